@@ -1,0 +1,32 @@
+PY ?= .venv/bin/python
+
+.venv/bin/python:
+	python3 -m venv .venv
+	.venv/bin/python -m pip install -q -r requirements.lock -e .
+
+.PHONY: setup check lint types test long bench lock clean
+setup: .venv/bin/python          ## environment of pinned packages in .venv
+
+check: lint types test           ## what every commit passes
+
+lint:
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types:
+	$(PY) -m mypy
+
+test:                            ## the fast suite
+	$(PY) -m pytest -n 2 -m "not long"
+
+long:                            ## tests over a minute
+	$(PY) -m pytest -m long
+
+bench:                           ## figures of the embedded judge
+	$(PY) benchmarks/embedded.py
+
+lock:                            ## pin what is installed now
+	$(PY) -m pip freeze --exclude-editable | sort -f > requirements.lock
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

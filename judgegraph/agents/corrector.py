@@ -1,0 +1,122 @@
+"""The corrector: rewrites a response by what the judge said where it scored low."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from judgegraph import prompts
+from judgegraph.errors import ReplyError
+from judgegraph.models import Form, JudgeLike, ask
+from judgegraph.models.form import STRING, record
+from judgegraph.prompts.sections import criteria_text, scores_text
+from judgegraph.types import Correction, Criterion, Sample, Scale, Score, Scores, Side, text_of
+
+SIDES: tuple[Side, ...] = ("output", "rival")
+_LABEL = re.compile(r"\A\s*[\[*]{0,3}(?:modified|revised|corrected) response[\]*]{0,3}[ \t]*:[*\s]*", re.I)
+
+
+class Judged(TypedDict):  # what the corrector reads
+    sample: Sample
+    scores: NotRequired[Scores]
+    criteria: NotRequired[list[Criterion]]
+
+
+class Corrected(TypedDict):  # what it writes
+    corrections: dict[str, Correction]  # "output" or "rival" -> rewritten
+
+
+def _read(said: Any) -> str:
+    text = said.get("response") if isinstance(said, Mapping) else said
+    response = _LABEL.sub("", text).strip() if isinstance(text, str) else ""
+    if not response:
+        raise ValueError("the revised response is empty")
+    return response
+
+
+FORMS: dict[str, Form[str]] = {
+    "form": Form("correction", record({"response": STRING}), _read),
+    "text": Form("correction", None, _read),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corrector:
+    """Rewrites each response of which at least one criterion scored low; no low criterion, no call.
+
+    Source: Fennec, section 3.1, eq. 4. It sees query, response, and what was said of it by the low criteria alone.
+    A criterion judged more than once (both orders) counts by its mean.
+
+    Attributes:
+        judge: who answers. task: one sentence that says what kind of text is revised.
+        rule: "below" the threshold (the paper), or "at-most" (the code's rule, 3 or less).
+        threshold: on the paper's scale 1-5, carried over to the same place on any other scale (3 is its middle).
+        scored_by: names of the agents whose scores count; empty: all at the stage. stage: of these scores.
+        reply: "form" asks for JSON, "text" for the bare response.
+        temperature: paper: 0; None leaves it to the judge.
+    """
+
+    judge: JudgeLike = "embedded"
+    task: str = "an assistant's response to a user's query"
+    rule: Literal["below", "at-most"] = "below"
+    threshold: float = 3.0
+    scored_by: Sequence[str] = ()
+    stage: str = "final"
+    reply: Literal["form", "text"] = "form"
+    prompt: str = "correct"
+    temperature: float | None = 0.0
+    name: str = "corrector"
+
+    async def __call__(self, state: Judged) -> Corrected:
+        low = self.low(state.get("scores", {}))
+        known = {criterion.name: criterion for criterion in state.get("criteria", ())}
+        done = await asyncio.gather(*(self._rewrite(state["sample"], of, low[of], known) for of in low))
+        return {"corrections": {correction.of: correction for correction in done}}
+
+    def low(self, scores: Scores) -> dict[Side, list[Score]]:
+        """Response -> the scores of its low criteria, in the order of judging; without those that have none."""
+        found = {of: self._low_of(of, scores) for of in SIDES}
+        return {of: low for of, low in found.items() if low}
+
+    def _low_of(self, of: Side, scores: Scores) -> list[Score]:
+        by_criterion: dict[str, list[Score]] = {}
+        for score in scores.values():
+            if score.of == of and score.value is not None and self._counts(score):
+                by_criterion.setdefault(score.criterion, []).append(score)
+        return [score for same in by_criterion.values() if self._is_low(same) for score in same]
+
+    def _counts(self, score: Score) -> bool:
+        return score.stage == self.stage and (not self.scored_by or score.agent in self.scored_by)
+
+    def _is_low(self, same: Sequence[Score]) -> bool:
+        mean = math.fsum(score.value for score in same if score.value is not None) / len(same)
+        limit = self._limit(same[0].scale)
+        return mean <= limit if self.rule == "at-most" else mean < limit
+
+    def _limit(self, scale: Scale | None) -> float:
+        if scale is None or scale.low is None or scale.high is None:
+            return self.threshold
+        return scale.low + (self.threshold - 1) / 4 * (scale.high - scale.low)
+
+    async def _rewrite(
+        self, sample: Sample, of: Side, low: Sequence[Score], known: Mapping[str, Criterion]
+    ) -> Correction:
+        original = text_of(sample.output if of == "output" else sample.rival)
+        names = tuple(dict.fromkeys(score.criterion for score in low))
+        about = [known.get(name) or Criterion(name=name) for name in names]
+        messages = prompts.load(self.prompt).render(
+            task=self.task, criteria=criteria_text(about), query=sample.query, source=sample.source,
+            response=original, judgements=scores_text(low),
+        )  # fmt: skip
+        done: dict[str, Any] = {"of": of, "original": original, "criteria": names}
+        try:
+            text = await ask(self.judge, messages, FORMS[self.reply], temperature=self.temperature)
+        except ReplyError as error:
+            return Correction.model_validate({**done, "status": error.status, "reason": str(error)})
+        return Correction(**done, text=text)

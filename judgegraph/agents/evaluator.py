@@ -1,0 +1,69 @@
+"""The evaluator: one sample, a score for every criterion, each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from judgegraph import prompts
+from judgegraph.models import JudgeLike, Rated, Reader, Slot, rate
+from judgegraph.models.form import ratings_form
+from judgegraph.prompts.sections import criteria_text, slugs
+from judgegraph.types import Criterion, Sample, Score, Scores, keyed
+
+WEIGHTED = Reader("weighted", samples=5)
+
+
+class Case(TypedDict):  # what an evaluator reads
+    sample: Sample
+    criteria: NotRequired[list[Criterion]]  # else its own
+
+
+class Scored(TypedDict):  # what it writes
+    scores: Scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluator:
+    """Scores all criteria in one call, reasons before scores.
+
+    Source: SAGEval section 4.2 (after G-Eval): role and task, criteria with steps and scale, a reason for each
+    score, exemplars that fix the form of the reply; scores weighted by token probability (eq. 1).
+
+    Attributes:
+        judge: who answers. criteria: what to judge by, where the state brings none.
+        task: one sentence that says what kind of text is judged.
+        reader: how scores are read. stage: of the scores it writes.
+    """
+
+    judge: JudgeLike = "embedded"
+    criteria: Sequence[Criterion] = ()
+    task: str = "a generated text"
+    prompt: str = "evaluate"
+    reader: Reader = WEIGHTED
+    name: str = "evaluator"
+    stage: str = "draft"
+
+    async def __call__(self, state: Case) -> Scored:
+        sample, asked = state["sample"], slugs(state.get("criteria") or self.criteria)
+        if not asked:
+            return {"scores": {}}
+        messages = prompts.load(self.prompt).render(
+            task=self.task, criteria=criteria_text(asked.values()),
+            query=sample.query, source=sample.source, output=sample.output,
+        )  # fmt: skip
+        slots = {key: Slot(criterion.scale, (key,)) for key, criterion in asked.items()}
+        rating = await rate(self.judge, messages, ratings_form(asked), slots, self.reader)
+        return {"scores": keyed(*(self._score(asked[key], a) for key, a in rating.answers.items()))}
+
+    def _score(self, criterion: Criterion, answer: Rated) -> Score:
+        return Score(
+            criterion=criterion.name,
+            agent=self.name,
+            stage=self.stage,
+            scale=criterion.scale,
+            **answer.fields(),
+        )

@@ -1,0 +1,165 @@
+"""Merge the judgements of all criteria into one answer: plain code, no model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from judgegraph.agents.pairwise_form import greater
+from judgegraph.types import (
+    Comparison,
+    Comparisons,
+    Criterion,
+    Note,
+    Notes,
+    Sample,
+    Scale,
+    Score,
+    Scores,
+    Verdict,
+    keyed,
+)
+
+OVERALL = "overall"
+VOTES: dict[Verdict | None, tuple[float, float]] = {"A": (1, 0), "B": (0, 1), "tie": (0.5, 0.5)}
+Points = Callable[[Comparison], tuple[float, float] | None]
+
+
+class Judgements(TypedDict):  # what merge reads
+    sample: Sample
+    criteria: NotRequired[list[Criterion]]
+    scores: NotRequired[Scores]
+    comparisons: NotRequired[Comparisons]
+
+
+class Merged(TypedDict):  # what it writes
+    overall: float | None
+    verdict: Verdict | None
+    comparisons: Comparisons
+    notes: Notes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merge:
+    """Adds up what the criteria say.
+
+    Source: Fennec, section 3.1 (the judgements of all N criteria are aggregated) and its code: the sums of A and of B
+    are compared, equal sums are a tie. A judgement without both scores is left out of both sums, never counted as 0,
+    and noted. Of two orders each has a merged comparison of its own, so that their agreement can be seen; the one
+    of "both" has the mean of the two orders' sums. Single: the mean, in the units of the scale.
+
+    `overall` is the mean of the output's scores that count, None where there are none. Where criteria have different
+    scales there is no overall, a note says so, and sums are of shares of each scale's range, 0 to 1.
+
+    Attributes:
+        mode: "single", "pair", or "auto": a pair where the sample has a rival.
+        rule: "sum" adds scores; "votes" adds one point per criterion for its verdict, half a point each for a tie
+            (for judges that give verdicts without scores).
+        judge, comparer: names of the agents whose scores and comparisons are merged.
+    """
+
+    mode: Literal["auto", "single", "pair"] = "auto"
+    rule: Literal["sum", "votes"] = "sum"
+    judge: str = "judge"
+    comparer: str = "comparer"
+    name: str = "merge"
+
+    def __call__(self, state: Judgements) -> Merged:
+        scales = {criterion.name: criterion.scale for criterion in state.get("criteria", ())}
+        pair = self.mode == "pair" or (self.mode == "auto" and state["sample"].rival is not None)
+        return self._pair(state, scales) if pair else self._single(state, scales)
+
+    def _single(self, state: Judgements, scales: Mapping[str, Scale]) -> Merged:
+        found = [s for s in state.get("scores", {}).values() if s.agent == self.judge and s.of == "output"]
+        found = [s for s in found if s.criterion in scales]
+        lost = [Note(agent=self.name, text=_left_out(s), status=s.status) for s in found if s.answer is None]
+        overall, mixed = self._mean((s.value, scales[s.criterion]) for s in found)
+        return {"overall": overall, "verdict": None, "comparisons": {}, "notes": keyed(*lost, *mixed)}
+
+    def _pair(self, state: Judgements, scales: Mapping[str, Scale]) -> Merged:
+        found = [c for c in state.get("comparisons", {}).values() if c.agent == self.comparer]
+        found = [c for c in found if c.criterion in scales]
+        points = _votes if self.rule == "votes" else _sums(scales, found)
+        totals = [self._total(order, found, points) for order in _orders(found)]
+        if not totals:
+            why = "no criteria to compare by" if state["sample"].rival is not None else "the sample has no rival"
+            totals = [self._comparison(status="skipped", reason=why)]
+        if len(totals) > 1:
+            totals.append(self._both(totals))
+        lost = [
+            Note(agent=self.name, text=f"order {c.order}: {_left_out(c)}", status=c.status)
+            for c in found if points(c) is None
+        ]  # fmt: skip
+        counted = [c for c in found if points(c) is not None]
+        overall, mixed = self._mean((c.score_a, scales[c.criterion]) for c in counted)
+        notes: Notes = keyed(*lost, *mixed)
+        return {"overall": overall, "verdict": totals[-1].verdict, "comparisons": keyed(*totals), "notes": notes}
+
+    def _total(self, order: str, found: Sequence[Comparison], points: Points) -> Comparison:
+        """The sums of one order."""
+        mine = [c for c in found if c.order == order]
+        counted = [p for p in map(points, mine) if p is not None]
+        left = tuple(_left_out(c) for c in mine if points(c) is None)
+        if not counted:
+            failed = [c.status for c in mine if c.status != "ok"]
+            why = "no judgement has both scores" if self.rule == "sum" else "no judgement has a verdict"
+            status = failed[0] if failed else "skipped"
+            return self._comparison(order=order, status=status, reason=why, notes=left)
+        a, b = (math.fsum(side) for side in zip(*counted, strict=True))
+        reason = f"A {a:.4g}, B {b:.4g} by {len(counted)} of {len(mine)} criteria"
+        verdict = greater(a, b)
+        return self._comparison(order=order, score_a=a, score_b=b, verdict=verdict, reason=reason, notes=left)
+
+    def _both(self, totals: Sequence[Comparison]) -> Comparison:
+        """The mean of the orders' sums; an order without sums is left out."""
+        good = [t for t in totals if t.score_a is not None and t.score_b is not None]
+        said = ", ".join(f"{t.order} says {t.verdict or t.status}" for t in totals)
+        agree = "agree" if len({t.verdict for t in totals}) == 1 else "disagree"
+        notes = (f"the orders {agree if len(good) == len(totals) else 'cannot be compared'}: {said}",)
+        if not good:
+            return self._comparison(order="both", status=totals[0].status, reason=said, notes=notes)
+        a, b = (math.fsum(getattr(t, side) for t in good) / len(good) for side in ("score_a", "score_b"))
+        verdict = greater(a, b)
+        return self._comparison(order="both", score_a=a, score_b=b, verdict=verdict, reason=said, notes=notes)
+
+    def _comparison(self, **fields: Any) -> Comparison:
+        return Comparison(criterion=OVERALL, agent=self.name, **fields)
+
+    def _mean(self, answers: Iterable[tuple[float | None, Scale]]) -> tuple[float | None, tuple[Note, ...]]:
+        """Mean in the units of the scale, and a note where there is no one scale."""
+        read = [(value, scale) for value, scale in answers if value is not None]
+        if len({scale for _, scale in read}) > 1:
+            return None, (Note(agent=self.name, text="the criteria have different scales: no overall score"),)
+        return (math.fsum(value for value, _ in read) / len(read) if read else None), ()
+
+
+def _orders(found: Iterable[Comparison]) -> list[str]:
+    return [order for order in ("AB", "BA") if order in {c.order for c in found}]
+
+
+def _left_out(judgement: Score | Comparison) -> str:
+    of = "the mean" if isinstance(judgement, Score) else "both sums"
+    why = "no number in its reply" if judgement.status == "ok" else judgement.status
+    return f"{judgement.criterion}: left out of {of} ({why})"
+
+
+def _votes(comparison: Comparison) -> tuple[float, float] | None:
+    return VOTES.get(comparison.verdict)
+
+
+def _sums(scales: Mapping[str, Scale], found: Iterable[Comparison]) -> Points:
+    """Both scores of a comparison; as shares of the range where the criteria have several scales."""
+    shared = len({scales[c.criterion] for c in found if c.score_a is not None and c.score_b is not None}) <= 1
+
+    def points(comparison: Comparison) -> tuple[float, float] | None:
+        a, b, scale = comparison.score_a, comparison.score_b, scales[comparison.criterion]
+        if a is None or b is None or scale.low is None or scale.high is None:
+            return None
+        span = scale.high - scale.low
+        return (a, b) if shared else ((a - scale.low) / span, (b - scale.low) / span)
+
+    return points

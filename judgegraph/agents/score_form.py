@@ -1,0 +1,71 @@
+"""One criterion in one call: what is asked for, in a form or in text, and how it is read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+from judgegraph.models import Form, JudgeLike, Rated, Reader, Slot, rate
+from judgegraph.models.form import STRING, Incomplete, answer_key, answer_of, answer_schema, record
+from judgegraph.models.ratings import text_reading
+from judgegraph.prompts import Rendered
+from judgegraph.types import Criterion, Scale
+
+ReplyKind: TypeAlias = Literal["form", "text"]
+Explain: TypeAlias = Literal["never", "after", "before"]
+_ABSTAINS = re.compile(r"\W*(?:n/?a\b|null\b|not applicable\b|no evidence\s*:|(?:i )?abstain)", re.I)
+
+
+async def ask_score(
+    judge: JudgeLike, messages: Rendered, criterion: Criterion, reader: Reader, *,
+    reply: ReplyKind, explain: Explain, **settings: Any,
+) -> Rated:  # fmt: skip
+    """Ask for one score; never raises for a bad reply.
+
+    Args:
+        reply: "form" is JSON, "text" is read by `judgegraph.read_rating`.
+        explain: where the form has its reason. "after" the score it cannot move it; "before" it is a chain of
+            thought. Of a text reply the prompt decides.
+    """
+    text = reply == "text"
+    form = text_form(criterion.scale) if text else score_form(criterion, explain)
+    slot = Slot(criterion.scale, None if text else (), reader.first_digit)
+    rating = await rate(judge, messages, form, {"score": slot}, reader, **settings)
+    answer = rating.answers["score"]
+    return _told(answer) if text else answer
+
+
+def _told(answer: Rated) -> Rated:
+    """A text reply's answer: an abstention is no failure, and a bare number no reason."""
+    if answer.status == "unreadable" and _ABSTAINS.match(answer.raw or ""):
+        return replace(answer, status="abstained", reason=(answer.raw or "").strip(), reader="stated", raw=None)
+    if answer.status == "ok" and not any(c.isalpha() for c in answer.reason):
+        return replace(answer, reason="")
+    return answer
+
+
+def score_form(criterion: Criterion, explain: Explain) -> Form[Any]:
+    """One score in JSON; null where the criterion cannot be judged."""
+    scale = criterion.scale
+    answer = {answer_key(scale): answer_schema(scale)}
+    reason = {"reason": STRING}
+    order = {"never": answer, "after": answer | reason, "before": reason | answer}[explain]
+
+    def read(data: Any) -> Any:
+        answer_of(data, scale)
+        return data
+
+    return Form("rating", record(order, title=criterion.name), read)
+
+
+def text_form(scale: Scale) -> Form[str]:
+    """One score in free text; a reply without one is asked for again, unless it refuses or abstains."""
+
+    def read(text: Any) -> str:
+        reading = text_reading(str(text), scale)
+        if reading.status == "unreadable" and not _ABSTAINS.match(str(text)):
+            raise Incomplete(f"expected one value of the scale {scale}: {reading.rule}", text, 0)
+        return str(text)
+
+    return Form("rating", None, read)

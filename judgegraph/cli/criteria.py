@@ -1,0 +1,27 @@
+"""`judgegraph criteria`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from judgegraph.prompts.criteria_sets import criteria_set, known_sets
+from judgegraph.prompts.sections import criteria_text
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+def criteria(name: str | None, as_json: bool) -> None:
+    """List the criteria sets, or print the set NAME (a built-in name or the path of a YAML or JSON file)."""
+    if name is None:
+        sets = known_sets()
+        lines = [f"{key:<14}{task}" for key, task in sets.items()]
+        click.echo(json.dumps(sets, indent=1) if as_json else "\n".join(lines))
+        return
+    chosen = criteria_set(name)
+    if as_json:
+        click.echo(chosen.model_dump_json(indent=1, exclude_defaults=True))
+    else:
+        click.echo(f"{chosen.name}: {chosen.task}\n\n{criteria_text(chosen.criteria)}")

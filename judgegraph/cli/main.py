@@ -1,0 +1,61 @@
+"""`judgegraph`: commands are imported when they are called, so that --help is quick."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from judgegraph import __version__
+from judgegraph.errors import JudgegraphError
+
+COMMANDS = {  # name -> module, one line for --help
+    "run": ("judgegraph.cli.run", "Run a method over a dataset and print what came of it."),
+    "methods": ("judgegraph.cli.methods", "List the methods."),
+    "criteria": ("judgegraph.cli.criteria", "List the criteria sets, or print one."),
+    "show": ("judgegraph.cli.show", "Print a method's graph as Mermaid."),
+}
+FAILURE, USAGE, STOPPED = 1, 2, 130
+
+
+class Lazy(click.Group):
+    """A group that knows its commands by name and imports one when it is wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except JudgegraphError as error:
+            click.echo(f"{type(error).__name__}: {printable(str(error))}", err=True)
+            sys.exit(FAILURE)
+
+
+def printable(text: str) -> str:
+    """Without control characters except newline: nothing judged may drive a terminal."""
+    return "".join(c if c == "\n" or (c.isprintable() and c not in _BIDI) else "\ufffd" for c in text)
+
+
+_BIDI = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="judgegraph")
+def main() -> None:
+    """Compose, trace and test graphs of LLM judges.
+
+    Exit codes: 1 failure, 2 usage, 130 stopped.
+    """

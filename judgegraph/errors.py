@@ -1,0 +1,65 @@
+"""What can go wrong, in two kinds: fix the call (ConfigError), or ask the model again (ReplyError)."""
+
+from __future__ import annotations
+
+
+class JudgegraphError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class ConfigError(JudgegraphError):
+    """The call, a file or a setting is wrong; trying again cannot help."""
+
+
+class PromptError(ConfigError):
+    """A template is malformed, or was given other values than its `$fields`."""
+
+
+class CriteriaError(ConfigError):
+    """A criteria file is malformed; the message names file, line and key."""
+
+
+class DataError(ConfigError):
+    """A data row is malformed; the message names file, line and field."""
+
+
+class AuthError(ConfigError):
+    """The endpoint refuses our key; every further call would fail alike, so a run ends here."""
+
+
+class ExtraError(ConfigError):
+    """An optional dependency is missing; the message names the extra that brings it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra '{extra}': pip install 'judgegraph[{extra}]'")
+
+
+class ScaleError(JudgegraphError, ValueError):
+    """A value is not on its scale."""
+
+
+class ReplyError(JudgegraphError):
+    """A model call ended without a usable reply; `status` says how, `text` keeps what came back.
+
+    Args:
+        message: one line for people.
+        status: a status of `judgegraph.types.Status` other than "ok".
+        text: the raw reply, "" where none arrived.
+    """
+
+    def __init__(self, message: str, status: str = "unreadable", text: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.text = text
+
+
+def one_line(text: object, limit: int = 200) -> str:
+    """Text for an error message: one line of printable characters, at most `limit` of them.
+
+    Judged text and file names end up in messages, and messages on terminals: white space becomes
+    single spaces; control characters, direction marks and lone surrogates are written as escapes; a longer
+    text ends in "…".
+    """
+    line = " ".join(str(text)[: 4 * limit + 4].split())
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"

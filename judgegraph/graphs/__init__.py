@@ -1,0 +1,10 @@
+"""One method per file; each factory returns a compiled LangGraph."""
+
+from judgegraph.graphs.coascore import coascore
+from judgegraph.graphs.fennec import fennec
+from judgegraph.graphs.fusion_eval import fusion_eval
+from judgegraph.graphs.g_eval import g_eval
+from judgegraph.graphs.llm_score import llm_score
+from judgegraph.graphs.sageval import sageval
+
+__all__ = ["coascore", "fennec", "fusion_eval", "g_eval", "llm_score", "sageval"]

@@ -1,0 +1,135 @@
+"""Fusion-Eval: a plan says how to use assistant evaluators, they are consulted, a judge fuses what they said.
+
+    START -> plan -> consult -> judge -> END
+
+The plan sees no sample. By default `consult` is a graph of its own, in which a model calls assistants as tools:
+
+    START -> ask -> call -> ask
+             ask -> END
+             ask -> call_all -> END
+                    call -> END
+
+`ask` ends when the model wants no more; `call` when all have been asked or the cap on rounds is reached; `call_all`
+calls what the plan names where the model cannot be asked. With `consult="all"` it is that alone, without a model, which
+is the paper's way. With `plan=False` there is no `plan`: START goes to consult.
+
+Source: Shu et al. 2023, arXiv:2311.09204, figure 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypedDict
+
+from judgegraph.agents.consultant import Consultant, ToolCall
+from judgegraph.agents.fusion_judge import FusionJudge
+from judgegraph.agents.planner import Planner
+from judgegraph.errors import ConfigError
+from judgegraph.models import JudgeLike, Reader
+from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria_set
+from judgegraph.tools import catalogue
+from judgegraph.tools.catalogue import DEFAULTS, AssistantLike
+from judgegraph.tools.finding import Assistant
+from judgegraph.tools.langchain_tool import as_dict
+from judgegraph.tools.panel import Panel
+from judgegraph.tools.tool_calls import ToolCalls
+from judgegraph.types import Criterion, EvalState, Finding, Notes, Plan, Sample, merged
+
+
+class Question(TypedDict, total=False):  # what consult is given
+    sample: Sample
+    criteria: list[Criterion]
+    plan: Plan
+    findings: Annotated[dict[str, Finding], merged]
+
+
+class Answer(TypedDict, total=False):  # what it gives back
+    findings: Annotated[dict[str, Finding], merged]
+    notes: Annotated[Notes, merged]
+
+
+class Consultation(Question, total=False):
+    notes: Annotated[Notes, merged]
+    messages: list[Any]  # of this sample's conversation; it stays in here
+    calls: list[ToolCall] | None
+    rounds: int
+
+
+def builder(
+    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary",
+    assistants: AssistantLike | Sequence[AssistantLike] = DEFAULTS, plan: bool = True,
+    consult: Literal["tools", "all"] | None = None, rounds: int = 4,
+    planner_judge: JudgeLike | None = None, predictions: int = 8, temperature: float = 1.0,
+) -> StateGraph[EvalState]:  # fmt: skip
+    """Fusion-Eval as a graph to go on building with.
+
+    Args:
+        judge: of all agents; planner_judge: of planner and consultant, where not None.
+        criteria: name of a set, a file, or criteria; an overall one is added where there is none.
+        assistants: names or objects, one or more (`judgegraph.tools.ASSISTANTS`).
+        plan: False leaves the plan out (the paper's NoPlan); a plan handed in with the sample is used then.
+        consult: "tools": a model calls the assistants, in at most `rounds` rounds; "all": exactly those that the
+            plan names are called, or all without a plan. None: "tools" with a plan, "all" without.
+        predictions: replies whose mean is a score, 1 or more; the paper has eight.
+        temperature: of these replies; the paper does not say.
+
+    Raises:
+        ConfigError: an unknown assistant, none at all, or rounds or predictions below 1.
+    """
+    if rounds < 1 or predictions < 1:
+        raise ConfigError(f"rounds and predictions are 1 or more, got {rounds} and {predictions}")
+    chosen, offered = criteria_set(criteria), catalogue.assistants(assistants)
+    common: dict[str, Any] = {"criteria": chosen.criteria, "task": chosen.task}
+    told = {a.name: str(a.about) for a in offered}
+
+    graph = StateGraph(EvalState)
+    if plan:
+        graph.add_node("plan", Planner(judge=planner_judge or judge, assistants=told, **common))
+    if consult == "all" or (consult is None and not plan):
+        graph.add_node("consult", Panel(assistants=offered))
+    else:
+        graph.add_node("consult", consultation(planner_judge or judge, offered, chosen, rounds).compile())
+    reader = Reader("mean", samples=predictions, temperature=temperature)
+    graph.add_node("judge", FusionJudge(judge=judge, assistants=told, reader=reader, **common))
+    graph.add_edge(START, "plan" if plan else "consult")
+    if plan:
+        graph.add_edge("plan", "consult")
+    graph.add_edge("consult", "judge")
+    graph.add_edge("judge", END)
+    return graph
+
+
+def consultation(
+    judge: JudgeLike, offered: Sequence[Assistant], chosen: CriteriaSet, rounds: int = 4
+) -> StateGraph[Consultation, None, Question, Answer]:
+    """The loop in which a model calls assistants as tools, for any graph with a sample in its state."""
+    names = {a.name for a in offered}
+    tools = [as_dict(a) for a in offered]
+
+    def after_ask(state: Consultation) -> str:
+        calls = state.get("calls")
+        return "call_all" if calls is None else "call" if calls else END
+
+    def after_call(state: Consultation) -> str:
+        more = names - set(state.get("findings") or {})
+        return "ask" if more and state.get("rounds", 0) < rounds else END
+
+    loop = StateGraph(Consultation, input_schema=Question, output_schema=Answer)
+    asks = Consultant(judge=judge, tools=tools, criteria=chosen.criteria, task=chosen.task, rounds=rounds)
+    loop.add_node("ask", asks)
+    loop.add_node("call", ToolCalls(assistants=offered))
+    loop.add_node("call_all", Panel(assistants=offered))
+    loop.add_edge(START, "ask")
+    loop.add_conditional_edges("ask", after_ask, ["call", "call_all", END])
+    loop.add_conditional_edges("call", after_call, ["ask", END])
+    loop.add_edge("call_all", END)
+    return loop
+
+
+def fusion_eval(judge: JudgeLike = "embedded", **settings: Any) -> CompiledStateGraph[EvalState]:
+    """Fusion-Eval, compiled; settings as `builder` takes them."""
+    return builder(judge, **settings).compile(name="fusion-eval")

@@ -1,0 +1,59 @@
+"""G-Eval: one form-filling call per criterion, its score weighted by the probabilities of the scale's points.
+
+    START -> score -> END
+
+The node asks for its criteria side by side by itself: so one edge puts it into any graph, and how many calls are
+in flight is bounded where all calls are made.
+
+Source: Liu et al. 2023, arXiv:2303.16634, section 2. Its evaluation steps come with the criteria.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from judgegraph.agents.evaluator import Scored
+from judgegraph.agents.score_form import ReplyKind
+from judgegraph.agents.scorer import Scorer
+from judgegraph.models import JudgeLike, Reader
+from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
+from judgegraph.types import EvalState
+
+Builder: TypeAlias = StateGraph[EvalState, None, EvalState, Scored]
+Compiled: TypeAlias = CompiledStateGraph[EvalState, None, EvalState, Scored]
+
+
+def builder(
+    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", samples: int = 20,
+    temperature: float = 1.0, reply: ReplyKind = "text", role: Literal["user", "system"] = "user",
+    first_digit: bool = False,
+) -> Builder:  # fmt: skip
+    """G-Eval as a graph to go on building with.
+
+    Args:
+        judge: who answers. criteria: name of a set, a file, or criteria.
+        samples: replies whose mean stands in where the judge gives no log-probabilities; 1 takes the stated number.
+        temperature: of those replies; the paper says 1, its code 2.
+        reply: "text" is the bare number of the paper, "form" JSON with the score alone.
+        first_digit: of a text reply take the first digit on the scale, as the public re-runs do: "2.5" counts as 2.
+        role: of the one message; "system" as in the released code, which some servers refuse.
+    """
+    chosen = criteria_set(criteria)
+    scorer = Scorer(
+        judge=judge, criteria=chosen.criteria, task=chosen.task, prompt="g_eval", name="g-eval",
+        reply=reply, explain="never", steps=True, role=role,
+        reader=Reader("weighted", samples=samples, temperature=temperature, first_digit=first_digit),
+    )  # fmt: skip
+    graph = StateGraph(EvalState, output_schema=Scored)
+    graph.add_node("score", scorer)
+    graph.add_edge(START, "score")
+    graph.add_edge("score", END)
+    return graph
+
+
+def g_eval(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:
+    """G-Eval, compiled; settings as `builder` takes them."""
+    return builder(judge, **settings).compile(name="g-eval")

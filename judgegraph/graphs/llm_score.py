@@ -1,0 +1,53 @@
+"""LLMScore: one plain score per criterion, CoAScore's last step without the aspects; a baseline.
+
+    START -> score -> END
+
+Source: Gong and Mao 2023 (CoAScore), arXiv:2312.10355, section 4.2 and appendix A.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from judgegraph.agents.evaluator import Scored
+from judgegraph.agents.score_form import ReplyKind
+from judgegraph.agents.scorer import Scorer
+from judgegraph.models import JudgeLike
+from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
+from judgegraph.types import EvalState
+
+Builder: TypeAlias = StateGraph[EvalState, None, EvalState, Scored]
+Compiled: TypeAlias = CompiledStateGraph[EvalState, None, EvalState, Scored]
+
+
+def builder(
+    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", cot: bool = False,
+    reply: ReplyKind = "form",
+) -> Builder:  # fmt: skip
+    """LLMScore as a graph to go on building with.
+
+    Args:
+        judge: who answers. criteria: name of a set, a file, or criteria; their steps are not shown.
+        cot: think step by step before the score (LLMScore-CoT); without it a reason comes after the score,
+            where it cannot move it.
+        reply: "form" asks for JSON, "text" for free text.
+    """
+    chosen = criteria_set(criteria)
+    scorer = Scorer(
+        judge=judge, criteria=chosen.criteria, task=chosen.task, reply=reply,
+        prompt="llm_score_cot" if cot else "llm_score", explain="before" if cot else "after",
+        name="llm-score",
+    )  # fmt: skip
+    graph = StateGraph(EvalState, output_schema=Scored)
+    graph.add_node("score", scorer)
+    graph.add_edge(START, "score")
+    graph.add_edge("score", END)
+    return graph
+
+
+def llm_score(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:
+    """LLMScore, compiled; settings as `builder` takes them."""
+    return builder(judge, **settings).compile(name="llm-score")

@@ -1,0 +1,81 @@
+"""SAGEval: an evaluator scores every criterion, a critic reviews the scores and the criteria.
+
+    START -> evaluate -> critique -> rectify -> END
+
+With `each=True` one evaluator call per criterion, side by side: START sends each criterion to evaluate, which
+the critic awaits.
+
+Source: Ghosh et al. 2024, arXiv:2411.16077, section 4.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Send
+from typing_extensions import TypedDict
+
+from judgegraph.agents.evaluator import Case, Evaluator
+from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Critic, Sage
+from judgegraph.models import JudgeLike, Reader
+from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
+from judgegraph.types import EvalState, Rectification, Scores, Suggestion, merged
+
+
+class Result(TypedDict, total=False):
+    """What the graph writes, and no more: so two methods can stand side by side in one graph."""
+
+    scores: Annotated[Scores, merged]  # from evaluate (drafts) and rectify (finals)
+    rectifications: Annotated[dict[str, Rectification], merged]  # from critique
+    suggestions: list[Suggestion]  # from critique
+
+
+Builder: TypeAlias = StateGraph[EvalState, None, EvalState, Result]
+Compiled: TypeAlias = CompiledStateGraph[EvalState, None, EvalState, Result]
+
+
+def builder(
+    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "forms",
+    critic: Critic | None = None, critic_judge: JudgeLike | None = None, each: bool = False,
+    critic_calls: Literal["one", "three"] = "one", samples: int = 5,
+) -> Builder:  # fmt: skip
+    """SAGEval as a graph to go on building with.
+
+    Args:
+        judge: of the evaluator, and of the critic where `critic_judge` is None.
+        criteria: name of a set, a file, or criteria.
+        critic: any agent that reads scores and writes rectifications; None is SAGE.
+        each: one evaluator call per criterion instead of one for all.
+        critic_calls: "one" asks the critic for its three lists at once, "three" gives each duty its own call.
+        samples: replies per agent where a judge gives no log-probabilities; 1 takes the stated number.
+    """
+    chosen = criteria_set(criteria)
+    common: dict[str, Any] = {"criteria": chosen.criteria, "task": chosen.task}
+    common["reader"] = Reader("weighted", samples=samples)
+
+    graph = StateGraph(EvalState, output_schema=Result)
+    graph.add_node("evaluate", Evaluator(judge=judge, **common))
+    sage = Sage(judge=critic_judge or judge, calls=critic_calls, **common)
+    graph.add_node("critique", critic or sage, defer=each)
+    graph.add_node("rectify", Rectify())
+    if each:
+
+        def each_criterion(state: EvalState) -> list[Send]:
+            asked = state.get("criteria") or chosen.criteria
+            return [Send("evaluate", Case(sample=state["sample"], criteria=[c])) for c in asked]
+
+        graph.add_conditional_edges(START, each_criterion, ["evaluate"])
+    else:
+        graph.add_edge(START, "evaluate")
+    graph.add_edge("evaluate", "critique")
+    graph.add_edge("critique", "rectify")
+    graph.add_edge("rectify", END)
+    return graph
+
+
+def sageval(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:
+    """SAGEval, compiled; settings as `builder` takes them."""
+    return builder(judge, **settings).compile(name="sageval")

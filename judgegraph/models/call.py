@@ -1,0 +1,147 @@
+"""One request to one judge, with the one retry layer around it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from dataclasses import replace
+from typing import Any
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+from tenacity.wait import wait_random_exponential
+
+from judgegraph.errors import AuthError, JudgegraphError, ReplyError
+from judgegraph.models.context import context
+from judgegraph.models.exchange import Call, Choice, choice_of
+from judgegraph.models.faults import Fault, classify
+from judgegraph.models.features import arguments, described, past_the_parser, step_down, unbound, with_settings
+from judgegraph.models.resolve import Judge
+
+_backoff = wait_random_exponential(multiplier=0.5, max=30)
+Usage = tuple[int, int]  # prompt and completion tokens
+
+
+class _Again(Exception):
+    """A fault that the same request may not meet again."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+async def send(judge: Judge, call: Call) -> list[Choice]:
+    """Send until it is answered or cannot be; at least one choice.
+
+    Raises:
+        AuthError: the endpoint refuses us; every other call would fail too.
+        ReplyError: status "timeout", "provider_error" or "filtered" after the last attempt.
+    """
+    tries = AsyncRetrying(
+        retry=retry_if_exception_type(_Again),
+        stop=stop_after_attempt(judge.endpoint.attempts),
+        wait=_wait,
+        reraise=True,
+        sleep=asyncio.sleep,
+    )
+    try:
+        async for attempt in tries:
+            with attempt:
+                return await _attempt(judge, call)
+    except _Again as again:
+        fault = again.fault
+    raise ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
+
+
+def _wait(state: RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    asked = error.fault.wait if isinstance(error, _Again) else None
+    drawn = float(_backoff(state))
+    return drawn if asked is None else asked + min(1.0, drawn)  # spread those that were told the same second
+
+
+async def _attempt(judge: Judge, call: Call) -> list[Choice]:
+    """One request; more only where a refused feature is left out, each at most once."""
+    run = context.get()
+    sent = arguments(judge, call) if judge.speaks_openai else {}
+    try:
+        async with run.slots if run and run.slots else contextlib.nullcontext():
+            if run:
+                run.requests += 1
+            async with asyncio.timeout(judge.endpoint.timeout):
+                choices, usage = await _generate(judge, call, sent)
+    except (JudgegraphError, AssertionError):  # ours, or a test's: not the provider's
+        raise
+    except Exception as raised:
+        # langchain-openai warns of some refusals on its way; where warnings are errors, that hides the refusal
+        error = raised.__context__ if isinstance(raised, Warning) and raised.__context__ else raised
+        stepped_down = step_down(judge.support, sent, error)
+        fault = classify(error, secrets=judge.secrets, timeout=judge.endpoint.timeout)
+    else:
+        if run:
+            run.count(judge.name, *usage)
+        if choices:
+            return choices
+        stepped_down, fault = False, Fault("provider_error", "a reply without choices", retry=True)
+    # Raised out here, so that no chain of exceptions holds the SDK's, which carries the request and its headers.
+    if stepped_down:
+        return await _attempt(judge, call)
+    raise _failure(judge, fault)
+
+
+def _failure(judge: Judge, fault: Fault) -> Exception:
+    if fault.fatal:
+        return AuthError(f"judge {judge.name}: {fault.message}")
+    return _Again(fault) if fault.retry else ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
+
+
+async def _generate(judge: Judge, call: Call, sent: dict[str, Any]) -> tuple[list[Choice], Usage]:
+    from langchain_core.runnables.config import ensure_config
+
+    if not judge.speaks_openai:
+        return await _generate_other(judge, call)
+    callbacks = ensure_config().get("callbacks")  # so that astream_events and tracers see the call
+    messages, keywords = described(judge, call), past_the_parser(judge.model, sent)
+    result = await judge.model.agenerate([messages], callbacks=callbacks, **keywords)
+    choices = [choice_of(g.message, g.generation_info) for g in result.generations[0]]  # type: ignore[union-attr]
+    usage = (result.llm_output or {}).get("token_usage") or {}  # once for all choices: each repeats it
+    if usage or not choices:
+        return choices, _usage(usage, "prompt_tokens", "completion_tokens")
+    told = getattr(choices[0].message, "usage_metadata", None) or {}  # of the first: each choice has the whole usage
+    return choices, _usage(told, "input_tokens", "output_tokens")
+
+
+def _usage(usage: Any, *names: str) -> Usage:
+    asked, said = (usage.get(name) for name in names)
+    return (asked if isinstance(asked, int) else 0, said if isinstance(said, int) else 0)
+
+
+async def _generate_other(judge: Judge, call: Call) -> tuple[list[Choice], Usage]:
+    """Any other LangChain chat model: by its own structured output, or the schema in the prompt."""
+    model, rest = with_settings(judge, call), unbound(judge, call)
+    if call.tools:
+        model = model.bind_tools([dict(tool) for tool in call.tools], **rest)
+    elif call.schema is not None and judge.support.json_schema is not False:
+        titled = {"title": call.form, "description": f"The {call.form} asked for.", **call.schema}
+        try:
+            model = model.with_structured_output(titled, include_raw=True)
+        except (NotImplementedError, ValueError):
+            judge.support.json_schema = False
+            return await _generate_other(judge, call)
+    elif rest:
+        model = model.bind(**rest)
+    answer = await model.ainvoke(described(judge, call))
+    message = answer["raw"] if isinstance(answer, dict) else answer
+    usage = getattr(message, "usage_metadata", None) or {}
+    choice = choice_of(message, None)
+    if isinstance(answer, dict):
+        choice = _from_tool(choice)
+    return [choice], _usage(usage, "input_tokens", "output_tokens")
+
+
+def _from_tool(choice: Choice) -> Choice:
+    """Structured output by a tool call: its arguments are the reply, also where they are no JSON."""
+    if choice.tool_calls:
+        return replace(choice, text=json.dumps(choice.tool_calls[0]["args"]), tool_calls=())
+    broken = getattr(choice.message, "invalid_tool_calls", None)
+    return replace(choice, text=str(broken[0].get("args") or "")) if broken else choice

@@ -1,0 +1,144 @@
+"""Read a verdict or a letter from a free-text reply: by a clear rule or not at all, never a guess.
+
+The rules, first to last; the first that finds a label decides:
+    1. bare: the reply is a label ("D.", "(b)", "**Tie**")
+    2. marked: "[[A]]", "[RESULT] B", "\\boxed{A}", "<answer>A</answer>"
+    3. named: "Answer: B", "the final decision is Response 1"
+    4. own line: the reply opens with a label ("B: it is shorter"), or a label is its last line
+    5. said: "Response 2 is better", "I prefer (a)", "B wins"
+    6. lone: the only label in the reply, where it is a word ("the tone is positive") or the reply is short
+Of several labels by one rule the last counts, but for rules 4 and 6, where they contradict each other.
+Labels offered together ("A or B", "Response 1 / Response 2 / Tie") are a question, not an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from judgegraph.models.mentions import Mention, mentions, spoken
+from judgegraph.models.reply_text import Excerpt, Reading, refuses, unread
+
+SHORT = 60  # characters of a reply in which a letter or a digit alone can only be the verdict
+
+_DECORATION = re.compile(r"[\s*_\"'`()\[\]{}.!,:;-]*")
+_MARKED = re.compile(
+    r"(?:\[\[\s?|\[RESULT\][ :*(\[]{0,5}|\\boxed\{\s?|<(?:answer|verdict|result|choice)>\s{0,3})\Z", re.I
+)
+_NAMED = re.compile(
+    r"\b(?:answer|verdict|decision|choice|preference|winner|result|judge?ment|rating|label|category|conclusion|"
+    r"selection|(?:better|best|preferred)[ ](?:one|output|response|summary|answer))"
+    r"(?:[ ]\([^()\n]{0,40}\))?[*_\"'`\])]{0,4}\s{0,3}"
+    r"(?::|：|=|[-–—]|\b(?:is|was|goes[ ]to|would[ ]be|should[ ]be)\b)"
+    r"[\s*_\"'`:]{0,6}(?:that[ ])?(?:the[ ]|a[ ])?\Z",
+    re.I,
+)
+_CHOSEN = re.compile(
+    r"\b(?:prefer|choose|chose|select(?:ed)?|pick(?:ed)?|favou?r|go(?:ing)?[ ]with|vote[ ]for"
+    r"|declare|lean[ ]towards?)[ ](?:the[ ]|a[ ])?\Z",
+    re.I,
+)
+_BETTER = re.compile(
+    r",?\s{1,2}(?:(?:(?:is|was|would[ ]be|seems|appears)[ ](?:to[ ]be[ ])?)"
+    r"(?:(?:the|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus|significantly|marginally|generally|"
+    r"ultimately)[ ]){0,3}(?:better|best|superior|preferred|preferable|stronger|winner)\b"
+    r"|wins?\b|is[ ]the[ ](?:better|best|preferred)\b)",
+    re.I,
+)
+_DENIED = re.compile(
+    r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever|\brather[ ]than|\bthan|\bover|\bunlike|\bno|\bif)"
+    r"[ ](?:that[ ]|the[ ]|an?[ ])?\Z",
+    re.I,
+)
+_SHORTFALL = re.compile(r"\b(?:worse|worst|weaker|fail\w*|lacks?|not|less|inferior|incorrect|wrong)\b|n['’]t\b", re.I)
+_LEADS = re.compile(r"\s{0,3}(?:\Z|[\n.:,;–—-]|(?:because|since|as)\b)")
+
+
+def _before(text: str, mention: Mention, size: int = 80) -> str:
+    return text[max(0, mention.start - size) : mention.start]
+
+
+def _bare(text: str, found: list[Mention]) -> list[Mention]:
+    def rest(m: Mention) -> str:
+        return text[: m.start] + text[m.end :]
+
+    return [m for m in found[:2] if len(text) < 200 and _DECORATION.fullmatch(rest(m))]
+
+
+def _marked(text: str, found: list[Mention]) -> list[Mention]:
+    return [m for m in found if _MARKED.search(text[max(0, m.span[0] - 20) : m.span[0]]) and not m.offered]
+
+
+def _named(text: str, found: list[Mention]) -> list[Mention]:
+    return [m for m in found if _NAMED.search(_before(text, m)) and not m.offered]
+
+
+def _own_line(text: str, found: list[Mention]) -> list[Mention]:
+    first, last = len(text) - len(text.lstrip(" \t\n*_#>-")), len(text.rstrip(" \t\n.*_"))
+    ends = []
+    for m in found:
+        leads = m.start <= first and _LEADS.match(text, m.end) is not None
+        start = text.rfind("\n", 0, m.start) + 1
+        ends_it = m.end >= last and not text[start : m.start].strip(" \t*_>-")
+        if (leads or ends_it) and not m.offered:
+            ends.append(m)
+    return ends
+
+
+def _said(text: str, found: list[Mention]) -> list[Mention]:
+    return [
+        m
+        for m in found
+        if (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)))
+        and not (m.offered or _DENIED.search(_before(text, m, 30)))
+    ]
+
+
+def _lone(text: str, found: list[Mention]) -> list[Mention]:
+    short = len(text.strip()) <= SHORT and not _SHORTFALL.search(text)
+    affirmed = [m for m in found if not _DENIED.search(_before(text, m, 30))]
+    telling = [m for m in affirmed if not m.plain and (short or m.span[1] - m.span[0] > 1)]
+    return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
+
+
+Rule = Callable[[str, list[Mention]], list[Mention]]
+RULES: tuple[tuple[str, Rule], ...] = (
+    ("bare", _bare),
+    ("marked", _marked),
+    ("named", _named),
+    ("own line", _own_line),
+    ("said", _said),
+    ("lone", _lone),
+)
+
+
+def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) -> Reading:
+    """The label that a free-text reply decides for.
+
+    Args:
+        text: the reply; of a long one, the first 2,000 and the last 4,000 characters are read.
+        labels: what can be chosen, in any case; as a mapping, label -> how a reply calls it (then only so,
+            or by the label where nothing is given). "Output (a)" is also met as "(a)", and "Response 1" as "1"
+            where a verdict stands.
+
+    Returns:
+        The label as the caller spells it, or None and a status.
+
+    Raises:
+        ValueError: no label, an empty one, or two labels that are met alike.
+    """
+    met = spoken(labels)
+    excerpt = Excerpt.of(text)
+    text = excerpt.text
+    found = mentions(text, met)
+    declined = refuses(text)
+    for name, rule in RULES:
+        if declined and name in ("said", "lone"):
+            break
+        verdicts = rule(text, found)
+        if not verdicts:
+            continue
+        if name in ("bare", "own line", "lone") and len({m.label for m in verdicts}) > 1:
+            return unread(text, f"{name}: {' and '.join(sorted({m.label for m in verdicts}))}")
+        return Reading(verdicts[-1].label, span=excerpt.span(*verdicts[-1].span), rule=name)
+    return unread(text, "no label that is a verdict")

@@ -1,0 +1,158 @@
+"""The critic's part: change a score only where other evidence than the evaluator's speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judgegraph.models.embedded.blocks import Seen, slug
+from judgegraph.models.embedded.evidence import judged
+from judgegraph.models.embedded.families import families_of
+from judgegraph.models.embedded.gaps import gaps
+from judgegraph.models.embedded.rating import among, bounds, number
+from judgegraph.models.embedded.schema import kind_of, pick, scoring
+from judgegraph.models.embedded.tokens import Leaf
+from judgegraph.models.embedded.view import At, sentence
+
+_VALUES = ("score", "value", "label")
+MARGIN = 0.25  # of the scale: the critic's evidence must differ by more before a score is changed
+STEP = 1 / 3  # and the score then goes this part of the way
+PART = 0.35  # of the scale: where both kinds of evidence differ by more, the definition leaves something open
+_ANY = "name the words or parts of the text that show it"
+_AGAINST = {
+    "accuracy": "where no source is given, only what the request itself states is held against it",
+    "consistency": "where no source is given, only contradictions within the text count",
+    "groundedness": "where no fact is given, the criterion does not apply",
+    "relevance": "where no request is given, the text's own title or opening sets the theme",
+}
+_BOTH = {
+    "relevance": "headings and the opening count as much as the rest",
+    "completeness": "what is named only in passing counts for half",
+    "diversity": "questions or sentences that open alike count as near repeats",
+    "coherence": "an opening that names the topic counts as much as the order of what follows",
+    "engagement": "how the wording speaks to the reader counts as much as length and variety",
+    "understandability": "hard words count as much as long sentences",
+    "fluency": "uneven style counts as well as outright mistakes",
+    "naturalness": "a telegram style counts as well as outright mistakes",
+    "fairness": "sweeping and harsh words count as well as loaded ones",
+    "groundedness": "names and numbers of the fact count more than common words",
+    "consistency": "a turned meaning counts more than wording of one's own",
+    "accuracy": "answer options that do not fit their question count as errors",
+    "overall": "a fault in one respect is not made good by another",
+}
+
+
+def is_rectification(properties: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
+    """An object that asks to keep or change a score, and leaves room for either."""
+    verdict = pick(properties.get("verdict", {}), root, null=False, depth=0)
+    reason = pick(properties.get("reason", {}), root, null=False, depth=0)
+    values = [scoring(properties[k], root) for k in _VALUES if k in properties]
+    keeps = {"keep", "agree", "same"} & {str(v) for v in verdict.get("enum", [])}
+    sound = values and values[0] is not None and kind_of(values[0]) != "boolean"
+    return bool(keeps and sound and kind_of(reason) == "string" and not {"minLength", "maxLength"} & set(reason))
+
+
+def _draft(at: At) -> Seen | None:
+    name = at.criterion.name if at.criterion else at.key
+    return at.prompt.drafts.get(slug(name)) or at.prompt.drafts.get(slug(at.key))
+
+
+def _span(schema: Mapping[str, Any]) -> tuple[float, float]:
+    if kind_of(schema) == "enum":
+        held = [v for v in schema["enum"] if isinstance(v, int | float)]
+        return (float(min(held)), float(max(held))) if held else (1.0, 5.0)
+    return bounds(schema)
+
+
+def _verdicts(schema: Any, at: At) -> list[str]:
+    held = pick(schema, at.root, null=False, depth=0)
+    return [v for v in held.get("enum", ["keep", "raise", "lower"]) if isinstance(v, str)]
+
+
+def _word(verdicts: list[str], move: int) -> str:
+    wished = {
+        0: ("keep", "agree", "same"),
+        1: ("raise", "up", "increase", "change"),
+        -1: ("lower", "down", "decrease", "change"),
+    }
+    return next((w for w in wished[move] if w in verdicts), verdicts[0] if verdicts else "keep")
+
+
+def rectification(properties: Mapping[str, Any], at: At) -> dict[str, Any]:
+    """Verdict, value and reason for one criterion, in the order the form has them."""
+    value_key = next(k for k in _VALUES if k in properties)
+    schema = scoring(properties[value_key], at.root)
+    draft = _draft(at)
+    if schema is None or (schema.get("enum") and isinstance(schema["enum"][0], str)):
+        move, value, reason = _kept_label(schema, draft, at)
+    else:
+        move, value, reason = _weighed(schema, draft, at)
+    if value is None and kind_of(pick(properties[value_key], at.root, null=True, depth=0)) not in ("null", "const"):
+        value = number(schema or {}, None)
+    return {"verdict": _word(_verdicts(properties["verdict"], at), move), value_key: value, "reason": sentence(reason)}
+
+
+def _kept_label(schema: dict[str, Any] | None, draft: Seen | None, at: At) -> tuple[int, Any, str]:
+    labels = [v for v in (schema or {}).get("enum", []) if isinstance(v, str)]
+    if draft and draft.label in labels:
+        return 0, draft.label, "no other evidence on a label than the evaluator's words"
+    found = at.tone(labels)
+    if not found:
+        return 0, None, "no evidence: the draft holds no label and none of my features gives one"
+    return 0, labels[max(range(len(labels)), key=lambda i: found[0][i])], found[1]
+
+
+def _weighed(schema: dict[str, Any], draft: Seen | None, at: At) -> tuple[int, Any, str]:
+    criterion = at.criterion or Seen(at.key.replace("_", " "))
+    low, high = _span(schema)
+    other = judged(at.case, criterion.name, criterion.definition, view=1)
+    first = None
+    if draft is not None and draft.value is not None:
+        first = min(1.0, max(0.0, (draft.value - low) / (high - low)))
+    elif draft is None and (own := at.evidence()):
+        first = own.quality
+    if first is None:
+        return 0, None, "no evidence: there is no draft score to weigh"
+    idle = other is not None and other.quality > first and not other.raises
+    if other is None or idle or abs(other.quality - first) <= MARGIN:
+        why = f"other evidence does not speak against it: {other.note}" if other else "no other evidence on it"
+        return 0, _at_quality(schema, first), why
+    goal = first + STEP * (other.quality - first)
+    move = 1 if goal > first else -1
+    return move, _at_quality(schema, goal), f"other evidence speaks for {'more' if move > 0 else 'less'}: {other.note}"
+
+
+def _at_quality(schema: dict[str, Any], quality: float) -> Leaf:
+    if kind_of(schema) == "enum":
+        return among([v for v in schema["enum"] if isinstance(v, int | float)], quality)
+    return number(schema, quality)
+
+
+def definitions(at: At, names: list[str], most: int) -> list[dict[str, str]]:
+    """Changed definitions, for criteria where nothing could be measured or the two kinds of evidence part."""
+    found = []
+    for criterion in at.prompt.criteria:
+        if names and criterion.name not in names:
+            continue
+        one = judged(at.case, criterion.name, criterion.definition)
+        two = judged(at.case, criterion.name, criterion.definition, view=1)
+        said = criterion.definition.rstrip(".") or f"How far {criterion.name.lower()} shows"
+        family = next(iter(families_of(criterion.name, criterion.definition)), "")
+        if one is None and not criterion.labels:
+            why = (
+                "Nothing in this sample could be measured for it; the definition does not say what to hold it against."
+            )
+            found.append((1.0, criterion.name, f"{said}; {_AGAINST.get(family, _ANY)}.", why))
+        elif one and two and (two.raises or two.quality < one.quality) and abs(one.quality - two.quality) > PART:
+            why = f"Two kinds of evidence part here: {one.note}; yet {two.note}."
+            gap = abs(one.quality - two.quality)
+            found.append((gap, criterion.name, f"{said}; {_BOTH.get(family, _ANY)}.", why))
+    found.sort(key=lambda row: -row[0])
+    return [dict(zip(("criterion", "definition", "reason"), row[1:], strict=True)) for row in found[:most]]
+
+
+def new_criteria(at: At, most: int) -> list[dict[str, str]]:
+    """Criteria that the prompt lacks and this sample calls for, strongest evidence first; none without evidence."""
+    known = {slug(c.name) for c in at.prompt.criteria}
+    found = [gap for gap in gaps(at.case) if slug(gap.name) not in known]
+    return [{"name": g.name, "definition": g.definition, "reason": sentence(g.seen)} for g in found[:most]]

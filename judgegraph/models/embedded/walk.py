@@ -1,0 +1,164 @@
+"""Filling any form: a walk over its JSON schema that writes what is known at each place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judgegraph.models.embedded import critique, rating, writing
+from judgegraph.models.embedded.blocks import Seen
+from judgegraph.models.embedded.planning import aligned
+from judgegraph.models.embedded.schema import deep, kind_of, options, pick, resolved, scoring
+from judgegraph.models.embedded.tokens import Leaf
+from judgegraph.models.embedded.view import At
+
+_LISTED = ("aspects", "criteria", "metrics", "dimensions", "new_aspects")
+
+
+def fill(schema: Any, at: At) -> Any:
+    """A tree (dicts, lists, `Leaf`s, plain values) that the schema allows."""
+    chosen = pick(schema, at.root, null=False, depth=at.depth)
+    kind = kind_of(chosen)
+    if kind in ("const", "null"):
+        return chosen.get("const")
+    if kind == "object":
+        return _object(chosen, at)
+    if kind == "array":
+        return _array(chosen, at)
+    return _leaf(chosen, schema, at)
+
+
+def _object(schema: dict[str, Any], at: At) -> dict[str, Any]:
+    properties = schema.get("properties", {})
+    needed = [*properties] if not deep(at.depth) else [k for k in properties if k in schema.get("required", [])]
+    known = critique.rectification(properties, at) if critique.is_rectification(properties, at.root) else {}
+    labels = _labels(properties, at)
+    written = {k: known[k] if k in known else _property(k, properties[k], at, labels) for k in needed}
+    for key in schema.get("required", []):
+        if key not in written:
+            written[key] = fill(schema.get("additionalProperties") or {}, at.into(key, {}))
+    return written
+
+
+def _labels(properties: Mapping[str, Any], at: At) -> list[str] | None:
+    """Labels that a score beside a reason may take."""
+    for key, schema in properties.items():
+        held = scoring(schema, at.root)
+        if key in ("label", "tone", "sentiment", "value") and held and "enum" in held:
+            return [v for v in held["enum"] if isinstance(v, str)] or None
+    return None
+
+
+def _property(key: str, schema: Any, at: At, labels: list[str] | None) -> Any:
+    inner = at.into(key, schema)
+    chosen = pick(schema, at.root, null=False, depth=inner.depth)
+    if kind_of(chosen) == "string":
+        return writing.string(chosen, inner, labels)
+    return fill(schema, inner)
+
+
+def _count(schema: Mapping[str, Any], wished: int) -> int:
+    least, most = int(schema.get("minItems") or 0), schema.get("maxItems")
+    return max(least, wished if most is None else min(wished, int(most)))
+
+
+def _array(schema: dict[str, Any], at: At) -> list[Any]:
+    if "prefixItems" in schema:
+        return [fill(s, at.item(i)) for i, s in enumerate(schema["prefixItems"])]
+    items = schema.get("items") or {}
+    item = pick(items, at.root, null=False, depth=at.depth + 1)
+    fields = item.get("properties", {})
+    most = int(schema.get("maxItems", 3))
+    listed: list[dict[str, str]] | None = None
+    if at.key == "definitions":
+        names = pick(fields.get("criterion", {}), at.root, null=False, depth=0).get("enum", [])
+        listed = critique.definitions(at, [n for n in names if isinstance(n, str)], most)
+    elif at.key in ("new_criteria", "suggestions"):
+        listed = critique.new_criteria(at, most)
+    elif at.key in _LISTED and "name" in fields and not _rates(fields, at):
+        listed = writing.aspects(at, _count(schema, int(schema.get("maxItems", 5))))
+    if (
+        listed is not None
+        and set(fields) <= {k for row in listed for k in row} | set()
+        and len(listed) >= int(schema.get("minItems") or 0)
+    ):
+        return [{k: row[k] for k in fields} for row in listed]
+    if _rates(fields, at):
+        return _rows(schema, items, at)
+    if kind_of(item) == "enum" and at.within("alignment"):
+        return _aligned(schema, item, at)
+    if kind_of(item) == "enum":
+        return _distinct(schema, item)
+    count = _count(schema, 1 if kind_of(item) == "string" and not deep(at.depth) else 0)
+    return [_numbered(fill(items, at.item(i)), i, schema) for i in range(count)]
+
+
+def _rates(fields: Mapping[str, Any], at: At) -> bool:
+    """Items that hold a name and a score: one row per criterion."""
+    named = any(k in fields for k in ("criterion", "name", "aspect", "metric", "dimension"))
+    return named and any(
+        scoring(s, at.root) for k, s in fields.items() if k in ("score", "rating", "value", "grade", "label")
+    )
+
+
+def _rows(schema: dict[str, Any], items: Any, at: At) -> list[Any]:
+    known: list[Seen] = list(at.prompt.criteria) or [Seen("overall quality")]
+    count = _count(schema, len(known))
+    return [fill(items, at.item(i).about(known[i % len(known)])) for i in range(count)]
+
+
+def _aligned(schema: dict[str, Any], item: dict[str, Any], at: At) -> list[Any]:
+    names = [v for v in item["enum"] if isinstance(v, str)]
+    criterion = at.prompt.named(at.key) or at.subject or Seen(at.key.replace("_", " "))
+    held = aligned(at.prompt, criterion, names)
+    held += [n for n in names if n not in held][: max(0, int(schema.get("minItems") or 0) - len(held))]
+    return held[: int(schema.get("maxItems", len(held)))]
+
+
+def _distinct(schema: dict[str, Any], item: dict[str, Any]) -> list[Any]:
+    count, values = _count(schema, 0), item["enum"]
+    return [values[i % len(values)] for i in range(count)]
+
+
+def _numbered(value: Any, index: int, schema: Mapping[str, Any]) -> Any:
+    """Texts of a list whose items must differ are numbered."""
+    return f"{index + 1}. {value}" if schema.get("uniqueItems") and isinstance(value, str) else value
+
+
+def _leaf(schema: dict[str, Any], whole: Any, at: At) -> Any:
+    kind = kind_of(schema)
+    nullable = any(kind_of(o) == "null" for o in options(resolved(whole, at.root), at.root))
+    if kind == "string":
+        return writing.string(schema, at)
+    values = [v for v in schema.get("enum", []) if v is not None]
+    if kind == "enum" and not all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+        return _choice(values, at, nullable or None in schema["enum"])
+    seen = at.evidence() if at.criterion is not None else None
+    quality = seen.quality if seen else None
+    if quality is None and (nullable or None in schema.get("enum", [])):
+        return Leaf(None, ((None, 1.0),))
+    if kind == "boolean":
+        return rating.truth(at.whole() if quality is None else quality)
+    if kind == "enum":
+        return rating.among(values, quality)
+    shown = at.criterion
+    low = shown.low if shown and shown.low is not None else 1.0
+    high = shown.high if shown and shown.high is not None else 5.0
+    return rating.number(schema, quality, low, high)
+
+
+def _choice(values: list[Any], at: At, nullable: bool) -> Any:
+    if not all(isinstance(v, str) for v in values):
+        return values[at.index % len(values)]
+    criterion = at.subject or (at.prompt.single if at.key not in ("criterion", "name", "aspect") else None)
+    if at.subject and at.subject.name in values and at.key in ("criterion", "name", "aspect", "metric", "dimension"):
+        return at.subject.name
+    if at.rival is not None and (best := writing.winner(at, values)):
+        return Leaf(best[0], tuple(best[1].items()))
+    found = at.tone(values)
+    if found:
+        return rating.label(values, None, found[0])
+    seen = at.evidence() if criterion is not None or at.criterion is not None else None
+    chosen = rating.label(values, seen.quality if seen else None)
+    informed = chosen.odds and len({round(p, 9) for _, p in chosen.odds}) > 1
+    return Leaf(None, ((None, 1.0),)) if nullable and not informed else chosen

@@ -1,0 +1,118 @@
+"""What went wrong with a request, and whether sending it again can help."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+
+from judgegraph.errors import one_line
+from judgegraph.models.secrets import scrubbed
+from judgegraph.types import Status
+
+LONGEST = 300  # characters of a server's message that we repeat
+PATIENCE = 3600.0  # seconds: a server that asks for a longer wait is taken at its word, and not waited for
+_BROKEN = {"APIConnectionError", "TransportError", "APIResponseValidationError", "JSONDecodeError", "ClientError"}
+_FILTERED = ("content_filter", "content management policy", "content policy")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A failed request.
+
+    Attributes:
+        status: what a score ends with if this is the last try. message: one line.
+        retry: the same request may succeed later. wait: seconds the server asked for, None if it did not.
+        fatal: every other call to this endpoint would fail alike (a wrong key, an unknown model).
+    """
+
+    status: Status
+    message: str
+    retry: bool
+    wait: float | None = None
+    fatal: bool = False
+
+
+def classify(
+    error: BaseException, clock: Callable[[], float] = time.time, *,
+    secrets: Iterable[str] = (), timeout: float | None = None,
+) -> Fault:  # fmt: skip
+    """Judge an exception of an SDK by its HTTP status or its kind; SDKs are recognised, not imported.
+
+    Args:
+        clock: seconds since 1970, for a Retry-After that is a date.
+        secrets: texts that must not stand in the message. timeout: seconds after which we gave up.
+    """
+    message = _message(error, secrets)
+    code = getattr(error, "status_code", None)
+    if isinstance(code, int):
+        return _by_code(code, error, message, clock)
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if isinstance(error, TimeoutError) or "APITimeoutError" in names:
+        return Fault("timeout", "no answer" + ("" if timeout is None else f" within {timeout:g} s"), retry=True)
+    if "LengthFinishReasonError" in names:
+        return Fault("truncated", "the reply was cut off at its token limit", retry=False)
+    if "ContentFilterFinishReasonError" in names:
+        return Fault("filtered", "the provider's content filter stopped the reply", retry=False)
+    if isinstance(error, OSError) or names & _BROKEN:
+        return Fault("provider_error", message, retry=True)
+    # langchain-openai takes any 200 for a chat completion, and trips over what is missing in it
+    shapeless = isinstance(error, TypeError | AttributeError | LookupError) and getattr(error, "response", None)
+    plain = isinstance(error, ValueError) and "Unexpected response type" in str(error)  # a 200 that is no JSON
+    empty = plain or (isinstance(error, TypeError) and "choices" in str(error))
+    if shapeless or empty:
+        return Fault("provider_error", f"the server's answer is no chat completion ({message})", retry=True)
+    return Fault("provider_error", message, retry=False)
+
+
+def _by_code(code: int, error: BaseException, message: str, clock: Callable[[], float]) -> Fault:
+    said = f"{getattr(error, 'code', '')} {error}".lower()
+    if code in (401, 403, 404) or (code == 429 and "insufficient_quota" in said):
+        return Fault("provider_error", message, retry=False, fatal=True)
+    if code == 400 and any(name in said for name in _FILTERED):
+        return Fault("filtered", message, retry=False)
+    if code not in (408, 409, 429) and code < 500:
+        return Fault("provider_error", message, retry=False)
+    wait = retry_after(getattr(getattr(error, "response", None), "headers", None) or {}, clock)
+    if wait is not None and wait > PATIENCE:
+        return Fault("provider_error", f"asked to wait {wait:.0f} s, which is too long: {message}", retry=False)
+    return Fault("provider_error", message, retry=True, wait=wait)
+
+
+def retry_after(headers: Mapping[str, Any], clock: Callable[[], float] = time.time) -> float | None:
+    """Seconds to wait by the Retry-After header, given in seconds or as an HTTP date; None without one.
+
+    Finer, where a server sends it: `retry-after-ms`, milliseconds.
+    """
+    lower = {str(name).lower(): str(value).strip() for name, value in headers.items()}
+    if (finer := _seconds(lower.get("retry-after-ms", ""))) is not None:
+        return finer / 1000
+    text = lower.get("retry-after", "")
+    if (seconds := _seconds(text)) is not None:
+        return seconds
+    try:
+        date = email.utils.parsedate_to_datetime(text)
+        return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - clock())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _message(error: BaseException, secrets: Iterable[str]) -> str:
+    """Kind and text of the error, and of what it came from where an SDK says no more than "Connection error."."""
+    text = f"{type(error).__name__}: {error}"
+    cause = error.__cause__
+    if cause is not None and not isinstance(getattr(error, "status_code", None), int):
+        text += f" ({type(cause).__name__}: {cause})"
+    return one_line(scrubbed(text, tuple(secrets)), LONGEST)

@@ -1,0 +1,129 @@
+"""How a method reads its scores: stated, mean of n, or probability-weighted; the rung is kept in each score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, TypeVar
+
+from judgegraph.errors import ConfigError, ReplyError
+from judgegraph.models.door import Messages, replies
+from judgegraph.models.form import Form
+from judgegraph.models.resolve import JudgeLike, resolve
+from judgegraph.models.rungs import NO_LOGPROBS, Rated, Slot, averaged, stated, text_reading, weighted
+
+__all__ = ["STATED", "Rated", "Rating", "Reader", "Slot", "noted", "rate", "text_reading"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Which rungs a score may be read by, best first.
+
+    Attributes:
+        kind: "weighted" = token log-probabilities, then `samples` replies, then the stated number
+            (G-Eval, both agents of SAGEval); "mean" = mean of `samples` replies (Fusion-Eval);
+            "stated" = the number as written (CoAScore, Fennec).
+        samples: replies to average, 1 or more; 1 leaves the samples rung out.
+        temperature: of sampled replies; G-Eval's paper says 1.
+        first_digit: of a text reply take the first digit that is on the scale, whatever else it says ("2.5" is 2),
+            as public re-runs of G-Eval do; else `read_rating`'s rules.
+    """
+
+    kind: Literal["weighted", "mean", "stated"] = "stated"
+    samples: int = 1
+    temperature: float = 1.0
+    first_digit: bool = False
+
+    def __post_init__(self) -> None:
+        if self.samples < 1:
+            raise ConfigError(f"a reader takes 1 sample or more, got {self.samples}")
+
+    def __str__(self) -> str:
+        text = self.kind if self.samples == 1 else f"{self.kind}:{self.samples}"
+        return f"{text}:first-digit" if self.first_digit else text
+
+
+STATED = Reader()
+
+
+@dataclass(frozen=True)
+class Rating(Generic[T]):
+    """All answers of one question to a judge.
+
+    Attributes:
+        value: what the form made of the first reply, None where none could be read.
+        answers: slot -> answer, one for every slot asked for.
+    """
+
+    value: T | None
+    answers: dict[str, Rated]
+
+
+async def rate(
+    judge: JudgeLike, messages: Messages, form: Form[T], slots: Mapping[str, Slot],
+    reader: Reader = STATED, **settings: Any,
+) -> Rating[T]:  # fmt: skip
+    """Ask for a form and read every slot by the reader's best rung; never raises for a bad reply.
+
+    Raises:
+        AuthError, ConfigError: as `replies`.
+    """
+    weigh = reader.kind == "weighted"
+    bare = weigh and resolve(judge).support.logprobs is False  # known by now: no first rung to try
+    try:
+        if reader.samples > 1 and (reader.kind == "mean" or bare):
+            got = await replies(judge, messages, form, n=reader.samples, **_warm(reader, settings))
+            answers = {name: averaged(got, slot, reader.samples) for name, slot in slots.items()}
+            if bare:
+                noted(answers, slots, NO_LOGPROBS)
+            return Rating(got[0].value, answers)
+        settings = {"temperature": 0.0, **settings} if weigh else settings
+        (first,) = await replies(judge, messages, form, logprobs=weigh, **settings)
+    except ReplyError as error:
+        return Rating(None, {name: failed(error) for name in slots})
+    answers = {name: stated(first, slot) for name, slot in slots.items()}
+    if weigh:
+        answers = {name: weighted(first, slots[name], answer) for name, answer in answers.items()}
+        await _sample_the_rest(judge, messages, form, slots, reader, answers, settings)
+    return Rating(first.value, answers)
+
+
+def failed(error: ReplyError) -> Rated:
+    """The answer of a call that gave none."""
+    status: Any = error.status
+    return Rated(status=status, reason=str(error), raw=error.text or None)
+
+
+def _warm(reader: Reader, settings: dict[str, Any]) -> dict[str, Any]:
+    return {"temperature": reader.temperature, **{k: v for k, v in settings.items() if k != "temperature"}}
+
+
+async def _sample_the_rest(
+    judge: JudgeLike, messages: Messages, form: Form[T], slots: Mapping[str, Slot],
+    reader: Reader, answers: dict[str, Rated], settings: dict[str, Any],
+) -> None:  # fmt: skip
+    """The second rung, for the slots whose log-probabilities would not do: one request for all of them."""
+    rest = [name for name, a in answers.items() if a.status == "ok" and a.reader == "stated"]
+    if not rest or reader.samples < 2:
+        return
+    try:
+        got = await replies(judge, messages, form, n=reader.samples, **_warm(reader, settings))
+    except ReplyError as error:
+        noted(answers, rest, f"sampling failed ({error.status}), the stated answer stands")
+        return
+    for name in rest:
+        mean, first = averaged(got, slots[name], reader.samples), answers[name]
+        if mean.status == "ok":
+            notes = tuple(dict.fromkeys((*first.notes, *mean.notes)))
+            answers[name] = replace(mean, reason=first.reason, notes=notes)
+        else:
+            noted(answers, [name], "no sample could be read, the stated answer stands")
+
+
+def noted(answers: dict[str, Rated], names: Iterable[str], note: str) -> None:
+    """Add a note to those of the answers that hold a value or a label."""
+    for name in names:
+        if answers[name].status == "ok":
+            answers[name] = replace(answers[name], notes=(*answers[name].notes, note))

@@ -1,0 +1,115 @@
+"""Read a rating from a free-text reply: by a clear rule or not at all, never a guess.
+
+The rules, first to last; the first that finds a number decides, also where that number is off the scale:
+    1. marked: "[[4]]", "[RESULT] 4", "<score>4</score>", "\\boxed{4}"
+    2. named: "Final score: 4", "**Rating:** 4", '"score": 4'
+    3. own line: the reply opens with the number, or it is the last sentence ("4", "4 stars. Because")
+    4. criterion: "Coherence: 4"
+    5. counted: "4 out of 5", "4/5", "four stars"
+    6. phrase: "a score of four", "I rate it a 4", "is a 4"
+    7. lone: the only number on the scale, where it counts nothing else
+Of several numbers by one rule the last counts, as judges reason towards a verdict, but a final or overall one
+before others; different numbers for things of different names, and different lone ones, give no verdict.
+The scale's own numbers, list marks, and what a point would mean are no answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from judgegraph.models.choices import read_choice
+from judgegraph.models.numerals import echoes, meanings, ranges, valued
+from judgegraph.models.rating_context import FINAL, counts_something, subject
+from judgegraph.models.rating_rules import RULES, Rule
+from judgegraph.models.reply_text import Excerpt, Reading, refuses, unread
+from judgegraph.types import Scale
+
+__all__ = ["Reading", "read_choice", "read_rating"]
+
+MOST = 60  # numbers looked at from either end: a reply with more is a table, and the work is bounded
+
+
+@dataclass(frozen=True)
+class _Found:
+    value: float | None  # None: off the scale, or two numbers at once
+    start: int
+    end: int
+    subject: str
+
+
+@dataclass(frozen=True)
+class _Reply:
+    """A reply with the places (character positions) of numbers that are not one answer."""
+
+    text: str
+    scale: Scale
+    echo: frozenset[int]
+    told: frozenset[int]
+    twofold: frozenset[int]
+
+    @classmethod
+    def of(cls, text: str, scale: Scale) -> _Reply:
+        return cls(text, scale, _places(echoes(text, scale)), _places(meanings(text)), _places(ranges(text)))
+
+
+def _places(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
+    return frozenset(at for span in spans for at in range(*span))
+
+
+def _found(reply: _Reply, rule: Rule) -> list[_Found]:
+    """What a rule finds, in the order of the text."""
+    text, found = reply.text, []
+    for pattern in rule.patterns:
+        matches = list(pattern.finditer(text))
+        for match in matches[:MOST] + matches[MOST:][-MOST:]:
+            start, end = match.span("n")
+            if start in reply.echo:
+                continue
+            if rule.loose and (start in reply.told or counts_something(text, match, rule.name)):
+                continue
+            value = None if start in reply.twofold else valued(match, reply.scale)
+            if value is not None or rule.name != "lone":
+                found.append(_Found(value, start, end, subject(text, match) if rule.named else ""))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _decided(found: list[_Found], rule: Rule) -> _Found | None:
+    """The verdict among what one rule found; None where nothing orders them."""
+    for name in (FINAL, ""):  # a final or an unnamed rating says more than one of a single trait
+        found = [one for one in found if one.subject == name] or found
+    unordered = rule.name == "lone" or len({one.subject for one in found}) > 1
+    if unordered and len({one.value for one in found}) > 1:
+        return None
+    return found[-1]
+
+
+def read_rating(text: str, scale: Scale | str) -> Reading:
+    """The rating in a free-text reply, as the scale counts it.
+
+    Args:
+        text: the reply; of a long one, the first 2,000 and the last 4,000 characters are read.
+        scale: a numeric scale ("1-5", "0-1 any"), or one of labels (then as `read_choice`).
+
+    Returns:
+        A value between the scale's ends, also between its whole points ("2.5"); never clipped, never rescaled
+        but for shares of one on a 0-1 scale of any number ("80%", "4/5"). Otherwise None, with a status.
+    """
+    scale = Scale.of(scale)
+    if scale.labels:
+        return read_choice(text, scale.labels)
+    excerpt = Excerpt.of(text)
+    reply = _Reply.of(excerpt.text, scale)
+    for rule in RULES:
+        if rule.name == "lone" and refuses(reply.text):
+            break
+        found = _found(reply, rule)
+        if not found:
+            continue
+        verdict = _decided(found, rule)
+        if verdict is None:
+            return unread(text, f"{rule.name}: several numbers that cannot be ordered")
+        if verdict.value is None:
+            return unread(text, f"{rule.name}: not one number on the scale {scale}")
+        return Reading(verdict.value, span=excerpt.span(verdict.start, verdict.end), rule=rule.name)
+    return unread(text, "no number that is a rating")

@@ -1,0 +1,164 @@
+"""JSON from a reply that is nearly JSON, where only one reading is possible; what was mended is noted."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)```", re.S)
+MOST = 200_000  # characters: a longer reply is no answer to any form of ours
+TRIES = 50  # braces looked at: a text of braces alone must not cost quadratic time
+_OBJECT = re.compile(r'\{\s*["}]')  # how an object begins; "{braces}" in prose do not
+_LONE = re.compile(r"\\u[dD][89a-fA-F]")
+Notes = tuple[str, ...]
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and not _same(found[key], value):
+            raise ValueError(f"key {key[:40]!r} stands twice with different values")
+        found[key] = value
+    return found
+
+
+def _same(one: Any, two: Any) -> bool:
+    """Equal as JSON: 1 and true are not."""
+    return json.dumps(one, sort_keys=True) == json.dumps(two, sort_keys=True)
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits[:40]} is too large a number")
+    return number
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
+
+
+def parse(text: str, keys: frozenset[str] = frozenset()) -> tuple[Any, Notes]:
+    """The JSON value in a reply, and notes on what was mended.
+
+    Mended where unambiguous: code fences, prose around one object, trailing commas, one surplus level
+    around an object that has the form's keys.
+
+    Args:
+        text: the reply.
+        keys: the form's top-level keys; they tell which of several objects is meant.
+
+    Raises:
+        ValueError: there is no JSON in it, or more than one reading.
+    """
+    if len(text) > MOST:
+        raise ValueError(f"a reply of {len(text)} characters is no answer to a form")
+    try:
+        value, notes = _decode(text.strip().removeprefix("\ufeff").strip(), keys)
+        if _LONE.search(text):
+            value = _writable(value)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return _unwrap(value, keys, notes)
+
+
+def _decode(text: str, keys: frozenset[str]) -> tuple[Any, Notes]:
+    try:
+        return _whole(text), ()
+    except ValueError as error:
+        reason = error
+    fenced = FENCE.findall(text)
+    if len(fenced) == 1 and not _objects(FENCE.sub("", text), keys, fitting_only=True):
+        try:
+            value, notes = _mended(fenced[0])
+            return value, ("code fence removed", *notes)
+        except ValueError as error:
+            reason = error
+    found = _objects(text, keys)
+    if len(found) > 1:
+        raise ValueError(f"the reply holds {len(found)} different JSON objects")
+    if not found:
+        raise ValueError(f"the reply is no JSON: {reason}")
+    return found[0]
+
+
+def _whole(text: str) -> Any:
+    value, end = _DECODER.raw_decode(text)
+    if text[end:].strip():
+        raise ValueError(f"something follows the JSON value at character {end}")
+    return value
+
+
+def _mended(text: str) -> tuple[Any, Notes]:
+    text = text.strip()
+    try:
+        return _whole(text), ()
+    except ValueError:
+        return _whole(without_trailing_commas(text)), ("trailing comma removed",)
+
+
+def _objects(text: str, keys: frozenset[str], *, fitting_only: bool = False) -> list[tuple[Any, Notes]]:
+    """The different top-level objects inside prose; those with the form's keys alone, if any has them.
+
+    Raises:
+        ValueError: one of them is broken. What stands inside a broken object is not the answer, and what
+            stands beside it may not be.
+    """
+    mended = without_trailing_commas(text)
+    commas = ("trailing comma removed",) * (mended != text)
+    found: list[tuple[Any, Notes]] = []
+    depth, end, tries = 0, 0, 0
+    while match := _OBJECT.search(mended, end):
+        tries += 1
+        depth = _depth(mended[end : match.start()], depth)
+        if depth or tries > TRIES:
+            raise ValueError("the reply's brackets do not match")
+        value, after = _DECODER.raw_decode(mended, match.start())
+        prose = ("prose around the JSON removed",) * bool(mended[: match.start()].strip() or mended[after:].strip())
+        if not any(_same(value, other) for other, _ in found):
+            found.append((value, (*prose, *commas)))
+        end = after
+    fitting = [item for item in found if keys & set(item[0])]
+    return fitting if fitting or fitting_only else found
+
+
+def _depth(prose: str, depth: int) -> int:
+    """Brackets open after this stretch of text; one closed too many opens nothing."""
+    for bracket in re.findall(r"[{}\[\]]", prose):
+        depth = max(0, depth + (1 if bracket in "{[" else -1))
+    return depth
+
+
+def without_trailing_commas(text: str) -> str:
+    """The text without commas that stand right before a closing bracket, outside strings."""
+    if not re.search(r",\s*[}\]]", text):
+        return text
+    parts = re.split(r'("(?:[^"\\]|\\.)*")', text)
+    parts[::2] = [re.sub(r",(\s*[}\]])", r"\1", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _writable(value: Any) -> Any:
+    """Without lone surrogates, which no file can hold: a model may write half of an emoji as "\\ud83d"."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_writable(key): _writable(item) for key, item in value.items()}
+    return [_writable(item) for item in value] if isinstance(value, list) else value
+
+
+def _unwrap(value: Any, keys: frozenset[str], notes: Notes) -> tuple[Any, Notes]:
+    """Off with one surplus level: {"result": {...}} or [{...}], if only the inner object has the form's keys."""
+    inner = value
+    if isinstance(value, dict) and len(value) == 1 and not keys & set(value):
+        (inner,) = value.values()
+    elif isinstance(value, list) and len(value) == 1:
+        (inner,) = value
+    if inner is not value and isinstance(inner, dict) and keys & set(inner):
+        return inner, (*notes, "surplus level removed")
+    return value, notes

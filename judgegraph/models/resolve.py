@@ -1,0 +1,191 @@
+"""Who answers: from "openai:MODEL", "embedded", an Endpoint or a LangChain chat model to one kind of judge."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.models.endpoint import Endpoint
+from judgegraph.models.secrets import credentials, scrubbed, secrets_of
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+__all__ = ["Endpoint", "Judge", "JudgeLike", "Support", "name_of", "resolve"]
+
+
+@dataclass
+class Support:
+    """What a judge was found to do: None until tried. `refused`: settings it does not take."""
+
+    json_schema: bool | None = None
+    logprobs: bool | None = None
+    top_logprobs: int = 20
+    n: bool | None = None
+    refused: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Judge:
+    """A chat model with what we know of it.
+
+    Attributes:
+        speaks_openai: takes response_format, logprobs, n and tools as keyword arguments.
+        secrets: texts that must stand in no message.
+    """
+
+    name: str
+    model: BaseChatModel = field(repr=False)
+    endpoint: Endpoint
+    speaks_openai: bool
+    support: Support = field(default_factory=Support)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+JudgeLike: TypeAlias = "str | Endpoint | BaseChatModel"
+
+
+@dataclass
+class _Held:
+    """What is kept of a model object: not the object itself, which goes when its owner lets it go."""
+
+    owner: weakref.ref[Any]
+    twin: Any  # a copy without retries of its own, None where the object is used as it is
+    support: Support
+    secrets: tuple[str, ...] = field(repr=False)
+
+
+_by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Judge]]
+_by_loop = weakref.WeakKeyDictionary()  # HTTP clients belong to the loop they were made in
+_by_model: dict[int, _Held] = {}
+
+
+def resolve(judge: JudgeLike) -> Judge:
+    """The judge, made once per event loop; called at the first call, never while a graph is built.
+
+    Raises:
+        ConfigError: the name is unknown, a key or a package is missing.
+    """
+    if isinstance(judge, str):
+        judge = Endpoint(model=judge)
+    if not isinstance(judge, Endpoint):
+        return _given(judge)
+    known = _by_loop.setdefault(asyncio.get_running_loop(), {})
+    if judge not in known:
+        known[judge] = _make(judge)
+    return known[judge]
+
+
+def name_of(judge: JudgeLike) -> str:
+    """What a signature calls it, without making it: "openai:gpt-4.1-mini", or a model object's class and name."""
+    if isinstance(judge, str | Endpoint):
+        return str(judge)
+    name = getattr(judge, "model_name", None) or getattr(judge, "model", None) or ""
+    return f"{type(judge).__name__}:{name}".rstrip(":")
+
+
+def _given(model: Any) -> Judge:
+    key = id(model)
+    held = _by_model.get(key)
+    if held is None or held.owner() is not model:
+        from langchain_core.language_models import BaseChatModel
+
+        if not isinstance(model, BaseChatModel):
+            raise ConfigError(f"a judge is a name, an Endpoint or a LangChain chat model, got {type(model).__name__}")
+        owner = weakref.ref(model, lambda _: _by_model.pop(key, None))
+        held = _by_model[key] = _Held(owner, _unretried(model), _supported(model), secrets_of(model))
+    name = name_of(model)
+    used = model if held.twin is None else held.twin
+    return Judge(name, used, Endpoint(model=name), _speaks_openai(model), held.support, held.secrets)
+
+
+def _unretried(model: Any) -> Any:
+    """A copy for the one retry layer, ours: an SDK's own would multiply with it. None where there is no SDK.
+
+    It does not stream either: merged chunks of several choices are no reply.
+    """
+    client = getattr(model, "root_async_client", None)
+    if not _speaks_openai(model) or client is None:
+        return None
+    plain = client.with_options(max_retries=0)
+    changed = {"max_retries": 0, "root_async_client": plain, "async_client": plain.chat.completions}
+    return model.model_copy(update={**changed, "disable_streaming": True})
+
+
+def _supported(model: Any) -> Support:
+    """OpenAI's Responses API takes neither n nor logprobs as langchain-openai sends them."""
+    responses = getattr(model, "use_responses_api", None) is True
+    return Support(logprobs=False, n=False) if responses else Support()
+
+
+def _speaks_openai(model: Any) -> bool:
+    if getattr(model, "speaks_openai", False):
+        return True
+    return any(kind.__name__ == "BaseChatOpenAI" for kind in type(model).__mro__)
+
+
+def _make(endpoint: Endpoint) -> Judge:
+    provider, _, name = endpoint.model.partition(":")
+    if endpoint.model == "embedded":
+        from judgegraph.models.embedded import EmbeddedJudge
+
+        return Judge("embedded", EmbeddedJudge(), endpoint, speaks_openai=True)
+    if not name:
+        known = "write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL'"
+        raise ConfigError(f"no judge '{one_line(scrubbed(endpoint.model), 80)}'; {known}")
+    if provider == "openai":
+        return _openai(endpoint, name)
+    return _other(endpoint)
+
+
+def _openai(endpoint: Endpoint, name: str) -> Judge:
+    from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient
+
+    address = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or None
+    key = os.environ.get(endpoint.api_key_env)
+    if not key and not address:
+        raise ConfigError(
+            f"judge {endpoint.model}: no key; set {endpoint.api_key_env}, name a server of your own with "
+            "--base-url, or use --judge embedded"
+        )
+    # A client of our own: langchain-openai shares one among event loops, and an address with a password
+    # in it would stand in the SDK's logs. Our timeout is the total one, in the call; the Responses API drops
+    # log-probabilities; streamed chunks of several choices cannot be told apart.
+    login = urlsplit(address or "")
+    auth = (unquote(login.username or ""), unquote(login.password or "")) if login.username else None
+    model = ChatOpenAI(
+        model=name, base_url=without_login(address), api_key=key or "unused", max_retries=0,
+        timeout=endpoint.timeout, use_responses_api=False, disable_streaming=True,
+        http_async_client=DefaultAsyncHttpxClient(auth=auth, timeout=endpoint.timeout),
+    )  # fmt: skip
+    secrets = {*secrets_of(model), *credentials(address or "")} - {""}
+    return Judge(endpoint.model, model, endpoint, True, secrets=tuple(sorted(secrets, key=len, reverse=True)))
+
+
+def without_login(address: str | None) -> str | None:
+    """The address without user and password; its query stays, some servers need it."""
+    if not address:
+        return None
+    login, at, _ = urlsplit(address).netloc.rpartition("@")
+    return address.replace(login + at, "", 1) if at else address
+
+
+def _other(endpoint: Endpoint) -> Judge:
+    try:
+        from langchain.chat_models import init_chat_model  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise ConfigError(
+            f"judge {endpoint.model}: only 'openai:' and 'embedded' are built in; "
+            "others need the packages of LangChain: pip install langchain langchain-PROVIDER"
+        ) from None
+    try:
+        model = init_chat_model(endpoint.model)
+    except (ImportError, ValueError) as error:
+        raise ConfigError(f"judge {endpoint.model}: {one_line(scrubbed(str(error)))}") from None
+    return Judge(endpoint.model, model, endpoint, _speaks_openai(model), secrets=secrets_of(model))

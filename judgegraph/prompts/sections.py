@@ -1,0 +1,69 @@
+"""Criteria, scores and findings as they stand in a section of a prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from judgegraph.types import Criterion, Finding, Score
+
+
+def slug(name: str) -> str:
+    """A criterion's name as a key of a form: lower case, other characters to "_"."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "criterion"
+
+
+def slugs(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
+    """Key of a form -> criterion; clashing keys are numbered."""
+    found: dict[str, Criterion] = {}
+    for criterion in criteria:
+        key, number = slug(criterion.name), 2
+        while key in found:
+            key, number = f"{slug(criterion.name)}_{number}", number + 1
+        found[key] = criterion
+    return found
+
+
+def criterion_text(criterion: Criterion, *, scale: bool = True) -> str:
+    """Name, scale, definition, steps and guideline, whatever of them there is."""
+    lines = [f"## {criterion.name}"]
+    if scale:
+        lines.append(f"Scale: {criterion.scale}")
+    if criterion.definition:
+        lines.append(f"Definition: {criterion.definition}")
+    if criterion.steps:
+        lines += ["Steps:", *(f"{i}. {step}" for i, step in enumerate(criterion.steps, 1))]
+    if criterion.guideline:
+        lines.append(f"Guideline: {criterion.guideline}")
+    return "\n".join(lines)
+
+
+def criteria_text(criteria: Iterable[Criterion], *, scale: bool = True) -> str:
+    """Several criteria, a blank line between them."""
+    return "\n\n".join(criterion_text(c, scale=scale) for c in criteria)
+
+
+def score_text(score: Score) -> str:
+    """One score with its reason, as a critic or a fuser reads it."""
+    if score.value is not None:
+        answer = f"Score: {score.value:.4g}"
+    else:
+        answer = f"Label: {score.label}" if score.label else f"Status: {score.status}"
+    return f"## {score.criterion}\n{answer}" + (f"\nReason: {_line(score.reason)}" if score.reason else "")
+
+
+def scores_text(scores: Iterable[Score]) -> str:
+    """Several scores, a blank line between them."""
+    return "\n\n".join(map(score_text, scores))
+
+
+def finding_text(finding: Finding) -> str:
+    """One line; a number stands as it came, a failure as absent."""
+    if finding.value is None:
+        return f"- {finding.assistant}: absent ({_line(finding.reason) or finding.status})"
+    return f"- {finding.assistant}: {_line(str(finding.value))}"
+
+
+def _line(text: str) -> str:
+    """On one line: what a model said of judged text must not look like another criterion or finding."""
+    return " ".join(text.split())

@@ -1,0 +1,167 @@
+"""A prompt is a file: front matter, then `# system` and `# user` parts with `$fields`.
+
+`<output>$output</output>` in a template is a section: when rendered, its tag carries a nonce that stands in
+none of the values, so no judged text can close it or open another. The nonce is drawn from a digest of
+the section's own text, so equal prompts stay equal. `<query?>$query</query>` is left out where it is empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from string import Template
+
+import yaml
+
+from judgegraph.errors import PromptError, one_line
+from judgegraph.types import Json, text_of
+
+HERE = Path(__file__).parent
+_PART = re.compile(r"^# (system|user)[ \t]*\n", re.M)
+_OPENED = re.compile(r"<[a-z_]+\??>\s*(?=\$[{a-z_])")
+_SECTION = re.compile(r"<([a-z_]+)(\??)>\n?(.*?)\n?</\1>", re.S)
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """Messages ready to send, and the prompt they came from.
+
+    Attributes:
+        messages: (role, text) pairs; role is "system", "user" or "assistant".
+        prompt: name of the template; digest: of the template's file, 8 hex digits.
+    """
+
+    messages: tuple[tuple[str, str], ...]
+    prompt: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A template as read from its file."""
+
+    name: str
+    parts: tuple[tuple[str, str], ...]
+    fields: frozenset[str]
+    digest: str
+    source: str = ""
+
+    def render(self, **values: Json) -> Rendered:
+        """Fill in the fields; JSON values are written with `text_of`.
+
+        Raises:
+            PromptError: a field has no value, or a value no field.
+        """
+        if set(values) != self.fields:
+            raise PromptError(f"prompt {self.name} takes {sorted(self.fields)}, got {sorted(values)}")
+        texts = {name: _clean(text_of(value)) for name, value in values.items()}
+        messages = tuple((role, _fill(text, texts)) for role, text in self.parts)
+        return Rendered(messages, self.name, self.digest)
+
+
+def _clean(text: str) -> str:
+    """Without lone surrogates, which no request can carry."""
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+
+
+def _fill(template: str, texts: dict[str, str]) -> str:
+    def section(match: re.Match[str]) -> str:
+        name, optional, inner = match.groups()
+        body = Template(inner).substitute(texts)
+        if optional and not body.strip():
+            return ""
+        tag = f"{name}-{_nonce(body, texts.values())}"
+        return f"<{tag}>\n{body}\n</{tag}>"
+
+    # One pass over the template: what a value holds is never looked at for sections or fields again.
+    filled: list[str] = []
+    end = 0
+    for match in _sections(template):
+        filled += [_between(template[end : match.start()], filled, texts), section(match)]
+        end = match.end()
+    filled.append(_between(template[end:], filled, texts))
+    return "".join(filled).strip()
+
+
+def _sections(template: str) -> list[re.Match[str]]:
+    """Tagged text with a field in it; an example such as "<score>4</score>" is not a section."""
+    return [match for match in _SECTION.finditer(template) if Template(match[3]).get_identifiers()]
+
+
+def _between(text: str, filled: list[str], texts: dict[str, str]) -> str:
+    """What stands between sections; where the one before it was left out, without its blank lines."""
+    left_out = bool(filled) and not filled[-1]
+    return Template(text.lstrip("\n") if left_out else text).substitute(texts)
+
+
+def _nonce(body: str, texts: Iterable[str]) -> str:
+    """Eight hex digits drawn from the text that stand in no value."""
+    texts = list(texts)
+    salt = 0
+    while True:
+        nonce = blake2b(f"{salt}\n{body}".encode(), digest_size=4).hexdigest()
+        if not any(nonce in text for text in texts):
+            return nonce
+        salt += 1
+
+
+def _fields_of(text: str, name: str) -> set[str]:
+    template = Template(text)
+    if not template.is_valid():
+        raise PromptError(f"prompt {name}: a lone $ in {text[:60]!r}; write $$ for a dollar sign")
+    whole = {match.start() for match in _sections(text)}
+    for tag in _OPENED.finditer(text):
+        if tag.start() not in whole:
+            raise PromptError(f"prompt {name}: section {tag[0].strip()} is not closed; its text could not be marked")
+    return set(template.get_identifiers())
+
+
+def parse(text: str, name: str) -> Prompt:
+    """A template from its text.
+
+    Raises:
+        PromptError: no front matter, no `# user` part, or a malformed field.
+    """
+    head = re.match(r"---\n(.*?)\n---\n", text, re.S)
+    if not head:
+        raise PromptError(f"prompt {name}: starts without front matter (--- version, source ---)")
+    try:
+        about = yaml.safe_load(head[1])
+    except yaml.YAMLError as error:
+        raise PromptError(f"prompt {name}: front matter is no YAML: {error}") from None
+    pieces = _PART.split(text[head.end() :])
+    if pieces[0].strip():
+        raise PromptError(f"prompt {name}: {one_line(pieces[0], 60)!r} stands before the first '# system' or '# user'")
+    parts = tuple(zip(pieces[1::2], (p.strip() for p in pieces[2::2]), strict=True))
+    if "user" not in dict(parts):
+        raise PromptError(f"prompt {name}: has no '# user' part")
+    fields = frozenset().union(*(_fields_of(body, name) for _, body in parts))
+    digest = blake2b(text.encode(), digest_size=4).hexdigest()
+    source = str(about.get("source", "")) if isinstance(about, dict) else ""
+    return Prompt(name, parts, fields, digest, source)
+
+
+def load(name: str) -> Prompt:
+    """A template of ours by name, or any file by its path (`mine.md`).
+
+    Raises:
+        PromptError: there is no such file, or it is malformed.
+    """
+    path = Path(name) if name.endswith(".md") else HERE / f"{name}.md"
+    if not path.is_file():
+        known = sorted(p.stem for p in HERE.glob("*.md"))
+        raise PromptError(f"no prompt '{name}'; known: {', '.join(known)}, or the path of a .md file")
+    return _read(path, name, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, name: str, _changed: int) -> Prompt:
+    """Once per state of the file: who edits it in a notebook sees the edit."""
+    try:
+        return parse(path.read_text(encoding="utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        raise PromptError(f"prompt {name}: {path.name} is not UTF-8 ({error.reason})") from None

@@ -1,0 +1,1 @@
+"""A graph over a dataset: samples in, a folder of results out."""

@@ -1,0 +1,103 @@
+"""One finished sample: what the graph made of it, as one line of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from judgegraph.errors import one_line
+from judgegraph.types import (
+    Comparison,
+    Correction,
+    Criterion,
+    Finding,
+    Note,
+    Plan,
+    Rectification,
+    Sample,
+    Score,
+    Status,
+    Suggestion,
+    Value,
+    Verdict,
+)
+
+LISTED = ("scores", "rectifications", "findings", "comparisons", "corrections", "notes")
+
+
+class Item(Value):
+    """A line of `items.jsonl`.
+
+    Attributes:
+        sample: as it was read. status: "ok" when the graph came to its end, else why not, with `reason`.
+        ms: milliseconds from start to end. other: keys of a graph of yours that are not in the shared vocabulary.
+    """
+
+    sample: Sample
+    status: Status = "ok"
+    reason: str = ""
+    scores: tuple[Score, ...] = ()
+    rectifications: tuple[Rectification, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    aspects: dict[str, tuple[Criterion, ...]] = {}
+    criteria: tuple[Criterion, ...] = ()
+    plan: Plan | None = None
+    findings: tuple[Finding, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    overall: float | None = None
+    verdict: Verdict | None = None
+    notes: tuple[Note, ...] = ()
+    other: dict[str, Any] = {}
+    ms: float = 0.0
+
+    @property
+    def id(self) -> str:
+        """The sample's id."""
+        return self.sample.id
+
+    def line(self) -> str:
+        """As JSON without what is empty; one line, strict JSON."""
+        return self.model_dump_json(exclude_defaults=True)
+
+
+def item_of(sample: Sample, state: Mapping[str, Any], ms: float) -> Item:
+    """From a graph's final state; human labels that lie off a score's scale are noted."""
+    known = {key: state[key] for key in Item.model_fields if key in state and key not in ("sample", "ms")}
+    for key in LISTED:
+        if isinstance(known.get(key), Mapping):
+            known[key] = tuple(known[key].values())
+    other = {k: _plain(v) for k, v in state.items() if k not in Item.model_fields and k != "task"}
+    known["notes"] = (*known.get("notes", ()), *_off_scale(sample, known.get("scores", ())))
+    return Item(sample=sample, other=other, ms=ms, **known)
+
+
+def failed_item(sample: Sample, status: Status, error: BaseException, ms: float) -> Item:
+    """For a sample whose graph did not come to its end."""
+    reason = one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    return Item(sample=sample, status=status, reason=reason, ms=ms)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)
+
+
+def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
+    ranked = sorted(scores, key=lambda s: s.stage == "final")  # an aspect may share a criterion's name, not its scale
+    scales = {s.criterion.casefold(): s.scale for s in ranked if s.scale is not None and not s.scale.labels}
+    found = []
+    for name, label in sample.human.items():
+        scale = scales.get(name.casefold())
+        values = label if isinstance(label, list) else [label]
+        for value in values if scale else ():
+            if isinstance(value, int | float) and not scale.low <= value <= scale.high:  # type: ignore
+                found.append(Note(agent="human", text=f"human.{name} = {value:g} is not on the scale {scale}"))
+    return found

@@ -1,0 +1,123 @@
+"""Rows of tables: CSV and TSV as texts, Parquet with its types."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from judgegraph.errors import DataError, ExtraError, one_line
+from judgegraph.runtime.load_text import CUT, FREE_UNPACKED, MOST_LINE, MOST_RATIO, bomb, lines
+from judgegraph.runtime.load_value import Fault, Rows
+
+MOST_ROWS = 1_000_000  # a Parquet file may always declare; beyond, no more than it has bytes: each row has an id
+BATCH = 64  # rows of a Parquet file in memory at a time
+
+
+def csv_rows(path: Path, separator: str) -> Rows:
+    """Rows of texts by the names in the first line, each with the line it starts in; blank lines are skipped.
+
+    A comma-separated file whose first line has semicolons and no comma is read by its semicolons.
+
+    Raises:
+        DataError: no first line of distinct names.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MOST_LINE))  # one for the whole process: only widened
+    texts = _texts(path)
+    try:
+        head = next(texts, "")
+    except Fault as fault:
+        raise DataError(f"{one_line(path)}, line 1: {fault.reason}") from None
+    if separator == "," and "," not in head and ";" in head:
+        separator = ";"
+    names = _names(path, next(csv.reader([head], delimiter=separator), []))
+    reader, ended = csv.reader(texts, delimiter=separator, strict=True), False
+    while not ended:
+        line = reader.line_num + 2
+        try:
+            cells = next(reader, None)
+            ended = cells is None
+            if cells and len(cells) != len(names):
+                yield line, Fault("", f"expected {len(names)} cells as in line 1, got {len(cells)}")
+            elif cells:
+                yield line, dict(zip(names, cells, strict=True))
+        except csv.Error as error:
+            open_quote = "end of data" in str(error) or "field limit" in str(error)
+            hint = f"a quote opened here is never closed{CUT}" if open_quote else one_line(error)
+            yield line, Fault("", f"is no row of a table: {hint}")
+        except Fault as fault:
+            yield line, Fault("", f"{fault.reason}{CUT}")
+            return
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Lines as text; bytes that are no UTF-8 become lone surrogates, which the row's own check names."""
+    for number, line in lines(path):
+        if isinstance(line, Fault):
+            raise line
+        text = line.decode("utf-8", "surrogateescape")
+        yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _names(path: Path, head: list[str]) -> list[str]:
+    """Names of the columns; one without a name (an index that was written along) is called by its place."""
+    names = [name.strip() or f"column {place}" for place, name in enumerate(head, 1)]
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice or not names:
+        said = f"column '{one_line(twice[0], 60)}' is there twice" if twice else "expected the columns' names"
+        raise DataError(f"{one_line(path)}, line 1: {said}")
+    return names
+
+
+def parquet_rows(path: Path) -> Rows:
+    """Rows with their types, some at a time; a cell that cannot be read is a fault of its row.
+
+    Raises:
+        ExtraError: pyarrow is not installed.
+        DataError: no Parquet file, columns of one name, or absurdly many rows or bytes declared.
+    """
+    with open_parquet(path) as file:
+        number = 0
+        try:
+            for batch in file.iter_batches(batch_size=BATCH):
+                for place in range(batch.num_rows):
+                    number += 1
+                    yield number, _cells(batch, place)
+        except (OSError, ValueError, NotImplementedError) as error:  # pyarrow's errors are of these kinds
+            yield number + 1, Fault("", f"the file is damaged here: {one_line(error)}{CUT}")
+
+
+def _cells(batch: Any, place: int) -> dict[str, Any] | Fault:
+    row: dict[str, Any] = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            row[name] = column[place].as_py()
+        except (ValueError, OverflowError) as error:  # bytes that are no UTF-8, a date beyond Python's
+            return Fault(one_line(name, 60), f"cannot be read: {one_line(error)}")
+    return row
+
+
+def open_parquet(path: Path) -> Any:
+    """An open Parquet file whose own description is credible: see `parquet_rows`."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise ExtraError("reading Parquet", "parquet") from None
+    try:
+        file = parquet.ParquetFile(path)
+    except (ArrowException, OSError) as error:
+        reason = getattr(error, "strerror", None) or f"is no Parquet file: {one_line(error, 120)}"
+        raise DataError(f"{one_line(path)}: {reason}") from None
+    about, size = file.metadata, path.stat().st_size
+    if about.num_rows > max(MOST_ROWS, size):
+        file.close()
+        raise DataError(f"{one_line(path)}: declares {about.num_rows:,} rows in {size:,} bytes")
+    if sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups)) > max(
+        FREE_UNPACKED, MOST_RATIO * size
+    ):
+        file.close()
+        raise bomb(path)
+    _names(path, file.schema_arrow.names)
+    return file

@@ -1,0 +1,90 @@
+"""What came of a run: its items, its scores as a table, its summary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judgegraph.errors import ExtraError
+from judgegraph.runtime.folder import Folder
+from judgegraph.runtime.item import Item
+from judgegraph.runtime.summary import Summary, summarise
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = (
+    "id", "criterion", "agent", "stage", "repeat", "of", "value", "label", "status", "reader", "unseen", "reason",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """Scores as rows, one a score; columns as in `COLUMNS`."""
+
+    rows: list[dict[str, Any]]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As a DataFrame.
+
+        Raises:
+            ExtraError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ExtraError("to_pandas()", "pandas") from None
+        return pandas.DataFrame(self.rows, columns=list(COLUMNS))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run. Its items are read from its folder each time, or held where it has none.
+
+    Attributes:
+        manifest: what was run, what it cost. folder: where it lies, None for a run in memory.
+    """
+
+    manifest: dict[str, Any]
+    held: Sequence[Item] = ()
+    folder: Folder | None = None
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Run:
+        """A run from its folder.
+
+        Raises:
+            DataError: it is none.
+        """
+        folder = Folder(path)
+        return cls(folder.manifest(), (), folder)
+
+    @property
+    def items(self) -> Iterator[Item]:
+        """The finished samples, in the order of finishing."""
+        return self.folder.items() if self.folder else iter(self.held)
+
+    @property
+    def signature(self) -> str:
+        """All that the numbers depend on, in one line."""
+        return str(self.manifest["signature"])
+
+    def scores(self) -> Table:
+        """Every score of every sample, drafts and finals."""
+        rows = []
+        for item in self.items:
+            for score in item.scores:
+                rows.append({"id": item.id, **{c: getattr(score, c) for c in COLUMNS[1:]}})
+        return Table(rows)
+
+    def summary(self) -> Summary:
+        """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""
+        return summarise(self.items, self.signature)

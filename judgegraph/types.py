@@ -1,0 +1,407 @@
+"""The values that travel through a graph: frozen, JSON both ways, unknown fields refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from typing_extensions import TypedDict
+
+from judgegraph.errors import ScaleError
+
+Json: TypeAlias = Any  # text, or a JSON object or array; Sample checks it
+Status = Literal[
+    "ok", "abstained", "refused", "filtered", "truncated", "unreadable",
+    "timeout", "provider_error", "agent_error", "over_budget", "skipped",
+]  # fmt: skip
+Side = Literal["output", "rival"]
+Verdict = Literal["A", "B", "tie"]
+
+
+class Value(BaseModel):
+    """Base of all values here."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def text_of(value: Json) -> str:
+    """A stable text of a text or JSON value: text as it is, JSON indented with its keys in their order."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _material(value: Any) -> Any:
+    """Text, a JSON object, or a non-empty list of objects; a bare number or null is a mistake in the data."""
+    listed = isinstance(value, list) and value and all(isinstance(item, dict) for item in value)
+    if not (isinstance(value, str | dict) or listed):
+        raise ValueError(f"expected text, a JSON object or a list of objects, got {type(value).__name__}")
+    try:
+        plain = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"no JSON value: {error}") from None
+    plain.encode()  # a lone surrogate cannot be written to any file
+    return value
+
+
+def _blank(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+Material = Annotated[Json, BeforeValidator(_material)]
+Optional_ = Annotated[Json, BeforeValidator(lambda v: v if v is None else _material(v))]
+Text = Annotated[str, BeforeValidator(_blank)]
+Human: TypeAlias = dict[str, float | str | list[float | str]]
+
+
+class Sample(Value):
+    """What is judged.
+
+    Attributes:
+        id: unique in its dataset, at least one character.
+        query: the request that the output answers; "" where there is none.
+        source: what the output was made from (an article, a dialogue), text or JSON.
+        output: what is judged, text or JSON.
+        rival: the second output of a pair, for pairwise methods.
+        reference: an output written by people, for reference-based assistants.
+        human: people's judgements: criterion -> value, label, or one per annotator.
+        meta: whatever else the row held; nothing in it is ever read as a score or a status.
+    """
+
+    id: str = Field(min_length=1)
+    query: Text = ""
+    source: Annotated[Material, BeforeValidator(_blank)] = ""
+    output: Material
+    rival: Optional_ = None
+    reference: Optional_ = None
+    human: Annotated[Human, BeforeValidator(_empty)] = {}
+    meta: Annotated[dict[str, Any], BeforeValidator(_empty)] = {}
+
+    @model_validator(mode="after")
+    def _writable(self) -> Self:
+        for name in ("id", "query"):
+            try:
+                getattr(self, name).encode()
+            except UnicodeEncodeError as error:
+                raise ValueError(f"{name} holds a lone surrogate: {error.reason}") from None
+        return self
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Self:
+        """From a data row: fields that are not a sample's go to `meta`."""
+        known = {k: v for k, v in row.items() if k in cls.model_fields and k != "meta"}
+        extra = {k: v for k, v in row.items() if k not in cls.model_fields}
+        meta = row.get("meta")
+        if isinstance(meta, Mapping):
+            extra = {**meta, **extra}
+        elif meta is not None:
+            extra["meta"] = meta
+        return cls(**known, meta=extra)
+
+
+MOST_POINTS = 100_000  # of a whole scale: they are listed at every reading
+_RANGE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*(any)?\s*")
+
+
+def _scale_of(value: Any) -> Any:
+    if isinstance(value, str):
+        match = _RANGE.fullmatch(value)
+        if not match:
+            raise ValueError(f"a scale is written '1-5', '0-1 any' or a list of labels, got {value!r}")
+        low, high, any_value = match.groups()
+        return {"low": float(low), "high": float(high), "whole": not any_value and "." not in low + high}
+    return {"labels": tuple(value)} if isinstance(value, list | tuple) else value
+
+
+class Scale(Value):
+    """The values a criterion can take: a numeric range, or a set of labels.
+
+    Attributes:
+        low: the least value, high: the greatest, both inclusive.
+        whole: only whole numbers are points of the scale (a weighted score may lie between them).
+        labels: two or more labels; then low and high are None.
+
+    A string "1-5" is a whole scale, "1-5 any" takes any number, a list is a label scale.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    whole: bool = True
+    labels: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        return _scale_of(value)
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        if self.labels:
+            if any(not label or label != label.strip() for label in self.labels):
+                raise ValueError("a label is a text without space around it")
+            if self.low is not None or self.high is not None:
+                raise ValueError("a scale has either labels or a range, not both")
+            if len({label.casefold() for label in self.labels}) != len(self.labels) or len(self.labels) < 2:
+                raise ValueError("a label scale needs two or more labels, different in more than their case")
+        elif self.low is None or self.high is None or self.low >= self.high:
+            raise ValueError("a numeric scale needs low < high")
+        elif self.whole and (self.low % 1 or self.high % 1):
+            raise ValueError("a whole scale starts and ends at whole numbers")
+        elif self.whole and self.high - self.low >= MOST_POINTS:
+            raise ValueError(f"a whole scale of over {MOST_POINTS} points; write '{self} any'")
+        return self
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """From "1-5", a list of labels, a mapping, or a Scale."""
+        return cls.model_validate(value)
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """The whole numbers on a whole scale, ascending; empty for other scales."""
+        if self.low is None or self.high is None or not self.whole:
+            return ()
+        return tuple(range(int(self.low), int(self.high) + 1))
+
+    def check(self, value: Any) -> float:
+        """The number, if it lies on this numeric scale.
+
+        Raises:
+            ScaleError: a label scale, no number, not finite, or out of range.
+        """
+        if self.low is None or self.high is None:
+            raise ScaleError(f"{value!r} given on a scale of labels {self}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+            raise ScaleError(f"{value!r:.40} is no number on the scale {self}")
+        if not self.low <= value <= self.high:
+            raise ScaleError(f"{value if abs(value) < 1e15 else 'a huge number'} is not on the scale {self}")
+        return float(value)
+
+    def check_label(self, label: Any) -> str:
+        """The label as this scale spells it, whatever its case.
+
+        Raises:
+            ScaleError: a numeric scale, or none of its labels.
+        """
+        for known in self.labels:
+            if isinstance(label, str) and label.strip().casefold() == known.casefold():
+                return known
+        raise ScaleError(f"{label!r} is none of {self}")
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return " / ".join(self.labels)
+        return f"{self.low:g}-{self.high:g}" + ("" if self.whole else " any")
+
+
+class Criterion(Value):
+    """What a sample is judged by.
+
+    Attributes:
+        name: unique in its set.
+        definition: what it measures, one or two sentences.
+        steps: how to judge it, in order (G-Eval's evaluation steps).
+        scale: its values; 1-5 unless said.
+        guideline: what each value means (Fennec's scoring guideline), None until written.
+    """
+
+    name: str = Field(min_length=1, max_length=200)
+    definition: str = ""
+    steps: tuple[str, ...] = ()
+    scale: Scale = Scale(low=1, high=5)
+    guideline: str | None = None
+
+
+def key_of(*parts: object) -> str:
+    """Parts joined by "/"; a "/" or "%" inside a part is escaped, so keys cannot collide."""
+    return "/".join(str(part).replace("%", "%25").replace("/", "%2F") for part in parts)
+
+
+class Score(Value):
+    """One criterion of one sample by one agent at one stage.
+
+    Attributes:
+        criterion: name of the criterion. agent: who scored. stage: "draft", "final", or an agent's own word.
+        repeat: 0, 1, ... for repeated or exchanged judgements. of: which output of a pair.
+        value: in the units of `scale`; label: on a label scale; both None unless status is "ok".
+        status: how the scoring ended. reason: the agent's, or what went wrong.
+        distribution: scale point or label -> probability or share, sums to 1 over what was seen.
+        unseen: probability, 0 to 1, that lay on no valid point.
+        reader: the rung that read it: "logprobs", "samples", "stated", "mean", "text", "plain".
+        raw: the reply as it came, kept where it could not be read.
+        notes: repairs of the reply and other things worth knowing.
+    """
+
+    criterion: str
+    agent: str
+    stage: str = "final"
+    repeat: int = Field(default=0, ge=0)
+    of: Side = "output"
+    value: float | None = None
+    label: str | None = None
+    status: Status = "ok"
+    reason: str = ""
+    scale: Scale | None = None
+    distribution: dict[str, float] | None = None
+    unseen: float | None = Field(default=None, ge=0, le=1)
+    reader: str = ""
+    raw: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _honest(self) -> Self:
+        given = (self.value is not None) + (self.label is not None)
+        if self.status == "ok" and given != 1:
+            raise ValueError("an ok score has a value or a label")
+        if self.status != "ok" and given:
+            raise ValueError(f"a score with status {self.status!r} has no value and no label")
+        return self
+
+    @property
+    def key(self) -> str:
+        """criterion/agent/stage/repeat, with "/rival" behind it for the second output of a pair."""
+        parts = (self.criterion, self.agent, self.stage, self.repeat)
+        return key_of(*parts) if self.of == "output" else key_of(*parts, self.of)
+
+    @property
+    def answer(self) -> float | str | None:
+        """The value or the label, None unless ok."""
+        return self.label if self.value is None else self.value
+
+
+class Rectification(Value):
+    """What a critic says of one score: leave it, or change it, and why."""
+
+    criterion: str
+    agent: str
+    action: Literal["keep", "change"] = "keep"
+    direction: Literal["up", "down", "none"] = "none"
+    value: float | None = None
+    label: str | None = None
+    reason: str = ""
+    status: Status = "ok"
+    distribution: dict[str, float] | None = None
+    unseen: float | None = Field(default=None, ge=0, le=1)
+    reader: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class Suggestion(Value):
+    """A changed definition of a criterion, or a new criterion; it changes no score of the same run."""
+
+    kind: Literal["definition", "criterion"]
+    criterion: str = Field(min_length=1)
+    definition: str
+    reason: str = ""
+    agent: str = ""
+
+
+class Plan(Value):
+    """How to use the assistants: text for the judge, and which assistants serve which criterion."""
+
+    text: str
+    alignment: dict[str, tuple[str, ...]] = {}
+    usage: dict[str, str] = {}
+    status: Status = "ok"
+
+
+class Finding(Value):
+    """What an assistant evaluator said of one sample; a failure is said, never a zero."""
+
+    assistant: str
+    value: float | str | None = None
+    status: Status = "ok"
+    reason: str = ""
+
+
+class Comparison(Value):
+    """A pairwise verdict, by one criterion or merged over all.
+
+    Attributes:
+        criterion: its name; "overall" for the merged verdict. order: which response stood first.
+        score_a, score_b: of `Sample.output` (A) and `Sample.rival` (B), whatever the order.
+    """
+
+    criterion: str
+    agent: str
+    verdict: Verdict | None = None
+    score_a: float | None = None
+    score_b: float | None = None
+    order: Literal["AB", "BA", "both"] = "AB"
+    status: Status = "ok"
+    reason: str = ""
+    raw: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """criterion/agent/order."""
+        return key_of(self.criterion, self.agent, self.order)
+
+
+class Correction(Value):
+    """A response rewritten where criteria scored low; the original stays beside it."""
+
+    of: Side = "output"
+    text: str = ""
+    original: str = ""
+    criteria: tuple[str, ...] = ()
+    status: Status = "ok"
+    reason: str = ""
+
+
+class Note(Value):
+    """Something a reader of the result should know: a shortfall, a fallback, a step that failed."""
+
+    agent: str
+    text: str
+    status: Status = "ok"
+
+    @property
+    def key(self) -> str:
+        """agent/text."""
+        return key_of(self.agent, self.text)
+
+
+Scores: TypeAlias = dict[str, Score]
+Comparisons: TypeAlias = dict[str, Comparison]
+Notes: TypeAlias = dict[str, Note]
+
+
+def merged(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Join two mappings by key, the newer wins: the reducer where branches meet.
+
+    `operator.add` on lists doubles what passes through a subgraph; a mapping does not.
+    """
+    return {**(old or {}), **(new or {})}
+
+
+def keyed(*values: Any) -> dict[str, Any]:
+    """Values by their own key, to write into a merged key of the state."""
+    return {value.key: value for value in values}
+
+
+class EvalState(TypedDict, total=False):
+    """The shared vocabulary of states: agents of different methods fit together because they use it."""
+
+    sample: Sample  # in
+    criteria: list[Criterion]  # what to judge by
+    task: str  # one sentence: what kind of text is judged, for prompts
+    scores: Annotated[Scores, merged]
+    rectifications: Annotated[dict[str, Rectification], merged]  # criterion -> what the critic says
+    suggestions: list[Suggestion]
+    aspects: Annotated[dict[str, list[Criterion]], merged]  # target -> its chain (CoAScore)
+    plan: Plan
+    findings: Annotated[dict[str, Finding], merged]  # assistant -> what it said
+    comparisons: Annotated[Comparisons, merged]
+    corrections: Annotated[dict[str, Correction], merged]  # "output" or "rival" -> rewritten
+    overall: float | None
+    verdict: Verdict | None
+    notes: Annotated[Notes, merged]

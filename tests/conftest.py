@@ -1,0 +1,29 @@
+"""What many tests share."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of human judgements and recorded replies beside the checkout; without it a test skips."""
+    if not SHARED.is_dir():
+        pytest.skip("skipped: no ../shared")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def stub_url(shared: Path) -> Iterator[str]:
+    """The address of a stub of an OpenAI-compatible server, started for the session and stopped by its own id."""
+    command = [sys.executable, str(shared / "bench/stub_server.py"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().split()[-1]
+        process.terminate()
+        process.wait(timeout=10)

@@ -1,0 +1,76 @@
+"""A server over loopback for a session of tests; each test has a script and a count of its own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgegraph.models import Endpoint
+
+SERVER = Path(__file__).with_name("server.py")
+KEY = "canary-key-0123456789"
+_names = itertools.count()
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """An address with a script, and what came there."""
+
+    url: str
+    seen_at: str
+
+    def judge(self, **settings: Any) -> Endpoint:
+        return Endpoint(model="openai:stub", base_url=self.url, **{"timeout": 5.0, "attempts": 3, **settings})
+
+    @property
+    def seen(self) -> list[dict[str, Any]]:
+        with urllib.request.urlopen(self.seen_at) as answer:
+            found: list[dict[str, Any]] = json.load(answer)
+        return found
+
+    @property
+    def count(self) -> int:
+        return len(self.seen)
+
+    def sent(self, name: str) -> list[Any]:
+        """One parameter of every request, None where it was not sent."""
+        return [one["body"].get(name) for one in self.seen]
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.terminate()  # by its own id
+        process.wait(timeout=10)
+
+
+@pytest.fixture
+def server(address: str) -> Callable[[str], Scripted]:
+    def start(script: str) -> Scripted:
+        name = f"t{next(_names)}"
+        return Scripted(f"{address}/{script}/{name}/v1", f"{address}/seen/{name}")
+
+    return start
+
+
+@pytest.fixture(autouse=True)
+def _keyed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+@pytest.fixture
+def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries at once where the server names no time."""
+    monkeypatch.setattr("judgegraph.models.call._backoff", lambda _: 0.0)

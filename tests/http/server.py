@@ -1,0 +1,187 @@
+"""A small OpenAI-compatible server for tests: it behaves as its address says, and counts.
+
+    python server.py            prints its address, such as http://127.0.0.1:40123
+
+The base URL `{address}/{script}/{name}/v1` has a script, behaviours joined by ",": the first request gets the first,
+the next the second, further ones the last. `GET {address}/seen/{name}` gives what requests came under that name:
+[{"at": seconds, "headers": {...}, "body": {...}}, ...].
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import socket
+import sys
+import threading
+import time
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+SEEN: dict[str, list[dict[str, Any]]] = {}
+LOCK = threading.Lock()
+TOKEN = re.compile(r"\d|[A-Za-z]+|\s+|[^\w\s]|\w")
+ODDS = {"4": 0.6, "5": 0.3, "3": 0.1}
+PROSE = "I am glad to help, but what form should it have?"
+
+
+def filled(schema: dict[str, Any]) -> Any:
+    """A value that fits a strict schema; every score is 4 where it may be."""
+    if "anyOf" in schema:
+        return filled(schema["anyOf"][0])
+    if "enum" in schema:
+        return 4 if 4 in schema["enum"] else schema["enum"][0]
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: filled(inner) for name, inner in schema.get("properties", {}).items()}
+    return {"string": "because", "integer": 4, "number": 4.0, "array": [], "boolean": True}.get(str(kind))
+
+
+def logprobs(text: str) -> dict[str, Any]:
+    content = []
+    for token in TOKEN.findall(text):
+        odds = ODDS if token in ODDS else {token: 1.0}
+        top = [{"token": t, "logprob": math.log(p), "bytes": list(t.encode())} for t, p in odds.items()]
+        content.append({**next(one for one in top if one["token"] == token), "top_logprobs": top})
+    return {"content": content, "refusal": None}
+
+
+def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
+    form = body.get("response_format", {}).get("json_schema", {}).get("schema")
+    told = re.search(r"Its JSON Schema:\n(\{.*\})", body["messages"][-1]["content"] or "", re.S)
+    schema = json.loads(told[1]) if told else form if does != "prose" else None
+    text = json.dumps(filled(schema)) if schema else PROSE if form or does == "prose" else "Final score: 4."
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
+    finish = does if does in ("content_filter", "length") else "stop"
+    if does == "refusal":
+        message |= {"content": None, "refusal": "I will not judge this."}
+    if does == "half":
+        message["content"] = text[: len(text) // 2]
+    if body.get("tools"):
+        called = {"name": body["tools"][0]["function"]["name"], "arguments": "{}"}
+        message |= {"content": None, "tool_calls": [{"id": "c1", "type": "function", "function": called}]}
+        finish = "tool_calls"
+    given = logprobs(text) if body.get("logprobs") and does != "null-logprobs" else None
+    count = 1 if does == "one-choice" else body.get("n") or 1
+    choices = [{"index": i, "message": message, "finish_reason": finish, "logprobs": given} for i in range(count)]
+    usage = {"prompt_tokens": 10, "completion_tokens": 5 * count, "total_tokens": 10 + 5 * count}
+    about = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
+    return {**about, "choices": [] if does == "empty" else choices, "usage": usage}
+
+
+def response(body: dict[str, Any]) -> dict[str, Any]:
+    """The same in the shape of OpenAI's Responses API."""
+    text = json.dumps(filled(body["text"]["format"]["schema"]))
+    part = {"type": "output_text", "text": text, "annotations": []}
+    message = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [part]}
+    about = {"id": "r", "object": "response", "created_at": 0, "model": body["model"], "status": "completed"}
+    return {**about, "output": [message], "parallel_tool_calls": False, "tool_choice": "auto", "tools": []}
+
+
+def refused(does: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[int, str] | None:
+    """(HTTP status, message) where the behaviour is to refuse this request."""
+    key = headers.get("authorization", "")
+    lacking = {
+        "no-schema": (
+            "response_format" in body,
+            400,
+            "'response_format' of type 'json_schema' is not supported with this model",
+        ),
+        "schema-500": ("response_format" in body, 500, "json_schema: grammar failed to compile"),
+        "no-logprobs": (bool(body.get("logprobs")), 400, "logprobs are not supported by this model"),
+        "few-logprobs": ((body.get("top_logprobs") or 0) > 5, 400, "top_logprobs must be at most 5"),
+        "no-n": ((body.get("n") or 1) > 1, 400, "n must be 1"),
+        "no-temperature": ("temperature" in body, 400, "Unsupported value: 'temperature' is not supported"),
+        "filter-400": (True, 400, "the prompt triggered content_filter"),
+        "400": (True, 400, "a bad request"),
+        "401": (True, 401, f"no such key: {key} and {headers.get('x-team', '')}"),
+        "404": (True, 404, "no such model"),
+        "500": (True, 500, f"broken, said {key}"),
+        "quota": (True, 429, "insufficient_quota: pay first"),
+    }
+    applies, status, message = lacking.get(does, (False, 0, ""))
+    return (status, message) if applies else None
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        with LOCK:
+            seen = SEEN.get(self.path.rpartition("/")[2], [])
+            self.say(200, json.dumps(seen))
+
+    def do_POST(self) -> None:
+        _, script, name, *_rest = self.path.split("/")
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        headers = {k.lower(): v for k, v in self.headers.items()}
+        with LOCK:
+            seen = SEEN.setdefault(name, [])
+            steps = script.split(",")
+            does, _, setting = steps[min(len(seen), len(steps) - 1)].partition("=")
+            seen.append({"at": time.time(), "headers": headers, "body": body})
+        self.behave(does, setting, body, headers)
+
+    def behave(self, does: str, setting: str, body: dict[str, Any], headers: dict[str, str]) -> None:
+        if refusal := refused(does, body, headers):
+            status, message = refusal
+            return self.say(status, json.dumps({"error": {"message": message, "type": "t", "code": None}}))
+        if does in ("429", "429-date"):
+            wait = formatdate(time.time() + float(setting), usegmt=True) if does == "429-date" else setting
+            return self.say(429, json.dumps({"error": {"message": "slow down"}}), {"retry-after": wait} if wait else {})
+        if does in ("plain-500", "plain-200"):
+            return self.say(int(does[-3:]), "upstream has gone away", kind="text/plain")
+        if does == "hang":
+            return time.sleep(600)
+        text = json.dumps(response(body) if self.path.endswith("/responses") else completion(body, does))
+        if does == "slow":
+            time.sleep(float(setting))
+        if does == "truncated":
+            return self.say(200, text[: len(text) // 2])
+        if does == "reset":
+            self.close_connection = True
+            return self.connection.shutdown(socket.SHUT_RDWR)
+        return self.drip(text) if does == "drip" else self.say(200, text)
+
+    def drip(self, text: str) -> None:
+        self.head(200, len(text), "application/json", {})
+        try:
+            for character in text.encode():
+                self.wfile.write(bytes([character]))
+                self.wfile.flush()
+                time.sleep(0.2)
+        except OSError:  # the client has had enough
+            self.close_connection = True
+
+    def head(self, status: int, length: int, kind: str, more: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"content-type": kind, "content-length": str(length), **more}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def say(self, status: int, text: str, more: dict[str, str] | None = None, kind: str = "application/json") -> None:
+        data = text.encode()
+        self.head(status, len(data), kind, more or {})
+        self.wfile.write(data)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+    def handle_error(self, *_: Any) -> None:
+        pass  # a client that went away
+
+
+if __name__ == "__main__":
+    server = Server(("127.0.0.1", 0), Handler)
+    print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        sys.exit(0)

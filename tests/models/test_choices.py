@@ -1,0 +1,133 @@
+"""Verdicts and letters in free text."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgegraph.models.choices import read_choice
+
+PAIR = ("A", "B", "tie")
+OUTPUTS = ("Output (a)", "Output (b)")
+NUMBERED = ("1", "2", "Tie")
+LETTERS = ("A", "B", "C", "D", "E")
+TONES = ("positive", "neutral", "negative")
+
+VERDICTS = [
+    ("D", LETTERS, "D"),
+    ("d", LETTERS, "D"),
+    ("D.", LETTERS, "D"),
+    ("(b)", OUTPUTS, "Output (b)"),
+    ("output a", OUTPUTS, "Output (a)"),
+    ("**B**", PAIR, "B"),
+    ("A.", PAIR, "A"),
+    ("Tie", PAIR, "tie"),
+    ("Option B", PAIR, "B"),
+    ("2", NUMBERED, "2"),
+    ("[[A]]", PAIR, "A"),
+    ("Both do well, yet one is clearer. [[B]]", PAIR, "B"),
+    ("Some thoughts on A and B. [RESULT] B", PAIR, "B"),
+    ("B: Summary #2 hangs together.", PAIR, "B"),
+    ("Output (a)\nas Output (b) is longer", OUTPUTS, "Output (a)"),
+    ("A because it is short", PAIR, "A"),
+    ("Answer: B", PAIR, "B"),
+    ("**Answer:** B", PAIR, "B"),
+    ("The answer is (a)", PAIR, "A"),
+    ("So, the final decision is Response 1", NUMBERED, "1"),
+    ("So, the final decision is Tie", NUMBERED, "Tie"),
+    ("Output (a) is vivid. Output (b) is dry but right. Therefore, Output (b) is better.", OUTPUTS, "Output (b)"),
+    (
+        "Both Output (a) and Output (b) are fine, but overall I prefer Output (a) over Output (b).",
+        OUTPUTS,
+        "Output (a)",
+    ),
+    ("B is better than A.", PAIR, "B"),
+    ("At first A is better, but in the end B is better.", PAIR, "B"),
+    ("A wins", PAIR, "A"),
+    ("The tone is positive.", TONES, "positive"),
+    ("It is not positive but negative", TONES, "negative"),
+    ("very good", ("good", "very good"), "very good"),
+]
+NO_VERDICT = [
+    ("", PAIR),
+    ("A good summary tells what matters.", PAIR),
+    ("The answer is a good one.", PAIR),
+    ("A or B", PAIR),
+    ("Choose A, B, or C", ("A", "B", "C")),
+    ("So, the final decision is Response 1 / Response 2 / Tie", NUMBERED),
+    ("Output (a) and Output (b) are alike.", OUTPUTS),
+    ("Neither A nor B is better.", PAIR),
+    ("B is not better than A", PAIR),
+    ("B is worse.", PAIR),
+    ("It could be positive, it could be negative", TONES),
+    ("Both have 2 faults.", NUMBERED),
+    ("F", LETTERS),
+]
+
+
+@pytest.mark.parametrize(("text", "labels", "value"), VERDICTS)
+def test_a_stated_verdict_is_read(text, labels, value):
+    reading = read_choice(text, labels)
+    assert (reading.value, reading.status) == (value, "ok")
+
+
+@pytest.mark.parametrize(("text", "labels"), NO_VERDICT)
+def test_what_is_no_clear_verdict_is_unreadable(text, labels):
+    reading = read_choice(text, labels)
+    assert (reading.value, reading.status) == (None, "unreadable")
+    assert reading.rule
+
+
+def test_a_refusal_is_refused():
+    assert read_choice("As an AI, I cannot choose between A and B.", PAIR).status == "refused"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("[[A]]", "A"), ("[[C]]", "tie"), ("Tie", "tie"), ("My verdict: C", "tie")]
+)
+def test_a_mapping_says_how_a_reply_calls_a_label(text, value):
+    assert read_choice(text, {"A": (), "B": (), "tie": ("C", "tie")}).value == value
+
+
+def test_a_label_with_aliases_is_met_only_by_them():
+    swapped = {"B": ["Output (a)"], "A": ["Output (b)"]}
+    assert read_choice("(a)", swapped).value == "B"
+
+
+@pytest.mark.parametrize("labels", [(), ("A", ""), ("Output A", "Response a"), {"A": ["1"], "B": ["(1)"]}])
+def test_labels_that_cannot_be_told_apart_are_refused(labels):
+    with pytest.raises(ValueError, match=r"label"):
+        read_choice("A", labels)
+
+
+def test_the_span_holds_the_label():
+    text = "Longer, hence **Answer:** (b)"
+    start, end = read_choice(text, OUTPUTS).span
+    assert text[start:end] == "b"
+
+
+@given(st.text(max_size=400), st.sampled_from([PAIR, OUTPUTS, NUMBERED, TONES]))
+def test_any_text_gives_a_label_or_none(text, labels):
+    reading = read_choice(text, labels)
+    assert (reading.value is None) == (reading.status != "ok")
+    assert reading.value is None or reading.value in labels
+
+
+@given(st.sampled_from(["{}", "{}.", "Answer: {}", "[[{}]]", "The final verdict is {}."]), st.data())
+def test_every_label_is_read_where_a_verdict_stands(form, data):
+    labels = data.draw(st.sampled_from([PAIR, OUTPUTS, NUMBERED, LETTERS, TONES]))
+    label = data.draw(st.sampled_from(labels))
+    assert read_choice(form.format(label), labels).value == label
+
+
+@pytest.mark.parametrize("bit", ["a", "a ", "A or ", "A, ", "(a)", "output ", "[[", "A is better ", " ", "the better "])
+def test_hostile_text_costs_little(bit):
+    text = (bit * 60_000)[:60_000]
+
+    def cost() -> float:
+        start = time.process_time()
+        read_choice(text, PAIR)
+        return time.process_time() - start
+
+    assert min(cost() for _ in range(3)) < 0.05

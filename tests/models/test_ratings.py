@@ -1,0 +1,207 @@
+"""Scores are read by the best rung a judge allows; the rung is stored, and a step down is noted."""
+
+import json
+import math
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from judgegraph.errors import ConfigError
+from judgegraph.models import Form, Reader, Slot, rate
+from judgegraph.models.form import ratings_form
+from judgegraph.models.rungs import NO_LOGPROBS
+from judgegraph.prompts.sections import slugs
+from judgegraph.testing import scripted
+from judgegraph.types import Criterion, Scale, Score
+
+MESSAGES = [("user", "Judge.")]
+FIVE, TONE = Scale.of("1-5"), Scale.of(["warm", "cold", "neutral"])
+FORM = ratings_form(slugs([Criterion(name="A"), Criterion(name="Tone", scale=TONE)]))
+SLOTS = {"a": Slot(FIVE, ("a",)), "tone": Slot(TONE, ("tone",))}
+ONE = ratings_form(slugs([Criterion(name="A")]))
+TEXT = Form("text", None, str)
+WEIGHTED = Reader("weighted", samples=3)
+
+
+def reply(score=4, label="warm", reason="4 of 5"):
+    return {"a": {"reason": reason, "score": score}, "tone": {"reason": "r", "label": label}}
+
+
+def weighed(text, tokens):
+    """A message with log-probabilities: tokens are texts, or (text, {alternative: p})."""
+    content = []
+    for token in tokens:
+        text_, odds = token if isinstance(token, tuple) else (token, {})
+        own = max(1e-9, 1 - sum(odds.values()))
+        top = [{"token": t, "logprob": math.log(p)} for t, p in {text_: own, **odds}.items()]
+        content.append({**top[0], "top_logprobs": top})
+    return AIMessage(text, response_metadata={"finish_reason": "stop", "logprobs": {"content": content}})
+
+
+def scored(odds, text='{"a": {"reason": "score: 5", "score": 4}}', at="4"):
+    """A reply whose score token has these alternatives."""
+    start = text.rindex(at)
+    return weighed(text, [text[:start], (at, odds), text[start + len(at) :]])
+
+
+async def one(*script, reader=WEIGHTED, form=ONE, slot=SLOTS["a"], **settings):
+    return (await rate(scripted(*script), MESSAGES, form, {"a": slot}, reader, **settings)).answers["a"]
+
+
+async def test_a_weighted_score_is_read_from_the_tokens():
+    found = await one(scored({"5": 0.3, "3": 0.1}))
+    assert (found.value, found.reader, found.notes) == (pytest.approx(4.2), "logprobs", ())
+    assert (found.unseen, found.reason) == (0, "score: 5")
+
+
+async def test_less_than_half_of_the_probability_steps_down_to_samples_with_a_note():
+    found = await one(scored({"x": 0.6}), [reply(3), reply(4), reply(5)])
+    assert (found.value, found.reader) == (4.0, "samples")
+    assert found.notes == ("log-probabilities hold too little on the scale",)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        weighed('{"a": {"reason": "", "score": 4}}', ['{"a": {"reason": "", "score": ', "5", "}}"]),
+        scored({}, '{"x": {"a": {"score": 4}}, "a": {"reason": "", "score": 4}}'),
+        weighed('{"a": {"reason": "", "score": 4.5}}', ['{"a": {"reason": "", "score": ', "4", ".5", "}}"]),
+        weighed('{"a": {"reason": "\\u00e9", "score": 4}}', ["{", "4", "}"]),
+    ],
+    ids=["other text", "two places", "a fraction", "other tokens"],
+)
+async def test_tokens_that_are_not_the_answers_are_never_weighed(first):
+    found = await one(first, ["prose"] * 3)
+    assert (found.reader, found.value) == ("stated", 4.5 if "4.5" in first.content else 4.0)
+    assert len(found.notes) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"a": {"reason": "", "score": 4}}\n```',
+        'Score {in braces}: {"a": {"reason": "{\\"score\\": 5}", "score": 4,}}',
+        '{"result": {"a": {"reason": "😀", "score": 4}}}',
+    ],
+    ids=["fence", "prose and comma", "surplus level"],
+)
+async def test_a_mended_reply_is_weighed_at_its_place(text):
+    found = await one(scored({"5": 0.5}, text))
+    assert (found.value, found.reader) == (4.5, "logprobs")
+    assert found.notes
+
+
+async def test_a_label_is_weighed_too():
+    text = '{"a": {"reason": "", "label": "warm"}}'
+    form = ratings_form(slugs([Criterion(name="A", scale=TONE)]))
+    found = await one(scored({"cold": 0.3}, text, "warm"), form=form, slot=Slot(TONE, ("a",)))
+    assert (found.label, found.value, found.distribution) == ("warm", None, pytest.approx({"warm": 0.7, "cold": 0.3}))
+
+
+async def test_null_log_probabilities_are_asked_for_once():
+    judge = scripted(reply(), [reply(3)] * 3, [reply(5)] * 3)
+    found = [(await rate(judge, MESSAGES, FORM, SLOTS, WEIGHTED)).answers["a"] for _ in range(2)]
+    assert [(a.value, a.reader, a.notes) for a in found] == [
+        (3.0, "samples", (NO_LOGPROBS,)),
+        (5.0, "samples", (NO_LOGPROBS,)),
+    ]
+    assert [asked.get("logprobs") for asked in judge.asked] == [True, None, None]
+
+
+async def test_without_samples_the_stated_number_stands_with_a_note():
+    found = await one(reply(), reader=Reader("weighted"))
+    assert (found.value, found.reader, found.notes) == (4.0, "stated", (NO_LOGPROBS,))
+
+
+async def test_samples_that_fail_leave_the_stated_number_with_a_note():
+    found = await one(reply(), ["prose"] * 3)
+    assert (found.value, found.reader) == (4.0, "stated")
+    assert found.notes == (NO_LOGPROBS, "sampling failed (unreadable), the stated answer stands")
+
+
+async def test_one_rung_per_slot():
+    text = json.dumps(reply())
+    start = text.index("4}")
+    judge = scripted(weighed(text, [text[:start], "4", text[start + 1 :]]), [reply(1, "cold")] * 3)
+    answers = (await rate(judge, MESSAGES, FORM, SLOTS, WEIGHTED)).answers
+    assert (answers["a"].value, answers["a"].reader) == (4.0, "logprobs")
+    assert (answers["tone"].label, answers["tone"].reader) == ("warm", "logprobs")
+
+
+async def test_a_scale_of_any_number_has_no_points_to_weigh():
+    form = ratings_form(slugs([Criterion(name="A", scale="0-1 any")]))
+    found = await one(scored({}, '{"a": {"reason": "", "score": 0.4}}', "0.4"), form=form,
+                      slot=Slot(Scale.of("0-1 any"), ("a",)), reader=Reader("weighted"))  # fmt: skip
+    assert (found.value, found.reader, found.notes) == (0.4, "stated", ("the scale has no points to weigh",))
+
+
+@pytest.mark.parametrize("value", [1 / 3, 0.1, 4.7])
+async def test_twenty_identical_samples_give_exactly_that_number(value):
+    form = ratings_form(slugs([Criterion(name="A", scale="0-5 any")]))
+    slot, many = Slot(Scale.of("0-5 any"), ("a",)), [{"a": {"reason": "r", "score": value}}] * 20
+    found = await one(many, reader=Reader("mean", samples=20), form=form, slot=slot)
+    assert (found.value, list(found.distribution.values())) == (value, [1.0])
+
+
+async def test_a_mean_tells_what_it_leaves_out():
+    found = await one([reply(4), reply(5), reply(None), reply(9), "prose"], reader=Reader("mean", samples=5))
+    assert (found.value, found.distribution) == (4.5, {"4": 0.5, "5": 0.5})
+    assert set(found.notes) == {"1 of 5 replies left out: abstained", "2 of 5 replies left out: unreadable"}
+
+
+async def test_the_most_frequent_label_wins_ties_by_name():
+    many = [reply(label=label) for label in ("warm", "cold", "warm", "cold", "neutral")]
+    rating = await rate(scripted(many), MESSAGES, FORM, SLOTS, Reader("mean", samples=5))
+    assert rating.answers["tone"].label == "cold"
+
+
+async def test_a_weighted_reading_is_asked_for_at_zero_and_samples_warm():
+    judge = scripted(reply(), [reply()] * 3)
+    await rate(judge, MESSAGES, FORM, SLOTS, Reader("weighted", samples=3, temperature=0.9))
+    assert [asked["temperature"] for asked in judge.asked] == [0.0, 0.9]
+
+
+async def test_an_abstention_is_neither_weighed_nor_sampled():
+    found = await one(reply(None))
+    assert (found.status, found.value, found.reason) == ("abstained", None, "4 of 5")
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        (["prose"] * 3, "unreadable"),
+        ([AIMessage("x", response_metadata={"finish_reason": "length"})], "truncated"),
+        ([AIMessage("", additional_kwargs={"refusal": "No."})], "refused"),
+    ],
+)
+async def test_a_call_that_failed_is_a_status_for_every_slot_and_keeps_the_text(script, status):
+    rating = await rate(scripted(*script), MESSAGES, FORM, SLOTS)
+    assert {(a.status, a.value) for a in rating.answers.values()} == {(status, None)}
+    assert rating.value is None
+    assert rating.answers["a"].raw
+
+
+@pytest.mark.parametrize("score", [0, 6, "high", True, 10**400])
+async def test_an_answer_off_its_scale_is_unreadable_and_the_others_stay(score):
+    rating = await rate(scripted(*[reply(score)] * 3), MESSAGES, FORM, SLOTS)
+    assert (rating.answers["a"].status, rating.answers["tone"].label) == ("unreadable", "warm")
+
+
+async def test_a_text_reply_is_weighed_where_its_number_stands():
+    found = await one(weighed("I gave 2 before. Rating: 4", ["I gave 2 before. Rating:", (" 4", {" 5": 0.4})]),
+                      form=TEXT, slot=Slot(FIVE))  # fmt: skip
+    assert (found.value, found.reader) == (pytest.approx(4.4), "logprobs")
+
+
+async def test_an_answer_becomes_a_score_as_it_is():
+    found = await one(scored({"5": 0.3}))
+    assert Score(criterion="A", agent="x", scale=FIVE, **found.fields()).value == pytest.approx(4.3)
+
+
+def test_a_reader_needs_a_sample():
+    with pytest.raises(ConfigError):
+        Reader("mean", samples=0)
+
+
+def test_a_reader_has_a_short_name():
+    assert [str(Reader()), str(WEIGHTED), str(Reader("mean", samples=8))] == ["stated", "weighted:3", "mean:8"]

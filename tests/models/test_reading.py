@@ -1,0 +1,219 @@
+"""Ratings in free text."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judgegraph.models.reading import read_rating
+from judgegraph.types import Scale
+
+ANSWERS = [
+    ("2", "1-5", 2),
+    ("2.", "1-5", 2),
+    ("2\n", "1-5", 2),
+    ("\n2", "1-5", 2),
+    (" 4", "1-5", 4),
+    ("- 2", "1-3", 2),
+    ("4.5", "1-5", 4.5),
+    ("10", "1-10", 10),
+    ("Score: 10", "1-10", 10),
+    ("0.85", "0-1 any", 0.85),
+    ("Score: .5", "0-1 any", 0.5),
+    ("Four", "1-5", 4),
+    ("**4**", "1-5", 4),
+    ("2. Somewhat dull", "1-3", 2),
+    ("Somewhat dull (2)", "1-3", 2),
+    ("4\n\nIt names all 3 causes.", "1-5", 4),
+    ("It drops the goal in minute 7. 3", "1-5", 3),
+    ("Final score: 4.", "1-5", 4),
+    ("**Score:** 4", "1-5", 4),
+    ("**Score**: 4", "1-5", 4),
+    ("Score - 4", "1-5", 4),
+    ("Response Score: 4", "1-5", 4),
+    ("Score (1-5): 4", "1-5", 4),
+    ('{"score": 4}', "1-5", 4),
+    ("Rating: 2\nOne point each for 3 reasons.", "1-3", 2),
+    ("Analysis: 3 errors in 2 lines.\nRating: 1", "1-3", 1),
+    ("Clarity score: 3. Depth score: 4. Overall: 5", "1-5", 5),
+    ("Therefore the score is: 5", "1-5", 5),
+    ("Rating: 2\nReason: to get a rating: 3 it lacks facts.", "1-5", 2),
+    ("Score: 2. On reflection, score: 3.", "1-5", 3),
+    (r"It holds.\nScore: 3", "1-5", 3),
+    ("Coherence: 3", "1-5", 3),
+    ("Score for this question: -1", "-2-0", -1),
+    ("[[5]]", "1-10", 5),
+    ("Rating: [[5]]", "1-10", 5),
+    ("Feedback: it is 4 lines long. [RESULT] 3", "1-5", 3),
+    ("<score>4</score>", "1-5", 4),
+    (r"so \boxed{4}", "1-5", 4),
+    ("3/5", "1-5", 3),
+    ("4 out of 5", "1-5", 4),
+    ("That makes it four out of five for flow.", "1-5", 4),
+    ("Four stars. The plot holds.", "1-5", 4),
+    ("It flows, hence a score of four", "1-5", 4),
+    ("I would rate this a 4", "1-5", 4),
+    ("I give it a 3, as two facts are missing.", "1-5", 3),
+    ("The text does not flow and earns a 2.", "1-5", 2),
+    ("The dialogue is a 4 because it stays on topic", "1-5", 4),
+    ("80%", "0-1 any", 0.8),
+    ("85%", "0-100", 85),
+    ("4/5", "0-1 any", 0.8),
+]
+ECHOES = [
+    ("On a scale of 1-5: 4", 4),
+    ("from 1 to 5, I give 3", 3),
+    ("Between 1 and 5, this is a 2", 2),
+    ("With 1 (poor) to 5 (great) in mind, I say a 3.", 3),
+    ("On the 5-point scale it gets a 2.", 2),
+    ("Where 1 = poor and 5 = great, the score is 4.", 4),
+    ("A score of 5 would need an ending; it earns a 3.", 3),
+    ("It is a 4 out of 5, as it doesn't quite reach a full 5 out of 5.", 4),
+    ("I cannot give it a 5; I give it a 3.", 3),
+    ("1. It rambles.\n2. It stops.\n\n4", 4),
+    ("1. It rambles.\n2. It stops.\nScore: 3", 3),
+    ("1. 2", 2),
+    ("In 2019 there were 40 of them. Rating: 3", 3),
+    ("Summary 2 is dull, so it gets a 1", 1),
+]
+NO_ANSWER = [
+    "",
+    "(1-5)",
+    "Rate it on a scale of 1 to 5.",
+    "This is about a 5-point scale.",
+    "7",
+    "0",
+    "Score: 7",
+    "Score: -1",
+    "8/10",
+    "80%",
+    "Score: 3-4",
+    "3 or 4",
+    "4,5",
+    "It has 3 errors.",
+    "In 1999 they met.",
+    "1. It rambles.\n2. It stops.",
+    "1. 2\n2. 3\n3. 2",
+    "Coherence: 3\nFluency: 4",
+    "Clarity score: 3. Depth score: 4.",
+    "Score 1: no plot\nScore 2: some plot\nScore 3: a plot",
+    "Errors: 3",
+    "It keeps 2 of 5 facts.",
+    "It scores 2 on flow and 4 on facts.",
+    "Yes",
+    "It is at least 3.",
+    "gpt-4 wrote it",
+]
+REFUSALS = [
+    "I'm sorry, but I cannot rate this text.",
+    "As an AI, I don't have opinions about 5 stories.",
+    "I can't help with that.",
+    "I am unable to judge it without a source.",
+]
+
+
+@pytest.mark.parametrize(("text", "scale", "value"), ANSWERS)
+def test_a_stated_rating_is_read(text, scale, value):
+    reading = read_rating(text, Scale.of(scale))
+    assert (reading.value, reading.status) == (value, "ok")
+
+
+@pytest.mark.parametrize(("text", "value"), ECHOES)
+def test_the_scale_s_own_numbers_and_list_marks_are_no_answer(text, value):
+    assert read_rating(text, "1-5").value == value
+
+
+@pytest.mark.parametrize("text", NO_ANSWER)
+def test_what_is_no_clear_rating_on_the_scale_is_unreadable(text):
+    reading = read_rating(text, "1-5")
+    assert (reading.value, reading.status, reading.span) == (None, "unreadable", None)
+    assert reading.rule
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_a_refusal_without_a_rating_is_refused(text):
+    assert read_rating(text, "1-5").status == "refused"
+
+
+def test_a_rating_after_an_apology_counts():
+    assert read_rating("I'm sorry, but it is weak. Score: 2", "1-5").value == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "token"), [("Final score: 4.", "4"), ("A score of four.", "four"), ("x " * 9000 + "Score: 3", "3")]
+)
+def test_the_span_holds_the_value(text, token):
+    start, end = read_rating(text, "1-5").span
+    assert text[start:end] == token
+
+
+def test_a_label_scale_reads_a_label():
+    assert read_rating("The tone is positive.", Scale.of(["positive", "negative"])).value == "positive"
+
+
+def test_a_long_reply_is_read_at_both_ends():
+    filler = "the plot goes on and on " * 2000
+    assert read_rating(f"Score: 4\n{filler}", "1-5").value == 4
+    assert read_rating(f"{filler}\nScore: 4", "1-5").value == 4
+
+
+@given(st.text(max_size=400), st.sampled_from(["1-5", "1-10", "0-1", "0-1 any", "-2-0"]))
+def test_any_text_gives_a_value_on_the_scale_or_none(text, scale):
+    scale = Scale.of(scale)
+    reading = read_rating(text, scale)
+    assert (reading.value is None) == (reading.status != "ok")
+    assert reading.value is None or scale.low <= reading.value <= scale.high
+
+
+WORDS = """score rating of is a 4 7 1-5 / out 5 : [[ ]] . 1. not I sorry two % - stars **"""
+
+
+@given(st.lists(st.sampled_from([*WORDS.split(" "), "\n"]), max_size=30))
+def test_any_mixture_of_a_judge_s_words_is_read_or_not(words):
+    reading = read_rating(" ".join(words), "1-5")
+    assert reading.value is None or 1 <= reading.value <= 5
+
+
+@given(st.integers(-20, 20), st.integers(1, 20), st.data())
+def test_a_named_point_of_any_whole_scale_is_read(low, width, data):
+    scale = Scale(low=low, high=low + width)
+    value = data.draw(st.integers(low, low + width))
+    assert read_rating(f"Score: {value}", scale).value == value
+
+
+@given(st.floats(0, 1))
+def test_a_named_number_of_an_any_scale_is_read(value):
+    assert read_rating(f"Score: {value}", "0-1 any").value == value
+
+
+HOSTILE = [
+    "a",
+    "1",
+    "1-",
+    "[[",
+    "[[1",
+    "(",
+    "score of ",
+    "1 ",
+    "1 to ",
+    "1. ",
+    "\n1. ",
+    "is a ",
+    " ",
+    "score(",
+    "not ",
+    "1/",
+]
+
+
+@pytest.mark.parametrize("bit", HOSTILE)
+def test_hostile_text_costs_little(bit):
+    text = (bit * 60_000)[:60_000]
+
+    def cost() -> float:
+        start = time.process_time()
+        read_rating(text, "1-5")
+        return time.process_time() - start
+
+    assert min(cost() for _ in range(3)) < 0.05

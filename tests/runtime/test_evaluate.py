@@ -1,0 +1,157 @@
+"""A run: every sample ends in one item, whatever happens to it, and the folder says what was run."""
+
+import asyncio
+import json
+
+import pytest
+from langgraph.graph import END, START, StateGraph
+
+import judgegraph as jg
+from judgegraph.errors import AuthError, ConfigError, DataError
+from judgegraph.graphs import sageval
+from judgegraph.runtime.run import COLUMNS
+from judgegraph.testing import scripted
+from judgegraph.types import Criterion, EvalState, Sample, Scale, Score, keyed
+
+CLARITY = Criterion(name="Clarity")
+
+
+def samples(count):
+    return [Sample(id=f"s{i}", query="q", output=f"text {i}") for i in range(count)]
+
+
+def graph_of(node):
+    graph = StateGraph(EvalState)
+    graph.add_node("judge", node)
+    graph.add_edge(START, "judge")
+    graph.add_edge("judge", END)
+    return graph.compile(name="one-node")
+
+
+async def fine(state: EvalState) -> EvalState:
+    score = Score(criterion="Clarity", agent="a", value=3, scale=Scale(low=1, high=5))
+    return {"scores": keyed(score)}
+
+
+async def poisoned(state: EvalState) -> EvalState:
+    if state["sample"].id == "s1":
+        raise RecursionError("a poison sample")
+    return await fine(state)
+
+
+def test_a_poison_sample_harms_only_itself():
+    run = jg.evaluate(graph_of(poisoned), samples(4))
+    assert {i.id: i.status for i in run.items} == {"s0": "ok", "s1": "agent_error", "s2": "ok", "s3": "ok"}
+    assert [i.reason for i in run.items if i.status != "ok"] == ["RecursionError: a poison sample"]
+
+
+def test_a_sample_that_takes_too_long_times_out():
+    async def slow(state: EvalState) -> EvalState:
+        await asyncio.sleep(60 if state["sample"].id == "s0" else 0)
+        return await fine(state)
+
+    run = jg.evaluate(graph_of(slow), samples(2), timeout=0.2)
+    assert {i.id: i.status for i in run.items} == {"s0": "timeout", "s1": "ok"}
+
+
+def test_a_refused_key_ends_the_run_with_its_own_error(tmp_path):
+    async def locked(state: EvalState) -> EvalState:
+        raise AuthError("judge openai:x: 401")
+
+    with pytest.raises(AuthError, match="401"):
+        jg.evaluate(graph_of(locked), samples(50), out=tmp_path / "run")
+    assert json.loads((tmp_path / "run/manifest.json").read_text())["state"] == "stopped"
+
+
+def test_evaluate_works_inside_a_running_loop():
+    async def inside():
+        return jg.evaluate(graph_of(fine), samples(2))
+
+    assert len(list(asyncio.run(inside()).items)) == 2
+
+
+def test_a_run_is_read_back_from_its_folder(tmp_path):
+    ran = jg.evaluate(graph_of(fine), samples(3), out=tmp_path / "run")
+    again = jg.Run.load(tmp_path / "run")
+    assert list(again.items) == list(ran.items)
+    assert again.signature == ran.signature
+    assert again.summary().to_dict() == ran.summary().to_dict()
+
+
+def test_a_torn_last_line_is_left_out(tmp_path):
+    jg.evaluate(graph_of(fine), samples(3), out=tmp_path / "run")
+    lines = (tmp_path / "run/items.jsonl").read_text()
+    (tmp_path / "run/items.jsonl").write_text(lines[:-20])
+    assert len(list(jg.Run.load(tmp_path / "run").items)) == 2
+
+
+def test_a_folder_that_holds_a_run_is_not_written_over(tmp_path):
+    jg.evaluate(graph_of(fine), samples(1), out=tmp_path)
+    with pytest.raises(ConfigError, match="holds a run already"):
+        jg.evaluate(graph_of(fine), samples(1), out=tmp_path)
+
+
+def test_what_is_no_run_is_refused_by_name(tmp_path):
+    with pytest.raises(DataError, match="is no run's folder"):
+        jg.Run.load(tmp_path)
+
+
+def test_files_of_a_run_are_their_owners_alone(tmp_path):
+    jg.evaluate(graph_of(fine), samples(1), out=tmp_path / "run")
+    assert {p.stat().st_mode & 0o077 for p in (tmp_path / "run").iterdir()} == {0}
+
+
+def test_scores_come_as_a_table_with_a_row_each():
+    run = jg.evaluate(graph_of(fine), samples(3))
+    assert len(run.scores()) == 3
+    frame = run.scores().to_pandas()
+    assert list(frame.columns) == list(COLUMNS)
+    assert frame["value"].mean() == 3
+
+
+def test_the_manifest_says_who_judged_by_what_and_what_it_cost():
+    draft = {"clarity": {"reason": "r", "score": 4}}
+    kept = {"clarity": {"reason": "r", "verdict": "keep", "score": 4}}
+    judge = scripted(draft, {"rectifications": kept, "definitions": [], "new_criteria": []})
+    run = jg.evaluate(sageval(judge, criteria=[CLARITY], samples=1), samples(1))
+    assert run.manifest["nodes"]["critique"]["agent"] == "Sage"
+    assert run.manifest["criteria"] == [{"name": "Clarity"}]
+    assert (run.manifest["calls"]["requests"], run.manifest["calls"]["replies"]) == (2, 2)
+    assert run.signature.startswith("sageval|v:0.1.0|judge:Scripted|prompts:evaluate@")
+
+
+def test_a_human_label_off_the_scale_is_named():
+    sample = Sample(id="s", output="t", human={"clarity": 57, "other": 99})
+    (item,) = jg.evaluate(graph_of(fine), [sample]).items
+    assert [n.text for n in item.notes] == ["human.clarity = 57 is not on the scale 1-5"]
+
+
+def test_no_more_samples_are_in_flight_than_asked_for():
+    most = now = 0
+
+    async def counting(state: EvalState) -> EvalState:
+        nonlocal most, now
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.01)
+        now -= 1
+        return await fine(state)
+
+    jg.evaluate(graph_of(counting), samples(20), concurrency=3)
+    assert most == 3
+
+
+def test_keys_outside_the_vocabulary_are_kept_as_plain_values():
+    class Own(EvalState, total=False):
+        mine: object
+
+    async def node(state: Own) -> Own:
+        return {"mine": {"c": CLARITY, "f": print, "l": (1, None)}}
+
+    graph = StateGraph(Own)
+    graph.add_node("judge", node)
+    graph.add_edge(START, "judge")
+    (item,) = jg.evaluate(graph.compile(), samples(1)).items
+    assert item.other["mine"]["c"]["name"] == "Clarity"
+    assert item.other["mine"]["l"] == [1, None]
+    assert type(item).model_validate_json(item.line()) == item

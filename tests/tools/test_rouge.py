@@ -1,0 +1,61 @@
+"""ROUGE: the values of rouge-score."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judgegraph.tools import Unmeasurable, assistant
+from judgegraph.types import Sample
+
+PAIRS = [
+    ("The cat sat on the mat.", "The cat lay on a mat."),
+    ("the the the the", "the cat the"),
+    ("Nothing alike here", "quite other words"),
+    ("one", "one"),
+    ("b a", "a b"),
+    ("", "some words"),
+    ("The council shut the 1824 bridge; cars go round.", "The old bridge, built in 1824, is shut to all cars."),
+]
+
+
+def by_package(name, output, target):
+    from rouge_score.rouge_scorer import RougeScorer
+
+    kind = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}[name]
+    return RougeScorer([kind]).score(target, output)[kind].fmeasure
+
+
+@pytest.mark.parametrize("name", ["rouge-1", "rouge-2", "rouge-l"])
+@pytest.mark.parametrize(("output", "target"), PAIRS)
+def test_the_value_is_that_of_the_package(name, output, target):
+    sample = Sample(id="s", output=output, reference=target, source="another text")
+    assert assistant(name)(sample) == pytest.approx(by_package(name, output, target), abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from("abcd"), max_size=30), st.lists(st.sampled_from("abcd"), min_size=1, max_size=30))
+def test_the_longest_common_subsequence_is_that_of_the_package(output, target):
+    output, target = " ".join(output), " ".join(target)
+    sample = Sample(id="s", output=output, source=target)
+    assert assistant("rouge-l")(sample) == pytest.approx(by_package("rouge-l", output, target), abs=1e-12)
+
+
+def test_without_a_reference_it_is_measured_against_the_source():
+    with_both = Sample(id="s", output="a b c", reference="a b c", source="x y z")
+    source_only = Sample(id="s", output="a b c", source="x y z")
+    rouge = assistant("rouge-1")
+    assert (rouge(with_both), rouge.detail(with_both)) == (1.0, "against the reference")
+    assert (rouge(source_only), rouge.detail(source_only)) == (0.0, "against the source")
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "said"),
+    [
+        ("Мост закрыт до весны", "The bridge is shut", "most of the output is written otherwise"),
+        ("The bridge is shut", "大桥关闭了", "most of the source is written otherwise"),
+        ("The bridge is shut", "...", "the source holds no word"),
+    ],
+)
+def test_a_script_that_rouge_cannot_read_is_absent_not_zero(output, source, said):
+    with pytest.raises(Unmeasurable, match=said):
+        assistant("rouge-l")(Sample(id="s", output=output, source=source))
