@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from judgegraph.runtime.evaluate import aevaluate, evaluate
     from judgegraph.runtime.load import load
     from judgegraph.runtime.run import Run
+    from judgegraph.runtime.serde import serializer
     from judgegraph.types import (
         Comparison,
         Correction,
@@ -48,6 +49,7 @@ _HOMES = {
     "judgegraph.runtime.evaluate": ("aevaluate", "evaluate"),
     "judgegraph.runtime.load": ("load",),
     "judgegraph.runtime.run": ("Run",),
+    "judgegraph.runtime.serde": ("serializer",),
     "judgegraph.types": (
         "Comparison", "Correction", "Criterion", "EvalState", "Finding", "Note", "Plan", "Rectification",
         "Sample", "Scale", "Score", "Suggestion", "merged",
@@ -59,7 +61,7 @@ __all__ = [
     "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Endpoint", "EvalState", "Finding",
     "JudgegraphError", "Note", "Plan", "Reader", "Reading", "Rectification", "ReplyError", "Run", "Sample",
     "Scale", "Score", "Suggestion", "__version__", "aevaluate", "ask", "criteria_set", "evaluate", "load",
-    "merged", "read_choice", "read_rating",
+    "merged", "read_choice", "read_rating", "serializer",
 ]  # fmt: skip
 
 

@@ -1,18 +1,66 @@
 """The methods as functions without arguments, for `langgraph.json`; the judge comes from the environment.
 
-JUDGEGRAPH_JUDGE names it ("openai:MODEL"); without it the embedded judge answers.
+    START -> read -> METHOD -> END
+
+Studio and LangGraph's server send JSON: `read` makes values of it. JUDGEGRAPH_JUDGE names the judge
+("openai:MODEL"); without it the embedded judge answers.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
+from langgraph.graph import END, START, StateGraph
+from pydantic import BaseModel, ValidationError
+
+from judgegraph.errors import DataError, one_line
 from judgegraph.registry import factory
+from judgegraph.types import Asked, Criterion, Sample
+
+V = TypeVar("V", bound=BaseModel)
+
+
+async def read(state: Asked) -> Asked:
+    """The sample, and criteria where there are any, of their JSON objects; values stay as they are.
+
+    Raises:
+        DataError: a field is missing, unknown or wrong; the message names it.
+    """
+    if "sample" not in state:
+        raise DataError('sample: missing; send {"sample": {"id": "1", "output": "the text to judge"}}')
+    made: Asked = {"sample": _value(Sample, state["sample"], "sample")}
+    criteria: Any = state.get("criteria")
+    if criteria is not None:
+        if not isinstance(criteria, list):
+            raise DataError(f"criteria: expected a list of objects, got {type(criteria).__name__}")
+        made["criteria"] = [_value(Criterion, c, f"criteria[{i}]") for i, c in enumerate(criteria)]
+    return made
+
+
+def _value(kind: type[V], given: Any, name: str) -> V:
+    if not isinstance(given, kind | Mapping):
+        raise DataError(f"{name}: expected an object, got {type(given).__name__}")
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        said = (f"{'.'.join([name, *map(str, one['loc'])])}: {one['msg']}" for one in found[:5])
+        raise DataError(one_line("; ".join(said), 500)) from None
 
 
 def _built(method: str) -> Any:
-    return factory(method)(judge=os.environ.get("JUDGEGRAPH_JUDGE", "embedded"))
+    """The method behind `read`, under its own name and with its own answer."""
+    made = factory(method)(judge=os.environ.get("JUDGEGRAPH_JUDGE", "embedded"))
+    inner = made.builder
+    graph = StateGraph(inner.state_schema, input_schema=Asked, output_schema=inner.output_schema)
+    graph.add_node("read", read)
+    graph.add_node(method, made)
+    graph.add_edge(START, "read")
+    graph.add_edge("read", method)
+    graph.add_edge(method, END)
+    return graph.compile(name=method)
 
 
 def sageval() -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -172,6 +172,9 @@ class Scale(Value):
 
     def check(self, value: Any) -> float:
         """The number, if it lies on this numeric scale.
+
+        A fraction between the points of a whole scale is kept as it is, neither refused nor rounded: a judge that
+        says 4.5 means it. What reads a judge's reply notes it beside the answer.
 
         Raises:
             ScaleError: a label scale, no number, not finite, or out of range.
@@ -383,25 +386,56 @@ def merged(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> dict
     return {**(old or {}), **(new or {})}
 
 
+def joined(old: Sequence[Suggestion] | None, new: Sequence[Suggestion] | None) -> list[Suggestion]:
+    """Join two lists of suggestions: the reducer where critics meet.
+
+    The same advice of the same agent (kind, criterion, definition) stands once, so nothing doubles through a subgraph.
+    """
+    return list({(s.kind, s.criterion, s.definition, s.agent): s for s in (*(old or ()), *(new or ()))}.values())
+
+
+def latest(old: Any, new: Any) -> Any:
+    """The newer of two values: the reducer of keys that hold one answer.
+
+    Of nodes that end in one step, LangGraph applies what they wrote in a fixed order, whichever was quicker: nodes
+    by name, what was sent (`Send`) as it was dispatched. So the last of these stands.
+    """
+    return new
+
+
 def keyed(*values: Any) -> dict[str, Any]:
     """Values by their own key, to write into a merged key of the state."""
     return {value.key: value for value in values}
 
 
 class EvalState(TypedDict, total=False):
-    """The shared vocabulary of states: agents of different methods fit together because they use it."""
+    """The shared vocabulary of states: agents of different methods fit together because they use it.
+
+    Methods may stand side by side in one graph. Mappings are joined by key and suggestions as a list, so all of them
+    are kept; of `plan`, `overall` and `verdict`, which hold one answer, the later one stands (`latest`). What each
+    method said for itself is in its scores and comparisons, under its agents' names.
+    """
 
     sample: Sample  # in
-    criteria: list[Criterion]  # what to judge by
+    criteria: list[Criterion]  # in: what to judge by; methods read it and leave it as it is
     task: str  # one sentence: what kind of text is judged, for prompts
     scores: Annotated[Scores, merged]
     rectifications: Annotated[dict[str, Rectification], merged]  # criterion -> what the critic says
-    suggestions: list[Suggestion]
+    suggestions: Annotated[list[Suggestion], joined]
     aspects: Annotated[dict[str, list[Criterion]], merged]  # target -> its chain (CoAScore)
-    plan: Plan
+    branches: Annotated[dict[str, Criterion], merged]  # criterion/agent -> as it was written for the sample (Fennec)
+    plan: Annotated[Plan, latest]
     findings: Annotated[dict[str, Finding], merged]  # assistant -> what it said
     comparisons: Annotated[Comparisons, merged]
     corrections: Annotated[dict[str, Correction], merged]  # "output" or "rival" -> rewritten
-    overall: float | None
-    verdict: Verdict | None
+    overall: Annotated[float | None, latest]
+    verdict: Annotated[Verdict | None, latest]
     notes: Annotated[Notes, merged]
+
+
+class Asked(TypedDict, total=False):
+    """What a method reads of a state, and no more: what other methods wrote before it cannot change its scores."""
+
+    sample: Sample
+    criteria: list[Criterion]  # else its own
+    task: str

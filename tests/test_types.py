@@ -21,6 +21,7 @@ from judgegraph.types import (
     Scale,
     Score,
     Suggestion,
+    joined,
     key_of,
     keyed,
     merged,
@@ -229,3 +230,24 @@ def test_a_newer_value_wins_where_branches_meet():
     one, two = Note(agent="a", text="t"), Note(agent="a", text="t", status="timeout")
     assert merged(keyed(one), keyed(two)) == {"a/t": two}
     assert merged(None, None) == {}
+
+
+def advice(criterion="c", definition="d", agent="a", kind="definition", reason=""):
+    return Suggestion(kind=kind, criterion=criterion, definition=definition, agent=agent, reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        (None, [advice()], [advice()]),
+        ([advice()], [advice()], [advice()]),
+        ([advice()], [advice(agent="b")], [advice(), advice(agent="b")]),
+        ([advice("x"), advice("y")], [advice("z"), advice("x")], [advice("x"), advice("y"), advice("z")]),
+        ([advice()], [advice(kind="criterion")], [advice(), advice(kind="criterion")]),
+        ([advice()], [advice(definition="e")], [advice(), advice(definition="e")]),
+        ([advice(reason="old")], [advice(reason="new")], [advice(reason="new")]),
+        ([], [], []),
+    ],
+)  # fmt: skip
+def test_suggestions_are_joined_and_the_same_advice_stands_once(old, new, kept):
+    assert joined(old, new) == kept

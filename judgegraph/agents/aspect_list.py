@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from judgegraph.prompts.criteria_file import same_key
 from judgegraph.types import Criterion, Scale
 
 FIVE = Scale(low=1, high=5)
 LONGEST = 200  # characters of a name, as in Criterion
-_MARK = re.compile(r"(?:\(?\d{1,3}[.)\]:]|[-*\u2022\u2013](?=\s))\s*")
+_MARK = re.compile(r"(?:\(?\d{1,3}[.)\]:](?!\d)|[-*\u2022\u2013](?=\s))\s*")
 _LABEL = re.compile(r"(?:name|aspect|definition|description)\s*:\s*", re.I)
 _PLAIN_WORDS = 8  # a line without a mark is prose where more words stand before its colon
 
@@ -39,15 +40,18 @@ def read_aspects(text: str, target: str, m: int, scale: Scale = FIVE) -> tuple[l
 def tidy_aspects(
     pairs: Iterable[tuple[str, str]], target: str, m: int, scale: Scale = FIVE
 ) -> tuple[list[Criterion], tuple[str, ...]]:
-    """(name, definition) pairs as a chain; names are compared without regard to case and white space."""
+    """(name, definition) pairs as a chain; names lose list marks and bold, and are compared as forms tell them apart.
+
+    Case, white space and punctuation make no other name: "1. **COHERENCE**." is Coherence.
+    """
     found: dict[str, Criterion] = {}
     twice = own = bare = 0
     for raw_name, raw_definition in pairs:
-        name, definition = " ".join(raw_name.split()), raw_definition.strip()
-        key = name.casefold()
-        if not name or not definition or len(name) > LONGEST:
+        name, definition = _name(raw_name), raw_definition.strip()
+        key = same_key(name)
+        if not key or not definition or len(name) > LONGEST:
             bare += 1
-        elif key == " ".join(target.split()).casefold():
+        elif key == same_key(target):
             own += 1
         elif key in found:
             twice += 1
@@ -86,6 +90,12 @@ def _divided(line: str) -> tuple[str, str]:
     """Name and definition on either side of the first colon."""
     name, _, definition = _LABEL.sub("", _bare(line), count=1).partition(":")
     return name.strip(" \"'\u201c\u201d"), definition.strip()
+
+
+def _name(text: str) -> str:
+    """A name without its list mark, bold, quotes and colon."""
+    name = " ".join(_bare(text).split())
+    return _bare(_MARK.sub("", name, count=1) if _MARK.match(name) else name).strip(" :\"'\u201c\u201d")
 
 
 def _bare(line: str) -> str:

@@ -13,6 +13,7 @@ from judgegraph.agents.judge import bare, guideline_for
 from judgegraph.agents.pairwise_form import Judgement, Side, pairwise_form, pairwise_text
 from judgegraph.errors import ReplyError
 from judgegraph.models import JudgeLike, replies
+from judgegraph.models.form import off_points
 from judgegraph.prompts import Rendered
 from judgegraph.types import Comparison, Comparisons, Criterion, Sample, Score, Scores, keyed, text_of
 
@@ -86,7 +87,8 @@ class Comparer:
             return Comparison(**about, order=order, **lost), self._scores(criterion, order, side, side)
         said: Judgement = reply.value
         exchanged = self.labels == "position" and order == "BA"
-        said, notes = said.swapped() if exchanged else said, (*reply.notes, *_remarks(said, exchanged))
+        remarks = _remarks(said, criterion, exchanged)
+        said, notes = said.swapped() if exchanged else said, (*reply.notes, *remarks)
         comparison = Comparison(
             **about, order=order, verdict=said.verdict, score_a=said.a.value, score_b=said.b.value,
             status=said.status, reason=said.comparison, raw=None if said.status == "ok" else reply.text,
@@ -116,6 +118,7 @@ class Comparer:
                 criterion=criterion.name, agent=self.name, stage=self.stage, repeat=int(order == "BA"), of=of,
                 value=side.value, status=side.status, reason=side.reason, scale=criterion.scale,
                 reader="stated" if side.value is not None else "",
+                notes=() if side.value is None else off_points(side.value, criterion.scale),
             )
             for of, side in sides if side.status != "skipped"
         ))  # fmt: skip
@@ -132,10 +135,12 @@ def _unfit(sample: Sample, criterion: Criterion) -> str:
     return "a scale of labels has no scores to compare" if criterion.scale.labels else ""
 
 
-def _remarks(said: Judgement, exchanged: bool) -> tuple[str, ...]:
+def _remarks(said: Judgement, criterion: Criterion, exchanged: bool) -> tuple[str, ...]:
     scored = said.a.value is not None and said.b.value is not None
     contrary = scored and said.stated not in (None, said.verdict)
+    values = [side.value for side in (said.a, said.b) if side.value is not None]
     return (
+        *(note for value in dict.fromkeys(values) for note in off_points(value, criterion.scale)),
         *(["in the reply's words A is the rival, which was printed first"] if exchanged else []),
         *([f"the reply says {said.stated}, its scores say {said.verdict}; the scores count"] if contrary else []),
     )

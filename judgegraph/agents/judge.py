@@ -93,13 +93,13 @@ def rating_form(criterion: Criterion) -> Form[Any]:
 
 
 def rating_text(scale: Scale) -> Form[Any]:
-    """A plain reply that holds one rating on the scale; without one the judge is asked again."""
+    """A plain reply that holds one rating on the scale; without one the judge is asked again, unless it abstains."""
 
     def read(text: str) -> str:
         reading = text_reading(text, scale)
         if reading.status == "refused":
             raise ReplyError("the model declined to score", "refused", text)
-        if reading.value is None:
+        if reading.status == "unreadable":
             raise ValueError(f"no rating on the scale {scale} in the reply ({reading.rule})")
         return text
 

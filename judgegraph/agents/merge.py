@@ -50,7 +50,9 @@ class Merge:
     Source: Fennec, section 3.1 (the judgements of all N criteria are aggregated) and its code: the sums of A and of B
     are compared, equal sums are a tie. A judgement without both scores is left out of both sums, never counted as 0,
     and noted. Of two orders each has a merged comparison of its own, so that their agreement can be seen; the one
-    of "both" has the mean of the two orders' sums. Single: the mean, in the units of the scale.
+    of "both" has the mean of their sums over the criteria read in both orders, since a judge that favours what stands
+    first would win by a criterion that counts once; without such a criterion it has what could be read, and a note.
+    Single: the mean, in the units of the scale.
 
     `overall` is the mean of the output's scores that count, None where there are none. Where criteria have different
     scales there is no overall, a note says so, and sums are of shares of each scale's range, 0 to 1.
@@ -59,12 +61,12 @@ class Merge:
         mode: "single", "pair", or "auto": a pair where the sample has a rival.
         rule: "sum" adds scores; "votes" adds one point per criterion for its verdict, half a point each for a tie
             (for judges that give verdicts without scores).
-        judge, comparer: names of the agents whose scores and comparisons are merged.
+        judge_name, comparer: names of the agents whose scores and comparisons are merged.
     """
 
     mode: Literal["auto", "single", "pair"] = "auto"
     rule: Literal["sum", "votes"] = "sum"
-    judge: str = "judge"
+    judge_name: str = "judge"
     comparer: str = "comparer"
     name: str = "merge"
 
@@ -74,7 +76,7 @@ class Merge:
         return self._pair(state, scales) if pair else self._single(state, scales)
 
     def _single(self, state: Judgements, scales: Mapping[str, Scale]) -> Merged:
-        found = [s for s in state.get("scores", {}).values() if s.agent == self.judge and s.of == "output"]
+        found = [s for s in state.get("scores", {}).values() if s.agent == self.judge_name and s.of == "output"]
         found = [s for s in found if s.criterion in scales]
         lost = [Note(agent=self.name, text=_left_out(s), status=s.status) for s in found if s.answer is None]
         overall, mixed = self._mean((s.value, scales[s.criterion]) for s in found)
@@ -89,7 +91,7 @@ class Merge:
             why = "no criteria to compare by" if state["sample"].rival is not None else "the sample has no rival"
             totals = [self._comparison(status="skipped", reason=why)]
         if len(totals) > 1:
-            totals.append(self._both(totals))
+            totals.append(self._both(totals, found, points))
         lost = [
             Note(agent=self.name, text=f"order {c.order}: {_left_out(c)}", status=c.status)
             for c in found if points(c) is None
@@ -114,17 +116,21 @@ class Merge:
         verdict = greater(a, b)
         return self._comparison(order=order, score_a=a, score_b=b, verdict=verdict, reason=reason, notes=left)
 
-    def _both(self, totals: Sequence[Comparison]) -> Comparison:
-        """The mean of the orders' sums; an order without sums is left out."""
+    def _both(self, totals: Sequence[Comparison], found: Sequence[Comparison], points: Points) -> Comparison:
+        """The mean of the orders' sums over what every order has; an order without sums is left out."""
         good = [t for t in totals if t.score_a is not None and t.score_b is not None]
         said = ", ".join(f"{t.order} says {t.verdict or t.status}" for t in totals)
         agree = "agree" if len({t.verdict for t in totals}) == 1 else "disagree"
-        notes = (f"the orders {agree if len(good) == len(totals) else 'cannot be compared'}: {said}",)
+        notes: tuple[str, ...] = (f"the orders {agree if len(good) == len(totals) else 'cannot be compared'}: {said}",)
         if not good:
             return self._comparison(order="both", status=totals[0].status, reason=said, notes=notes)
-        a, b = (math.fsum(getattr(t, side) for t in good) / len(good) for side in ("score_a", "score_b"))
-        verdict = greater(a, b)
-        return self._comparison(order="both", score_a=a, score_b=b, verdict=verdict, reason=said, notes=notes)
+        counted, single = _in_all(found, points, [t.order for t in good])
+        if not counted:
+            counted, single = [p for p in map(points, found) if p is not None], []
+            notes = (*notes, "no criterion could be read in both orders: each order counts its own")
+        notes = (*notes, *(f"{name}: read in one order only, left out of the mean" for name in single))
+        a, b = (math.fsum(side) / len(good) for side in zip(*counted, strict=True))
+        return self._comparison(order="both", score_a=a, score_b=b, verdict=greater(a, b), reason=said, notes=notes)
 
     def _comparison(self, **fields: Any) -> Comparison:
         return Comparison(criterion=OVERALL, agent=self.name, **fields)
@@ -139,6 +145,18 @@ class Merge:
 
 def _orders(found: Iterable[Comparison]) -> list[str]:
     return [order for order in ("AB", "BA") if order in {c.order for c in found}]
+
+
+def _in_all(
+    found: Iterable[Comparison], points: Points, orders: Sequence[str]
+) -> tuple[list[tuple[float, float]], list[str]]:
+    """The points of the criteria that have some in each of these orders, and the names of the others."""
+    held: dict[str, list[tuple[float, float]]] = {}
+    for comparison in found:
+        if (both := points(comparison)) is not None and comparison.order in orders:
+            held.setdefault(comparison.criterion, []).append(both)
+    counted = [pair for pairs in held.values() if len(pairs) == len(orders) for pair in pairs]
+    return counted, [name for name, pairs in held.items() if len(pairs) < len(orders)]
 
 
 def _left_out(judgement: Score | Comparison) -> str:

@@ -128,14 +128,15 @@ def pairwise_text(scale: Scale) -> Form[Judgement]:
         if judgement.status == "refused":
             raise ReplyError("the model declined to judge", "refused", text)
         sides = {"A": judgement.a, "B": judgement.b}
-        bad = [f"no score of Response {label} on {scale}" for label, s in sides.items() if s.value is None]
+        missing = [label for label, side in sides.items() if side.value is None and side.status != "abstained"]
+        bad = [f"no score of Response {label} on {scale}" for label in missing]
         return _complete(judgement, bad)
 
     return Form("pairwise", None, read)
 
 
 def judgement_in(text: str, scale: Scale) -> Judgement:
-    """What a plain reply says; sides without a readable score are unreadable, or refused with the whole reply."""
+    """What a plain reply says; sides without a score abstained ("N/A"), are unreadable, or refused with the reply."""
     plain = text.replace("*", "")
     marks = [*_SCORE.finditer(plain), *_COMPARISON.finditer(plain), *_VERDICT.finditer(plain)]
     marks.sort(key=lambda mark: mark.start())
@@ -159,11 +160,14 @@ def _side_in(label: str, pieces: list[tuple[re.Match[str], str]], scale: Scale) 
         if mark.re is _SCORE and mark[1].upper() == label:
             head, *rest = _EXPLANATION.split(piece, maxsplit=1)
             stated, _, below = head.strip().partition("\n")
-            read.append((read_rating(f"Score: {stated[:60]}", scale).value, rest[0] if rest else below.strip()))
-    values = {value for value, _ in read}
+            read.append((read_rating(f"Score: {stated[:60]}", scale), rest[0] if rest else below.strip()))
+    reason = read[0][1] if read else ""
+    if read and all(reading.status == "abstained" for reading, _ in read):
+        return Side(reason=reason, status="abstained")
+    values = {reading.value for reading, _ in read}
     if len(values) != 1 or not isinstance(value := values.pop(), float):
-        return Side(reason=read[0][1] if read else "")
-    return Side(value, read[0][1], "ok")
+        return Side(reason=reason)
+    return Side(value, reason, "ok")
 
 
 def _verdict(value: float | str | None) -> Verdict | None:

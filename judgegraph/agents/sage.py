@@ -11,11 +11,13 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.agents.critique_form import PARTS, critique_form
-from judgegraph.models import JudgeLike, Rated, Reader, Slot, rate
+from judgegraph.agents.review import rectification
+from judgegraph.errors import ReplyError, one_line
+from judgegraph.models import JudgeLike, Reader, Slot, ask, rate
 from judgegraph.models.ratings import Rating
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.sections import criteria_text, scores_text, slugs
-from judgegraph.types import Criterion, Rectification, Sample, Score, Scores, Suggestion
+from judgegraph.types import Criterion, Note, Notes, Rectification, Sample, Score, Scores, Suggestion, keyed
 
 WEIGHTED = Reader("weighted", samples=5)
 PROMPTS = dict(zip(PARTS, ("critique_scores", "critique_definitions", "critique_criteria"), strict=True))
@@ -30,6 +32,10 @@ class Reviewed(TypedDict):  # what a critic reads
 class Critique(TypedDict):  # what it writes
     rectifications: dict[str, Rectification]  # criterion -> what it says of its score
     suggestions: list[Suggestion]
+    notes: NotRequired[Notes]  # advice that could not be had
+
+
+Reviewing = tuple[Rating[dict[str, Any]], tuple[Note, ...]]
 
 
 class Critic(Protocol):
@@ -45,7 +51,10 @@ class Sage:
     """A meta-evaluator with three separate duties.
 
     Source: SAGEval section 4.3: (1) rectify scores, (2) suggest changed definitions, (3) suggest up to three
-    new criteria. Its own scores are weighted by token probability like the evaluator's (section 4.4).
+    new criteria. Its own scores are weighted by token probability like the evaluator's (section 4.4). Without
+    log-probabilities it is asked several times (ours): what most replies say is its verdict, a tie keeps the score,
+    and a changed score is the mean of all replies, in which "keep" counts as the draft's value. Advice is that of the
+    first reply; what could not be had of it is noted.
 
     Attributes:
         judge: who answers. criteria: what was judged by, where the state brings none.
@@ -67,83 +76,60 @@ class Sage:
         drafts = {s.criterion: s for s in state["scores"].values() if s.stage == self.stage}
         asked = {key: c for key, c in asked.items() if c.name in drafts}
         if not asked:
-            return {"rectifications": {}, "suggestions": []}
+            return {"rectifications": {}, "suggestions": [], "notes": {}}
         fields = self._fields(state["sample"], asked, drafts)
-        rating = await (self._at_once(asked, fields) if self.calls == "one" else self._apart(asked, fields))
-        said: dict[str, Any] = rating.value or {}
-        entries: Mapping[str, Any] = said.get(PARTS[0]) or {}
+        rating, notes = await (self._at_once(asked, fields) if self.calls == "one" else self._apart(asked, fields))
         verdicts = [
-            self._verdict(c, drafts[c.name], rating.answers[key], entries.get(key))
+            rectification(self.name, c, drafts[c.name], rating.answers[key], _said(rating, key))
             for key, c in asked.items()
         ]
         advice = [
-            s.model_copy(update={"agent": self.name}) for part in PARTS[1:] for s in said.get(part) or ()
+            s.model_copy(update={"agent": self.name})
+            for part in PARTS[1:]
+            for s in (rating.value or {}).get(part) or ()
         ]
-        return {"rectifications": {r.criterion: r for r in verdicts}, "suggestions": advice}
+        return {"rectifications": {r.criterion: r for r in verdicts}, "suggestions": advice, "notes": keyed(*notes)}
 
-    def _fields(
-        self, sample: Sample, asked: Mapping[str, Criterion], drafts: Mapping[str, Score]
-    ) -> dict[str, Any]:
+    def _fields(self, sample: Sample, asked: Mapping[str, Criterion], drafts: Mapping[str, Score]) -> dict[str, Any]:
         return {
             "task": self.task, "criteria": criteria_text(asked.values()),
             "query": sample.query, "source": sample.source, "output": sample.output,
             "scores": scores_text(drafts[c.name] for c in asked.values()),
         }  # fmt: skip
 
-    async def _at_once(
-        self, asked: Mapping[str, Criterion], fields: dict[str, Any]
-    ) -> Rating[dict[str, Any]]:
-        return await self._ask(prompts.load(self.prompt).render(**fields), asked, PARTS)
+    async def _at_once(self, asked: Mapping[str, Criterion], fields: dict[str, Any]) -> Reviewing:
+        return await self._scores(prompts.load(self.prompt).render(**fields), asked, PARTS), ()
 
-    async def _apart(self, asked: Mapping[str, Criterion], fields: dict[str, Any]) -> Rating[dict[str, Any]]:
+    async def _apart(self, asked: Mapping[str, Criterion], fields: dict[str, Any]) -> Reviewing:
         """Each duty alone, side by side, so that none colours another."""
-        each = [self._ask(prompts.load(PROMPTS[part]).render(**fields), asked, (part,)) for part in PARTS]
-        scores, *lists = await asyncio.gather(*each)
-        said = {key: value for rating in (scores, *lists) for key, value in (rating.value or {}).items()}
-        return replace(scores, value=said)
+        scoring, *advising = (prompts.load(PROMPTS[part]).render(**fields) for part in PARTS)
+        scores, *lists = await asyncio.gather(
+            self._scores(scoring, asked, PARTS[:1]),
+            *(self._advice(messages, asked, part) for messages, part in zip(advising, PARTS[1:], strict=True)),
+        )
+        said = {**(scores.value or {})}
+        for advice, _ in lists:
+            said |= advice
+        return replace(scores, value=said), tuple(note for _, note in lists if note)
 
-    async def _ask(
+    async def _scores(
         self, messages: Rendered, asked: Mapping[str, Criterion], parts: tuple[str, ...]
     ) -> Rating[dict[str, Any]]:
-        scoring = PARTS[0] in parts
-        slots = {key: Slot(c.scale, (PARTS[0], key)) for key, c in asked.items()} if scoring else {}
+        slots = {key: Slot(c.scale, (PARTS[0], key)) for key, c in asked.items()}
         return await rate(self.judge, messages, critique_form(asked, parts), slots, self.reader)
 
-    def _verdict(
-        self, criterion: Criterion, draft: Score, answer: Rated, entry: Mapping[str, Any] | None
-    ) -> Rectification:
-        """What the critic says of one score; a value that goes against its own verdict changes nothing."""
-        seen: dict[str, Any] = {
-            "criterion": criterion.name, "agent": self.name, "reason": answer.reason, "reader": answer.reader,
-            "distribution": answer.distribution, "unseen": answer.unseen, "notes": answer.notes,
-        }  # fmt: skip
-        if answer.status not in ("ok", "abstained"):
-            return Rectification(**seen, status=answer.status)
-        verdict = (entry or {}).get("verdict", "keep")
-        if verdict == "keep" or answer.status == "abstained" or draft.status != "ok":
-            return Rectification(**seen)
-        if answer.label is not None:
-            changed = answer.label != draft.label
-            return (
-                Rectification(**seen, action="change", label=answer.label)
-                if changed
-                else Rectification(**seen)
-            )
-        return _moved(seen, str(verdict), draft, answer, entry)
+    async def _advice(
+        self, messages: Rendered, asked: Mapping[str, Criterion], part: str
+    ) -> tuple[dict[str, Any], Note | None]:
+        """One list of suggestions, in one reply; where none can be had, a note with the status."""
+        try:
+            return await ask(self.judge, messages, critique_form(asked, (part,)), temperature=0.0), None
+        except ReplyError as error:
+            what = f"no advice on {part.replace('_', ' ')}: {one_line(error)}"
+            return {}, Note.model_validate({"agent": self.name, "text": what, "status": error.status})
 
 
-def _moved(
-    seen: dict[str, Any], verdict: str, draft: Score, answer: Rated, entry: Mapping[str, Any] | None
-) -> Rectification:
-    """The weighted value where it goes the way the verdict says, else the stated one, else no change."""
-    stated = (entry or {}).get("score")
-    for value, reader in ((answer.value, answer.reader), (stated, "stated")):
-        if value is None or draft.value is None:
-            continue
-        step = float(value) - draft.value
-        if (step > 0) == (verdict == "raise") and step:
-            direction: Any = "up" if step > 0 else "down"
-            seen = {**seen, "reader": reader}
-            return Rectification(**seen, action="change", direction=direction, value=float(value))
-    note = f"said {verdict!r} but gave {stated} for a score of {draft.value:.4g}; the score stands"
-    return Rectification(**{**seen, "notes": (*seen["notes"], note)})
+def _said(rating: Rating[dict[str, Any]], key: str) -> list[Any]:
+    """What the replies that an answer was read from say of one criterion."""
+    values = rating.values if rating.answers[key].reader == "samples" else (rating.value,)
+    return [((value or {}).get(PARTS[0]) or {}).get(key) for value in values]

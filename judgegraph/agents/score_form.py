@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from judgegraph.models import Form, JudgeLike, Rated, Reader, Slot, rate
@@ -14,7 +12,6 @@ from judgegraph.types import Criterion, Scale
 
 ReplyKind: TypeAlias = Literal["form", "text"]
 Explain: TypeAlias = Literal["never", "after", "before"]
-_ABSTAINS = re.compile(r"\W*(?:n/?a\b|null\b|not applicable\b|no evidence\s*:|(?:i )?abstain)", re.I)
 
 
 async def ask_score(
@@ -32,17 +29,7 @@ async def ask_score(
     form = text_form(criterion.scale) if text else score_form(criterion, explain)
     slot = Slot(criterion.scale, None if text else (), reader.first_digit)
     rating = await rate(judge, messages, form, {"score": slot}, reader, **settings)
-    answer = rating.answers["score"]
-    return _told(answer) if text else answer
-
-
-def _told(answer: Rated) -> Rated:
-    """A text reply's answer: an abstention is no failure, and a bare number no reason."""
-    if answer.status == "unreadable" and _ABSTAINS.match(answer.raw or ""):
-        return replace(answer, status="abstained", reason=(answer.raw or "").strip(), reader="stated", raw=None)
-    if answer.status == "ok" and not any(c.isalpha() for c in answer.reason):
-        return replace(answer, reason="")
-    return answer
+    return rating.answers["score"]
 
 
 def score_form(criterion: Criterion, explain: Explain) -> Form[Any]:
@@ -64,7 +51,7 @@ def text_form(scale: Scale) -> Form[str]:
 
     def read(text: Any) -> str:
         reading = text_reading(str(text), scale)
-        if reading.status == "unreadable" and not _ABSTAINS.match(str(text)):
+        if reading.status == "unreadable":
             raise Incomplete(f"expected one value of the scale {scale}: {reading.rule}", text, 0)
         return str(text)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from judgegraph import __version__
+from judgegraph.cli.stop import stoppable
 from judgegraph.errors import JudgegraphError
 
 COMMANDS = {  # name -> module, one line for --help
@@ -36,12 +39,30 @@ class Lazy(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        with stoppable():
+            try:
+                return super().main(*args, **extra)
+            except OSError as error:  # a full disk under stdout, say; click itself sees to a closed pipe
+                click.echo(f"{type(error).__name__}: {printable(str(error))}", err=True)
+                _drop_stdout()
+                sys.exit(FAILURE)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except JudgegraphError as error:
             click.echo(f"{type(error).__name__}: {printable(str(error))}", err=True)
             sys.exit(FAILURE)
+        except (KeyboardInterrupt, click.Abort) as stop:
+            click.echo(printable("; ".join(["stopped", *getattr(stop, "__notes__", ())])), err=True)
+            sys.exit(getattr(stop, "code", STOPPED))
+
+
+def _drop_stdout() -> None:
+    """What is still buffered goes nowhere, or Python would fail again when it flushes at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def printable(text: str) -> str:
@@ -57,5 +78,5 @@ _BIDI = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\
 def main() -> None:
     """Compose, trace and test graphs of LLM judges.
 
-    Exit codes: 1 failure, 2 usage, 130 stopped.
+    Exit codes: 1 failure or nothing judged, 2 usage, 130 or 143 stopped.
     """

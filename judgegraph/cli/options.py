@@ -3,66 +3,122 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+import traceback
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
-import yaml
 
-from judgegraph.errors import ConfigError
+from judgegraph.cli.setting_text import unreadable, value_of
+from judgegraph.errors import ConfigError, JudgegraphError, one_line
 from judgegraph.registry import factory
 
 SETTING_HELP = "A setting of the method, as KEY=VALUE; repeat for more (-s each=true -s samples=8)."
+OPTIONS = {"judge": "-j/--judge", "criteria": "-c/--criteria"}  # settings with an option of their own
 
 
 def graph_of(method: str, *, criteria: str | None, judge: Any, settings: Sequence[str]) -> Any:
-    """The compiled graph of METHOD with what the command line says.
+    """The compiled graph of METHOD with what the command line says; what is None is left to METHOD's default.
 
     Raises:
-        ConfigError: no such method, or it does not take such a setting.
+        ConfigError: no such method; a line for each setting that it does not take; a factory that fails, or makes
+            no graph.
     """
+    from judgegraph.graphs.settings import faults
+
     build = factory(method)
-    given = dict(map(_pair, settings))
-    given |= {key: value for key, value in (("criteria", criteria), ("judge", judge)) if value is not None}
-    _refuse_unknown(build, method, given)
-    try:
-        return build(**given)
-    except TypeError as error:
-        raise ConfigError(f"{method}: {error}") from None
+    hints = _hints(build)
+    given, wrong = _read(method, hints, settings)
+    options = {key: value for key, value in (("criteria", criteria), ("judge", judge)) if value is not None}
+    wrong += [f"{method} takes no {key}: leave {OPTIONS[key]} out" for key in options if not _takes(hints, key)]
+    wrong += faults(method, hints or {}, given | options)
+    if wrong:
+        raise ConfigError("\n".join(wrong))
+    return _compiled(method, build, given | options)
 
 
-def judge_of(judge: str, base_url: str | None, temperature: float | None = None) -> Any:
-    """An Endpoint where the command line says more than its name."""
+def judge_of(judge: str | None, base_url: str | None, temperature: float | None = None) -> Any:
+    """An Endpoint where the command line says more than its name; None where it says nothing."""
     if base_url is None and temperature is None:
         return judge
     from judgegraph.models import Endpoint
 
-    return Endpoint(model=judge, base_url=base_url, temperature=temperature)
+    return Endpoint(model=judge or "embedded", base_url=base_url, temperature=temperature)
 
 
-def _pair(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise click.UsageError(f"--setting takes KEY=VALUE, got {text!r}")
-    try:
-        return key.strip().replace("-", "_"), yaml.safe_load(value)
-    except yaml.YAMLError:
-        return key.strip().replace("-", "_"), value
+def _read(method: str, hints: dict[str, Any] | None, settings: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """Setting -> value, and a line for each that is none."""
+    given: dict[str, Any] = {}
+    wrong = []
+    for text in settings:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or not name:
+            raise click.UsageError(f"--setting takes KEY=VALUE, got {text!r}")
+        hint = (hints or {}).get(name, Any)
+        if name in OPTIONS:
+            wrong.append(f"{method}: {name}: it has an option of its own, {OPTIONS[name]}")
+        elif not _takes(hints, name):
+            known = ", ".join(sorted(set(hints or {}) - set(OPTIONS)))
+            wrong.append(f"{method} has no setting {one_line(name, 80)}; known: {known or 'none'}")
+        elif name in given:
+            wrong.append(f"{method}: {name}: given twice")
+        elif why := unreadable(hint):
+            wrong.append(f"{method}: {name}: {why}")
+        else:
+            given[name] = value_of(value, hint)
+    return given, wrong
 
 
-def _refuse_unknown(build: Any, method: str, given: dict[str, Any]) -> None:
-    """A misspelt setting is named with those there are; factories pass theirs on to `builder`."""
-    named = _parameters(build)
-    module = inspect.getmodule(build)
-    if module is not None and (made := getattr(module, "builder", None)):
-        named |= _parameters(made)
-    elif any(p.kind is p.VAR_KEYWORD for p in inspect.signature(build).parameters.values()):
-        return
-    unknown = sorted(set(given) - named)
-    if unknown:
-        raise ConfigError(f"{method} has no setting {', '.join(unknown)}; known: {', '.join(sorted(named))}")
+def _takes(hints: Mapping[str, Any] | None, name: str) -> bool:
+    return hints is None or name in hints
 
 
-def _parameters(function: Any) -> set[str]:
+def _hints(build: Any) -> dict[str, Any] | None:
+    """Setting -> its annotation; a factory with `**settings` passes them on to the `builder` of its module.
+
+    None where nothing is known of what a factory takes.
+    """
+    from judgegraph.graphs.settings import hints_of
+
+    kinds = {p.kind for p in inspect.signature(build).parameters.values()}
+    found = dict.fromkeys(_parameters(build), Any) | hints_of(build)
+    if inspect.Parameter.VAR_KEYWORD in kinds:
+        made = getattr(inspect.getmodule(build), "builder", None)
+        if made is None or made.__module__ != build.__module__:
+            return None
+        found = {**found, **dict.fromkeys(_parameters(made), Any), **hints_of(made)}
+        return {name: hint for name, hint in found.items() if name in {*_parameters(build), *_parameters(made)}}
+    return {name: hint for name, hint in found.items() if name in _parameters(build)}
+
+
+def _parameters(function: Any) -> tuple[str, ...]:
     plain = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return {name for name, p in inspect.signature(function).parameters.items() if p.kind in plain}
+    return tuple(name for name, p in inspect.signature(function).parameters.items() if p.kind in plain)
+
+
+def _compiled(method: str, build: Any, given: dict[str, Any]) -> Any:
+    """What the factory makes, compiled where it is not; its own mistakes are told with where they are."""
+    from langgraph.graph import StateGraph
+    from langgraph.pregel import Pregel
+
+    try:
+        inspect.signature(build).bind(**given)
+    except TypeError as error:
+        raise ConfigError(f"{method}: {error}; give it as -s KEY=VALUE") from None
+    try:
+        made = build(**given)
+        if isinstance(made, StateGraph):
+            made = made.compile(name=getattr(build, "__name__", method))
+    except JudgegraphError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        at = [f for f in frames if f.filename == getattr(inspect.getmodule(build), "__file__", None)] or frames
+        where = f"{at[-1].filename}, line {at[-1].lineno}"
+        raise ConfigError(f"{method} raised {type(error).__name__}: {one_line(error)} ({where})") from error
+    if not isinstance(made, Pregel):
+        if inspect.iscoroutine(made):
+            made.close()
+        raise ConfigError(f"{method} returned {type(made).__name__}; expected a compiled LangGraph, or a StateGraph")
+    return made

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from judgegraph.cli.options import SETTING_HELP, graph_of
@@ -10,6 +12,8 @@ from judgegraph.cli.options import SETTING_HELP, graph_of
 @click.command()
 @click.argument("method")
 @click.option("-s", "--setting", "settings", multiple=True, metavar="KEY=VALUE", help=SETTING_HELP)
-def show(method: str, settings: tuple[str, ...]) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Nodes and edges as one JSON object.")
+def show(method: str, settings: tuple[str, ...], as_json: bool) -> None:
     """Print METHOD's graph as Mermaid, to hold beside the paper's figure. METHOD is a name or file.py:factory."""
-    click.echo(graph_of(method, criteria=None, judge=None, settings=settings).get_graph(xray=True).draw_mermaid())
+    graph = graph_of(method, criteria=None, judge=None, settings=settings).get_graph(xray=True)
+    click.echo(json.dumps(graph.to_json(), indent=1, default=str) if as_json else graph.draw_mermaid())

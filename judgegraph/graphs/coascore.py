@@ -21,9 +21,10 @@ from judgegraph.agents.fuser import Fuser
 from judgegraph.agents.proposer import Proposer
 from judgegraph.agents.rater import Rater
 from judgegraph.agents.score_form import ReplyKind
+from judgegraph.graphs.settings import UpToHundred, checked, named
 from judgegraph.models import JudgeLike
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
-from judgegraph.types import Criterion, EvalState, Notes, Sample, Scores, merged
+from judgegraph.types import Asked, Criterion, EvalState, Notes, Sample, Scores, merged
 
 
 class Result(TypedDict, total=False):
@@ -41,35 +42,41 @@ class Chain(Result, total=False):
     criteria: list[Criterion]  # in: the one target
 
 
-Builder: TypeAlias = StateGraph[EvalState, None, EvalState, Result]
-Compiled: TypeAlias = CompiledStateGraph[EvalState, None, EvalState, Result]
+Builder: TypeAlias = StateGraph[EvalState, None, Asked, Result]
+Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
 
 
+@checked("coascore")
 def builder(
-    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", aspects: int = 10,
+    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", aspects: UpToHundred = 10,
     reply: ReplyKind = "form", reasons: bool = False, proposer_judge: JudgeLike | None = None,
+    name: str = "",
 ) -> Builder:  # fmt: skip
     """CoAScore as a graph to go on building with.
 
     Args:
         judge: of all three agents; `proposer_judge`: of the proposer alone.
         criteria: the targets: name of a set, a file, or criteria. Any may be a target, "Overall" too.
-        aspects: of a chain, 1 or more; the paper tries 5, 10 and 20.
+        aspects: of a chain, 1 to 100; the paper tries 5, 10 and 20.
         reply: of proposer and fuser: "form" is JSON, "text" lines and a number, as in the authors' code.
         reasons: ask for a reason before each aspect's score, for the fuser to read; the paper does not.
+        name: put before the agents' names, for two of these in one graph: "a-rater", "a-fuser".
+
+    Raises:
+        ConfigError: a setting has none of its values. CriteriaError: no such criteria.
     """
     chosen = criteria_set(criteria)
     common: dict[str, Any] = {"judge": judge, "task": chosen.task}
     targets: dict[str, Any] = {"criteria": chosen.criteria, "reply": reply}
     proposer = Proposer(
-        **common | {"judge": proposer_judge or judge}, **targets, count=aspects,
+        **common | {"judge": proposer_judge or judge}, **targets, count=aspects, name=named(name, "proposer"),
         prompt="propose_text" if reply == "text" else "propose",
     )  # fmt: skip
 
     chain = StateGraph(Chain, output_schema=Result)
     chain.add_node("propose", proposer)
-    chain.add_node("rate", Rater(**common, reasons=reasons))
-    chain.add_node("fuse", Fuser(**common, **targets))
+    chain.add_node("rate", Rater(**common, reasons=reasons, name=named(name, "rater")))
+    chain.add_node("fuse", Fuser(**common, **targets, name=named(name, "fuser")))
     chain.add_edge(START, "propose")
     chain.add_edge("propose", "rate")
     chain.add_edge("rate", "fuse")
@@ -79,7 +86,7 @@ def builder(
         asked = state.get("criteria") or chosen.criteria
         return [Send("chain", Chain(sample=state["sample"], criteria=[target])) for target in asked]
 
-    graph = StateGraph(EvalState, output_schema=Result)
+    graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
     graph.add_node("chain", chain.compile())
     graph.add_conditional_edges(START, each_target, ["chain"])
     graph.add_edge("chain", END)

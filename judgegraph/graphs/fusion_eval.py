@@ -19,7 +19,7 @@ Source: Shu et al. 2023, arXiv:2311.09204, figure 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -28,7 +28,7 @@ from typing_extensions import TypedDict
 from judgegraph.agents.consultant import Consultant, ToolCall
 from judgegraph.agents.fusion_judge import FusionJudge
 from judgegraph.agents.planner import Planner
-from judgegraph.errors import ConfigError
+from judgegraph.graphs.settings import Temperature, UpToFifty, checked, named
 from judgegraph.models import JudgeLike, Reader
 from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.tools import catalogue
@@ -37,7 +37,21 @@ from judgegraph.tools.finding import Assistant
 from judgegraph.tools.langchain_tool import as_dict
 from judgegraph.tools.panel import Panel
 from judgegraph.tools.tool_calls import ToolCalls
-from judgegraph.types import Criterion, EvalState, Finding, Notes, Plan, Sample, merged
+from judgegraph.types import Asked, Criterion, EvalState, Finding, Notes, Plan, Sample, Scores, latest, merged
+
+
+class Result(TypedDict, total=False):
+    """What the graph writes, and no more: so two methods can stand side by side in one graph."""
+
+    scores: Annotated[Scores, merged]  # from judge
+    overall: Annotated[float | None, latest]
+    plan: Annotated[Plan, latest]
+    findings: Annotated[dict[str, Finding], merged]  # from consult
+    notes: Annotated[Notes, merged]
+
+
+class Planned(Asked, total=False):  # what is read where no plan is made
+    plan: Plan
 
 
 class Question(TypedDict, total=False):  # what consult is given
@@ -59,12 +73,18 @@ class Consultation(Question, total=False):
     rounds: int
 
 
+Builder: TypeAlias = StateGraph[EvalState, None, Asked, Result]
+Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
+
+
+@checked("fusion-eval")
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary",
     assistants: AssistantLike | Sequence[AssistantLike] = DEFAULTS, plan: bool = True,
-    consult: Literal["tools", "all"] | None = None, rounds: int = 4,
-    planner_judge: JudgeLike | None = None, predictions: int = 8, temperature: float = 1.0,
-) -> StateGraph[EvalState]:  # fmt: skip
+    consult: Literal["tools", "all"] | None = None, rounds: UpToFifty = 4,
+    planner_judge: JudgeLike | None = None, predictions: UpToFifty = 8, temperature: Temperature = 1.0,
+    name: str = "",
+) -> Builder:  # fmt: skip
     """Fusion-Eval as a graph to go on building with.
 
     Args:
@@ -72,29 +92,30 @@ def builder(
         criteria: name of a set, a file, or criteria; an overall one is added where there is none.
         assistants: names or objects, one or more (`judgegraph.tools.ASSISTANTS`).
         plan: False leaves the plan out (the paper's NoPlan); a plan handed in with the sample is used then.
-        consult: "tools": a model calls the assistants, in at most `rounds` rounds; "all": exactly those that the
-            plan names are called, or all without a plan. None: "tools" with a plan, "all" without.
-        predictions: replies whose mean is a score, 1 or more; the paper has eight.
+        consult: "tools": a model calls the assistants, in at most `rounds` rounds (1 to 50); "all": exactly those
+            that the plan names are called, or all without a plan. None: "tools" with a plan, "all" without.
+        predictions: replies whose mean is a score, 1 to 50; the paper has eight.
         temperature: of these replies; the paper does not say.
+        name: put before the agents' names, for two of these in one graph: "a-planner", "a-fusion-judge".
 
     Raises:
-        ConfigError: an unknown assistant, none at all, or rounds or predictions below 1.
+        ConfigError: an unknown assistant, none at all, or a setting has none of its values.
+        CriteriaError: no such criteria.
     """
-    if rounds < 1 or predictions < 1:
-        raise ConfigError(f"rounds and predictions are 1 or more, got {rounds} and {predictions}")
     chosen, offered = criteria_set(criteria), catalogue.assistants(assistants)
     common: dict[str, Any] = {"criteria": chosen.criteria, "task": chosen.task}
-    told = {a.name: str(a.about) for a in offered}
-
-    graph = StateGraph(EvalState)
-    if plan:
-        graph.add_node("plan", Planner(judge=planner_judge or judge, assistants=told, **common))
-    if consult == "all" or (consult is None and not plan):
-        graph.add_node("consult", Panel(assistants=offered))
-    else:
-        graph.add_node("consult", consultation(planner_judge or judge, offered, chosen, rounds).compile())
+    told: dict[str, Any] = {"assistants": {a.name: str(a.about) for a in offered}, **common}
     reader = Reader("mean", samples=predictions, temperature=temperature)
-    graph.add_node("judge", FusionJudge(judge=judge, assistants=told, reader=reader, **common))
+
+    graph = StateGraph(EvalState, input_schema=Asked if plan else Planned, output_schema=Result)
+    if plan:
+        graph.add_node("plan", Planner(judge=planner_judge or judge, name=named(name, "planner"), **told))
+    if consult == "all" or (consult is None and not plan):
+        graph.add_node("consult", Panel(assistants=offered, name=named(name, "panel")))
+    else:
+        loop = consultation(planner_judge or judge, offered, chosen, rounds, name)
+        graph.add_node("consult", loop.compile())
+    graph.add_node("judge", FusionJudge(judge=judge, reader=reader, name=named(name, "fusion-judge"), **told))
     graph.add_edge(START, "plan" if plan else "consult")
     if plan:
         graph.add_edge("plan", "consult")
@@ -104,7 +125,7 @@ def builder(
 
 
 def consultation(
-    judge: JudgeLike, offered: Sequence[Assistant], chosen: CriteriaSet, rounds: int = 4
+    judge: JudgeLike, offered: Sequence[Assistant], chosen: CriteriaSet, rounds: int = 4, name: str = ""
 ) -> StateGraph[Consultation, None, Question, Answer]:
     """The loop in which a model calls assistants as tools, for any graph with a sample in its state."""
     names = {a.name for a in offered}
@@ -119,10 +140,13 @@ def consultation(
         return "ask" if more and state.get("rounds", 0) < rounds else END
 
     loop = StateGraph(Consultation, input_schema=Question, output_schema=Answer)
-    asks = Consultant(judge=judge, tools=tools, criteria=chosen.criteria, task=chosen.task, rounds=rounds)
+    asks = Consultant(
+        judge=judge, tools=tools, criteria=chosen.criteria, task=chosen.task, rounds=rounds,
+        name=named(name, "consultant"),
+    )  # fmt: skip
     loop.add_node("ask", asks)
-    loop.add_node("call", ToolCalls(assistants=offered))
-    loop.add_node("call_all", Panel(assistants=offered))
+    loop.add_node("call", ToolCalls(assistants=offered, name=named(name, "tool-calls")))
+    loop.add_node("call_all", Panel(assistants=offered, name=named(name, "panel")))
     loop.add_edge(START, "ask")
     loop.add_conditional_edges("ask", after_ask, ["call", "call_all", END])
     loop.add_conditional_edges("call", after_call, ["ask", END])
@@ -130,6 +154,6 @@ def consultation(
     return loop
 
 
-def fusion_eval(judge: JudgeLike = "embedded", **settings: Any) -> CompiledStateGraph[EvalState]:
+def fusion_eval(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:
     """Fusion-Eval, compiled; settings as `builder` takes them."""
     return builder(judge, **settings).compile(name="fusion-eval")

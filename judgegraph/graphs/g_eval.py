@@ -10,26 +10,35 @@ Source: Liu et al. 2023, arXiv:2303.16634, section 2. Its evaluation steps come 
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypedDict
 
-from judgegraph.agents.evaluator import Scored
 from judgegraph.agents.score_form import ReplyKind
 from judgegraph.agents.scorer import Scorer
+from judgegraph.graphs.settings import Samples, Temperature, checked, named
 from judgegraph.models import JudgeLike, Reader
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
-from judgegraph.types import EvalState
-
-Builder: TypeAlias = StateGraph[EvalState, None, EvalState, Scored]
-Compiled: TypeAlias = CompiledStateGraph[EvalState, None, EvalState, Scored]
+from judgegraph.types import Asked, EvalState, Scores, merged
 
 
+class Result(TypedDict, total=False):
+    """What the graph writes, and no more: so two methods can stand side by side in one graph."""
+
+    scores: Annotated[Scores, merged]
+
+
+Builder: TypeAlias = StateGraph[EvalState, None, Asked, Result]
+Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
+
+
+@checked("g-eval")
 def builder(
-    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", samples: int = 20,
-    temperature: float = 1.0, reply: ReplyKind = "text", role: Literal["user", "system"] = "user",
-    first_digit: bool = False,
+    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", samples: Samples = 20,
+    temperature: Temperature = 1.0, reply: ReplyKind = "text", role: Literal["user", "system"] = "user",
+    first_digit: bool = False, name: str = "",
 ) -> Builder:  # fmt: skip
     """G-Eval as a graph to go on building with.
 
@@ -40,14 +49,18 @@ def builder(
         reply: "text" is the bare number of the paper, "form" JSON with the score alone.
         first_digit: of a text reply take the first digit on the scale, as the public re-runs do: "2.5" counts as 2.
         role: of the one message; "system" as in the released code, which some servers refuse.
+        name: put before the agent's name, for two of these in one graph: "a-g-eval".
+
+    Raises:
+        ConfigError: a setting has none of its values. CriteriaError: no such criteria.
     """
     chosen = criteria_set(criteria)
     scorer = Scorer(
-        judge=judge, criteria=chosen.criteria, task=chosen.task, prompt="g_eval", name="g-eval",
+        judge=judge, criteria=chosen.criteria, task=chosen.task, prompt="g_eval", name=named(name, "g-eval"),
         reply=reply, explain="never", steps=True, role=role,
         reader=Reader("weighted", samples=samples, temperature=temperature, first_digit=first_digit),
     )  # fmt: skip
-    graph = StateGraph(EvalState, output_schema=Scored)
+    graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
     graph.add_node("score", scorer)
     graph.add_edge(START, "score")
     graph.add_edge("score", END)

@@ -7,25 +7,34 @@ Source: Gong and Mao 2023 (CoAScore), arXiv:2312.10355, section 4.2 and appendix
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypedDict
 
-from judgegraph.agents.evaluator import Scored
 from judgegraph.agents.score_form import ReplyKind
 from judgegraph.agents.scorer import Scorer
+from judgegraph.graphs.settings import checked, named
 from judgegraph.models import JudgeLike
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
-from judgegraph.types import EvalState
-
-Builder: TypeAlias = StateGraph[EvalState, None, EvalState, Scored]
-Compiled: TypeAlias = CompiledStateGraph[EvalState, None, EvalState, Scored]
+from judgegraph.types import Asked, EvalState, Scores, merged
 
 
+class Result(TypedDict, total=False):
+    """What the graph writes, and no more: so two methods can stand side by side in one graph."""
+
+    scores: Annotated[Scores, merged]
+
+
+Builder: TypeAlias = StateGraph[EvalState, None, Asked, Result]
+Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
+
+
+@checked("llm-score")
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", cot: bool = False,
-    reply: ReplyKind = "form",
+    reply: ReplyKind = "form", name: str = "",
 ) -> Builder:  # fmt: skip
     """LLMScore as a graph to go on building with.
 
@@ -34,14 +43,18 @@ def builder(
         cot: think step by step before the score (LLMScore-CoT); without it a reason comes after the score,
             where it cannot move it.
         reply: "form" asks for JSON, "text" for free text.
+        name: put before the agent's name, for two of these in one graph: "a-llm-score".
+
+    Raises:
+        ConfigError: a setting has none of its values. CriteriaError: no such criteria.
     """
     chosen = criteria_set(criteria)
     scorer = Scorer(
         judge=judge, criteria=chosen.criteria, task=chosen.task, reply=reply,
         prompt="llm_score_cot" if cot else "llm_score", explain="before" if cot else "after",
-        name="llm-score",
+        name=named(name, "llm-score"),
     )  # fmt: skip
-    graph = StateGraph(EvalState, output_schema=Scored)
+    graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
     graph.add_node("score", scorer)
     graph.add_edge(START, "score")
     graph.add_edge("score", END)

@@ -20,9 +20,11 @@ from typing_extensions import TypedDict
 from judgegraph.agents.evaluator import Case, Evaluator
 from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Critic, Sage
+from judgegraph.errors import ConfigError
+from judgegraph.graphs.settings import Samples, checked, named
 from judgegraph.models import JudgeLike, Reader
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
-from judgegraph.types import EvalState, Rectification, Scores, Suggestion, merged
+from judgegraph.types import Asked, EvalState, Notes, Rectification, Scores, Suggestion, joined, merged
 
 
 class Result(TypedDict, total=False):
@@ -30,17 +32,20 @@ class Result(TypedDict, total=False):
 
     scores: Annotated[Scores, merged]  # from evaluate (drafts) and rectify (finals)
     rectifications: Annotated[dict[str, Rectification], merged]  # from critique
-    suggestions: list[Suggestion]  # from critique
+    suggestions: Annotated[list[Suggestion], joined]  # from critique
+    notes: Annotated[Notes, merged]
 
 
-Builder: TypeAlias = StateGraph[EvalState, None, EvalState, Result]
-Compiled: TypeAlias = CompiledStateGraph[EvalState, None, EvalState, Result]
+Builder: TypeAlias = StateGraph[EvalState, None, Asked, Result]
+Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
 
 
+@checked("sageval")
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "forms",
     critic: Critic | None = None, critic_judge: JudgeLike | None = None, each: bool = False,
-    critic_calls: Literal["one", "three"] = "one", samples: int = 5,
+    critic_calls: Literal["one", "three"] = "one", samples: Samples = 5,
+    name: str = "",
 ) -> Builder:  # fmt: skip
     """SAGEval as a graph to go on building with.
 
@@ -51,16 +56,22 @@ def builder(
         each: one evaluator call per criterion instead of one for all.
         critic_calls: "one" asks the critic for its three lists at once, "three" gives each duty its own call.
         samples: replies per agent where a judge gives no log-probabilities; 1 takes the stated number.
+        name: put before the agents' names, for two of these in one graph: "a-evaluator", "a-sage".
+
+    Raises:
+        ConfigError: a setting has none of its values. CriteriaError: no such criteria.
     """
+    if critic is not None and not callable(critic):
+        raise ConfigError(f"sageval: critic: expected an agent, which can be called, got {type(critic).__name__}")
     chosen = criteria_set(criteria)
     common: dict[str, Any] = {"criteria": chosen.criteria, "task": chosen.task}
     common["reader"] = Reader("weighted", samples=samples)
 
-    graph = StateGraph(EvalState, output_schema=Result)
-    graph.add_node("evaluate", Evaluator(judge=judge, **common))
-    sage = Sage(judge=critic_judge or judge, calls=critic_calls, **common)
+    graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
+    graph.add_node("evaluate", Evaluator(judge=judge, name=named(name, "evaluator"), **common))
+    sage = Sage(judge=critic_judge or judge, calls=critic_calls, name=named(name, "sage"), **common)
     graph.add_node("critique", critic or sage, defer=each)
-    graph.add_node("rectify", Rectify())
+    graph.add_node("rectify", Rectify(name=named(name, "sage")))
     if each:
 
         def each_criterion(state: EvalState) -> list[Send]:

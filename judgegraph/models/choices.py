@@ -8,7 +8,8 @@ The rules, first to last; the first that finds a label decides:
     5. said: "Response 2 is better", "I prefer (a)", "B wins"
     6. lone: the only label in the reply, where it is a word ("the tone is positive") or the reply is short
 Of several labels by one rule the last counts, but for rules 4 and 6, where they contradict each other.
-Labels offered together ("A or B", "Response 1 / Response 2 / Tie") are a question, not an answer.
+Labels offered together ("A or B", "Response 1 / Response 2 / Tie") are a question, not an answer, and a "no" before a
+noun ("no evidence") is no label. A reply that abstains ("N/A", "No evidence: ...") is read by none of the rules.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from judgegraph.models.mentions import Mention, mentions, spoken
-from judgegraph.models.reply_text import Excerpt, Reading, refuses, unread
+from judgegraph.models.reply_text import Excerpt, Reading, abstains, refuses, unread
 
 SHORT = 60  # characters of a reply in which a letter or a digit alone can only be the verdict
 
@@ -51,6 +52,11 @@ _DENIED = re.compile(
     re.I,
 )
 _SHORTFALL = re.compile(r"\b(?:worse|worst|weaker|fail\w*|lacks?|not|less|inferior|incorrect|wrong)\b|n['’]t\b", re.I)
+_DETERMINES = re.compile(  # a "no" that belongs to the next word
+    r"[ \t]+(?!(?:because|since|as|but|and|or|so|if|when|while|although|though|it|they|he|she|we|you|I|this|that"
+    r"|there)\b)[^\W\d_]",
+    re.I,
+)
 _LEADS = re.compile(r"\s{0,3}(?:\Z|[\n.:,;–—-]|(?:because|since|as)\b)")
 
 
@@ -97,6 +103,7 @@ def _said(text: str, found: list[Mention]) -> list[Mention]:
 def _lone(text: str, found: list[Mention]) -> list[Mention]:
     short = len(text.strip()) <= SHORT and not _SHORTFALL.search(text)
     affirmed = [m for m in found if not _DENIED.search(_before(text, m, 30))]
+    affirmed = [m for m in affirmed if text[slice(*m.span)].lower() != "no" or not _DETERMINES.match(text, m.end)]
     telling = [m for m in affirmed if not m.plain and (short or m.span[1] - m.span[0] > 1)]
     return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
 
@@ -128,6 +135,8 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
         ValueError: no label, an empty one, or two labels that are met alike.
     """
     met = spoken(labels)
+    if abstains(text) and not any(map(abstains, met)):  # unless "n/a" is one of the labels
+        return Reading(None, "abstained", rule="abstained")
     excerpt = Excerpt.of(text)
     text = excerpt.text
     found = mentions(text, met)

@@ -143,6 +143,11 @@ def answer_of(data: Any, scale: Scale) -> float | str | None:
     return scale.check(answer)
 
 
+def off_points(value: float, scale: Scale) -> tuple[str, ...]:
+    """A note where a value lies between the points of a whole scale: it is kept as it was stated."""
+    return (f"{value:g} is no point of the scale {scale}",) if scale.whole and not scale.labels and value % 1 else ()
+
+
 def read_entries(data: Any, criteria: Mapping[str, Criterion]) -> dict[str, Any]:
     """The entries of a keyed form that can be read: key -> entry.
 

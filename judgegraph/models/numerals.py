@@ -17,16 +17,23 @@ _WORD = "|".join(WORDS)
 _DIGITS = r"(?:[0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(?:e[-+]?[0-9]{1,3})?"
 _END = r"(?!\w|[.,][0-9])"  # "4." and "4, because" end a number; "4,5" is none
 _BEFORE = r"(?<![\w.,#$])(?<!\w/)(?<![0-9][-–—])(?<![a-z]-)"  # not in "#4", "3/4", "3-4", "v-4"
-NUMBER = rf"(?:{_BEFORE}-?{_DIGITS}{_END}|\b(?:{_WORD})\b(?!-(?!stars?\b)))"
+NUMBER = rf"(?:{_BEFORE}-?{_DIGITS}{_END}|\b(?:{_WORD})\b(?!-(?!stars?\b))(?![ -](?:quarter|third|fifth|tenth)))"
 _OF = r"[ \t]{0,2}(?:/|\b(?:out[ ])?of(?:[ ]a)?(?:[ ](?:possible|total|maximum|max))?(?:[ ]of)?)[ \t]{0,2}"
-VALUE = (  # a number, with what it is out of
-    rf"(?P<n>{NUMBER})(?:[ \t]?(?P<percent>%)|[*\"']{{0,2}}{_OF}(?P<of>{_DIGITS}|\b(?:{_WORD})\b)"
+_MORE = r"[ ](?:and[ ]a[ ](?P<part>half|quarter)\b(?![-\w])|(?P<half>1/2(?![\w/])|½))"
+VALUE = (  # a number, with a half or a quarter behind it, and what it is out of
+    rf"(?P<n>{NUMBER})(?:{_MORE})?(?:[ \t]?(?P<percent>%)|[*\"']{{0,2}}{_OF}(?P<of>{_DIGITS}|\b(?:{_WORD})\b)"
     rf"(?![\w]|[./][0-9]))?"
 )
 
 _DASH = r"(?:[-–—]|\.\.|\bto\b|\bthrough\b|\bor\b)"
 _RANGE = re.compile(
     rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{_DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
+)
+_PAIR = re.compile(rf"[\[(][ ]?(?P<a>-?{_DIGITS})[ ]?,[ ]?(?P<b>-?{_DIGITS})[ ]?[\])]")  # "[1, 5]"
+_STANDS_ALONE = re.compile(  # nothing is counted by the number before this place
+    rf"[*_\"'`]{{0,3}}(?:[ \t]?(?:stars?|points?)\b|[ \t]{{0,2}}(?:/|out[ ]of\b)[ \t]{{0,2}}{_DIGITS}(?![ \t]+[a-z]))?"
+    r"[*_\"'`]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:)\]}])",
+    re.I,
 )
 _ENDS = re.compile(  # "between 1 and 5", "1 (worst) to 5 (best)"
     rf"\b(?:between|from|range[ ]of)[ ]{NUMBER}[ ]?(?:\([^()\n]{{0,40}}\))?[ ]?(?:and|to|-|–)[ ]?{NUMBER}"
@@ -62,7 +69,7 @@ def valued(match: re.Match[str], scale: Scale) -> float | None:
 
     Three of five is 3 on 1-5 and .6 on a 0-1 scale of any number; "8/10" says nothing on 1-5.
     """
-    value, low, high = number(match["n"]), scale.low, scale.high
+    value, low, high = number(match["n"]) + _part(match), scale.low, scale.high
     if low is None or high is None:
         return None
     of = 100.0 if match["percent"] else number(match["of"]) if match["of"] else high
@@ -71,6 +78,11 @@ def valued(match: re.Match[str], scale: Scale) -> float | None:
             return None
         value /= of
     return value if low <= value <= high else None
+
+
+def _part(match: re.Match[str]) -> float:
+    """What stands behind a whole number: "and a half", "1/2", "and a quarter"."""
+    return 0.25 if (match["part"] or "").lower() == "quarter" else 0.5 if match["part"] or match["half"] else 0.0
 
 
 def _list_marks(text: str) -> Iterator[tuple[int, int]]:
@@ -88,6 +100,7 @@ def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
     found = [m.span() for pattern in (_ENDS, _POINT_SCALE) for m in pattern.finditer(text)]
     ends = {scale.low, scale.high}
     found += [m.span() for m in _RANGE.finditer(text) if {number(m["a"]), number(m["b"])} == ends and m["dash"] != "or"]
+    found += [m.span() for m in _PAIR.finditer(text) if {float(m["a"]), float(m["b"])} == ends]
     return found + list(_list_marks(text))
 
 
@@ -98,6 +111,10 @@ def meanings(text: str) -> list[tuple[int, int]]:
 
 
 def ranges(text: str) -> list[tuple[int, int]]:
-    """Places of answers that are two numbers ("3-4", "3 or 4", "2 on flow and 4 on facts"); "3 - 4 errors" is one."""
-    found = [m.span() for m in _RANGE.finditer(text) if not _SPACED.match(m[0])]
+    """Places of answers that are two numbers: "3-4", "3 - 4", "3 or 4", "[3, 4]", "2 on flow and 4 on facts".
+
+    "3 - 4 errors" is one number, with what it is given for.
+    """
+    found = [m.span() for m in _RANGE.finditer(text) if not _SPACED.match(m[0]) or _STANDS_ALONE.match(text, m.end())]
+    found += [m.span() for m in _PAIR.finditer(text)]
     return found + [m.span("n") for m in _SHARED.finditer(text)]

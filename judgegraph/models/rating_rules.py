@@ -11,7 +11,8 @@ from judgegraph.models.numerals import VALUE
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _OPEN = r"[\s*_\"'`\[({]{0,6}"
 _COLON = r"[*_\"'`\])]{0,4}[ \t]{0,3}(?::|：|=|[-–—](?=\s))"
-_ASIDE = r"(?:[ \t]{0,2}\([^()\n]{0,40}\))?"
+_RANGE = r"\[[ ]?-?[0-9.]{1,8}[ ]?(?:,|-|–|to)[ ]?-?[0-9.]{1,8}[ ]?\]"
+_ASIDE = rf"(?:[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)|{_RANGE}))?"
 _STARS = r"(?:[ -]?(?:stars?|points?)\b)?"
 _NAME = r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment)"
 _OF_WHAT = r"(?:[ \t](?:for|of|on)(?:[ \t][\w'’]{1,20}){1,4})?"

@@ -10,7 +10,9 @@ from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.door import Messages, replies
 from judgegraph.models.form import Form
 from judgegraph.models.resolve import JudgeLike, resolve
-from judgegraph.models.rungs import NO_LOGPROBS, Rated, Slot, averaged, stated, text_reading, weighted
+from judgegraph.models.rungs import NO_LOGPROBS, Rated, Slot, stated, weighted
+from judgegraph.models.samples import averaged
+from judgegraph.models.stated_text import text_reading
 
 __all__ = ["STATED", "Rated", "Rating", "Reader", "Slot", "noted", "rate", "text_reading"]
 
@@ -55,10 +57,13 @@ class Rating(Generic[T]):
     Attributes:
         value: what the form made of the first reply, None where none could be read.
         answers: slot -> answer, one for every slot asked for.
+        values: what the form made of every reply in order: of the samples where there are any, else of the one reply.
+            An answer whose reader is "samples" is read from these.
     """
 
     value: T | None
     answers: dict[str, Rated]
+    values: tuple[T, ...] = ()
 
 
 async def rate(
@@ -78,16 +83,17 @@ async def rate(
             answers = {name: averaged(got, slot, reader.samples) for name, slot in slots.items()}
             if bare:
                 noted(answers, slots, NO_LOGPROBS)
-            return Rating(got[0].value, answers)
+            return Rating(got[0].value, answers, tuple(reply.value for reply in got))
         settings = {"temperature": 0.0, **settings} if weigh else settings
         (first,) = await replies(judge, messages, form, logprobs=weigh, **settings)
     except ReplyError as error:
         return Rating(None, {name: failed(error) for name in slots})
     answers = {name: stated(first, slot) for name, slot in slots.items()}
+    sampled: tuple[T, ...] = ()
     if weigh:
         answers = {name: weighted(first, slots[name], answer) for name, answer in answers.items()}
-        await _sample_the_rest(judge, messages, form, slots, reader, answers, settings)
-    return Rating(first.value, answers)
+        sampled = await _sample_the_rest(judge, messages, form, slots, reader, answers, settings)
+    return Rating(first.value, answers, sampled or (first.value,))
 
 
 def failed(error: ReplyError) -> Rated:
@@ -103,23 +109,28 @@ def _warm(reader: Reader, settings: dict[str, Any]) -> dict[str, Any]:
 async def _sample_the_rest(
     judge: JudgeLike, messages: Messages, form: Form[T], slots: Mapping[str, Slot],
     reader: Reader, answers: dict[str, Rated], settings: dict[str, Any],
-) -> None:  # fmt: skip
-    """The second rung, for the slots whose log-probabilities would not do: one request for all of them."""
+) -> tuple[T, ...]:  # fmt: skip
+    """The second rung, for the slots whose log-probabilities would not do: one request for all of them.
+
+    Where most samples abstain, so does the answer: the stated one was one draw of theirs.
+    """
     rest = [name for name, a in answers.items() if a.status == "ok" and a.reader == "stated"]
     if not rest or reader.samples < 2:
-        return
+        return ()
     try:
         got = await replies(judge, messages, form, n=reader.samples, **_warm(reader, settings))
     except ReplyError as error:
         noted(answers, rest, f"sampling failed ({error.status}), the stated answer stands")
-        return
+        return ()
     for name in rest:
         mean, first = averaged(got, slots[name], reader.samples), answers[name]
-        if mean.status == "ok":
+        if mean.status in ("ok", "abstained"):
             notes = tuple(dict.fromkeys((*first.notes, *mean.notes)))
-            answers[name] = replace(mean, reason=first.reason, notes=notes)
+            reason = first.reason if mean.status == "ok" else mean.reason
+            answers[name] = replace(mean, reason=reason, notes=notes)
         else:
-            noted(answers, [name], "no sample could be read, the stated answer stands")
+            noted(answers, [name], f"sampling ended as {mean.status}, the stated answer stands")
+    return tuple(reply.value for reply in got)
 
 
 def noted(answers: dict[str, Rated], names: Iterable[str], note: str) -> None:

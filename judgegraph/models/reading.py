@@ -10,7 +10,8 @@ The rules, first to last; the first that finds a number decides, also where that
     7. lone: the only number on the scale, where it counts nothing else
 Of several numbers by one rule the last counts, as judges reason towards a verdict, but a final or overall one
 before others; different numbers for things of different names, and different lone ones, give no verdict.
-The scale's own numbers, list marks, and what a point would mean are no answers.
+The scale's own numbers, list marks, and what a point would mean are no answers. A reply that abstains ("N/A",
+"No evidence: ...") is read by none of the rules.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from judgegraph.models.choices import read_choice
 from judgegraph.models.numerals import echoes, meanings, ranges, valued
 from judgegraph.models.rating_context import FINAL, counts_something, subject
 from judgegraph.models.rating_rules import RULES, Rule
-from judgegraph.models.reply_text import Excerpt, Reading, refuses, unread
+from judgegraph.models.reply_text import Excerpt, Reading, abstains, refuses, unread
 from judgegraph.types import Scale
 
 __all__ = ["Reading", "read_choice", "read_rating"]
@@ -63,7 +64,7 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
     for pattern in rule.patterns:
         matches = list(pattern.finditer(text))
         for match in matches[:MOST] + matches[MOST:][-MOST:]:
-            start, end = match.span("n")
+            start, end = match.start("n"), max(match.end(group) for group in ("n", "part", "half"))
             if start in reply.echo:
                 continue
             if rule.loose and (start in reply.told or counts_something(text, match, rule.name)):
@@ -98,6 +99,8 @@ def read_rating(text: str, scale: Scale | str) -> Reading:
     scale = Scale.of(scale)
     if scale.labels:
         return read_choice(text, scale.labels)
+    if abstains(text):
+        return Reading(None, "abstained", rule="abstained")
     excerpt = Excerpt.of(text)
     reply = _Reply.of(excerpt.text, scale)
     for rule in RULES:

@@ -16,6 +16,20 @@ _REFUSAL = re.compile(
     r"|\bunable[ ]to[ ](?:rate|score|judge|provide|assist|help|evaluate|comply)\b",
     re.IGNORECASE,
 )
+_MARK = r"[*_\"'`)\]]{0,3}"
+_NAMED = (  # "Score", "**Final rating**", "Score for Relevance", then a colon
+    r"(?:[a-z]{1,20}[ ]){0,2}(?:score|rating|grade|mark|verdict|answer|result|label|judge?ment)"
+    rf"(?:[ ](?:for|of|on)(?:[ ]\w{{1,20}}){{1,4}})?{_MARK}[:=]"
+)
+_NOTHING = r"(?:n/?a|null|not[ ]applicable|no[ ]evidence|(?:I[ ](?:must[ ]|have[ ]to[ ])?)?abstain(?:s|ed|ing)?)"
+_ABSTAINS_AT_START = re.compile(
+    rf"[\W_]*(?:{_NAMED}[\W_]{{0,9}})?(?:no[ ]evidence\s{{0,3}}:|(?:I[ ](?:must[ ]|have[ ]to[ ])?)?abstain\b"
+    rf"|not[ ]applicable[ ](?:to|for|here|in|as|because|since)\b"
+    rf"|(?:n/?a|null|not[ ]applicable)(?={_MARK}\s{{0,3}}(?:[:;.,(–—-]|\n)))",
+    re.IGNORECASE,
+)
+_ABSTAINS = re.compile(rf"[\W_]*(?:[a-z][\w ]{{0,40}}{_MARK}:)?[\W_]{{0,9}}{_NOTHING}[\W_]*", re.IGNORECASE)
+_ABSTAINS_AT_END = re.compile(rf"(?:^|[.!?][ ]){_MARK}{_NAMED}[\W_]{{0,9}}{_NOTHING}[\W_]*\Z", re.I | re.M)
 
 
 @dataclass(frozen=True)
@@ -25,13 +39,13 @@ class Reading:
     Attributes:
         value: a number on the scale, or a label; None unless status is "ok".
         status: "ok"; "unreadable": no verdict, or several that cannot be ordered, or one off the scale;
-            "refused": the model declined and gave no verdict.
+            "refused": the model declined and gave no verdict; "abstained": it says that it cannot judge.
         span: start and end of the value in the text, in characters, so that its token can be found.
         rule: which rule read it, or why nothing was read.
     """
 
     value: float | str | None
-    status: Literal["ok", "unreadable", "refused"] = "ok"
+    status: Literal["ok", "unreadable", "refused", "abstained"] = "ok"
     span: tuple[int, int] | None = None
     rule: str = ""
 
@@ -66,6 +80,15 @@ class Excerpt:
 def refuses(text: str) -> bool:
     """The reply declines, at either end."""
     return bool(_REFUSAL.search(text[:400]) or _REFUSAL.search(text[-200:]))
+
+
+def abstains(text: str) -> bool:
+    """The reply opens or ends by saying that there is nothing to judge by ("N/A", "No evidence: ...").
+
+    Then no other rule is tried: a "no" or a number that stands beside it is no verdict.
+    """
+    whole = len(text) < 200 and _ABSTAINS.fullmatch(text)
+    return bool(whole or _ABSTAINS_AT_START.match(text[:400]) or _ABSTAINS_AT_END.search(text[-200:]))
 
 
 def unread(text: str, why: str) -> Reading:

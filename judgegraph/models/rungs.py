@@ -1,18 +1,16 @@
-"""How one answer is read from replies, rung by rung: as written, by token probabilities, as a mean of samples."""
+"""How one answer is read from a reply, rung by rung: as written, or by token probabilities."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from judgegraph.models.door import Reply
-from judgegraph.models.form import answer_key, answer_of
+from judgegraph.models.form import answer_key, answer_of, off_points
 from judgegraph.models.locate import Path, spans
-from judgegraph.models.reading import Reading, read_choice, read_rating
+from judgegraph.models.stated_text import reason_beside, text_reading
 from judgegraph.models.tokens import Weighted, expected, masses_at, offset
 from judgegraph.types import Scale, Status
 
@@ -67,31 +65,24 @@ def stated(reply: Reply[Any], slot: Slot) -> Rated:
     reason = str(entry.get("reason") or "")
     if answer is None:
         return Rated(status="abstained", reason=reason, reader="stated", notes=reply.notes)
-    return _given(answer, reason=reason, reader="stated", notes=reply.notes)
+    return _given(answer, reply, slot, reason)
 
 
-def _given(answer: float | str, **fields: Any) -> Rated:
-    return Rated(label=answer, **fields) if isinstance(answer, str) else Rated(value=answer, **fields)
+def _given(answer: float | str, reply: Reply[Any], slot: Slot, reason: str) -> Rated:
+    if isinstance(answer, str):
+        return Rated(label=answer, reason=reason, reader="stated", notes=reply.notes)
+    notes = (*reply.notes, *off_points(answer, slot.scale))
+    return Rated(value=answer, reason=reason, reader="stated", notes=notes)
 
 
 def _stated_in_text(reply: Reply[Any], slot: Slot) -> Rated:
     reading = text_reading(reply.text, slot.scale, slot.first_digit)
+    if reading.status == "abstained":
+        return Rated(status="abstained", reason=reply.text.strip(), reader="stated", notes=reply.notes)
     if reading.value is None:
-        status: Any = reading.status
-        return Rated(status=status, reason="no rating found in the reply", raw=reply.text, notes=reply.notes)
-    return _given(reading.value, reason=reply.text.strip(), reader="stated", notes=reply.notes)
-
-
-def text_reading(text: str, scale: Scale, first_digit: bool = False) -> Reading:
-    """A rating or a label in free text."""
-    if scale.labels:
-        return read_choice(text, scale.labels)
-    if not first_digit:
-        return read_rating(text, scale)
-    for match in re.finditer(r"\d", text):
-        if scale.low is not None and scale.high is not None and scale.low <= int(match[0]) <= scale.high:
-            return Reading(float(match[0]), "ok", match.span(), "first digit")
-    return Reading(None, "unreadable", None, "no digit of the scale")
+        reason = "no rating found in the reply"
+        return Rated(status=reading.status, reason=reason, raw=reply.text, notes=reply.notes)
+    return _given(reading.value, reply, slot, reason_beside(reply.text, reading.span))
 
 
 def weighted(reply: Reply[Any], slot: Slot, answer: Rated) -> Rated:
@@ -131,7 +122,8 @@ def _same(written: str, answer: Rated) -> bool:
 def _by(answer: Rated, found: Weighted, reader: str) -> Rated:
     seen: dict[str, Any] = {"distribution": found.distribution, "unseen": round(found.unseen, 6)}
     if found.value is None:
-        return replace(answer, reader=reader, **seen)
+        notes = (*answer.notes, *tied(found.distribution, answer.label))
+        return replace(answer, reader=reader, notes=notes, **seen)
     return replace(answer, value=found.value, reader=reader, **seen)
 
 
@@ -145,24 +137,8 @@ def _span(reply: Reply[Any], slot: Slot) -> tuple[int, int] | None:
     return found[inner[0]] if len(inner) == 1 else None
 
 
-def averaged(got: Sequence[Reply[Any]], slot: Slot, wanted: int) -> Rated:
-    """Mean and distribution of the replies that could be read; of labels the most frequent, ties by name.
-
-    Args:
-        got: one reply or more. wanted: how many were asked for; what is missing is noted.
-    """
-    answers = [stated(reply, slot) for reply in got]
-    good = [a for a in answers if a.status == "ok"]
-    if not good:
-        return answers[0]
-    left_out = Counter(a.status for a in answers if a.status != "ok")
-    left_out["unreadable"] += wanted - len(got)  # these did not even come this far
-    notes = tuple(f"{count} of {wanted} replies left out: {status}" for status, count in left_out.items() if count > 0)
-    written = [a.label if a.value is None else f"{a.value:g}" for a in good]
-    shares = {str(point): count / len(good) for point, count in sorted(Counter(written).items())}
-    seen: dict[str, Any] = {"reader": "samples", "distribution": shares, "notes": (*good[0].notes, *notes)}
-    if slot.scale.labels:
-        return replace(good[0], label=max(sorted(shares), key=lambda label: shares[label]), **seen)
-    values = [a.value for a in good if a.value is not None]
-    same = min(values) == max(values)  # twenty identical replies give that number, not its float sum
-    return replace(good[0], value=values[0] if same else math.fsum(values) / len(values), **seen)
+def tied(shares: Mapping[str, float], label: str | None) -> tuple[str, ...]:
+    """A note where other labels have the chosen one's share: the order of names decided."""
+    best = shares.get(label or "", 0.0)
+    others = [other for other, share in shares.items() if other != label and math.isclose(share, best, abs_tol=1e-6)]
+    return (f"tied with {', '.join(others)}",) if others and best else ()

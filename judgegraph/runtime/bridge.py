@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+GRACE = 5.0  # seconds that an interrupted coroutine has to put its things in order
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
@@ -16,14 +18,34 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the one private background loop and wait for it.
 
     HTTP clients belong to their loop, so one loop that stays serves them better than a fresh one each time.
-    An interrupt cancels the coroutine before it goes on to the caller.
+    An interrupt cancels the coroutine and waits until it has ended, `GRACE` seconds at most, before it goes on
+    to the caller.
     """
-    future = asyncio.run_coroutine_threadsafe(work, _background())
+    outcome: Future[T] = Future()
+    tasks: list[asyncio.Task[T]] = []
+
+    def start() -> None:
+        tasks.append(loop.create_task(work))
+        tasks[0].add_done_callback(lambda task: _hand_over(task, outcome))
+
+    loop = _background()
+    loop.call_soon_threadsafe(start)
     try:
-        return future.result()
+        return outcome.result()
     except BaseException:
-        future.cancel()
+        if not outcome.done():
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # callbacks keep their order: it was started
+            wait([outcome], GRACE)
         raise
+
+
+def _hand_over(task: asyncio.Task[T], outcome: Future[T]) -> None:
+    if task.cancelled():
+        outcome.set_exception(asyncio.CancelledError())
+    elif error := task.exception():
+        outcome.set_exception(error)
+    else:
+        outcome.set_result(task.result())
 
 
 def _background() -> asyncio.AbstractEventLoop:
@@ -31,5 +53,15 @@ def _background() -> asyncio.AbstractEventLoop:
     with _lock:
         if _loop is None or _loop.is_closed():
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="judgegraph", daemon=True).start()
+            threading.Thread(target=_forever, args=(_loop,), name="judgegraph", daemon=True).start()
         return _loop
+
+
+def _forever(loop: asyncio.AbstractEventLoop) -> None:
+    """A SystemExit in a task belongs to the task's caller; asyncio also throws it through the loop."""
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            continue
+        return

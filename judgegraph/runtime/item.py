@@ -43,6 +43,7 @@ class Item(Value):
     suggestions: tuple[Suggestion, ...] = ()
     aspects: dict[str, tuple[Criterion, ...]] = {}
     criteria: tuple[Criterion, ...] = ()
+    branches: dict[str, Criterion] = {}
     plan: Plan | None = None
     findings: tuple[Finding, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
@@ -57,6 +58,12 @@ class Item(Value):
     def id(self) -> str:
         """The sample's id."""
         return self.sample.id
+
+    @property
+    def judged(self) -> bool:
+        """Whether something was found: a score or a comparison that could be read, or an answer over all."""
+        statuses = {s.status for s in self.scores} | {c.status for c in self.comparisons}
+        return "ok" in statuses or self.overall is not None or self.verdict is not None
 
     def line(self) -> str:
         """As JSON without what is empty; one line, strict JSON."""
@@ -74,10 +81,11 @@ def item_of(sample: Sample, state: Mapping[str, Any], ms: float) -> Item:
     return Item(sample=sample, other=other, ms=ms, **known)
 
 
-def failed_item(sample: Sample, status: Status, error: BaseException, ms: float) -> Item:
+def failed_item(sample: Sample, status: Status, why: str | BaseException, ms: float) -> Item:
     """For a sample whose graph did not come to its end."""
-    reason = one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
-    return Item(sample=sample, status=status, reason=reason, ms=ms)
+    if isinstance(why, BaseException):
+        why = f"{type(why).__name__}: {why}" if str(why) else type(why).__name__
+    return Item(sample=sample, status=status, reason=one_line(why), ms=ms)
 
 
 def _plain(value: Any) -> Any:

@@ -84,7 +84,7 @@ def _format(path: Path, format: str | None) -> str:
     if found not in ENDINGS.values():
         what = f"'{one_line(format or ending)}' is no format" if format or ending else "has no ending"
         known = "jsonl, json, csv, tsv or parquet"
-        raise DataError(f"{one_line(path)}: {what} of data; expected {known} (as its ending, or as format=)")
+        raise DataError(f"{one_line(path)}: {what} of data; expected {known} as its ending (or format=, from Python)")
     return found
 
 

@@ -46,7 +46,7 @@ class RowReader:
             known["id"] = str(known["id"])
         if "output" not in known:
             columns = one_line(", ".join(rest), 120) or "nothing else"
-            name = "if it goes by another name, map it: fields={'output': COLUMN}"
+            name = "if it goes by another name, map it: fields={'output': COLUMN}, or -f output=COLUMN"
             raise Fault("output", f"missing; expected {_MATERIAL}; the row has {columns}; {name}")
         try:
             return Sample(**known, meta=rest)

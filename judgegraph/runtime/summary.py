@@ -2,77 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from judgegraph.runtime.item import Item
-from judgegraph.types import Comparison, Scale, Score
+from judgegraph.runtime.line import Line
+from judgegraph.types import Comparison
 
-
-@dataclass
-class Line:
-    """One criterion by one agent at one stage.
-
-    Attributes:
-        n: scores asked for. statuses: status -> count. total: sum of the values that could be read.
-        labels: label -> count. changed, up, down: finals that differ from their draft.
-    """
-
-    criterion: str
-    agent: str
-    stage: str
-    of: str
-    scale: Scale | None = None
-    n: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-    values: int = 0
-    statuses: Counter[str] = field(default_factory=Counter)
-    labels: Counter[str] = field(default_factory=Counter)
-    up: int = 0
-    down: int = 0
-    changed: int = 0
-
-    @property
-    def n_ok(self) -> int:
-        """Scores that could be read."""
-        return self.statuses["ok"]
-
-    @property
-    def mean(self) -> float | None:
-        """Mean of the values that could be read, in the units of the scale."""
-        return self.total / self.values if self.values else None
-
-    @property
-    def sd(self) -> float | None:
-        """Their standard deviation (n - 1), None below two."""
-        if self.values < 2:
-            return None
-        spread = self.squares - self.total**2 / self.values
-        return math.sqrt(max(0.0, spread) / (self.values - 1))
-
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """The mean if every missing score were the scale's least, and if it were its greatest."""
-        if self.scale is None or self.scale.low is None or self.scale.high is None or not self.n:
-            return None
-        missing = self.n - self.values
-        return (self.total + missing * self.scale.low) / self.n, (self.total + missing * self.scale.high) / self.n
-
-    def add(self, score: Score) -> None:
-        """Count one score."""
-        self.n += 1
-        self.scale = self.scale or score.scale
-        self.statuses[score.status] += 1
-        if score.value is not None:
-            self.values += 1
-            self.total += score.value
-            self.squares += score.value**2
-        if score.label is not None:
-            self.labels[score.label] += 1
+__all__ = ["Line", "Summary", "summarise"]
 
 
 @dataclass
@@ -81,6 +20,7 @@ class Summary:
 
     Attributes:
         signature: all that the numbers depend on. samples: status -> count of items.
+        judged: items with a score, a comparison or an overall answer that could be read.
         lines: per criterion, agent, stage. verdicts: of pairs, per verdict; "none" where there is none.
         consistent: pairs judged in both orders with one verdict, of `both` such pairs.
         corrections: status -> count. suggestions: (kind, criterion) -> count; wordings: the first definition given.
@@ -90,6 +30,7 @@ class Summary:
 
     signature: str
     samples: Counter[str] = field(default_factory=Counter)
+    judged: int = 0
     lines: dict[tuple[str, ...], Line] = field(default_factory=dict)
     verdicts: Counter[str] = field(default_factory=Counter)
     consistent: int = 0
@@ -122,7 +63,8 @@ class Summary:
             for (k, c), n in self.suggestions.most_common()
         ]
         return {
-            "signature": self.signature, "samples": dict(self.samples), "scores": rows, "pairs": pairs,
+            "signature": self.signature, "samples": dict(self.samples), "judged": self.judged,
+            "scores": rows, "pairs": pairs,
             "corrections": dict(self.corrections), "suggestions": advice, "notes": dict(self.notes),
             "failures": [{"status": s, "reason": r, "count": n} for (s, r), n in self.failures.most_common()],
         }  # fmt: skip
@@ -142,12 +84,15 @@ def _counts(counter: Counter[str]) -> str:
 
 
 def summarise(items: Iterable[Item], signature: str) -> Summary:
-    """Read items once and add them up."""
+    """Read items once and add them up; a sample that failed as a whole counts in every line as a missing score."""
     summary = Summary(signature)
+    lost: Counter[tuple[str, bool]] = Counter()  # (status, whether the sample is a pair)
     for item in items:
         summary.samples[item.status] += 1
+        summary.judged += item.judged
         if item.status != "ok":
             summary.failures[item.status, item.reason] += 1
+            lost[item.status, item.sample.rival is not None] += 1
         _add_scores(summary, item)
         _add_pairs(summary, item.comparisons, item.verdict)
         summary.corrections.update(c.status for c in item.corrections)
@@ -155,6 +100,8 @@ def summarise(items: Iterable[Item], signature: str) -> Summary:
             summary.suggestions[advice.kind, advice.criterion] += 1
             summary.wordings.setdefault((advice.kind, advice.criterion), advice.definition)
         summary.notes.update(f"{n.agent}: {n.text}" for n in item.notes)
+    for (status, pair), count in lost.items():
+        _add_lost(summary, status, pair, count)
     return summary
 
 
@@ -172,11 +119,22 @@ def _add_scores(summary: Summary, item: Item) -> None:
                 line.down += score.value < draft.value
 
 
+def _add_lost(summary: Summary, status: str, pair: bool, count: int) -> None:
+    """Which scores a failed sample would have had is known only when all items were seen."""
+    for line in summary.lines.values():
+        if pair or line.of != "rival":
+            line.lose(status, count)
+    if pair and summary.verdicts:
+        summary.verdicts["none"] += count
+
+
 def _add_pairs(summary: Summary, comparisons: tuple[Comparison, ...], verdict: str | None) -> None:
-    merged = {c.order: c for c in comparisons if c.criterion == "overall"}
+    """Merged comparisons are told by their agent: a criterion may be named "overall" too."""
     if not comparisons:
         return
     summary.verdicts[verdict or "none"] += 1
-    if "AB" in merged and "BA" in merged and merged["AB"].verdict and merged["BA"].verdict:
+    merged = {c.order: c.verdict for c in comparisons if c.agent.endswith("merge") and c.criterion == "overall"}
+    first, second = merged.get("AB"), merged.get("BA")
+    if first and second:
         summary.both += 1
-        summary.consistent += merged["AB"].verdict == merged["BA"].verdict
+        summary.consistent += first == second

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgegraph.agents.aspect_list import aspect_stage, read_aspects
+from judgegraph.agents.aspect_list import aspect_stage, read_aspects, tidy_aspects
 
 
 def names(text, target="Relevance", m=3):
@@ -57,13 +57,26 @@ def test_a_definition_on_the_next_line_loses_its_label():
         ("1. A: x\n2. B: y\n3. C: z", 2, ["A", "B"], ("2 of 2 aspects (1 beyond that number)",)),
         ("1. A: x\n2. B", 2, ["A"], ("1 of 2 aspects (1 without a definition)",)),
         ("1. A: x", 3, ["A"], ("1 of 3 aspects",)),
+        ("1. **RELEVANCE.**: x\n2. B: y", 2, ["B"], ("1 of 2 aspects (1 the target itself)",)),
     ],
-    ids=["as asked", "named twice", "the target", "too many", "no definition", "too few"],
+    ids=["as asked", "named twice", "the target", "too many", "no definition", "too few", "the target with marks"],
 )
 def test_a_shortfall_is_told_and_never_padded(text, m, chain, notes):
     found, said = read_aspects(text, "Relevance", m)
     assert [a.name for a in found] == chain
     assert said == notes
+
+
+@pytest.mark.parametrize("name", ["1. Coherence", "COHERENCE.", "**Coherence**", "(2) *Coherence*:", "- coherence"])
+def test_the_target_is_known_by_its_name_whatever_marks_stand_at_it(name):
+    found, said = tidy_aspects([(name, "x"), ("3) **Focus**:", "y"), ("focus!", "z")], "Coherence", 2)
+    assert [a.name for a in found] == ["Focus"]
+    assert said == ("1 of 2 aspects (1 named twice, 1 the target itself)",)
+
+
+@pytest.mark.parametrize("name", ["3D realism", "1.5 spacing", "Plot: part 1"])
+def test_a_number_that_belongs_to_a_name_stays(name):
+    assert tidy_aspects([(name, "x")], "Coherence", 1)[0][0].name == name
 
 
 def test_a_name_too_long_for_a_criterion_is_left_out():

@@ -158,3 +158,27 @@ async def test_no_verdict_is_a_status_on_every_side(answer, status):
     comparisons, scores, _ = await compared(answer, reply="text")
     assert {v.status for v in (*comparisons.values(), *scores.values())} == {status}
     assert len(scores) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "scores"),
+    [
+        ("N/A", {}),
+        ("No evidence: neither of the 2 texts can be compared.", {}),
+        (PLAIN.format(a="N/A", b=4), {"output": "abstained", "rival": "ok"}),
+        (PLAIN.format(a="N/A", b="N/A"), {"output": "abstained", "rival": "abstained"}),
+    ],
+)
+async def test_an_abstention_in_words_is_asked_for_once(text, scores):
+    comparisons, found, judge = await compared(text, reply="text")
+    (merged,) = comparisons.values()
+    assert (merged.status, merged.verdict, len(judge.calls)) == ("abstained", None, 1)
+    assert {s.of: s.status for s in found.values()} == (scores or {"output": "abstained", "rival": "abstained"})
+
+
+async def test_a_fraction_on_a_whole_scale_is_kept_and_told():
+    comparisons, scores, _ = await compared(said(4.5, 4))
+    (found,) = comparisons.values()
+    note = "4.5 is no point of the scale 1-5"
+    assert (found.score_a, found.verdict, found.notes) == (4.5, "A", (note,))
+    assert [s.notes for s in scores.values()] == [(note,), ()]

@@ -44,6 +44,13 @@ async def test_predictions_that_cannot_be_read_are_left_out_and_counted():
     assert (score.value, score.notes) == (4.0, ("2 of 8 replies left out: unreadable",))
 
 
+async def test_predictions_are_asked_for_again_until_half_of_them_can_be_read():
+    agent = judge(["no", *[said(9, 9)] * 7], [said(4, 4)] * 8)
+    written = await agent({"sample": SAMPLE})
+    score = written["scores"]["Clarity/fusion-judge/final/0"]
+    assert (score.value, score.notes, len(agent.judge.calls)) == (4.0, (), 2)
+
+
 async def test_a_judge_that_says_nothing_leaves_a_status_and_no_overall():
     written = await judge(RuntimeError("gone"), *[RuntimeError("gone")] * 7)({"sample": SAMPLE})
     assert {s.status for s in written["scores"].values()} == {"provider_error"}

@@ -60,11 +60,18 @@ async def test_what_cannot_be_read_is_a_status_and_no_number(reply, value, statu
         ("Response Score: 10", None, "unreadable"),
         ("It is hard to say.", None, "unreadable"),
         ("I'm sorry, but I cannot rate this.", None, "refused"),
+        ("Response Score: N/A\nExplanation: of the 5 points none applies", None, "abstained"),
+        ("No evidence: there is nothing to compare its 3 parts with.", None, "abstained"),
     ],
 )
 async def test_a_plain_reply_is_read_by_its_score(reply, value, status):
     score, _ = await scored(reply, reply="text")
     assert (score.value, score.status) == (value, status)
+
+
+async def test_an_abstention_in_words_is_asked_for_once():
+    score, judge = await scored("N/A", reply="text")
+    assert (score.status, score.raw, len(judge.calls)) == ("abstained", None, 1)
 
 
 async def test_scores_stay_in_the_units_of_their_scale():

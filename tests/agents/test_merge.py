@@ -89,6 +89,28 @@ def test_an_order_without_sums_leaves_the_other_to_decide():
     assert both.notes == ("the orders cannot be compared: AB says A, BA says timeout",)
 
 
+def test_the_mean_of_two_orders_counts_what_could_be_read_in_both():
+    merged = paired(
+        comparison("c1", 2, 3), comparison("c2", 5, 1),
+        comparison("c1", 2, 3, order="BA"), comparison("c2", 5, None, order="BA", status="unreadable"),
+    )  # fmt: skip
+    both = merged["comparisons"]["overall/merge/both"]
+    assert (both.score_a, both.score_b, both.verdict, merged["verdict"]) == (2.0, 3.0, "B", "B")
+    assert both.notes[1:] == ("c2: read in one order only, left out of the mean",)
+    assert merged["comparisons"]["overall/merge/AB"].verdict == "A"
+
+
+def test_orders_that_share_no_criterion_each_count_their_own_with_a_note():
+    lost = {"status": "unreadable"}
+    merged = paired(
+        comparison("c1", 4, 2), comparison("c2", None, None, **lost),
+        comparison("c1", None, None, order="BA", **lost), comparison("c2", 1, 5, order="BA"),
+    )  # fmt: skip
+    both = merged["comparisons"]["overall/merge/both"]
+    assert (both.score_a, both.score_b, both.verdict) == (2.5, 3.5, "B")
+    assert both.notes[1:] == ("no criterion could be read in both orders: each order counts its own",)
+
+
 def test_votes_count_verdicts_without_scores():
     verdicts = [comparison(f"c{i}", None, None, verdict=v) for i, v in enumerate(("A", "B", "A", "tie"))]
     total = paired(*verdicts, rule="votes")["comparisons"]["overall/merge/AB"]

@@ -42,9 +42,22 @@ async def test_the_form_says_where_the_reason_stands(explain, keys):
         (["I'm sorry, I cannot rate this."], "refused", None, 1),
         (["N/A"], "abstained", None, 1),
         (["No evidence: there is nothing to compare with."], "abstained", None, 1),
+        (["No evidence: of the 3 features none fits."], "abstained", None, 1),
+        (["Score: N/A"], "abstained", None, 1),
         (["No evidence of jumps. Score: 4"], "ok", 4.0, 1),
     ],
-    ids=["bare", "asked again", "never", "off the scale", "refused", "not applicable", "no evidence", "evidence named"],
+    ids=[
+        "bare",
+        "asked again",
+        "never",
+        "off the scale",
+        "refused",
+        "not applicable",
+        "no evidence",
+        "no evidence, and a number",
+        "a mark without a number",
+        "evidence named",
+    ],
 )
 async def test_a_text_reply_ends_as_a_score_or_a_status(replies, status, value, calls):
     judge, (score,) = await scored(*replies, reply="text")
@@ -52,8 +65,17 @@ async def test_a_text_reply_ends_as_a_score_or_a_status(replies, status, value, 
     assert (score.raw is not None) == (status in ("unreadable", "refused"))
 
 
+async def test_an_abstention_is_not_the_label_no():
+    rhyme = Criterion(name="Rhyme", scale=["yes", "no"])
+    said = "No evidence: none of my text features belongs to Rhyme."
+    _, (score,) = await scored(said, criteria=(rhyme,), reply="text")
+    assert (score.status, score.label, score.reason, score.raw) == ("abstained", None, said, None)
+    embedded = await Scorer(criteria=[rhyme], reply="text", prompt="g_eval")({"sample": SAMPLE})
+    assert [s.status for s in embedded["scores"].values()] == ["abstained"]
+
+
 async def test_a_bare_number_is_no_reason():
-    assert [(await scored(reply, reply="text"))[1][0].reason for reply in ("4", "4. Clear.")] == ["", "4. Clear."]
+    assert [(await scored(reply, reply="text"))[1][0].reason for reply in ("4", "4. Clear.")] == ["", "Clear."]
 
 
 @pytest.mark.parametrize("steps", [True, False])

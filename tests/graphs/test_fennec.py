@@ -157,7 +157,7 @@ async def test_an_unreadable_judgement_is_left_out_of_both_sums():
 @pytest.mark.parametrize("sample", [ONE, PAIR])
 async def test_without_criteria_the_run_ends_with_a_status_and_no_number(sample):
     final = await Cast({}, branch="I cannot think of any.")(sample)
-    assert (final["criteria"], final["overall"], final["verdict"]) == ([], None, None)
+    assert (final["branches"], final["overall"], final["verdict"]) == ({}, None, None)
     (note,) = final["notes"].values()
     assert (note.agent, note.status) == ("criteria-writer", "unreadable")
     assert [c.status for c in final["comparisons"].values()] == (["skipped"] if sample is PAIR else [])
@@ -205,7 +205,7 @@ async def test_merge_runs_once_however_many_criteria_there_are():
 
 async def test_inside_another_graph_nothing_is_doubled():
     cast = Cast({"a": (1, 4), "b": (2, 2)}, names="ab")
-    second = Cast({"a": 5, "b": 4})
+    second = Cast(dict(zip(NAMES, (5, 4, 4, 5, 4.5), strict=True)))
     outer = StateGraph(EvalState)
     outer.add_node("first", fennec(cast.model, branches=2))
     outer.add_node("second", fennec(second.model, mode="single", correct="off", name="second"))
@@ -216,8 +216,11 @@ async def test_inside_another_graph_nothing_is_doubled():
     assert list(final["comparisons"]) == ["a/comparer/AB", "b/comparer/AB", "overall/merge/AB"]
     assert {s.agent for s in final["scores"].values()} == {"comparer", "second-judge"}
     assert list(final["corrections"]) == ["output", "rival"]
-    assert len(final["criteria"]) == 2
-    assert (final["overall"], len(final["scores"])) == (4.5, 6)
+    assert list(final["branches"]) == [
+        "a/criteria-writer", "b/criteria-writer", *(f"{name}/second-criteria-writer" for name in NAMES),
+    ]  # fmt: skip
+    assert "criteria" not in final
+    assert (final["overall"], len(final["scores"])) == (4.5, 9)
 
 
 async def test_the_roles_may_have_judges_of_their_own():
@@ -231,7 +234,8 @@ async def test_the_roles_may_have_judges_of_their_own():
     "wrong",
     [
         {"mode": "pairs"}, {"orders": "AA"}, {"labels": "x"}, {"reply": "xml"}, {"merge": "mean"},
-        {"correct": None}, {"branches": 0},
+        {"correct": None}, {"branches": 0}, {"branches": 51}, {"branches": True}, {"threshold": float("nan")},
+        {"temperature": -1}, {"task": 3},
     ],
     ids=str,
 )  # fmt: skip

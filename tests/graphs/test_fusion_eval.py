@@ -236,8 +236,8 @@ async def test_without_a_key_every_criterion_gets_a_score_or_a_status(name):
     [
         ({"assistants": ["bleurt"]}, "no assistant 'bleurt'"),
         ({"assistants": []}, "no assistants given"),
-        ({"rounds": 0}, "1 or more, got 0 and 8"),
-        ({"predictions": 0}, "1 or more, got 4 and 0"),
+        ({"rounds": 0}, "fusion-eval: rounds: expected a whole number from 1 to 50, got 0"),
+        ({"predictions": 51}, "predictions: expected a whole number from 1 to 50, got 51"),
     ],
 )
 def test_a_wrong_setting_is_told_before_anything_is_called(settings, said):

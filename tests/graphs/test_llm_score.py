@@ -48,11 +48,15 @@ async def test_steps_are_not_shown():
 
 
 @pytest.mark.parametrize(
-    ("reply", "value"), [("4\nClear throughout.", 4.0), ("First, it is short. Then, 2 jumps.\nScore: 3", 3.0)]
+    ("reply", "value", "reason"),
+    [
+        ("4\nClear throughout.", 4.0, "Clear throughout."),
+        ("First, it is short. Then, 2 jumps.\nScore: 3", 3.0, "First, it is short. Then, 2 jumps.\nScore: 3"),
+    ],
 )
-async def test_text_is_read_as_free_text(reply, value):
+async def test_text_is_read_as_free_text(reply, value, reason):
     judge, score = await scored(reply, reply="text", cot=True)
-    assert (score.value, score.reason) == (value, reply)
+    assert (score.value, score.reason) == (value, reason)
     assert "response_format" not in judge.asked[0]
 
 

@@ -79,6 +79,30 @@ def test_what_is_no_clear_verdict_is_unreadable(text, labels):
     assert reading.rule
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "status"),
+    [
+        ("No evidence: none of my text features belongs to Rhyme.", None, "abstained"),
+        ("N/A", None, "abstained"),
+        ("Label: null", None, "abstained"),
+        ("There is no plot in it.", None, "unreadable"),
+        ("No plot holds it together.", None, "unreadable"),
+        ("I find **no** fault.", None, "unreadable"),
+        ("It has no plot, so yes.", "yes", "ok"),
+        ("No, it lacks a plot.", "no", "ok"),
+        ("I would say no because it lacks a plot.", "no", "ok"),
+        ("I'd say no", "no", "ok"),
+    ],
+)
+def test_neither_an_abstention_nor_a_no_before_a_noun_is_the_label_no(text, value, status):
+    reading = read_choice(text, ("yes", "no"))
+    assert (reading.value, reading.status) == (value, status)
+
+
+def test_a_label_may_say_that_it_does_not_apply():
+    assert read_choice("N/A", ("yes", "no", "N/A")).value == "N/A"
+
+
 def test_a_refusal_is_refused():
     assert read_choice("As an AI, I cannot choose between A and B.", PAIR).status == "refused"
 

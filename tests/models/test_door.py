@@ -1,5 +1,7 @@
 """One door: a reply is read, mended, asked for again, or ends in a status that keeps its text."""
 
+from dataclasses import replace
+
 import pytest
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
@@ -8,7 +10,9 @@ from pydantic import BaseModel
 
 from judgegraph.errors import AuthError, ConfigError, ReplyError
 from judgegraph.models import Endpoint, Form, ask, replies
+from judgegraph.models.asking import many
 from judgegraph.models.context import CallContext, context
+from judgegraph.models.exchange import Call
 from judgegraph.models.form import ratings_form
 from judgegraph.models.resolve import resolve
 from judgegraph.prompts.sections import slugs
@@ -109,9 +113,48 @@ async def test_samples_that_cannot_be_read_are_left_out():
     assert [r.value.score for r in await replies(judge, MESSAGES, Rating, n=3)] == [1, 3]
 
 
-async def test_samples_of_which_none_can_be_read_are_one_error():
+async def test_samples_of_which_none_can_be_read_are_asked_for_three_times_and_are_one_error():
+    judge = scripted(*[["{no", "{no"]] * 3)
     with pytest.raises(ReplyError, match="JSON"):
-        await replies(scripted(["{no", "{no"]), MESSAGES, Rating, n=2)
+        await replies(judge, MESSAGES, Rating, n=2)
+    assert len(judge.calls) == 3
+
+
+def scores(*values):
+    return [{"reason": "r", "score": value} for value in values]
+
+
+async def test_the_missing_are_asked_for_again_where_fewer_than_half_of_the_samples_can_be_read():
+    judge = scripted([*scores(1), "{prose", "{prose", "{prose"], [*scores(2, 3), "{prose"])
+    assert [r.value.score for r in await replies(judge, MESSAGES, Rating, n=4)] == [1, 2, 3]
+    assert [asked["n"] for asked in judge.asked] == [4, 3]
+    assert "could not be used" in judge.calls[1][-1].content
+
+
+async def test_half_of_the_samples_is_enough():
+    judge = scripted([*scores(1, 2), "{prose", "{prose"])
+    assert len(await replies(judge, MESSAGES, Rating, n=4)) == 2
+
+
+async def test_a_part_is_no_full_reply_and_is_kept_where_asking_again_does_not_help():
+    judge = scripted([{"a": A}] * 3, ["{no"] * 3, [{"a": A, "b": B}, "{no", "{no"])
+    got = await replies(judge, MESSAGES, FORM, n=3)
+    assert [sorted(r.value) for r in got] == [["a", "b"], ["a"], ["a"]]
+
+
+async def test_samples_are_asked_for_as_often_as_the_endpoint_says(no_backoff):
+    judge = scripted(["{no"] * 2, scores(1, 2))
+    resolve(judge)  # known under its own endpoint, of three asks
+    one = Endpoint(model="any", asks=1)
+    with pytest.raises(ReplyError):
+        await many(replace(resolve(judge), endpoint=one), Call(messages=(HumanMessage("x"),), n=2), Form.of(Rating))
+    assert len(judge.calls) == 1
+
+
+@pytest.mark.parametrize("lost", [said("half", "length"), said("", additional_kwargs={"refusal": "No."})])
+async def test_samples_that_asking_again_cannot_help_are_left_out_at_once(lost):
+    judge = scripted([*scores(1), lost, lost])
+    assert len(await replies(judge, MESSAGES, Rating, n=3)) == 1
 
 
 @pytest.mark.parametrize("n", [0, -1])

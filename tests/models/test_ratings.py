@@ -71,9 +71,10 @@ async def test_less_than_half_of_the_probability_steps_down_to_samples_with_a_no
     ids=["other text", "two places", "a fraction", "other tokens"],
 )
 async def test_tokens_that_are_not_the_answers_are_never_weighed(first):
-    found = await one(first, ["prose"] * 3)
+    found = await one(first, *[["{prose"] * 3] * 3)
     assert (found.reader, found.value) == ("stated", 4.5 if "4.5" in first.content else 4.0)
-    assert len(found.notes) == 2
+    assert found.notes[-1] == "sampling failed (unreadable), the stated answer stands"
+    assert ("4.5 is no point of the scale 1-5" in found.notes) is ("4.5" in first.content)
 
 
 @pytest.mark.parametrize(
@@ -114,9 +115,19 @@ async def test_without_samples_the_stated_number_stands_with_a_note():
 
 
 async def test_samples_that_fail_leave_the_stated_number_with_a_note():
-    found = await one(reply(), ["prose"] * 3)
+    found = await one(reply(), *[["{prose"] * 3] * 3)
     assert (found.value, found.reader) == (4.0, "stated")
     assert found.notes == (NO_LOGPROBS, "sampling failed (unreadable), the stated answer stands")
+
+
+async def test_samples_that_abstain_outvote_the_stated_number():
+    found = await one(reply(4, reason="first"), [reply(None, reason="nothing to read")] * 3)
+    assert (found.status, found.value, found.reason) == ("abstained", None, "nothing to read")
+
+
+async def test_too_few_readable_samples_leave_the_stated_number_with_a_note():
+    found = await one(reply(), *[[reply(9), reply(9), reply(3)], *[[reply(9), reply(9)]] * 2])
+    assert (found.value, found.notes[-1]) == (4.0, "sampling ended as unreadable, the stated answer stands")
 
 
 async def test_one_rung_per_slot():
@@ -149,10 +160,67 @@ async def test_a_mean_tells_what_it_leaves_out():
     assert set(found.notes) == {"1 of 5 replies left out: abstained", "2 of 5 replies left out: unreadable"}
 
 
-async def test_the_most_frequent_label_wins_ties_by_name():
+MEAN = Reader("mean", samples=5)
+
+
+async def test_fewer_than_half_of_the_replies_are_no_mean():
+    bad = [reply(9), reply(8), "{prose", "{prose"]
+    found = await one([reply(4), *bad], bad, bad, reader=MEAN)
+    assert (found.status, found.value, found.distribution) == ("unreadable", None, None)
+    assert found.reason == "1 of 5 replies could be read, fewer than half"
+    assert found.notes == ("4 of 5 replies left out: unreadable",)
+    assert found.raw
+
+
+async def test_replies_are_asked_for_again_until_half_of_them_can_be_read():
+    found = await one([reply(4), *["{prose"] * 4], [reply(2), reply(3), "{prose", "{prose"], reader=MEAN)
+    assert (found.value, found.notes) == (3.0, ("2 of 5 replies left out: unreadable",))
+
+
+@pytest.mark.parametrize(("abstaining", "status"), [(2, "ok"), (3, "abstained"), (5, "abstained")])
+async def test_an_abstention_of_most_replies_is_one_of_all(abstaining, status):
+    found = await one([reply(4)] * (5 - abstaining) + [reply(None)] * abstaining, reader=MEAN)
+    assert (found.status, found.value) == (status, 4.0 if status == "ok" else None)
+    assert found.notes == ((f"{abstaining} of 5 replies left out: abstained",) if abstaining < 5 else ())
+
+
+async def test_a_rating_carries_what_every_reply_says():
+    rating = await rate(scripted([reply(4), reply(5), "{prose"]), MESSAGES, ONE, {"a": SLOTS["a"]}, Reader("mean", 3))
+    assert [value["a"]["score"] for value in rating.values] == [4, 5]
+    judge = scripted(reply(1), [reply(2), reply(3), reply(3)])
+    rating = await rate(judge, MESSAGES, ONE, {"a": SLOTS["a"]}, WEIGHTED)
+    assert rating.value["a"]["score"] == 1
+    assert [value["a"]["score"] for value in rating.values] == [2, 3, 3]
+    rating = await rate(scripted(reply(1)), MESSAGES, ONE, {"a": SLOTS["a"]})
+    assert rating.values == (rating.value,)
+
+
+async def test_the_most_frequent_label_wins_ties_by_name_with_a_note():
     many = [reply(label=label) for label in ("warm", "cold", "warm", "cold", "neutral")]
-    rating = await rate(scripted(many), MESSAGES, FORM, SLOTS, Reader("mean", samples=5))
-    assert rating.answers["tone"].label == "cold"
+    rating = await rate(scripted(many), MESSAGES, FORM, SLOTS, MEAN)
+    assert (rating.answers["tone"].label, rating.answers["tone"].notes) == ("cold", ("tied with warm",))
+
+
+async def test_labels_of_equal_weight_are_told():
+    form = ratings_form(slugs([Criterion(name="A", scale=TONE)]))
+    text = '{"a": {"reason": "", "label": "warm"}}'
+    found = await one(scored({"cold": 0.5}, text, "warm"), form=form, slot=Slot(TONE, ("a",)))
+    assert (found.label, found.notes) == ("warm", ("tied with cold",))
+
+
+@pytest.mark.parametrize(
+    ("said", "scale", "notes"),
+    [
+        (4.5, "1-5", ("4.5 is no point of the scale 1-5",)),
+        (4.0, "1-5", ()),
+        ("2.25", "1-5", ("2.25 is no point of the scale 1-5",)),
+        (4.5, "1-5 any", ()),
+    ],
+)
+async def test_a_stated_fraction_is_kept_and_told_on_a_whole_scale(said, scale, notes):
+    form = ratings_form(slugs([Criterion(name="A", scale=scale)]))
+    found = await one(reply(said), reader=Reader(), form=form, slot=Slot(Scale.of(scale), ("a",)))
+    assert (found.value, found.status, found.notes) == (float(said), "ok", notes)
 
 
 async def test_a_weighted_reading_is_asked_for_at_zero_and_samples_warm():

@@ -60,9 +60,22 @@ ANSWERS = [
     ("80%", "0-1 any", 0.8),
     ("85%", "0-100", 85),
     ("4/5", "0-1 any", 0.8),
+    ("Score: three and a half", "1-5", 3.5),
+    ("Score: 3 and a half", "1-5", 3.5),
+    ("Rating: 3 1/2", "1-5", 3.5),
+    ("I rate it two and a quarter.", "1-5", 2.25),
+    ("Score: 3 and a half-hearted end", "1-5", 3),
+    ("Score: 4 - 2 errors", "1-5", 4),
+    ("Score: 4 - it is short", "1-5", 4),
 ]
 ECHOES = [
     ("On a scale of 1-5: 4", 4),
+    ("Score [1, 5]: 3", 3),
+    ("Score (1, 5): 3", 3),
+    ("Score [1,5]: 3", 3),
+    ("Score [1-5]: 3", 3),
+    ("Rating [1 to 5]: **3**", 3),
+    ("On [1, 5]: four", 4),
     ("from 1 to 5, I give 3", 3),
     ("Between 1 and 5, this is a 2", 2),
     ("With 1 (poor) to 5 (great) in mind, I say a 3.", 3),
@@ -89,6 +102,14 @@ NO_ANSWER = [
     "8/10",
     "80%",
     "Score: 3-4",
+    "Score: 4 - 5",
+    "4 - 5",
+    "Score: **4 – 5**.",
+    "Score: 4 - 5 out of 5",
+    "Score: [4, 5]",
+    "Score: (4, 5)",
+    "Score: 5 and a half",
+    "Score: three quarters",
     "3 or 4",
     "4,5",
     "It has 3 errors.",
@@ -134,6 +155,33 @@ def test_what_is_no_clear_rating_on_the_scale_is_unreadable(text):
 @pytest.mark.parametrize("text", REFUSALS)
 def test_a_refusal_without_a_rating_is_refused(text):
     assert read_rating(text, "1-5").status == "refused"
+
+
+ABSTENTIONS = [
+    "N/A",
+    "**n/a**",
+    "null",
+    "I abstain.",
+    "Score: N/A",
+    "**Response Score:** N/A\nExplanation: it has 3 parts",
+    "Coherence: not applicable",
+    "Not applicable to poems, of which there are 3.",
+    "No evidence: none of my 3 text features belongs to Rhyme.",
+    "It has 3 parts and no plot. Score: N/A",
+]
+
+
+@pytest.mark.parametrize("text", ABSTENTIONS)
+def test_an_abstention_is_no_number_whatever_stands_beside_it(text):
+    reading = read_rating(text, "1-5")
+    assert (reading.value, reading.status, reading.span) == (None, "abstained", None)
+
+
+@pytest.mark.parametrize(
+    "text", ["No evidence of jumps. Score: 4", "Null pointers are handled. Score: 4", "Score: 4. Its author: N/A"]
+)
+def test_what_only_looks_like_an_abstention_is_read(text):
+    assert read_rating(text, "1-5").value == 4
 
 
 def test_a_rating_after_an_apology_counts():
@@ -207,7 +255,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("bit", HOSTILE)
+@pytest.mark.parametrize("bit", [*HOSTILE, "score: ", "* ", "[1, ", "4 - "])
 def test_hostile_text_costs_little(bit):
     text = (bit * 60_000)[:60_000]
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 from langgraph.graph import END, START, StateGraph
@@ -52,6 +53,68 @@ def test_a_sample_that_takes_too_long_times_out():
 
     run = jg.evaluate(graph_of(slow), samples(2), timeout=0.2)
     assert {i.id: i.status for i in run.items} == {"s0": "timeout", "s1": "ok"}
+    assert [i.reason for i in run.items if i.status != "ok"] == ["no result within 0.2 s"]
+
+
+def test_a_timeout_of_a_nodes_own_says_what_the_node_said():
+    async def impatient(state: EvalState) -> EvalState:
+        raise TimeoutError("the archive did not answer")
+
+    (item,) = jg.evaluate(graph_of(impatient), samples(1)).items
+    assert (item.status, item.reason) == ("timeout", "TimeoutError: the archive did not answer")
+
+
+@pytest.mark.parametrize(
+    ("graph", "said"),
+    [
+        ("sageval", "a graph is a compiled LangGraph, such as judgegraph.graphs.sageval(); got str"),
+        (sageval, "got function"),
+        (StateGraph(EvalState), "compile it: graph.compile(); got StateGraph"),
+    ],
+    ids=["a name", "a factory", "not compiled"],
+)
+def test_what_is_no_graph_is_told_what_one_is(graph, said):
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        jg.evaluate(graph, samples(1))
+
+
+@pytest.mark.parametrize("setting", [{"timeout": 0}, {"timeout": -5}, {"timeout": float("nan")}, {"concurrency": 0}])
+def test_limits_that_allow_nothing_are_refused(setting):
+    with pytest.raises(ConfigError, match=next(iter(setting))):
+        jg.evaluate(graph_of(fine), samples(1), **setting)
+
+
+@pytest.mark.parametrize("given", ["forms.jsonl", [{"id": "a", "output": "b"}]], ids=["a path", "rows"])
+def test_what_is_no_sample_is_told_where_samples_come_from(given):
+    with pytest.raises(DataError, match=r"judgegraph\.load\(PATH\)"):
+        jg.evaluate(graph_of(fine), given)
+
+
+def test_the_second_of_two_samples_with_one_id_is_refused_before_it_is_judged():
+    judged = []
+
+    async def noting(state: EvalState) -> EvalState:
+        judged.append(state["sample"].output)
+        return await fine(state)
+
+    twice = [*samples(3), Sample(id="s1", output="another")]
+    with pytest.raises(DataError, match="samples 2 and 4 have the same id 's1'"):
+        jg.evaluate(graph_of(noting), iter(twice), concurrency=1)
+    assert judged == ["text 0", "text 1", "text 2"]
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), SystemExit(3)], ids=["an error", "an exit"])
+def test_what_on_item_raises_ends_the_run_as_itself(error, tmp_path):
+    def on_item(item):
+        if item.id == "s1":
+            raise error
+
+    with pytest.raises(type(error)) as raised:
+        jg.evaluate(graph_of(fine), samples(9), out=tmp_path / "run", on_item=on_item, concurrency=1)
+    assert raised.value is error
+    assert [i.id for i in jg.Run.load(tmp_path / "run").items] == ["s0", "s1"]
+    assert jg.Run.load(tmp_path / "run").manifest["state"] == "stopped"
+    assert len(list(jg.evaluate(graph_of(fine), samples(2)).items)) == 2  # the loop lives on
 
 
 def test_a_refused_key_ends_the_run_with_its_own_error(tmp_path):
@@ -76,29 +139,6 @@ def test_a_run_is_read_back_from_its_folder(tmp_path):
     assert list(again.items) == list(ran.items)
     assert again.signature == ran.signature
     assert again.summary().to_dict() == ran.summary().to_dict()
-
-
-def test_a_torn_last_line_is_left_out(tmp_path):
-    jg.evaluate(graph_of(fine), samples(3), out=tmp_path / "run")
-    lines = (tmp_path / "run/items.jsonl").read_text()
-    (tmp_path / "run/items.jsonl").write_text(lines[:-20])
-    assert len(list(jg.Run.load(tmp_path / "run").items)) == 2
-
-
-def test_a_folder_that_holds_a_run_is_not_written_over(tmp_path):
-    jg.evaluate(graph_of(fine), samples(1), out=tmp_path)
-    with pytest.raises(ConfigError, match="holds a run already"):
-        jg.evaluate(graph_of(fine), samples(1), out=tmp_path)
-
-
-def test_what_is_no_run_is_refused_by_name(tmp_path):
-    with pytest.raises(DataError, match="is no run's folder"):
-        jg.Run.load(tmp_path)
-
-
-def test_files_of_a_run_are_their_owners_alone(tmp_path):
-    jg.evaluate(graph_of(fine), samples(1), out=tmp_path / "run")
-    assert {p.stat().st_mode & 0o077 for p in (tmp_path / "run").iterdir()} == {0}
 
 
 def test_scores_come_as_a_table_with_a_row_each():

@@ -43,14 +43,78 @@ def test_labels_are_counted():
     assert summarise(rows, "sig").line("T").labels == {"warm": 2, "cold": 1}
 
 
+def comparison(verdict, order="AB", **fields):
+    status = "ok" if verdict else "skipped"
+    return Comparison(
+        **{"criterion": "overall", "agent": "merge", "verdict": verdict, "order": order, "status": status, **fields}
+    )
+
+
+def failed(status="timeout", **fields):
+    return Item(sample=Sample(id="f", output="t", **fields), status=status, reason="no result within 40 s")
+
+
 def test_pairs_count_verdicts_and_agreement_of_the_orders():
     def pair(ab, ba, verdict):
-        both = (
-            Comparison(criterion="overall", agent="m", verdict=ab, order="AB"),
-            Comparison(criterion="overall", agent="m", verdict=ba, order="BA"),
-        )
-        return item(comparisons=both, verdict=verdict)
+        return item(comparisons=(comparison(ab), comparison(ba, "BA")), verdict=verdict)
 
     found = summarise([pair("A", "A", "A"), pair("A", "B", "tie"), pair("B", None, None)], "sig")
     assert found.verdicts == {"A": 1, "tie": 1, "none": 1}
     assert (found.consistent, found.both) == (1, 2)
+
+
+def test_a_criterion_named_overall_is_no_merged_verdict():
+    by_criterion = [comparison("B", agent="comparer"), comparison("A", "BA", agent="comparer")]
+    merged = [comparison("A", agent="first-merge"), comparison("A", "BA", agent="first-merge")]
+    for comparisons in ([*by_criterion, *merged], [*merged, *by_criterion]):
+        found = summarise([item(comparisons=tuple(comparisons), verdict="A")], "sig")
+        assert (found.consistent, found.both) == (1, 1)
+
+
+def test_samples_that_failed_as_a_whole_count_as_missing_in_every_line():
+    ok = [item(score(4, "draft"), score(3)) for _ in range(30)]
+    found = summarise([failed(), *ok, failed("agent_error")], "sig")
+    for stage, mean in (("draft", 4), ("final", 3)):
+        line = found.line("C", stage)
+        assert (line.n_ok, line.n, line.mean) == (30, 32, mean)
+        assert line.bounds == pytest.approx(((30 * mean + 2 * 1) / 32, (30 * mean + 2 * 5) / 32))
+        assert line.statuses == {"ok": 30, "timeout": 1, "agent_error": 1}
+    assert "n 30/32" in str(found)
+
+
+def test_a_failed_sample_is_missing_only_on_the_sides_it_has():
+    pair = item(score(4), score(2, of="rival"), comparisons=(comparison("A"),), verdict="A")
+    found = summarise([pair, failed(), failed(rival="u")], "sig")
+    assert {line.of: line.n for line in found.lines.values()} == {"output": 3, "rival": 2}
+    assert found.verdicts == {"A": 1, "none": 1}
+
+
+@pytest.mark.parametrize("far", [0.0, 1e9])
+def test_the_spread_of_values_does_not_depend_on_how_far_they_lie_from_zero(far):
+    wide = Scale(low=0, high=2e9, whole=False)
+    rows = [item(Score(criterion="C", agent="a", value=far + v, scale=wide)) for v in (4.0, 7.0, 13.0, 16.0)]
+    line = summarise(rows, "sig").line("C")
+    assert line.mean == far + 10
+    assert line.sd == pytest.approx(30**0.5)
+
+
+def test_equal_values_have_no_spread():
+    line = summarise([item(score(3.3)) for _ in range(1000)], "sig").line("C")
+    assert (line.mean, line.sd) == (3.3, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("found", "judged"),
+    [
+        (item(score(3)), True),
+        (item(score(None), score(3)), True),
+        (item(score(None, status="provider_error")), False),
+        (item(comparisons=(comparison("tie"),)), True),
+        (item(comparisons=(comparison(None),)), False),
+        (item(overall=2.5), True),
+        (item(), False),
+        (failed(), False),
+    ],
+)
+def test_an_item_is_judged_where_something_could_be_read(found, judged):
+    assert summarise([found], "sig").judged == judged

@@ -109,14 +109,25 @@ def _outside(prompt: Prompt, criterion: Seen) -> list[float]:
     return said
 
 
+def _planned(prompt: Prompt, criterion: Seen) -> list[float]:
+    """The values of assistants that a plan aligns with this criterion, each drawn to 0-1."""
+    names = prompt.planned(criterion.name)
+    held = [(value, prompt.assistants.get(name, "")) for name, value in prompt.findings.items() if name in names]
+    return [share**0.6 for value, about in held if (share := goodness(value, about)) is not None]
+
+
 def fused(case: Case, prompt: Prompt, criterion: Seen, view: int = 0) -> Evidence | None:
-    """`judged`, drawn a third of the way to what <scores> of other criteria and <findings> say."""
+    """`judged`, drawn a third of the way to what <scores> of other criteria and <findings> say.
+
+    Without evidence of its own it says nothing, unless a plan names assistants for this very criterion: scores of
+    other criteria tell nothing of one that none of the features knows.
+    """
     own = judged(case, criterion.name, criterion.definition, view)
+    if own is None and (given := _planned(prompt, criterion)) and not case.empty:
+        return Evidence(mean(given), f"the mean of {len(given)} values that the plan names; own features say nothing")
     said = _outside(prompt, criterion)
-    if not said or case.empty:
+    if own is None or not said or case.empty:
         return own
     other = mean(said)
-    if own is None:
-        return Evidence(other, f"the mean of {len(said)} given values; own features say nothing")
     note = f"{own.note}; with the mean of {len(said)} given values ({other:.2f} of 1)"
     return Evidence(OWN * own.quality + OTHERS * other, note)

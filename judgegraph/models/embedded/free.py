@@ -77,6 +77,8 @@ def _label(at: At, labels: tuple[str, ...]) -> list[Token]:
     if not found and not seen:
         return [Token(at.reason())]
     leaf = rating.label(labels, seen.quality if seen else None, found[0] if found else None)
+    if not found and not rating.informed(leaf):
+        return [Token("No evidence: what I measure speaks for none of these labels more than for another.")]
     pieces = [t for t in tokens_of(leaf) if t.text != '"']
     return [Token("Label: "), *pieces, Token("\n" + at.reason(list(labels)))]
 

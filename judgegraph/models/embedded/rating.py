@@ -36,6 +36,11 @@ def label(labels: Sequence[str], quality: float | None, chances: Sequence[float]
     return _best(labels, held)
 
 
+def informed(leaf: Leaf) -> bool:
+    """Something speaks for one of its values more than for the others."""
+    return bool(leaf.odds) and len({round(chance, 9) for _, chance in leaf.odds}) > 1
+
+
 def truth(quality: float | None) -> Leaf:
     """Yes or no, at the middle of the scale."""
     sure = 0.5 if quality is None else 1 / (1 + math.exp(-8 * (quality - 0.5)))

@@ -103,6 +103,15 @@ class Prompt:
         lines = (line.strip().lstrip("-* ").partition(":") for line in text.splitlines() if ":" in line)
         return {name.strip(): rest.strip() for name, _, rest in lines}
 
+    def planned(self, criterion: str) -> frozenset[str]:
+        """The assistants that the plan names for a criterion, in a line "- NAME: one, another"."""
+        found: set[str] = set()
+        for line in self.sections.get("plan", "").splitlines():
+            name, _, rest = line.strip().lstrip("-* ").partition(":")
+            if slug(name) == slug(criterion):
+                found |= {one.strip() for one in rest.split(",")} & set(self.findings)
+        return frozenset(found)
+
     def named(self, *names: str) -> Seen | None:
         """The criterion shown under one of these names or keys."""
         for name in names:

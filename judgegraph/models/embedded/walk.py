@@ -160,5 +160,4 @@ def _choice(values: list[Any], at: At, nullable: bool) -> Any:
         return rating.label(values, None, found[0])
     seen = at.evidence() if criterion is not None or at.criterion is not None else None
     chosen = rating.label(values, seen.quality if seen else None)
-    informed = chosen.odds and len({round(p, 9) for _, p in chosen.odds}) > 1
-    return Leaf(None, ((None, 1.0),)) if nullable and not informed else chosen
+    return Leaf(None, ((None, 1.0),)) if nullable and not rating.informed(chosen) else chosen

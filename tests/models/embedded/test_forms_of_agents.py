@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
-from asking import FAITHFUL, INVENTED, NULLABLE_POINTS, SOURCE, answer, rated, scores, sections
+from asking import FAITHFUL, INVENTED, NULLABLE_POINTS, SOURCE, answer, rated, reply, scores, sections
+
+from judgegraph.models.reading import read_choice, read_rating
 
 CRITERIA = (
     "## Consistency\nScale: 1-5\nDefinition: Nothing is invented.\n\n## Rhyme\nScale: 1-5\nDefinition: Lines end alike."
@@ -151,8 +153,39 @@ def test_a_fused_score_moves_towards_the_aspects_and_findings_given() -> None:
     assert found is not None
     assert low < own - 0.3
     assert found < own - 0.3
-    only = sections(criteria="## Rhyme\nScale: 1-5", scores="## Metre\nScore: 4", output=FAITHFUL)
-    assert answer(only, rated("Rhyme"))["rhyme"]["score"] == 4
+
+
+RHYME = "## Rhyme\nScale: 1-5"
+
+
+@pytest.mark.parametrize(
+    ("given", "score"),
+    [
+        ({"scores": "## Metre\nScore: 4\n\n## Sound\nScore: 4"}, None),
+        ({"findings": "- rouge-l: 0.9"}, None),
+        ({"findings": "- rouge-l: 0.9", "plan": "Judge by eye.\n\n- Rhyme: absent (no assistant)"}, None),
+        ({"findings": "- rhymes: 0.9\n- rouge-l: 0", "plan": "Which serve which:\n- Rhyme: rhymes, nli"}, 5),
+    ],
+    ids=["aspects", "a finding", "a plan without an assistant", "a plan that names one"],
+)
+def test_without_evidence_of_its_own_only_what_a_plan_aligns_speaks(given: dict[str, str], score: int | None) -> None:
+    for name, form in (("criterion", _single()), ("criteria", rated("Rhyme"))):
+        said = answer(sections(**{name: RHYME}, output=FAITHFUL, **given), form)
+        assert (said if name == "criterion" else said["rhyme"])["score"] == score
+    text = str(reply(sections(criterion=RHYME, output=FAITHFUL, **given)).content)
+    reading = read_rating(text, "1-5")
+    assert (reading.value, reading.status) == ((score, "ok") if score else (None, "abstained"))
+
+
+def _single() -> dict[str, Any]:
+    return {"type": "object", "properties": {"score": NULLABLE_POINTS, "reason": {"type": "string"}}}
+
+
+def test_labels_that_nothing_speaks_for_are_an_abstention_in_form_and_text() -> None:
+    shown = sections(criterion="## Coherence\nScale: red / blue", source=SOURCE, output=FAITHFUL)
+    label = {"anyOf": [{"type": "string", "enum": ["red", "blue"]}, {"type": "null"}]}
+    assert answer(shown, {"type": "object", "properties": {"label": label}})["label"] is None
+    assert read_choice(str(reply(shown).content), ["red", "blue"]).status == "abstained"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,55 @@
+"""Ctrl-C and SIGTERM: the first one ends a command in order, the second at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SHOW_CURSOR = b"\x1b[?25h\n"  # a progress bar hides it
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asks the command to end; `code` is the exit code that says which: 130 or 143."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.code = 128 + number
+
+
+@contextmanager
+def stoppable() -> Generator[None]:
+    """Within, the first signal raises `Stopped`; one that is ignored here (nohup, a background job) stays ignored.
+
+    After a first signal the handlers stay: an end in order may take its time, and a second signal cuts it short.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    heard = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+
+    def first(number: int, _: Any) -> NoReturn:
+        for each in heard:
+            signal.signal(each, _at_once)
+        raise Stopped(number)
+
+    for number in heard:
+        signal.signal(number, first)
+    try:
+        yield
+    finally:
+        for number, handler in heard.items():
+            if signal.getsignal(number) is first:
+                signal.signal(number, handler)
+
+
+def _at_once(number: int, _: Any) -> NoReturn:
+    """No farewell: a thread or an open connection may be what holds the first one up."""
+    if os.isatty(2):
+        os.write(2, SHOW_CURSOR)
+    os._exit(128 + number)

@@ -1,0 +1,88 @@
+"""The closing table of a run: a line per criterion, with what fits the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from judgegraph.cli.main import printable
+from judgegraph.runtime.summary import Line, Summary
+
+GAP = 2  # columns between two of the table
+NAME = 16  # columns that a criterion's name keeps; longer ones are folded
+SPARE = ("sd", "scale", "critic", "draft")  # what goes first where the terminal is narrow
+
+
+def plain(text: str) -> Text:
+    """Inert: neither markup nor control characters."""
+    return Text(printable(text))
+
+
+def score_table(summary: Summary, lines: Sequence[Line], width: int) -> Table:
+    """Criterion, scale, how many could be read, the mean before and after the critic, its spread and moves."""
+    columns = _columns(summary, lines)
+    for spare in SPARE:
+        if _width(columns) > width:
+            columns.pop(spare, None)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+    for name, cells in columns.items():
+        if name == "criterion":
+            table.add_column(name, overflow="fold", min_width=_name_width(cells))
+        else:
+            table.add_column(name, justify="left" if name == "critic" else "right", no_wrap=True)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*map(plain, row))
+    return table
+
+
+def _columns(summary: Summary, lines: Sequence[Line]) -> dict[str, list[str]]:
+    drafts = [_draft(summary, line) for line in lines]
+    columns = {
+        "criterion": [x.criterion + (" (rival)" if x.of == "rival" else "") for x in lines],
+        "scale": ["labels" if x.labels else str(x.scale or "") for x in lines],
+        "n ok": [f"{x.n_ok}/{x.n}" for x in lines],
+        "draft": [_mean(draft) for draft in drafts],
+        "score": [_mean(x) for x in lines],
+        "sd": [f"{x.sd:.2f}" if x.sd is not None else "" for x in lines],
+        "critic": [_moves(x) for x in lines],
+    }
+    return columns if any(drafts) else {k: v for k, v in columns.items() if k not in ("draft", "critic")}
+
+
+def _draft(summary: Summary, line: Line) -> Line | None:
+    """The draft of a final line: of the same side of a pair."""
+    if line.stage == "draft":
+        return None
+    found = [x for x in summary.lines.values() if (x.criterion, x.stage, x.of) == (line.criterion, "draft", line.of)]
+    return found[-1] if found else None
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    widths = {name: max(cell_len(cell) for cell in (name, *cells)) for name, cells in columns.items()}
+    return sum(widths.values()) - widths["criterion"] + _name_width(columns["criterion"]) + GAP * (len(columns) - 1)
+
+
+def _name_width(names: Sequence[str]) -> int:
+    return min(NAME, max(cell_len(name) for name in ("criterion", *names)))
+
+
+def _moves(line: Line) -> str:
+    """How often the critic changed a score, and which way."""
+    other = line.changed - line.down - line.up
+    said = [f"{n} {way}" for n, way in ((line.down, "down"), (line.up, "up"), (other, "changed")) if n]
+    return ", ".join(said) or "kept all"
+
+
+def _mean(line: Line | None) -> str:
+    if line is None:
+        return ""
+    if line.labels:
+        ((label, count),) = line.labels.most_common(1)
+        return f"{label} ({count})"
+    if line.mean is None:
+        return "-"
+    missing = line.n > line.values and line.bounds
+    return f"{line.mean:.2f}" + (f" [{missing[0]:.2f}, {missing[1]:.2f}]" if missing else "")

@@ -1,0 +1,120 @@
+"""Ask until a reply can be read, or enough of several can: with what was wrong, as often as the endpoint allows."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import Any
+
+from judgegraph.errors import ReplyError
+from judgegraph.models.call import send
+from judgegraph.models.exchange import Call, Choice
+from judgegraph.models.features import in_words, learn
+from judgegraph.models.form import Form, Incomplete
+from judgegraph.models.reply import Reply, read
+from judgegraph.models.resolve import Judge
+
+
+async def one(judge: Judge, call: Call, form: Form[Any]) -> Reply[Any]:
+    """Ask, and ask again with the error while the reply cannot be read."""
+    best: Incomplete | None = None
+    last: ReplyError | None = None
+    asked = call
+    for _ in range(judge.endpoint.asks):
+        try:
+            choice = (await send(judge, asked))[0]
+            learn(judge, asked, choice)
+            return read(choice, form, tools=bool(call.tools))
+        except Incomplete as error:
+            best = error if best is None or error.got > best.got else best
+            problem = str(error)
+        except ReplyError as error:
+            last = error
+            if error.status != "unreadable":
+                break
+            problem = str(error)
+        asked = replace(call, messages=(*call.messages, *_complaint(call, choice, problem, judge.support.json_schema)))
+    if best is not None:  # what was read is kept, whatever became of asking for the rest
+        reply: Reply[Any] = best.value
+        return reply
+    raise last or ReplyError("no reply could be read")
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What came of asking once for several replies: read in full, in part, and what was wrong with the last bad one."""
+
+    whole: list[Reply[Any]]
+    parts: list[Reply[Any]]
+    bad: tuple[Choice, str] | None
+    last: ReplyError | None
+
+
+async def many(judge: Judge, call: Call, form: Form[Any]) -> list[Reply[Any]]:
+    """n replies, fewer where some cannot be read; the missing are asked for again while they are more than half."""
+    whole: list[Reply[Any]] = []
+    parts: list[Reply[Any]] = []
+    last: ReplyError | None = None
+    asked, asks = call, judge.endpoint.asks
+    while asks > 0:
+        untried = judge.support.json_schema is None
+        got = await _round(judge, asked, form)
+        whole, parts, last = whole + got.whole, parts + got.parts, got.last or last
+        if 2 * len(whole) >= call.n or got.bad is None:
+            break
+        ignored = untried and judge.support.json_schema is False
+        asks -= not ignored  # the schema was ignored: once more, in words, which is no second asking
+        said = () if ignored else _complaint(call, *got.bad, judge.support.json_schema)
+        asked = replace(call, n=call.n - len(whole), messages=(*call.messages, *said))
+    if whole or parts:
+        return (whole + parts)[: call.n]
+    raise last or ReplyError("no reply could be read")
+
+
+async def _round(judge: Judge, call: Call, form: Form[Any]) -> _Round:
+    choices, last = await _choices(judge, call)
+    whole: list[Reply[Any]] = []
+    parts: list[Reply[Any]] = []
+    bad = None
+    for choice in choices:
+        learn(judge, call, choice)
+        try:
+            whole.append(read(choice, form))
+        except Incomplete as error:
+            parts.append(error.value)
+            bad = choice, str(error)
+        except ReplyError as error:
+            last = error
+            bad = (choice, str(error)) if error.status == "unreadable" else bad
+    return _Round(whole, parts, bad, last)
+
+
+async def _choices(judge: Judge, call: Call) -> tuple[list[Choice], ReplyError | None]:
+    """n choices, fewer where requests failed, with the last failure."""
+    choices: list[Choice] = []
+    last: ReplyError | None = None
+    if judge.support.n is not False:
+        choices, last = await _request(judge, call)
+        if last is None:
+            judge.support.n = len(choices) > 1
+    left = range(len(choices), call.n) if last is None else ()
+    got = await asyncio.gather(*(_request(judge, replace(call, n=1, repeat=i)) for i in left))
+    for more, error in got:
+        choices, last = choices + more[:1], error or last
+    return choices[: call.n], last
+
+
+async def _request(judge: Judge, call: Call) -> tuple[list[Choice], ReplyError | None]:
+    try:
+        return await send(judge, call), None
+    except ReplyError as error:
+        return [], error
+
+
+def _complaint(call: Call, choice: Choice, problem: str, heeds: bool | None) -> tuple[Any, ...]:
+    """What was said and what is wrong with it, with the schema in words where no request holds it so already."""
+    from langchain_core.messages import AIMessage, HumanMessage
+
+    said = f"Your reply could not be used: {problem[:500]}. Reply again, in the form asked for and nothing else."
+    words = f"{said}\n{in_words(call)}" if call.schema is not None and heeds is not False else said
+    return AIMessage(choice.text or "(nothing)"), HumanMessage(words)

@@ -1,0 +1,128 @@
+"""The critic's verdict from several replies, and what it notes where advice fails."""
+
+import pytest
+
+from judgegraph.agents.sage import Sage
+from judgegraph.models import Reader
+from judgegraph.testing import scripted
+from judgegraph.types import Criterion, Sample, Scale, Score, keyed
+
+SAMPLE = Sample(id="s1", output="A text.")
+CLARITY, TONE = Criterion(name="Clarity"), Criterion(name="Tone", scale=Scale(labels=("warm", "cold", "flat")))
+THREE = Score(criterion="Clarity", agent="evaluator", stage="draft", value=3.0, scale=CLARITY.scale)
+WARM = Score(criterion="Tone", agent="evaluator", stage="draft", label="warm", scale=TONE.scale)
+
+
+def review(verdict, answer, reason="looked"):
+    key, name = ("label", "tone") if verdict == "change" or answer in TONE.scale.labels else ("score", "clarity")
+    entry = {"reason": reason, "verdict": verdict, key: answer}
+    return {"rectifications": {name: entry}, "definitions": [], "new_criteria": []}
+
+
+async def judged(first, samples=(), criterion=CLARITY, draft=THREE, **settings):
+    judge = scripted(first, *([list(samples)] if samples else []))
+    sage = Sage(judge=judge, criteria=[criterion], reader=Reader("weighted", samples=len(samples) or 1), **settings)
+    written = await sage({"sample": SAMPLE, "scores": keyed(draft)})
+    return written["rectifications"][criterion.name], written
+
+
+@pytest.mark.parametrize(
+    ("replies", "value", "direction"),
+    [
+        ([("keep", 3), *[("lower", 1)] * 4], 1.4, "down"),
+        ([("lower", 2), *[("keep", 3)] * 4], None, "none"),
+        ([*[("raise", 5)] * 3, *[("keep", None)] * 2], 4.2, "up"),
+        ([*[("lower", 1)] * 2, *[("keep", 3)] * 2], None, "none"),
+        ([*[("raise", 4)] * 3, *[("lower", 1)] * 2], None, "none"),
+        ([*[("lower", 1)] * 3, *[("lower", 5)] * 2], 1.8, "down"),
+        ([("raise", None)] * 5, None, "none"),
+    ],
+    ids=["lowered", "kept", "kept without values", "a tie", "against the mean", "against its own verdict", "no value"],
+)
+async def test_the_verdict_is_that_of_most_replies_and_keep_counts_as_the_draft(replies, value, direction):
+    said, _ = await judged(review("lower", 1), [review(*reply) for reply in replies])
+    assert (said.value, said.direction) == (value if value is None else pytest.approx(value), direction)
+    assert said.action == ("keep" if value is None else "change")
+
+
+async def test_the_distribution_is_of_what_the_value_is_the_mean_of():
+    said, _ = await judged(review("keep", 3), [review("keep", 5), *[review("lower", 1)] * 4])
+    assert (said.value, said.reader, said.distribution) == (1.4, "samples", {"1": 0.8, "3": 0.2})
+
+
+async def test_the_reason_is_of_the_first_reply_with_the_verdict():
+    samples = [review("keep", 3, "fine"), review("lower", 1, "dull"), review("lower", 2, "flat")]
+    said, _ = await judged(review("keep", 3, "first"), samples)
+    assert (said.value, said.reason) == (2.0, "dull")
+
+
+@pytest.mark.parametrize(
+    ("replies", "note"),
+    [
+        ([("lower", 1), ("keep", 3)], "equally many replies say 'keep' and 'lower'; the score stands"),
+        ([("raise", 4)] * 2 + [("lower", 1)], "most replies say 'raise' but the mean of all is 3; the score stands"),
+        (
+            [*[("raise", 4)] * 3, *[("lower", 1)] * 2],
+            "most replies say 'raise' but the mean of all is 2.8; the score stands",
+        ),
+        ([("lower", 5), ("keep", 3), ("keep", 3)], "said 'lower' but gave 5 for a score of 3; the score stands"),
+    ],
+)
+async def test_why_a_score_stands_is_told(replies, note):
+    said, _ = await judged(review("keep", 3), [review(*reply) for reply in replies])
+    assert [text for text in said.notes if "stands" in text] == [note]
+
+
+@pytest.mark.parametrize(("verdict", "given"), [("raise", None), ("lower", 4)])
+async def test_one_reply_whose_value_does_not_fit_its_verdict_keeps_the_score_with_a_note(verdict, given):
+    said, _ = await judged(review(verdict, given))
+    what = "no value" if given is None else given
+    assert (said.action, said.status) == ("keep", "ok")
+    assert said.notes[-1] == f"said '{verdict}' but gave {what} for a score of 3; the score stands"
+
+
+@pytest.mark.parametrize(
+    ("labels", "label", "note"),
+    [
+        (["cold", "cold", "warm"], "cold", ()),
+        (["warm", "warm", "cold"], None, ()),
+        (["flat", "cold", "cold", "flat"], "cold", ("tied with flat",)),
+    ],
+)
+async def test_of_labels_the_majority_decides(labels, label, note):
+    samples = [review("keep" if name == "warm" else "change", name) for name in labels]
+    said, _ = await judged(review("change", "cold"), samples, criterion=TONE, draft=WARM)
+    assert (said.label, said.action) == (label, "change" if label else "keep")
+    assert said.notes[1:] == note
+
+
+async def test_advice_that_cannot_be_had_is_noted_with_its_status():
+    judge = scripted(review("keep", 3), ValueError("gone"), *["no JSON here"] * 3)
+    written = await Sage(judge=judge, criteria=[CLARITY], reader=Reader("weighted"), calls="three")(
+        {"sample": SAMPLE, "scores": keyed(THREE)}
+    )
+    assert (written["rectifications"]["Clarity"].status, written["suggestions"]) == ("ok", [])
+    notes = sorted(written["notes"].values(), key=lambda note: note.status)
+    assert [(note.agent, note.status) for note in notes] == [("sage", "provider_error"), ("sage", "unreadable")]
+    assert sorted(note.text.partition(":")[0] for note in notes) == [
+        "no advice on definitions",
+        "no advice on new criteria",
+    ]
+
+
+async def test_advice_in_a_call_of_its_own_is_asked_for_once_without_samples():
+    new = {"new_criteria": [{"name": "Depth", "definition": "d", "reason": "r"}]}
+    judge = scripted(review("keep", 3), {"definitions": []}, new, [review("keep", 3)] * 3)
+    sage = Sage(judge=judge, criteria=[CLARITY], reader=Reader("weighted", samples=3), calls="three")
+    written = await sage({"sample": SAMPLE, "scores": keyed(THREE)})
+    assert [s.criterion for s in written["suggestions"]] == ["Depth"]
+    assert (written["notes"], len(judge.calls)) == ({}, 4)
+
+
+async def test_a_judge_known_to_give_no_log_probabilities_is_heard_alike():
+    samples = [review("keep", 3), *[review("lower", 1)] * 4]
+    judge = scripted(review("keep", 3), samples, samples)
+    sage = Sage(judge=judge, criteria=[CLARITY], reader=Reader("weighted", samples=5))
+    said = [(await sage({"sample": SAMPLE, "scores": keyed(THREE)}))["rectifications"]["Clarity"] for _ in range(2)]
+    assert [(one.value, one.direction) for one in said] == [(1.4, "down")] * 2
+    assert len(judge.calls) == 3

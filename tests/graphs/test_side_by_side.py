@@ -1,0 +1,134 @@
+"""Methods in one graph: side by side, one after the other, two of a kind; and none changes another's scores."""
+
+from functools import lru_cache
+from itertools import product
+
+import pytest
+from langgraph.graph import END, START, StateGraph
+
+import judgegraph as jg
+from judgegraph.graphs.sageval import sageval
+from judgegraph.registry import METHODS, factory
+from judgegraph.runtime.bridge import run_sync
+from judgegraph.testing import scripted
+from judgegraph.types import Criterion, Finding, Plan, Rectification, Sample, Score, Suggestion, keyed
+
+SAMPLE = Sample(
+    id="s1", query="Say when it opens.", source="The bridge closed on Monday. Repairs take a year.",
+    output="The bridge is closed for a year.",
+)  # fmt: skip
+NAMES = tuple(METHODS)
+PAIRS = list(product(NAMES, NAMES))
+
+
+def composed(nodes, side_by_side=True, state=jg.EvalState):
+    graph = StateGraph(state)
+    before = START
+    for name, node in nodes.items():
+        graph.add_node(name, node)
+        graph.add_edge(START if side_by_side else before, name)
+        before = name
+        if side_by_side:
+            graph.add_edge(name, END)
+    graph.add_edge(before, END)
+    return graph.compile()
+
+
+def made(method, name=""):
+    return factory(method)(name=name)
+
+
+@lru_cache
+def alone(method, name=""):
+    return run_sync(made(method, name).ainvoke({"sample": SAMPLE}))
+
+
+@pytest.mark.parametrize("side_by_side", [True, False], ids=["side by side", "in a row"])
+@pytest.mark.parametrize(("one", "two"), PAIRS, ids=lambda name: name)
+async def test_two_methods_score_as_each_does_alone(one, two, side_by_side):
+    graph = composed({"a": made(one, "a"), "b": made(two, "b")}, side_by_side)
+    final = await graph.ainvoke({"sample": SAMPLE})
+    assert final["scores"] == {**alone(one, "a")["scores"], **alone(two, "b")["scores"]}
+    for key in ("comparisons", "notes", "branches"):
+        assert final[key] == {**alone(one, "a").get(key, {}), **alone(two, "b").get(key, {})}
+    assert final["sample"] is SAMPLE
+    assert "criteria" not in final
+
+
+@pytest.mark.parametrize("side_by_side", [True, False], ids=["side by side", "in a row"])
+@pytest.mark.parametrize(("one", "two"), [(a, b) for a, b in PAIRS if a != b], ids=lambda name: name)
+async def test_different_methods_need_no_names(one, two, side_by_side):
+    final = await composed({"a": made(one), "b": made(two)}, side_by_side).ainvoke({"sample": SAMPLE})
+    assert final["scores"] == {**alone(one)["scores"], **alone(two)["scores"]}
+
+
+@pytest.mark.parametrize("method", NAMES)
+async def test_a_name_stands_before_every_agents_name_and_changes_nothing_else(method):
+    plain, named = alone(method), alone(method, "a")
+    assert [f"a-{s.agent}" for s in plain["scores"].values()] == [s.agent for s in named["scores"].values()]
+    assert [s.answer for s in plain["scores"].values()] == [s.answer for s in named["scores"].values()]
+    assert {n.agent.partition("-")[0] for n in named.get("notes", {}).values()} <= {"a"}
+
+
+async def test_two_judges_of_one_method_keep_all_their_scores():
+    def judged(by):
+        score = {"clarity": {"reason": "r", "score": by}}
+        kept = {"rectifications": {"clarity": {"reason": "r", "verdict": "keep", "score": by}}}
+        judge = scripted(score, {**kept, "definitions": [], "new_criteria": []})
+        return sageval(judge, criteria=[Criterion(name="Clarity")], samples=1, name=f"by-{by}")
+
+    final = await composed({"two": judged(2), "four": judged(4)}).ainvoke({"sample": SAMPLE})
+    assert {key: s.value for key, s in final["scores"].items()} == {
+        "Clarity/by-2-evaluator/draft/0": 2.0, "Clarity/by-2-sage/final/0": 2.0,
+        "Clarity/by-4-evaluator/draft/0": 4.0, "Clarity/by-4-sage/final/0": 4.0,
+    }  # fmt: skip
+
+
+async def test_what_stood_in_the_state_before_does_not_reach_a_method():
+    before = {
+        "scores": keyed(Score(criterion="Old", agent="e", stage="draft", value=1.0)),
+        "rectifications": {"Old": Rectification(criterion="Old", agent="x")},
+        "findings": {"old": Finding(assistant="old", value=9.0)},
+        "plan": Plan(text="old"),
+    }
+    for method in NAMES:
+        final = await composed({"method": made(method)}).ainvoke({"sample": SAMPLE, **before})
+        assert final["scores"] == {**before["scores"], **alone(method)["scores"]}
+
+
+async def test_criteria_of_the_state_reach_every_method():
+    given = [Criterion(name="Wit", definition="It makes one smile.")]
+    nodes = {name.replace("-", "_"): made(name) for name in NAMES}
+    final = await composed(nodes).ainvoke({"sample": SAMPLE, "criteria": given})
+    finals = {s.criterion for s in final["scores"].values() if s.stage == "final"}
+    assert finals == {"Wit", "overall"}  # the fusing judge adds an overall score
+    assert final["criteria"] == given
+
+
+async def test_of_one_answer_the_node_last_by_name_stands_whoever_was_quicker():
+    def node(value):
+        async def says(state: jg.EvalState) -> jg.EvalState:
+            advice = Suggestion(kind="criterion", criterion=f"C{value}", definition="d", agent="x")
+            return {"overall": value, "plan": Plan(text=str(value)), "suggestions": [advice]}
+
+        return says
+
+    final = await composed({"z": node(2.0), "a": node(1.0)}).ainvoke({"sample": SAMPLE})
+    assert (final["overall"], final["plan"].text) == (2.0, "2.0")
+    assert [s.criterion for s in final["suggestions"]] == ["C1.0", "C2.0"]
+
+
+async def test_suggestions_double_through_no_subgraph():
+    advice = [Suggestion(kind="criterion", criterion="New", definition="d", agent="x")]
+
+    async def critic(state: jg.EvalState) -> jg.EvalState:
+        return {"suggestions": advice}
+
+    async def after(state: jg.EvalState) -> jg.EvalState:
+        return {}
+
+    nested = StateGraph(jg.EvalState)
+    nested.add_node("after", after)
+    nested.add_edge(START, "after")
+    final = await composed({"critic": critic, "nested": nested.compile()}, False).ainvoke({"sample": SAMPLE})
+    assert final["suggestions"] == advice
