@@ -3,7 +3,7 @@
     START -> read -> METHOD -> END
 
 Studio and LangGraph's server send JSON: `read` makes values of it. JUDGEGRAPH_JUDGE names the judge
-("openai:MODEL"); without it the embedded judge answers.
+("openai:MODEL"); without it, or where it is empty, the embedded judge answers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel, ValidationError
 
-from judgegraph.errors import DataError, one_line
+from judgegraph.errors import CriteriaError, DataError, one_line
+from judgegraph.prompts.criteria_sets import criteria_set
 from judgegraph.registry import factory
 from judgegraph.types import Asked, Criterion, Sample
 
@@ -26,7 +27,7 @@ async def read(state: Asked) -> Asked:
     """The sample, and criteria where there are any, of their JSON objects; values stay as they are.
 
     Raises:
-        DataError: a field is missing, unknown or wrong; the message names it.
+        DataError: a field is missing, unknown or wrong, or two criteria share a name; the message says which.
     """
     if "sample" not in state:
         raise DataError('sample: missing; send {"sample": {"id": "1", "output": "the text to judge"}}')
@@ -35,8 +36,17 @@ async def read(state: Asked) -> Asked:
     if criteria is not None:
         if not isinstance(criteria, list):
             raise DataError(f"criteria: expected a list of objects, got {type(criteria).__name__}")
-        made["criteria"] = [_value(Criterion, c, f"criteria[{i}]") for i, c in enumerate(criteria)]
+        made["criteria"] = _distinct([_value(Criterion, c, f"criteria[{i}]") for i, c in enumerate(criteria)])
     return made
+
+
+def _distinct(criteria: list[Criterion]) -> list[Criterion]:
+    if not criteria:
+        raise DataError("criteria: the list is empty; leave it out to judge by the method's own")
+    try:
+        return list(criteria_set(criteria).criteria)
+    except CriteriaError as error:  # two of one name
+        raise DataError(str(error)) from None
 
 
 def _value(kind: type[V], given: Any, name: str) -> V:
@@ -52,7 +62,7 @@ def _value(kind: type[V], given: Any, name: str) -> V:
 
 def _built(method: str) -> Any:
     """The method behind `read`, under its own name and with its own answer."""
-    made = factory(method)(judge=os.environ.get("JUDGEGRAPH_JUDGE", "embedded"))
+    made = factory(method)(judge=os.environ.get("JUDGEGRAPH_JUDGE") or "embedded")
     inner = made.builder
     graph = StateGraph(inner.state_schema, input_schema=Asked, output_schema=inner.output_schema)
     graph.add_node("read", read)

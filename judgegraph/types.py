@@ -240,6 +240,7 @@ class Score(Value):
         reader: the rung that read it: "logprobs", "samples", "stated", "mean", "text", "plain".
         raw: the reply as it came, kept where it could not be read.
         notes: repairs of the reply and other things worth knowing.
+        draft: key of the score that this one rectifies; None where it rectifies none.
     """
 
     criterion: str
@@ -257,6 +258,7 @@ class Score(Value):
     reader: str = ""
     raw: str | None = None
     notes: tuple[str, ...] = ()
+    draft: str | None = None
 
     @model_validator(mode="after")
     def _honest(self) -> Self:
@@ -294,6 +296,11 @@ class Rectification(Value):
     unseen: float | None = Field(default=None, ge=0, le=1)
     reader: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """criterion/agent."""
+        return key_of(self.criterion, self.agent)
 
 
 class Suggestion(Value):
@@ -420,7 +427,7 @@ class EvalState(TypedDict, total=False):
     criteria: list[Criterion]  # in: what to judge by; methods read it and leave it as it is
     task: str  # one sentence: what kind of text is judged, for prompts
     scores: Annotated[Scores, merged]
-    rectifications: Annotated[dict[str, Rectification], merged]  # criterion -> what the critic says
+    rectifications: Annotated[dict[str, Rectification], merged]  # criterion/agent -> what the critic says
     suggestions: Annotated[list[Suggestion], joined]
     aspects: Annotated[dict[str, list[Criterion]], merged]  # target -> its chain (CoAScore)
     branches: Annotated[dict[str, Criterion], merged]  # criterion/agent -> as it was written for the sample (Fennec)

@@ -62,6 +62,8 @@ def test_the_method_stands_behind_read():
         ({"sample": {"id": "1", "output": "x", "outputs": "y"}}, "sample.outputs: Extra inputs"),
         ({"sample": {"id": "1", "output": 5}}, "sample.output: "),
         ({**INPUT, "criteria": "forms"}, "criteria: expected a list of objects, got str"),
+        ({**INPUT, "criteria": []}, "criteria: the list is empty"),
+        ({**INPUT, "criteria": [{"name": "Flow"}, {"name": "flow"}]}, "criteria: .*2 criteria share one name"),
         ({**INPUT, "criteria": [{"name": "a"}, {"name": "b", "scale": "5-1"}]}, r"criteria\[1\].scale: "),
     ],
     ids=lambda v: v if isinstance(v, str) else "",
@@ -74,3 +76,8 @@ async def test_what_is_no_sample_is_told_by_its_field(given, said):
 async def test_values_are_taken_as_they_are():
     sample = Sample(**INPUT["sample"])
     assert (await graph_of("g-eval").ainvoke({"sample": sample}))["scores"]
+
+
+async def test_an_empty_name_of_a_judge_means_the_embedded_one(monkeypatch):
+    monkeypatch.setenv("JUDGEGRAPH_JUDGE", "")
+    assert (await graph_of("g-eval").ainvoke(INPUT))["scores"]

@@ -81,8 +81,6 @@ def _suggestions(part: str, data: Any, criteria: Mapping[str, Criterion]) -> lis
         kind: Any = "definition" if part == "definitions" else "criterion"
         reason = str(item.get("reason") or "")
         found.append(
-            Suggestion(
-                kind=kind, criterion=known.get(name.casefold(), name), definition=definition, reason=reason
-            )
+            Suggestion(kind=kind, criterion=known.get(name.casefold(), name), definition=definition, reason=reason)
         )
     return found if part == "definitions" else found[:NEW_AT_MOST]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from typing_extensions import TypedDict
 
-from judgegraph.types import Rectification, Score, Scores, keyed
+from judgegraph.types import Rectification, Score, Scores, key_of, keyed
 
 
 class Verdicts(TypedDict):  # what rectify reads
@@ -24,10 +25,13 @@ class Rectify:
 
     What the critic keeps has the draft's value. What it changes has its value, on the same scale. A draft
     without a value stays without one; where the critic failed, the final score has the critic's status: an
-    unreviewed draft is not a reviewed score.
+    unreviewed draft is not a reviewed score. A final score names its draft by the draft's key.
+
+    Of several critics' verdicts those by the agent `name` count; where it said nothing at all, those of any other
+    critic do, under whatever keys it wrote them.
 
     Attributes:
-        stage: of the scores that were reviewed. name: the agent that the final scores name.
+        stage: of the scores that were reviewed. name: the critic, whom the final scores name as their agent.
     """
 
     stage: str = "draft"
@@ -36,17 +40,28 @@ class Rectify:
     def __call__(self, state: Verdicts) -> Final:
         drafts = [s for s in state["scores"].values() if s.stage == self.stage]
         said = state["rectifications"]
-        return {"scores": keyed(*(_final(d, said.get(d.criterion), self.name) for d in drafts))}
+        return {"scores": keyed(*(_final(d, _verdict(said, d.criterion, self.name), self.name) for d in drafts))}
+
+
+def _verdict(said: Mapping[str, Rectification], criterion: str, critic: str) -> Rectification | None:
+    """The critic's own verdict; without any of its own another's, by criterion: the last one's."""
+    if (own := said.get(key_of(criterion, critic))) is not None:
+        return own
+    theirs = [r for r in said.values() if r.agent == critic] or said.values()
+    found = [r for r in theirs if r.criterion == criterion]
+    return found[-1] if found else None
 
 
 def _final(draft: Score, verdict: Rectification | None, agent: str) -> Score:
-    final = draft.model_copy(update={"stage": "final", "agent": agent, "raw": None})
+    final = draft.model_copy(update={"stage": "final", "agent": agent, "raw": None, "draft": draft.key})
     if draft.status != "ok":
         return final
     if verdict is None or verdict.status != "ok":
         status = "skipped" if verdict is None else verdict.status
         reason = verdict.reason if verdict else "the critic said nothing of this criterion"
-        return Score(criterion=draft.criterion, agent=agent, status=status, scale=draft.scale, reason=reason)
+        return Score(
+            criterion=draft.criterion, agent=agent, status=status, scale=draft.scale, reason=reason, draft=draft.key
+        )  # fmt: skip
     if verdict.action == "keep":
         return final.model_copy(update={"reason": verdict.reason or draft.reason})
     scale = draft.scale
@@ -54,4 +69,5 @@ def _final(draft: Score, verdict: Rectification | None, agent: str) -> Score:
         criterion=draft.criterion, agent=agent, scale=scale, reason=verdict.reason, reader=verdict.reader,
         value=scale.check(verdict.value) if scale and verdict.value is not None else verdict.value,
         label=verdict.label, distribution=verdict.distribution, unseen=verdict.unseen, notes=verdict.notes,
+        draft=draft.key,
     )  # fmt: skip

@@ -30,7 +30,7 @@ class Reviewed(TypedDict):  # what a critic reads
 
 
 class Critique(TypedDict):  # what it writes
-    rectifications: dict[str, Rectification]  # criterion -> what it says of its score
+    rectifications: dict[str, Rectification]  # criterion/agent -> what it says of its score
     suggestions: list[Suggestion]
     notes: NotRequired[Notes]  # advice that could not be had
 
@@ -88,7 +88,7 @@ class Sage:
             for part in PARTS[1:]
             for s in (rating.value or {}).get(part) or ()
         ]
-        return {"rectifications": {r.criterion: r for r in verdicts}, "suggestions": advice, "notes": keyed(*notes)}
+        return {"rectifications": keyed(*verdicts), "suggestions": advice, "notes": keyed(*notes)}
 
     def _fields(self, sample: Sample, asked: Mapping[str, Criterion], drafts: Mapping[str, Score]) -> dict[str, Any]:
         return {

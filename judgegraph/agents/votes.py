@@ -36,7 +36,7 @@ class Outcome:
     """What the votes come to.
 
     Attributes:
-        answer: mean of the values in which "keep" counts as the draft's, or the most frequent changed label; the
+        answer: mean of the values in which "keep" counts as the draft's, or the label with most votes; the
             draft's where it is kept. distribution: value or label -> share of the replies.
     """
 
@@ -74,38 +74,59 @@ def agrees(verdict: str, given: Answer, old: Answer) -> bool:
 
 
 def outcome(votes: Sequence[Vote], draft: Score) -> Outcome:
-    """The majority's verdict; a tie keeps the score, and so does a mean that goes against the verdict.
+    """What the replies decide, against the draft only where enough of them agree.
+
+    Of labels each vote counts for its answer, "keep" for the draft's: the score changes where a changed label has
+    more votes than the draft's, and a tie with the draft's keeps it. Of numbers more than half of the readable
+    replies must say one verdict, "raise" or "lower", and the mean of all must go that way; else the score stands.
 
     Args:
-        votes: one or more, in the order of the replies.
+        votes: of the readable replies, one or more, in their order.
     """
-    counts = Counter(vote.verdict for vote in votes)
-    (verdict, most), *others = counts.most_common()
-    notes = tuple(dict.fromkeys(vote.note for vote in votes if vote.note))
-    if others and others[0][1] == most:
-        names = " and ".join(repr(name) for name in sorted(counts) if counts[name] == most)
-        verdict, notes = "keep", (*notes, f"equally many replies say {names}; the score stands")
-    reason = next((vote.reason for vote in votes if vote.verdict == verdict), votes[0].reason)
+    old = votes[0].answer if draft.answer is None else draft.answer
+    answer, notes = _label(votes, old) if isinstance(old, str) else _value(votes, old)
+    notes = (*dict.fromkeys(vote.note for vote in votes if vote.note), *notes)
+    sides = [vote for vote in votes if _with(vote, answer, old)]
+    reason = (sides or votes)[0].reason
+    return Outcome("keep" if answer == old else "change", answer, reason, _shares(votes), notes)
+
+
+def _label(votes: Sequence[Vote], old: str) -> tuple[str, tuple[str, ...]]:
+    """The label with most votes, of equals the first by name, with a note why."""
     shares = _shares(votes)
+    changed = {name: share for name, share in shares.items() if name != old}
+    if not changed:
+        return old, ()
+    label = max(changed, key=lambda name: changed[name])
+    if changed[label] > shares.get(old, 0.0):
+        return label, tied(changed, label)
+    equal = sorted(name for name, share in shares.items() if share == shares[old])
+    names = " and ".join(map(repr, equal))
+    return old, (f"equally many replies say {names}; the score stands",) if len(equal) > 1 else ()
+
+
+def _value(votes: Sequence[Vote], old: float) -> tuple[Answer, tuple[str, ...]]:
+    """The mean of all values where more than half go one way, else the draft's, with a note why."""
+    counts = Counter(vote.verdict for vote in votes)
+    verdict, most = counts.most_common(1)[0]
+    if 2 * most <= len(votes):
+        equal = sorted(name for name in counts if counts[name] == most)
+        said = f"equally many replies say {' and '.join(map(repr, equal))}"
+        few = said if len(equal) > 1 else "no more than half of the replies say one verdict"
+        return old, (f"{few}; the score stands",)
     if verdict == "keep":
-        return Outcome("keep", votes[0].answer if draft.answer is None else draft.answer, reason, shares, notes)
-    answer, tied = _answer(votes, verdict)
-    notes = (*notes, *tied)
-    old = draft.answer
-    if old is not None and not agrees(verdict, answer, old):
-        notes = (*notes, f"most replies say {verdict!r} but the mean of all is {answer:.4g}; the score stands")
-        return Outcome("keep", old, reason, shares, notes)
-    return Outcome("change", answer, reason, shares, notes)
+        return old, ()
+    mean = mean_of([vote.answer for vote in votes if isinstance(vote.answer, float)])
+    if agrees(verdict, mean, old):
+        return mean, ()
+    return old, (f"most replies say {verdict!r} but the mean of all is {mean:.4g}; the score stands",)
 
 
-def _answer(votes: Sequence[Vote], verdict: str) -> tuple[Answer, tuple[str, ...]]:
-    """The mean of all values, or the label most often changed to, of equals the first by name, with a note."""
-    values = [vote.answer for vote in votes if isinstance(vote.answer, float)]
-    if values:
-        return mean_of(values), ()
-    shares = _shares([vote for vote in votes if vote.verdict == verdict])
-    label = max(shares, key=lambda name: shares[name])
-    return label, tied(shares, label)
+def _with(vote: Vote, answer: Answer, old: Answer) -> bool:
+    """The vote goes the way that was decided."""
+    if isinstance(answer, str) or isinstance(old, str) or answer == old:
+        return vote.answer == answer
+    return vote.verdict == ("raise" if answer > old else "lower")
 
 
 def _shares(votes: Sequence[Vote]) -> dict[str, float]:

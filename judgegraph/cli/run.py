@@ -95,8 +95,11 @@ def _run(graph: Any, samples: Samples, out: str | None, **settings: Any) -> Run:
     try:
         return evaluate(graph, samples, out=out, **settings)
     except KeyboardInterrupt as stop:
-        if out and (Path(out) / "items.jsonl").exists():
-            stop.add_note(f"what was finished is in {out}")
+        items = Path(out) / "items.jsonl" if out else None
+        kept = items is not None and items.exists() and items.stat().st_size > 0
+        stop.add_note(
+            f"what was finished is in {out}" if kept else "nothing was saved; --out FOLDER keeps what is finished"
+        )
         raise
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from judgegraph.cli.main import printable
 from judgegraph.runtime.summary import Line, Summary
+from judgegraph.types import Score
 
 GAP = 2  # columns between two of the table
 NAME = 16  # columns that a criterion's name keeps; longer ones are folded
@@ -19,6 +20,24 @@ SPARE = ("sd", "scale", "critic", "draft")  # what goes first where the terminal
 def plain(text: str) -> Text:
     """Inert: neither markup nor control characters."""
     return Text(printable(text))
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """ "1 sample", "2 samples"."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def names(rows: Sequence[Line] | Sequence[Score]) -> list[str]:
+    """What each row is called: its criterion, the side of a pair, and the agent where several judged the same."""
+    agents: dict[tuple[str, ...], set[str]] = {}
+    for x in rows:
+        agents.setdefault((x.criterion, x.stage, x.of), set()).add(x.agent)
+    return [
+        x.criterion
+        + (" (rival)" if x.of == "rival" else "")
+        + (f" ({x.agent})" if len(agents[x.criterion, x.stage, x.of]) > 1 else "")
+        for x in rows
+    ]
 
 
 def score_table(summary: Summary, lines: Sequence[Line], width: int) -> Table:
@@ -39,9 +58,9 @@ def score_table(summary: Summary, lines: Sequence[Line], width: int) -> Table:
 
 
 def _columns(summary: Summary, lines: Sequence[Line]) -> dict[str, list[str]]:
-    drafts = [_draft(summary, line) for line in lines]
+    drafts = [summary.lines.get(x.draft) if x.draft else None for x in lines]
     columns = {
-        "criterion": [x.criterion + (" (rival)" if x.of == "rival" else "") for x in lines],
+        "criterion": names(lines),
         "scale": ["labels" if x.labels else str(x.scale or "") for x in lines],
         "n ok": [f"{x.n_ok}/{x.n}" for x in lines],
         "draft": [_mean(draft) for draft in drafts],
@@ -50,14 +69,6 @@ def _columns(summary: Summary, lines: Sequence[Line]) -> dict[str, list[str]]:
         "critic": [_moves(x) for x in lines],
     }
     return columns if any(drafts) else {k: v for k, v in columns.items() if k not in ("draft", "critic")}
-
-
-def _draft(summary: Summary, line: Line) -> Line | None:
-    """The draft of a final line: of the same side of a pair."""
-    if line.stage == "draft":
-        return None
-    found = [x for x in summary.lines.values() if (x.criterion, x.stage, x.of) == (line.criterion, "draft", line.of)]
-    return found[-1] if found else None
 
 
 def _width(columns: dict[str, list[str]]) -> int:
@@ -70,10 +81,11 @@ def _name_width(names: Sequence[str]) -> int:
 
 
 def _moves(line: Line) -> str:
-    """How often the critic changed a score, and which way."""
+    """How often the critic changed a score, and which way; "" where there was none to review."""
     other = line.changed - line.down - line.up
     said = [f"{n} {way}" for n, way in ((line.down, "down"), (line.up, "up"), (other, "changed")) if n]
-    return ", ".join(said) or "kept all"
+    kept = f"kept {'all' if line.reviewed == line.n else line.reviewed}" if line.reviewed else ""
+    return ", ".join(said) or kept
 
 
 def _mean(line: Line | None) -> str:

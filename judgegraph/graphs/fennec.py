@@ -24,7 +24,7 @@ from judgegraph.agents.criteria_writer import CriteriaWriter
 from judgegraph.agents.guideline_writer import GuidelineWriter
 from judgegraph.agents.judge import Judge
 from judgegraph.agents.merge import Merge
-from judgegraph.graphs.settings import Finite, Temperature, UpToFifty, checked, named
+from judgegraph.graphs.settings import OneToFive, Temperature, UpToFifty, checked, named
 from judgegraph.graphs.weigh import Branch, Mode, weigh
 from judgegraph.models import JudgeLike
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
@@ -79,7 +79,7 @@ Compiled: TypeAlias = CompiledStateGraph[State, None, Asked, Result]
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike | None = None, branches: UpToFifty = 5,
     mode: Mode = "auto", orders: Orders = "AB", labels: Labels = "response", reply: Reply = "form",
-    merge: Rule = "sum", correct: Correct = "below", threshold: Finite = 3.0,
+    merge: Rule = "sum", correct: Correct = "below", threshold: OneToFive = 3.0,
     writer_judge: JudgeLike | None = None, corrector_judge: JudgeLike | None = None,
     task: str | None = None, temperature: Temperature | None = 0.0, name: str = "",
 ) -> Builder:  # fmt: skip
@@ -96,7 +96,7 @@ def builder(
         merge: "sum" of the criteria's scores, or "votes" where judges give verdicts alone.
         correct: a response is corrected where a criterion scores "below" the threshold (paper), "at-most" it
             (the code), or never ("off").
-        threshold: on the scale 1-5; carried over to other scales.
+        threshold: 1 to 5, as on the scale 1-5; carried over to other scales.
         writer_judge: of criteria and guidelines. corrector_judge: of corrections.
         task: one sentence that says what kind of text is judged; None: that of the criteria set.
         temperature: of every call; None leaves it to the judges.

@@ -18,7 +18,7 @@ Samples = Annotated[int, Field(ge=1)]
 UpToFifty = Annotated[int, Field(ge=1, le=50)]
 UpToHundred = Annotated[int, Field(ge=1, le=100)]
 Temperature = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+OneToFive = Annotated[float, Field(ge=1, le=5)]
 
 TOLD = ("name", "criteria", "assistants", "task", "temperature", "samples", "predictions", "first_digit")
 NAMES = {
@@ -55,12 +55,19 @@ def checked(method: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 raise ConfigError("\n".join(wrong))
             graph: Any = builder(*args, **kwargs)
             graph.method_settings = _telling(parameters, given)  # for a run's signature
-            graph.method_nodes = frozenset(graph.nodes)
+            graph.method_nodes = frozenset(set(graph.nodes) - _brought(graph, given))
             return cast(R, graph)
 
         return build
 
     return around
+
+
+def _brought(graph: Any, given: Mapping[str, Any]) -> set[str]:
+    """Nodes whose agent was passed in: its settings are not the builder's, and it tells them itself."""
+    agents = {id(value) for value in given.values() if callable(value)}
+    runs = {name: spec.runnable for name, spec in graph.nodes.items()}
+    return {n for n, run in runs.items() if agents & {id(getattr(run, k, None)) for k in ("func", "afunc")}}
 
 
 def _telling(parameters: inspect.Signature, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,6 +153,9 @@ def _no_judge(judge: Any, kinds: tuple[Any, ...]) -> str:
     if not isinstance(judge, kinds):
         return f"expected the name of a judge, an Endpoint or a LangChain chat model, got {type(judge).__name__}"
     model = judge.model if isinstance(judge, Endpoint) else judge
-    if not isinstance(model, str) or model == "embedded" or model.partition(":")[2]:
+    if not isinstance(model, str) or model == "embedded":
+        return ""
+    provider, _, name = model.partition(":")
+    if provider.strip() and name.strip():
         return ""
     return f"no judge '{one_line(scrubbed(model), 80)}'; write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL'"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judgegraph.models.numerals import VALUE
+from judgegraph.models.numerals import NUMBER, VALUE
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _OPEN = r"[\s*_\"'`\[({]{0,6}"
@@ -27,6 +27,16 @@ _VERB = (
     r"receiv(?:es?|ed|ing)|earn\w{0,3}|deserv(?:es?|ed|ing)|gets?|got|merit\w{0,3}|warrant\w{0,3})\b"
 )
 _SAYING = r"\b(?:(?:is|as|be|it['’]s|say)[ ]an?|I['’](?:d|ll)[ ](?:say|go[ ]with))"
+
+_OUT_OF = r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'`)\]]{0,3}"
+_ARROW = rf"{_OUT_OF}[ \t]{{0,2}}(?:[-–—=]{{1,2}}>|[→⇒⟶➜])[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"
+_CHANGED = re.compile(rf"{NUMBER}(?:{_ARROW}{NUMBER}){{1,9}}", re.I)  # "2 -> 3"
+_DENIED = re.compile(  # "cannot be rated: 2"
+    r"(?:\b(?:cannot|can[ ]not|not|never|(?:unable|impossible)[ ]to)|n['’]t)[ ](?:be[ ])?"
+    r"(?:rat|scor|grad|judg|evaluat|assess)(?:ed|e|able|eable)?\b"
+    rf"(?:[ ](?:at[ ]all|here|it|(?:this|the)[ ][a-z]{{1,20}}))?{_COLON}{_OPEN}(?P<n>{NUMBER})",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
@@ -85,3 +95,9 @@ RULES = (
     ),
     Rule("lone", _patterns(VALUE), loose=True),
 )
+
+
+def unclear(text: str) -> Iterator[tuple[int, int]]:
+    """Places of numbers that settle nothing: one turned into another ("2 -> 3"), or beside "cannot be rated:"."""
+    yield from (match.span() for match in _CHANGED.finditer(text))
+    yield from (match.span("n") for match in _DENIED.finditer(text))

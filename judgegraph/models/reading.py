@@ -10,7 +10,8 @@ The rules, first to last; the first that finds a number decides, also where that
     7. lone: the only number on the scale, where it counts nothing else
 Of several numbers by one rule the last counts, as judges reason towards a verdict, but a final or overall one
 before others; different numbers for things of different names, and different lone ones, give no verdict.
-The scale's own numbers, list marks, and what a point would mean are no answers. A reply that abstains ("N/A",
+The scale's own numbers, list marks, and what a point would mean are no answers; a number turned into another
+("2 -> 3") or beside a denial ("cannot be rated: 2") gives no verdict. A reply that abstains ("N/A",
 "No evidence: ...") is read by none of the rules.
 """
 
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from judgegraph.models.choices import read_choice
 from judgegraph.models.numerals import echoes, meanings, ranges, valued
 from judgegraph.models.rating_context import FINAL, counts_something, subject
-from judgegraph.models.rating_rules import RULES, Rule
+from judgegraph.models.rating_rules import RULES, Rule, unclear
 from judgegraph.models.reply_text import Excerpt, Reading, abstains, refuses, unread
 from judgegraph.types import Scale
 
@@ -33,7 +34,7 @@ MOST = 60  # numbers looked at from either end: a reply with more is a table, an
 
 @dataclass(frozen=True)
 class _Found:
-    value: float | None  # None: off the scale, or two numbers at once
+    value: float | None  # None: off the scale, two numbers at once, or a rating denied
     start: int
     end: int
     subject: str
@@ -47,11 +48,12 @@ class _Reply:
     scale: Scale
     echo: frozenset[int]
     told: frozenset[int]
-    twofold: frozenset[int]
+    unsettled: frozenset[int]
 
     @classmethod
     def of(cls, text: str, scale: Scale) -> _Reply:
-        return cls(text, scale, _places(echoes(text, scale)), _places(meanings(text)), _places(ranges(text)))
+        unsettled = _places([*ranges(text), *unclear(text)])
+        return cls(text, scale, _places(echoes(text, scale)), _places(meanings(text)), unsettled)
 
 
 def _places(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
@@ -69,7 +71,7 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
                 continue
             if rule.loose and (start in reply.told or counts_something(text, match, rule.name)):
                 continue
-            value = None if start in reply.twofold else valued(match, reply.scale)
+            value = None if start in reply.unsettled else valued(match, reply.scale)
             if value is not None or rule.name != "lone":
                 found.append(_Found(value, start, end, subject(text, match) if rule.named else ""))
     return sorted(found, key=lambda one: one.start)

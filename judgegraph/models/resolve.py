@@ -135,7 +135,7 @@ def _make(endpoint: Endpoint) -> Judge:
         from judgegraph.models.embedded import EmbeddedJudge
 
         return Judge("embedded", EmbeddedJudge(), endpoint, speaks_openai=True)
-    if not name:
+    if not provider.strip() or not name.strip():
         known = "write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL'"
         raise ConfigError(f"no judge '{one_line(scrubbed(endpoint.model), 80)}'; {known}")
     if provider == "openai":

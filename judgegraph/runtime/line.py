@@ -14,10 +14,14 @@ class Line:
     """One criterion by one agent at one stage.
 
     Attributes:
-        n: scores asked for, and one for every sample whose graph did not come to its end. statuses: status -> count.
+        n: scores asked for, and those that the samples whose graph did not come to its end would have had.
+        statuses: status -> count.
         values: how many values could be read. mean: of these, in the units of the scale; None without any.
-        labels: label -> count. changed, up, down: finals that differ from their draft.
-        lost: status -> count of the samples whose graph did not come to its end; `statuses` holds them too.
+        labels: label -> count. draft: key of the line whose scores these ones rectify.
+        reviewed: finals that could be read beside their draft. changed, up, down: those that differ from it.
+        lost: status -> count of scores of the samples whose graph did not come to its end; `statuses` holds them too.
+        samples: whether it is a pair -> samples that have scores here. asked: the same -> their scores.
+        own: the criterion was written for the sample.
     """
 
     criterion: str
@@ -31,6 +35,11 @@ class Line:
     statuses: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
+    samples: Counter[bool] = field(default_factory=Counter)
+    asked: Counter[bool] = field(default_factory=Counter)
+    own: bool = False
+    draft: tuple[str, ...] | None = None
+    reviewed: int = 0
     up: int = 0
     down: int = 0
     changed: int = 0
@@ -64,8 +73,31 @@ class Line:
         if score.label is not None:
             self.labels[score.label] += 1
 
+    def review(self, score: Score, draft: Score) -> None:
+        """Count a final score's moves from the score that it rectifies."""
+        self.draft = (draft.criterion, draft.agent, draft.stage, draft.of)
+        if score.status == draft.status == "ok":
+            self.reviewed += 1
+            self.changed += score.answer != draft.answer
+        if score.value is not None and draft.value is not None:
+            self.up += score.value > draft.value
+            self.down += score.value < draft.value
+
+    def due(self, pair: bool, ok: Counter[bool]) -> int:
+        """Scores that a failed sample would have had here, by those that came to their end (`ok`, by pair or not).
+
+        A criterion that some samples brought of their own is due from none; of a kind (pair or single) that came
+        to its end nowhere, the other kind tells.
+        """
+        if self.of == "rival" and not pair:
+            return 0
+        kind = pair if ok[pair] else not pair
+        if not self.samples[kind] or (self.own and self.samples[kind] < ok[kind]):
+            return 0
+        return round(self.asked[kind] / self.samples[kind])
+
     def lose(self, status: str, count: int) -> None:
-        """Count samples whose graph did not come to its end."""
+        """Count scores of samples whose graph did not come to its end."""
         self.n += count
         self.statuses[status] += count
         self.lost[status] += count

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
 from typing import Any
-from urllib.parse import urlsplit
 
 from judgegraph import __version__, prompts
 from judgegraph.errors import one_line
-from judgegraph.models import Endpoint, Reader, name_of
+from judgegraph.models import Reader
 from judgegraph.prompts.criteria_sets import CriteriaSet
+from judgegraph.runtime.judge_line import judge_line
 from judgegraph.types import Criterion
 
-MARKS = {"temperature": "t", "top_p": "p", "max_tokens": "max", "seed": "seed"}  # a judge's setting -> its mark
 ELSEWHERE = ("judge", "judge_name", "comparer", "prompt", "name", "task", "stage", "temperature")  # or names only
 
 
@@ -37,7 +35,7 @@ def details(graph: Any) -> dict[str, Any]:
     for node, agent in agents_of(graph):
         about: dict[str, Any] = {"agent": type(agent).__name__}
         if judge := getattr(agent, "judge", None):
-            about["judge"] = _judge(judge, getattr(agent, "temperature", None))
+            about["judge"] = judge_line(judge, getattr(agent, "temperature", None))
         if prompt := getattr(agent, "prompt", None):
             about["prompt"] = f"{prompt}@{prompts.load(prompt).digest}"
         if reader := getattr(agent, "reader", None):
@@ -54,10 +52,11 @@ def details(graph: Any) -> dict[str, Any]:
 
 
 def signature(graph: Any) -> str:
-    """One line, such as `sageval|v:0.1.0|judge:openai:m@t0.7@host:8000|prompts:evaluate@3f9c1e07|criteria:1a2b3c4d`.
+    """One line, such as `sageval|v:0.1.0|judge:openai:m@t0.7@host:8000/v1|prompts:evaluate@3f9c1e07|criteria:1a2b3c4d`.
 
-    A judge has its temperature ("@t0", the agent's own before the endpoint's), seed, and the host of its base URL; a
-    reader that samples the temperature of its samples. Settings are those that differ from their defaults.
+    A judge has its temperature ("@t0", the agent's own before the endpoint's), seed, and the host and path of its base
+    URL, a chat model object a digest of what else was set on it; a reader that samples the temperature of its samples.
+    Settings are those that differ from their defaults, of an agent that was passed in its own.
     """
     about = details(graph)
     nodes: Mapping[str, Any] = about["nodes"]
@@ -80,7 +79,7 @@ def _options(agent: Any) -> dict[str, Any]:
 
 
 def _settings(graph: Any, nodes: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a method what its builder was given, which all else in it follows from; of other agents their own."""
+    """Of a method what its builder was given, which the rest follows from; of agents from elsewhere their own."""
     found, told = {}, []
     for path, method in _methods(graph):
         found.update({f"{path}{name}": value for name, value in method.method_settings.items()})
@@ -108,23 +107,6 @@ def _judged_by(criteria: Sequence[Criterion], tasks: Sequence[str]) -> list[str]
     digest = CriteriaSet.model_construct(name="", task=task, criteria=tuple(criteria)).digest
     scales = dict.fromkeys(str(c.scale).replace(" ", "") for c in criteria)
     return [f"criteria:{digest}", f"scale:{','.join(scales)}"]
-
-
-def _judge(judge: Any, own: float | None) -> str:
-    """Its name, the settings that go into its calls, and its host; never a login."""
-    settings = {name: getattr(judge, name, None) for name in MARKS}
-    if own is not None:
-        settings["temperature"] = own
-    said = [f"{MARKS[k]}{v:g}" for k, v in settings.items() if isinstance(v, int | float)]
-    return "@".join([name_of(judge), *said, *_host(judge)])
-
-
-def _host(judge: Any) -> list[str]:
-    address = getattr(judge, "base_url", None) or getattr(judge, "openai_api_base", None)
-    if not address and isinstance(judge, str | Endpoint) and str(judge).startswith("openai:"):
-        address = os.environ.get("OPENAI_BASE_URL")
-    host = urlsplit(str(address or "")).netloc.rpartition("@")[2]
-    return [host] if host else []
 
 
 def _shown(value: Any) -> str:

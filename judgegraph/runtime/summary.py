@@ -11,6 +11,8 @@ from judgegraph.runtime.item import Item
 from judgegraph.runtime.line import Line
 from judgegraph.types import Comparison
 
+STAGES = ("draft", "final")  # any other is of aspects that were proposed for the sample
+
 __all__ = ["Line", "Summary", "summarise"]
 
 
@@ -84,15 +86,19 @@ def _counts(counter: Counter[str]) -> str:
 
 
 def summarise(items: Iterable[Item], signature: str) -> Summary:
-    """Read items once and add them up; a sample that failed as a whole counts in every line as a missing score."""
+    """Read items once and add them up; a sample that failed as a whole misses the scores that the others have."""
     summary = Summary(signature)
     lost: Counter[tuple[str, bool]] = Counter()  # (status, whether the sample is a pair)
+    ok: Counter[bool] = Counter()
     for item in items:
         summary.samples[item.status] += 1
         summary.judged += item.judged
-        if item.status != "ok":
+        pair = item.sample.rival is not None
+        if item.status == "ok":
+            ok[pair] += 1
+        else:
             summary.failures[item.status, item.reason] += 1
-            lost[item.status, item.sample.rival is not None] += 1
+            lost[item.status, pair] += 1
         _add_scores(summary, item)
         _add_pairs(summary, item.comparisons, item.verdict)
         summary.corrections.update(c.status for c in item.corrections)
@@ -101,29 +107,32 @@ def summarise(items: Iterable[Item], signature: str) -> Summary:
             summary.wordings.setdefault((advice.kind, advice.criterion), advice.definition)
         summary.notes.update(f"{n.agent}: {n.text}" for n in item.notes)
     for (status, pair), count in lost.items():
-        _add_lost(summary, status, pair, count)
+        _add_lost(summary, status, pair, count, ok)
     return summary
 
 
 def _add_scores(summary: Summary, item: Item) -> None:
-    drafts = {(s.criterion, s.of): s for s in item.scores if s.stage == "draft"}
+    scores, pair = {s.key: s for s in item.scores}, item.sample.rival is not None
+    written = {criterion.name for criterion in item.branches.values()}
+    seen = set()
     for score in item.scores:
         key = (score.criterion, score.agent, score.stage, score.of)
         line = summary.lines.setdefault(key, Line(*key))
         line.add(score)
-        draft = drafts.get((score.criterion, score.of))
-        if score.stage == "final" and draft and score.status == draft.status == "ok":
-            line.changed += score.answer != draft.answer
-            if score.value is not None and draft.value is not None:
-                line.up += score.value > draft.value
-                line.down += score.value < draft.value
+        line.own |= score.criterion in written or score.stage not in STAGES
+        if item.status == "ok":
+            line.asked[pair] += 1
+            line.samples[pair] += key not in seen
+            seen.add(key)
+        if draft := scores.get(score.draft or ""):
+            line.review(score, draft)
 
 
-def _add_lost(summary: Summary, status: str, pair: bool, count: int) -> None:
+def _add_lost(summary: Summary, status: str, pair: bool, count: int, ok: Counter[bool]) -> None:
     """Which scores a failed sample would have had is known only when all items were seen."""
     for line in summary.lines.values():
-        if pair or line.of != "rival":
-            line.lose(status, count)
+        if due := line.due(pair, ok):
+            line.lose(status, due * count)
     if pair and summary.verdicts:
         summary.verdicts["none"] += count
 

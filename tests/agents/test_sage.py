@@ -8,7 +8,7 @@ from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale, Score, keyed
 
 SAMPLE = Sample(id="s1", output="A text.")
-CLARITY, TONE = Criterion(name="Clarity"), Criterion(name="Tone", scale=Scale(labels=("warm", "cold", "flat")))
+CLARITY, TONE = Criterion(name="Clarity"), Criterion(name="Tone", scale=Scale(labels=("warm", "cold", "flat", "odd")))
 THREE = Score(criterion="Clarity", agent="evaluator", stage="draft", value=3.0, scale=CLARITY.scale)
 WARM = Score(criterion="Tone", agent="evaluator", stage="draft", label="warm", scale=TONE.scale)
 
@@ -23,7 +23,7 @@ async def judged(first, samples=(), criterion=CLARITY, draft=THREE, **settings):
     judge = scripted(first, *([list(samples)] if samples else []))
     sage = Sage(judge=judge, criteria=[criterion], reader=Reader("weighted", samples=len(samples) or 1), **settings)
     written = await sage({"sample": SAMPLE, "scores": keyed(draft)})
-    return written["rectifications"][criterion.name], written
+    return written["rectifications"][f"{criterion.name}/sage"], written
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,20 @@ async def judged(first, samples=(), criterion=CLARITY, draft=THREE, **settings):
         ([*[("raise", 4)] * 3, *[("lower", 1)] * 2], None, "none"),
         ([*[("lower", 1)] * 3, *[("lower", 5)] * 2], 1.8, "down"),
         ([("raise", None)] * 5, None, "none"),
+        ([*[("lower", 1)] * 3, ("raise", 4), *[("keep", 3)] * 2], None, "none"),
+        ([*[("lower", 1)] * 4, ("raise", 4), *[("keep", 3)] * 2], 2.0, "down"),
     ],
-    ids=["lowered", "kept", "kept without values", "a tie", "against the mean", "against its own verdict", "no value"],
+    ids=[
+        "lowered",
+        "kept",
+        "kept without values",
+        "a tie",
+        "against the mean",
+        "against its own verdict",
+        "no value",
+        "half",
+        "more than half",
+    ],
 )
 async def test_the_verdict_is_that_of_most_replies_and_keep_counts_as_the_draft(replies, value, direction):
     said, _ = await judged(review("lower", 1), [review(*reply) for reply in replies])
@@ -65,6 +77,10 @@ async def test_the_reason_is_of_the_first_reply_with_the_verdict():
             [*[("raise", 4)] * 3, *[("lower", 1)] * 2],
             "most replies say 'raise' but the mean of all is 2.8; the score stands",
         ),
+        (
+            [*[("lower", 1)] * 2, ("raise", 4), ("keep", 3)],
+            "no more than half of the replies say one verdict; the score stands",
+        ),
         ([("lower", 5), ("keep", 3), ("keep", 3)], "said 'lower' but gave 5 for a score of 3; the score stands"),
     ],
 )
@@ -87,13 +103,17 @@ async def test_one_reply_whose_value_does_not_fit_its_verdict_keeps_the_score_wi
         (["cold", "cold", "warm"], "cold", ()),
         (["warm", "warm", "cold"], None, ()),
         (["flat", "cold", "cold", "flat"], "cold", ("tied with flat",)),
+        (["warm", "cold", "cold", "flat"], "cold", ()),
+        (["warm", "warm", "cold", "flat", "odd"], None, ()),
+        (["warm", "cold"], None, ("equally many replies say 'cold' and 'warm'; the score stands",)),
+        (["cold", "warm", "flat"], None, ("equally many replies say 'cold' and 'flat' and 'warm'; the score stands",)),
     ],
 )
-async def test_of_labels_the_majority_decides(labels, label, note):
+async def test_of_labels_the_one_with_most_votes_decides_and_the_drafts_is_one_of_them(labels, label, note):
     samples = [review("keep" if name == "warm" else "change", name) for name in labels]
     said, _ = await judged(review("change", "cold"), samples, criterion=TONE, draft=WARM)
     assert (said.label, said.action) == (label, "change" if label else "keep")
-    assert said.notes[1:] == note
+    assert said.notes[-1:] == (note or said.notes[:1])  # the first: no log-probabilities
 
 
 async def test_advice_that_cannot_be_had_is_noted_with_its_status():
@@ -101,7 +121,7 @@ async def test_advice_that_cannot_be_had_is_noted_with_its_status():
     written = await Sage(judge=judge, criteria=[CLARITY], reader=Reader("weighted"), calls="three")(
         {"sample": SAMPLE, "scores": keyed(THREE)}
     )
-    assert (written["rectifications"]["Clarity"].status, written["suggestions"]) == ("ok", [])
+    assert (written["rectifications"]["Clarity/sage"].status, written["suggestions"]) == ("ok", [])
     notes = sorted(written["notes"].values(), key=lambda note: note.status)
     assert [(note.agent, note.status) for note in notes] == [("sage", "provider_error"), ("sage", "unreadable")]
     assert sorted(note.text.partition(":")[0] for note in notes) == [
@@ -123,6 +143,8 @@ async def test_a_judge_known_to_give_no_log_probabilities_is_heard_alike():
     samples = [review("keep", 3), *[review("lower", 1)] * 4]
     judge = scripted(review("keep", 3), samples, samples)
     sage = Sage(judge=judge, criteria=[CLARITY], reader=Reader("weighted", samples=5))
-    said = [(await sage({"sample": SAMPLE, "scores": keyed(THREE)}))["rectifications"]["Clarity"] for _ in range(2)]
+    said = [
+        (await sage({"sample": SAMPLE, "scores": keyed(THREE)}))["rectifications"]["Clarity/sage"] for _ in range(2)
+    ]
     assert [(one.value, one.direction) for one in said] == [(1.4, "down")] * 2
     assert len(judge.calls) == 3

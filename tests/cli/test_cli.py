@@ -65,7 +65,7 @@ def test_a_run_as_json_is_one_object(data):
 def test_rejected_rows_are_named_and_the_neighbours_scored(data):
     data.write_text(data.read_text() + '{"id": "s3"}\n')
     done = call("run", "sageval", data)
-    assert "1 rows rejected" in done.output
+    assert "1 row rejected" in done.output
     assert "line 3" in done.output
     assert "output" in done.output
     assert "2 samples" in done.output

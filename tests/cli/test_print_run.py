@@ -10,7 +10,7 @@ from judgegraph.cli.table import score_table
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import summarise
-from judgegraph.types import Sample, Scale, Score
+from judgegraph.types import Comparison, Sample, Scale, Score
 
 FIVE = Scale(low=1, high=5)
 MANIFEST = {"signature": "sig", "calls": {"prompt_tokens": 0, "completion_tokens": 0, "replies": 0}}
@@ -39,7 +39,14 @@ def table(items, width):
 
 
 def drafted(draft, final, **fields):
-    return item(score(draft, stage="draft", **fields), score(final, **fields))
+    one = score(draft, stage="draft", **fields)
+    return item(one, score(final, draft=one.key, **fields))
+
+
+def by(agent, draft, final):
+    one = Score(criterion="Coherence", agent=f"{agent}-evaluator", stage="draft", value=draft, scale=FIVE)
+    last = Score(criterion="Coherence", agent=f"{agent}-sage", value=final, scale=FIVE, draft=one.key)
+    return one, last
 
 
 def test_the_table_has_the_mean_before_and_after_the_critic():
@@ -87,4 +94,88 @@ def test_a_sample_that_failed_as_a_whole_is_told_once_and_counts_in_the_table(ca
     assert "1/2" in said
     assert "3.00 [2.00, 4.00]" in said
     assert said.count("timeout") == 1
-    assert "1 samples ended with timeout: no result within 40 s" in said
+    assert "1 sample ended with timeout: no result within 40 s" in said
+
+
+def test_rows_of_several_agents_are_told_apart_and_meet_their_own_drafts():
+    rows = [" ".join(row.split()) for row in table([item(*by("a", 4, 4), *by("b", 2, 3), score(5, "Wit"))], 120)]
+    assert rows[1:] == [
+        "Coherence (a-sage) 1-5 1/1 4.00 4.00 kept all",
+        "Coherence (b-sage) 1-5 1/1 2.00 3.00 1 up",
+        "Wit 1-5 1/1 5.00",
+    ]
+
+
+def test_the_printed_sample_tells_agents_apart_and_pairs_them_with_their_drafts(capsys):
+    said = printed([item(*by("a", 4, 4), *by("b", 2, 3), score(5, "Wit"))], capsys)
+    assert "  Coherence (a-sage): 4.00" in said
+    assert "  Coherence (b-sage): 2.00 -> 3.00" in said
+    assert "  Wit: 5.00" in said
+
+
+def test_the_printed_sample_is_the_one_whose_own_critic_moved_it_most(capsys):
+    calm, moved = item(*by("a", 5, 5), *by("b", 1, 1), id="calm"), item(*by("a", 4, 2), id="moved")
+    assert "\nmoved\n" in printed([calm, moved], capsys)
+
+
+def failing(draft, final):
+    one = score(draft, stage="draft")
+    return item(one, score(final, status="ok" if final else "timeout", draft=one.key))
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        ([failing(4, 4), failing(3, 3)], "kept all"),
+        ([failing(4, 4), failing(3, None)], "kept 1"),
+        ([failing(3, None)], ""),
+        ([failing(4, 4), item(id="f", status="timeout", reason="r")], "kept 1"),
+    ],
+    ids=["all", "one unread", "none read", "one failed"],
+)
+def test_a_critic_kept_no_more_than_it_reviewed(items, said):
+    _, row = table(items, 100)
+    assert "".join(row.partition("kept")[1:]).strip() == said
+
+
+def both_orders(names):
+    def one(name, of, order):
+        repeat, value = int(order == "BA"), 4.0 if order == "AB" else 3.0
+        return Score(criterion=name, agent="comparer", of=of, repeat=repeat, value=value, scale=FIVE, reason="r")
+
+    orders = ("AB", "BA")
+    scores = [one(name, of, order) for name in names for order in orders for of in ("output", "rival")]
+    comparisons = [
+        Comparison(criterion=name, agent="comparer", verdict="A", score_a=4, score_b=3, order=order)
+        for name in names for order in orders
+    ]  # fmt: skip
+    return Item(sample=Sample(id="p", output="t", rival="u"), scores=scores, comparisons=comparisons)
+
+
+def test_repeated_scores_tell_their_order_on_one_row(capsys):
+    said = printed([both_orders(["Clarity", "Wit"])], capsys)
+    assert "  Clarity: 4.00 (AB), 3.00 (BA)  r" in said
+    assert "  Clarity (rival): 4.00 (AB), 3.00 (BA)" in said
+    assert "  Wit: A 4 : 3 (AB), A 4 : 3 (BA)" in said
+
+
+def test_repeats_crowd_out_no_other_scores(capsys):
+    said = printed([both_orders([f"C{i}" for i in range(6)])], capsys)
+    assert "  C5 (rival): 4.00 (AB)" in said
+    assert "  C5: A 4 : 3 (AB)" in said
+    assert "more" not in said
+
+
+def test_troubles_tell_the_side_of_a_pair(capsys):
+    said = printed([item(score(3), score(None, of="rival", status="timeout"))], capsys)
+    assert "Coherence (rival) (a, final): 1 timeout" in said
+
+
+def test_one_is_no_plural(capsys):
+    run = Run({**MANIFEST, "calls": {"prompt_tokens": 1, "completion_tokens": 0, "replies": 1}})
+    more = [Comparison(criterion=f"C{i}", agent="comparer", verdict="A") for i in range(13)]
+    run = Run(run.manifest, [item(*(score(3, f"C{i}") for i in range(13)), comparisons=more)])
+    print_run(run, run.summary(), ["row 1: no output"])
+    said = capsys.readouterr().out
+    for line in ("1 sample, 1 call, 1 token", "and 1 more score\n", "and 1 more comparison\n", "1 row rejected:"):
+        assert line in said

@@ -11,7 +11,7 @@ from judgegraph.graphs import sageval as factory
 from judgegraph.graphs.sageval import builder
 from judgegraph.models import Endpoint
 from judgegraph.testing import scripted
-from judgegraph.types import Criterion, EvalState, Sample, Scale
+from judgegraph.types import Criterion, EvalState, Rectification, Sample, Scale
 
 MODULE = sys.modules["judgegraph.graphs.sageval"]
 SAMPLE = Sample(id="s1", query="A survey on lunch.", output={"title": "Lunch", "questions": [{"text": "Hungry?"}]})
@@ -48,7 +48,7 @@ async def finals(*replies, criteria=(CLARITY, TONE), **settings):
 )
 async def test_a_score_moves_only_where_verdict_and_value_agree(critique, final, action, direction):
     state, scores = await finals(DRAFT, critique)
-    said = state["rectifications"]["Clarity"]
+    said = state["rectifications"]["Clarity/sage"]
     assert (scores["Clarity"].value, said.action, said.direction) == (final, action, direction)
     assert state["scores"]["Clarity/evaluator/draft/0"].value == 4.0
 
@@ -138,6 +138,24 @@ async def test_another_critic_takes_the_place_of_sage():
 
     _, scores = await finals(DRAFT, critic=agrees)
     assert {s.status for s in scores.values()} == {"skipped"}
+
+
+@pytest.mark.parametrize("key", ["Clarity", "1", "Clarity/strict"])
+async def test_another_critics_verdicts_count_under_any_key(key):
+    async def lowers(state):
+        said = Rectification(criterion="Clarity", agent="strict", action="change", direction="down", value=2.0)
+        return {"rectifications": {key: said}, "suggestions": []}
+
+    _, scores = await finals(DRAFT, critic=lowers)
+    assert (scores["Clarity"].value, scores["Tone"].status) == (2.0, "skipped")
+
+
+async def test_a_final_score_names_its_draft():
+    broken = {**DRAFT, "tone": {"reason": "?", "label": "lukewarm"}}
+    _, scores = await finals(broken, broken, broken, review(2, "lower"))
+    assert [s.draft for s in scores.values()] == ["Clarity/evaluator/draft/0", "Tone/evaluator/draft/0"]
+    _, scores = await finals(DRAFT, *["no"] * 3)
+    assert [s.draft for s in scores.values()] == ["Clarity/evaluator/draft/0", "Tone/evaluator/draft/0"]
 
 
 async def test_nested_in_another_graph_it_scores_the_same_and_once():

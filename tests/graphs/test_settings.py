@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field
 
 from judgegraph.errors import ConfigError
-from judgegraph.graphs.settings import Finite, Samples, Temperature, UpToFifty, UpToHundred, expected, fault, named
+from judgegraph.graphs.settings import OneToFive, Samples, Temperature, UpToFifty, UpToHundred, expected, fault, named
 from judgegraph.registry import METHODS, factory
 from judgegraph.testing import scripted
 
@@ -18,7 +18,7 @@ from judgegraph.testing import scripted
         (UpToFifty, "a whole number from 1 to 50"),
         (Temperature, "a number, 0 or more"),
         (Temperature | None, "a number, 0 or more, or none"),
-        (Finite, "a number"),
+        (OneToFive, "a number from 1 to 5"),
         (bool, "true or false"),
         (str, "text"),
         (Literal["only"], "'only'"),
@@ -36,7 +36,7 @@ def test_an_annotation_is_said_in_words(hint, words):
     [
         (Samples, 0), (Samples, True), (Samples, 2.5), (Samples, "3"), (Samples, None), (UpToFifty, 51),
         (UpToHundred, 101), (Temperature, -0.1), (Temperature, float("nan")), (Temperature, float("inf")),
-        (Temperature, "1"), (Finite, float("-inf")), (bool, 1), (bool, "true"), (Literal["a"], "b"),
+        (Temperature, "1"), (OneToFive, float("inf")), (OneToFive, 0.9), (bool, 1), (bool, "true"), (Literal["a"], "b"),
         (Literal["a"], None),
     ],
     ids=str,
@@ -47,7 +47,7 @@ def test_what_an_annotation_does_not_allow_is_refused(hint, value):
 
 @pytest.mark.parametrize(
     ("hint", "value"),
-    [(Samples, 1), (UpToFifty, 50), (Temperature, 0), (Temperature | None, None), (Finite, -3), (bool, False)],
+    [(Samples, 1), (UpToFifty, 50), (Temperature, 0), (Temperature | None, None), (OneToFive, 5), (bool, False)],
 )
 def test_what_it_allows_is_not(hint, value):
     assert fault(hint, value) == ""
@@ -60,6 +60,7 @@ WRONG = [
     ("g-eval", {"role": "tool"}),
     ("g-eval", {"temperature": float("nan")}), ("g-eval", {"temperature": -1}), ("llm-score", {"cot": None}),
     ("llm-score", {"reply": 1}), ("fennec", {"branches": 51}), ("fennec", {"threshold": "low"}),
+    ("fennec", {"threshold": 0.5}), ("fennec", {"threshold": 30.0}),
     ("fusion-eval", {"predictions": 0}), ("fusion-eval", {"rounds": 51}), ("fusion-eval", {"consult": "some"}),
     ("fusion-eval", {"temperature": float("inf")}), ("fusion-eval", {"planner_judge": "gpt"}),
     *((method, {"name": None}) for method in METHODS), *((method, {"judge": 3}) for method in METHODS),
@@ -87,7 +88,7 @@ def test_an_unknown_setting_is_told_with_those_there_are(method):
         factory(method)(aspectz=3)
 
 
-@pytest.mark.parametrize("judge", ["gpt-4", "openai:", "", ["embedded"], 3, object()])
+@pytest.mark.parametrize("judge", ["gpt-4", "openai:", ":x", " :x", "", ["embedded"], 3, object()])
 def test_what_names_no_judge_is_refused_when_the_graph_is_built(judge):
     with pytest.raises(ConfigError, match="sageval: critic_judge: "):
         factory("sageval")(critic_judge=judge)

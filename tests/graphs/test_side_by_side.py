@@ -84,10 +84,20 @@ async def test_two_judges_of_one_method_keep_all_their_scores():
     }  # fmt: skip
 
 
+async def test_two_critics_keep_all_their_rectifications_and_finals_meet_their_own_drafts():
+    run = jg.evaluate(composed({"a": made("sageval", "a"), "b": made("sageval", "b")}), [SAMPLE])
+    (item,) = run.items
+    criteria = {s.criterion for s in item.scores}
+    assert len(item.rectifications) == len({r.key for r in item.rectifications}) == 2 * len(criteria)
+    finals = [s for s in item.scores if s.stage == "final"]
+    assert {s.draft for s in finals} == {s.key for s in item.scores if s.stage == "draft"}
+    assert all(s.draft == f"{s.criterion}/{s.agent[0]}-evaluator/draft/0" for s in finals)
+
+
 async def test_what_stood_in_the_state_before_does_not_reach_a_method():
     before = {
         "scores": keyed(Score(criterion="Old", agent="e", stage="draft", value=1.0)),
-        "rectifications": {"Old": Rectification(criterion="Old", agent="x")},
+        "rectifications": keyed(Rectification(criterion="Old", agent="x")),
         "findings": {"old": Finding(assistant="old", value=9.0)},
         "plan": Plan(text="old"),
     }

@@ -66,6 +66,9 @@ ANSWERS = [
     ("I rate it two and a quarter.", "1-5", 2.25),
     ("Score: 3 and a half-hearted end", "1-5", 3),
     ("Score: 4 - 2 errors", "1-5", 4),
+    ("Step 1 -> 2 is missing.\nScore: 4", "1-5", 4),
+    ("Rating: 2 -> 3\nFinal rating: 3", "1-5", 3),
+    ("It cannot be rated higher: 2", "1-5", 2),
     ("Score: 4 - it is short", "1-5", 4),
 ]
 ECHOES = [
@@ -123,6 +126,13 @@ NO_ANSWER = [
     "It keeps 2 of 5 facts.",
     "It scores 2 on flow and 4 on facts.",
     "Yes",
+    "Rating: 2 -> 3",
+    "Rating: **2** → **3**",
+    "Score: 2/5 => 3/5",
+    "2 -> 3 -> 4",
+    "cannot be rated: 2",
+    "This text can't be scored: 2",
+    "Not rated: 2",
     "It is at least 3.",
     "gpt-4 wrote it",
 ]

@@ -20,9 +20,15 @@ def _no_environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("judge", ["gpt-4", "", "openai:", "nobody:model", 5, None, lambda: None])
+@pytest.mark.parametrize("judge", ["gpt-4", "", "openai:", ":x", " :x", "nobody:model", 5, None, lambda: None])
 async def test_what_is_no_judge_is_refused(judge):
     with pytest.raises(ConfigError, match="judge"):
+        resolve(judge)
+
+
+@pytest.mark.parametrize("judge", ["openai:", ":x", " :x", "openai: "])
+async def test_a_judge_needs_a_provider_and_a_model(judge):
+    with pytest.raises(ConfigError, match=f"no judge '{judge.strip()}'; write"):
         resolve(judge)
 
 

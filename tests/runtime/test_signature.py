@@ -1,10 +1,12 @@
 """The signature: what numbers depend on changes it, what they do not depend on leaves it."""
 
 import pytest
+from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, StateGraph
 
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.merge import Merge
+from judgegraph.agents.sage import Sage
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
 from judgegraph.models import Endpoint, Reader
 from judgegraph.prompts.criteria_sets import criteria_set
@@ -86,9 +88,9 @@ def test_fennec_names_its_judge_once_with_its_temperature():
         (Endpoint(model="openai:m"), "openai:m"),
         (Endpoint(model="openai:m", temperature=0), "openai:m@t0"),
         (Endpoint(model="openai:m", temperature=0.7, seed=3, top_p=0.9, max_tokens=9), "openai:m@t0.7@p0.9@max9@seed3"),
-        (Endpoint(model="openai:m", base_url="http://localhost:8000/v1"), "openai:m@localhost:8000"),
-        (Endpoint(model="openai:m", base_url="https://me:secret@h.org/v1?key=secret"), "openai:m@h.org"),
-        (Tuned(script=[]), "Tuned:mine@t0.25@seed7@host:8000"),
+        (Endpoint(model="openai:m", base_url="http://localhost:8000/v1"), "openai:m@localhost:8000/v1"),
+        (Endpoint(model="openai:m", base_url="https://me:secret@h.org/v1?key=secret"), "openai:m@h.org/v1"),
+        (Tuned(script=[]), "Tuned:mine@t0.25@seed7@host:8000/v1"),
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )
@@ -102,13 +104,13 @@ def test_a_judge_has_its_settings_and_its_host_and_no_login(judge, shown, monkey
 
 def test_an_agents_own_temperature_comes_before_its_endpoints():
     judge = Endpoint(model="openai:m", temperature=0.7, base_url="http://h/v1")
-    assert parts(llm_score(judge))["judge"] == "openai:m@t0@h"
-    assert parts(fennec(judge, temperature=None))["judge"] == "openai:m@t0.7@h"
+    assert parts(llm_score(judge))["judge"] == "openai:m@t0@h/v1"
+    assert parts(fennec(judge, temperature=None))["judge"] == "openai:m@t0.7@h/v1"
 
 
 def test_the_host_of_the_environment_counts_too(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://me:word@elsewhere:9/v1")
-    assert parts(sageval("openai:m"))["judge"] == "openai:m@elsewhere:9"
+    assert parts(sageval("openai:m"))["judge"] == "openai:m@elsewhere:9/v1"
     assert parts(sageval("embedded"))["judge"] == "embedded"
 
 
@@ -158,3 +160,35 @@ def test_what_a_manifest_keeps_of_a_node():
     nodes = details(fusion_eval(consult="all"))["nodes"]
     assert set(nodes["judge"]) == {"agent", "judge", "prompt", "reader", "assistants"}
     assert nodes["consult"]["assistants"] == ["rouge-l", "chrf", "coverage", "novelty", "length-ratio"]
+
+
+def test_an_agent_that_was_passed_in_tells_its_own_settings():
+    plain, three = (sageval(critic=Sage(criteria=CLARITY, calls=calls)) for calls in ("one", "three"))
+    assert signature(plain) != signature(three)
+    assert parts(three)["critique.calls"] == "three"
+    assert "critique.calls" not in parts(sageval(critic_calls="three"))
+    assert parts(outer(inner=sageval(critic=Sage(calls="three"))))["inner/critique.calls"] == "three"
+
+
+def test_two_paths_of_one_host_are_two_judges():
+    one, two = (Endpoint(model="openai:m", base_url=f"http://h:1/{path}") for path in ("v1", "v2/"))
+    assert [parts(sageval(judge))["judge"] for judge in (one, two)] == ["openai:m@h:1/v1", "openai:m@h:1/v2"]
+
+
+def chat(**settings):
+    return parts(sageval(ChatOpenAI(model="m", base_url="http://h/v1", **{"api_key": "key-1234", **settings})))["judge"]
+
+
+def test_a_chat_model_object_tells_what_was_set_on_it_as_a_digest():
+    assert chat(temperature=0) == "ChatOpenAI:m@t0@h/v1"
+    low = chat(reasoning_effort="low")
+    assert low == chat(reasoning_effort="low", api_key="other-key", max_retries=9, timeout=3)
+    seen = {chat(), low, chat(reasoning_effort="high"), chat(stop=["END"]), chat(extra_body={"top_k": 1})}
+    seen |= {chat(extra_body={"seed": seed}) for seed in (1, 2)}
+    assert len(seen) == 7
+
+
+def test_a_secret_on_a_chat_model_object_does_not_count_and_is_not_shown():
+    one, two = (chat(default_headers={"X-Key": f"head-{n}"}, reasoning_effort="low") for n in (1, 2))
+    assert one == two
+    assert "head" not in one

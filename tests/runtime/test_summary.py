@@ -4,7 +4,7 @@ import pytest
 
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.summary import summarise
-from judgegraph.types import Comparison, Sample, Scale, Score
+from judgegraph.types import Comparison, Criterion, Sample, Scale, Score
 
 FIVE = Scale(low=1, high=5)
 
@@ -33,8 +33,20 @@ def test_without_missing_scores_the_bounds_are_the_mean():
 
 def test_changes_are_counted_by_direction():
     pairs = [(4, 2), (4, 5), (3, 3), (None, None), (4, None)]
-    line = summarise([item(score(a, "draft"), score(b)) for a, b in pairs], "sig").line("C")
-    assert (line.changed, line.down, line.up) == (2, 1, 1)
+    line = summarise([item(score(a, "draft"), score(b, draft="C/a/draft/0")) for a, b in pairs], "sig").line("C")
+    assert (line.changed, line.down, line.up, line.reviewed) == (2, 1, 1, 3)
+
+
+def test_a_final_score_is_compared_with_the_draft_it_names_alone():
+    def by(agent, draft, final):
+        one = Score(criterion="C", agent=f"{agent}-e", stage="draft", value=draft, scale=FIVE)
+        return one, Score(criterion="C", agent=f"{agent}-s", value=final, scale=FIVE, draft=one.key)
+
+    found = summarise([item(*by("a", 4, 4), *by("b", 2, 3), score(5))], "sig")
+    moves = {x.agent: (x.draft and x.draft[1], x.reviewed, x.changed, x.up) for x in found.lines.values()}
+    assert moves["a-s"] == ("a-e", 1, 0, 0)
+    assert moves["b-s"] == ("b-e", 1, 1, 1)
+    assert moves["a"] == (None, 0, 0, 0)
 
 
 def test_labels_are_counted():
@@ -87,6 +99,37 @@ def test_a_failed_sample_is_missing_only_on_the_sides_it_has():
     found = summarise([pair, failed(), failed(rival="u")], "sig")
     assert {line.of: line.n for line in found.lines.values()} == {"output": 3, "rival": 2}
     assert found.verdicts == {"A": 1, "none": 1}
+
+
+def rated(criterion, stage="final", agent="a", **fields):
+    return Score(criterion=criterion, agent=agent, stage=stage, value=3, scale=FIVE, **fields)
+
+
+def of_pair(*scores, **fields):
+    return Item(sample=Sample(id="p", output="t", rival="u"), scores=scores, **fields)
+
+
+def test_a_failed_pair_misses_the_scores_of_both_orders():
+    both = [rated("C", repeat=i, of=of) for i in (0, 1) for of in ("output", "rival")]
+    found = summarise([of_pair(*both), of_pair(*both), failed(rival="u")], "sig")
+    assert [(x.n_ok, x.n, x.statuses["timeout"], x.lost["timeout"]) for x in found.lines.values()] == [(4, 6, 2, 2)] * 2
+
+
+def test_a_failed_sample_misses_only_what_its_kind_is_asked():
+    single, pair = item(rated("C", agent="judge")), of_pair(rated("C", agent="comparer"))
+    found = summarise([single, pair, failed(), failed(rival="u"), failed(rival="u")], "sig")
+    assert {x.agent: x.n for x in found.lines.values()} == {"judge": 2, "comparer": 3}
+
+
+def test_a_failed_sample_misses_no_criteria_that_are_other_samples_own():
+    def written(*names):
+        return item(*map(rated, names), branches={name: Criterion(name=name) for name in names})
+
+    found = summarise([written("All", "One"), written("All", "Two"), failed()], "sig")
+    assert {x.criterion: x.n for x in found.lines.values()} == {"All": 3, "One": 1, "Two": 1}
+    chains = [item(rated("Fluency"), rated(name, "aspects:Fluency")) for name in ("One", "Two")]
+    found = summarise([*chains, failed()], "sig")
+    assert {x.criterion: x.n for x in found.lines.values()} == {"Fluency": 3, "One": 1, "Two": 1}
 
 
 @pytest.mark.parametrize("far", [0.0, 1e9])
