@@ -162,7 +162,12 @@ def test_a_human_label_off_the_scale_is_named(outcome: Outcome):
 def test_nothing_reaches_the_terminal_or_leaves_the_folder(outcome: Outcome):
     assert not [c for c in outcome.done.output if ord(c) < 32 and c != "\n"]
     assert {p.name for p in outcome.folder.iterdir()} == {"hostile.jsonl", "run"}
-    assert {p.name for p in (outcome.folder / "run").iterdir()} == {"manifest.json", "items.jsonl", "rejected.json"}
+    assert {p.name for p in (outcome.folder / "run").iterdir()} == {
+        "manifest.json",
+        "items.jsonl",
+        "rejected.json",
+        "ledger.sqlite",
+    }
     assert not Path("pwned").exists()
 
 

@@ -33,7 +33,9 @@ def print_run(run: Run, summary: Summary, rejected: Sequence[Any] = ()) -> None:
     console.print(plain(f"\n{run.signature}"), style="dim")
     samples = counted(sum(summary.samples.values()), "sample")
     tokens = calls["prompt_tokens"] + calls["completion_tokens"]
-    console.print(plain(", ".join((samples, counted(calls["replies"], "call"), counted(tokens, "token")))))
+    found = sum(calls.get("ledger", {}).get(key, 0) for key in ("hits", "joined"))
+    asked = counted(calls["replies"], "call") + (f" ({found} more found in the ledger)" if found else "")
+    console.print(plain(", ".join((samples, asked, counted(tokens, "token")))))
     if run.folder:
         console.print(plain(f"saved in {run.folder.path}"))
 

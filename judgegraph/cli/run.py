@@ -59,6 +59,11 @@ def _folder(ctx: click.Context, param: click.Parameter, value: str | None) -> st
     "-o", "--out", type=click.Path(file_okay=False), callback=_folder,
     help="A new folder for items.jsonl and manifest.json.",
 )  # fmt: skip
+@click.option(
+    "--ledger", type=click.Path(dir_okay=False),
+    help="A file of all model calls, which runs may share: what it holds is not paid for again."
+    "  [default: ledger.sqlite in --out]",
+)  # fmt: skip
 @click.option("-n", "--limit", type=click.IntRange(1), help="At most so many samples.")
 @click.option("--concurrency", type=click.IntRange(1), default=64, help="Samples and calls in flight at once.")
 @click.option(
@@ -68,8 +73,8 @@ def _folder(ctx: click.Context, param: click.Parameter, value: str | None) -> st
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
 def run(
     method: str, data: str, criteria: str | None, judge: str | None, base_url: str | None, temperature: float | None,
-    settings: tuple[str, ...], fields: tuple[str, ...], out: str | None, limit: int | None, concurrency: int,
-    timeout: float, strict: bool, as_json: bool,
+    settings: tuple[str, ...], fields: tuple[str, ...], out: str | None, ledger: str | None, limit: int | None,
+    concurrency: int, timeout: float, strict: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Run METHOD over DATA and print what came of it.
 
@@ -85,7 +90,7 @@ def run(
     total = samples.count() if strict or bar else None
     graph = graph_of(method, criteria=criteria, judge=judge_of(judge, base_url, temperature), settings=settings)
     with progress(total) if bar else nullcontext() as tick:
-        result = _run(graph, samples, out, concurrency=concurrency, timeout=timeout, on_item=tick)
+        result = _run(graph, samples, out, ledger=ledger, concurrency=concurrency, timeout=timeout, on_item=tick)
     _print(result, samples, as_json)
 
 

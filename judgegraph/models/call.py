@@ -12,8 +12,9 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 from tenacity.wait import wait_random_exponential
 
 from judgegraph.errors import AuthError, JudgegraphError, ReplyError
+from judgegraph.models.address import address_of
 from judgegraph.models.context import context
-from judgegraph.models.exchange import Call, Choice, choice_of
+from judgegraph.models.exchange import Call, Choice, choice_of, packed, unpacked
 from judgegraph.models.faults import Fault, classify
 from judgegraph.models.features import arguments, described, past_the_parser, step_down, unbound, with_settings
 from judgegraph.models.resolve import Judge
@@ -31,7 +32,23 @@ class _Again(Exception):
 
 
 async def send(judge: Judge, call: Call) -> list[Choice]:
-    """Send until it is answered or cannot be; at least one choice.
+    """The reply to a call, at least one choice: from the run's ledger, else sent for and committed there.
+
+    Raises:
+        AuthError, ReplyError: as `_sent`. LedgerError: the reply could not be kept.
+    """
+    run = context.get()
+    if run is None or run.ledger is None:
+        return await _sent(judge, call)
+
+    async def pay() -> bytes:
+        return packed(await _sent(judge, call))
+
+    return unpacked(await run.ledger.answer(address_of(judge, call), pay))
+
+
+async def _sent(judge: Judge, call: Call) -> list[Choice]:
+    """Send until it is answered or cannot be.
 
     Raises:
         AuthError: the endpoint refuses us; every other call would fail too.

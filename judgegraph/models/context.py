@@ -1,6 +1,6 @@
 """The run a model call belongs to, found in one ContextVar; without a run a call is just made.
 
-Here is the seam for what a run will add to its calls: ledger, limits and budget.
+Here is the seam for what a run will add to its calls: limits and budget.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import asyncio
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from judgegraph.models.ledger import Ledger
+
 
 @dataclass
 class CallContext:
@@ -16,10 +18,12 @@ class CallContext:
 
     Attributes:
         slots: at most so many requests in flight; a waiting retry holds none.
+        ledger: where replies are kept and found again; None asks every time.
         requests: sent, retries included. replies: received. prompt_tokens, completion_tokens: as reported.
     """
 
     slots: asyncio.Semaphore | None = None
+    ledger: Ledger | None = None
     requests: int = 0
     replies: int = 0
     prompt_tokens: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -55,6 +56,31 @@ def choice_of(message: Any, info: Mapping[str, Any] | None) -> Choice:
     calls = tuple(dict(c) for c in getattr(message, "tool_calls", None) or ())
     finish = str(about.get("finish_reason") or about.get("stop_reason") or "")
     return Choice(writable(text), finish, str(refusal), calls, tokens_of(about.get("logprobs")), message)
+
+
+def packed(choices: Iterable[Choice]) -> bytes:
+    """Choices as bytes, for a ledger."""
+    rows = [
+        {
+            "text": c.text, "finish": c.finish, "refusal": c.refusal, "tool_calls": list(c.tool_calls),
+            "tokens": None if c.tokens is None else [[t.text, dict(t.top)] for t in c.tokens],
+        }
+        for c in choices
+    ]  # fmt: skip
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def unpacked(body: bytes) -> list[Choice]:
+    """Choices from their bytes, with a message to continue a conversation by."""
+    from langchain_core.messages import AIMessage
+
+    found = []
+    for row in json.loads(body):
+        tokens = None if row["tokens"] is None else tuple(Token(text, top) for text, top in row["tokens"])
+        message = AIMessage(row["text"], tool_calls=row["tool_calls"])
+        calls = tuple(row["tool_calls"])
+        found.append(Choice(row["text"], row["finish"], row["refusal"], calls, tokens, message))
+    return found
 
 
 def writable(text: str) -> str:

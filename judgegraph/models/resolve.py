@@ -45,6 +45,7 @@ class Judge:
     speaks_openai: bool
     support: Support = field(default_factory=Support)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    given: bool = False  # a chat model object of the caller's
 
 
 JudgeLike: TypeAlias = "str | Endpoint | BaseChatModel"
@@ -101,7 +102,7 @@ def _given(model: Any) -> Judge:
         held = _by_model[key] = _Held(owner, _unretried(model), _supported(model), secrets_of(model))
     name = name_of(model)
     used = model if held.twin is None else held.twin
-    return Judge(name, used, Endpoint(model=name), _speaks_openai(model), held.support, held.secrets)
+    return Judge(name, used, Endpoint(model=name), _speaks_openai(model), held.support, held.secrets, given=True)
 
 
 def _unretried(model: Any) -> Any:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import chain, islice
 from typing import Any
 
 from judgegraph.errors import ConfigError
 from judgegraph.models.context import context
+from judgegraph.models.ledger import Ledger
 from judgegraph.models.resolve import resolve
 from judgegraph.runtime.bridge import run_sync
-from judgegraph.runtime.folder import MANIFEST, REJECTED, Folder
+from judgegraph.runtime.folder import LEDGER, MANIFEST, REJECTED, Folder
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.signature import agents_of
 from judgegraph.runtime.work import OnItem, Work, checked
@@ -30,7 +31,8 @@ def evaluate(graph: Any, samples: Iterable[Sample], **settings: Any) -> Run:
 
 async def aevaluate(
     graph: Any, samples: Iterable[Sample], *, out: str | os.PathLike[str] | None = None,
-    concurrency: int = 64, timeout: float = 600.0, on_item: OnItem | None = None,
+    ledger: str | os.PathLike[str] | None = None, concurrency: int = 64, timeout: float = 600.0,
+    on_item: OnItem | None = None,
 ) -> Run:  # fmt: skip
     """Run a compiled graph over samples.
 
@@ -38,6 +40,8 @@ async def aevaluate(
         graph: a compiled LangGraph that reads "sample", such as `sageval()`.
         samples: any iterable of samples with different ids; it is read as samples are taken up, never all at once.
         out: folder for items.jsonl and manifest.json; None keeps the items in memory.
+        ledger: file of all model calls, which runs may share: what it holds is not paid for again. None is
+            ledger.sqlite in `out`, or memory.
         concurrency: samples, and model calls, in flight at once, 1 or more.
         timeout: seconds for one sample, all its calls and retries included, more than 0.
         on_item: called with every finished item, in the order of finishing; what it raises ends the run.
@@ -48,6 +52,7 @@ async def aevaluate(
     Raises:
         ConfigError: the call is wrong, or a judge cannot be made or refuses the key (AuthError); items
             that were finished by then are in the folder. A run that never began leaves no folder.
+            LedgerError: the ledger's file is none of ours, or cannot be written.
         DataError: what comes is no sample, or has the id of an earlier one.
     """
     _check(graph, concurrency, timeout)
@@ -58,7 +63,7 @@ async def aevaluate(
     first = list(islice(given, 1))
     _resolve_judges(graph)
     work = Work(graph, timeout, chain(first, given), folder, on_item)
-    with _kept(work, samples):
+    with _kept(work, samples, ledger):
         await _all(work, concurrency)
     return Run(work.manifest("finished"), work.items, folder)
 
@@ -95,21 +100,23 @@ async def _all(work: Work, concurrency: int) -> None:
 
 
 @contextmanager
-def _kept(work: Work, samples: Iterable[Sample]) -> Generator[None]:
-    """The run's folder is open; however the run ends, its manifest says so."""
+def _kept(work: Work, samples: Iterable[Sample], ledger: str | os.PathLike[str] | None) -> Generator[None]:
+    """The run's folder and ledger are open; however the run ends, its manifest says so."""
     folder = work.folder
-    if folder is None:
-        yield
-        return
-    folder.open()
-    try:
-        folder.write(MANIFEST, work.manifest("running"))
-        yield
-    except BaseException:
-        with suppress(ConfigError):  # what ended the run is worth more than what became of its manifest
-            _end(folder, work.manifest("stopped"), samples)
-        raise
-    _end(folder, work.manifest("finished"), samples)
+    if folder is not None:
+        folder.open()
+    with closing(Ledger(ledger or (folder.path / LEDGER if folder else None))) as work.calls.ledger:
+        if folder is None:
+            yield
+            return
+        try:
+            folder.write(MANIFEST, work.manifest("running"))
+            yield
+        except BaseException:
+            with suppress(ConfigError):  # what ended the run is worth more than what became of its manifest
+                _end(folder, work.manifest("stopped"), samples)
+            raise
+        _end(folder, work.manifest("finished"), samples)
 
 
 def _end(folder: Folder, manifest: dict[str, Any], samples: Iterable[Sample]) -> None:

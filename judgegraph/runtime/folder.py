@@ -13,6 +13,7 @@ from judgegraph.errors import ConfigError, DataError
 from judgegraph.runtime.item import Item
 
 MANIFEST, ITEMS, REJECTED = "manifest.json", "items.jsonl", "rejected.json"
+LEDGER = "ledger.sqlite"
 
 
 class Folder:

@@ -107,6 +107,7 @@ class Work:
                 "requests": self.calls.requests, "replies": self.calls.replies,
                 "prompt_tokens": self.calls.prompt_tokens, "completion_tokens": self.calls.completion_tokens,
                 "by_judge": dict(self.calls.models),
+                "ledger": vars(self.calls.ledger.counts).copy() if self.calls.ledger else {},
             },
             "started": self.started,
             "ended": _now() if state != "running" else None,

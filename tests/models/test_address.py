@@ -1,0 +1,73 @@
+"""An address covers all that a reply depends on, and keeps its parts apart."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+from judgegraph.models.address import address_of
+from judgegraph.models.endpoint import Endpoint
+from judgegraph.models.exchange import Call
+from judgegraph.models.resolve import Judge, resolve
+from judgegraph.testing import scripted
+
+CALL = Call(
+    messages=(SystemMessage("You judge."), HumanMessage("ab")), schema={"type": "object"}, form="ratings",
+    tools=({"type": "function", "function": {"name": "rouge"}},), settings={"temperature": 0.0, "seed": 7},
+)  # fmt: skip
+
+
+def judge(model="openai:m", **settings):
+    return Judge(model, None, Endpoint(model=model, **settings), speaks_openai=True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(CALL, messages=(SystemMessage("You judge."), HumanMessage("ac"))),
+        replace(CALL, messages=(HumanMessage("You judge."), HumanMessage("ab"))),
+        replace(CALL, messages=(SystemMessage("You judge.a"), HumanMessage("b"))),
+        replace(CALL, messages=(*CALL.messages, AIMessage("", tool_calls=[{"name": "x", "args": {}, "id": "1"}]))),
+        replace(CALL, messages=(*CALL.messages, ToolMessage("3", tool_call_id="1"))),
+        replace(CALL, schema={"type": "array"}),
+        replace(CALL, schema=None),
+        replace(CALL, form="critique"),
+        replace(CALL, tools=()),
+        replace(CALL, settings={"temperature": 1.0, "seed": 7}),
+        replace(CALL, settings={"temperature": 0.0, "seed": 8}),
+        replace(CALL, settings={"seed": 7}),
+        replace(CALL, n=20),
+        replace(CALL, logprobs=True),
+        replace(CALL, repeat=1),
+    ],
+)
+def test_a_change_in_any_part_is_another_address(other):
+    assert address_of(judge(), other) != address_of(judge(), CALL)
+
+
+@pytest.mark.parametrize("other", [judge("openai:n"), judge(base_url="http://a/v1"), judge("embedded-not")])
+def test_another_judge_is_another_address(other):
+    assert address_of(other, CALL) != address_of(judge(), CALL)
+
+
+@pytest.mark.parametrize("same", [judge(timeout=5), judge(attempts=1), judge(api_key_env="OTHER"), judge(asks=1)])
+def test_what_no_reply_depends_on_is_no_part_of_it(same):
+    assert address_of(same, CALL) == address_of(judge(), CALL)
+
+
+def test_a_login_in_an_address_is_no_part_of_it():
+    one, two = (judge(base_url=f"http://{login}@host/v1") for login in ("a:b", "c:d"))
+    assert address_of(one, CALL) == address_of(two, CALL)
+
+
+@given(st.lists(st.text(), min_size=1, max_size=4), st.lists(st.text(), min_size=1, max_size=4))
+def test_fields_joined_differently_never_meet(one, two):
+    first, second = (address_of(judge(), Call(tuple(map(HumanMessage, texts)))) for texts in (one, two))
+    assert (first == second) == (one == two)
+
+
+async def test_two_chat_models_of_ones_own_with_other_settings_differ():
+    one, two = scripted("a"), scripted("b")
+    assert address_of(resolve(one), CALL) != address_of(resolve(two), CALL)

@@ -1,0 +1,222 @@
+"""The ledger: paid once, also while under way; a damaged row is asked again, a foreign file left alone."""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from judgegraph.models.ledger import Ledger, LedgerError
+
+A, B = b"a" * 16, b"b" * 16
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ledger.sqlite"
+
+
+class Payer:
+    """Counts how often it is asked to pay; each time it does what the script says."""
+
+    def __init__(self, *script, wait=0.01):
+        self.script, self.wait, self.count = list(script), wait, 0
+
+    async def __call__(self):
+        self.count += 1
+        await asyncio.sleep(self.wait)
+        does = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(does, Exception):
+            raise does
+        return does
+
+
+async def test_the_second_call_is_found(path):
+    ledger, pay = Ledger(path), Payer(b"reply")
+    assert [await ledger.answer(A, pay) for _ in range(3)] == [b"reply"] * 3
+    assert (pay.count, ledger.counts.paid, ledger.counts.hits) == (1, 1, 2)
+
+
+async def test_another_address_is_another_call(path):
+    ledger, pay = Ledger(path), Payer(b"reply")
+    await ledger.answer(A, pay)
+    await ledger.answer(B, pay)
+    assert pay.count == 2
+
+
+async def test_of_a_thousand_at_once_one_pays(path):
+    ledger, pay = Ledger(path), Payer(b"reply")
+    assert set(await asyncio.gather(*(ledger.answer(A, pay) for _ in range(1000)))) == {b"reply"}
+    assert (pay.count, ledger.counts.joined) == (1, 999)
+
+
+async def test_it_is_committed_before_its_waiter_sees_it(path):
+    ledger = Ledger(path)
+    await ledger.answer(A, Payer(b"reply"))
+    other = sqlite3.connect(path)
+    assert other.execute("SELECT body FROM replies").fetchall() == [(b"reply",)]
+    other.close()
+
+
+async def test_a_failed_call_lets_the_next_waiter_try(path):
+    ledger, pay = Ledger(path), Payer(ValueError("first"), b"reply")
+    got = await asyncio.gather(*(ledger.answer(A, pay) for _ in range(5)), return_exceptions=True)
+    assert [str(g) for g in got if isinstance(g, Exception)] == ["first"]
+    assert got.count(b"reply") == 4
+    assert pay.count == 2
+
+
+async def test_where_it_always_fails_each_waiter_has_its_own_failure(path):
+    ledger, pay = Ledger(path), Payer(ValueError("no"), wait=0)
+    got = await asyncio.gather(*(ledger.answer(A, pay) for _ in range(5)), return_exceptions=True)
+    assert [str(g) for g in got] == ["no"] * 5
+    assert pay.count == 5
+
+
+async def test_a_waiters_cancellation_does_not_cancel_the_others(path):
+    ledger, pay = Ledger(path), Payer(b"reply", wait=0.05)
+    payer, *others = [asyncio.create_task(ledger.answer(A, pay)) for _ in range(4)]
+    await asyncio.sleep(0.01)
+    payer.cancel()
+    others[0].cancel()
+    got = await asyncio.gather(payer, *others, return_exceptions=True)
+    assert [type(g) for g in got] == [asyncio.CancelledError, asyncio.CancelledError, bytes, bytes]
+    assert pay.count == 1
+
+
+async def test_a_call_that_nobody_waits_for_any_more_is_given_up(path):
+    ledger, pay = Ledger(path), Payer(b"reply", wait=30)
+    task = asyncio.create_task(ledger.answer(A, pay))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.wait_for(ledger.answer(A, Payer(b"later")), 5) == b"later"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE replies SET body = x'00' || substr(body, 2)",
+        "UPDATE replies SET sum = x'0000000000000000'",
+        "UPDATE replies SET body = substr(body, 1, 2)",
+        "UPDATE replies SET body = (SELECT body FROM replies r WHERE r.address <> replies.address)",
+    ],
+    ids=["a flipped byte", "a wrong checksum", "cut off", "two bodies exchanged"],
+)
+async def test_a_damaged_row_is_asked_again_and_counted(path, damage):
+    ledger = Ledger(path)
+    await ledger.answer(A, Payer(b"reply a"))
+    await ledger.answer(B, Payer(b"reply b"))
+    ledger.close()
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE old AS SELECT * FROM replies")
+        db.execute(damage.replace("FROM replies r", "FROM old r"))
+        db.execute("DROP TABLE old")
+    db.close()
+    again, pay = Ledger(path), Payer(b"anew")
+    assert await again.answer(A, pay) == b"anew"
+    assert again.counts.damaged == 1
+    assert await again.answer(A, pay) == b"anew"
+    assert pay.count == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda p: p.write_bytes(b"not a database at all, but long enough to be looked at" * 40), "no ledger"),
+        (lambda p: _database(p, "CREATE TABLE mine (x)"), "no ledger of judgegraph"),
+        (lambda p: (Ledger(p).close(), _database(p, "PRAGMA user_version = 99")), "newer judgegraph"),
+        (lambda p: p.mkdir(), "cannot open"),
+    ],
+    ids=["no database", "another's", "a newer one", "a folder"],
+)
+def test_a_file_that_is_no_ledger_of_ours_is_named_and_left_alone(path, make, said):
+    make(path)
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(LedgerError, match=said) as caught:
+        Ledger(path)
+    assert str(path) in str(caught.value)
+    assert before is None or path.read_bytes() == before
+
+
+def _database(path, statement):
+    with sqlite3.connect(path) as db:
+        db.execute(statement)
+    db.close()
+
+
+async def test_its_files_are_their_owners_alone(path):
+    ledger = Ledger(path)
+    await ledger.answer(A, Payer(b"reply"))
+    assert {f.stat().st_mode & 0o077 for f in path.parent.iterdir()} == {0}
+
+
+async def test_a_reply_that_cannot_be_committed_is_an_error_not_a_reply(path):
+    ledger = Ledger(path)
+    ledger._db.execute("PRAGMA query_only = ON")
+    with pytest.raises(LedgerError, match="cannot write the ledger"):
+        await ledger.answer(A, Payer(b"reply"))
+    ledger._db.execute("PRAGMA query_only = OFF")
+    assert await ledger.answer(A, Payer(b"reply")) == b"reply"
+
+
+def test_a_killed_process_loses_nothing_that_was_answered(path):
+    code = f"""
+import asyncio, os
+from judgegraph.models.ledger import Ledger
+async def main():
+    ledger = Ledger({str(path)!r})
+    for i in range(50):
+        async def pay(): return b"reply"
+        await ledger.answer(i.to_bytes(16, "big"), pay)
+        print(i, flush=True)
+    os.kill(os.getpid(), 9)
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == -9
+    seen = len(done.stdout.split())
+    assert Ledger(path).count() == seen == 50
+
+
+def test_two_processes_use_one_ledger_at_once(path):
+    code = f"""
+import asyncio
+from judgegraph.models.ledger import Ledger
+async def main():
+    ledger = Ledger({str(path)!r})
+    async def pay(): return b"reply"
+    await asyncio.gather(*(ledger.answer(i.to_bytes(16, "big"), pay) for i in range(300)))
+    ledger.close()
+asyncio.run(main())
+"""
+    both = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in both:
+        assert process.communicate(timeout=60)[1] == ""
+        assert process.returncode == 0
+    assert Ledger(path).count() == 300
+
+
+async def _until(true):
+    for _ in range(100):
+        if true():
+            return
+        await asyncio.sleep(0)
+
+
+async def test_closing_commits_what_was_paid_for_in_the_same_moment(path):
+    ledger = Ledger(path)
+    task = asyncio.create_task(ledger.answer(A, Payer(b"reply", wait=0)))
+    await asyncio.wait_for(_until(lambda: ledger._rows), 5)
+    ledger.close()
+    assert await task == b"reply"
+    assert Ledger(path).get(A) == b"reply"
+
+
+async def test_without_a_path_it_holds_in_memory(tmp_path):
+    ledger, pay = Ledger(), Payer(b"reply")
+    assert [await ledger.answer(A, pay) for _ in range(2)] == [b"reply"] * 2
+    assert pay.count == 1
+    assert list(tmp_path.iterdir()) == []
