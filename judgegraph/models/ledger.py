@@ -83,8 +83,8 @@ class Ledger:
             try:
                 body = await self._wait(address, flight)
             except Exception as error:
-                if isinstance(error, LedgerError):
-                    raise
+                if isinstance(error, ConfigError):
+                    raise  # a refused key, or a ledger that cannot be written: it would fail for us alike
                 continue  # it failed for another; the next round tries for us, or joins who tries
             self.counts.joined += 1
             return body

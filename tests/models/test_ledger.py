@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from judgegraph.errors import AuthError
 from judgegraph.models.ledger import Ledger, LedgerError
 
 A, B = b"a" * 16, b"b" * 16
@@ -72,6 +73,13 @@ async def test_where_it_always_fails_each_waiter_has_its_own_failure(path):
     got = await asyncio.gather(*(ledger.answer(A, pay) for _ in range(5)), return_exceptions=True)
     assert [str(g) for g in got] == ["no"] * 5
     assert pay.count == 5
+
+
+async def test_a_refused_key_is_tried_once_for_all_who_wait(path):
+    ledger, pay = Ledger(path), Payer(AuthError("401"))
+    got = await asyncio.gather(*(ledger.answer(A, pay) for _ in range(5)), return_exceptions=True)
+    assert [type(g) for g in got] == [AuthError] * 5
+    assert pay.count == 1
 
 
 async def test_a_waiters_cancellation_does_not_cancel_the_others(path):
