@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from judgegraph.calls import Endpoint, Reader, ask
+    from judgegraph.calls.reading import Reading, read_choice, read_rating
     from judgegraph.errors import ConfigError, JudgegraphError, ReplyError
-    from judgegraph.models import Endpoint, Reader, ask
-    from judgegraph.models.reading import Reading, read_choice, read_rating
     from judgegraph.prompts.criteria_sets import CriteriaSet, criteria_set
     from judgegraph.runtime.evaluate import aevaluate, evaluate
     from judgegraph.runtime.load import load
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "judgegraph.errors": ("ConfigError", "JudgegraphError", "ReplyError"),
-    "judgegraph.models": ("Endpoint", "Reader", "ask"),
-    "judgegraph.models.reading": ("Reading", "read_choice", "read_rating"),
+    "judgegraph.calls": ("Endpoint", "Reader", "ask"),
+    "judgegraph.calls.reading": ("Reading", "read_choice", "read_rating"),
     "judgegraph.prompts.criteria_sets": ("CriteriaSet", "criteria_set"),
     "judgegraph.runtime.evaluate": ("aevaluate", "evaluate"),
     "judgegraph.runtime.load": ("load",),

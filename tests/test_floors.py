@@ -9,7 +9,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "judgegraph"
 FLOORS = {
     "errors": 0, "types": 1, "stats": 2, "prompts": 2, "trace": 2, "models": 3, "registry": 3,
-    "agents": 4, "tools": 4, "graphs": 5, "testing": 5, "runtime": 6, "report": 7, "cli": 8, "studio": 8, "__main__": 9,
+    "calls": 4, "agents": 5, "tools": 5, "graphs": 6, "testing": 6, "runtime": 7, "report": 8, "cli": 9, "studio": 9,
+    "__main__": 10,
 }  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.errors import ReplyError
-from judgegraph.models import Form, JudgeLike, ask
-from judgegraph.models.form import STRING, record
+from judgegraph.calls import Form, JudgeLike, ask
+from judgegraph.calls.form import STRING, record
 from judgegraph.prompts.sections import criteria_text, scores_text
 from judgegraph.types import Correction, Criterion, Sample, Scale, Score, Scores, Side, text_of
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from judgegraph.models.form import STRING, Form, record
+from judgegraph.calls.form import STRING, Form, record
 from judgegraph.prompts.criteria_file import same_key
 from judgegraph.types import Criterion
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judgegraph.models.form import STRING, Form, Incomplete, enum_of, rating_schema, read_entries, record
+from judgegraph.calls.form import STRING, Form, Incomplete, enum_of, rating_schema, read_entries, record
 from judgegraph.types import Criterion, Suggestion
 
 PARTS = ("rectifications", "definitions", "new_criteria")

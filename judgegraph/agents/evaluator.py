@@ -9,8 +9,8 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from judgegraph import prompts
-from judgegraph.models import JudgeLike, Rated, Reader, Slot, rate
-from judgegraph.models.form import ratings_form
+from judgegraph.calls import JudgeLike, Rated, Reader, Slot, rate
+from judgegraph.calls.form import ratings_form
 from judgegraph.prompts.sections import criteria_text, slugs
 from judgegraph.types import Criterion, Sample, Score, Scores, keyed
 

@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.agents.aspect_list import aspect_stage
 from judgegraph.agents.score_form import ReplyKind, ask_score
-from judgegraph.models import JudgeLike, Reader
-from judgegraph.models.ratings import STATED
+from judgegraph.calls import JudgeLike, Reader
+from judgegraph.calls.ratings import STATED
 from judgegraph.prompts.sections import criteria_text, criterion_text, scores_text
 from judgegraph.types import Criterion, Note, Notes, Sample, Score, Scores, Status, keyed
 

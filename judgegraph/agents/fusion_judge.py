@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.agents.plan_form import assistants_text, plan_text
-from judgegraph.models import JudgeLike, Rated, Reader, Slot, rate
-from judgegraph.models.form import ratings_form
+from judgegraph.calls import JudgeLike, Rated, Reader, Slot, rate
+from judgegraph.calls.form import ratings_form
 from judgegraph.prompts.sections import criteria_text, finding_text, slug, slugs
 from judgegraph.types import Criterion, Finding, Plan, Sample, Scale, Score, Scores, keyed, text_of
 

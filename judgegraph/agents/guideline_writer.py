@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.errors import ReplyError, one_line
-from judgegraph.models import Form, JudgeLike, ask
-from judgegraph.models.form import STRING, record
+from judgegraph.calls import Form, JudgeLike, ask
+from judgegraph.calls.form import STRING, record
 from judgegraph.prompts.sections import criterion_text
 from judgegraph.types import Criterion, Note, Notes, Sample, keyed
 

@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.errors import ReplyError
-from judgegraph.models import Form, JudgeLike, Reader, Slot, rate
-from judgegraph.models.form import answer_of, rating_schema
-from judgegraph.models.ratings import STATED, text_reading
+from judgegraph.calls import Form, JudgeLike, Reader, Slot, rate
+from judgegraph.calls.form import answer_of, rating_schema
+from judgegraph.calls.ratings import STATED, text_reading
 from judgegraph.prompts.sections import criterion_text
 from judgegraph.types import Criterion, Sample, Scale, Score, Scores, keyed
 

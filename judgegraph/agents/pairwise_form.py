@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from judgegraph.errors import ReplyError, ScaleError
-from judgegraph.models import Form
-from judgegraph.models.form import STRING, Incomplete, answer_schema, record
-from judgegraph.models.reading import read_choice, read_rating
+from judgegraph.calls import Form
+from judgegraph.calls.form import STRING, Incomplete, answer_schema, record
+from judgegraph.calls.reading import read_choice, read_rating
 from judgegraph.types import Scale, Status, Verdict
 
 SWAPPED: dict[Verdict | None, Verdict | None] = {"A": "B", "B": "A", "tie": "tie", None: None}

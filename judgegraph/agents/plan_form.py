@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from judgegraph.errors import one_line
-from judgegraph.models.form import STRING, Form, enum_of, record
+from judgegraph.calls.form import STRING, Form, enum_of, record
 from judgegraph.prompts.sections import slug
 from judgegraph.types import Criterion, Plan
 

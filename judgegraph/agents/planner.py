@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.agents.plan_form import assistants_text, plain, plan_form
 from judgegraph.errors import ReplyError
-from judgegraph.models import JudgeLike, ask
+from judgegraph.calls import JudgeLike, ask
 from judgegraph.prompts.sections import criteria_text, slugs
 from judgegraph.types import Criterion, Note, Notes, Plan, keyed
 

@@ -12,9 +12,9 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.agents.aspect_list import FIVE, read_aspects, tidy_aspects
 from judgegraph.errors import ReplyError
-from judgegraph.models import Form, JudgeLike, ask
-from judgegraph.models.form import STRING, record
-from judgegraph.models.reply_text import refuses
+from judgegraph.calls import Form, JudgeLike, ask
+from judgegraph.calls.form import STRING, record
+from judgegraph.calls.reply_text import refuses
 from judgegraph.prompts.sections import criterion_text
 from judgegraph.types import Criterion, Note, Notes, Scale, keyed
 

@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.agents.aspect_list import aspect_stage
-from judgegraph.models import Form, JudgeLike, Rated, Reader, Slot, rate
-from judgegraph.models.form import Incomplete, answer_key, answer_schema, ratings_form, read_entries, record
-from judgegraph.models.ratings import STATED
+from judgegraph.calls import Form, JudgeLike, Rated, Reader, Slot, rate
+from judgegraph.calls.form import Incomplete, answer_key, answer_schema, ratings_form, read_entries, record
+from judgegraph.calls.ratings import STATED
 from judgegraph.prompts.sections import criteria_text, slugs
 from judgegraph.types import Criterion, Sample, Score, Scores, keyed
 

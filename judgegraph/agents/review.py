@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgegraph.agents.votes import agrees, outcome, vote_of
-from judgegraph.models import Rated
+from judgegraph.calls import Rated
 from judgegraph.types import Criterion, Rectification, Score
 
 

@@ -13,8 +13,8 @@ from judgegraph import prompts
 from judgegraph.agents.critique_form import PARTS, critique_form
 from judgegraph.agents.review import rectification
 from judgegraph.errors import ReplyError, one_line
-from judgegraph.models import JudgeLike, Reader, Slot, ask, rate
-from judgegraph.models.ratings import Rating
+from judgegraph.calls import JudgeLike, Reader, Slot, ask, rate
+from judgegraph.calls.ratings import Rating
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.sections import criteria_text, scores_text, slugs
 from judgegraph.types import Criterion, Note, Notes, Rectification, Sample, Score, Scores, Suggestion, keyed

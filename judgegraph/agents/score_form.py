@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from judgegraph.models import Form, JudgeLike, Rated, Reader, Slot, rate
-from judgegraph.models.form import STRING, Incomplete, answer_key, answer_of, answer_schema, record
-from judgegraph.models.ratings import text_reading
+from judgegraph.calls import Form, JudgeLike, Rated, Reader, Slot, rate
+from judgegraph.calls.form import STRING, Incomplete, answer_key, answer_of, answer_schema, record
+from judgegraph.calls.ratings import text_reading
 from judgegraph.prompts import Rendered
 from judgegraph.types import Criterion, Scale
 

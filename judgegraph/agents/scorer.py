@@ -10,8 +10,8 @@ from typing import Literal
 from judgegraph import prompts
 from judgegraph.agents.evaluator import Case, Scored
 from judgegraph.agents.score_form import Explain, ReplyKind, ask_score
-from judgegraph.models import JudgeLike, Reader
-from judgegraph.models.ratings import STATED
+from judgegraph.calls import JudgeLike, Reader
+from judgegraph.calls.ratings import STATED
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.sections import criterion_text
 from judgegraph.types import Criterion, Sample, Score, keyed

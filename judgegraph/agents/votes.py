@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from judgegraph.models.form import answer_of
-from judgegraph.models.rungs import tied
-from judgegraph.models.samples import mean_of
+from judgegraph.calls.form import answer_of
+from judgegraph.calls.rungs import tied
+from judgegraph.calls.samples import mean_of
 from judgegraph.types import Criterion, Score
 
 Answer = float | str

@@ -41,7 +41,7 @@ def judge_of(judge: str | None, base_url: str | None, temperature: float | None 
     """An Endpoint where the command line says more than its name; None where it says nothing."""
     if base_url is None and temperature is None:
         return judge
-    from judgegraph.models import Endpoint
+    from judgegraph.calls import Endpoint
 
     return Endpoint(model=judge or "embedded", base_url=base_url, temperature=temperature)
 

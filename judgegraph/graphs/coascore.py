@@ -22,7 +22,7 @@ from judgegraph.agents.proposer import Proposer
 from judgegraph.agents.rater import Rater
 from judgegraph.agents.score_form import ReplyKind
 from judgegraph.graphs.settings import UpToHundred, checked, named
-from judgegraph.models import JudgeLike
+from judgegraph.calls import JudgeLike
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Asked, Criterion, EvalState, Notes, Sample, Scores, merged
 

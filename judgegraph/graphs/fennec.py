@@ -26,7 +26,7 @@ from judgegraph.agents.judge import Judge
 from judgegraph.agents.merge import Merge
 from judgegraph.graphs.settings import OneToFive, Temperature, UpToFifty, checked, named
 from judgegraph.graphs.weigh import Branch, Mode, weigh
-from judgegraph.models import JudgeLike
+from judgegraph.calls import JudgeLike
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import (
     Asked,

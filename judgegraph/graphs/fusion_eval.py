@@ -29,7 +29,7 @@ from judgegraph.agents.consultant import Consultant, ToolCall
 from judgegraph.agents.fusion_judge import FusionJudge
 from judgegraph.agents.planner import Planner
 from judgegraph.graphs.settings import Temperature, UpToFifty, checked, named
-from judgegraph.models import JudgeLike, Reader
+from judgegraph.calls import JudgeLike, Reader
 from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.tools import catalogue
 from judgegraph.tools.catalogue import DEFAULTS, AssistantLike

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from judgegraph.agents.score_form import ReplyKind
 from judgegraph.agents.scorer import Scorer
 from judgegraph.graphs.settings import Samples, Temperature, checked, named
-from judgegraph.models import JudgeLike, Reader
+from judgegraph.calls import JudgeLike, Reader
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Scores, merged
 

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from judgegraph.agents.score_form import ReplyKind
 from judgegraph.agents.scorer import Scorer
 from judgegraph.graphs.settings import checked, named
-from judgegraph.models import JudgeLike
+from judgegraph.calls import JudgeLike
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Scores, merged
 

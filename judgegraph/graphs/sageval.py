@@ -22,7 +22,7 @@ from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Critic, Sage
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import Samples, checked, named
-from judgegraph.models import JudgeLike, Reader
+from judgegraph.calls import JudgeLike, Reader
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Notes, Rectification, Scores, Suggestion, joined, merged
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get
 from pydantic import Field, TypeAdapter, ValidationError
 
 from judgegraph.errors import ConfigError, one_line
-from judgegraph.models import Endpoint
+from judgegraph.calls import Endpoint
 from judgegraph.models.secrets import scrubbed
 
 Samples = Annotated[int, Field(ge=1)]

@@ -1,20 +1,5 @@
-"""How one model call is made and read: `ask` is the one door."""
+"""Who answers: endpoints, chat models, the embedded judge."""
 
-from judgegraph.models.door import Reply, ask, replies
-from judgegraph.models.form import Form
-from judgegraph.models.ratings import Rated, Reader, Slot, rate
-from judgegraph.models.resolve import Endpoint, JudgeLike, name_of
+from judgegraph.models.resolve import Endpoint, JudgeLike, name_of, resolve
 
-__all__ = [
-    "Endpoint",
-    "Form",
-    "JudgeLike",
-    "Rated",
-    "Reader",
-    "Reply",
-    "Slot",
-    "ask",
-    "name_of",
-    "rate",
-    "replies",
-]
+__all__ = ["Endpoint", "JudgeLike", "name_of", "resolve"]

@@ -9,9 +9,9 @@ from contextlib import closing, contextmanager, suppress
 from itertools import chain, islice
 from typing import Any
 
+from judgegraph.calls.context import context
+from judgegraph.calls.ledger import Ledger
 from judgegraph.errors import ConfigError
-from judgegraph.models.context import context
-from judgegraph.models.ledger import Ledger
 from judgegraph.models.resolve import resolve
 from judgegraph.runtime.bridge import run_sync
 from judgegraph.runtime.folder import LEDGER, MANIFEST, REJECTED, Folder

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import urlsplit
 
-from judgegraph.models import Endpoint, name_of
+from judgegraph.calls import Endpoint, name_of
 from judgegraph.models.secrets import scrubbed, secrets_of
 
 MARKS = {"temperature": "t", "top_p": "p", "max_tokens": "max", "seed": "seed"}  # a judge's setting -> its mark

@@ -8,8 +8,8 @@ from hashlib import blake2b
 from typing import Any
 
 from judgegraph import __version__, prompts
+from judgegraph.calls import Reader
 from judgegraph.errors import one_line
-from judgegraph.models import Reader
 from judgegraph.prompts.criteria_sets import CriteriaSet
 from judgegraph.runtime.judge_line import judge_line
 from judgegraph.types import Criterion

@@ -12,8 +12,8 @@ from importlib.metadata import version
 from typing import Any
 
 from judgegraph import __version__
+from judgegraph.calls.context import CallContext
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.models.context import CallContext
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.item import Item, failed_item, item_of
 from judgegraph.runtime.samples import Samples, SeenIds

@@ -3,7 +3,7 @@
 import pytest
 
 from judgegraph.agents.fusion_judge import FusionJudge, with_overall
-from judgegraph.models import Reader
+from judgegraph.calls import Reader
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Finding, Plan, Sample, Scale
 

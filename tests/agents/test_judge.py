@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from judgegraph.agents.judge import Judge
-from judgegraph.models import Endpoint
+from judgegraph.calls import Endpoint
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample
 

@@ -3,7 +3,7 @@
 import pytest
 
 from judgegraph.agents.sage import Sage
-from judgegraph.models import Reader
+from judgegraph.calls import Reader
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale, Score, keyed
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from judgegraph.calls import Endpoint
 from judgegraph.cli import main
 from judgegraph.cli.options import graph_of, judge_of
 from judgegraph.cli.setting_text import value_of
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import Samples, Temperature
-from judgegraph.models import Endpoint
 from judgegraph.runtime.signature import agents_of
 
 

@@ -8,7 +8,7 @@ from drawing import arrows, figure
 from langgraph.graph import END, START, StateGraph
 
 from judgegraph.graphs.coascore import builder, coascore
-from judgegraph.models import Endpoint
+from judgegraph.calls import Endpoint
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, EvalState, Sample, Score, keyed
 

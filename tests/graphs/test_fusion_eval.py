@@ -9,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.fusion_eval import builder, consultation, fusion_eval
-from judgegraph.models import Endpoint
+from judgegraph.calls import Endpoint
 from judgegraph.prompts.criteria_sets import criteria_set
 from judgegraph.testing import Scripted, scripted
 from judgegraph.tools import Metric, Unmeasurable, assistants

@@ -9,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 
 from judgegraph.graphs import sageval as factory
 from judgegraph.graphs.sageval import builder
-from judgegraph.models import Endpoint
+from judgegraph.calls import Endpoint
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, EvalState, Rectification, Sample, Scale
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from judgegraph.models import Endpoint
+from judgegraph.calls import Endpoint
 
 SERVER = Path(__file__).with_name("server.py")
 KEY = "canary-key-0123456789"
@@ -73,4 +73,4 @@ def _keyed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries at once where the server names no time."""
-    monkeypatch.setattr("judgegraph.models.call._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)

@@ -3,8 +3,8 @@
 import pytest
 
 import judgegraph as jg
+from judgegraph.calls.ledger import LedgerError
 from judgegraph.graphs import coascore, fennec, fusion_eval, sageval
-from judgegraph.models.ledger import LedgerError
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample
 

@@ -9,11 +9,11 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
+from judgegraph.calls import Endpoint, Reader, Slot, ask, rate, replies
+from judgegraph.calls.call import Call
+from judgegraph.calls.context import CallContext, context
+from judgegraph.calls.form import ratings_form
 from judgegraph.errors import AuthError, JudgegraphError, ReplyError
-from judgegraph.models import Endpoint, Reader, Slot, ask, rate, replies
-from judgegraph.models.call import Call
-from judgegraph.models.context import CallContext, context
-from judgegraph.models.form import ratings_form
 from judgegraph.models.resolve import resolve
 from judgegraph.prompts.sections import slugs
 from judgegraph.types import Criterion, Scale
@@ -123,7 +123,7 @@ async def test_a_wait_above_two_minutes_is_obeyed(server, no_backoff, monkeypatc
         slept.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr("judgegraph.models.call.asyncio.sleep", fake)
+    monkeypatch.setattr("judgegraph.calls.call.asyncio.sleep", fake)
     await ask(site.judge(), MESSAGES, FORM)
     assert [round(s, -1) for s in slept if s > 1] == [300, 500]
 
@@ -334,7 +334,7 @@ async def test_no_error_tells_a_key(server, no_backoff, script):
 
 @pytest.mark.parametrize("base_url", ["http://canary:canary@127.0.0.1:9/v1", "http://127.0.0.1:9/v1?key=canary"])
 async def test_neither_an_endpoint_nor_its_judge_shows_a_key(base_url):
-    from judgegraph.models import name_of
+    from judgegraph.calls import name_of
 
     endpoint = Endpoint(model="openai:stub", base_url=base_url)
     for text in (repr(endpoint), str(endpoint), name_of(endpoint), repr(resolve(endpoint)), endpoint.address):

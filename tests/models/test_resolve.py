@@ -7,8 +7,8 @@ import weakref
 import pytest
 from langchain_core.language_models import FakeListChatModel
 
+from judgegraph.calls import Endpoint, name_of
 from judgegraph.errors import ConfigError
-from judgegraph.models import Endpoint, name_of
 from judgegraph.models.resolve import _by_model, resolve
 from judgegraph.models.secrets import bare, credentials, secrets_of
 from judgegraph.testing import scripted

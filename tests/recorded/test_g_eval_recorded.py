@@ -8,9 +8,9 @@ from statistics import fmean
 import pytest
 from scipy.stats import kendalltau, pearsonr
 
+from judgegraph.calls.ratings import text_reading
+from judgegraph.calls.reading import read_rating
 from judgegraph.graphs.g_eval import g_eval
-from judgegraph.models.ratings import text_reading
-from judgegraph.models.reading import read_rating
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale
 

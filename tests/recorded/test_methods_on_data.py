@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import judgegraph as jg
-from judgegraph.models import Endpoint
+from judgegraph.calls import Endpoint
 from judgegraph.registry import METHODS, factory
 
 COUNT = 200

@@ -7,8 +7,8 @@ from langgraph.graph import END, START, StateGraph
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.merge import Merge
 from judgegraph.agents.sage import Sage
+from judgegraph.calls import Endpoint, Reader
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
-from judgegraph.models import Endpoint, Reader
 from judgegraph.prompts.criteria_sets import criteria_set
 from judgegraph.registry import METHODS, factory
 from judgegraph.runtime.signature import details, signature

@@ -6,7 +6,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from judgegraph.agents.aspect_list import read_aspects
 from judgegraph.agents.pairwise_form import judgement_in
-from judgegraph.models.reading import read_rating
+from judgegraph.calls.reading import read_rating
 from judgegraph.types import Scale
 
 FIVE = Scale(low=1, high=5)

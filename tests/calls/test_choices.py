@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.models.choices import read_choice
+from judgegraph.calls.choices import read_choice
 
 PAIR = ("A", "B", "tie")
 OUTPUTS = ("Output (a)", "Output (b)")

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-from judgegraph.models.address import address_of
+from judgegraph.calls.address import address_of
+from judgegraph.calls.exchange import Call
 from judgegraph.models.endpoint import Endpoint
-from judgegraph.models.exchange import Call
 from judgegraph.models.resolve import Judge, resolve
 from judgegraph.testing import scripted
 

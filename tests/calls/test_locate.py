@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.models.locate import spans
+from judgegraph.calls.locate import spans
 
 
 @pytest.mark.parametrize(

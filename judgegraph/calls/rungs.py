@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judgegraph.models.door import Reply
-from judgegraph.models.form import answer_key, answer_of, off_points
-from judgegraph.models.locate import Path, spans
-from judgegraph.models.stated_text import reason_beside, text_reading
-from judgegraph.models.tokens import Weighted, expected, masses_at, offset
+from judgegraph.calls.door import Reply
+from judgegraph.calls.form import answer_key, answer_of, off_points
+from judgegraph.calls.locate import Path, spans
+from judgegraph.calls.stated_text import reason_beside, text_reading
+from judgegraph.calls.tokens import Weighted, expected, masses_at, offset
 from judgegraph.types import Scale, Status
 
 FLOOR = 0.5  # least probability that valid points must hold for a weighted score (design, contract 4)

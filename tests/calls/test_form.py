@@ -3,8 +3,8 @@
 import pytest
 from pydantic import BaseModel
 
+from judgegraph.calls.form import Form, Incomplete, answer_of, answer_schema, enum_of, ratings_form, record, strict
 from judgegraph.errors import ScaleError
-from judgegraph.models.form import Form, Incomplete, answer_of, answer_schema, enum_of, ratings_form, record, strict
 from judgegraph.prompts.sections import slugs
 from judgegraph.types import Criterion, Scale
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from judgegraph.calls import repair
+from judgegraph.calls.exchange import Choice
+from judgegraph.calls.form import Form, Incomplete
+from judgegraph.calls.tokens import Token
 from judgegraph.errors import ReplyError
-from judgegraph.models import repair
-from judgegraph.models.exchange import Choice
-from judgegraph.models.form import Form, Incomplete
-from judgegraph.models.tokens import Token
 
 T = TypeVar("T")
 

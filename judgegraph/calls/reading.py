@@ -20,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from judgegraph.models.choices import read_choice
-from judgegraph.models.numerals import echoes, meanings, ranges, valued
-from judgegraph.models.rating_context import FINAL, counts_something, subject
-from judgegraph.models.rating_rules import RULES, Rule, unclear
-from judgegraph.models.reply_text import Excerpt, Reading, abstains, refuses, unread
+from judgegraph.calls.choices import read_choice
+from judgegraph.calls.numerals import echoes, meanings, ranges, valued
+from judgegraph.calls.rating_context import FINAL, counts_something, subject
+from judgegraph.calls.rating_rules import RULES, Rule, unclear
+from judgegraph.calls.reply_text import Excerpt, Reading, abstains, refuses, unread
 from judgegraph.types import Scale
 
 __all__ = ["Reading", "read_choice", "read_rating"]

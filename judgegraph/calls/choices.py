@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from judgegraph.models.mentions import Mention, mentions, spoken
-from judgegraph.models.reply_text import Excerpt, Reading, abstains, refuses, unread
+from judgegraph.calls.mentions import Mention, mentions, spoken
+from judgegraph.calls.reply_text import Excerpt, Reading, abstains, refuses, unread
 
 SHORT = 60  # characters of a reply in which a letter or a digit alone can only be the verdict
 

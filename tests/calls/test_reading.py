@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.models.reading import read_rating
+from judgegraph.calls.reading import read_rating
 from judgegraph.types import Scale
 
 ANSWERS = [

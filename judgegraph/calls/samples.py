@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from judgegraph.models.reply import Reply
-from judgegraph.models.rungs import Rated, Slot, stated, tied
+from judgegraph.calls.reply import Reply
+from judgegraph.calls.rungs import Rated, Slot, stated, tied
 
 
 def averaged(got: Sequence[Reply[Any]], slot: Slot, wanted: int) -> Rated:

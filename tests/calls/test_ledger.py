@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from judgegraph.calls.ledger import Ledger, LedgerError
 from judgegraph.errors import AuthError
-from judgegraph.models.ledger import Ledger, LedgerError
 
 A, B = b"a" * 16, b"b" * 16
 
@@ -173,7 +173,7 @@ async def test_a_reply_that_cannot_be_committed_is_an_error_not_a_reply(path):
 def test_a_killed_process_loses_nothing_that_was_answered(path):
     code = f"""
 import asyncio, os
-from judgegraph.models.ledger import Ledger
+from judgegraph.calls.ledger import Ledger
 async def main():
     ledger = Ledger({str(path)!r})
     for i in range(50):
@@ -192,7 +192,7 @@ asyncio.run(main())
 def test_two_processes_use_one_ledger_at_once(path):
     code = f"""
 import asyncio
-from judgegraph.models.ledger import Ledger
+from judgegraph.calls.ledger import Ledger
 async def main():
     ledger = Ledger({str(path)!r})
     async def pay(): return b"reply"

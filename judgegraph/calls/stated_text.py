@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from judgegraph.models.reading import Reading, read_choice, read_rating
-from judgegraph.models.reply_text import abstains
+from judgegraph.calls.reading import Reading, read_choice, read_rating
+from judgegraph.calls.reply_text import abstains
 from judgegraph.types import Scale
 
 _NAMES = r"(?:scores?|rating|grade|mark|verdict|answer|result|overall|label|evaluation|judge?ment)"

@@ -8,12 +8,12 @@ from typing import Any, TypeVar, overload
 
 from pydantic import BaseModel
 
+from judgegraph.calls.asking import many, one
+from judgegraph.calls.exchange import Call
+from judgegraph.calls.features import unheeded
+from judgegraph.calls.form import Form
+from judgegraph.calls.reply import Reply
 from judgegraph.errors import ConfigError
-from judgegraph.models.asking import many, one
-from judgegraph.models.exchange import Call
-from judgegraph.models.features import unheeded
-from judgegraph.models.form import Form
-from judgegraph.models.reply import Reply
 from judgegraph.models.resolve import Judge, JudgeLike, resolve
 from judgegraph.prompts import Rendered
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
-from judgegraph.models.exchange import Call
+from judgegraph.calls.exchange import Call
 from judgegraph.models.resolve import Judge
 
 VERSION = 1  # of the rule below: another rule must never meet the replies of this one

@@ -6,12 +6,12 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Any
 
+from judgegraph.calls.call import send
+from judgegraph.calls.exchange import Call, Choice
+from judgegraph.calls.features import in_words, learn
+from judgegraph.calls.form import Form, Incomplete
+from judgegraph.calls.reply import Reply, read
 from judgegraph.errors import ReplyError
-from judgegraph.models.call import send
-from judgegraph.models.exchange import Call, Choice
-from judgegraph.models.features import in_words, learn
-from judgegraph.models.form import Form, Incomplete
-from judgegraph.models.reply import Reply, read
 from judgegraph.models.resolve import Judge
 
 

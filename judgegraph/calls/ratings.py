@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
+from judgegraph.calls.door import Messages, replies
+from judgegraph.calls.form import Form
+from judgegraph.calls.rungs import NO_LOGPROBS, Rated, Slot, stated, weighted
+from judgegraph.calls.samples import averaged
+from judgegraph.calls.stated_text import text_reading
 from judgegraph.errors import ConfigError, ReplyError
-from judgegraph.models.door import Messages, replies
-from judgegraph.models.form import Form
 from judgegraph.models.resolve import JudgeLike, resolve
-from judgegraph.models.rungs import NO_LOGPROBS, Rated, Slot, stated, weighted
-from judgegraph.models.samples import averaged
-from judgegraph.models.stated_text import text_reading
 
 __all__ = ["STATED", "Rated", "Rating", "Reader", "Slot", "noted", "rate", "text_reading"]
 

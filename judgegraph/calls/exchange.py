@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from judgegraph.models.tokens import Token
+from judgegraph.calls.tokens import Token
 
 
 @dataclass(frozen=True)

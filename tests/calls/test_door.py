@@ -8,12 +8,12 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel
 
+from judgegraph.calls import Endpoint, Form, ask, replies
+from judgegraph.calls.asking import many
+from judgegraph.calls.context import CallContext, context
+from judgegraph.calls.exchange import Call
+from judgegraph.calls.form import ratings_form
 from judgegraph.errors import AuthError, ConfigError, ReplyError
-from judgegraph.models import Endpoint, Form, ask, replies
-from judgegraph.models.asking import many
-from judgegraph.models.context import CallContext, context
-from judgegraph.models.exchange import Call
-from judgegraph.models.form import ratings_form
 from judgegraph.models.resolve import resolve
 from judgegraph.prompts.sections import slugs
 from judgegraph.testing import scripted
@@ -35,7 +35,7 @@ def said(text="", finish="stop", **more):
 
 @pytest.fixture
 def no_backoff(monkeypatch):
-    monkeypatch.setattr("judgegraph.models.call._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from judgegraph.models.numerals import WORDS
+from judgegraph.calls.numerals import WORDS
 
 _SAME_CLAUSE = r"(?:(?!\b(?:and|so|but|I|thus|hence|therefore|which|that|because|as)\b)[^.,;:\n]){0,30}"
 _DENIED = re.compile(

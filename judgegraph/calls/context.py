@@ -9,7 +9,7 @@ import asyncio
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from judgegraph.models.ledger import Ledger
+from judgegraph.calls.ledger import Ledger
 
 
 @dataclass

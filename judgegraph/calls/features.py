@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from judgegraph.models.exchange import Call, Choice
+from judgegraph.calls.exchange import Call, Choice
 from judgegraph.models.resolve import Judge, Support
 
 FEW = 5  # top log-probabilities that servers with a lower limit than OpenAI's 20 take

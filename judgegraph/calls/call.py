@@ -11,12 +11,12 @@ from typing import Any
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
+from judgegraph.calls.address import address_of
+from judgegraph.calls.context import context
+from judgegraph.calls.exchange import Call, Choice, choice_of, packed, unpacked
+from judgegraph.calls.faults import Fault, classify
+from judgegraph.calls.features import arguments, described, past_the_parser, step_down, unbound, with_settings
 from judgegraph.errors import AuthError, JudgegraphError, ReplyError
-from judgegraph.models.address import address_of
-from judgegraph.models.context import context
-from judgegraph.models.exchange import Call, Choice, choice_of, packed, unpacked
-from judgegraph.models.faults import Fault, classify
-from judgegraph.models.features import arguments, described, past_the_parser, step_down, unbound, with_settings
 from judgegraph.models.resolve import Judge
 
 _backoff = wait_random_exponential(multiplier=0.5, max=30)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judgegraph.models.numerals import NUMBER, VALUE
+from judgegraph.calls.numerals import NUMBER, VALUE
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _OPEN = r"[\s*_\"'`\[({]{0,6}"

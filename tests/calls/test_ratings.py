@@ -6,10 +6,10 @@ import math
 import pytest
 from langchain_core.messages import AIMessage
 
+from judgegraph.calls import Form, Reader, Slot, rate
+from judgegraph.calls.form import ratings_form
+from judgegraph.calls.rungs import NO_LOGPROBS
 from judgegraph.errors import ConfigError
-from judgegraph.models import Form, Reader, Slot, rate
-from judgegraph.models.form import ratings_form
-from judgegraph.models.rungs import NO_LOGPROBS
 from judgegraph.prompts.sections import slugs
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Scale, Score

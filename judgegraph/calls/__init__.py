@@ -1,0 +1,20 @@
+"""How one model call is made and read: `ask` is the one door."""
+
+from judgegraph.calls.door import Reply, ask, replies
+from judgegraph.calls.form import Form
+from judgegraph.calls.ratings import Rated, Reader, Slot, rate
+from judgegraph.models.resolve import Endpoint, JudgeLike, name_of
+
+__all__ = [
+    "Endpoint",
+    "Form",
+    "JudgeLike",
+    "Rated",
+    "Reader",
+    "Reply",
+    "Slot",
+    "ask",
+    "name_of",
+    "rate",
+    "replies",
+]
