@@ -12,15 +12,20 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 from tenacity.wait import wait_random_exponential
 
 from judgegraph.calls.address import address_of
-from judgegraph.calls.context import context
+from judgegraph.calls.budget import OverBudget
+from judgegraph.calls.context import CallContext, context, unit
+from judgegraph.calls.estimate import completion_tokens, prompt_tokens
 from judgegraph.calls.exchange import Call, Choice, choice_of, packed, unpacked
 from judgegraph.calls.faults import Fault, classify
 from judgegraph.calls.features import arguments, described, past_the_parser, step_down, unbound, with_settings
+from judgegraph.calls.ledger import Paid
+from judgegraph.calls.limits import limiter_of
 from judgegraph.errors import AuthError, JudgegraphError, ReplyError
 from judgegraph.models.resolve import Judge
 
 _backoff = wait_random_exponential(multiplier=0.5, max=30)
-Usage = tuple[int, int]  # prompt and completion tokens
+Usage = tuple[int, int]  # prompt and completion tokens; zeros where the reply does not say
+Answer = tuple[list[Choice], Usage]
 
 
 class _Again(Exception):
@@ -31,23 +36,46 @@ class _Again(Exception):
         self.fault = fault
 
 
-async def send(judge: Judge, call: Call) -> list[Choice]:
+async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     """The reply to a call, at least one choice: from the run's ledger, else sent for and committed there.
 
+    Args:
+        anew: ask although the ledger has a reply, and put the new one in its place.
+
     Raises:
-        AuthError, ReplyError: as `_sent`. LedgerError: the reply could not be kept.
+        AuthError, ReplyError: as `_sent`. OverBudget: it was not sent. LedgerError: the reply could not be kept.
     """
     run = context.get()
-    if run is None or run.ledger is None:
-        return await _sent(judge, call)
+    if run is None:
+        return (await _sent(judge, call))[0]
+    if run.stand_in is not None:
+        return run.stand_in(judge, call)
+    if run.ledger is None:
+        return unpacked((await _paid(run, judge, call)).body)
+    try:
+        return unpacked(await run.ledger.answer(address_of(judge, call), lambda: _paid(run, judge, call), anew=anew))
+    except OverBudget as error:
+        if sample := unit.get():
+            sample.denied = str(error)
+        raise
 
-    async def pay() -> bytes:
-        return packed(await _sent(judge, call))
 
-    return unpacked(await run.ledger.answer(address_of(judge, call), pay))
+async def _paid(run: CallContext, judge: Judge, call: Call) -> Paid:
+    """Send within the budget."""
+    share = run.purse.reserve(judge, call)
+    try:
+        choices, usage = await _sent(judge, call)
+    except BaseException:
+        share.release()
+        raise
+    sample = unit.get()
+    if sample and sample.progressed:
+        sample.progressed()
+        sample.progressed = None
+    return Paid(packed(choices), judge.name, *usage, share.settle(*usage))
 
 
-async def _sent(judge: Judge, call: Call) -> list[Choice]:
+async def _sent(judge: Judge, call: Call) -> Answer:
     """Send until it is answered or cannot be.
 
     Raises:
@@ -77,16 +105,22 @@ def _wait(state: RetryCallState) -> float:
     return drawn if asked is None else asked + min(1.0, drawn)  # spread those that were told the same second
 
 
-async def _attempt(judge: Judge, call: Call) -> list[Choice]:
+async def _attempt(judge: Judge, call: Call) -> Answer:
     """One request; more only where a refused feature is left out, each at most once."""
     run = context.get()
     sent = arguments(judge, call) if judge.speaks_openai else {}
+    limiter = limiter_of(judge)
     try:
-        async with run.slots if run and run.slots else contextlib.nullcontext():
+        slots = run.slots(judge.name) if run else None
+        async with (
+            slots or contextlib.nullcontext(),
+            limiter.place(prompt_tokens(call) + completion_tokens(call)) as place,
+        ):
             if run:
                 run.requests += 1
             async with asyncio.timeout(judge.endpoint.timeout):
                 choices, usage = await _generate(judge, call, sent)
+            place.used = sum(usage) or None
     except (JudgegraphError, AssertionError):  # ours, or a test's: not the provider's
         raise
     except Exception as raised:
@@ -94,11 +128,13 @@ async def _attempt(judge: Judge, call: Call) -> list[Choice]:
         error = raised.__context__ if isinstance(raised, Warning) and raised.__context__ else raised
         stepped_down = step_down(judge.support, sent, error)
         fault = classify(error, secrets=judge.secrets, timeout=judge.endpoint.timeout)
+        if fault.throttled:
+            limiter.throttled(fault.wait)
     else:
         if run:
             run.count(judge.name, *usage)
         if choices:
-            return choices
+            return choices, usage
         stepped_down, fault = False, Fault("provider_error", "a reply without choices", retry=True)
     # Raised out here, so that no chain of exceptions holds the SDK's, which carries the request and its headers.
     if stepped_down:
@@ -112,7 +148,7 @@ def _failure(judge: Judge, fault: Fault) -> Exception:
     return _Again(fault) if fault.retry else ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
 
 
-async def _generate(judge: Judge, call: Call, sent: dict[str, Any]) -> tuple[list[Choice], Usage]:
+async def _generate(judge: Judge, call: Call, sent: dict[str, Any]) -> Answer:
     from langchain_core.runnables.config import ensure_config
 
     if not judge.speaks_openai:
@@ -133,7 +169,7 @@ def _usage(usage: Any, *names: str) -> Usage:
     return (asked if isinstance(asked, int) else 0, said if isinstance(said, int) else 0)
 
 
-async def _generate_other(judge: Judge, call: Call) -> tuple[list[Choice], Usage]:
+async def _generate_other(judge: Judge, call: Call) -> Answer:
     """Any other LangChain chat model: by its own structured output, or the schema in the prompt."""
     model, rest = with_settings(judge, call), unbound(judge, call)
     if call.tools:

@@ -1,15 +1,16 @@
-"""The run a model call belongs to, found in one ContextVar; without a run a call is just made.
-
-Here is the seam for what a run will add to its calls: limits and budget.
-"""
+"""The run and the sample a model call belongs to, found in ContextVars; without a run a call is just made."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from judgegraph.calls.budget import Purse
+from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.ledger import Ledger
+from judgegraph.models.resolve import Judge
 
 
 @dataclass
@@ -17,18 +18,25 @@ class CallContext:
     """What a run shares among its calls, and counts of them.
 
     Attributes:
-        slots: at most so many requests in flight; a waiting retry holds none.
+        width: requests in flight at most, for each judge; a waiting retry is in none of them. None is no limit.
         ledger: where replies are kept and found again; None asks every time.
-        requests: sent, retries included. replies: received. prompt_tokens, completion_tokens: as reported.
+        purse: what the run may spend, and has spent.
+        anew: a reply found in the ledger that cannot be read is asked for once more, and replaced.
+        stand_in: answers in place of every judge, in a plan; nothing is sent then.
+        requests: sent, retries included. replies: received. models: judge -> replies.
     """
 
-    slots: asyncio.Semaphore | None = None
+    width: int | None = None
     ledger: Ledger | None = None
+    purse: Purse = field(default_factory=Purse)
+    anew: bool = False
+    stand_in: Callable[[Judge, Call], list[Choice]] | None = None
     requests: int = 0
     replies: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     models: dict[str, int] = field(default_factory=dict)
+    _slots: dict[str, asyncio.Semaphore] = field(default_factory=dict)
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
         """Book one reply, once, however many choices it holds."""
@@ -37,5 +45,28 @@ class CallContext:
         self.completion_tokens += completion_tokens
         self.models[model] = self.models.get(model, 0) + 1
 
+    def slots(self, judge: str) -> asyncio.Semaphore | None:
+        """A judge's own, so that one who is slow or held back keeps no other waiting."""
+        if self.width is None:
+            return None
+        found = self._slots.get(judge)
+        if found is None:
+            found = self._slots[judge] = asyncio.Semaphore(self.width)
+        return found
+
+
+@dataclass
+class UnitCalls:
+    """What became of the calls of one sample; its graph's nodes share it.
+
+    Attributes:
+        denied: why the budget refused one of them, "" if it refused none.
+        progressed: called once, when its first reply that was not in the ledger has arrived; None when done.
+    """
+
+    denied: str = ""
+    progressed: Callable[[], None] | None = None
+
 
 context: ContextVar[CallContext | None] = ContextVar("judgegraph_calls", default=None)
+unit: ContextVar[UnitCalls | None] = ContextVar("judgegraph_unit", default=None)

@@ -27,6 +27,7 @@ class Fault:
     Attributes:
         status: what a score ends with if this is the last try. message: one line.
         retry: the same request may succeed later. wait: seconds the server asked for, None if it did not.
+        throttled: the server asks for less at once: a 429, or a 503 that names a time.
         fatal: every other call to this endpoint would fail alike (a wrong key, an unknown model).
     """
 
@@ -35,6 +36,7 @@ class Fault:
     retry: bool
     wait: float | None = None
     fatal: bool = False
+    throttled: bool = False
 
 
 def classify(
@@ -80,7 +82,8 @@ def _by_code(code: int, error: BaseException, message: str, clock: Callable[[], 
     wait = retry_after(getattr(getattr(error, "response", None), "headers", None) or {}, clock)
     if wait is not None and wait > PATIENCE:
         return Fault("provider_error", f"asked to wait {wait:.0f} s, which is too long: {message}", retry=False)
-    return Fault("provider_error", message, retry=True, wait=wait)
+    throttled = code == 429 or (code == 503 and wait is not None)
+    return Fault("provider_error", message, retry=True, wait=wait, throttled=throttled)
 
 
 def retry_after(headers: Mapping[str, Any], clock: Callable[[], float] = time.time) -> float | None:

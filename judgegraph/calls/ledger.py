@@ -14,18 +14,34 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed, wait_random
 
 from judgegraph.errors import ConfigError
 
-SCHEMA = 1
+SCHEMA = 2
 APPLICATION = 0x6A676C67  # "jglg": tells our files from other SQLite files
 SYNC_EVERY = 0.05  # seconds between two fsyncs of the log
 PATIENCE = 10.0  # seconds to wait for another process that writes
 WAIT = wait_fixed(0.02) + wait_random(0, 0.02)
-_TABLE = "CREATE TABLE replies (address BLOB PRIMARY KEY, body BLOB NOT NULL, sum BLOB NOT NULL) WITHOUT ROWID"
-_PUT = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)"
+_TABLE = """CREATE TABLE replies (
+    address BLOB PRIMARY KEY, body BLOB NOT NULL, sum BLOB NOT NULL,
+    run TEXT NOT NULL, model TEXT NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, usd REAL
+) WITHOUT ROWID"""
+_PUT = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_SPENT = "SELECT COUNT(*), SUM(prompt), SUM(completion), SUM(usd), COUNT(*) - COUNT(usd) FROM replies WHERE run = ?"
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A reply as it is kept: its bytes, whose it is, its tokens (0 and 0: it did not say), its USD if known."""
+
+    body: bytes
+    model: str = ""
+    prompt: int = 0
+    completion: int = 0
+    usd: float | None = None
 
 
 class LedgerError(ConfigError):
@@ -59,24 +75,28 @@ class Ledger:
         LedgerError: the file is no ledger, is damaged, was written by a newer version, or cannot be opened.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None = None, run: str = "") -> None:
         self.path = Path(path) if path is not None else None
+        self.run = run  # who pays for what is put in here
         self.counts = Counts()
         self._db = _open(self.path)
         self._flights: dict[bytes, _Flight] = {}
-        self._rows: list[tuple[bytes, bytes, asyncio.Future[None]]] = []
+        self._rows: list[tuple[bytes, Paid, asyncio.Future[None]]] = []
         self._sync: asyncio.TimerHandle | None = None
 
-    async def answer(self, address: bytes, pay: Callable[[], Awaitable[bytes]]) -> bytes:
+    async def answer(self, address: bytes, pay: Callable[[], Awaitable[Paid]], *, anew: bool = False) -> bytes:
         """The reply at an address: from the file, from a call under way, or by `pay`, which is then committed.
 
         Of callers that want one address at the same moment one pays. Its being cancelled does not cancel what
         the others wait for; its failing lets the next one try.
 
+        Args:
+            anew: pay although there is a reply, which the new one replaces.
+
         Raises:
             whatever `pay` raises; LedgerError: the reply could not be committed.
         """
-        if (found := self.get(address)) is not None:
+        if not anew and (found := self.get(address)) is not None:
             self.counts.hits += 1
             return found
         while (flight := self._flights.get(address)) is not None:
@@ -109,11 +129,11 @@ class Ledger:
         if flight.task.done() and not flight.task.cancelled():
             flight.task.exception()  # seen, also where every waiter was cancelled
 
-    async def _pay(self, address: bytes, pay: Callable[[], Awaitable[bytes]]) -> bytes:
-        body = await pay()
-        await self._put(address, body)
+    async def _pay(self, address: bytes, pay: Callable[[], Awaitable[Paid]]) -> bytes:
+        paid = await pay()
+        await self._put(address, paid)
         self.counts.paid += 1
-        return body
+        return paid.body
 
     def get(self, address: bytes) -> bytes | None:
         """The reply at an address, None where there is none or its row is damaged."""
@@ -130,13 +150,13 @@ class Ledger:
             return None
         return bytes(row[0])
 
-    def _put(self, address: bytes, body: bytes) -> asyncio.Future[None]:
+    def _put(self, address: bytes, paid: Paid) -> asyncio.Future[None]:
         """Commit with all else that arrived in this turn of the loop: done when it is committed."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
         if not self._rows:
             loop.call_soon(self._commit, loop)
-        self._rows.append((address, body, done))
+        self._rows.append((address, paid, done))
         return done
 
     def _commit(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -146,7 +166,7 @@ class Ledger:
         try:
             with self._db:
                 self._db.execute("BEGIN IMMEDIATE")
-                self._db.executemany(_PUT, [(a, b, _sum(a, b)) for a, b, _ in rows])
+                self._db.executemany(_PUT, [self._row(address, paid) for address, paid, _ in rows])
         except sqlite3.Error as error:
             failure = self._failure("write", error)
             for _, _, done in rows:
@@ -159,12 +179,21 @@ class Ledger:
         if self._sync is None and self.path is not None:
             self._sync = loop.call_later(SYNC_EVERY, self._force, loop)
 
+    def _row(self, address: bytes, paid: Paid) -> tuple[Any, ...]:
+        kept = (self.run, paid.model, paid.prompt, paid.completion, paid.usd)
+        return (address, paid.body, _sum(address, paid.body), *kept)
+
     def _force(self, loop: asyncio.AbstractEventLoop) -> None:
         self._sync = None
         loop.run_in_executor(None, _fsync, Path(f"{self.path}-wal"))
 
     def _failure(self, verb: str, error: sqlite3.Error) -> LedgerError:
         return LedgerError(f"cannot {verb} the ledger {self.path or 'in memory'}: {error}; what it holds is kept")
+
+    def spent(self) -> tuple[int, int, int, float, int]:
+        """Replies, prompt and completion tokens, USD, and replies without a price, that this run paid for so far."""
+        calls, prompt, completion, usd, unpriced = self._db.execute(_SPENT, (self.run,)).fetchone()
+        return calls, prompt or 0, completion or 0, usd or 0.0, unpriced
 
     def count(self) -> int:
         """How many replies it holds."""
@@ -224,6 +253,10 @@ def _check(db: sqlite3.Connection, name: str) -> None:
         version = db.execute("PRAGMA user_version").fetchone()[0]
     if tables and application != APPLICATION:
         raise LedgerError(f"{name} is a database, but no ledger of judgegraph; it was left as it is")
+    if tables and version < SCHEMA:
+        raise LedgerError(
+            f"{name} was written by an older judgegraph (ledger {version}, ours {SCHEMA}); start a new one"
+        )
     if version > SCHEMA:
         raise LedgerError(
             f"{name} was written by a newer judgegraph (ledger {version}, ours {SCHEMA}); it was left as it is"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -64,6 +65,8 @@ class _Held:
 _by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Judge]]
 _by_loop = weakref.WeakKeyDictionary()  # HTTP clients belong to the loop they were made in
 _by_model: dict[int, _Held] = {}
+trying: ContextVar[dict[Any, Judge] | None] = ContextVar("judgegraph_trying", default=None)
+"""In a plan: judges that are asked nothing, each with a Support of the plan's own; None outside of one."""
 
 
 def resolve(judge: JudgeLike) -> Judge:

@@ -87,7 +87,7 @@ def _resolve_judges(graph: Any) -> None:
 
 async def _all(work: Work, concurrency: int) -> None:
     token = context.set(work.calls)
-    work.calls.slots = asyncio.Semaphore(concurrency)
+    work.calls.width = concurrency
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(concurrency):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from judgegraph.calls.ledger import Ledger, LedgerError
+from judgegraph.calls.ledger import Ledger, LedgerError, Paid
 from judgegraph.errors import AuthError
 
 A, B = b"a" * 16, b"b" * 16
@@ -30,7 +30,7 @@ class Payer:
         does = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(does, Exception):
             raise does
-        return does
+        return Paid(does)
 
 
 async def test_the_second_call_is_found(path):
@@ -173,11 +173,11 @@ async def test_a_reply_that_cannot_be_committed_is_an_error_not_a_reply(path):
 def test_a_killed_process_loses_nothing_that_was_answered(path):
     code = f"""
 import asyncio, os
-from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.ledger import Ledger, Paid
 async def main():
     ledger = Ledger({str(path)!r})
     for i in range(50):
-        async def pay(): return b"reply"
+        async def pay(): return Paid(b"reply")
         await ledger.answer(i.to_bytes(16, "big"), pay)
         print(i, flush=True)
     os.kill(os.getpid(), 9)
@@ -192,10 +192,10 @@ asyncio.run(main())
 def test_two_processes_use_one_ledger_at_once(path):
     code = f"""
 import asyncio
-from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.ledger import Ledger, Paid
 async def main():
     ledger = Ledger({str(path)!r})
-    async def pay(): return b"reply"
+    async def pay(): return Paid(b"reply")
     await asyncio.gather(*(ledger.answer(i.to_bytes(16, "big"), pay) for i in range(300)))
     ledger.close()
 asyncio.run(main())

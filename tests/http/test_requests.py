@@ -276,7 +276,7 @@ async def test_a_pydantic_class_is_a_form(server):
 
 async def test_requests_in_flight_stay_below_the_limit(server):
     site = server("slow=0.1")
-    token = context.set(CallContext(slots=asyncio.Semaphore(2)))
+    token = context.set(CallContext(width=2))
     try:
         await asyncio.gather(*(ask(site.judge(), MESSAGES, FORM) for _ in range(6)))
     finally:
