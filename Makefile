@@ -4,7 +4,7 @@ PY ?= .venv/bin/python
 	python3 -m venv .venv
 	.venv/bin/python -m pip install -q -r requirements.lock -e .
 
-.PHONY: setup check lint types test long bench lock clean
+.PHONY: setup check lint types test long soak bench lock clean
 setup: .venv/bin/python          ## environment of pinned packages in .venv
 
 check: lint types test           ## what every commit passes
@@ -17,10 +17,13 @@ types:
 	$(PY) -m mypy
 
 test:                            ## the fast suite
-	$(PY) -m pytest -n 2 -m "not long"
+	$(PY) -m pytest -n 2 -m "not long and not soak"
 
 long:                            ## tests over a minute
 	$(PY) -m pytest -m long
+
+soak:                            ## a run killed a hundred times: many minutes
+	$(PY) -m pytest -m soak -s
 
 bench:                           ## figures of the embedded judge
 	$(PY) benchmarks/embedded.py

@@ -1,5 +1,6 @@
 """What many tests share."""
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,6 +9,13 @@ from pathlib import Path
 import pytest
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+_caches = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `doctor` once found on this machine changes no test."""
+    monkeypatch.setenv("JUDGEGRAPH_CACHE", str(tmp_path_factory.getbasetemp() / f"cache-{next(_caches)}"))
 
 
 @pytest.fixture(scope="session")

@@ -167,6 +167,9 @@ def test_nothing_reaches_the_terminal_or_leaves_the_folder(outcome: Outcome):
         "items.jsonl",
         "rejected.json",
         "ledger.sqlite",
+        "journal.sqlite",
+        ".inflight",
+        ".lock",
     }
     assert not Path("pwned").exists()
 

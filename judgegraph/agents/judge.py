@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
@@ -34,6 +35,7 @@ def guideline_for(criterion: Criterion, guidelines: Mapping[str, str] | None) ->
     return (guidelines or {}).get(criterion.name) or criterion.guideline or ""
 
 
+@lru_cache(maxsize=1024)
 def bare(criterion: Criterion) -> str:
     """A criterion as its section shows it where the guideline has a section of its own."""
     return criterion_text(criterion.model_copy(update={"guideline": None}))
@@ -82,6 +84,7 @@ class Judge:
         return {"scores": keyed(score)}
 
 
+@lru_cache(maxsize=1024)
 def rating_form(criterion: Criterion) -> Form[Any]:
     """A reason, then a value of the criterion's scale or null."""
 

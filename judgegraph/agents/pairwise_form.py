@@ -11,7 +11,6 @@ from typing import Any
 from judgegraph.errors import ReplyError, ScaleError
 from judgegraph.calls import Form
 from judgegraph.calls.form import STRING, Incomplete, answer_schema, record
-from judgegraph.calls.reading import read_choice, read_rating
 from judgegraph.types import Scale, Status, Verdict
 
 SWAPPED: dict[Verdict | None, Verdict | None] = {"A": "B", "B": "A", "tie": "tie", None: None}
@@ -137,6 +136,8 @@ def pairwise_text(scale: Scale) -> Form[Judgement]:
 
 def judgement_in(text: str, scale: Scale) -> Judgement:
     """What a plain reply says; sides without a score abstained ("N/A"), are unreadable, or refused with the reply."""
+    from judgegraph.calls.reading import read_choice
+
     plain = text.replace("*", "")
     marks = [*_SCORE.finditer(plain), *_COMPARISON.finditer(plain), *_VERDICT.finditer(plain)]
     marks.sort(key=lambda mark: mark.start())
@@ -155,6 +156,8 @@ def judgement_in(text: str, scale: Scale) -> Judgement:
 
 def _side_in(label: str, pieces: list[tuple[re.Match[str], str]], scale: Scale) -> Side:
     """The score and the explanation under a response's mark; two different scores for one response are none."""
+    from judgegraph.calls.reading import read_rating
+
     read = []
     for mark, piece in pieces:
         if mark.re is _SCORE and mark[1].upper() == label:

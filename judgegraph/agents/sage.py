@@ -12,9 +12,9 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.agents.critique_form import PARTS, critique_form
 from judgegraph.agents.review import rectification
-from judgegraph.errors import ReplyError, one_line
 from judgegraph.calls import JudgeLike, Reader, Slot, ask, rate
 from judgegraph.calls.ratings import Rating
+from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.sections import criteria_text, scores_text, slugs
 from judgegraph.types import Criterion, Note, Notes, Rectification, Sample, Score, Scores, Suggestion, keyed
@@ -70,6 +70,11 @@ class Sage:
     reader: Reader = WEIGHTED
     name: str = "sage"
     stage: str = "draft"
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """Names of the templates that it asks by."""
+        return (self.prompt,) if self.calls == "one" else tuple(PROMPTS.values())
 
     async def __call__(self, state: Reviewed) -> Critique:
         asked = slugs(state.get("criteria") or self.criteria)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from judgegraph.calls import Form, JudgeLike, Rated, Reader, Slot, rate
@@ -32,6 +33,7 @@ async def ask_score(
     return rating.answers["score"]
 
 
+@lru_cache(maxsize=256)
 def score_form(criterion: Criterion, explain: Explain) -> Form[Any]:
     """One score in JSON; null where the criterion cannot be judged."""
     scale = criterion.scale
@@ -46,6 +48,7 @@ def score_form(criterion: Criterion, explain: Explain) -> Form[Any]:
     return Form("rating", record(order, title=criterion.name), read)
 
 
+@lru_cache(maxsize=256)
 def text_form(scale: Scale) -> Form[str]:
     """One score in free text; a reply without one is asked for again, unless it refuses or abstains."""
 

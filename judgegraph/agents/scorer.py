@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from judgegraph import prompts
@@ -45,6 +46,8 @@ class Scorer:
 
     async def __call__(self, state: Case) -> Scored:
         asked = state.get("criteria") or self.criteria
+        if len(asked) == 1:  # no task of its own
+            return {"scores": keyed(await self._score(state["sample"], asked[0]))}
         scores = await asyncio.gather(*(self._score(state["sample"], criterion) for criterion in asked))
         return {"scores": keyed(*scores)}
 
@@ -58,11 +61,15 @@ class Scorer:
         )
 
     def _messages(self, sample: Sample, criterion: Criterion) -> Rendered:
-        shown = criterion if self.steps else criterion.model_copy(update={"steps": ()})
         rendered = prompts.load(self.prompt).render(
-            task=self.task, criterion=criterion_text(shown), name=criterion.name,
+            task=self.task, criterion=_shown(criterion, self.steps), name=criterion.name,
             query=sample.query, source=sample.source, output=sample.output,
         )  # fmt: skip
         if len(rendered.messages) > 1:
             return rendered
         return replace(rendered, messages=((self.role, rendered.messages[0][1]),))
+
+
+@lru_cache(maxsize=256)
+def _shown(criterion: Criterion, steps: bool) -> str:
+    return criterion_text(criterion if steps else criterion.model_copy(update={"steps": ()}))

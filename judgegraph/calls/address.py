@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
@@ -23,7 +24,7 @@ def address_of(judge: Judge, call: Call) -> bytes:
         VERSION, _who(judge), [_message(m) for m in call.messages], call.schema, call.form, list(call.tools),
         call.settings, call.n, call.logprobs, call.repeat,
     ]  # fmt: skip
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    text = _ENCODER.encode(parts)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -45,6 +46,9 @@ def _settings(model: Any) -> list[str]:
 
 
 def _message(message: Any) -> list[Any]:
+    kind: Any = type(message)
+    if not _is_said(kind):
+        return [message.type, message.content, [], None]
     return [
         message.type,
         message.content,
@@ -53,5 +57,15 @@ def _message(message: Any) -> list[Any]:
     ]
 
 
+@cache
+def _is_said(kind: type) -> bool:
+    """Whether messages of this kind may carry tool calls or answer one: others are not asked, which is dear."""
+    fields = getattr(kind, "model_fields", None)
+    return fields is None or "tool_calls" in fields or "tool_call_id" in fields
+
+
 def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else repr(value)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)

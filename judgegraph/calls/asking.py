@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from judgegraph.calls.call import send
+from judgegraph.calls.context import context
 from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.features import in_words, learn
 from judgegraph.calls.form import Form, Incomplete
@@ -14,17 +15,42 @@ from judgegraph.calls.reply import Reply, read
 from judgegraph.errors import ReplyError
 from judgegraph.models.resolve import Judge
 
+NEVER_CAME = ("provider_error", "timeout", "over_budget")
+
 
 async def one(judge: Judge, call: Call, form: Form[Any]) -> Reply[Any]:
-    """Ask, and ask again with the error while the reply cannot be read."""
+    """Ask, and ask again with the error while the reply cannot be read.
+
+    In a run that takes up what failed, replies that came to nothing may all have lain in the ledger: then once anew.
+    """
+    reply, problem = await _one(judge, call, form)
+    if problem is not None and _old(problem):
+        again, still = await _one(judge, call, form, anew=True)
+        if still is None or reply is None:
+            reply, problem = again, still
+    if reply is None:  # what was read is kept, whatever became of asking for the rest
+        raise problem if isinstance(problem, ReplyError) else ReplyError("no reply could be read")
+    return reply
+
+
+def _old(problem: Exception) -> bool:
+    """Whether the replies behind it may have been found in the ledger: one that never came is not kept there."""
+    run = context.get()
+    return run is not None and run.anew and getattr(problem, "status", "") not in NEVER_CAME
+
+
+async def _one(
+    judge: Judge, call: Call, form: Form[Any], *, anew: bool = False
+) -> tuple[Reply[Any] | None, Exception | None]:
+    """The reply or the richest part of one, and what kept it from being whole."""
     best: Incomplete | None = None
     last: ReplyError | None = None
     asked = call
-    for _ in range(judge.endpoint.asks):
+    for ask in range(1, judge.endpoint.asks + 1):
         try:
-            choice = (await send(judge, asked))[0]
+            choice = (await send(judge, asked, anew=anew))[0]
             learn(judge, asked, choice)
-            return read(choice, form, tools=bool(call.tools))
+            return read(choice, form, tools=bool(call.tools)), None
         except Incomplete as error:
             best = error if best is None or error.got > best.got else best
             problem = str(error)
@@ -33,11 +59,9 @@ async def one(judge: Judge, call: Call, form: Form[Any]) -> Reply[Any]:
             if error.status != "unreadable":
                 break
             problem = str(error)
-        asked = replace(call, messages=(*call.messages, *_complaint(call, choice, problem, judge.support.json_schema)))
-    if best is not None:  # what was read is kept, whatever became of asking for the rest
-        reply: Reply[Any] = best.value
-        return reply
-    raise last or ReplyError("no reply could be read")
+        said = _complaint(call, choice, problem, judge.support.json_schema)
+        asked = replace(call, messages=(*call.messages, *said), repeat=ask)  # anew, also where the same was said again
+    return (best.value, last or best) if best is not None else (None, last)
 
 
 @dataclass(frozen=True)
@@ -51,28 +75,44 @@ class _Round:
 
 
 async def many(judge: Judge, call: Call, form: Form[Any]) -> list[Reply[Any]]:
-    """n replies, fewer where some cannot be read; the missing are asked for again while they are more than half."""
+    """n replies, fewer where some cannot be read; the missing are asked for again while they are more than half.
+
+    Where more than half cannot be read in the end, a run that takes up what failed asks anew, as `one` does.
+    """
+    whole, parts, last = await _many(judge, call, form)
+    if 2 * len(whole) < call.n and _old(last or ReplyError("incomplete")):
+        more, rest, still = await _many(judge, call, form, anew=True)
+        if len(more) > len(whole) or not (whole or parts):
+            whole, parts, last = more, rest, still
+    if whole or parts:
+        return (whole + parts)[: call.n]
+    raise last or ReplyError("no reply could be read")
+
+
+async def _many(
+    judge: Judge, call: Call, form: Form[Any], *, anew: bool = False
+) -> tuple[list[Reply[Any]], list[Reply[Any]], ReplyError | None]:
+    """Replies read in full, those read in part, and the last failure."""
     whole: list[Reply[Any]] = []
     parts: list[Reply[Any]] = []
     last: ReplyError | None = None
-    asked, asks = call, judge.endpoint.asks
+    asked, asks, rounds = call, judge.endpoint.asks, 0
     while asks > 0:
         untried = judge.support.json_schema is None
-        got = await _round(judge, asked, form)
+        got = await _round(judge, asked, form, anew)
         whole, parts, last = whole + got.whole, parts + got.parts, got.last or last
         if 2 * len(whole) >= call.n or got.bad is None:
             break
         ignored = untried and judge.support.json_schema is False
         asks -= not ignored  # the schema was ignored: once more, in words, which is no second asking
         said = () if ignored else _complaint(call, *got.bad, judge.support.json_schema)
-        asked = replace(call, n=call.n - len(whole), messages=(*call.messages, *said))
-    if whole or parts:
-        return (whole + parts)[: call.n]
-    raise last or ReplyError("no reply could be read")
+        rounds += 1
+        asked = replace(call, n=call.n - len(whole), messages=(*call.messages, *said), repeat=rounds * call.n)
+    return whole, parts, last
 
 
-async def _round(judge: Judge, call: Call, form: Form[Any]) -> _Round:
-    choices, last = await _choices(judge, call)
+async def _round(judge: Judge, call: Call, form: Form[Any], anew: bool) -> _Round:
+    choices, last = await _choices(judge, call, anew)
     whole: list[Reply[Any]] = []
     parts: list[Reply[Any]] = []
     bad = None
@@ -89,24 +129,24 @@ async def _round(judge: Judge, call: Call, form: Form[Any]) -> _Round:
     return _Round(whole, parts, bad, last)
 
 
-async def _choices(judge: Judge, call: Call) -> tuple[list[Choice], ReplyError | None]:
+async def _choices(judge: Judge, call: Call, anew: bool) -> tuple[list[Choice], ReplyError | None]:
     """n choices, fewer where requests failed, with the last failure."""
     choices: list[Choice] = []
     last: ReplyError | None = None
     if judge.support.n is not False:
-        choices, last = await _request(judge, call)
+        choices, last = await _request(judge, call, anew)
         if last is None:
             judge.support.n = len(choices) > 1
     left = range(len(choices), call.n) if last is None else ()
-    got = await asyncio.gather(*(_request(judge, replace(call, n=1, repeat=i)) for i in left))
+    got = await asyncio.gather(*(_request(judge, replace(call, n=1, repeat=call.repeat + i), anew) for i in left))
     for more, error in got:
         choices, last = choices + more[:1], error or last
     return choices[: call.n], last
 
 
-async def _request(judge: Judge, call: Call) -> tuple[list[Choice], ReplyError | None]:
+async def _request(judge: Judge, call: Call, anew: bool) -> tuple[list[Choice], ReplyError | None]:
     try:
-        return await send(judge, call), None
+        return await send(judge, call, anew=anew), None
     except ReplyError as error:
         return [], error
 

@@ -2,78 +2,129 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from typing import Any
 
 from judgegraph.calls.estimate import completion_tokens, prompt_tokens
 from judgegraph.calls.exchange import Call
-from judgegraph.errors import ReplyError
+from judgegraph.calls.reservation import Held, Reservation, Seen, Spent
+from judgegraph.errors import ConfigError, ReplyError, one_line
+from judgegraph.models.prices import Prices, row_name
 from judgegraph.models.resolve import Judge
+
+__all__ = ["Budget", "OverBudget", "Purse", "Reservation", "Spent"]
+
+HAIR = 1e-9  # of a sum in USD: those of floats differ by their order
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """A cap on what a run spends; None is no cap."""
+    """Caps on what a run spends; None is no cap.
+
+    Attributes:
+        calls: model calls; one with all its retries is one call. What a ledger answers is none.
+        tokens: of prompts and replies together.
+        usd: by the price table; a judge whose price is not known may not be asked then.
+
+    Raises:
+        ConfigError: no cap at all, one that is not above 0, or one of another kind.
+    """
 
     calls: int | None = None
     tokens: int | None = None
     usd: float | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("calls", "tokens"):
+            _check(name, getattr(self, name), (int,), "a whole number")
+        _check("usd", self.usd, (int, float), "a finite number")
+        if self.calls is None and self.tokens is None and self.usd is None:
+            raise ConfigError("a budget needs a cap: calls, tokens or usd; for no budget, give None")
+
+
+def _check(name: str, cap: Any, kinds: tuple[type, ...], what: str) -> None:
+    wrong = isinstance(cap, bool) or not isinstance(cap, kinds)
+    if cap is not None and (wrong or not 0 < cap < math.inf):
+        raise ConfigError(f"budget: {name} is {what} above 0, got {one_line(repr(cap), 40)}")
+
 
 class OverBudget(ReplyError):
-    """The call was not made: it may have gone over the budget."""
+    """The call was not made: it may have gone over the budget. `later`: it may fit when calls under way have ended."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, later: bool = False) -> None:
         super().__init__(message, status="over_budget")
-
-
-@dataclass
-class Spent:
-    """What was paid for.
-
-    Attributes:
-        estimated: calls whose reply told no usage; their tokens are estimates.
-        unpriced: calls to models whose price is not known; they are not in `usd`.
-    """
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    usd: float = 0.0
-    estimated: int = 0
-    unpriced: int = 0
-
-
-@dataclass
-class Reservation:
-    """A call's share of the budget while it is under way."""
-
-    purse: Purse
-    judge: Judge
-    prompt: int
-    completion: int
-
-    def settle(self, prompt: int, completion: int) -> float | None:
-        """Book what the reply says it used; 0 and 0 is a reply that says nothing. Gives its USD, None if unpriced."""
-        self.purse.spent.calls += 1
-        self.purse.spent.prompt_tokens += prompt
-        self.purse.spent.completion_tokens += completion
-        return None
-
-    def release(self) -> None:
-        """The call failed: nothing is booked."""
+        self.later = later
 
 
 @dataclass
 class Purse:
-    """A budget with what was spent of it and what is reserved."""
+    """A budget with what was spent of it and what is reserved.
+
+    At a reservation, spent and reserved never pass a cap. So what is spent passes it at most by as much as calls then
+    under way take more than was estimated. A call that would fit but for what those have set aside waits for them
+    (`room`): they mostly take less than that. One that does not fit beside what is spent is refused at once. A later
+    run takes it up.
+    """
 
     budget: Budget | None = None
     spent: Spent = field(default_factory=Spent)
+    prices: Prices = field(default_factory=Prices.load)
+    _held: Held = field(default_factory=Held, repr=False)
+    _seen: dict[tuple[str, str], Seen] = field(default_factory=dict, repr=False)
+
+    def resume(self, calls: int, prompt: int, completion: int, usd: float, estimated: int, unpriced: int) -> None:
+        """Begin with what the run paid for earlier: `purse.resume(*ledger.spent())`. Called once, before any call."""
+        self.spent = Spent(calls, prompt, completion, usd, estimated, unpriced)
+
+    async def room(self, judge: Judge, call: Call) -> Reservation:
+        """As `reserve`, but a call for which there may be room later waits until there is, or is none."""
+        while True:
+            try:
+                return self.reserve(judge, call)
+            except OverBudget as error:
+                if not error.later:
+                    raise
+            await self._held.next_release()
 
     def reserve(self, judge: Judge, call: Call) -> Reservation:
-        """Set a call's estimate aside.
+        """Set a call's estimate aside: its prompt by length, its reply as long as it may be or as others like it were.
 
         Raises:
-            OverBudget: the cap leaves no room for it.
+            OverBudget: a cap leaves no room for it; the message names the cap.
+            ConfigError: there is a cap in USD, and the judge's price is not known.
         """
-        return Reservation(self, judge, prompt_tokens(call), completion_tokens(call))
+        key = (judge.name, call.form)
+        seen = self._seen.get(key)
+        if seen is None:
+            seen = self._seen[key] = Seen()
+        guessed, price = prompt_tokens(call), self.prices.price_of(judge)
+        prompt, completion = round(guessed * seen.stretch), completion_tokens(call, seen.expected)
+        share = Reservation(self.spent, self._held, seen, price, guessed, call.n, prompt, completion)
+        if self.budget is not None:
+            self._fit(self.budget, share, judge)
+        self._held.take(share)
+        return share
+
+    def _fit(self, budget: Budget, share: Reservation, judge: Judge) -> None:
+        if budget.usd is not None and share.price is None:
+            raise ConfigError(
+                f"judge {one_line(judge.name)}: its price is not known, so a budget in USD cannot be kept; give a "
+                f'price file (--prices FILE; see `judgegraph prices`) with a row "{one_line(row_name(judge))}": '
+                "{prompt: ..., completion: ...}, in USD per million tokens"
+            )
+        for name, wanted in (("calls", 1), ("tokens", share.prompt + share.completion), ("usd", share.usd)):
+            cap, spent, held = getattr(budget, name), getattr(self.spent, name), getattr(self._held, name)
+            total = spent + held + wanted
+            if cap is not None and (total * (1 - HAIR) if name == "usd" else total) > cap:
+                later = self._held.calls > 0 and spent + wanted <= cap
+                raise OverBudget(_refusal(name, cap, spent, held, wanted), later)
+
+
+def _refusal(name: str, cap: float, spent: float, held: float, wanted: float) -> str:
+    told = [f"{n:,.6g} USD" if name == "usd" else f"{n:,}" for n in (cap, spent, held, wanted)]
+    unit = "" if name == "usd" else f" {name}"
+    return (
+        f"the budget of {told[0]}{unit} leaves no room: {told[1]} spent, {told[2]} set aside for calls under way, "
+        f"{told[3]} needed for this one"
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from dataclasses import replace
 from typing import Any
@@ -20,6 +19,8 @@ from judgegraph.calls.faults import Fault, classify
 from judgegraph.calls.features import arguments, described, past_the_parser, step_down, unbound, with_settings
 from judgegraph.calls.ledger import Paid
 from judgegraph.calls.limits import limiter_of
+from judgegraph.calls.native import callbacks_here, choices_of, door_of, usage_of
+from judgegraph.calls.turn import Turn
 from judgegraph.errors import AuthError, JudgegraphError, ReplyError
 from judgegraph.models.resolve import Judge
 
@@ -40,7 +41,7 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     """The reply to a call, at least one choice: from the run's ledger, else sent for and committed there.
 
     Args:
-        anew: ask although the ledger has a reply, and put the new one in its place.
+        anew: a reply that lay in the ledger before this process will not do: ask, and put the new one in its place.
 
     Raises:
         AuthError, ReplyError: as `_sent`. OverBudget: it was not sent. LedgerError: the reply could not be kept.
@@ -52,17 +53,24 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
         return run.stand_in(judge, call)
     if run.ledger is None:
         return unpacked((await _paid(run, judge, call)).body)
+    address, sample = address_of(judge, call), unit.get()
+    anew = anew and address not in run.renewed
+    if sample and sample.waits:
+        sample.waits(1)
     try:
-        return unpacked(await run.ledger.answer(address_of(judge, call), lambda: _paid(run, judge, call), anew=anew))
+        return unpacked(await run.ledger.answer(address, lambda: _paid(run, judge, call, address), anew=anew))
     except OverBudget as error:
-        if sample := unit.get():
+        if sample:
             sample.denied = str(error)
         raise
+    finally:
+        if sample and sample.waits:
+            sample.waits(-1)
 
 
-async def _paid(run: CallContext, judge: Judge, call: Call) -> Paid:
+async def _paid(run: CallContext, judge: Judge, call: Call, address: bytes = b"") -> Paid:
     """Send within the budget."""
-    share = run.purse.reserve(judge, call)
+    share = await run.purse.room(judge, call)
     try:
         choices, usage = await _sent(judge, call)
     except BaseException:
@@ -72,7 +80,10 @@ async def _paid(run: CallContext, judge: Judge, call: Call) -> Paid:
     if sample and sample.progressed:
         sample.progressed()
         sample.progressed = None
-    return Paid(packed(choices), judge.name, *usage, share.settle(*usage))
+    if run.anew:
+        run.renewed.add(address)
+    usd = share.settle(*usage)
+    return Paid(packed(choices), judge.name, share.prompt, share.completion, usd, share.estimated)
 
 
 async def _sent(judge: Judge, call: Call) -> Answer:
@@ -82,6 +93,16 @@ async def _sent(judge: Judge, call: Call) -> Answer:
         AuthError: the endpoint refuses us; every other call would fail too.
         ReplyError: status "timeout", "provider_error" or "filtered" after the last attempt.
     """
+    try:
+        return await _attempt(judge, call)
+    except _Again as again:
+        first = again
+    return await _sent_again(judge, call, first)
+
+
+async def _sent_again(judge: Judge, call: Call, first: _Again) -> Answer:
+    """The retry layer; the try that failed before it is its first."""
+    failed: list[_Again] = [first]
     tries = AsyncRetrying(
         retry=retry_if_exception_type(_Again),
         stop=stop_after_attempt(judge.endpoint.attempts),
@@ -92,6 +113,8 @@ async def _sent(judge: Judge, call: Call) -> Answer:
     try:
         async for attempt in tries:
             with attempt:
+                if failed:
+                    raise failed.pop()
                 return await _attempt(judge, call)
     except _Again as again:
         fault = again.fault
@@ -109,13 +132,11 @@ async def _attempt(judge: Judge, call: Call) -> Answer:
     """One request; more only where a refused feature is left out, each at most once."""
     run = context.get()
     sent = arguments(judge, call) if judge.speaks_openai else {}
-    limiter = limiter_of(judge)
+    limiter = limiter_of(judge, run.limits if run else None)
+    place = limiter.place(prompt_tokens(call) + completion_tokens(call) if limiter.tpm else 0)
     try:
-        slots = run.slots(judge.name) if run else None
-        async with (
-            slots or contextlib.nullcontext(),
-            limiter.place(prompt_tokens(call) + completion_tokens(call)) as place,
-        ):
+        turn = Turn(run.slots(judge) if run else None, place, unit.get())
+        async with turn:
             if run:
                 run.requests += 1
             async with asyncio.timeout(judge.endpoint.timeout):
@@ -129,7 +150,7 @@ async def _attempt(judge: Judge, call: Call) -> Answer:
         stepped_down = step_down(judge.support, sent, error)
         fault = classify(error, secrets=judge.secrets, timeout=judge.endpoint.timeout)
         if fault.throttled:
-            limiter.throttled(fault.wait)
+            place.throttled(fault.wait)
     else:
         if run:
             run.count(judge.name, *usage)
@@ -149,12 +170,13 @@ def _failure(judge: Judge, fault: Fault) -> Exception:
 
 
 async def _generate(judge: Judge, call: Call, sent: dict[str, Any]) -> Answer:
-    from langchain_core.runnables.config import ensure_config
-
     if not judge.speaks_openai:
         return await _generate_other(judge, call)
-    callbacks = ensure_config().get("callbacks")  # so that astream_events and tracers see the call
+    callbacks = callbacks_here()  # so that astream_events and tracers see the call
     messages, keywords = described(judge, call), past_the_parser(judge.model, sent)
+    if (complete := door_of(judge, callbacks, keywords)) is not None:
+        answer = await complete(messages, **keywords)
+        return choices_of(answer), usage_of(answer)
     result = await judge.model.agenerate([messages], callbacks=callbacks, **keywords)
     choices = [choice_of(g.message, g.generation_info) for g in result.generations[0]]  # type: ignore[union-attr]
     usage = (result.llm_output or {}).get("token_usage") or {}  # once for all choices: each repeats it

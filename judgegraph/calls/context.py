@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from judgegraph.calls.budget import Purse
 from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.limits import Limits
 from judgegraph.models.resolve import Judge
 
 
@@ -19,24 +20,28 @@ class CallContext:
 
     Attributes:
         width: requests in flight at most, for each judge; a waiting retry is in none of them. None is no limit.
+        limits: of a judge whose endpoint names none of its own; None leaves what the process was told before.
         ledger: where replies are kept and found again; None asks every time.
         purse: what the run may spend, and has spent.
         anew: a reply found in the ledger that cannot be read is asked for once more, and replaced.
+        renewed: addresses of replies that were paid for since, in such a run; none of them is asked for again.
         stand_in: answers in place of every judge, in a plan; nothing is sent then.
         requests: sent, retries included. replies: received. models: judge -> replies.
     """
 
     width: int | None = None
+    limits: Limits | None = None
     ledger: Ledger | None = None
     purse: Purse = field(default_factory=Purse)
     anew: bool = False
+    renewed: set[bytes] = field(default_factory=set)
     stand_in: Callable[[Judge, Call], list[Choice]] | None = None
     requests: int = 0
     replies: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     models: dict[str, int] = field(default_factory=dict)
-    _slots: dict[str, asyncio.Semaphore] = field(default_factory=dict)
+    _slots: dict[tuple[str, str | None], asyncio.Semaphore] = field(default_factory=dict)
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
         """Book one reply, once, however many choices it holds."""
@@ -45,13 +50,14 @@ class CallContext:
         self.completion_tokens += completion_tokens
         self.models[model] = self.models.get(model, 0) + 1
 
-    def slots(self, judge: str) -> asyncio.Semaphore | None:
+    def slots(self, judge: Judge) -> asyncio.Semaphore | None:
         """A judge's own, so that one who is slow or held back keeps no other waiting."""
         if self.width is None:
             return None
-        found = self._slots.get(judge)
+        key = (judge.name, judge.endpoint.base_url)
+        found = self._slots.get(key)
         if found is None:
-            found = self._slots[judge] = asyncio.Semaphore(self.width)
+            found = self._slots[key] = asyncio.Semaphore(self.width)
         return found
 
 
@@ -62,10 +68,30 @@ class UnitCalls:
     Attributes:
         denied: why the budget refused one of them, "" if it refused none.
         progressed: called once, when its first reply that was not in the ledger has arrived; None when done.
+        waits: called with 1 when one of them begins to wait for its reply, with -1 when it ends; None for nobody.
+        clock: the sample's deadline; it stands while a call waits for its turn.
     """
 
     denied: str = ""
     progressed: Callable[[], None] | None = None
+    waits: Callable[[int], None] | None = None
+    clock: asyncio.Timeout | None = None
+    _standing: int = 0
+    _left: float | None = None
+
+    def stop_clock(self) -> None:
+        """A call begins to wait for its turn; of several at once the first one counts."""
+        self._standing += 1
+        when = self.clock.when() if self.clock else None
+        if self._standing == 1 and self.clock and when is not None and not self.clock.expired():
+            self._left = when - asyncio.get_running_loop().time()
+            self.clock.reschedule(None)
+
+    def start_clock(self) -> None:
+        """It waits no longer."""
+        self._standing -= 1
+        if self._standing == 0 and self.clock and self._left is not None and not self.clock.expired():
+            self.clock.reschedule(asyncio.get_running_loop().time() + self._left)
 
 
 context: ContextVar[CallContext | None] = ContextVar("judgegraph_calls", default=None)

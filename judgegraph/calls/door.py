@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Any, TypeVar, overload
 
 from pydantic import BaseModel
@@ -86,5 +87,20 @@ def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
 def _messages(messages: Messages) -> tuple[Any, ...]:
     from langchain_core.messages.utils import convert_to_messages
 
-    pairs: Any = messages.messages if isinstance(messages, Rendered) else messages
+    if isinstance(messages, Rendered):
+        return tuple(_constant(text) if role == "system" else _kinds()[role](text) for role, text in messages.messages)
+    pairs: Any = messages
     return tuple(convert_to_messages([("user", pairs)] if isinstance(pairs, str) else list(pairs)))
+
+
+@cache
+def _kinds() -> dict[str, Any]:
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+    return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+
+
+@lru_cache(maxsize=256)
+def _constant(text: str) -> Any:
+    """A system message; what a method tells every judge alike."""
+    return _kinds()["system"](text)

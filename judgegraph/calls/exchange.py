@@ -38,6 +38,7 @@ class Choice:
     Attributes:
         finish: why it ended: "stop", "length", "content_filter", "tool_calls" or "".
         tool_calls: ({"name", "args", "id"}, ...). tokens: None where the judge gave no log-probabilities.
+        given: the LangChain message that it came as, None where it came as plain values.
     """
 
     text: str
@@ -45,7 +46,19 @@ class Choice:
     refusal: str = ""
     tool_calls: tuple[dict[str, Any], ...] = ()
     tokens: tuple[Token, ...] | None = None
-    message: Any = None
+    given: Any = None
+
+    @property
+    def message(self) -> Any:
+        """A LangChain message to continue a conversation by; made when it is wanted, which is seldom."""
+        return self.given if self.given is not None else message_of(self.text, self.tool_calls)
+
+
+def message_of(text: str, tool_calls: Iterable[dict[str, Any]]) -> Any:
+    """What a model said, as a LangChain message."""
+    from langchain_core.messages import AIMessage
+
+    return AIMessage(text, tool_calls=list(tool_calls))
 
 
 def choice_of(message: Any, info: Mapping[str, Any] | None) -> Choice:
@@ -71,15 +84,11 @@ def packed(choices: Iterable[Choice]) -> bytes:
 
 
 def unpacked(body: bytes) -> list[Choice]:
-    """Choices from their bytes, with a message to continue a conversation by."""
-    from langchain_core.messages import AIMessage
-
+    """Choices from their bytes."""
     found = []
     for row in json.loads(body):
         tokens = None if row["tokens"] is None else tuple(Token(text, top) for text, top in row["tokens"])
-        message = AIMessage(row["text"], tool_calls=row["tool_calls"])
-        calls = tuple(row["tool_calls"])
-        found.append(Choice(row["text"], row["finish"], row["refusal"], calls, tokens, message))
+        found.append(Choice(row["text"], row["finish"], row["refusal"], tuple(row["tool_calls"]), tokens))
     return found
 
 

@@ -46,7 +46,7 @@ def classify(
     """Judge an exception of an SDK by its HTTP status or its kind; SDKs are recognised, not imported.
 
     Args:
-        clock: seconds since 1970, for a Retry-After that is a date.
+        clock: seconds since 1970, for a Retry-After that is a date in a reply without one.
         secrets: texts that must not stand in the message. timeout: seconds after which we gave up.
     """
     message = _message(error, secrets)
@@ -89,6 +89,7 @@ def _by_code(code: int, error: BaseException, message: str, clock: Callable[[], 
 def retry_after(headers: Mapping[str, Any], clock: Callable[[], float] = time.time) -> float | None:
     """Seconds to wait by the Retry-After header, given in seconds or as an HTTP date; None without one.
 
+    A date is measured against the reply's own Date, so that a clock that differs from the server's does not matter.
     Finer, where a server sends it: `retry-after-ms`, milliseconds.
     """
     lower = {str(name).lower(): str(value).strip() for name, value in headers.items()}
@@ -97,9 +98,17 @@ def retry_after(headers: Mapping[str, Any], clock: Callable[[], float] = time.ti
     text = lower.get("retry-after", "")
     if (seconds := _seconds(text)) is not None:
         return seconds
+    if (date := _seconds_of(text)) is None:
+        return None
+    now = _seconds_of(lower.get("date", ""))
+    return max(0.0, date - (clock() if now is None else now))
+
+
+def _seconds_of(date: str) -> float | None:
+    """Seconds since 1970 of an HTTP date."""
     try:
-        date = email.utils.parsedate_to_datetime(text)
-        return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - clock())
+        found = email.utils.parsedate_to_datetime(date)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from judgegraph.calls.exchange import Call, Choice
@@ -12,6 +13,7 @@ from judgegraph.models.resolve import Judge, Support
 
 FEW = 5  # top log-probabilities that servers with a lower limit than OpenAI's 20 take
 _N = re.compile(r"['\"`]n['\"`]|\bn\s*(?:>|=|!=|must|should|greater)|\bbest_of\b|multiple (?:choices|completions)")
+_TOOLS = re.compile(r"tool[_ ]choice|tool-call-parser|\b(?:tools?|function call\w*)\b.*\bsupport|\bsupport.*\btools?\b")
 
 
 def arguments(judge: Judge, call: Call) -> dict[str, Any]:
@@ -25,21 +27,45 @@ def arguments(judge: Judge, call: Call) -> dict[str, Any]:
         sent |= {"logprobs": True, "top_logprobs": support.top_logprobs}
     if call.n > 1 and support.n is not False:
         sent["n"] = call.n
-    if call.tools:
+    if call.tools and support.tools is not False:
         sent["tools"] = [dict(tool) for tool in call.tools]
+    elif call.tools:
+        sent.pop("tool_choice", None)
+    if "max_tokens" in sent:
+        sent[limit_name(judge)] = sent.pop("max_tokens")
     return sent
 
 
+def limit_name(judge: Judge) -> str:
+    """The name under which a limit of a reply's length is sent: the one that is heeded, else what the SDK sends."""
+    newer = not judge.given or _renames(judge.model)
+    return judge.support.max_tokens or ("max_completion_tokens" if newer else "max_tokens")
+
+
+def _renames(model: Any) -> bool:
+    """ChatOpenAI sends, and so does our fast path, max_tokens as max_completion_tokens, whatever the server heeds."""
+    kind: Any = type(model)
+    return _is_one(kind)
+
+
+@cache
+def _is_one(kind: type) -> bool:
+    return any(parent.__name__ in ("ChatOpenAI", "FastOpenAI") for parent in kind.__mro__)
+
+
 def past_the_parser(model: Any, sent: dict[str, Any]) -> dict[str, Any]:
-    """What is sent, with the form where the SDK does not parse it.
+    """What is sent, with the form where the SDK does not parse it, and max_tokens where it does not rename it.
 
     The SDK raises on a parsed reply that was cut off or filtered, and its text and usage are lost.
     """
-    if "response_format" not in sent or getattr(model, "use_responses_api", None) is not False:
+    responses = getattr(model, "use_responses_api", None)
+    names = {"response_format"} if responses is False else set()
+    names |= {"max_tokens"} if _renames(model) and responses is not True else set()
+    past = {name: sent[name] for name in names & set(sent)}
+    if not past:
         return sent
-    rest = {key: value for key, value in sent.items() if key != "response_format"}
-    own = getattr(model, "extra_body", None) or {}
-    return {**rest, "extra_body": {**own, "response_format": sent["response_format"]}}
+    rest = {name: value for name, value in sent.items() if name not in past}
+    return {**rest, "extra_body": {**(getattr(model, "extra_body", None) or {}), **past}}
 
 
 def described(judge: Judge, call: Call) -> list[Any]:
@@ -81,6 +107,9 @@ def step_down(support: Support, sent: Mapping[str, Any], error: BaseException) -
     if "n" in sent and (getattr(error, "param", None) == "n" or _N.search(said)):
         support.n = False
         return True
+    if "tools" in sent and _TOOLS.search(said):
+        support.tools = False
+        return True
     return _setting(support, sent, said)
 
 
@@ -98,15 +127,20 @@ def learn(judge: Judge, call: Call, choice: Choice) -> None:
     support = judge.support
     if choice.refusal or choice.tool_calls or not choice.text.strip():
         return
-    if call.logprobs and support.logprobs is None:
+    if call.logprobs and (support.logprobs is None or "logprobs" in support.presumed):
         support.logprobs = choice.tokens is not None
-    if call.schema is not None and support.json_schema is None and choice.finish in ("", "stop"):
+        support.presumed.discard("logprobs")
+    unsure = support.json_schema is None or "json_schema" in support.presumed
+    if call.schema is not None and unsure and choice.finish in ("", "stop"):
         support.json_schema = "{" in choice.text
+        support.presumed.discard("json_schema")
 
 
 def unheeded(judge: Judge, call: Call) -> tuple[str, ...]:
     """Notes on what was asked for and not sent."""
-    return tuple(f"the judge takes no {name}" for name in sorted(judge.support.refused & set(call.settings)))
+    refused = judge.support.refused & set(call.settings)
+    lacking = {"tools"} if call.tools and judge.support.tools is False else set()
+    return tuple(f"the judge takes no {name}" for name in sorted(refused | lacking))
 
 
 def with_settings(judge: Judge, call: Call) -> Any:

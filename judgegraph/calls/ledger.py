@@ -27,21 +27,30 @@ PATIENCE = 10.0  # seconds to wait for another process that writes
 WAIT = wait_fixed(0.02) + wait_random(0, 0.02)
 _TABLE = """CREATE TABLE replies (
     address BLOB PRIMARY KEY, body BLOB NOT NULL, sum BLOB NOT NULL,
-    run TEXT NOT NULL, model TEXT NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, usd REAL
+    run TEXT NOT NULL, model TEXT NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, usd REAL,
+    estimated INTEGER NOT NULL
 ) WITHOUT ROWID"""
-_PUT = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_SPENT = "SELECT COUNT(*), SUM(prompt), SUM(completion), SUM(usd), COUNT(*) - COUNT(usd) FROM replies WHERE run = ?"
+_PUT = """INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (address) DO UPDATE SET
+        prompt = excluded.prompt + iif(run = excluded.run, prompt, 0),
+        completion = excluded.completion + iif(run = excluded.run, completion, 0),
+        usd = excluded.usd + iif(run = excluded.run, coalesce(usd, 0), 0),
+        body = excluded.body, sum = excluded.sum, run = excluded.run, model = excluded.model,
+        estimated = excluded.estimated"""  # what a run paid for a reply that it replaced stays paid
+_SPENT = """SELECT COUNT(*), SUM(prompt), SUM(completion), SUM(usd), SUM(estimated), COUNT(*) - COUNT(usd)
+    FROM replies WHERE run = ?"""
 
 
 @dataclass(frozen=True)
 class Paid:
-    """A reply as it is kept: its bytes, whose it is, its tokens (0 and 0: it did not say), its USD if known."""
+    """A reply as it is kept: its bytes, whose it is, its tokens (`estimated` if it did not say), its USD if known."""
 
     body: bytes
     model: str = ""
     prompt: int = 0
     completion: int = 0
     usd: float | None = None
+    estimated: bool = False
 
 
 class LedgerError(ConfigError):
@@ -145,7 +154,7 @@ class Ledger:
             raise self._failure("read", error) from None
         if row is None:
             return None
-        if _sum(address, row[0]) != row[1]:
+        if checksum(address, row[0]) != row[1]:
             self.counts.damaged += 1
             return None
         return bytes(row[0])
@@ -180,8 +189,8 @@ class Ledger:
             self._sync = loop.call_later(SYNC_EVERY, self._force, loop)
 
     def _row(self, address: bytes, paid: Paid) -> tuple[Any, ...]:
-        kept = (self.run, paid.model, paid.prompt, paid.completion, paid.usd)
-        return (address, paid.body, _sum(address, paid.body), *kept)
+        kept = (self.run, paid.model, paid.prompt, paid.completion, paid.usd, paid.estimated)
+        return (address, paid.body, checksum(address, paid.body), *kept)
 
     def _force(self, loop: asyncio.AbstractEventLoop) -> None:
         self._sync = None
@@ -190,10 +199,10 @@ class Ledger:
     def _failure(self, verb: str, error: sqlite3.Error) -> LedgerError:
         return LedgerError(f"cannot {verb} the ledger {self.path or 'in memory'}: {error}; what it holds is kept")
 
-    def spent(self) -> tuple[int, int, int, float, int]:
-        """Replies, prompt and completion tokens, USD, and replies without a price, that this run paid for so far."""
-        calls, prompt, completion, usd, unpriced = self._db.execute(_SPENT, (self.run,)).fetchone()
-        return calls, prompt or 0, completion or 0, usd or 0.0, unpriced
+    def spent(self) -> tuple[int, int, int, float, int, int]:
+        """What this run paid for: replies, prompt and completion tokens, USD, replies estimated, replies unpriced."""
+        calls, prompt, completion, usd, estimated, unpriced = self._db.execute(_SPENT, (self.run,)).fetchone()
+        return calls, prompt or 0, completion or 0, usd or 0.0, estimated or 0, unpriced
 
     def count(self) -> int:
         """How many replies it holds."""
@@ -208,7 +217,7 @@ class Ledger:
         self._db.close()
 
 
-def _sum(address: bytes, body: bytes) -> bytes:
+def checksum(address: bytes, body: bytes) -> bytes:
     """A checksum that a body moved to another address does not have."""
     return blake2b(body, key=address, digest_size=8).digest()
 

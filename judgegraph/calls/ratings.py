@@ -77,23 +77,48 @@ async def rate(
     """
     weigh = reader.kind == "weighted"
     bare = weigh and resolve(judge).support.logprobs is False  # known by now: no first rung to try
+    if reader.samples > 1 and (reader.kind == "mean" or bare):
+        try:
+            return await _sampled(judge, messages, form, slots, reader, bare, settings)
+        except ReplyError as error:
+            return Rating(None, {name: failed(error) for name in slots})
+    settings = {"temperature": 0.0, **settings} if weigh else settings
     try:
-        if reader.samples > 1 and (reader.kind == "mean" or bare):
-            got = await replies(judge, messages, form, n=reader.samples, **_warm(reader, settings))
-            answers = {name: averaged(got, slot, reader.samples) for name, slot in slots.items()}
-            if bare:
-                noted(answers, slots, NO_LOGPROBS)
-            return Rating(got[0].value, answers, tuple(reply.value for reply in got))
-        settings = {"temperature": 0.0, **settings} if weigh else settings
         (first,) = await replies(judge, messages, form, logprobs=weigh, **settings)
     except ReplyError as error:
         return Rating(None, {name: failed(error) for name in slots})
     answers = {name: stated(first, slot) for name, slot in slots.items()}
     sampled: tuple[T, ...] = ()
-    if weigh:
+    if weigh and reader.samples > 1 and resolve(judge).support.logprobs is False:  # the first is read as all later ones
+        try:
+            return await _sampled(judge, messages, form, slots, reader, True, settings)
+        except ReplyError as error:
+            noted(answers, slots, NO_LOGPROBS)
+            noted(answers, slots, _stands(error.status))
+    elif weigh:
         answers = {name: weighted(first, slots[name], answer) for name, answer in answers.items()}
         sampled = await _sample_the_rest(judge, messages, form, slots, reader, answers, settings)
     return Rating(first.value, answers, sampled or (first.value,))
+
+
+async def _sampled(
+    judge: JudgeLike, messages: Messages, form: Form[T], slots: Mapping[str, Slot],
+    reader: Reader, bare: bool, settings: dict[str, Any],
+) -> Rating[T]:  # fmt: skip
+    """Every slot by the rung of samples."""
+    got = await replies(judge, messages, form, n=reader.samples, **_warm(reader, settings))
+    answers = {name: averaged(got, slot, reader.samples) for name, slot in slots.items()}
+    if bare:
+        answers = {name: _without_logprobs(answer) for name, answer in answers.items()}
+    return Rating(got[0].value, answers, tuple(reply.value for reply in got))
+
+
+def _without_logprobs(answer: Rated) -> Rated:
+    return replace(answer, notes=(NO_LOGPROBS, *answer.notes)) if answer.status == "ok" else answer
+
+
+def _stands(status: str) -> str:
+    return f"sampling failed ({status}), the stated answer stands"
 
 
 def failed(error: ReplyError) -> Rated:
@@ -120,7 +145,7 @@ async def _sample_the_rest(
     try:
         got = await replies(judge, messages, form, n=reader.samples, **_warm(reader, settings))
     except ReplyError as error:
-        noted(answers, rest, f"sampling failed ({error.status}), the stated answer stands")
+        noted(answers, rest, _stands(error.status))
         return ()
     for name in rest:
         mean, first = averaged(got, slots[name], reader.samples), answers[name]

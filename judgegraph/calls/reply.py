@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from judgegraph.calls import repair
-from judgegraph.calls.exchange import Choice
+from judgegraph.calls.exchange import Choice, message_of
 from judgegraph.calls.form import Form, Incomplete
 from judgegraph.calls.tokens import Token
 from judgegraph.errors import ReplyError
@@ -21,7 +21,7 @@ class Reply(Generic[T]):
     Attributes:
         value: what the form made of it. data: the parsed JSON, or the text where no form was asked for.
         text: as it came. tokens: with log-probabilities, None where the judge gave none.
-        notes: what had to be mended. tool_calls: asked for by the model. message: to continue a conversation.
+        notes: what had to be mended. tool_calls: asked for by the model. given: as `Choice.given`.
     """
 
     value: T
@@ -30,7 +30,12 @@ class Reply(Generic[T]):
     tokens: tuple[Token, ...] | None = None
     notes: tuple[str, ...] = ()
     tool_calls: tuple[dict[str, Any], ...] = ()
-    message: Any = None
+    given: Any = None
+
+    @property
+    def message(self) -> Any:
+        """A LangChain message to continue a conversation by."""
+        return self.given if self.given is not None else message_of(self.text, self.tool_calls)
 
 
 def read(choice: Choice, form: Form[Any], *, tools: bool = False) -> Reply[Any]:
@@ -48,18 +53,18 @@ def read(choice: Choice, form: Form[Any], *, tools: bool = False) -> Reply[Any]:
     if choice.finish in ("length", "max_tokens"):
         raise ReplyError("the reply was cut off at its token limit", "truncated", text)
     if choice.tool_calls or (tools and not text.strip()):
-        return Reply("", None, text, choice.tokens, (), choice.tool_calls, choice.message)
+        return Reply("", None, text, choice.tokens, (), choice.tool_calls, choice.given)
     if form.schema is None and not text.strip():
         raise ReplyError("the reply is empty", "unreadable", text)
     data, notes = _parsed(text, form)
     try:
         value = form.read(data)
     except Incomplete as error:
-        partial = Reply(error.value, data, text, choice.tokens, notes, (), choice.message)
+        partial = Reply(error.value, data, text, choice.tokens, notes, (), choice.given)
         raise Incomplete(str(error), partial, error.got) from None
     except ValueError as error:
         raise ReplyError(str(error) or "the reply does not fit the form", "unreadable", text) from None
-    return Reply(value, data, text, choice.tokens, notes, (), choice.message)
+    return Reply(value, data, text, choice.tokens, notes, (), choice.given)
 
 
 def _parsed(text: str, form: Form[Any]) -> tuple[Any, tuple[str, ...]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from judgegraph.calls.reading import Reading, read_choice, read_rating
-from judgegraph.calls.reply_text import abstains
 from judgegraph.types import Scale
+
+if TYPE_CHECKING:
+    from judgegraph.calls.reading import Reading
 
 _NAMES = r"(?:scores?|rating|grade|mark|verdict|answer|result|overall|label|evaluation|judge?ment)"
 _LEAD = re.compile(  # what may stand before a value that opens a reply: marks, "**Final score:**", "[[", "\boxed{"
@@ -22,6 +24,9 @@ _HEADING = re.compile(r"[*_]{0,2}(?:explanation|reason(?:ing)?|rationale)[*_]{0,
 
 def text_reading(text: str, scale: Scale, first_digit: bool = False) -> Reading:
     """A rating or a label in free text."""
+    from judgegraph.calls.reading import Reading, read_choice, read_rating  # many expressions: no part of an import
+    from judgegraph.calls.reply_text import abstains
+
     if scale.labels:
         return read_choice(text, scale.labels)
     if not first_digit:

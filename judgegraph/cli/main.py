@@ -16,11 +16,14 @@ from judgegraph.errors import JudgegraphError
 
 COMMANDS = {  # name -> module, one line for --help
     "run": ("judgegraph.cli.run", "Run a method over a dataset and print what came of it."),
+    "plan": ("judgegraph.cli.plan", "Say what a run will ask for and cost, before anything is spent."),
+    "doctor": ("judgegraph.cli.doctor", "Measure what a judge's endpoint really does; runs use what was found."),
     "methods": ("judgegraph.cli.methods", "List the methods."),
     "criteria": ("judgegraph.cli.criteria", "List the criteria sets, or print one."),
     "show": ("judgegraph.cli.show", "Print a method's graph as Mermaid."),
+    "prices": ("judgegraph.cli.prices", "Print the table of prices, to edit and give back as --prices FILE."),
 }
-FAILURE, USAGE, STOPPED = 1, 2, 130
+FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, STOPPED = 1, 2, 3, 4, 130
 
 
 class Lazy(click.Group):
@@ -55,7 +58,8 @@ class Lazy(click.Group):
             click.echo(f"{type(error).__name__}: {printable(str(error))}", err=True)
             sys.exit(FAILURE)
         except (KeyboardInterrupt, click.Abort) as stop:
-            click.echo(printable("; ".join(["stopped", *getattr(stop, "__notes__", ())])), err=True)
+            notes = "; ".join(getattr(stop, "__notes__", ()))
+            click.echo(printable(f"stopped: {notes}" if notes else "stopped"), err=True)
             sys.exit(getattr(stop, "code", STOPPED))
 
 
@@ -78,5 +82,6 @@ _BIDI = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\
 def main() -> None:
     """Compose, trace and test graphs of LLM judges.
 
-    Exit codes: 1 failure or nothing judged, 2 usage, 130 or 143 stopped.
+    Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended the run, 4 coverage below the gate, 130
+    or 143 stopped.
     """

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from judgegraph.cli.print_end import print_end
 from judgegraph.cli.print_sample import MOST, cut, more, print_sample, telling
 from judgegraph.cli.table import counted, plain, score_table
 from judgegraph.runtime.run import Run
@@ -16,8 +17,12 @@ WIDTH = 100
 LINES = 60  # of the table
 
 
-def print_run(run: Run, summary: Summary, rejected: Sequence[Any] = ()) -> None:
-    """Print what came of a run; everything judged is made inert first."""
+def print_run(run: Run, summary: Summary, rejected: Sequence[Any] = (), gate: float | None = None) -> None:
+    """Print what came of a run; everything judged is made inert first.
+
+    Args:
+        rejected: rows of the data that are no samples. gate: the least coverage, 0 to 1; None where none was asked for.
+    """
     console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
     finals = [x for x in summary.lines.values() if x.stage == "final"] or list(summary.lines.values())
     if finals:
@@ -29,15 +34,8 @@ def print_run(run: Run, summary: Summary, rejected: Sequence[Any] = ()) -> None:
         print_sample(console, shown)
     _advice(console, summary)
     _troubles(console, summary, rejected)
-    calls = run.manifest["calls"]
     console.print(plain(f"\n{run.signature}"), style="dim")
-    samples = counted(sum(summary.samples.values()), "sample")
-    tokens = calls["prompt_tokens"] + calls["completion_tokens"]
-    found = sum(calls.get("ledger", {}).get(key, 0) for key in ("hits", "joined"))
-    asked = counted(calls["replies"], "call") + (f" ({found} more found in the ledger)" if found else "")
-    console.print(plain(", ".join((samples, asked, counted(tokens, "token")))))
-    if run.folder:
-        console.print(plain(f"saved in {run.folder.path}"))
+    print_end(console, run, summary, rejected, gate)
 
 
 def _pairs(console: Console, summary: Summary) -> None:

@@ -1,24 +1,128 @@
-"""A bar with rate and time left, for a terminal."""
+"""How far a run is, on stderr: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from judgegraph.cli.progress_text import Pace, details, state_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.progress import Progress as Bar
+
+    from judgegraph.runtime.progress import Progress
+
+EVERY = 10.0  # seconds between two plain lines at least
+BAR = 24  # columns; the words need the rest
+
+
+class Teller:
+    """Told of every step of a run, tells people now and then. What cannot be written must not end the run.
+
+    Attributes:
+        now: the latest that is known, None before the first.
+    """
+
+    def __init__(self, total: Callable[[], int | None]) -> None:
+        self.total = total
+        self.now: Progress | None = None
+        self.pace = Pace()
+
+    def __call__(self, now: Progress) -> None:
+        """The run has come so far."""
+        self.now = now
+        self.pace.add(now.seconds, now.done)
+
+    def say(self, text: str) -> None:
+        """A line of its own, at once."""
+        with suppress(OSError, ValueError, RuntimeError):  # a full disk, a closed pipe, or a signal amid a write
+            click.echo(text, err=True)
+
+    def end(self) -> None:
+        """The last line, where there was a first."""
+        if self.now is not None:
+            self.say(state_line(self.now, self.total(), self.pace, ended=True))
+
+
+class Lines(Teller):
+    """A plain line every `EVERY` seconds at most."""
+
+    def __init__(self, total: Callable[[], int | None]) -> None:
+        super().__init__(total)
+        self._told = time.monotonic()
+
+    def __call__(self, now: Progress) -> None:
+        super().__call__(now)
+        if time.monotonic() - self._told >= EVERY:
+            self._told = time.monotonic()
+            self.say(state_line(now, self.total(), self.pace))
+
+
+class Live(Teller):
+    """A bar, drawn anew four times a second from the latest that is known."""
+
+    def __init__(self, total: Callable[[], int | None]) -> None:
+        super().__init__(total)
+        self.bar = _bar(self)
+
+    def say(self, text: str) -> None:
+        with suppress(OSError, ValueError, RuntimeError):
+            self.bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def words(self) -> list[str]:
+        """What stands behind the number of samples."""
+        return details(self.now, self.total(), self.pace) if self.now else []
 
 
 @contextmanager
-def progress(total: int | None) -> Iterator[Callable[[Any], None]]:
-    """Gives a function to call with every finished item; the bar is gone afterwards."""
+def progress(start: str, total: Callable[[], int | None]) -> Iterator[Teller]:
+    """Gives what to call with a run's `Progress`; the bar is gone afterwards.
+
+    Args:
+        start: the first line. total: the number of samples as far as it is known, None before.
+    """
+    live = sys.stderr.isatty()
+    teller: Teller = Live(total) if live else Lines(total)
+    if not live:
+        teller.say(start)
+    try:
+        with teller.bar if isinstance(teller, Live) else nullcontext():
+            yield teller
+    finally:
+        if not live:
+            teller.end()
+
+
+def _bar(teller: Live) -> Bar:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task
+    from rich.table import Column
+    from rich.text import Text
 
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("judging", total=total, rate="")
+    class Drawn(Progress):
+        def get_renderables(self) -> Iterable[RenderableType]:
+            done = teller.now.done if teller.now else 0
+            for task in self.task_ids:  # the one, once it is there
+                self.update(task, completed=done, total=teller.total())
+            return super().get_renderables()
 
-        def tick(item: Any) -> None:
-            done, seconds = bar.tasks[0].completed + 1, bar.tasks[0].elapsed or 0.0
-            bar.update(task, advance=1, rate=f"{done / seconds:.1f}/s" if seconds else "")
+    class Words(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            of = f"/{task.total:,.0f}" if task.total is not None else ""
+            words = ", ".join([f"{task.completed:,.0f}{of}", *teller.words()])
+            return Text(words, no_wrap=True, overflow="ellipsis")
 
-        yield tick
+    console = Console(stderr=True)
+    wide = min(BAR, console.width // 5)
+    bar = Drawn(
+        BarColumn(wide, table_column=Column(min_width=wide)), Words(Column(no_wrap=True, overflow="ellipsis")),
+        console=console, transient=True, refresh_per_second=4,
+    )  # fmt: skip
+    bar.add_task("", total=None)
+    return bar

@@ -3,128 +3,126 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 import sys
-from contextlib import nullcontext
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.options import SETTING_HELP, graph_of, judge_of
-from judgegraph.cli.progress import progress
+from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET
+from judgegraph.cli.options import graph_of, judge_of
+from judgegraph.cli.progress import Teller, progress
+from judgegraph.cli.run_options import Grouped, check, columns, evaluation, run_options
+from judgegraph.cli.stop import told_of_a_stop
 
 if TYPE_CHECKING:
     from judgegraph.runtime.run import Run
     from judgegraph.runtime.samples import Samples
 
-CONTEXT = {"show_default": True}
+SOON = 0.2  # seconds that the first line waits for the number of samples
 
 
-class Finite(click.FloatRange):
-    """A range without nan and infinity, which compare with no bound as one expects."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value} is no finite number.", param, ctx)
-        return number
-
-
-def _address(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not re.match(r"https?://[^/]", value, re.IGNORECASE):
-        raise click.BadParameter("it starts with http:// or https://, such as http://localhost:8000/v1", ctx, param)
-    return value
-
-
-def _folder(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not value.strip():
-        raise click.BadParameter("it is empty; name a folder", ctx, param)
-    return value
-
-
-@click.command(context_settings=CONTEXT)
+@click.command(cls=Grouped, context_settings={"show_default": True})
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
-@click.option("-c", "--criteria", metavar="SET", help="A criteria set: a built-in name or a YAML or JSON file.")
-@click.option("-j", "--judge", help="embedded, openai:MODEL, or PROVIDER:MODEL.  [default: embedded]")
-@click.option(
-    "--base-url", metavar="URL", callback=_address, help="Of any OpenAI-compatible server; then --judge openai:MODEL."
-)
-@click.option("--temperature", type=Finite(0), help="Of agents that do not name their own.")
-@click.option("-s", "--setting", "settings", multiple=True, metavar="KEY=VALUE", help=SETTING_HELP)
-@click.option("-f", "--field", "fields", multiple=True, metavar="FIELD=COLUMN", help="Read FIELD from COLUMN.")
-@click.option(
-    "-o", "--out", type=click.Path(file_okay=False), callback=_folder,
-    help="A new folder for items.jsonl and manifest.json.",
-)  # fmt: skip
-@click.option(
-    "--ledger", type=click.Path(dir_okay=False),
-    help="A file of all model calls, which runs may share: what it holds is not paid for again."
-    "  [default: ledger.sqlite in --out]",
-)  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(1), help="At most so many samples.")
-@click.option("--concurrency", type=click.IntRange(1), default=64, help="Samples and calls in flight at once.")
-@click.option(
-    "--timeout", type=Finite(0, min_open=True), default=600.0, help="Seconds for one sample, retries included."
-)
-@click.option("--strict", is_flag=True, help="Stop at the first bad row, before any call.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object.")
-def run(
-    method: str, data: str, criteria: str | None, judge: str | None, base_url: str | None, temperature: float | None,
-    settings: tuple[str, ...], fields: tuple[str, ...], out: str | None, ledger: str | None, limit: int | None,
-    concurrency: int, timeout: float, strict: bool, as_json: bool,
-) -> None:  # fmt: skip
+@run_options
+def run(method: str, data: str, **given: Any) -> None:
     """Run METHOD over DATA and print what came of it.
 
     METHOD is a name (see `judgegraph methods`) or file.py:factory. DATA is JSONL, JSON, CSV, TSV or Parquet with the
     fields id, query, source, output, rival, reference, human.
+
+    Ctrl-C once (or SIGTERM) finishes the samples in flight and saves them, twice stops at once; what is finished is
+    kept either way. Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended it, 4 coverage below the
+    gate, 130 or 143 stopped.
     """
     from judgegraph.runtime.load import load
 
-    if base_url is not None and judge in (None, "embedded"):
-        raise click.UsageError("--base-url names a server for a model: give it too, as --judge openai:MODEL")
-    samples = load(data, fields=dict(map(_field, fields)), limit=limit, strict=strict)
-    bar = not as_json and sys.stderr.isatty()
-    total = samples.count() if strict or bar else None
-    graph = graph_of(method, criteria=criteria, judge=judge_of(judge, base_url, temperature), settings=settings)
-    with progress(total) if bar else nullcontext() as tick:
-        result = _run(graph, samples, out, ledger=ledger, concurrency=concurrency, timeout=timeout, on_item=tick)
-    _print(result, samples, as_json)
+    check(given)
+    samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
+    total = _total(samples, given)
+    judge = judge_of(given["judge"], given["base_url"], given["temperature"])
+    graph = graph_of(method, criteria=given["criteria"], judge=judge, settings=given["settings"])
+    result = _evaluated(graph, samples, total, given)
+    sys.exit(_print(result, samples, given))
 
 
-def _run(graph: Any, samples: Samples, out: str | None, **settings: Any) -> Run:
+def _total(samples: Samples, given: dict[str, Any]) -> Callable[[], int | None]:
+    """Gives the number of samples as far as it is known; with --strict each row was looked at before."""
+    if given["strict"]:
+        found = samples.count()
+        return lambda: found
+    from judgegraph.runtime.row_count import RowCount
+
+    if samples.path is None:
+        return lambda: None
+    limit, rows = given["limit"], RowCount(samples.path, samples.format, given["limit"])
+    rows.within(SOON)
+
+    def total() -> int | None:
+        found = rows.within(0)
+        return found if found is None or found == limit else found - len(samples.rejected)
+
+    return total
+
+
+def _evaluated(graph: Any, samples: Samples, total: Callable[[], int | None], given: dict[str, Any]) -> Run:
     from judgegraph.runtime.evaluate import evaluate
 
-    try:
-        return evaluate(graph, samples, out=out, **settings)
-    except KeyboardInterrupt as stop:
-        items = Path(out) / "items.jsonl" if out else None
-        kept = items is not None and items.exists() and items.stat().st_size > 0
-        stop.add_note(
-            f"what was finished is in {out}" if kept else "nothing was saved; --out FOLDER keeps what is finished"
-        )
-        raise
+    count, width = total(), given["concurrency"]
+    many = f"{count:,} " if count is not None else ""
+    once = width if count is None else min(width, count)
+    start = f"judging {many}{'sample' if count == 1 else 'samples'} of {samples.name}, {once:,} at once"
+    with progress(start, total) as teller, told_of_a_stop(lambda: teller.say(_draining(teller, width))):
+        try:
+            return evaluate(graph, samples, on_progress=teller, **evaluation(given))
+        except KeyboardInterrupt as stop:
+            stop.add_note(_kept(teller, given["out"]))
+            raise
 
 
-def _print(result: Run, samples: Samples, as_json: bool) -> None:
+def _draining(teller: Teller, width: int) -> str:
+    """What the first signal is answered with; every worker has a sample until there are none left."""
+    done, total = teller.now.done if teller.now else 0, teller.total()
+    left = width if total is None else max(0, min(width, total - done))
+    return f"finishing {left:,} {'sample' if left == 1 else 'samples'} in flight; once more stops at once"
+
+
+def _kept(teller: Teller, out: str | None) -> str:
+    """What is left of a run that was stopped, and how to go on."""
+    items = Path(out) / "items.jsonl" if out else None
+    if items is None or not items.exists() or not items.stat().st_size:
+        return "nothing was saved; --out FOLDER keeps what is finished" if out is None else "nothing is finished yet"
+    now, total = teller.now, teller.total()
+    if now is None:
+        return f"what is finished is in {out}; the same command goes on"
+    done = now.done - now.by_status.get("over_budget", 0)
+    of = f" of {total:,}" if total is not None else ""
+    many, verb = ("sample", "is") if (total or done) == 1 else ("samples", "is" if done == 1 else "are")
+    return f"{done:,}{of} {many} {verb} finished in {out}; the same command goes on"
+
+
+def _print(result: Run, samples: Samples, given: dict[str, Any]) -> int:
+    """What came of it; gives the exit code."""
+    from judgegraph.runtime.coverage import coverage
+
     summary = result.summary()
-    if as_json:
+    share, weakest = coverage(summary, len(samples.rejected))
+    if given["as_json"]:
+        about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
+        read = {"share": share, "weakest": weakest, "gate": given["gate"]}
         rejected = [r.model_dump() for r in samples.rejected]
         out = str(result.folder.path) if result.folder else None
-        click.echo(json.dumps({**summary.to_dict(), "rejected": rejected, "out": out}, indent=1))
+        whole = {**summary.to_dict(), **about, "coverage": read, "rejected": rejected, "out": out}
+        click.echo(json.dumps(whole, indent=1))
     else:
         from judgegraph.cli.print_run import print_run
 
-        print_run(result, summary, samples.rejected)
+        print_run(result, summary, samples.rejected, gate=given["gate"])
+    if result.manifest.get("state") == "over_budget":
+        return OVER_BUDGET
     if not summary.judged:
         click.echo("nothing was judged: no score and no comparison could be read", err=True)
-        sys.exit(1)
-
-
-def _field(text: str) -> tuple[str, str]:
-    name, equals, column = text.partition("=")
-    if not equals:
-        raise click.UsageError(f"--field takes FIELD=COLUMN, got {text!r}")
-    return name, column
+        return FAILURE
+    return BELOW_COVERAGE if given["gate"] is not None and share < given["gate"] else 0

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SHOW_CURSOR = b"\x1b[?25h\n"  # a progress bar hides it
+
+_told: list[Callable[[], None]] = []
 
 
 class Stopped(KeyboardInterrupt):
@@ -36,6 +38,9 @@ def stoppable() -> Generator[None]:
     def first(number: int, _: Any) -> NoReturn:
         for each in heard:
             signal.signal(each, _at_once)
+        for tell in _told:
+            with suppress(Exception):
+                tell()
         raise Stopped(number)
 
     for number in heard:
@@ -46,6 +51,19 @@ def stoppable() -> Generator[None]:
         for number, handler in heard.items():
             if signal.getsignal(number) is first:
                 signal.signal(number, handler)
+
+
+@contextmanager
+def told_of_a_stop(tell: Callable[[], None]) -> Generator[None]:
+    """Within, the first signal calls `tell` before it raises: an end in order takes its time, and people want a word.
+
+    It is called inside of a signal handler: it may wait for no lock that the main thread holds.
+    """
+    _told.append(tell)
+    try:
+        yield
+    finally:
+        _told.remove(tell)
 
 
 def _at_once(number: int, _: Any) -> NoReturn:

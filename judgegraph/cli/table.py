@@ -23,8 +23,8 @@ def plain(text: str) -> Text:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """ "1 sample", "2 samples"."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    """ "1 sample", "2,000 samples"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def names(rows: Sequence[Line] | Sequence[Score]) -> list[str]:

@@ -18,8 +18,9 @@ from typing_extensions import TypedDict
 
 from judgegraph.agents.score_form import ReplyKind
 from judgegraph.agents.scorer import Scorer
-from judgegraph.graphs.settings import Samples, Temperature, checked, named
 from judgegraph.calls import JudgeLike, Reader
+from judgegraph.graphs.narrow import narrowed
+from judgegraph.graphs.settings import Samples, Temperature, checked, named
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Scores, merged
 
@@ -69,4 +70,4 @@ def builder(
 
 def g_eval(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:
     """G-Eval, compiled; settings as `builder` takes them."""
-    return builder(judge, **settings).compile(name="g-eval")
+    return narrowed(builder(judge, **settings)).compile(name="g-eval")

@@ -15,8 +15,9 @@ from typing_extensions import TypedDict
 
 from judgegraph.agents.score_form import ReplyKind
 from judgegraph.agents.scorer import Scorer
-from judgegraph.graphs.settings import checked, named
 from judgegraph.calls import JudgeLike
+from judgegraph.graphs.narrow import narrowed
+from judgegraph.graphs.settings import checked, named
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Scores, merged
 
@@ -63,4 +64,4 @@ def builder(
 
 def llm_score(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:
     """LLMScore, compiled; settings as `builder` takes them."""
-    return builder(judge, **settings).compile(name="llm-score")
+    return narrowed(builder(judge, **settings)).compile(name="llm-score")

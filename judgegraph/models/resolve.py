@@ -6,13 +6,15 @@ import asyncio
 import os
 import weakref
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.endpoint import Endpoint
 from judgegraph.models.secrets import credentials, scrubbed, secrets_of
+from judgegraph.models.transport import is_fast
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -22,13 +24,22 @@ __all__ = ["Endpoint", "Judge", "JudgeLike", "Support", "name_of", "resolve"]
 
 @dataclass
 class Support:
-    """What a judge was found to do: None until tried. `refused`: settings it does not take."""
+    """What a judge was found to do: None until tried.
+
+    Attributes:
+        tools: those offered are called. max_tokens: the name under which a limit of a reply's length is heeded,
+            None where that is not known. refused: settings it does not take.
+        presumed: names of what `doctor` found some days ago: the first reply that says otherwise is believed.
+    """
 
     json_schema: bool | None = None
     logprobs: bool | None = None
     top_logprobs: int = 20
     n: bool | None = None
+    tools: bool | None = None
+    max_tokens: Literal["max_tokens", "max_completion_tokens"] | None = None
     refused: set[str] = field(default_factory=set)
+    presumed: set[str] = field(default_factory=set, compare=False)
 
 
 @dataclass
@@ -47,6 +58,7 @@ class Judge:
     support: Support = field(default_factory=Support)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     given: bool = False  # a chat model object of the caller's
+    short: Any = field(default=None, repr=False)  # of an ordinary ChatOpenAI: the way around its SDK
 
 
 JudgeLike: TypeAlias = "str | Endpoint | BaseChatModel"
@@ -60,6 +72,7 @@ class _Held:
     twin: Any  # a copy without retries of its own, None where the object is used as it is
     support: Support
     secrets: tuple[str, ...] = field(repr=False)
+    short: Any = None
 
 
 _by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Judge]]
@@ -77,12 +90,32 @@ def resolve(judge: JudgeLike) -> Judge:
     """
     if isinstance(judge, str):
         judge = Endpoint(model=judge)
+    if (tried := trying.get()) is not None:
+        return _tried(judge, tried)
     if not isinstance(judge, Endpoint):
         return _given(judge)
     known = _by_loop.setdefault(asyncio.get_running_loop(), {})
     if judge not in known:
         known[judge] = _make(judge)
     return known[judge]
+
+
+def _tried(judge: Any, known: dict[Any, Judge]) -> Judge:
+    """For a plan: no key, no client and no provider's package, as nothing is sent; what is learnt of it stays there."""
+    given = not isinstance(judge, Endpoint)
+    key = id(judge) if given else judge
+    if key not in known:
+        if given:
+            known[key] = replace(_given(judge), support=supported(judge))
+        elif judge.model == "embedded":
+            known[key] = _make(judge)
+        else:
+            from judgegraph.models.findings import known_support
+
+            _check_name(judge)
+            nobody: Any = SimpleNamespace(_llm_type="judgegraph-nobody")
+            known[key] = Judge(judge.model, nobody, judge, True, known_support(judge) or Support())
+    return known[key]
 
 
 def name_of(judge: JudgeLike) -> str:
@@ -102,10 +135,18 @@ def _given(model: Any) -> Judge:
         if not isinstance(model, BaseChatModel):
             raise ConfigError(f"a judge is a name, an Endpoint or a LangChain chat model, got {type(model).__name__}")
         owner = weakref.ref(model, lambda _: _by_model.pop(key, None))
-        held = _by_model[key] = _Held(owner, _unretried(model), _supported(model), secrets_of(model))
+        twin = _unretried(model)
+        held = _by_model[key] = _Held(owner, twin, supported(model), secrets_of(model), _short(twin))
     name = name_of(model)
     used = model if held.twin is None else held.twin
-    return Judge(name, used, Endpoint(model=name), _speaks_openai(model), held.support, held.secrets, given=True)
+    endpoint, speaks = Endpoint(model=name), _speaks_openai(model)
+    return Judge(name, used, endpoint, speaks, held.support, held.secrets, given=True, short=held.short)
+
+
+def _short(twin: Any) -> Any:
+    from judgegraph.models.plain_openai import plain
+
+    return plain(twin) if twin is not None else None
 
 
 def _unretried(model: Any) -> Any:
@@ -121,8 +162,8 @@ def _unretried(model: Any) -> Any:
     return model.model_copy(update={**changed, "disable_streaming": True})
 
 
-def _supported(model: Any) -> Support:
-    """OpenAI's Responses API takes neither n nor logprobs as langchain-openai sends them."""
+def supported(model: Any) -> Support:
+    """What is known of a model object untried: OpenAI's Responses API takes neither n nor logprobs from LangChain."""
     responses = getattr(model, "use_responses_api", None) is True
     return Support(logprobs=False, n=False) if responses else Support()
 
@@ -134,23 +175,28 @@ def _speaks_openai(model: Any) -> bool:
 
 
 def _make(endpoint: Endpoint) -> Judge:
-    provider, _, name = endpoint.model.partition(":")
     if endpoint.model == "embedded":
         from judgegraph.models.embedded import EmbeddedJudge
 
         return Judge("embedded", EmbeddedJudge(), endpoint, speaks_openai=True)
+    provider, name = _check_name(endpoint)
+    from judgegraph.models.findings import known_support
+
+    judge = _openai(endpoint, name) if provider == "openai" else _other(endpoint)
+    judge.support = known_support(endpoint) or judge.support
+    return judge
+
+
+def _check_name(endpoint: Endpoint) -> tuple[str, str]:
+    """The provider and the model that a judge's name says."""
+    provider, _, name = endpoint.model.partition(":")
     if not provider.strip() or not name.strip():
         known = "write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL'"
         raise ConfigError(f"no judge '{one_line(scrubbed(endpoint.model), 80)}'; {known}")
-    if provider == "openai":
-        return _openai(endpoint, name)
-    return _other(endpoint)
+    return provider, name
 
 
 def _openai(endpoint: Endpoint, name: str) -> Judge:
-    from langchain_openai import ChatOpenAI
-    from openai import DefaultAsyncHttpxClient
-
     address = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or None
     key = os.environ.get(endpoint.api_key_env)
     if not key and not address:
@@ -158,18 +204,31 @@ def _openai(endpoint: Endpoint, name: str) -> Judge:
             f"judge {endpoint.model}: no key; set {endpoint.api_key_env}, name a server of your own with "
             "--base-url, or use --judge embedded"
         )
+    if is_fast(endpoint):
+        from judgegraph.models.fast import at
+
+        model: BaseChatModel = at(name, address, key, endpoint)
+    else:
+        model = _langchain_openai(name, address, key, endpoint)
+    secrets = {*secrets_of(model), *credentials(address or "")} - {""}
+    return Judge(endpoint.model, model, endpoint, True, secrets=tuple(sorted(secrets, key=len, reverse=True)))
+
+
+def _langchain_openai(name: str, address: str | None, key: str | None, endpoint: Endpoint) -> BaseChatModel:
+    from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient
+
     # A client of our own: langchain-openai shares one among event loops, and an address with a password
     # in it would stand in the SDK's logs. Our timeout is the total one, in the call; the Responses API drops
     # log-probabilities; streamed chunks of several choices cannot be told apart.
     login = urlsplit(address or "")
     auth = (unquote(login.username or ""), unquote(login.password or "")) if login.username else None
-    model = ChatOpenAI(
+    model: BaseChatModel = ChatOpenAI(
         model=name, base_url=without_login(address), api_key=key or "unused", max_retries=0,
         timeout=endpoint.timeout, use_responses_api=False, disable_streaming=True,
         http_async_client=DefaultAsyncHttpxClient(auth=auth, timeout=endpoint.timeout),
     )  # fmt: skip
-    secrets = {*secrets_of(model), *credentials(address or "")} - {""}
-    return Judge(endpoint.model, model, endpoint, True, secrets=tuple(sorted(secrets, key=len, reverse=True)))
+    return model
 
 
 def without_login(address: str | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
@@ -40,6 +41,7 @@ def credentials(url: str) -> Iterator[str]:
     yield from (value for _, value in parse_qsl(parts.query))
 
 
+@lru_cache(maxsize=256)
 def bare(url: str) -> str:
     """The address without user, password, query and fragment."""
     parts = urlsplit(url)

@@ -7,7 +7,9 @@ the section's own text, so equal prompts stay equal. `<query?>$query</query>` is
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -68,34 +70,74 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
 
 
-def _fill(template: str, texts: dict[str, str]) -> str:
-    def section(match: re.Match[str]) -> str:
-        name, optional, inner = match.groups()
-        body = Template(inner).substitute(texts)
-        if optional and not body.strip():
-            return ""
-        tag = f"{name}-{_nonce(body, texts.values())}"
-        return f"<{tag}>\n{body}\n</{tag}>"
+Text = tuple[str, ...]  # in turn: literal text, the name of a field, literal text, ...
 
+
+@dataclass(frozen=True)
+class _Piece:
+    """A stretch of a template: what stands between sections, or a section (`tag` is its name)."""
+
+    text: Text
+    tag: str = ""
+    optional: bool = False
+
+
+def _fill(template: str, texts: dict[str, str]) -> str:
     # One pass over the template: what a value holds is never looked at for sections or fields again.
     filled: list[str] = []
+    left_out = False
+    for piece in _pieces(template):
+        if piece.tag:
+            section = _section(piece, texts)
+            left_out = not section
+            filled.append(section)
+        else:  # where the section before it was left out, without its blank lines
+            body = piece.text
+            filled.append(_filled((body[0].lstrip("\n"), *body[1:]) if left_out else body, texts))
+            left_out = bool(filled) and not filled[-1]
+    return "".join(filled).strip()
+
+
+def _section(piece: _Piece, texts: dict[str, str]) -> str:
+    body = _filled(piece.text, texts)
+    if piece.optional and not body.strip():
+        return ""
+    tag = f"{piece.tag}-{_nonce(body, texts.values())}"
+    return f"<{tag}>\n{body}\n</{tag}>"
+
+
+def _filled(text: Text, texts: dict[str, str]) -> str:
+    return "".join([texts[part] if index % 2 else part for index, part in enumerate(text)])
+
+
+@lru_cache(maxsize=256)
+def _pieces(template: str) -> tuple[_Piece, ...]:
+    """A template taken apart, once."""
+    found: list[_Piece] = []
     end = 0
     for match in _sections(template):
-        filled += [_between(template[end : match.start()], filled, texts), section(match)]
+        found += [_Piece(_text(template[end : match.start()])), _Piece(_text(match[3]), match[1], bool(match[2]))]
         end = match.end()
-    filled.append(_between(template[end:], filled, texts))
-    return "".join(filled).strip()
+    return (*found, _Piece(_text(template[end:])))
+
+
+def _text(text: str) -> Text:
+    """Literals and fields by `string.Template`'s own grammar; "$$" is a dollar sign."""
+    parts, end = [""], 0
+    for match in Template.pattern.finditer(text):
+        parts[-1] += text[end : match.start()]
+        end = match.end()
+        if name := match["named"] or match["braced"]:
+            parts += [name, ""]
+        else:
+            parts[-1] += "$"
+    parts[-1] += text[end:]
+    return tuple(parts)
 
 
 def _sections(template: str) -> list[re.Match[str]]:
     """Tagged text with a field in it; an example such as "<score>4</score>" is not a section."""
     return [match for match in _SECTION.finditer(template) if Template(match[3]).get_identifiers()]
-
-
-def _between(text: str, filled: list[str], texts: dict[str, str]) -> str:
-    """What stands between sections; where the one before it was left out, without its blank lines."""
-    left_out = bool(filled) and not filled[-1]
-    return Template(text.lstrip("\n") if left_out else text).substitute(texts)
 
 
 def _nonce(body: str, texts: Iterable[str]) -> str:
@@ -151,11 +193,20 @@ def load(name: str) -> Prompt:
     Raises:
         PromptError: there is no such file, or it is malformed.
     """
-    path = Path(name) if name.endswith(".md") else HERE / f"{name}.md"
-    if not path.is_file():
+    path = _path(name)
+    try:
+        about = os.stat(path)
+    except (OSError, ValueError):
+        about = None
+    if about is None or not stat.S_ISREG(about.st_mode):
         known = sorted(p.stem for p in HERE.glob("*.md"))
         raise PromptError(f"no prompt '{name}'; known: {', '.join(known)}, or the path of a .md file")
-    return _read(path, name, path.stat().st_mtime_ns)
+    return _read(path, name, about.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _path(name: str) -> Path:
+    return Path(name) if name.endswith(".md") else HERE / f"{name}.md"
 
 
 @lru_cache(maxsize=256)

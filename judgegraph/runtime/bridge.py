@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
+
+from judgegraph.errors import one_line
 
 T = TypeVar("T")
 GRACE = 5.0  # seconds that an interrupted coroutine has to put its things in order
@@ -14,12 +16,13 @@ _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
 
-def run_sync(work: Coroutine[Any, Any, T]) -> T:
+def run_sync(work: Coroutine[Any, Any, T], drain: Callable[[], None] | None = None) -> T:
     """Run a coroutine on the one private background loop and wait for it.
 
     HTTP clients belong to their loop, so one loop that stays serves them better than a fresh one each time.
-    An interrupt cancels the coroutine and waits until it has ended, `GRACE` seconds at most, before it goes on
-    to the caller.
+    At the first interrupt `drain` asks the coroutine to come to its end, which is waited for; then the interrupt goes
+    on to the caller, with a note of what the coroutine raised meanwhile. The second one, or the first where there is
+    no `drain`, cancels the coroutine and waits until it has ended, `GRACE` seconds at most.
     """
     outcome: Future[T] = Future()
     tasks: list[asyncio.Task[T]] = []
@@ -31,7 +34,15 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
     loop = _background()
     loop.call_soon_threadsafe(start)
     try:
-        return outcome.result()
+        try:
+            return outcome.result()
+        except KeyboardInterrupt as interrupt:
+            if drain is None or outcome.done():
+                raise
+            drain()
+            if (error := outcome.exception()) is not None:
+                interrupt.add_note(f"{type(error).__name__}: {one_line(error, 1000)}")
+            raise
     except BaseException:
         if not outcome.done():
             loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # callbacks keep their order: it was started

@@ -4,68 +4,95 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Generator, Iterable
-from contextlib import closing, contextmanager, suppress
+import threading
+from collections.abc import Iterable
+from contextlib import closing
 from itertools import chain, islice
 from typing import Any
 
-from judgegraph.calls.context import context
-from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.budget import Budget, Purse
+from judgegraph.calls.context import CallContext, context
+from judgegraph.calls.limits import Limits
 from judgegraph.errors import ConfigError
+from judgegraph.models.prices import Prices
 from judgegraph.models.resolve import resolve
 from judgegraph.runtime.bridge import run_sync
-from judgegraph.runtime.folder import LEDGER, MANIFEST, REJECTED, Folder
+from judgegraph.runtime.folder import MANIFEST, Folder
+from judgegraph.runtime.kept import kept
+from judgegraph.runtime.resume import units
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.signature import agents_of
-from judgegraph.runtime.work import OnItem, Work, checked
+from judgegraph.runtime.work import OnItem, OnProgress, Work, checked
 from judgegraph.types import Sample
 
 
 def evaluate(graph: Any, samples: Iterable[Sample], **settings: Any) -> Run:
     """Run a compiled graph over samples and wait for it; arguments and errors as `aevaluate`.
 
-    Works inside a running event loop too, such as a notebook's.
+    Works inside a running event loop too, such as a notebook's. The first KeyboardInterrupt sets `stop`: what is in
+    flight is finished and saved, then the interrupt goes on to the caller; a second one cancels what is in flight.
     """
-    return run_sync(aevaluate(graph, samples, **settings))
+    stop = settings.pop("stop", None) or threading.Event()
+    return run_sync(aevaluate(graph, samples, stop=stop, **settings), drain=stop.set)
 
 
 async def aevaluate(
     graph: Any, samples: Iterable[Sample], *, out: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None, concurrency: int = 64, timeout: float = 600.0,
-    on_item: OnItem | None = None,
+    budget: Budget | None = None, prices: Prices | str | os.PathLike[str] | None = None, limits: Limits | None = None,
+    retry_failed: bool = False, on_item: OnItem | None = None, on_progress: OnProgress | None = None,
+    stop: threading.Event | None = None,
 ) -> Run:  # fmt: skip
-    """Run a compiled graph over samples.
+    """Run a compiled graph over samples, or go on with a run that has begun.
 
     Args:
         graph: a compiled LangGraph that reads "sample", such as `sageval()`.
         samples: any iterable of samples with different ids; it is read as samples are taken up, never all at once.
-        out: folder for items.jsonl and manifest.json; None keeps the items in memory.
+        out: folder of the run; None keeps the items in memory. In a folder that holds a run of the same configuration
+            that run goes on: what is finished stays, and samples that a budget kept from their end are taken up again.
         ledger: file of all model calls, which runs may share: what it holds is not paid for again. None is
             ledger.sqlite in `out`, or memory.
         concurrency: samples, and model calls, in flight at once, 1 or more.
         timeout: seconds for one sample, all its calls and retries included, more than 0.
+        budget: what the run may spend, all its processes together; None is no cap. A sample that it kept from its end
+            has the status "over_budget".
+        prices: a price file or table, for USD; None is the built-in one.
+        limits: requests and tokens per minute, and requests in flight, of each judge whose endpoint names none.
+        retry_failed: take up the failed samples of the run in `out`, and no others. A reply in the ledger that cannot
+            be read is asked for once more. What was found before stays where the retry comes to less.
         on_item: called with every finished item, in the order of finishing; what it raises ends the run.
+        on_progress: called with a `Progress` after an item, every 0.1 s at most, and at the end.
+        stop: once it is set, by any thread, what is in flight is finished and nothing new is begun.
 
     Returns:
-        The run. A sample whose graph failed has an item with a status and the reason.
+        The run; its manifest's "state" is "finished", "over_budget" or "stopped". A sample whose graph failed has an
+        item with a status and the reason.
 
     Raises:
-        ConfigError: the call is wrong, or a judge cannot be made or refuses the key (AuthError); items
-            that were finished by then are in the folder. A run that never began leaves no folder.
+        ConfigError: the call is wrong, or a judge cannot be made or refuses the key (AuthError); items that were
+            finished by then are in the folder. The folder holds a run of another configuration, is being written by
+            another process, or cannot be written. A run that never began leaves no folder.
             LedgerError: the ledger's file is none of ours, or cannot be written.
-        DataError: what comes is no sample, or has the id of an earlier one.
+        DataError: what comes is no sample, has the id of an earlier one, or was judged with another content.
     """
     _check(graph, concurrency, timeout)
     folder = Folder(out) if out is not None else None
-    if folder:
-        folder.check()
+    if retry_failed and not (folder and (folder.path / MANIFEST).exists()):
+        raise ConfigError(f"retry_failed needs the folder of a run that has begun (out=), got {out!r}")
     given = checked(samples)
     first = list(islice(given, 1))
     _resolve_judges(graph)
-    work = Work(graph, timeout, chain(first, given), folder, on_item)
-    with _kept(work, samples, ledger):
+    purse = Purse(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
+    calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
+    work = Work(graph, timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
+    work.stop = stop or work.stop
+    with (
+        closing(given),
+        kept(work, concurrency, samples, ledger, retry=retry_failed) as record,
+        closing(units(chain(first, given), folder, retry_failed)) as work.units,
+    ):
         await _all(work, concurrency)
-    return Run(work.manifest("finished"), work.items, folder)
+    return Run(record.told, sorted(work.held, key=lambda item: item.place), folder)
 
 
 def _check(graph: Any, concurrency: int, timeout: float) -> None:
@@ -87,39 +114,16 @@ def _resolve_judges(graph: Any) -> None:
 
 async def _all(work: Work, concurrency: int) -> None:
     token = context.set(work.calls)
-    work.calls.width = concurrency
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(concurrency):
-                group.create_task(work.take())
+            for slot in range(concurrency):
+                group.create_task(work.take(slot))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(work.take_alone())
     except BaseExceptionGroup as errors:
         known = [e for e in errors.exceptions if isinstance(e, ConfigError)]
         raise (known or errors.exceptions)[0] from None
     finally:
         context.reset(token)
-
-
-@contextmanager
-def _kept(work: Work, samples: Iterable[Sample], ledger: str | os.PathLike[str] | None) -> Generator[None]:
-    """The run's folder and ledger are open; however the run ends, its manifest says so."""
-    folder = work.folder
-    if folder is not None:
-        folder.open()
-    with closing(Ledger(ledger or (folder.path / LEDGER if folder else None))) as work.calls.ledger:
-        if folder is None:
-            yield
-            return
-        try:
-            folder.write(MANIFEST, work.manifest("running"))
-            yield
-        except BaseException:
-            with suppress(ConfigError):  # what ended the run is worth more than what became of its manifest
-                _end(folder, work.manifest("stopped"), samples)
-            raise
-        _end(folder, work.manifest("finished"), samples)
-
-
-def _end(folder: Folder, manifest: dict[str, Any], samples: Iterable[Sample]) -> None:
-    folder.close()
-    folder.write(REJECTED, [rejection.model_dump() for rejection in getattr(samples, "rejected", ())])
-    folder.write(MANIFEST, manifest)
+    if work.on_progress:
+        work.on_progress(work.progress())

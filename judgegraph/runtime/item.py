@@ -24,6 +24,7 @@ from judgegraph.types import (
     Verdict,
 )
 
+FINE = ("ok", "abstained", "skipped")  # all other statuses are failures, which a retry takes up
 LISTED = ("scores", "rectifications", "findings", "comparisons", "corrections", "notes")
 
 
@@ -32,7 +33,8 @@ class Item(Value):
 
     Attributes:
         sample: as it was read. status: "ok" when the graph came to its end, else why not, with `reason`.
-        ms: milliseconds from start to end. other: keys of a graph of yours that are not in the shared vocabulary.
+        other: keys of a graph of yours that are not in the shared vocabulary.
+        place: the sample's number in the dataset, from 0. ms: milliseconds from start to end.
     """
 
     sample: Sample
@@ -52,6 +54,7 @@ class Item(Value):
     verdict: Verdict | None = None
     notes: tuple[Note, ...] = ()
     other: dict[str, Any] = {}
+    place: int = 0
     ms: float = 0.0
 
     @property
@@ -70,22 +73,29 @@ class Item(Value):
         return self.model_dump_json(exclude_defaults=True)
 
 
-def item_of(sample: Sample, state: Mapping[str, Any], ms: float) -> Item:
+def failures(item: Item) -> int:
+    """How much of an item failed: itself, and each of its scores and other parts; an abstention is no failure."""
+    parts = [part for name in LISTED for part in getattr(item, name)]
+    parts += [item.plan] if item.plan is not None else []
+    return sum(getattr(part, "status", "ok") not in FINE for part in [item, *parts])
+
+
+def item_of(sample: Sample, state: Mapping[str, Any], ms: float, place: int = 0) -> Item:
     """From a graph's final state; human labels that lie off a score's scale are noted."""
-    known = {key: state[key] for key in Item.model_fields if key in state and key not in ("sample", "ms")}
+    known = {key: state[key] for key in Item.model_fields if key in state and key not in ("sample", "place", "ms")}
     for key in LISTED:
         if isinstance(known.get(key), Mapping):
             known[key] = tuple(known[key].values())
-    other = {k: _plain(v) for k, v in state.items() if k not in Item.model_fields and k != "task"}
+    other = {k: _plain(v) for k, v in state.items() if k not in known and k not in ("sample", "task")}
     known["notes"] = (*known.get("notes", ()), *_off_scale(sample, known.get("scores", ())))
-    return Item(sample=sample, other=other, ms=ms, **known)
+    return Item(sample=sample, other=other, place=place, ms=ms, **known)
 
 
-def failed_item(sample: Sample, status: Status, why: str | BaseException, ms: float) -> Item:
+def failed_item(sample: Sample, status: Status, why: str | BaseException, ms: float, place: int = 0) -> Item:
     """For a sample whose graph did not come to its end."""
     if isinstance(why, BaseException):
         why = f"{type(why).__name__}: {why}" if str(why) else type(why).__name__
-    return Item(sample=sample, status=status, reason=one_line(why), ms=ms)
+    return Item(sample=sample, status=status, reason=one_line(why), place=place, ms=ms)
 
 
 def _plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ from judgegraph.calls import Endpoint, name_of
 from judgegraph.models.secrets import scrubbed, secrets_of
 
 MARKS = {"temperature": "t", "top_p": "p", "max_tokens": "max", "seed": "seed"}  # a judge's setting -> its mark
-_SECRET = re.compile(r"(?:.*[_-])?(?:key|token|secret|password|credentials|authorization)", re.I)
+SECRET = re.compile(r"(?:.*[_-])?(?:key|token|secret|password|credentials|authorization)", re.I)  # a key by its name
 _NO_SETTING = re.compile(  # stands elsewhere in the line, or changes no reply; `script`: a test's replies
     r"model|model_name|.*base_url|.*api_base|temperature|top_p|max_tokens|seed"
     r"|.*client|callbacks|callback_manager|metadata|tags|profile|name|verbose|cache|max_retries|.*timeout|.*streaming"
@@ -36,9 +36,7 @@ def judge_line(judge: Any, own: float | None) -> str:
 
 def _digest(judge: Any) -> list[str]:
     """8 hex digits of what else was set on a chat model object, where anything was."""
-    names = [
-        n for n in getattr(judge, "model_fields_set", ()) if not (_NO_SETTING.fullmatch(n) or _SECRET.fullmatch(n))
-    ]
+    names = [n for n in getattr(judge, "model_fields_set", ()) if not (_NO_SETTING.fullmatch(n) or SECRET.fullmatch(n))]
     known = type(judge).model_fields if names else {}
     values = {n: getattr(judge, n, None) for n in sorted(names)}
     given = {n: v for n, v in values.items() if n not in known or v != known[n].get_default(call_default_factory=True)}
@@ -54,7 +52,7 @@ def _plain(value: Any) -> str | None:
     if value is None or isinstance(value, bool | int | float | str):
         return repr(value)
     if isinstance(value, Mapping):
-        return repr(sorted((str(k), _plain(v)) for k, v in value.items() if not _SECRET.fullmatch(str(k))))
+        return repr(sorted((str(k), _plain(v)) for k, v in value.items() if not SECRET.fullmatch(str(k))))
     if isinstance(value, list | tuple):
         return repr([_plain(v) for v in value])
     if isinstance(value, set | frozenset):

@@ -21,6 +21,7 @@ class Line:
         reviewed: finals that could be read beside their draft. changed, up, down: those that differ from it.
         lost: status -> count of scores of the samples whose graph did not come to its end; `statuses` holds them too.
         samples: whether it is a pair -> samples that have scores here. asked: the same -> their scores.
+        brought: (status, whether it is a pair) -> scores here of samples that ended so, which a budget does to some.
         own: the criterion was written for the sample.
     """
 
@@ -37,6 +38,7 @@ class Line:
     lost: Counter[str] = field(default_factory=Counter)
     samples: Counter[bool] = field(default_factory=Counter)
     asked: Counter[bool] = field(default_factory=Counter)
+    brought: Counter[tuple[str, bool]] = field(default_factory=Counter)
     own: bool = False
     draft: tuple[str, ...] | None = None
     reviewed: int = 0

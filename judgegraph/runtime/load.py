@@ -75,7 +75,7 @@ def load(
     reader = RowReader(dict(fields or {}), cells=found in ("csv", "tsv"))
     unit: Unit = "row" if found in ("json", "parquet") else "line"
     rows = partial(READERS[found], path)
-    return Samples(one_line(path), rows, reader, unit=unit, limit=limit, strict=strict)
+    return Samples(one_line(path), rows, reader, unit=unit, limit=limit, strict=strict, path=path, format=found)
 
 
 def _format(path: Path, format: str | None) -> str:

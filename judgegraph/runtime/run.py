@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.errors import ExtraError
-from judgegraph.runtime.folder import Folder
+from judgegraph.runtime.folder import Folder, write_lines
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.summary import Summary, summarise
 
 if TYPE_CHECKING:
     import pandas
 
+TIMES = {"ms", "place"}  # what an export leaves out: its lines stand in order
 COLUMNS = (
     "id", "criterion", "agent", "stage", "repeat", "of", "value", "label", "status", "reader", "unseen", "reason",
 )  # fmt: skip
@@ -72,6 +75,16 @@ class Run:
         """The finished samples, in the order of finishing."""
         return self.folder.items() if self.folder else iter(self.held)
 
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the items as JSON lines in the order of the dataset, without times: the same for the same results.
+
+        Raises:
+            ConfigError: the file cannot be written; one that is there stays as it is then.
+            DataError: the run's folder cannot be read.
+        """
+        items = self.folder.items_by_place() if self.folder else iter(sorted(self.held, key=lambda i: i.place))
+        write_lines(Path(path), map(_without_times, items))
+
     @property
     def signature(self) -> str:
         """All that the numbers depend on, in one line."""
@@ -88,3 +101,9 @@ class Run:
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""
         return summarise(self.items, self.signature)
+
+
+def _without_times(item: Item) -> str:
+    """A line of an export; Python writes a float the same in all its versions, not so the libraries below pydantic."""
+    plain = item.model_dump(mode="json", exclude_defaults=True, exclude=TIMES)
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))

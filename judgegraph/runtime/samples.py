@@ -6,9 +6,11 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from hashlib import blake2b
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
 from judgegraph.errors import DataError, one_line
+from judgegraph.runtime.disk_index import DiskIndex
 from judgegraph.runtime.load_row import RowReader
 from judgegraph.runtime.load_value import Fault, Rows
 from judgegraph.types import Sample, Value
@@ -50,13 +52,16 @@ class Samples:
         name: of the file, as it was given.
         strict: a bad row raises; else it is left out and listed in `rejected`.
         rejected: the rows that the latest iteration left out so far.
+        path: of the file, None where the rows come from elsewhere. format: "jsonl", "json", "csv", "tsv" or "parquet".
+        fields: a sample's field -> the column it was read from, as they were renamed.
     """
 
     def __init__(
         self, name: str, rows: Callable[[], Rows], reader: RowReader, *,
-        unit: Unit = "line", limit: int | None = None, strict: bool = True,
+        unit: Unit = "line", limit: int | None = None, strict: bool = True, path: Path | None = None, format: str = "",
     ) -> None:  # fmt: skip
-        self.name, self.strict = name, strict
+        self.name, self.strict, self.path, self.format = name, strict, path, format
+        self.fields: dict[str, str] = dict(reader.fields)
         self.rejected: list[Rejection] = []
         self._rows, self._reader, self._unit, self._limit = rows, reader, unit, limit
 
@@ -91,10 +96,10 @@ class Samples:
         return f"Samples({self.name!r}, strict={self.strict})"
 
     def _read(self, rejected: list[Rejection]) -> Generator[Sample]:
-        seen, good, number = SeenIds(), 0, 0
+        good, number = 0, 0
         if self._limit == 0:
             return
-        with closing(self._rows()) as rows:
+        with SeenIds() as seen, closing(self._rows()) as rows:
             for number, row in rows:
                 try:
                     sample = self._sample(number, row, seen)
@@ -115,7 +120,7 @@ class Samples:
         if isinstance(row, Fault):
             raise row
         sample = self._reader.sample(row, f"{self._unit}-{number}")
-        first = seen.first(sample.id, number)
+        first = seen.line(sample.id, number)
         if first != number:
             raise Fault("id", f"is the id of {self._unit} {first} too; ids must be unique")
         return sample
@@ -129,15 +134,12 @@ class Samples:
         )  # fmt: skip
 
 
-class SeenIds:
+class SeenIds(DiskIndex):
     """Which ids were seen, and where: 16 bytes of digest each, so that long ids cost no more than short ones.
 
-    Ids are compared as they are written: two Unicode forms of one name are two ids.
+    Ids are compared as they are written: two Unicode forms of one name are two ids. Many are kept on disk.
     """
 
-    def __init__(self) -> None:
-        self._lines: dict[bytes, int] = {}
-
-    def first(self, id: str, line: int) -> int:
+    def line(self, id: str, line: int) -> int:
         """The line where this id was seen first; this line, if it was not seen before."""
-        return self._lines.setdefault(blake2b(id.encode(), digest_size=16).digest(), line)
+        return self.first(blake2b(id.encode(), digest_size=16).digest(), line)

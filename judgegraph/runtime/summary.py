@@ -86,10 +86,11 @@ def _counts(counter: Counter[str]) -> str:
 
 
 def summarise(items: Iterable[Item], signature: str) -> Summary:
-    """Read items once and add them up; a sample that failed as a whole misses the scores that the others have."""
+    """Read items once and add them up; a failed sample misses the scores that the others have and it has not."""
     summary = Summary(signature)
     lost: Counter[tuple[str, bool]] = Counter()  # (status, whether the sample is a pair)
     ok: Counter[bool] = Counter()
+    unheard = 0  # failed pairs without a comparison
     for item in items:
         summary.samples[item.status] += 1
         summary.judged += item.judged
@@ -99,6 +100,7 @@ def summarise(items: Iterable[Item], signature: str) -> Summary:
         else:
             summary.failures[item.status, item.reason] += 1
             lost[item.status, pair] += 1
+            unheard += pair and not item.comparisons
         _add_scores(summary, item)
         _add_pairs(summary, item.comparisons, item.verdict)
         summary.corrections.update(c.status for c in item.corrections)
@@ -108,6 +110,8 @@ def summarise(items: Iterable[Item], signature: str) -> Summary:
         summary.notes.update(f"{n.agent}: {n.text}" for n in item.notes)
     for (status, pair), count in lost.items():
         _add_lost(summary, status, pair, count, ok)
+    if unheard and summary.verdicts:
+        summary.verdicts["none"] += unheard
     return summary
 
 
@@ -124,17 +128,17 @@ def _add_scores(summary: Summary, item: Item) -> None:
             line.asked[pair] += 1
             line.samples[pair] += key not in seen
             seen.add(key)
+        else:
+            line.brought[item.status, pair] += 1
         if draft := scores.get(score.draft or ""):
             line.review(score, draft)
 
 
 def _add_lost(summary: Summary, status: str, pair: bool, count: int, ok: Counter[bool]) -> None:
-    """Which scores a failed sample would have had is known only when all items were seen."""
+    """Which scores a failed sample would have had, beside those it has, is known only when all items were seen."""
     for line in summary.lines.values():
         if due := line.due(pair, ok):
-            line.lose(status, due * count)
-    if pair and summary.verdicts:
-        summary.verdicts["none"] += count
+            line.lose(status, max(0, due * count - line.brought[status, pair]))
 
 
 def _add_pairs(summary: Summary, comparisons: tuple[Comparison, ...], verdict: str | None) -> None:

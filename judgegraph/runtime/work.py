@@ -1,27 +1,31 @@
-"""The work of one run: samples taken up one by one, each to its own end, and the manifest that says so."""
+"""The work of one run: samples taken up one by one, each to its own end."""
 
 from __future__ import annotations
 
 import asyncio
-import platform
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
-from judgegraph import __version__
-from judgegraph.calls.context import CallContext
+from judgegraph.calls.context import CallContext, UnitCalls
+from judgegraph.calls.context import unit as unit_calls
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.runtime.folder import Folder
-from judgegraph.runtime.item import Item, failed_item, item_of
+from judgegraph.runtime.item import Item, failed_item, failures, item_of
+from judgegraph.runtime.journal import STRIKE
+from judgegraph.runtime.progress import Progress
+from judgegraph.runtime.resume import Unit
 from judgegraph.runtime.samples import Samples, SeenIds
-from judgegraph.runtime.signature import details, signature
 from judgegraph.types import Sample
 
 OnItem = Callable[[Item], None]
-PACKAGES = ("langgraph", "langchain-core", "langchain-openai", "pydantic")
+OnProgress = Callable[[Progress], None]
+ALONE, GUILTY = 2 * STRIKE, 3 * STRIKE  # from the first on a sample runs alone, at the second it is given up
+POISON = "in flight at three unclean exits of the process"
+EVERY = 0.1  # seconds between two words of progress at least
 
 
 def checked(samples: Iterable[Sample]) -> Generator[Sample]:
@@ -30,90 +34,161 @@ def checked(samples: Iterable[Sample]) -> Generator[Sample]:
     Raises:
         DataError: something else stands among them, or an id comes twice; a file's ids were checked as it was read.
     """
-    seen = SeenIds()
-    for number, sample in enumerate(samples, 1):
-        if not isinstance(sample, Sample):
-            raise DataError(
-                f"samples hold a {type(sample).__name__} where a Sample should be; a data file is read by "
-                "judgegraph.load(PATH), one sample is made by Sample(id=..., output=...)"
-            )
-        if not isinstance(samples, Samples) and (first := seen.first(sample.id, number)) != number:
-            raise DataError(
-                f"samples {first} and {number} have the same id '{one_line(sample.id, 80)}'; give each its own"
-            )
-        yield sample
+    with SeenIds() as seen:
+        for number, sample in enumerate(samples, 1):
+            if not isinstance(sample, Sample):
+                raise DataError(
+                    f"samples hold a {type(sample).__name__} where a Sample should be; a data file is read by "
+                    "judgegraph.load(PATH), one sample is made by Sample(id=..., output=...)"
+                )
+            if not isinstance(samples, Samples) and (first := seen.line(sample.id, number)) != number:
+                raise DataError(
+                    f"samples {first} and {number} have the same id '{one_line(sample.id, 80)}'; give each its own"
+                )
+            yield sample
 
 
 @dataclass
 class Work:
-    """What the workers of one run share."""
+    """What the workers of one run share.
+
+    A sample that was in flight when the process ended uncleanly has a strike. At two it is judged when all others are
+    finished, alone, so that one more exit strikes the guilty one only; at three it is given up, and the run goes on.
+    The first new reply takes a sample's strikes away: what it was paid for lies in the ledger, so it came further than
+    before. Without that, a machine that is preempted again and again would condemn samples that did nothing wrong;
+    with it a guilty one escapes as often as it has calls, and not once more. For the same reason an exit counts for a
+    third only where the sample, struck before, was waiting for a reply: its own code cannot have ended the process
+    then, unless it runs beside the call.
+
+    Attributes:
+        units: what there is to do. stop: when set, what is in flight is finished and nothing new is begun.
+        alone: put off until nothing else is in flight. through: all units were taken up.
+        statuses: of the samples that need nothing more, those that earlier processes finished (`resumed`) included.
+        held: the items of a run without a folder.
+    """
 
     graph: Any
     timeout: float
-    samples: Iterator[Sample]
-    folder: Folder | None
-    on_item: OnItem | None
+    folder: Folder | None = None
+    units: Iterator[Unit | None] = field(default_factory=lambda: iter(()))
+    stop: threading.Event = field(default_factory=threading.Event)
+    on_item: OnItem | None = None
+    on_progress: OnProgress | None = None
     calls: CallContext = field(default_factory=CallContext)
-    items: list[Item] = field(default_factory=list)
-    started: str = field(default_factory=lambda: _now())
-    done: int = 0
-    failed: int = 0
+    held: list[Item] = field(default_factory=list)
+    alone: list[Unit] = field(default_factory=list)
+    statuses: Counter[str] = field(default_factory=Counter)
+    resumed: int = 0
+    through: bool = False
+    _start: float = field(default_factory=time.monotonic)
+    _told: float = 0.0
 
-    async def take(self) -> None:
+    async def take(self, slot: int) -> None:
         """One worker: the next sample, until there is none."""
-        for sample in self.samples:
-            item = await self._judge(sample)
-            if self.folder:
-                self.folder.add(item)
-            else:
-                self.items.append(item)
-            self.done += 1
-            self.failed += item.status != "ok"
-            if self.on_item:
-                self.on_item(item)
+        while not self.stop.is_set():
+            try:
+                unit = next(self.units)
+            except StopIteration:
+                self.through = True
+                return
+            if unit is not None and unit.strikes >= ALONE:
+                self.alone.append(unit)
+            elif unit is not None:
+                await self._finish(unit, slot)
             await asyncio.sleep(0)  # a judge that never waits must not keep the others from their turn
 
-    async def _judge(self, sample: Sample) -> Item:
-        start = time.perf_counter()
+    async def take_alone(self) -> None:
+        """What may be to blame for unclean exits, one after the other."""
+        while self.alone and not self.stop.is_set():
+            await self._finish(self.alone[0], 0)
+            del self.alone[0]
+
+    async def _finish(self, unit: Unit, slot: int) -> None:
+        if unit.strikes >= GUILTY:
+            item = failed_item(unit.sample, "agent_error", POISON, 0.0, unit.mark.place)
+        else:
+            if self.folder:
+                self.folder.enter(slot, unit.mark)
+            item = await self._judge(unit, slot)
+        item = self._keep(unit, item, slot)
+        if self.on_item:
+            self.on_item(item)
+        if self.on_progress and time.monotonic() - self._told >= EVERY:
+            self._told = time.monotonic()
+            self.on_progress(self.progress())
+
+    def _keep(self, unit: Unit, item: Item, slot: int) -> Item:
+        """Write it down, or leave what was found before; gives the item as it was written."""
+        if self.folder is None:
+            self.held.append(item)
+        elif (before := unit.before) is not None and before.status is not None and _worse(item, unit):
+            self.statuses[before.status] += 1
+            self.folder.journal.absolve(unit.mark.id)
+            self.folder.leave(slot)
+            return item
+        else:
+            item = self.folder.add(slot, item, unit.mark, before)
+        self.statuses[item.status] += 1
+        return item
+
+    async def _judge(self, unit: Unit, slot: int) -> Item:
+        sample, place, start = unit.sample, unit.mark.place, time.perf_counter()
 
         def ms() -> float:
             return round((time.perf_counter() - start) * 1000, 3)
 
-        limit = asyncio.timeout(self.timeout)
+        calls = self._watched(unit, slot) if unit.strikes else UnitCalls()
+        unit_calls.set(calls)  # a worker's own: each is a task
+        limit = calls.clock = asyncio.timeout(self.timeout)
         try:
             async with limit:
                 state = await self.graph.ainvoke({"sample": sample})
-            return item_of(sample, state, ms())
+            item = item_of(sample, state, ms(), place)
         except ConfigError:
             raise
         except TimeoutError as error:
             reason = f"no result within {self.timeout:g} s" if limit.expired() else error
-            return failed_item(sample, "timeout", reason, ms())
+            item = failed_item(sample, "timeout", reason, ms(), place)
         except Exception as error:
-            return failed_item(sample, "agent_error", error, ms())
+            item = failed_item(sample, "agent_error", error, ms(), place)
+        finally:
+            calls.waits = calls.progressed = None  # a call that ends late must not touch the next one's slot
+        if calls.denied:
+            return item.model_copy(update={"status": "over_budget", "reason": one_line(calls.denied)})
+        return item
 
-    def manifest(self, state: str) -> dict[str, Any]:
-        """All that the results depend on, and what they cost."""
-        about = details(self.graph)
-        return {
-            "judgegraph": __version__,
-            "state": state,
-            "signature": signature(self.graph),
-            "method": self.graph.get_name(),
-            "nodes": about["nodes"],
-            "criteria": [c.model_dump(mode="json", exclude_defaults=True) for c in about["criteria"]],
-            "samples": {"done": self.done, "failed": self.failed},
-            "calls": {
-                "requests": self.calls.requests, "replies": self.calls.replies,
-                "prompt_tokens": self.calls.prompt_tokens, "completion_tokens": self.calls.completion_tokens,
-                "by_judge": dict(self.calls.models),
-                "ledger": vars(self.calls.ledger.counts).copy() if self.calls.ledger else {},
-            },
-            "started": self.started,
-            "ended": _now() if state != "running" else None,
-            "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
-        }  # fmt: skip
+    def _watched(self, unit: Unit, slot: int) -> UnitCalls:
+        """For a sample with strikes: its progress, and whether it waits, are written down at once."""
+        folder, mark, waiting = self.folder, unit.mark, 0
+        if folder is None:
+            return UnitCalls()
+
+        def waits(more: int) -> None:
+            nonlocal waiting
+            before, waiting = waiting, waiting + more
+            if bool(before) != bool(waiting):
+                folder.enter(slot, mark._replace(waiting=bool(waiting)))
+
+        return UnitCalls(progressed=lambda: folder.journal.absolve(mark.id), waits=waits)
+
+    def progress(self) -> Progress:
+        """How far it is."""
+        calls, spent = self.calls, self.calls.purse.spent
+        counts = calls.ledger.counts if calls.ledger else None
+        known = spent.usd > 0 or spent.unpriced < spent.calls
+        return Progress(
+            done=self.statuses.total(), resumed=self.resumed, by_status=dict(self.statuses),
+            requests=calls.requests, calls=calls.replies, saved=counts.hits + counts.joined if counts else 0,
+            prompt_tokens=calls.prompt_tokens, completion_tokens=calls.completion_tokens,
+            usd=spent.usd if known else None, seconds=time.monotonic() - self._start,
+        )  # fmt: skip
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def _worse(item: Item, unit: Unit) -> bool:
+    """Whether what was found before stands: a later failure never takes an earlier success's place."""
+    before = unit.before
+    if before is None or before.status == "over_budget":
+        return False
+    if item.status == "over_budget" or (before.status == "ok" and item.status != "ok"):
+        return True
+    return before.status == item.status == "ok" and failures(item) > before.failed

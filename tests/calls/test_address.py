@@ -1,5 +1,6 @@
 """An address covers all that a reply depends on, and keeps its parts apart."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
+from judgegraph import prompts
 from judgegraph.calls.address import address_of
 from judgegraph.calls.exchange import Call
 from judgegraph.models.endpoint import Endpoint
@@ -35,6 +37,12 @@ def judge(model="openai:m", **settings):
         replace(CALL, schema=None),
         replace(CALL, form="critique"),
         replace(CALL, tools=()),
+        replace(CALL, tools=({"type": "function", "function": {"name": "rouge", "description": "x"}},)),
+        replace(CALL, tools=(*CALL.tools, {"type": "function", "function": {"name": "chrf"}})),
+        replace(CALL, messages=(SystemMessage("You judge."), HumanMessage("ab "))),
+        replace(CALL, messages=CALL.messages[::-1]),
+        replace(CALL, settings={"temperature": 0.0, "seed": 7, "top_p": 0.5}),
+        replace(CALL, settings={"temperature": 0.0, "seed": "7"}),
         replace(CALL, settings={"temperature": 1.0, "seed": 7}),
         replace(CALL, settings={"temperature": 0.0, "seed": 8}),
         replace(CALL, settings={"seed": 7}),
@@ -66,6 +74,47 @@ def test_a_login_in_an_address_is_no_part_of_it():
 def test_fields_joined_differently_never_meet(one, two):
     first, second = (address_of(judge(), Call(tuple(map(HumanMessage, texts)))) for texts in (one, two))
     assert (first == second) == (one == two)
+
+
+parts = st.tuples(*[st.text(max_size=4)] * 6)
+
+
+def spread(model, address, system, user, form, setting):
+    """An address of a call with these texts in its parts, side by side."""
+    messages = (SystemMessage(system), HumanMessage(user))
+    one = judge(f"openai:{model}", base_url=f"http://h/{address.encode().hex()}")
+    return address_of(one, Call(messages, {"title": setting}, form, settings={"stop": setting}))
+
+
+@given(parts, parts)
+def test_parts_of_different_kinds_never_meet(one, two):
+    assert (spread(*one) == spread(*two)) == (one == two)
+
+
+@given(parts, st.integers(0, 4), st.text(min_size=1, max_size=3))
+def test_a_text_that_moves_over_the_boundary_of_two_parts_is_another_call(one, place, moved):
+    left, right = list(one), list(one)
+    left[place] += moved
+    right[place + 1] = moved + right[place + 1]
+    assert spread(*left) != spread(*right)
+
+
+def test_pairs_that_differ_in_where_their_fields_end_are_two_calls(shared):
+    rows = map(json.loads, (shared / "hostile/inputs.jsonl").read_text().splitlines())
+    cases = [row["sample"] for row in rows if "distinct_cache_keys" in row["expect"]["checks"]]
+    assert cases
+    for samples in cases:
+        met = set()
+        for sample in samples:
+            fields = {key: sample.get(key) or "" for key in ("query", "source", "output")}
+            rendered = prompts.load("evaluate").render(task="t", criteria="c", **fields)
+            met.add(address_of(judge(), Call(tuple(as_messages(rendered)))))
+        assert len(met) == len(samples)
+
+
+def as_messages(rendered):
+    kinds = {"system": SystemMessage, "user": HumanMessage}
+    return [kinds[role](text) for role, text in rendered.messages]
 
 
 async def test_two_chat_models_of_ones_own_with_other_settings_differ():

@@ -228,3 +228,17 @@ async def test_without_a_path_it_holds_in_memory(tmp_path):
     assert [await ledger.answer(A, pay) for _ in range(2)] == [b"reply"] * 2
     assert pay.count == 1
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_what_a_run_paid_for_a_reply_that_it_replaced_stays_paid():
+    ledger = Ledger(run="one")
+
+    async def pay():
+        return Paid(b"reply", "m", 10, 5, 0.25)
+
+    await ledger.answer(A, pay)
+    await ledger.answer(A, pay, anew=True)
+    assert ledger.spent()[1:4] == (20, 10, 0.5)
+    ledger.run = "two"
+    await ledger.answer(A, pay, anew=True)
+    assert ledger.spent()[1:4] == (10, 5, 0.25)

@@ -59,7 +59,7 @@ def test_a_run_prints_scores_reasons_and_its_signature(data, tmp_path):
 
 def test_a_run_as_json_is_one_object(data):
     done = call("run", "sageval", data, "--json", "--limit", 1)
-    assert json.loads(done.output)["samples"] == {"ok": 1}
+    assert json.loads(done.stdout)["samples"] == {"ok": 1}
 
 
 def test_rejected_rows_are_named_and_the_neighbours_scored(data):
@@ -150,7 +150,7 @@ def test_a_run_that_judged_nothing_has_failed(more, data, tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     done = call("run", f"{tmp_path}/mine.py:graph", data, *more)
     assert done.exit_code == 1
-    assert done.stderr == "nothing was judged: no score and no comparison could be read\n"
+    assert done.stderr.splitlines()[-1] == "nothing was judged: no score and no comparison could be read"
     if more:
         assert json.loads(done.stdout)["judged"] == 0
 

@@ -1,7 +1,7 @@
 """Ctrl-C, SIGTERM and a full disk, as a process of its own meets them."""
 
 import json
-import os
+import random
 import signal
 import subprocess
 import sys
@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-SERVER = Path(__file__).resolve().parents[1] / "http/server.py"
 FULL = Path("/dev/full")
 COMMAND = [sys.executable, "-m", "judgegraph"]
-CRITERIA = "name: one\ntask: a text\ncriteria:\n- name: Clarity\n  definition: It is clear.\n"
 BLOCKED = """
 import time
 from langgraph.graph import END, START, StateGraph
@@ -32,56 +30,64 @@ def graph():
 """
 
 
-@pytest.fixture(scope="module")
-def address():
-    with subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True) as process:
-        yield process.stdout.readline().strip()
-        process.terminate()
-        process.wait(timeout=10)
-
-
-@pytest.fixture
-def data(tmp_path):
-    rows = [{"id": f"s{i}", "query": "q", "source": "A text.", "output": f"text {i}"} for i in range(9)]
-    path = tmp_path / "data.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "criteria.yaml").write_text(CRITERIA)
-    return path
-
-
 def started(*arguments):
-    env = {**os.environ, "OPENAI_API_KEY": "k"}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], env=env, **pipes)
-
-
-def judging(data, address, *more):
-    """A run whose third call never ends."""
-    server = ("--judge", "openai:stub", "--base-url", f"{address}/ok,ok,hang/{data.parent.name}/v1")
-    return started(
-        "run", "llm-score", data, "-c", data.with_name("criteria.yaml"), *server, "--concurrency", 1, *more
-    )  # fmt: skip
+    return subprocess.Popen([*COMMAND, *map(str, arguments)], **pipes)
 
 
 def until(true, seconds=60):
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
-        time.sleep(0.05)
+        time.sleep(0.02)
+
+
+def finished(run):
+    """Ids of the samples whose lines are whole."""
+    items = run / "items.jsonl"
+    whole = items.read_text().splitlines(keepends=True) if items.exists() else []
+    return [json.loads(line)["sample"]["id"] for line in whole if line.endswith("\n")]
+
+
+def again(arguments, seconds=60):
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=seconds)
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_stopped_run_keeps_its_items_and_says_that_it_was_stopped(sent, code, data, address):
-    run = data.with_name("run")
-    with judging(data, address, "--out", run) as process:
-        until(lambda: (run / "items.jsonl").exists() and (run / "items.jsonl").read_text().count("\n") == 2)
+def test_a_stopped_run_finishes_what_is_in_flight_and_the_same_command_goes_on(sent, code, data, site):
+    run, slow = data.with_name("run"), site("slow=0.4")
+    command = slow.command("--out", run, "--concurrency", 2)
+    with started(*command) as process:
+        until(lambda: len(finished(run)) >= 2)
         process.send_signal(sent)
-        _, said = process.communicate(timeout=20)
-    assert process.returncode == code
-    assert said == f"stopped; what was finished is in {run}\n"
+        out, said = process.communicate(timeout=20)
+    ids = finished(run)
+    assert (process.returncode, out) == (code, "")
+    told = said.splitlines()
+    assert told[0] == f"judging 9 samples of {data}, 2 at once"
+    assert told[1] == "finishing 2 samples in flight; once more stops at once"
+    assert told[2].startswith(f"{len(ids)} of 9 samples, ")
+    assert told[3:] == [f"stopped: {len(ids)} of 9 samples are finished in {run}; the same command goes on"]
+    assert len(ids) == len(set(ids)) == slow.count  # nothing that was asked for was dropped
+    assert 4 <= len(ids) < 9
     manifest = json.loads((run / "manifest.json").read_text())
-    assert (manifest["state"], manifest["samples"]) == ("stopped", {"done": 2, "failed": 0})
+    assert (manifest["state"], manifest["samples"]["done"]) == ("stopped", len(ids))
     assert manifest["ended"]
+    done = again(command)
+    assert done.returncode == 0, done.stderr
+    assert sorted(finished(run)) == [f"s{i}" for i in range(9)]
+    assert slow.count == 9
+
+
+def test_a_run_that_is_kept_nowhere_says_how_to_keep_it(data, site):
+    with started(*site("slow=0.4").command("--concurrency", 1)) as process:
+        assert process.stderr.readline().startswith("judging")
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "stopped: nothing was saved; --out FOLDER keeps what is finished"
+    assert "Traceback" not in said
 
 
 def test_an_interrupt_while_modules_are_loaded_is_a_stop_too(data):
@@ -93,7 +99,27 @@ def test_an_interrupt_while_modules_are_loaded_is_a_stop_too(data):
     assert (process.returncode, said) == (130, "stopped\n")
 
 
-def test_a_second_interrupt_does_not_wait_for_an_end_in_order(data):
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_stops_at_once_and_loses_nothing_that_is_finished(second, data, site):
+    run, hanging = data.with_name("run"), site("ok,ok,hang,ok")
+    command = hanging.command("--out", run, "--concurrency", 1)
+    with started(*command) as process:
+        until(lambda: hanging.count == 3)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.7)
+        assert process.poll() is None  # it waits for the third
+        process.send_signal(second)
+        _, said = process.communicate(timeout=3)
+    assert process.returncode == 128 + second
+    assert said.splitlines()[1:] == ["finishing 1 sample in flight; once more stops at once"]
+    assert finished(run) == ["s0", "s1"]
+    done = again(command)
+    assert done.returncode == 0, done.stderr
+    assert sorted(finished(run)) == [f"s{i}" for i in range(9)]
+    assert hanging.count == 10  # the third was asked for again, no other
+
+
+def test_a_second_interrupt_does_not_wait_for_a_node_that_blocks(data):
     (data.parent / "mine.py").write_text(BLOCKED)
     with started("run", f"{data.parent}/mine.py:graph", data) as process:
         assert process.stdout.readline() == "blocked\n"
@@ -102,7 +128,31 @@ def test_a_second_interrupt_does_not_wait_for_an_end_in_order(data):
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=3)
-    assert (process.returncode, said) == (130, "")
+    assert process.returncode == 130
+    assert said.splitlines()[1:] == ["finishing 9 samples in flight; once more stops at once"]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_stopped_at_twenty_random_moments_a_run_loses_and_repeats_nothing(data, site):
+    rows = [json.dumps({"id": f"s{i}", "query": "q", "source": "A text.", "output": f"text {i}"}) for i in range(200)]
+    data.write_text("\n".join(rows) + "\n")
+    run, slow, draw = data.with_name("run"), site("slow=0.1"), random.Random(6)
+    command, stops = slow.command("--out", run, "--concurrency", 2), 0
+    for _ in range(20):
+        with started(*command) as process:
+            time.sleep(draw.uniform(0.2, 4))
+            process.send_signal(draw.choice([signal.SIGINT, signal.SIGTERM]))
+            _, said = process.communicate(timeout=30)
+        if process.returncode in (-signal.SIGINT, -signal.SIGTERM):
+            continue  # Python was still starting, and no line of ours had run
+        assert process.returncode in (0, 130, 143), said
+        assert "Traceback" not in said
+        stops += process.returncode != 0
+    assert again(command).returncode == 0
+    assert sorted(finished(run)) == sorted(f"s{i}" for i in range(200))
+    assert slow.count == 200
+    assert stops >= 10
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
@@ -113,4 +163,5 @@ def test_a_full_disk_is_told_in_one_line(command, data):
         done = subprocess.run(
             [*COMMAND, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
         )
-    assert (done.returncode, done.stderr) == (1, "OSError: [Errno 28] No space left on device\n")
+    told = [line for line in done.stderr.splitlines() if "9 samples" not in line]
+    assert (done.returncode, told) == (1, ["OSError: [Errno 28] No space left on device"])

@@ -64,8 +64,24 @@ def server(address: str) -> Callable[[str], Scripted]:
     return start
 
 
+BOTH_WAYS = ("test_requests",)  # modules about requests themselves: each test runs on both transports
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    asks = {"server", "stub_url"} & set(metafunc.fixturenames)
+    if asks and metafunc.module.__name__.rpartition(".")[2] in BOTH_WAYS:
+        metafunc.parametrize("transport", ["fast", "langchain"], indirect=True)
+
+
+@pytest.fixture
+def transport(request: pytest.FixtureRequest) -> str:
+    """How "openai:" judges are asked in this test."""
+    return str(getattr(request, "param", "auto"))
+
+
 @pytest.fixture(autouse=True)
-def _keyed(monkeypatch: pytest.MonkeyPatch) -> None:
+def _keyed(monkeypatch: pytest.MonkeyPatch, transport: str) -> None:
+    monkeypatch.setenv("JUDGEGRAPH_TRANSPORT", transport)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 

@@ -25,6 +25,8 @@ LOCK = threading.Lock()
 TOKEN = re.compile(r"\d|[A-Za-z]+|\s+|[^\w\s]|\w")
 ODDS = {"4": 0.6, "5": 0.3, "3": 0.1}
 PROSE = "I am glad to help, but what form should it have?"
+NUMBERS = "one two three four five six seven eight nine ten " * 6
+LIMITS = {"max-ignored": (), "max-older": ("max_tokens",)}  # behaviour -> the names of a limit that it heeds
 
 
 def filled(schema: dict[str, Any]) -> Any:
@@ -36,7 +38,9 @@ def filled(schema: dict[str, Any]) -> Any:
     kind = schema.get("type")
     if kind == "object":
         return {name: filled(inner) for name, inner in schema.get("properties", {}).items()}
-    return {"string": "because", "integer": 4, "number": 4.0, "array": [], "boolean": True}.get(str(kind))
+    if kind == "array":
+        return [filled(schema["items"]) for _ in range(schema.get("minItems", 0))]
+    return {"string": "because", "integer": 4, "number": 4.0, "boolean": True}.get(str(kind))
 
 
 def logprobs(text: str) -> dict[str, Any]:
@@ -51,24 +55,36 @@ def logprobs(text: str) -> dict[str, Any]:
 def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
     form = body.get("response_format", {}).get("json_schema", {}).get("schema")
     told = re.search(r"Its JSON Schema:\n(\{.*\})", body["messages"][-1]["content"] or "", re.S)
-    schema = json.loads(told[1]) if told else form if does != "prose" else None
+    schema = json.loads(told[1]) if told else form if does not in ("prose", "rambling") else None
     text = json.dumps(filled(schema)) if schema else PROSE if form or does == "prose" else "Final score: 4."
+    if does == "schema-loose" and schema:
+        text = re.sub(r"\b[3-5]\b", "4.5", text)
+    if "Count from" in str(body["messages"][-1]["content"]) or (does == "rambling" and form):
+        text = NUMBERS * 40
     message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
     finish = does if does in ("content_filter", "length") else "stop"
     if does == "refusal":
         message |= {"content": None, "refusal": "I will not judge this."}
     if does == "half":
         message["content"] = text[: len(text) // 2]
-    if body.get("tools"):
+    limits = [body[name] for name in LIMITS.get(does, ("max_completion_tokens", "max_tokens")) if body.get(name)]
+    if limits and len(text.split()) > limits[0]:
+        message["content"], finish = " ".join(text.split()[: limits[0]]), "length"
+    if does == "moody" and not form:
+        message["content"] = f"{text} {time.monotonic_ns()}"
+    forced = isinstance(body.get("tool_choice"), dict)
+    if body.get("tools") and does != "tools-ignored" and not (forced and does == "tool-choice-ignored"):
         called = {"name": body["tools"][0]["function"]["name"], "arguments": "{}"}
         message |= {"content": None, "tool_calls": [{"id": "c1", "type": "function", "function": called}]}
         finish = "tool_calls"
     given = logprobs(text) if body.get("logprobs") and does != "null-logprobs" else None
+    if does == "null-beside-schema" and form:
+        given = None
     count = 1 if does == "one-choice" else body.get("n") or 1
     choices = [{"index": i, "message": message, "finish_reason": finish, "logprobs": given} for i in range(count)]
     usage = {"prompt_tokens": 10, "completion_tokens": 5 * count, "total_tokens": 10 + 5 * count}
     about = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
-    return {**about, "choices": [] if does == "empty" else choices, "usage": usage}
+    return {**about, "choices": [] if does == "empty" else choices, "usage": None if does == "no-usage" else usage}
 
 
 def response(body: dict[str, Any]) -> dict[str, Any]:
@@ -93,10 +109,13 @@ def refused(does: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[i
         "no-logprobs": (bool(body.get("logprobs")), 400, "logprobs are not supported by this model"),
         "few-logprobs": ((body.get("top_logprobs") or 0) > 5, 400, "top_logprobs must be at most 5"),
         "no-n": ((body.get("n") or 1) > 1, 400, "n must be 1"),
+        "no-tools": ("tools" in body, 400, "this model does not support tools"),
+        "no-max": ("max_completion_tokens" in body, 400, "unknown field max_completion_tokens"),
         "no-temperature": ("temperature" in body, 400, "Unsupported value: 'temperature' is not supported"),
         "filter-400": (True, 400, "the prompt triggered content_filter"),
         "400": (True, 400, "a bad request"),
         "401": (True, 401, f"no such key: {key} and {headers.get('x-team', '')}"),
+        "403": (True, 403, "not for this key"),
         "404": (True, 404, "no such model"),
         "500": (True, 500, f"broken, said {key}"),
         "quota": (True, 429, "insufficient_quota: pay first"),
@@ -107,6 +126,10 @@ def refused(does: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[i
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    ahead = 0.0
+
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        return super().date_time_string((timestamp or time.time()) + self.ahead)
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -125,15 +148,25 @@ class Handler(BaseHTTPRequestHandler):
             steps = script.split(",")
             does, _, setting = steps[min(len(seen), len(steps) - 1)].partition("=")
             seen.append({"at": time.time(), "headers": headers, "body": body})
+            if does == "busy":  # for so many seconds after the first request
+                left = seen[0]["at"] + float(setting) - time.time()
+                does, setting = ("429", f"{left:.3f}") if left > 0 else ("ok", "")
         self.behave(does, setting, body, headers)
 
     def behave(self, does: str, setting: str, body: dict[str, Any], headers: dict[str, str]) -> None:
+        if does in ("need-key", "cool-down") and headers.get("authorization") != f"Bearer {setting}":
+            cold = does == "cool-down" and self.again(headers)
+            return self.say(429 if cold else 401, json.dumps({"error": {"message": "no such key"}}))
         if refusal := refused(does, body, headers):
             status, message = refusal
             return self.say(status, json.dumps({"error": {"message": message, "type": "t", "code": None}}))
+        if does == "429-ahead":  # its clock is an hour ahead of ours
+            self.ahead, does = 3600.0, "429-date"
         if does in ("429", "429-date"):
-            wait = formatdate(time.time() + float(setting), usegmt=True) if does == "429-date" else setting
+            wait = formatdate(time.time() + self.ahead + float(setting), usegmt=True) if does == "429-date" else setting
             return self.say(429, json.dumps({"error": {"message": "slow down"}}), {"retry-after": wait} if wait else {})
+        if "temperature" in body and not isinstance(body["temperature"], int | float):
+            return self.mistaken(does, body)
         if does in ("plain-500", "plain-200"):
             return self.say(int(does[-3:]), "upstream has gone away", kind="text/plain")
         if does == "hang":
@@ -147,6 +180,22 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return self.connection.shutdown(socket.SHUT_RDWR)
         return self.drip(text) if does == "drip" else self.say(200, text)
+
+    def again(self, headers: dict[str, str]) -> bool:
+        """Another request under this name had the same key."""
+        with LOCK:
+            seen = SEEN[self.path.split("/")[2]]
+            return sum(one["headers"].get("authorization") == headers.get("authorization") for one in seen) > 1
+
+    def mistaken(self, does: str, body: dict[str, Any]) -> None:
+        """The answer to a temperature that is no number."""
+        said = "temperature must be a number"
+        if does == "plain-400":
+            return self.say(400, said, kind="text/plain")
+        if does == "lax":
+            return self.say(200, json.dumps(completion(body, does)))
+        told = {"detail": [{"msg": said}]} if does == "detail-400" else {"error": {"message": said}}
+        return self.say(500 if does == "bad-500" else 400, json.dumps(told))
 
     def drip(self, text: str) -> None:
         self.head(200, len(text), "application/json", {})

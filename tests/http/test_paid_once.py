@@ -52,6 +52,7 @@ def test_what_does_not_depend_on_the_sample_is_asked_once(server, make, shared_c
     run = jg.evaluate(make(site.judge()), samples())
     assert {item.status for item in run.items} == {"ok"}
     own = [messages for messages in site.sent("messages") if "text number" in str(messages)]
+    assert len(own) == 12
     assert site.count - len(own) == shared_calls
     assert run.manifest["calls"]["ledger"]["joined"] + run.manifest["calls"]["ledger"]["hits"] >= 11 * shared_calls
 

@@ -13,6 +13,7 @@ from judgegraph.calls import Endpoint, Reader, Slot, ask, rate, replies
 from judgegraph.calls.call import Call
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.form import ratings_form
+from judgegraph.calls.limits import limiter_of
 from judgegraph.errors import AuthError, JudgegraphError, ReplyError
 from judgegraph.models.resolve import resolve
 from judgegraph.prompts.sections import slugs
@@ -117,14 +118,15 @@ async def test_a_retry_comes_no_earlier_than_the_server_asked(server, no_backoff
 
 async def test_a_wait_above_two_minutes_is_obeyed(server, no_backoff, monkeypatch):
     site, slept = server("429=300,429-date=500,ok"), []
-    sleep = asyncio.sleep
+    judge, sleep = site.judge(), asyncio.sleep
+    monkeypatch.setattr(limiter_of(resolve(judge)), "_clock", lambda: sum(slept))
 
     async def fake(seconds, *rest):
         slept.append(seconds)
         await sleep(0)
 
     monkeypatch.setattr("judgegraph.calls.call.asyncio.sleep", fake)
-    await ask(site.judge(), MESSAGES, FORM)
+    await ask(judge, MESSAGES, FORM)
     assert [round(s, -1) for s in slept if s > 1] == [300, 500]
 
 

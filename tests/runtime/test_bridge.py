@@ -1,10 +1,12 @@
 """The bridge: an interrupted caller waits until its coroutine has put its things in order."""
 
 import asyncio
+import threading
 import time
 
 import pytest
 
+from judgegraph.errors import ConfigError
 from judgegraph.runtime import bridge
 from judgegraph.runtime.bridge import run_sync
 
@@ -62,3 +64,52 @@ def test_what_a_coroutine_raises_reaches_its_caller_and_the_loop_lives_on(error)
         run_sync(work())
     assert raised.value is error
     assert run_sync(four()) == 4
+
+
+def test_the_first_interrupt_waits_for_what_can_come_to_its_end(monkeypatch):
+    stop, done = threading.Event(), []
+
+    async def work():
+        while not stop.is_set():  # noqa: ASYNC110 - set by another thread
+            await asyncio.sleep(0.01)
+        done.append("all")
+
+    interrupt_soon(monkeypatch)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        run_sync(work(), drain=stop.set)
+    assert done == ["all"]
+    assert not hasattr(raised.value, "__notes__")
+
+
+def test_what_goes_wrong_after_the_first_interrupt_is_noted_on_it(monkeypatch):
+    stop = threading.Event()
+
+    async def work():
+        while not stop.is_set():  # noqa: ASYNC110 - set by another thread
+            await asyncio.sleep(0.01)
+        raise ConfigError("the disk is full")
+
+    interrupt_soon(monkeypatch)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        run_sync(work(), drain=stop.set)
+    assert raised.value.__notes__ == ["ConfigError: the disk is full"]
+
+
+def test_a_second_interrupt_cancels(monkeypatch):
+    ended = []
+
+    async def work():
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("cancelled")
+
+    def interrupted(self, timeout=None):
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+
+    interrupt_soon(monkeypatch)
+    monkeypatch.setattr(bridge.Future, "exception", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_sync(work(), drain=lambda: None)
+    assert ended == ["cancelled"]

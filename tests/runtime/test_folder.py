@@ -36,10 +36,13 @@ def test_a_torn_last_line_is_left_out(graph, tmp_path):
     assert len(list(jg.Run.load(tmp_path / "run").items)) == 2
 
 
-def test_a_folder_that_holds_a_run_is_not_written_over(graph, tmp_path):
+def test_a_folder_that_holds_a_run_is_gone_on_with(graph, tmp_path):
     jg.evaluate(graph, samples(1), out=tmp_path)
-    with pytest.raises(ConfigError, match="holds a run already"):
-        jg.evaluate(graph, samples(1), out=tmp_path)
+    before = (tmp_path / "items.jsonl").read_bytes()
+    jg.evaluate(graph, samples(2), out=tmp_path)
+    after = (tmp_path / "items.jsonl").read_bytes()
+    assert after.startswith(before)
+    assert after.count(b"\n") == 2
 
 
 def test_what_is_no_run_is_refused_by_name(tmp_path):
@@ -94,7 +97,7 @@ def test_a_folder_without_a_finished_sample_holds_no_run(graph, tmp_path):
     [
         (lambda at: (at / "manifest.json").mkdir(), "", "manifest.json"),
         (lambda at: (at / "rejected.json").mkdir(), "", "rejected.json"),
-        (lambda at: (at / "items.jsonl").mkdir(), "", "holds a run already"),
+        (lambda at: (at / "items.jsonl").mkdir(), "", "items.jsonl: Is a directory"),
         (lambda at: (at / "a").touch(), "a", "File exists"),
         (lambda at: (at / "a").touch(), "a/b", "Not a directory"),
         (lambda at: None, "n" * 300, "File name too long"),
@@ -110,11 +113,11 @@ def test_what_cannot_be_written_is_told_in_one_line(make, out, said, graph, tmp_
 
 
 def test_items_that_cannot_be_added_end_the_run(graph, tmp_path, monkeypatch):
-    def full(self, item):
+    def full(self, line):
         with self._writing():
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Folder, "add", full)
+    monkeypatch.setattr(Folder, "_write", full)
     with pytest.raises(ConfigError, match="No space left on device"):
         jg.evaluate(graph, samples(3), out=tmp_path / "run")
     assert jg.Run.load(tmp_path / "run").manifest["state"] == "stopped"

@@ -54,4 +54,4 @@ def counted(n: int, one: str, many: str = "") -> str:
 def mean(values: Iterable[float]) -> float:
     """Arithmetic mean, 0 for none."""
     held = list(values)
-    return sum(held) / len(held) if held else 0.0
+    return math.fsum(held) / len(held) if held else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from judgegraph.models.embedded.case import Case
@@ -87,7 +88,7 @@ def relevance(case: Case) -> Evidence | None:
         return None
     sizes, held = [len(s) for s in case.text.sentences], tied(case)
     near = [h or 0.5 * any(held[max(0, i - 1) : i + 2]) for i, h in enumerate(held)]  # between two that are: half
-    part = sum(n * h for n, h in zip(sizes, near, strict=True)) / sum(sizes)
+    part = math.fsum(n * h for n, h in zip(sizes, near, strict=True)) / sum(sizes)
     named = mean(float(bool((wanted(case) - LOOSE) & c)) for c in case.text.contents)
     quality = logistic(part + 0.3 * named - slips_of(case.text).repeated, 0.6, 0.16) * (0.4 if refused(case) else 1.0)
     note = f"{percent(part)} of it has to do with the request, {percent(named)} of its sentences name it"

@@ -34,11 +34,11 @@ def odds(points: tuple[float, ...], quality: float) -> tuple[float, ...]:
     for _ in range(60):
         centre = (left + right) / 2
         weights = _weights(points, centre, width)
-        mean = sum(p * w for p, w in zip(points, weights, strict=True)) / sum(weights)
+        mean = math.fsum(p * w for p, w in zip(points, weights, strict=True)) / math.fsum(weights)
         left, right = (centre, right) if mean < goal else (left, centre)
         if abs(mean - goal) < 1e-9 * (high - low):
             break
-    total = sum(weights)
+    total = math.fsum(weights)
     return tuple(w / total for w in weights)
 
 
@@ -72,5 +72,5 @@ def label_odds(labels: Sequence[str], quality: float) -> tuple[float, ...] | Non
     if len(labels) < 2 or any(r is None for r in ranks) or len(set(ranks)) < 2:
         return None
     weights = [math.exp(-((float(r or 0.0) - quality) ** 2) / (2 * 0.2**2)) for r in ranks]
-    total = sum(weights) or 1.0
+    total = math.fsum(weights) or 1.0
     return tuple(w / total for w in weights)

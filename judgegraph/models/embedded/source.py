@@ -60,7 +60,7 @@ def source_of(text: str) -> Source:
             counts[word] += 1
             first.setdefault(word, i)
     weight = {w: (1 + math.log(n)) / math.sqrt(1 + first[w]) for w, n in counts.items()}
-    total = sum(weight.values()) or 1.0
+    total = math.fsum(weight.values()) or 1.0
     return Source(
         text=read,
         words=frozenset(read.words) | {w[:-2] for w in read.words if w.endswith("'s")},

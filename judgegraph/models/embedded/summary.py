@@ -43,7 +43,7 @@ def _ordered(case: Case) -> tuple[float, float]:
 
 def salience_covered(case: Case) -> float:
     """Share of the source's salience (log frequency over root of first place) that the text covers, 0-1."""
-    return sum(case.src.salience.get(w, 0.0) for w in set(case.text.content))
+    return math.fsum(case.src.salience.get(w, 0.0) for w in set(case.text.content))
 
 
 def coherence(case: Case) -> Evidence:

@@ -1,0 +1,201 @@
+"""The queue before a judge: first come, first served, among all event loops and threads of the process."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from math import inf
+from time import monotonic
+
+from judgegraph.calls.minute import Entry, Minute
+from judgegraph.calls.pace import Pace
+
+STALL = 1.0  # seconds that a waiter whose turn has come may keep those of other event loops waiting
+SOON = 0.001  # seconds: the shortest sleep, so that a rounding error does not make a busy loop
+
+
+class Place:
+    """One request: `async with place:` waits until it may be sent, and leaving ends its being in flight.
+
+    Attributes:
+        used: tokens its reply says it took; None until known, and the estimate stands.
+    """
+
+    __slots__ = ("_limiter", "_woken", "called", "due", "entry", "loop", "round", "tokens", "used")
+
+    def __init__(self, limiter: Limiter, tokens: int) -> None:
+        self.used: int | None = None
+        self.tokens = tokens
+        self.entry: Entry | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._limiter = limiter
+        self._woken: asyncio.Future[None] | None = None
+        self.round = 0  # of the pace when it was admitted
+        self.called = False  # woken, and did not look yet
+        self.due = inf  # clock time at which it should have looked
+
+    async def __aenter__(self) -> Place:
+        if not self.enter():
+            await self.turn()
+        return self
+
+    def enter(self) -> bool:
+        """Take it at once, where nothing holds it back; else wait for the `turn`."""
+        return self._limiter.enter(self)
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        self._limiter.leave(self, answered=kind is None)
+
+    def throttled(self, wait: float | None) -> None:
+        """The server said 429 (or 503 with a time) to it: send less at once, and nothing for `wait` seconds."""
+        self._limiter.throttled(self, wait)
+
+    async def turn(self) -> None:
+        """Wait in the queue."""
+        try:
+            while delay := self._limiter.look(self):
+                await self._sleep(delay)
+        except BaseException:
+            self._limiter.give_up(self)
+            raise
+
+    async def _sleep(self, delay: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._woken = loop.create_future()
+        timer = None if delay == inf else loop.call_later(max(delay, SOON), self.wake)
+        try:
+            await self._woken
+        finally:
+            if timer:
+                timer.cancel()
+
+    def wake(self) -> None:
+        if self._woken and not self._woken.done():
+            self._woken.set_result(None)
+
+
+class Limiter:
+    """Requests and tokens per minute, and requests in flight, of one provider and model.
+
+    The head of the queue admits itself at the moment it runs, so what was learnt since it was woken counts; then it
+    calls the next. Nobody overtakes, so nobody starves: a request above all limits is sent once the minute is empty.
+
+    Args:
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self.given: object = None  # whatever `change` was called for
+        self.rpm: int | None = None
+        self.tpm: int | None = None
+        self._clock = clock or monotonic
+        self._lock = threading.RLock()  # reentrant: a coroutine may be closed by the collector of garbage, anywhere
+        self._queue: deque[Place] = deque()
+        self._in_flight = 0
+        self._pace = Pace()
+        self._minute = Minute()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._mixed = False  # waiters of several event loops are in the queue
+
+    def change(self, rpm: int | None, tpm: int | None, in_flight: int | None, given: object = None) -> None:
+        """Other limits; None is no limit."""
+        with self._lock:
+            self.rpm, self.tpm, self.given = rpm, tpm, given
+            self._pace.allow(in_flight)
+            self._call_head()
+
+    def place(self, tokens: int) -> Place:
+        """For a request of about so many tokens."""
+        return Place(self, tokens)
+
+    def enter(self, place: Place) -> bool:
+        """Admit it where nothing holds it back; else it is in the queue."""
+        with self._lock:
+            if not self._queue and not self._wait(place.tokens):
+                self._admit(place)
+                return True
+            place.loop = asyncio.get_running_loop()
+            if not self._queue:
+                self._loop, self._mixed = place.loop, False
+            self._mixed = self._mixed or place.loop is not self._loop
+            self._queue.append(place)
+            return False
+
+    def look(self, place: Place) -> float:
+        """Admit it if its turn has come: 0; else seconds after which to look again, inf where it will be woken."""
+        with self._lock:
+            place.called = False
+            if self._mixed:
+                self._pass_stalled(place)
+            if self._queue[0] is not place:
+                place.due = inf
+                return STALL if self._mixed else inf
+            if delay := self._wait(place.tokens):
+                place.due = self._clock() + delay
+                return delay
+            self._queue.popleft()
+            self._admit(place)
+            self._call_head()
+            return 0.0
+
+    def leave(self, place: Place, answered: bool) -> None:
+        """A request that was sent stays one; its tokens are given back where no reply came."""
+        with self._lock:
+            self._in_flight -= 1
+            used = place.used if answered else 0
+            if place.entry is not None and used is not None:
+                self._minute.settle(place.entry, used)
+            if answered:
+                self._pace.answered()
+            if self._queue:
+                self._call_head()
+
+    def give_up(self, place: Place) -> None:
+        """It waits no longer."""
+        with self._lock:
+            if place in self._queue:
+                self._queue.remove(place)
+            self._call_head()
+
+    def throttled(self, place: Place, wait: float | None) -> None:
+        with self._lock:
+            self._pace.throttled(place.round, self._in_flight, self._clock(), wait or 0.0)
+
+    def _wait(self, tokens: int) -> float:
+        """Seconds until a request of so many tokens may go, 0 if now; inf until another leaves."""
+        if self._in_flight + 1 > self._pace.room:
+            return inf
+        if self.rpm is None and self.tpm is None and not self._pace.paused:
+            return 0.0
+        now = self._clock()
+        return max(self._pace.wait(now), self._minute.wait(now, tokens, self.rpm, self.tpm))
+
+    def _admit(self, place: Place) -> None:
+        self._in_flight += 1
+        self._pace.admitted()
+        place.round = self._pace.round
+        if self.rpm is not None or self.tpm is not None:
+            place.entry = self._minute.add(self._clock(), place.tokens)
+
+    def _call_head(self) -> None:
+        while self._queue and not self._queue[0].called:
+            head = self._queue[0]
+            head.called, head.due = True, self._clock()
+            try:
+                assert head.loop is not None
+                head.loop.call_soon_threadsafe(head.wake)
+            except RuntimeError:  # its loop was closed without an end for its tasks
+                self._queue.popleft()
+
+    def _pass_stalled(self, place: Place) -> None:
+        """A head whose event loop is blocked goes to the end, with all that wait there; its turn comes again.
+
+        A notebook's loop is blocked while `evaluate` runs beside it: they must not wait for one another.
+        """
+        head = self._queue[0]
+        if head.loop is not place.loop and self._clock() > head.due + STALL:
+            while self._queue[0].loop is head.loop:
+                self._queue.rotate(-1)
+            self._call_head()

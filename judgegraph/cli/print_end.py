@@ -1,0 +1,74 @@
+"""The last lines of a run on a terminal: what it took, how it ended, and how much of it could be read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from judgegraph.cli.progress_text import failures, money
+from judgegraph.cli.table import counted, plain
+from judgegraph.runtime.coverage import coverage
+from judgegraph.runtime.run import Run
+from judgegraph.runtime.summary import Summary
+
+
+def print_end(console: Console, run: Run, summary: Summary, rejected: Sequence[Any], gate: float | None) -> None:
+    """Samples, calls, tokens and money; the budget where it ended the run; coverage, and where the run lies."""
+    samples = counted(sum(summary.samples.values()), "sample")
+    console.print(plain(", ".join([samples, *costs(run.manifest)])))
+    if len({status for status, _ in summary.failures}) > 1:
+        console.print(plain(f"failed: {failures(summary.samples)}"), style="red")
+    state = run.manifest.get("state")
+    if state == "over_budget":
+        console.print(plain(over_budget(run, summary.samples["over_budget"])), style="red")
+    share, weakest = coverage(summary, len(rejected))
+    if gate is not None or share < 1:
+        below = gate is not None and share < gate
+        console.print(plain(coverage_line(share, weakest, gate if below else None)), style="red" if below else None)
+    if state == "stopped":  # no signal comes this far, but a retry takes up no samples that a stopped run left
+        console.print(plain("not every sample was judged yet: the same command without --retry-failed goes on"))
+    if run.folder:
+        console.print(plain(f"saved in {run.folder.path}"))
+
+
+def costs(manifest: Mapping[str, Any]) -> list[str]:
+    """Calls with those the ledger saved, tokens, and USD; estimates and unknown prices are marked."""
+    calls, spent = manifest["calls"], manifest.get("spent") or {}
+    saved = sum(calls.get("ledger", {}).get(key, 0) for key in ("hits", "joined"))
+    said = [counted(spent.get("calls", calls["replies"]), "call") + (f" ({saved:,} saved)" if saved else "")]
+    tokens = sum((spent or calls)[key] for key in ("prompt_tokens", "completion_tokens"))
+    estimated, unpriced = spent.get("estimated", 0), spent.get("unpriced", 0)
+    said.append(counted(tokens, "token") + (f" (estimated for {counted(estimated, 'call')})" if estimated else ""))
+    if spent.get("usd"):
+        unknown = f" (price unknown for {counted(unpriced, 'call')})" if unpriced else ""
+        said.append(f"{money(spent['usd'])} USD{unknown}")
+    elif unpriced:
+        said.append("price unknown")
+    return said
+
+
+def over_budget(run: Run, lost: int) -> str:
+    """Which cap it was, how many samples it kept from their end, and how to go on."""
+    budget, spent = run.manifest.get("budget") or {}, run.manifest.get("spent") or {}
+    tokens = spent.get("prompt_tokens", 0) + spent.get("completion_tokens", 0)
+    used = {"calls": spent.get("calls", 0), "tokens": tokens, "usd": spent.get("usd", 0.0)}
+    caps = {name: cap for name, cap in budget.items() if name in used and cap}
+    said = ["stopped by the budget"]
+    if caps:
+        name = max(caps, key=lambda name: used[name] / caps[name])
+        shown = [money(x) if name == "usd" else f"{x:,}" for x in (used[name], caps[name])]
+        said[0] += f": {shown[0]} of {shown[1]} {'USD' if name == 'usd' else name}"
+    if lost:
+        said.append(f"{counted(lost, 'sample')} {'is' if lost == 1 else 'are'} over_budget")
+    out = "" if run.folder else ", and --out FOLDER,"
+    said.append(f"the same command with a larger budget{out} goes on")
+    return "; ".join(said)
+
+
+def coverage_line(share: float, weakest: str, gate: float | None = None) -> str:
+    """Such as "coverage 0.964 (Coherence), below 0.98"; never rounded up to what it does not reach."""
+    shown = f"{math.floor(share * 1000 + 1e-9) / 1000:.3f}"
+    return f"coverage {shown} ({weakest})" + (f", below {gate:g}" if gate is not None else "")

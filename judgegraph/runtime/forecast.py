@@ -1,0 +1,139 @@
+"""What a plan says: per node how many calls are certain, between what the others lie, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from judgegraph.runtime.amount import Amount
+from judgegraph.runtime.plan_count import NodeCount, Tally
+from judgegraph.runtime.rehearsal import Mishap
+
+ENDS = ("lowest", "readable", "highest")
+PARTS = ("calls", "prompt_tokens", "completion_tokens", "usd")
+NOT_CALLS = "Retries of failed requests, and requests refused for a feature the judge lacks, are no calls: not counted."
+READABLE = "Lowest and highest hold where each call ends with a reply that can be read, if not the first."
+
+
+@dataclass(frozen=True)
+class Range:
+    """From the lowest to the highest; `usd` is of judges whose price is known.
+
+    Attributes:
+        middle: of a plan the highest where every reply can be read, and holds all the choices that were asked for;
+            of a projection its mean.
+    """
+
+    lowest: Amount
+    middle: Amount
+    highest: Amount
+
+    def to_dict(self, names: tuple[str, str, str] = ENDS) -> dict[str, dict[str, float]]:
+        """As JSON values: lowest, middle and highest by these names."""
+        amounts = (self.lowest, self.middle, self.highest)
+        return {name: _plain(amount) for name, amount in zip(names, amounts, strict=True)}
+
+
+def _plain(amount: Amount) -> dict[str, float]:
+    parts = zip(PARTS, amount.parts, strict=True)
+    return {name: round(value, 6) if name == "usd" else round(value) for name, value in parts}
+
+
+@dataclass(frozen=True)
+class NodePlan:
+    """Of one node, or of all.
+
+    Attributes:
+        exact: calls made whatever is replied, those in the ledger among them. kept: calls found in the ledger.
+        missing: of `exact`, those that are not in the ledger.
+        rest: calls beyond `exact` that are not in the ledger: lowest, highest where every reply can be read and holds
+            all the choices that were asked for, highest.
+        cost: of all that is not in the ledger, likewise. projected: the same, by a pilot.
+    """
+
+    node: str
+    exact: int
+    kept: int
+    missing: int
+    rest: tuple[int, int, int]
+    cost: Range
+    projected: Range | None = None
+
+    @staticmethod
+    def of(node: str, count: NodeCount) -> NodePlan:
+        """From what was counted."""
+        more = (count.lowest, count.readable, count.highest)
+        low, middle, high = (round(amount.calls) for amount in more)
+        cost = Range(*(count.certain.plus(amount) for amount in more))
+        return NodePlan(node, count.exact, count.kept, round(count.certain.calls), (low, middle, high), cost)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        about = {"node": self.node, "exact": self.exact, "in_ledger": self.kept, "exact_missing": self.missing}
+        projected = {"projected": self.projected.to_dict(("low", "mean", "high"))} if self.projected else {}
+        return {**about, "rest": dict(zip(ENDS, self.rest, strict=True)), "to_pay": self.cost.to_dict(), **projected}
+
+
+@dataclass(frozen=True)
+class PilotCost:
+    """What a pilot took: samples judged, how they ended, calls and tokens paid for, USD where prices are known."""
+
+    samples: int
+    statuses: Mapping[str, int]
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run over a dataset will ask for.
+
+    Attributes:
+        samples: planned for. nodes: in the order of asking. total: of all nodes.
+        basis: what the figures rest on, a line each. unpriced: judges whose price is not known.
+        mishaps: where the graph did not come to its end with invented replies; with any, the figures are too low.
+        exact_addresses: of the calls that are made whatever is replied, as a ledger has them.
+    """
+
+    signature: str
+    samples: int
+    nodes: tuple[NodePlan, ...]
+    total: NodePlan
+    basis: tuple[str, ...]
+    unpriced: tuple[str, ...] = ()
+    mishaps: tuple[Mishap, ...] = ()
+    pilot: PilotCost | None = None
+    exact_addresses: frozenset[bytes] = field(default=frozenset(), repr=False)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every sample came to its end."""
+        return not self.mishaps
+
+    @property
+    def priced(self) -> bool:
+        """Whether money can be told: some judge's price is known, or nothing is left to pay."""
+        return self.total.cost.highest.usd > 0 or not self.unpriced
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "signature": self.signature, "samples": self.samples, "complete": self.complete,
+            "nodes": [node.to_dict() for node in self.nodes], "total": self.total.to_dict(),
+            "basis": list(self.basis), "unpriced": list(self.unpriced),
+            "mishaps": [{"sample": m.sample, "node": m.node, "reason": m.reason} for m in self.mishaps],
+            "pilot": vars(self.pilot) | {"statuses": dict(self.pilot.statuses)} if self.pilot else None,
+        }  # fmt: skip
+
+
+def total_of(tally: Tally) -> NodeCount:
+    """All nodes together."""
+    counts = tally.nodes.values()
+    return NodeCount(
+        sum(c.exact for c in counts), sum(c.kept for c in counts), Amount.sum(c.certain for c in counts),
+        Amount.sum(c.lowest for c in counts), Amount.sum(c.readable for c in counts),
+        Amount.sum(c.highest for c in counts),
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""What a run's manifest says: all that the results depend on, and what they cost."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from judgegraph import __version__
+from judgegraph.runtime.signature import details, signature
+from judgegraph.runtime.work import Work
+
+PACKAGES = ("langgraph", "langchain-core", "langchain-openai", "pydantic")
+
+
+class Record:
+    """A run, from its first process to its last.
+
+    Attributes:
+        run: 16 hex digits that name it, also as the payer in its ledger; a run that goes on keeps them.
+        told: the latest manifest.
+    """
+
+    def __init__(
+        self, work: Work, earlier: Mapping[str, Any], configuration: Mapping[str, Any], data: Mapping[str, Any] | None
+    ) -> None:
+        known = earlier.get("run")
+        self.run = known if isinstance(known, str) and known else secrets.token_hex(8)
+        self._work, self._earlier = work, earlier
+        self.told: dict[str, Any] = {}
+        self._fixed = {"configuration": dict(configuration), "data": dict(data) if data is not None else None}
+        self._started = earlier.get("started") or _now()
+
+    def ended(self, retry: bool) -> str:
+        """How the run ended in order: a retry takes up no new samples, so a stopped run stays stopped."""
+        work = self._work
+        if not work.through or work.alone:
+            return "stopped"
+        if any(status == "over_budget" for status in self._statuses()):
+            return "over_budget"
+        return "stopped" if retry and self._earlier.get("state") in ("running", "stopped") else "finished"
+
+    def of(self, state: str) -> dict[str, Any]:
+        """The manifest in a state: "running", "finished", "stopped" or "over_budget"."""
+        work, statuses = self._work, self._statuses()
+        about, calls, purse = details(work.graph), work.calls, work.calls.purse
+        counts = {
+            "requests": calls.requests, "replies": calls.replies,
+            "prompt_tokens": calls.prompt_tokens, "completion_tokens": calls.completion_tokens,
+            "by_judge": dict(calls.models), "ledger": vars(calls.ledger.counts).copy() if calls.ledger else {},
+        }  # fmt: skip
+        self.told = {
+            "judgegraph": __version__,
+            "state": state,
+            "run": self.run,
+            "process": os.getpid() if state == "running" else None,
+            "signature": signature(work.graph),
+            "method": work.graph.get_name(),
+            "nodes": about["nodes"],
+            "criteria": [c.model_dump(mode="json", exclude_defaults=True) for c in about["criteria"]],
+            **self._fixed,
+            "samples": {
+                "done": sum(statuses.values()),
+                "failed": sum(count for status, count in statuses.items() if status != "ok"),
+            },
+            "calls": added(self._earlier.get("calls"), counts),
+            "spent": asdict(purse.spent),
+            "budget": asdict(purse.budget) if purse.budget else None,
+            "started": self._started,
+            "ended": _now() if state != "running" else None,
+            "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
+        }
+        return self.told
+
+    def _statuses(self) -> dict[str, int]:
+        """Of all finished samples."""
+        if self._work.folder is None:
+            return dict(self._work.statuses)
+        found: dict[str, int] = {}
+        for status, _, count in self._work.folder.journal.statuses():
+            found[status] = found.get(status, 0) + count
+        return found
+
+
+def added(earlier: Any, now: Mapping[str, Any]) -> dict[str, Any]:
+    """Counts of an earlier process and of this one; what a killed one did not write down is missing."""
+    before = earlier if isinstance(earlier, Mapping) else {}
+    names = [*now, *(name for name in before if name not in now)]
+    return {name: _sum(before.get(name), now.get(name)) for name in names}
+
+
+def _sum(before: Any, now: Any) -> Any:
+    if isinstance(now, Mapping) or isinstance(before, Mapping):
+        return added(before, now if isinstance(now, Mapping) else {})
+    return (before if isinstance(before, int) else 0) + (now or 0)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

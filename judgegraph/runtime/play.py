@@ -1,0 +1,90 @@
+"""One run of a graph for one sample, with replies of one manner in the place of its judges'."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from judgegraph.calls.address import address_of
+from judgegraph.calls.context import CallContext, context
+from judgegraph.calls.estimate import completion_tokens
+from judgegraph.calls.exchange import Call, Choice, unpacked
+from judgegraph.models.resolve import Judge, trying
+from judgegraph.runtime.amount import Asked
+from judgegraph.runtime.stand_in import Turns, complains, invented
+from judgegraph.runtime.stand_in_value import Manner
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from judgegraph.runtime.rehearsal import Rehearsal
+
+_TASK = re.compile(r"During task with name '([^']*)'")
+
+
+@dataclass
+class Play:
+    """One run of the graph for one sample: what it asked, and whether a reply had to be invented."""
+
+    about: Rehearsal
+    manner: Manner
+    asked: dict[bytes, Asked] = field(default_factory=dict)
+    turns: Turns = field(default_factory=Turns)
+    invents: bool = False
+    last: str = ""
+
+    def answer(self, judge: Judge, call: Call) -> list[Choice]:
+        """In place of a judge."""
+        address = address_of(judge, call)
+        row = self.about.row(address)
+        if address not in self.asked:
+            self.asked[address] = self._told(judge, call, address, row is not None)
+        if row is not None:
+            return unpacked(row.body)
+        self.invents = True
+        return invented(self.manner, call, address, self.turns.before(call) >= judge.endpoint.asks - 1)
+
+    def _told(self, judge: Judge, call: Call, address: bytes, kept: bool) -> Asked:
+        about = self.about
+        self.last = node = node_at_work()
+        price = about.prices.price_of(judge)
+        if price is None and not kept:
+            about.unpriced.add(judge.name)
+        each = about.completion.get(node)
+        tokens = completion_tokens(call) / call.n if each is None else each
+        prompt = 0 if kept else about.prompt(judge, call, address)
+        return Asked(node, kept, prompt, tokens, call.n, self._most(call), complains(call) or call.repeat > 0, price)
+
+    def _most(self, call: Call) -> int:
+        """Of several choices each may need a call; where the first form is ignored, all of them once more."""
+        if call.n == 1 or not self.manner.stubborn:
+            return 1
+        again = call.schema is not None and not complains(call)
+        return call.n * (1 + again)
+
+
+@contextmanager
+def standing_in(play: Play, judges: dict[Any, Judge]) -> Generator[None]:
+    calls, tried = context.set(CallContext(stand_in=play.answer)), trying.set(judges)
+    try:
+        yield
+    finally:
+        trying.reset(tried)
+        context.reset(calls)
+
+
+def node_at_work() -> str:
+    """The node that is running, subgraphs before it: "weigh/judge"; "" outside of a graph."""
+    from langchain_core.runnables.config import var_child_runnable_config
+
+    config = var_child_runnable_config.get() or {}
+    place = str((config.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
+    return "/".join(step.partition(":")[0] for step in place.split("|"))
+
+
+def node_of(error: BaseException) -> str:
+    """The node in which an error was raised, as LangGraph notes it; of nested ones the innermost."""
+    found = [match[1] for note in getattr(error, "__notes__", ()) if (match := _TASK.search(note))]
+    return "/".join(reversed(found))

@@ -1,0 +1,34 @@
+"""How far a run is, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A moment of a run.
+
+    Attributes:
+        done: samples that need nothing more; resumed: those among them that an earlier process finished.
+        total: samples of the dataset, None where that is not known.
+        by_status: an item's status -> how many of `done` have it.
+        requests: sent by this process, retries included. calls: replies it paid for. saved: replies that it found in
+            the ledger, or that another call was waiting for already.
+        prompt_tokens, completion_tokens: of the replies it paid for.
+        usd: what the run paid so far, earlier processes included; None where no price is known.
+        seconds: since this process began.
+    """
+
+    done: int
+    resumed: int
+    total: int | None = None
+    by_status: Mapping[str, int] = field(default_factory=dict)
+    requests: int = 0
+    calls: int = 0
+    saved: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = None
+    seconds: float = 0.0

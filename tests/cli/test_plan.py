@@ -1,0 +1,143 @@
+"""`judgegraph plan` on the command line."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from judgegraph.cli import main
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.jsonl"
+    rows = [{"id": f"p{i}", "query": f"q{i}", "output": f"one {i}", "rival": f"two {i}"} for i in range(6)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def planned(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["plan", *map(str, arguments)])
+
+
+def test_a_plan_prints_a_line_per_node_the_sum_and_what_it_rests_on(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    before = set(data.parent.iterdir())
+    result = planned("fennec", data, "-j", "openai:gpt-4.1-mini", "-s", "branches=2")
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert lines[0] == "plan for 6 samples"
+    assert lines[1].split() == [
+        "node",
+        "exact",
+        "more",
+        "more",
+        "at",
+        "worst",
+        "in",
+        "ledger",
+        "tokens",
+        "to",
+        "pay",
+        "USD",
+    ]
+    rows = {line.split()[0]: line.split()[1:] for line in lines[2:7]}
+    assert list(rows) == ["branch", "weigh/guide", "weigh/compare", "correct", "all"]
+    assert rows["branch"][:2] == ["6", "0"]
+    assert rows["weigh/guide"][:2] == ["0", "6\u201312"]
+    assert "to pay: 18\u201342 calls (6 of the exact calls and 12\u201336 more)" in result.output
+    assert "Tokens of replies: 256 for each choice, an assumption" in result.output
+    assert "are no calls" in result.output.replace("\n", " ")
+    assert set(data.parent.iterdir()) == before, "nothing is written"
+
+
+def test_an_unknown_price_leaves_tokens_only(data: Path):
+    result = planned("llm-score", data, "-j", "openai:mine", "--base-url", "http://localhost:1/v1", "-c", "summary")
+    assert result.exit_code == 0, result.output
+    assert "No price is known for openai:mine" in result.output
+    assert " USD (" not in result.output
+    assert result.output.splitlines()[2].split()[-1] == "?"
+
+
+def test_prices_and_settings_are_those_of_a_run(data: Path, tmp_path: Path):
+    prices = tmp_path / "p.yaml"
+    prices.write_text('prices:\n  "openai:mine": {prompt: 1000000, completion: 0}\n')
+    given = ("-j", "openai:mine", "-n", 2, "--prices", prices, "--json", "-c", "summary")
+    found = json.loads(planned("llm-score", data, *given).output)
+    pay = found["total"]["to_pay"]["lowest"]
+    assert found["samples"] == 2
+    assert pay["calls"] == 8
+    assert pay["usd"] == pay["prompt_tokens"]
+
+
+@pytest.mark.parametrize("option", ["--ledger", "--out"])
+def test_a_pilot_is_kept_for_the_run(option: str, data: Path, tmp_path: Path):
+    refused = planned("fennec", data, "--pilot", 2)
+    assert refused.exit_code == 2
+    assert "--pilot pays for its calls: name --ledger FILE or --out FOLDER" in refused.output
+    place = tmp_path / ("calls.sqlite" if option == "--ledger" else "run")
+    first = planned("fennec", data, "--pilot", 2, option, place)
+    assert first.exit_code == 0, first.output
+    assert "pilot of 2 samples (2 ok): paid " in first.output
+    assert "projected for the 4 samples left: " in first.output
+    run = CliRunner().invoke(main, ["run", "fennec", str(data), option, str(place)])
+    assert run.exit_code == 0, run.output
+    after = json.loads(planned("fennec", data, option, place, "--json").output)
+    assert after["total"]["exact_missing"] == 0
+    assert after["total"]["rest"] == {"lowest": 0, "readable": 0, "highest": 0}
+    assert after["total"]["in_ledger"] == after["total"]["exact"]
+
+
+def test_a_ledger_that_is_only_looked_into_is_not_made(data: Path, tmp_path: Path):
+    result = planned("fennec", data, "-o", tmp_path / "run", "--ledger", tmp_path / "l.sqlite")
+    assert result.exit_code == 0, result.output
+    assert sorted(os.listdir(tmp_path)) == ["pairs.jsonl"]
+
+
+FAILING = """
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+import judgegraph as jg
+class State(TypedDict, total=False):
+    sample: jg.Sample
+def broken(state: State) -> State:
+    raise RuntimeError("needs the real thing")
+def make():
+    graph = StateGraph(State)
+    graph.add_node("broken", broken)
+    graph.add_edge(START, "broken")
+    graph.add_edge("broken", END)
+    return graph
+"""
+
+
+def test_a_graph_that_fails_is_told_without_a_traceback(data: Path, tmp_path: Path):
+    graph = tmp_path / "mine.py"
+    graph.write_text(FAILING)
+    result = planned(f"{graph}:make", data)
+    assert result.exit_code == 1
+    said = result.output.replace("\n", " ")
+    assert "incomplete: 6 runs of the graph with invented replies failed" in said
+    assert "node 'broken', sample 'p0': RuntimeError: needs the real thing" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("nothing",), 1, "no method 'nothing'"),
+        (("fennec", "-j", "gpt"), 1, "no judge 'gpt'"),
+        (("fennec", "--base-url", "http://x/v1"), 2, "give it too, as --judge openai:MODEL"),
+        (("fennec", "--pilot", "0"), 2, "--pilot"),
+        (("fennec", "-s", "branches=0"), 1, "a whole number from 1 to 50"),
+    ],
+    ids=lambda x: "" if isinstance(x, int | str) else " ".join(x),
+)
+def test_a_mistake_is_told_in_a_line(arguments: tuple[str, ...], code: int, said: str, data: Path):
+    method, *options = arguments
+    result = planned(method, data, *options)
+    assert result.exit_code == code, result.output
+    assert said in result.output
+    assert "Traceback" not in result.output

@@ -1,0 +1,44 @@
+"""`judgegraph prices` prints what can be saved, edited and given back."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from judgegraph.cli import main
+
+
+def call(*arguments):
+    return CliRunner().invoke(main, ["prices", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["YAML", "JSON"])
+def test_what_is_printed_is_a_file_to_edit_and_give_back(more, tmp_path):
+    mine = tmp_path / "mine.yaml"
+    printed = call(*more).output
+    mine.write_text(printed, encoding="utf-8")
+    assert "openai:gpt-4.1-mini@api.openai.com/v1" in printed
+    assert call("--prices", mine, *more).output == printed
+    mine.write_text(printed.replace("gpt-4.1-mini", "my-model"), encoding="utf-8")
+    again = call("--prices", mine, *more).output
+    assert "openai:my-model@api.openai.com/v1" in again
+    assert "openai:gpt-4.1-mini@api.openai.com/v1" in again  # the built-in one stays where no row comes before it
+
+
+def test_as_json_it_is_one_object():
+    done = json.loads(call("--json").output)
+    assert done["prices"]["embedded"] == {"prompt": 0.0, "completion": 0.0}
+    assert done["as_of"]
+
+
+def test_a_file_that_cannot_be_read_is_told_in_one_line(tmp_path):
+    (tmp_path / "mine.yaml").write_text("prices:\n  'openai:m': 5\n")
+    done = call("--prices", tmp_path / "mine.yaml")
+    assert done.exit_code == 1
+    assert "line 2, 'openai:m': expected a price" in done.output
+    assert done.output.count("\n") == 1
+    assert call("--prices", tmp_path / "none.yaml").exit_code == 1
+
+
+def test_the_command_stands_in_the_list():
+    assert "prices" in CliRunner().invoke(main, ["--help"]).output

@@ -1,0 +1,181 @@
+"""How far a run is, in words: on a terminal beside a bar, elsewhere as lines now and then."""
+
+import io
+import os
+import pty
+import re
+import select
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from judgegraph.cli import progress as module
+from judgegraph.cli.progress import progress
+from judgegraph.cli.progress_text import Pace, money, state_line, time_taken
+from judgegraph.runtime.progress import Progress
+
+NOW = Progress(
+    done=120, resumed=0, by_status={"ok": 117, "refused": 1, "timeout": 2}, requests=250, calls=240, saved=12,
+    prompt_tokens=30_000, completion_tokens=1234, usd=0.31, seconds=14.4,
+)  # fmt: skip
+
+
+def line(now=NOW, total=1000, since=(0.0, 0), **more):
+    pace = Pace()
+    pace.add(*since)
+    pace.add(now.seconds, now.done)
+    return state_line(now, total, pace, **more)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            line(),
+            "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 calls (12 saved), 0.31 USD, "
+            "failed: 2 timeout, 1 refused",
+        ),
+        (
+            line(replace(NOW, usd=None, saved=0, by_status={"ok": 120}), total=None),
+            "120 samples, 8.3/s, 240 calls, 31,234 tokens",
+        ),
+        (
+            line(replace(NOW, resumed=100, by_status={}), since=(0.4, 100)),
+            "120 of 1,000 samples, 1.4/s, 10 min 16 s left, 240 calls (12 saved), 0.31 USD",
+        ),
+        (
+            line(replace(NOW, done=1000, resumed=100, by_status={}), ended=True),
+            "1,000 of 1,000 samples, 14 s, 62.5/s, 240 calls (12 saved), 0.31 USD",
+        ),
+        (line(replace(NOW, done=0, by_status={}, calls=0, saved=0)), "0 of 1,000 samples, 0 calls, 0.31 USD"),
+        (
+            line(Progress(done=1, resumed=0, calls=1, seconds=2.0, usd=None), total=1),
+            "1 of 1 sample, 0.5/s, 1 call, 0 tokens",
+        ),
+    ],
+    ids=["all of it", "tokens where no price is known", "resumed ones were no work", "the last", "the first", "one"],
+)
+def test_a_line_says_how_far_a_run_is(said, expected):
+    assert said == expected
+
+
+def test_the_rate_is_of_the_last_minute():
+    pace = Pace()
+    for second in range(10):
+        pace.add(second, 1000 * (second + 1))  # found in a ledger
+    for second in range(10, 120):
+        pace.add(second, 10_000 + second)
+    assert pace.rate(119, 10_119) == pytest.approx(1.0, abs=0.02)
+    assert len(pace._points) < 80
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.2, "0 s"), (59.4, "59 s"), (59.6, "1 min"), (106, "1 min 46 s"), (3599, "59 min 59 s"), (3600, "1 h"),
+        (7380, "2 h 3 min"), (86_399, "23 h 59 min"), (86_400, "1 d"), (273_600, "3 d 4 h"),
+    ],
+)  # fmt: skip
+def test_times_are_told_in_two_units(seconds, said):
+    assert time_taken(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("usd", "said"), [(0.0, "0.00"), (0.00312, "0.0031"), (0.314, "0.31"), (12.345, "12.35"), (1234.5, "1,234.50")]
+)
+def test_money_has_as_many_digits_as_it_needs(usd, said):
+    assert money(usd) == said
+
+
+def test_without_a_terminal_lines_come_at_the_start_every_ten_seconds_and_at_the_end(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    with progress("judging 30 samples", lambda: 30) as tick:
+        for second in range(1, 26):
+            now[0] = float(second)
+            tick(Progress(done=second, resumed=0, calls=second, seconds=float(second), usd=None))
+    out, told = capsys.readouterr()
+    assert out == ""
+    assert [text.split(",")[0] for text in told.splitlines()] == [
+        "judging 30 samples", "10 of 30 samples", "20 of 30 samples", "25 of 30 samples",
+    ]  # fmt: skip
+
+
+def test_a_run_that_never_began_has_no_last_line(capsys):
+    with progress("judging 30 samples", lambda: 30):
+        pass
+    assert capsys.readouterr().err == "judging 30 samples\n"
+
+
+def test_a_run_that_is_stopped_says_how_far_it_came(capsys):
+    def stopped():
+        with progress("judging 30 samples", lambda: 30) as tick:
+            tick(Progress(done=3, resumed=0, calls=3, seconds=1.0, usd=None))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert capsys.readouterr().err.splitlines()[-1].startswith("3 of 30 samples, 1 s")
+
+
+class Full(io.StringIO):
+    def write(self, text):
+        raise OSError(28, "No space left on device")
+
+
+def test_lines_that_cannot_be_written_do_not_end_a_run(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Full())
+    monkeypatch.setattr(module, "EVERY", 0.0)
+    with progress("judging", lambda: None) as tick:
+        tick(NOW)
+    assert tick.now is NOW
+
+
+@contextmanager
+def terminal(monkeypatch, width):
+    """stderr is one; gives what to ask for what was written there."""
+    main, side = pty.openpty()
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    with os.fdopen(side, "w") as file, monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", file)
+
+        def written():
+            file.flush()
+            parts = []
+            while select.select([main], [], [], 0.1)[0]:
+                parts.append(os.read(main, 100_000))
+            return b"".join(parts).decode()
+
+        yield written
+    os.close(main)
+
+
+def test_on_a_terminal_a_bar_has_the_same_words_and_is_gone_afterwards(monkeypatch):
+    with terminal(monkeypatch, 100) as written:
+        with progress("judging 1,000 samples", lambda: 1000) as tick:
+            tick(replace(NOW, seconds=0.0, done=0))
+            tick(replace(NOW, saved=0, by_status={"ok": 118, "timeout": 2}))
+            tick.bar.refresh()
+            tick.say("finishing 64 samples in flight")
+        shown = written()
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    assert "120/1,000, 8.3/s, 1 min 46 s left, 240 calls, 0.31 USD, failed: 2 ti" in plain
+    assert "judging" not in plain  # the bar says it
+    assert "finishing 64 samples in flight\r\n" in plain
+    assert "\x1b[?25h" in shown  # the cursor is back
+    assert shown.endswith("\x1b[2K")  # and the line is empty
+
+
+def test_a_bar_stays_on_one_line_however_narrow(monkeypatch):
+    with terminal(monkeypatch, 50), progress("judging", lambda: 1000) as tick:
+        tick(replace(NOW, seconds=0.0, done=0))
+        tick(NOW)
+        console = Console(width=50, file=io.StringIO())
+        console.print(tick.bar.get_renderable())
+    said = console.file.getvalue()
+    assert said.count("\n") == 1
+    assert "120/1,000, 8.3/s, 1 min" in said

@@ -1,0 +1,165 @@
+"""`judgegraph run`: what it may cost, how fast it goes, how it ends."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from judgegraph.calls.budget import Budget
+from judgegraph.calls.limits import Limits
+from judgegraph.cli import main
+from judgegraph.cli.run_options import GROUPS
+
+
+def call(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def test_every_option_stands_in_the_help_once_under_its_heading():
+    said = call("run", "--help").output
+    headings = [*GROUPS, "How it ends"]
+    places = [said.index(f"{heading}:") for heading in headings]
+    assert places == sorted(places)
+    assert said.index("--rpm") > said.index("How fast:") > said.index("--ledger")
+    for name in ("--rpm", "--tpm", "--budget-calls", "--budget-tokens", "--budget-usd", "--prices", "--coverage",
+                 "--retry-failed", "--strict", "--json", "--out", "--criteria"):  # fmt: skip
+        assert sum(line.startswith((f"  {name} ", f"  -{name[2]}, {name} ")) for line in said.splitlines()) == 1, name
+    joined = " ".join(said.split())
+    assert "A folder for the run; the same command goes on where it was stopped." in joined
+    assert "Samples, and calls per judge, in flight at once." in joined
+
+
+@pytest.mark.parametrize("command", [("--help",), ("run", "--help")])
+def test_exit_codes_are_told(command):
+    said = " ".join(call(*command).output.split())
+    codes = ("1 failure or nothing judged", "2 usage", "3 the budget ended", "4 coverage below the gate", "130 or 143")
+    assert [said.index(code) for code in codes] == sorted(said.index(code) for code in codes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--rpm", "0"], "0 is not in the range x>=1"),
+        (["--tpm", "many"], "'many' is not a valid integer"),
+        (["--budget-calls", "-1"], "-1 is not in the range"),
+        (["--budget-usd", "0"], "0.0 is not in the range x>0"),
+        (["--budget-usd", "nan"], "nan is no finite number"),
+        (["--coverage", "98"], "98.0 is not in the range 0<=x<=1"),
+        (["--prices", "nowhere.yaml"], "'nowhere.yaml' does not exist"),
+        (["--retry-failed"], "name its folder with --out"),
+        (["--retry-failed", "-o", "nowhere"], "nowhere holds none"),
+    ],
+)
+def test_a_wrong_option_is_a_mistake_of_usage(arguments, said, data):
+    done = call("run", "sageval", data, *arguments)
+    assert done.exit_code == 2
+    assert said in done.output
+    assert "Traceback" not in done.output
+
+
+def test_options_arrive_where_the_run_is_made(data, tmp_path, monkeypatch):
+    given = {}
+
+    def evaluate(graph, samples, **settings):
+        given.update(settings)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("judgegraph.runtime.evaluate.evaluate", evaluate)
+    (tmp_path / "prices.yaml").write_text("")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/manifest.json").write_text("{}")
+    done = call(
+        "run", "sageval", data, "--rpm", 60, "--tpm", 9000, "--budget-calls", 5, "--budget-tokens", 6, "--budget-usd",
+        0.5, "--prices", tmp_path / "prices.yaml", "--out", tmp_path / "run", "--retry-failed", "--concurrency", 3,
+        "--timeout", 7, "--ledger", tmp_path / "l.sqlite",
+    )  # fmt: skip
+    assert done.exit_code == 130
+    assert callable(given.pop("on_progress"))
+    assert given == {
+        "out": str(tmp_path / "run"), "ledger": str(tmp_path / "l.sqlite"), "concurrency": 3, "timeout": 7.0,
+        "prices": str(tmp_path / "prices.yaml"), "retry_failed": True, "limits": Limits(rpm=60, tpm=9000),
+        "budget": Budget(calls=5, tokens=6, usd=0.5),
+    }  # fmt: skip
+    assert call("run", "sageval", data).exit_code == 130
+    assert (given["budget"], given["limits"], given["prices"], given["retry_failed"]) == (None, None, None, False)
+
+
+def test_a_budget_ends_a_run_and_a_larger_one_goes_on(site, tmp_path):
+    ok = site("ok")
+    done = call(*ok.command("--out", tmp_path / "run", "--budget-calls", 4, "--concurrency", 1))
+    assert done.exit_code == 3, done.output
+    assert ok.count == 4
+    said = " ".join(done.stdout.split())
+    assert "stopped by the budget: 4 of 4 calls; 5 samples are over_budget; the same command with a larger" in said
+    assert "9 samples, 4 calls, 60 tokens" in said
+    done = call(*ok.command("--out", tmp_path / "run", "--budget-calls", 20, "--concurrency", 1))
+    assert done.exit_code == 0, done.output
+    assert ok.count == 9
+    assert "9 samples, 9 calls" in done.stdout
+
+
+def test_the_budget_is_told_as_json_too(site):
+    done = call(*site("ok").command("--budget-calls", 4, "--concurrency", 1, "--json"))
+    assert done.exit_code == 3
+    whole = json.loads(done.stdout)
+    assert (whole["state"], whole["spent"]["calls"], whole["budget"]["calls"]) == ("over_budget", 4, 4)
+    assert whole["calls"]["requests"] == 4
+    assert whole["coverage"]["share"] == pytest.approx(4 / 9)
+
+
+def test_money_is_counted_by_a_table_of_ones_own(site, tmp_path):
+    (tmp_path / "prices.yaml").write_text('prices:\n  "openai:stub": {prompt: 1000.0, completion: 2000.0}\n')
+    done = call(*site("ok").command("--prices", tmp_path / "prices.yaml"))
+    assert done.exit_code == 0, done.output
+    assert "9 samples, 9 calls, 135 tokens, 0.18 USD" in done.stdout  # 9 * (10 * 1000 + 5 * 2000) / 1e6
+    done = call(*site("ok").command())
+    assert "135 tokens, price unknown" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "said"),
+    [("0.9", 4, "coverage 0.888 (Clarity), below 0.9"), ("0.88", 0, "coverage 0.888 (Clarity)\n")],
+)
+def test_coverage_is_a_gate(gate, code, said, site):
+    refusing = site("refusal,ok")
+    done = call(*refusing.command("--coverage", gate, "--concurrency", 1))
+    assert done.exit_code == code, done.output
+    assert said in done.stdout
+    as_json = json.loads(call(*refusing.command("--coverage", gate, "--json")).stdout)
+    assert as_json["coverage"]["gate"] == float(gate)
+    assert as_json["state"] == "finished"
+
+
+def test_rejected_rows_are_missing_from_the_coverage(site, data):
+    data.write_text(data.read_text() + '{"id": "s9"}\n')
+    done = call(*site("ok").command("--coverage", 0.95))
+    assert done.exit_code == 4
+    assert "coverage 0.900 (Clarity), below 0.95" in done.stdout
+    assert "judging 10 samples" in done.stderr
+    assert "9 of 9 samples" in done.stderr
+
+
+def test_strict_stops_before_the_first_paid_call(site, data, tmp_path):
+    data.write_text(data.read_text() + '{"id": "s9"}\n')
+    ok = site("ok")
+    done = call(*ok.command("--strict", "--out", tmp_path / "run"))
+    assert (done.exit_code, ok.count) == (1, 0)
+    assert "line 10" in done.stderr
+
+
+def test_what_failed_is_taken_up_again_and_nothing_else(site, tmp_path):
+    faulty = site("ok,ok,400,400,ok")
+    command = faulty.command("--out", tmp_path / "run", "--concurrency", 1)
+    first = call(*command)
+    assert first.exit_code == 0, first.output
+    assert faulty.count == 9
+    done = call(*command, "--retry-failed", "--coverage", 1)
+    assert done.exit_code == 0, done.output
+    assert faulty.count == 11
+    assert "coverage 1.000" in done.stdout
+
+
+def test_a_narrow_rate_is_kept(site):
+    ok = site("ok")
+    assert call(*ok.command("--rpm", 6000, "--tpm", 10_000_000)).exit_code == 0
+    assert ok.count == 9

@@ -1,0 +1,91 @@
+"""Files that unpack to far more than they hold are refused before they are unpacked: measured in a fresh process."""
+
+import gzip
+import json
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from judgegraph.errors import DataError
+from judgegraph.runtime.load import load
+
+MOST_MEMORY = 500 * 2**20  # bytes, promise 25
+CODE = """
+import json, resource, sys, time
+from judgegraph.errors import DataError
+from judgegraph.runtime.load import load
+if sys.argv[1].endswith(".parquet"):
+    import pyarrow.parquet
+start = time.monotonic()
+try:
+    said = load(sys.argv[1], strict=False).count()
+except DataError as error:
+    said = str(error)
+lines = open("/proc/self/status") if sys.platform == "linux" else ()  # ru_maxrss holds the parent's peak there
+peaks = [1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
+peak = peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([said, peak, time.monotonic() - start]))
+"""
+
+
+def tried(path):
+    """What loading said, the peak of the process's memory in bytes, and seconds."""
+    done = subprocess.run([sys.executable, "-c", CODE, str(path)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl.gz", "rows.json.gz", "rows.csv.gz", "rows.jsonl"])
+def test_a_gigabyte_in_a_megabyte_is_refused(tmp_path, name):
+    piece = gzip.compress(b" " * 2**24, compresslevel=9)
+    path = tmp_path / name
+    path.write_bytes(piece * 64)  # members of one file, 1 GiB in all
+    assert path.stat().st_size * 200 < 2**30
+    said, peak, seconds = tried(path)
+    assert "unpacks to over 100 times its size" in str(said)
+    assert peak < MOST_MEMORY
+    assert seconds < 60
+
+
+def varint(number):
+    """As Thrift's compact protocol writes a whole number of 64 bits."""
+    number, found = number << 1, bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*found, number])
+
+
+def test_a_table_that_declares_a_billion_rows_is_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="skipped: no pyarrow")
+    from pyarrow import parquet
+
+    path, rows = tmp_path / "rows.parquet", 100_003
+    column = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * rows, "int8"), ["x"])
+    parquet.write_table(pyarrow.table({"output": column}), path)
+    data = path.read_bytes()
+    size = int.from_bytes(data[-8:-4], "little")
+    footer = data[-8 - size : -8]
+    assert varint(rows) in footer
+    liar = footer.replace(varint(rows), varint(10**9))
+    path.write_bytes(data[: -8 - size] + liar + len(liar).to_bytes(4, "little") + b"PAR1")
+    assert parquet.read_metadata(path).num_rows == 10**9
+    said, peak, seconds = tried(path)
+    assert "declares 1,000,000,000 rows in" in str(said)
+    assert peak < MOST_MEMORY
+    assert seconds < 10
+
+
+def test_an_archive_is_no_data_file_whatever_it_is_called(tmp_path):
+    inner, outer = tmp_path / "inner.zip", tmp_path / "data.zip"
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rows.jsonl", b" " * 2**24)
+    with zipfile.ZipFile(outer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(inner, "inner.zip")
+    with pytest.raises(DataError, match="no format of data"):
+        load(outer)
+    renamed = outer.rename(tmp_path / "data.jsonl")
+    with pytest.raises(DataError, match="line 1"):
+        load(renamed).count()
