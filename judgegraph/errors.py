@@ -8,7 +8,14 @@ class JudgegraphError(Exception):
 
 
 class ConfigError(JudgegraphError):
-    """The call, a file or a setting is wrong; trying again cannot help."""
+    """The call, a file or a setting is wrong; trying again cannot help.
+
+    Attributes:
+        ends_run: it would meet every sample alike, so a run ends here. Else it fails the sample that it comes from, as
+            any error of a node does.
+    """
+
+    ends_run = False
 
 
 class PromptError(ConfigError):
@@ -25,6 +32,8 @@ class DataError(ConfigError):
 
 class AuthError(ConfigError):
     """The endpoint refuses our key; every further call would fail alike, so a run ends here."""
+
+    ends_run = True
 
 
 class ExtraError(ConfigError):
@@ -45,7 +54,12 @@ class ReplyError(JudgegraphError):
         message: one line for people.
         status: a status of `judgegraph.types.Status` other than "ok".
         text: the raw reply, "" where none arrived.
+
+    Attributes:
+        final: the request was answered in a way that sending it again cannot change; False where that is not known.
     """
+
+    final = False
 
     def __init__(self, message: str, status: str = "unreadable", text: str = "") -> None:
         super().__init__(message)

@@ -81,8 +81,8 @@ class Sample(Value):
     output: Material
     rival: Optional_ = None
     reference: Optional_ = None
-    human: Annotated[Human, BeforeValidator(_empty)] = {}
-    meta: Annotated[dict[str, Any], BeforeValidator(_empty)] = {}
+    human: Annotated[Human, BeforeValidator(_empty)] = Field(default_factory=dict)  # pydantic copies a {} slowly
+    meta: Annotated[dict[str, Any], BeforeValidator(_empty)] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _writable(self) -> Self:

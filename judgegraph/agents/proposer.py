@@ -11,10 +11,9 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.agents.aspect_list import FIVE, read_aspects, tidy_aspects
-from judgegraph.errors import ReplyError
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.form import STRING, record
-from judgegraph.calls.reply_text import refuses
+from judgegraph.errors import ReplyError
 from judgegraph.prompts.sections import criterion_text
 from judgegraph.types import Criterion, Note, Notes, Scale, keyed
 
@@ -83,6 +82,8 @@ def aspects_form(target: str, m: int, scale: Scale = FIVE, reply: Literal["form"
     """Asks for m aspects; read as `read_aspects` reads them. A reply without any is asked for again."""
 
     def read(data: Any) -> Chain:
+        from judgegraph.calls.reply_text import refuses  # many expressions: no part of an import
+
         chain = (
             read_aspects(data, target, m, scale) if reply == "text" else tidy_aspects(_entries(data), target, m, scale)
         )

@@ -6,16 +6,18 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Any
 
+from judgegraph.calls.address import address_of
 from judgegraph.calls.call import send
 from judgegraph.calls.context import context
 from judgegraph.calls.exchange import Call, Choice
-from judgegraph.calls.features import in_words, learn
+from judgegraph.calls.features import in_words, learn_logprobs
 from judgegraph.calls.form import Form, Incomplete
 from judgegraph.calls.reply import Reply, read
 from judgegraph.errors import ReplyError
 from judgegraph.models.resolve import Judge
 
 NEVER_CAME = ("provider_error", "timeout", "over_budget")
+_Got = tuple[list[Choice], ReplyError | None]  # choices, and why there are no more
 
 
 async def one(judge: Judge, call: Call, form: Form[Any]) -> Reply[Any]:
@@ -49,7 +51,7 @@ async def _one(
     for ask in range(1, judge.endpoint.asks + 1):
         try:
             choice = (await send(judge, asked, anew=anew))[0]
-            learn(judge, asked, choice)
+            learn_logprobs(judge, asked, choice)
             return read(choice, form, tools=bool(call.tools)), None
         except Incomplete as error:
             best = error if best is None or error.got > best.got else best
@@ -59,7 +61,7 @@ async def _one(
             if error.status != "unreadable":
                 break
             problem = str(error)
-        said = _complaint(call, choice, problem, judge.support.json_schema)
+        said = _complaint(call, choice, problem)
         asked = replace(call, messages=(*call.messages, *said), repeat=ask)  # anew, also where the same was said again
     return (best.value, last or best) if best is not None else (None, last)
 
@@ -96,16 +98,13 @@ async def _many(
     whole: list[Reply[Any]] = []
     parts: list[Reply[Any]] = []
     last: ReplyError | None = None
-    asked, asks, rounds = call, judge.endpoint.asks, 0
-    while asks > 0:
-        untried = judge.support.json_schema is None
+    asked, rounds = call, 0
+    while rounds < judge.endpoint.asks:
         got = await _round(judge, asked, form, anew)
         whole, parts, last = whole + got.whole, parts + got.parts, got.last or last
         if 2 * len(whole) >= call.n or got.bad is None:
             break
-        ignored = untried and judge.support.json_schema is False
-        asks -= not ignored  # the schema was ignored: once more, in words, which is no second asking
-        said = () if ignored else _complaint(call, *got.bad, judge.support.json_schema)
+        said = _complaint(call, *got.bad)
         rounds += 1
         asked = replace(call, n=call.n - len(whole), messages=(*call.messages, *said), repeat=rounds * call.n)
     return whole, parts, last
@@ -117,7 +116,7 @@ async def _round(judge: Judge, call: Call, form: Form[Any], anew: bool) -> _Roun
     parts: list[Reply[Any]] = []
     bad = None
     for choice in choices:
-        learn(judge, call, choice)
+        learn_logprobs(judge, call, choice)
         try:
             whole.append(read(choice, form))
         except Incomplete as error:
@@ -129,32 +128,58 @@ async def _round(judge: Judge, call: Call, form: Form[Any], anew: bool) -> _Roun
     return _Round(whole, parts, bad, last)
 
 
-async def _choices(judge: Judge, call: Call, anew: bool) -> tuple[list[Choice], ReplyError | None]:
-    """n choices, fewer where requests failed, with the last failure."""
-    choices: list[Choice] = []
+async def _choices(judge: Judge, call: Call, anew: bool) -> _Got:
+    """n choices, fewer where requests failed, with the last failure.
+
+    The first request has the address of all n, whatever is known of the judge, and those for what it leaves out
+    have one each: so a ledger is asked for the same, whoever filled it and in whatever order.
+    """
+    if call.n > 1 and judge.support.n is False and not held(judge, call):
+        wanted = (call, *_singles(call, 1))
+        rest = await asyncio.gather(*(_request(judge, asked, anew) for asked in wanted))
+        return _gathered([], rest)
+    choices, last = await _request(judge, call, anew)
+    if last is not None:
+        return choices, last
+    if call.n > 1 and judge.support.n is not False:
+        judge.support.n = len(choices) > 1
+    rest = await asyncio.gather(*(_request(judge, asked, anew) for asked in _singles(call, len(choices))))
+    return _gathered(choices[: call.n], rest)
+
+
+def _singles(call: Call, start: int) -> list[Call]:
+    """Of n choices those from `start` on, one at a time."""
+    return [replace(call, n=1, repeat=call.repeat + index) for index in range(start, call.n)]
+
+
+def _gathered(choices: list[Choice], rest: list[_Got]) -> _Got:
+    """With one choice of each request in `rest`."""
     last: ReplyError | None = None
-    if judge.support.n is not False:
-        choices, last = await _request(judge, call, anew)
-        if last is None:
-            judge.support.n = len(choices) > 1
-    left = range(len(choices), call.n) if last is None else ()
-    got = await asyncio.gather(*(_request(judge, replace(call, n=1, repeat=call.repeat + i), anew) for i in left))
-    for more, error in got:
+    for more, error in rest:
         choices, last = choices + more[:1], error or last
-    return choices[: call.n], last
+    return choices, last
 
 
-async def _request(judge: Judge, call: Call, anew: bool) -> tuple[list[Choice], ReplyError | None]:
+def held(judge: Judge, call: Call) -> bool:
+    """Whether the run's ledger has a reply to it; in a plan, the ledger that the plan looks into."""
+    run = context.get()
+    return run is not None and run.holds(address_of(judge, call))
+
+
+async def _request(judge: Judge, call: Call, anew: bool) -> _Got:
     try:
         return await send(judge, call, anew=anew), None
     except ReplyError as error:
         return [], error
 
 
-def _complaint(call: Call, choice: Choice, problem: str, heeds: bool | None) -> tuple[Any, ...]:
-    """What was said and what is wrong with it, with the schema in words where no request holds it so already."""
+def _complaint(call: Call, choice: Choice, problem: str) -> tuple[Any, ...]:
+    """What was said and what is wrong with it, with the schema in words, whether or not the judge needs them.
+
+    A rerun must ask for the same, whatever it knows of the judge by then.
+    """
     from langchain_core.messages import AIMessage, HumanMessage
 
     said = f"Your reply could not be used: {problem[:500]}. Reply again, in the form asked for and nothing else."
-    words = f"{said}\n{in_words(call)}" if call.schema is not None and heeds is not False else said
+    words = f"{said}\n{in_words(call)}" if call.schema is not None else said
     return AIMessage(choice.text or "(nothing)"), HumanMessage(words)

@@ -106,6 +106,21 @@ class Purse:
         self._held.take(share)
         return share
 
+    def allow_again(self, share: Reservation, judge: Judge) -> None:
+        """Whether a call some of whose replies were lost may be tried once more.
+
+        Raises:
+            OverBudget: what they took leaves no room for it.
+        """
+        if self.budget is not None and (share.lost_prompt or share.lost_completion):
+            self._held.take_out(share)
+            try:
+                self._fit(self.budget, share, judge)
+            except OverBudget as error:
+                raise OverBudget(str(error)) from None
+            finally:
+                self._held.take(share)
+
     def _fit(self, budget: Budget, share: Reservation, judge: Judge) -> None:
         if budget.usd is not None and share.price is None:
             raise ConfigError(
@@ -115,9 +130,9 @@ class Purse:
             )
         for name, wanted in (("calls", 1), ("tokens", share.prompt + share.completion), ("usd", share.usd)):
             cap, spent, held = getattr(budget, name), getattr(self.spent, name), getattr(self._held, name)
-            total = spent + held + wanted
-            if cap is not None and (total * (1 - HAIR) if name == "usd" else total) > cap:
-                later = self._held.calls > 0 and spent + wanted <= cap
+            slack = 1 - HAIR if name == "usd" else 1
+            if cap is not None and (spent + held + wanted) * slack > cap:
+                later = self._held.calls > 0 and (spent + wanted) * slack <= cap
                 raise OverBudget(_refusal(name, cap, spent, held, wanted), later)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
@@ -12,21 +13,40 @@ from tenacity.wait import wait_random_exponential
 
 from judgegraph.calls.address import address_of
 from judgegraph.calls.budget import OverBudget
-from judgegraph.calls.context import CallContext, context, unit
+from judgegraph.calls.context import CallContext, Waiters, context, unit
 from judgegraph.calls.estimate import completion_tokens, prompt_tokens
 from judgegraph.calls.exchange import Call, Choice, choice_of, packed, unpacked
 from judgegraph.calls.faults import Fault, classify
-from judgegraph.calls.features import arguments, described, past_the_parser, step_down, unbound, with_settings
+from judgegraph.calls.features import (
+    arguments,
+    as_sent,
+    described,
+    learn_schema,
+    past_the_parser,
+    step_down,
+    unbound,
+    with_settings,
+)
 from judgegraph.calls.ledger import Paid
 from judgegraph.calls.limits import limiter_of
-from judgegraph.calls.native import callbacks_here, choices_of, door_of, usage_of
-from judgegraph.calls.turn import Turn
-from judgegraph.errors import AuthError, JudgegraphError, ReplyError
+from judgegraph.calls.native import callbacks_here, choices_of, door_of, told, usage_of
+from judgegraph.calls.reservation import Reservation
+from judgegraph.calls.turn import Turn, standing
+from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError
 from judgegraph.models.resolve import Judge
 
 _backoff = wait_random_exponential(multiplier=0.5, max=30)
 Usage = tuple[int, int]  # prompt and completion tokens; zeros where the reply does not say
 Answer = tuple[list[Choice], Usage]
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    """A run's call, its share of the budget and who waits for it."""
+
+    run: CallContext
+    share: Reservation
+    waiters: Waiters
 
 
 class _Again(Exception):
@@ -52,55 +72,81 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     if run.stand_in is not None:
         return run.stand_in(judge, call)
     if run.ledger is None:
-        return unpacked((await _paid(run, judge, call)).body)
-    address, sample = address_of(judge, call), unit.get()
+        waiters = Waiters()
+        waiters.join(unit.get())
+        return unpacked((await _paid(run, judge, call, waiters)).body)
+    address, sample, ours = address_of(judge, call), unit.get(), False
     anew = anew and address not in run.renewed
-    if sample and sample.waits:
-        sample.waits(1)
+    waiters = run.wait_for(address, sample)
+
+    def pay() -> Awaitable[Paid]:
+        nonlocal ours
+        ours = True
+        return _paid(run, judge, call, waiters, address)
+
     try:
-        return unpacked(await run.ledger.answer(address, lambda: _paid(run, judge, call, address), anew=anew))
+        if sample and sample.waits:
+            sample.waits(1)
+        body = await run.ledger.answer(address, pay, anew=anew)
+        if ours and sample and sample.progressed:
+            sample.progressed()  # when the reply is safe: this writes too, and may fail
+            sample.progressed = None
+        return unpacked(body)
     except OverBudget as error:
         if sample:
             sample.denied = str(error)
         raise
+    except ConfigError as error:
+        error.ends_run = True  # a judge that cannot be made or has no price: it would meet every sample alike
+        raise
     finally:
+        run.waited(address, sample)
         if sample and sample.waits:
             sample.waits(-1)
 
 
-async def _paid(run: CallContext, judge: Judge, call: Call, address: bytes = b"") -> Paid:
+async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, address: bytes = b"") -> Paid:
     """Send within the budget."""
-    share = await run.purse.room(judge, call)
+    call = as_sent(judge, call)
+    share = await _share(run, judge, call, waiters)
     try:
-        choices, usage = await _sent(judge, call)
+        choices, usage = await _sent(judge, call, _UnderWay(run, share, waiters))
+        share.settle(*usage)
     except BaseException:
         share.release()
         raise
-    sample = unit.get()
-    if sample and sample.progressed:
-        sample.progressed()
-        sample.progressed = None
     if run.anew:
         run.renewed.add(address)
-    usd = share.settle(*usage)
-    return Paid(packed(choices), judge.name, share.prompt, share.completion, usd, share.estimated)
+    return Paid(packed(choices), judge.name, *share.paid, share.estimated)
 
 
-async def _sent(judge: Judge, call: Call) -> Answer:
+async def _share(run: CallContext, judge: Judge, call: Call, waiters: Waiters) -> Reservation:
+    """Of the budget; while a call waits for its share, nobody's clock runs."""
+    try:
+        return run.purse.reserve(judge, call)
+    except OverBudget as error:
+        if not error.later:
+            raise
+    with standing(waiters):
+        return await run.purse.room(judge, call)
+
+
+async def _sent(judge: Judge, call: Call, under_way: _UnderWay | None = None) -> Answer:
     """Send until it is answered or cannot be.
 
     Raises:
         AuthError: the endpoint refuses us; every other call would fail too.
         ReplyError: status "timeout", "provider_error" or "filtered" after the last attempt.
+            OverBudget: replies that were paid for and no use leave no room for another attempt.
     """
     try:
-        return await _attempt(judge, call)
+        return await _attempt(judge, call, under_way)
     except _Again as again:
         first = again
-    return await _sent_again(judge, call, first)
+    return await _sent_again(judge, call, under_way, first)
 
 
-async def _sent_again(judge: Judge, call: Call, first: _Again) -> Answer:
+async def _sent_again(judge: Judge, call: Call, under_way: _UnderWay | None, first: _Again) -> Answer:
     """The retry layer; the try that failed before it is its first."""
     failed: list[_Again] = [first]
     tries = AsyncRetrying(
@@ -115,7 +161,9 @@ async def _sent_again(judge: Judge, call: Call, first: _Again) -> Answer:
             with attempt:
                 if failed:
                     raise failed.pop()
-                return await _attempt(judge, call)
+                if under_way:
+                    under_way.run.purse.allow_again(under_way.share, judge)
+                return await _attempt(judge, call, under_way)
     except _Again as again:
         fault = again.fault
     raise ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
@@ -128,14 +176,14 @@ def _wait(state: RetryCallState) -> float:
     return drawn if asked is None else asked + min(1.0, drawn)  # spread those that were told the same second
 
 
-async def _attempt(judge: Judge, call: Call) -> Answer:
+async def _attempt(judge: Judge, call: Call, under_way: _UnderWay | None) -> Answer:
     """One request; more only where a refused feature is left out, each at most once."""
-    run = context.get()
+    run = under_way.run if under_way else None
     sent = arguments(judge, call) if judge.speaks_openai else {}
     limiter = limiter_of(judge, run.limits if run else None)
     place = limiter.place(prompt_tokens(call) + completion_tokens(call) if limiter.tpm else 0)
     try:
-        turn = Turn(run.slots(judge) if run else None, place, unit.get())
+        turn = Turn(run.slots(judge) if run else None, place, under_way.waiters if under_way else None)
         async with turn:
             if run:
                 run.requests += 1
@@ -154,19 +202,28 @@ async def _attempt(judge: Judge, call: Call) -> Answer:
     else:
         if run:
             run.count(judge.name, *usage)
-        if choices:
+        if choices and choices[0].finish != "error":
+            if "response_format" in sent:
+                learn_schema(judge.support, choices)
             return choices, usage
-        stepped_down, fault = False, Fault("provider_error", "a reply without choices", retry=True)
+        if under_way:
+            under_way.share.lose(*usage)
+        what = "the provider stopped the reply with an error" if choices else "a reply without choices"
+        stepped_down, fault = False, Fault("provider_error", what, retry=True)
     # Raised out here, so that no chain of exceptions holds the SDK's, which carries the request and its headers.
     if stepped_down:
-        return await _attempt(judge, call)
+        return await _attempt(judge, call, under_way)
     raise _failure(judge, fault)
 
 
 def _failure(judge: Judge, fault: Fault) -> Exception:
     if fault.fatal:
         return AuthError(f"judge {judge.name}: {fault.message}")
-    return _Again(fault) if fault.retry else ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
+    if fault.retry:
+        return _Again(fault)
+    error = ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
+    error.final = True
+    return error
 
 
 async def _generate(judge: Judge, call: Call, sent: dict[str, Any]) -> Answer:
@@ -182,13 +239,12 @@ async def _generate(judge: Judge, call: Call, sent: dict[str, Any]) -> Answer:
     usage = (result.llm_output or {}).get("token_usage") or {}  # once for all choices: each repeats it
     if usage or not choices:
         return choices, _usage(usage, "prompt_tokens", "completion_tokens")
-    told = getattr(choices[0].message, "usage_metadata", None) or {}  # of the first: each choice has the whole usage
-    return choices, _usage(told, "input_tokens", "output_tokens")
+    of_one = getattr(choices[0].message, "usage_metadata", None) or {}  # of the first: each choice has the whole usage
+    return choices, _usage(of_one, "input_tokens", "output_tokens")
 
 
 def _usage(usage: Any, *names: str) -> Usage:
-    asked, said = (usage.get(name) for name in names)
-    return (asked if isinstance(asked, int) else 0, said if isinstance(said, int) else 0)
+    return told(*(usage.get(name) for name in names)) if isinstance(usage, Mapping) else (0, 0)
 
 
 async def _generate_other(judge: Judge, call: Call) -> Answer:
@@ -211,6 +267,7 @@ async def _generate_other(judge: Judge, call: Call) -> Answer:
     choice = choice_of(message, None)
     if isinstance(answer, dict):
         choice = _from_tool(choice)
+        learn_schema(judge.support, [choice])
     return [choice], _usage(usage, "input_tokens", "output_tokens")
 
 

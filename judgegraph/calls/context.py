@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -25,8 +26,10 @@ class CallContext:
         purse: what the run may spend, and has spent.
         anew: a reply found in the ledger that cannot be read is asked for once more, and replaced.
         renewed: addresses of replies that were paid for since, in such a run; none of them is asked for again.
-        stand_in: answers in place of every judge, in a plan; nothing is sent then.
+        stand_in: answers in place of every judge, in a plan; nothing is sent then. kept: in a plan, what a ledger holds
+            at an address, None for nothing.
         requests: sent, retries included. replies: received. models: judge -> replies.
+        awaited: address -> who waits for that call.
     """
 
     width: int | None = None
@@ -36,12 +39,20 @@ class CallContext:
     anew: bool = False
     renewed: set[bytes] = field(default_factory=set)
     stand_in: Callable[[Judge, Call], list[Choice]] | None = None
+    kept: Callable[[bytes], object | None] | None = None
     requests: int = 0
     replies: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     models: dict[str, int] = field(default_factory=dict)
+    awaited: dict[bytes, Waiters] = field(default_factory=dict)
     _slots: dict[tuple[str, str | None], asyncio.Semaphore] = field(default_factory=dict)
+
+    def holds(self, address: bytes) -> bool:
+        """Whether there is a reply at an address, in the ledger or in the one that a plan looks into."""
+        if self.kept is not None:
+            return self.kept(address) is not None
+        return self.ledger is not None and self.ledger.get(address) is not None
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
         """Book one reply, once, however many choices it holds."""
@@ -60,8 +71,21 @@ class CallContext:
             found = self._slots[key] = asyncio.Semaphore(self.width)
         return found
 
+    def wait_for(self, address: bytes, sample: UnitCalls | None) -> Waiters:
+        """A sample is now one of those that wait for the call at an address; `waited` takes it off again."""
+        waiters = self.awaited.get(address)
+        if waiters is None:
+            waiters = self.awaited[address] = Waiters()
+        waiters.join(sample)
+        return waiters
 
-@dataclass
+    def waited(self, address: bytes, sample: UnitCalls | None) -> None:
+        """It waits no longer."""
+        if not self.awaited[address].leave(sample):
+            del self.awaited[address]
+
+
+@dataclass(eq=False)
 class UnitCalls:
     """What became of the calls of one sample; its graph's nodes share it.
 
@@ -85,13 +109,54 @@ class UnitCalls:
         when = self.clock.when() if self.clock else None
         if self._standing == 1 and self.clock and when is not None and not self.clock.expired():
             self._left = when - asyncio.get_running_loop().time()
-            self.clock.reschedule(None)
+            with suppress(RuntimeError):  # the sample has ended
+                self.clock.reschedule(None)
 
     def start_clock(self) -> None:
         """It waits no longer."""
         self._standing -= 1
         if self._standing == 0 and self.clock and self._left is not None and not self.clock.expired():
-            self.clock.reschedule(asyncio.get_running_loop().time() + self._left)
+            with suppress(RuntimeError):
+                self.clock.reschedule(asyncio.get_running_loop().time() + self._left)
+
+
+class Waiters:
+    """The samples that wait for one call, who pays for it among them: while it waits for its turn, all clocks stand.
+
+    One of them may end, or another join, at any moment; whoever is left waits on.
+    """
+
+    __slots__ = ("_samples", "_standing")
+
+    def __init__(self) -> None:
+        self._samples: list[UnitCalls | None] = []
+        self._standing = False
+
+    def join(self, sample: UnitCalls | None) -> None:
+        self._samples.append(sample)
+        if self._standing and sample is not None:
+            sample.stop_clock()
+
+    def leave(self, sample: UnitCalls | None) -> int:
+        """It waits no longer; gives how many still do."""
+        self._samples.remove(sample)
+        if self._standing and sample is not None:
+            sample.start_clock()
+        return len(self._samples)
+
+    def stop(self) -> None:
+        """The call begins to wait for its turn."""
+        self._standing = True
+        for sample in self._samples:
+            if sample is not None:
+                sample.stop_clock()
+
+    def start(self) -> None:
+        """It has its turn, or gave it up."""
+        self._standing = False
+        for sample in self._samples:
+            if sample is not None:
+                sample.start_clock()
 
 
 context: ContextVar[CallContext | None] = ContextVar("judgegraph_calls", default=None)

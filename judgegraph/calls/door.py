@@ -9,9 +9,7 @@ from typing import Any, TypeVar, overload
 
 from pydantic import BaseModel
 
-from judgegraph.calls.asking import many, one
 from judgegraph.calls.exchange import Call
-from judgegraph.calls.features import unheeded
 from judgegraph.calls.form import Form
 from judgegraph.calls.reply import Reply
 from judgegraph.errors import ConfigError
@@ -66,15 +64,44 @@ async def replies(
     """
     if n < 1:
         raise ConfigError(f"n is the number of replies wanted, 1 or more, got {n}")
-    known = resolve(judge)
-    shape = form if isinstance(form, Form) else Form.of(form) if form is not None else NOTHING
-    call = Call(
-        messages=_messages(messages), schema=shape.schema, form=shape.name, n=n,
-        tools=tuple(tools), settings=_settings(known, settings), logprobs=logprobs,
-    )  # fmt: skip
-    found = [await one(known, call, shape)] if n == 1 else await many(known, call, shape)
-    notes = unheeded(known, call)
+    known = _made(judge)
+    call, shape = _asked(known, messages, form, settings, n=n, logprobs=logprobs, tools=tuple(tools))
+    asking, features = _making()
+    found = [await asking.one(known, call, shape)] if n == 1 else await asking.many(known, call, shape)
+    notes = features.unheeded(known, call)
     return [replace(reply, notes=(*reply.notes, *notes)) for reply in found] if notes else found
+
+
+def answered(judge: JudgeLike, messages: Messages, form: Any = None, *, n: int = 1, logprobs: bool = False,
+             **settings: Any) -> bool:  # fmt: skip
+    """Whether the run's ledger has what `replies` would ask for first."""
+    known = _made(judge)
+    return bool(_making()[0].held(known, _asked(known, messages, form, settings, n=n, logprobs=logprobs)[0]))
+
+
+@cache
+def _making() -> tuple[Any, Any]:
+    """How a call is made, with ledger, limits and budget: brought by the first one, as a graph is built without it."""
+    from judgegraph.calls import asking, features
+
+    return asking, features
+
+
+def _made(judge: JudgeLike) -> Judge:
+    try:
+        return resolve(judge)
+    except ConfigError as error:
+        error.ends_run = True
+        raise
+
+
+def _asked(
+    judge: Judge, messages: Messages, form: Any, settings: dict[str, Any], **asked: Any
+) -> tuple[Call, Form[Any]]:
+    """The call, and what its replies are read by."""
+    shape = form if isinstance(form, Form) else Form.of(form) if form is not None else NOTHING
+    own = _settings(judge, settings)
+    return Call(_messages(messages), schema=shape.schema, form=shape.name, settings=own, **asked), shape
 
 
 def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
@@ -85,10 +112,10 @@ def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _messages(messages: Messages) -> tuple[Any, ...]:
-    from langchain_core.messages.utils import convert_to_messages
-
     if isinstance(messages, Rendered):
         return tuple(_constant(text) if role == "system" else _kinds()[role](text) for role, text in messages.messages)
+    from langchain_core.messages.utils import convert_to_messages
+
     pairs: Any = messages
     return tuple(convert_to_messages([("user", pairs)] if isinstance(pairs, str) else list(pairs)))
 

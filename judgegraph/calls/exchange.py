@@ -10,6 +10,8 @@ from typing import Any
 
 from judgegraph.calls.tokens import Token
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # `json.dumps` would make one for every reply
+
 
 @dataclass(frozen=True)
 class Call:
@@ -80,7 +82,7 @@ def packed(choices: Iterable[Choice]) -> bytes:
         }
         for c in choices
     ]  # fmt: skip
-    return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return _ENCODER.encode(rows).encode("utf-8", "replace")
 
 
 def unpacked(body: bytes) -> list[Choice]:

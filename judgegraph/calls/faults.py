@@ -11,13 +11,13 @@ from datetime import UTC
 from typing import Any
 
 from judgegraph.errors import one_line
-from judgegraph.models.secrets import scrubbed
+from judgegraph.models.secrets import SHORTEST, scrubbed
 from judgegraph.types import Status
 
 LONGEST = 300  # characters of a server's message that we repeat
 PATIENCE = 3600.0  # seconds: a server that asks for a longer wait is taken at its word, and not waited for
 _BROKEN = {"APIConnectionError", "TransportError", "APIResponseValidationError", "JSONDecodeError", "ClientError"}
-_FILTERED = ("content_filter", "content management policy", "content policy")
+_FILTERED = ("content_filter", "content management policy", "content policy", "moderation", "flagged")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ def classify(
     # langchain-openai takes any 200 for a chat completion, and trips over what is missing in it
     shapeless = isinstance(error, TypeError | AttributeError | LookupError) and getattr(error, "response", None)
     plain = isinstance(error, ValueError) and "Unexpected response type" in str(error)  # a 200 that is no JSON
-    empty = plain or (isinstance(error, TypeError) and "choices" in str(error))
+    told = isinstance(error, ValueError) and isinstance(next(iter(error.args), None), Mapping)  # {"error": {...}}
+    empty = plain or told or (isinstance(error, TypeError) and "choices" in str(error))
     if shapeless or empty:
         return Fault("provider_error", f"the server's answer is no chat completion ({message})", retry=True)
     return Fault("provider_error", message, retry=False)
@@ -73,10 +74,10 @@ def classify(
 
 def _by_code(code: int, error: BaseException, message: str, clock: Callable[[], float]) -> Fault:
     said = f"{getattr(error, 'code', '')} {error}".lower()
+    if code in (400, 403) and any(name in said for name in _FILTERED):
+        return Fault("filtered", message, retry=False)
     if code in (401, 403, 404) or (code == 429 and "insufficient_quota" in said):
         return Fault("provider_error", message, retry=False, fatal=True)
-    if code == 400 and any(name in said for name in _FILTERED):
-        return Fault("filtered", message, retry=False)
     if code not in (408, 409, 429) and code < 500:
         return Fault("provider_error", message, retry=False)
     wait = retry_after(getattr(getattr(error, "response", None), "headers", None) or {}, clock)
@@ -123,8 +124,21 @@ def _seconds(text: str) -> float | None:
 
 def _message(error: BaseException, secrets: Iterable[str]) -> str:
     """Kind and text of the error, and of what it came from where an SDK says no more than "Connection error."."""
-    text = f"{type(error).__name__}: {error}"
+    secrets = tuple(secrets)
+    text = f"{type(error).__name__}: {_uncut(str(error), secrets)}"
     cause = error.__cause__
     if cause is not None and not isinstance(getattr(error, "status_code", None), int):
         text += f" ({type(cause).__name__}: {cause})"
-    return one_line(scrubbed(text, tuple(secrets)), LONGEST)
+    return one_line(scrubbed(text, secrets), LONGEST)
+
+
+def _uncut(text: str, secrets: Iterable[str]) -> str:
+    """Where an SDK cut a server's words short in the middle of a key, what is left of the key goes too."""
+    kept = text.removesuffix("...")
+    if kept == text:
+        return text
+    for secret in secrets:
+        for size in range(len(secret) - 1, SHORTEST - 1, -1):
+            if kept.endswith(secret[:size]):
+                return f"{kept[:-size]}***..."
+    return text

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from judgegraph.calls.exchange import Call, Choice
-from judgegraph.models.resolve import Judge, Support
+from judgegraph.models.resolve import Judge, LimitName, Support
 
 FEW = 5  # top log-probabilities that servers with a lower limit than OpenAI's 20 take
+LIMITS: tuple[LimitName, LimitName] = ("max_tokens", "max_completion_tokens")
+_NO_SUCH = re.compile(
+    r"\b(?:un(?:supported|known|recogni[sz]ed|expected)|extra|invalid) (?:parameter|field|argument|key|input)"
+    r"|not permitted|not allowed|is not supported"
+)
 _N = re.compile(r"['\"`]n['\"`]|\bn\s*(?:>|=|!=|must|should|greater)|\bbest_of\b|multiple (?:choices|completions)")
 _TOOLS = re.compile(r"tool[_ ]choice|tool-call-parser|\b(?:tools?|function call\w*)\b.*\bsupport|\bsupport.*\btools?\b")
+
+
+TEACHES = (400, 404, 422, 501)  # HTTP statuses of a server that does not take what was sent
+BREAKS = (500, 503)
 
 
 def arguments(judge: Judge, call: Call) -> dict[str, Any]:
@@ -34,6 +44,11 @@ def arguments(judge: Judge, call: Call) -> dict[str, Any]:
     if "max_tokens" in sent:
         sent[limit_name(judge)] = sent.pop("max_tokens")
     return sent
+
+
+def as_sent(judge: Judge, call: Call) -> Call:
+    """A call for several choices is one for one choice where the judge is known to give no more."""
+    return replace(call, n=1) if call.n > 1 and judge.support.n is False else call
 
 
 def limit_name(judge: Judge) -> str:
@@ -75,10 +90,12 @@ def described(judge: Judge, call: Call) -> list[Any]:
         return messages
     from langchain_core.messages import HumanMessage
 
-    last = messages[-1] if messages else None
+    last, words = messages[-1] if messages else None, in_words(call)
     if isinstance(last, HumanMessage) and isinstance(last.content, str):
-        return [*messages[:-1], HumanMessage(f"{last.content}\n\n{in_words(call)}")]
-    return [*messages, HumanMessage(in_words(call))]
+        if last.content.endswith(words):
+            return messages  # it asks again, and says so by itself
+        return [*messages[:-1], HumanMessage(f"{last.content}\n\n{words}")]
+    return [*messages, HumanMessage(words)]
 
 
 def in_words(call: Call) -> str:
@@ -87,14 +104,19 @@ def in_words(call: Call) -> str:
 
 
 def step_down(support: Support, sent: Mapping[str, Any], error: BaseException) -> bool:
-    """Learn from an error (400, 403, 500, ...) that names a feature that was sent; True if a call without may do.
+    """Learn from an error that names a feature that was sent; True if a call without may do.
+
+    An error that may pass teaches nothing (it may only repeat the prompt), but that a schema is what some servers
+    break of: where such errors name it twice on end, it is no chance.
 
     It looks at what this request held, not at what is known by now: of a hundred calls in flight at once each
     may be refused, and each goes on.
     """
-    if not isinstance(getattr(error, "status_code", None), int):
+    code, said = getattr(error, "status_code", None), str(error).lower()
+    if code in BREAKS:
+        return _broken(support, sent, error, said)
+    if code not in TEACHES:
         return False
-    said = str(error).lower()
     if "logprobs" in sent and "logprobs" in said:
         if "top_logprobs" in said and sent["top_logprobs"] > FEW:
             support.top_logprobs = min(FEW, support.top_logprobs)
@@ -110,7 +132,37 @@ def step_down(support: Support, sent: Mapping[str, Any], error: BaseException) -
     if "tools" in sent and _TOOLS.search(said):
         support.tools = False
         return True
-    return _setting(support, sent, said)
+    return _limit(support, sent, error, said) or _setting(support, sent, said)
+
+
+def _broken(support: Support, sent: Mapping[str, Any], error: BaseException, said: str) -> bool:
+    named = getattr(error, "param", None) == "response_format" or "response_format" in said or "json_schema" in said
+    if not named or "response_format" not in sent:
+        return False
+    support.doubts += 1
+    if support.doubts < 2:
+        return False
+    support.json_schema = False
+    return True
+
+
+def _limit(support: Support, sent: Mapping[str, Any], error: BaseException, said: str) -> bool:
+    """A limit of a reply's length is taken under the other name, which is tried once.
+
+    "max_tokens is too large" names the parameter too, and is no refusal of it.
+    """
+    for name, other in (LIMITS, LIMITS[::-1]):
+        named = getattr(error, "param", None) == name or re.search(rf"\b{name}\b", said)
+        refused = _NO_SUCH.search(said) or re.search(rf"\buse\W+{other}\b", said)
+        if name not in sent or not named or not refused:
+            continue
+        if support.max_tokens == other:
+            return True  # another call has learnt it since this one was sent
+        if support.max_tokens is None or "max_tokens" in support.presumed:
+            support.max_tokens = other
+            support.presumed.discard("max_tokens")
+            return True
+    return False
 
 
 def _setting(support: Support, sent: Mapping[str, Any], said: str) -> bool:
@@ -122,18 +174,33 @@ def _setting(support: Support, sent: Mapping[str, Any], said: str) -> bool:
     return bool(named)
 
 
-def learn(judge: Judge, call: Call, choice: Choice) -> None:
-    """From the first reply: log-probabilities given or null, a schema heeded or ignored."""
+def learn_logprobs(judge: Judge, call: Call, choice: Choice) -> None:
+    """From the first reply, also one of a ledger: log-probabilities given or null."""
     support = judge.support
-    if choice.refusal or choice.tool_calls or not choice.text.strip():
+    if not call.logprobs or (support.logprobs is not None and "logprobs" not in support.presumed):
         return
-    if call.logprobs and (support.logprobs is None or "logprobs" in support.presumed):
+    if _said(choice):
         support.logprobs = choice.tokens is not None
         support.presumed.discard("logprobs")
-    unsure = support.json_schema is None or "json_schema" in support.presumed
-    if call.schema is not None and unsure and choice.finish in ("", "stop"):
-        support.json_schema = "{" in choice.text
-        support.presumed.discard("json_schema")
+
+
+def learn_schema(support: Support, choices: Iterable[Choice]) -> None:
+    """From the first reply to a request that held a schema: heeded or ignored.
+
+    A reply to the schema in words says nothing of it, and nobody knows of a reply in a ledger how it was asked for.
+    """
+    support.doubts = 0
+    if support.json_schema is not None and "json_schema" not in support.presumed:
+        return
+    for choice in choices:
+        if _said(choice) and choice.finish in ("", "stop"):
+            support.json_schema = "{" in choice.text
+            support.presumed.discard("json_schema")
+            return
+
+
+def _said(choice: Choice) -> bool:
+    return not choice.refusal and not choice.tool_calls and bool(choice.text.strip())
 
 
 def unheeded(judge: Judge, call: Call) -> tuple[str, ...]:

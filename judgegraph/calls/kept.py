@@ -7,9 +7,8 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
-from judgegraph.calls.ledger import APPLICATION, SCHEMA, LedgerError, Paid, checksum
-
-_ROW = "SELECT CAST(body AS BLOB), sum, model, prompt, completion, usd FROM replies WHERE address = ?"
+from judgegraph.calls.ledger_file import APPLICATION, REPLY, SCHEMA, LedgerError, text_of, whole
+from judgegraph.calls.payments import Paid
 
 
 class Kept:
@@ -28,12 +27,13 @@ class Kept:
         if self._db is None:
             return None
         try:
-            row = self._db.execute(_ROW, (address,)).fetchone()
+            row = self._db.execute(REPLY, (address,)).fetchone()
         except sqlite3.Error as error:
             raise LedgerError(f"cannot read the ledger {self.path}: {error}") from None
-        if row is None or checksum(address, row[0]) != row[1]:
+        if row is None or not whole(address, row):
             return None
-        return Paid(bytes(row[0]), *row[2:])
+        body, _, model, prompt, completion, usd = row
+        return Paid(body, model, prompt, completion, usd)
 
     def close(self) -> None:
         """Let the file go."""
@@ -47,10 +47,11 @@ def _opened(path: Path) -> sqlite3.Connection:
     still = "" if log.exists() and log.stat().st_size else "&immutable=1"
     try:
         db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro{still}", uri=True, check_same_thread=False)
+        db.text_factory = text_of
         application = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
         tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-    except sqlite3.Error as error:
+    except (sqlite3.Error, ValueError) as error:
         raise LedgerError(f"{path} is no ledger, or a damaged one ({error}); it was left as it is") from None
     if not tables:  # a run has only just made it
         db.close()

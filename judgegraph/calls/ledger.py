@@ -10,59 +10,21 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed, wait_random
+from judgegraph.calls.exchange import writable
+from judgegraph.calls.flights import Flights
+from judgegraph.calls.ledger_file import REPLY, SCHEMA, LedgerError, checksum, opened, whole
+from judgegraph.calls.payments import Bill, Paid, Payments
 
-from judgegraph.errors import ConfigError
+__all__ = ["SCHEMA", "Counts", "Ledger", "LedgerError", "Paid"]
 
-SCHEMA = 2
-APPLICATION = 0x6A676C67  # "jglg": tells our files from other SQLite files
 SYNC_EVERY = 0.05  # seconds between two fsyncs of the log
-PATIENCE = 10.0  # seconds to wait for another process that writes
-WAIT = wait_fixed(0.02) + wait_random(0, 0.02)
-_TABLE = """CREATE TABLE replies (
-    address BLOB PRIMARY KEY, body BLOB NOT NULL, sum BLOB NOT NULL,
-    run TEXT NOT NULL, model TEXT NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, usd REAL,
-    estimated INTEGER NOT NULL
-) WITHOUT ROWID"""
-_PUT = """INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (address) DO UPDATE SET
-        prompt = excluded.prompt + iif(run = excluded.run, prompt, 0),
-        completion = excluded.completion + iif(run = excluded.run, completion, 0),
-        usd = excluded.usd + iif(run = excluded.run, coalesce(usd, 0), 0),
-        body = excluded.body, sum = excluded.sum, run = excluded.run, model = excluded.model,
-        estimated = excluded.estimated"""  # what a run paid for a reply that it replaced stays paid
-_SPENT = """SELECT COUNT(*), SUM(prompt), SUM(completion), SUM(usd), SUM(estimated), COUNT(*) - COUNT(usd)
-    FROM replies WHERE run = ?"""
-
-
-@dataclass(frozen=True)
-class Paid:
-    """A reply as it is kept: its bytes, whose it is, its tokens (`estimated` if it did not say), its USD if known."""
-
-    body: bytes
-    model: str = ""
-    prompt: int = 0
-    completion: int = 0
-    usd: float | None = None
-    estimated: bool = False
-
-
-class LedgerError(ConfigError):
-    """The ledger's file cannot be used or written; the message names it. A run ends here and loses nothing."""
-
-
-@dataclass
-class _Flight:
-    """A call under way, and how many wait for it."""
-
-    task: asyncio.Task[bytes]
-    waiters: int = 0
+_PUT = "REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)"
+Row = tuple[bytes, Paid, asyncio.Future[None]]
 
 
 @dataclass
@@ -88,16 +50,17 @@ class Ledger:
         self.path = Path(path) if path is not None else None
         self.run = run  # who pays for what is put in here
         self.counts = Counts()
-        self._db = _open(self.path)
-        self._flights: dict[bytes, _Flight] = {}
-        self._rows: list[tuple[bytes, Paid, asyncio.Future[None]]] = []
+        self._db = opened(self.path)
+        self._payments = Payments(self._db)
+        self._flights = Flights()
+        self._rows: list[Row] = []
         self._sync: asyncio.TimerHandle | None = None
 
     async def answer(self, address: bytes, pay: Callable[[], Awaitable[Paid]], *, anew: bool = False) -> bytes:
         """The reply at an address: from the file, from a call under way, or by `pay`, which is then committed.
 
-        Of callers that want one address at the same moment one pays. Its being cancelled does not cancel what
-        the others wait for; its failing lets the next one try.
+        Of callers that want one address at the same moment one pays. Its being cancelled does not cancel what the
+        others wait for. Its failing lets the next one try, for all of them, unless that could not help (`Flights`).
 
         Args:
             anew: pay although there is a reply, which the new one replaces.
@@ -108,35 +71,9 @@ class Ledger:
         if not anew and (found := self.get(address)) is not None:
             self.counts.hits += 1
             return found
-        while (flight := self._flights.get(address)) is not None:
-            try:
-                body = await self._wait(address, flight)
-            except Exception as error:
-                if isinstance(error, ConfigError):
-                    raise  # a refused key, or a ledger that cannot be written: it would fail for us alike
-                continue  # it failed for another; the next round tries for us, or joins who tries
-            self.counts.joined += 1
-            return body
-        flight = _Flight(asyncio.ensure_future(self._pay(address, pay)))
-        self._flights[address] = flight
-        flight.task.add_done_callback(lambda _: self._landed(address, flight))
-        return await self._wait(address, flight)
-
-    async def _wait(self, address: bytes, flight: _Flight) -> bytes:
-        flight.waiters += 1
-        try:
-            return await asyncio.shield(flight.task)
-        finally:
-            flight.waiters -= 1
-            if not flight.waiters and not flight.task.done():
-                self._landed(address, flight)
-                flight.task.cancel()  # nobody wants it any more
-
-    def _landed(self, address: bytes, flight: _Flight) -> None:
-        if self._flights.get(address) is flight:
-            del self._flights[address]
-        if flight.task.done() and not flight.task.cancelled():
-            flight.task.exception()  # seen, also where every waiter was cancelled
+        body, joined = await self._flights.join(address, lambda: self._pay(address, pay))
+        self.counts.joined += joined
+        return body
 
     async def _pay(self, address: bytes, pay: Callable[[], Awaitable[Paid]]) -> bytes:
         paid = await pay()
@@ -147,17 +84,16 @@ class Ledger:
     def get(self, address: bytes) -> bytes | None:
         """The reply at an address, None where there is none or its row is damaged."""
         try:
-            row = self._db.execute(
-                "SELECT CAST(body AS BLOB), sum FROM replies WHERE address = ?", (address,)
-            ).fetchone()
-        except sqlite3.DatabaseError as error:
+            row = self._db.execute(REPLY, (address,)).fetchone()
+        except sqlite3.Error as error:
             raise self._failure("read", error) from None
         if row is None:
             return None
-        if checksum(address, row[0]) != row[1]:
+        if not whole(address, row):
             self.counts.damaged += 1
             return None
-        return bytes(row[0])
+        body: bytes = row[0]
+        return body
 
     def _put(self, address: bytes, paid: Paid) -> asyncio.Future[None]:
         """Commit with all else that arrived in this turn of the loop: done when it is committed."""
@@ -172,41 +108,56 @@ class Ledger:
         rows, self._rows = self._rows, []
         if not rows:
             return  # closing was faster
-        try:
-            with self._db:
-                self._db.execute("BEGIN IMMEDIATE")
-                self._db.executemany(_PUT, [self._row(address, paid) for address, paid, _ in rows])
-        except sqlite3.Error as error:
-            failure = self._failure("write", error)
-            for _, _, done in rows:
-                if not done.done():
-                    done.set_exception(failure)
-            return
-        for _, _, done in rows:
-            if not done.done():
-                done.set_result(None)
+        self._keep(rows)
         if self._sync is None and self.path is not None:
             self._sync = loop.call_later(SYNC_EVERY, self._force, loop)
 
-    def _row(self, address: bytes, paid: Paid) -> tuple[Any, ...]:
-        kept = (self.run, paid.model, paid.prompt, paid.completion, paid.usd, paid.estimated)
-        return (address, paid.body, checksum(address, paid.body), *kept)
+    def _keep(self, rows: Sequence[Row]) -> None:
+        """Write rows and tell their waiters; nothing that goes wrong may be lost in the loop, where nobody hears it."""
+        failure: LedgerError | None = None
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                self._db.executemany(_PUT, [_row(address, paid) for address, paid, _ in rows])
+                self._payments.book(self.run, [paid for _, paid, _ in rows])
+        except (sqlite3.Error, LedgerError) as error:
+            failure = self._failure("write", error)
+        except Exception as error:  # a value that no column can hold
+            if len(rows) > 1:  # is one row's fault, and no other's
+                for row in rows:
+                    self._keep([row])
+                return
+            failure = self._failure("write", error)
+        for _, _, done in rows:
+            if not done.done():
+                done.set_exception(failure) if failure else done.set_result(None)
 
     def _force(self, loop: asyncio.AbstractEventLoop) -> None:
         self._sync = None
         loop.run_in_executor(None, _fsync, Path(f"{self.path}-wal"))
 
-    def _failure(self, verb: str, error: sqlite3.Error) -> LedgerError:
+    def _failure(self, verb: str, error: Exception) -> LedgerError:
         return LedgerError(f"cannot {verb} the ledger {self.path or 'in memory'}: {error}; what it holds is kept")
 
-    def spent(self) -> tuple[int, int, int, float, int, int]:
-        """What this run paid for: replies, prompt and completion tokens, USD, replies estimated, replies unpriced."""
-        calls, prompt, completion, usd, estimated, unpriced = self._db.execute(_SPENT, (self.run,)).fetchone()
-        return calls, prompt or 0, completion or 0, usd or 0.0, estimated or 0, unpriced
+    def spent(self) -> Bill:
+        """What this run paid for: replies, prompt and completion tokens, USD, replies estimated, replies unpriced.
+
+        A reply that was replaced since, or that another run paid for too, counts.
+
+        Raises:
+            LedgerError: it cannot be read.
+        """
+        try:
+            return self._payments.spent(self.run)
+        except (sqlite3.Error, LedgerError) as error:
+            raise self._failure("read", error) from None
 
     def count(self) -> int:
         """How many replies it holds."""
-        return int(self._db.execute("SELECT COUNT(*) FROM replies").fetchone()[0])
+        try:
+            return int(self._db.execute("SELECT COUNT(*) FROM replies").fetchone()[0])
+        except sqlite3.Error as error:
+            raise self._failure("read", error) from None
 
     def close(self) -> None:
         """Commit what is left and close the file."""
@@ -217,9 +168,10 @@ class Ledger:
         self._db.close()
 
 
-def checksum(address: bytes, body: bytes) -> bytes:
-    """A checksum that a body moved to another address does not have."""
-    return blake2b(body, key=address, digest_size=8).digest()
+def _row(address: bytes, paid: Paid) -> tuple[Any, ...]:
+    """As it is read again: a model's name that could be written, USD as a float."""
+    about = (writable(paid.model), paid.prompt, paid.completion, None if paid.usd is None else float(paid.usd))
+    return (address, paid.body, checksum(address, paid.body, about), *about)
 
 
 def _fsync(path: Path) -> None:
@@ -231,55 +183,3 @@ def _fsync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _open(path: Path | None) -> sqlite3.Connection:
-    name = str(path) if path is not None else ":memory:"
-    try:
-        if path is not None:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # its owner's alone, and so its log
-        db = sqlite3.connect(name, isolation_level=None, timeout=PATIENCE, check_same_thread=False)
-        tries = Retrying(retry=retry_if_exception(_locked), stop=stop_after_delay(PATIENCE), wait=WAIT, reraise=True)
-        for attempt in tries:
-            with attempt:  # SQLite's own patience does not cover the change to WAL by two processes at once
-                _check(db, name)
-    except OSError as error:
-        raise LedgerError(f"cannot open the ledger {name}: {error.strerror}") from None
-    except sqlite3.Error as error:
-        raise LedgerError(f"{name} is no ledger, or a damaged one ({error}); it was left as it is") from None
-    return db
-
-
-def _locked(error: BaseException) -> bool:
-    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
-
-
-def _check(db: sqlite3.Connection, name: str) -> None:
-    with db:
-        db.execute("BEGIN")  # one look at all three: another process may be making the file
-        tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-        application = db.execute("PRAGMA application_id").fetchone()[0]
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-    if tables and application != APPLICATION:
-        raise LedgerError(f"{name} is a database, but no ledger of judgegraph; it was left as it is")
-    if tables and version < SCHEMA:
-        raise LedgerError(
-            f"{name} was written by an older judgegraph (ledger {version}, ours {SCHEMA}); start a new one"
-        )
-    if version > SCHEMA:
-        raise LedgerError(
-            f"{name} was written by a newer judgegraph (ledger {version}, ours {SCHEMA}); it was left as it is"
-        )
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = NORMAL")
-    if not tables:
-        _create(db)
-
-
-def _create(db: sqlite3.Connection) -> None:
-    with db:
-        db.execute("BEGIN IMMEDIATE")
-        if not db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:  # another process may have been first
-            db.execute(f"PRAGMA application_id = {APPLICATION}")
-            db.execute(f"PRAGMA user_version = {SCHEMA}")
-            db.execute(_TABLE)

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from math import inf
 from time import monotonic
 
@@ -52,6 +53,14 @@ class Place:
         """The server said 429 (or 503 with a time) to it: send less at once, and nothing for `wait` seconds."""
         self._limiter.throttled(self, wait)
 
+    def watch(self, wake: Callable[[], object]) -> float:
+        """Have `wake` called, in any thread, when the server asks for a pause; gives the seconds left of one."""
+        self._limiter.watching.add(wake)
+        return self._limiter.pausing()
+
+    def watch_no_more(self, wake: Callable[[], object]) -> None:
+        self._limiter.watching.discard(wake)
+
     async def turn(self) -> None:
         """Wait in the queue."""
         try:
@@ -87,7 +96,9 @@ class Limiter:
     """
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
-        self.given: object = None  # whatever `change` was called for
+        self.given: object = None  # what `limits` was told of it last, but for
+        self.runs: dict[int, object] = {}  # what it was told for runs that are open
+        self.watching: set[Callable[[], object]] = set()  # called when the server asks for a pause
         self.rpm: int | None = None
         self.tpm: int | None = None
         self._clock = clock or monotonic
@@ -99,10 +110,10 @@ class Limiter:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._mixed = False  # waiters of several event loops are in the queue
 
-    def change(self, rpm: int | None, tpm: int | None, in_flight: int | None, given: object = None) -> None:
+    def change(self, rpm: int | None, tpm: int | None, in_flight: int | None) -> None:
         """Other limits; None is no limit."""
         with self._lock:
-            self.rpm, self.tpm, self.given = rpm, tpm, given
+            self.rpm, self.tpm = rpm, tpm
             self._pace.allow(in_flight)
             self._call_head()
 
@@ -161,7 +172,22 @@ class Limiter:
 
     def throttled(self, place: Place, wait: float | None) -> None:
         with self._lock:
+            before = self.pausing()
             self._pace.throttled(place.round, self._in_flight, self._clock(), wait or 0.0)
+            begun = not before and self.pausing() > 0
+        for wake in list(self.watching) if begun else ():
+            with suppress(RuntimeError):  # its loop was closed without an end for its tasks
+                wake()
+
+    def pausing(self) -> float:
+        """Seconds that are left of a pause that the server asked for, 0 where there is none."""
+        return self._pace.left(self._clock()) if self._pace.paused else 0.0
+
+    def after_fork(self) -> None:
+        """In a forked child: whoever waits or is in flight does so in the parent."""
+        self._lock = threading.RLock()
+        self._queue, self._in_flight = deque(), 0
+        self.watching.clear()
 
     def _wait(self, tokens: int) -> float:
         """Seconds until a request of so many tokens may go, 0 if now; inf until another leaves."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 
@@ -37,14 +41,22 @@ class Limits:
         refuse_below_one("limits", **asdict(self))
 
 
+class _OfRun(Limits):
+    """Those of one run, told from another run's by identity."""
+
+
 _limiters: dict[tuple[str, str], Limiter] = {}
 _found: dict[tuple[str, str], Limiter] = {}  # the same by the address as it was given, so that none is parsed twice
+_open: set[int] = set()  # the limits of runs, while they are open
+_lock = threading.RLock()  # around what limiters are told; not around what is asked of them at every call
 
 
 def limiter_of(judge: Judge, limits: Limits | None = None) -> Limiter:
     """The one of this judge's provider and model.
 
-    Limits take the place of what it had, as a whole, and stand until others are given.
+    Limits of a run (`limits_of_run`) hold from its first call there to its end; of several open runs, and of other
+    limits given since the first of them began there, the strictest hold. Limits of an endpoint, or given without a
+    run, take the place of such others as a whole, and stand until the next are given.
 
     Args:
         limits: for a judge whose endpoint names none of its own; None leaves what is there.
@@ -57,9 +69,72 @@ def limiter_of(judge: Judge, limits: Limits | None = None) -> Limiter:
         _found[address, judge.name] = limiter
     if endpoint.rpm is not None or endpoint.tpm is not None or endpoint.in_flight is not None:
         limits = _own(endpoint.rpm, endpoint.tpm, endpoint.in_flight)
-    if limits is not None and limits is not limiter.given:
-        limiter.change(limits.rpm, limits.tpm, limits.in_flight, limits)
+    if limits is not None and limits is not limiter.given and id(limits) not in limiter.runs:
+        _tell(limiter, limits)
     return limiter
+
+
+@contextmanager
+def limits_of_run(limits: Limits | None) -> Generator[Limits | None]:
+    """A run is open: what to give `limiter_of` for its calls, until it ends."""
+    if limits is None:
+        yield None
+        return
+    own = _OfRun(**asdict(limits))
+    _open.add(id(own))
+    try:
+        yield own
+    finally:
+        with _lock:
+            _open.discard(id(own))
+            for limiter in list(_limiters.values()):
+                if limiter.runs.pop(id(own), None) is not None:
+                    _change(limiter)
+
+
+def _tell(limiter: Limiter, limits: Limits) -> None:
+    with _lock:
+        if not isinstance(limits, _OfRun):
+            limiter.given = limits
+        elif id(limits) in _open:  # else a call that outlives its run
+            if not limiter.runs:
+                limiter.given = None
+            limiter.runs[id(limits)] = limits
+        _change(limiter)
+
+
+def _change(limiter: Limiter) -> None:
+    hold = [limits for limits in (limiter.given, *limiter.runs.values()) if isinstance(limits, Limits)]
+    limiter.change(
+        _least(limits.rpm for limits in hold),
+        _least(limits.tpm for limits in hold),
+        _least(limits.in_flight for limits in hold),
+    )
+
+
+def _least(numbers: Iterable[int | None]) -> int | None:
+    return min((number for number in numbers if number is not None), default=None)
+
+
+def held_back() -> float:
+    """Seconds for which a server that this process asks wants to be left alone; the longest of several, 0 for none."""
+    return max((limiter.pausing() for limiter in list(_limiters.values())), default=0.0)
+
+
+def _after_fork() -> None:
+    """A forked child has nothing in flight, no open run, and maybe locks that nobody will release."""
+    global _lock
+    _lock = threading.RLock()
+    _open.clear()
+    for limiter in _limiters.values():
+        limiter.after_fork()
+        if limiter.runs:
+            limiter.runs.clear()
+            _change(limiter)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @lru_cache(maxsize=1024)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from judgegraph.calls.exchange import Choice, tokens_of, writable
 from judgegraph.models.resolve import Judge
 
+MOST = 10**12  # tokens: no call takes so many, and sums of such counts are still whole numbers of 64 bits
 Door = Callable[..., Awaitable[dict[str, Any]]]
 
 
@@ -27,25 +30,57 @@ def door_of(judge: Judge, callbacks: Any, settings: Mapping[str, Any]) -> Door |
         door = getattr(model, "complete", None)
     if door is None or model.rate_limiter is not None or model.callbacks or model.cache:
         return None
-    configure, cached, _ = _langchain()
-    heard = configure(callbacks).handlers  # those that the environment asks for too
-    return None if heard or cached() is not None else door
+    return None if _heard(callbacks) or _langchain().cache() is not None else door
+
+
+def _heard(callbacks: Any) -> bool:
+    """Whether somebody hears of a call made now: those in the config, and those that the environment asks for.
+
+    `configure` knows, but costs more than all else here; it is asked where it may find somebody.
+    """
+    known = _langchain()
+    idle = known.hooks is not None and all(var.get() is None and name is None for var, _, _, name in known.hooks)
+    if idle and not getattr(callbacks, "handlers", callbacks) and not known.tracing() and not known.debug():
+        return False
+    return bool(known.configure(callbacks).handlers)
 
 
 def callbacks_here() -> Any:
     """Of the config that this runs under, such as a graph's node; None outside of one."""
-    config = _langchain()[2].get()
+    config = _langchain().config.get()
     return config.get("callbacks") if config else None
 
 
-@cache
-def _langchain() -> tuple[Any, Any, Any]:
-    """What is needed of it at every call, imported at the first."""
-    from langchain_core.callbacks import AsyncCallbackManager
-    from langchain_core.globals import get_llm_cache
-    from langchain_core.runnables.config import var_child_runnable_config
+@dataclass(frozen=True)
+class _LangChain:
+    """What is needed of it at every call.
 
-    return AsyncCallbackManager.configure, get_llm_cache, var_child_runnable_config
+    Attributes:
+        hooks: (variable, ..., name in the environment) of handlers that others registered; None where LangChain does
+            not tell, and `configure` is asked each time.
+    """
+
+    configure: Callable[..., Any]
+    tracing: Callable[[], Any]
+    debug: Callable[[], bool]
+    cache: Callable[[], Any]
+    config: ContextVar[Any]
+    hooks: list[Any] | None
+
+
+@cache
+def _langchain() -> _LangChain:
+    """Imported at the first call."""
+    from langchain_core.callbacks import AsyncCallbackManager
+    from langchain_core.globals import get_debug, get_llm_cache
+    from langchain_core.runnables.config import var_child_runnable_config
+    from langchain_core.tracers import context as tracers
+
+    tracing: Any = getattr(tracers, "_tracing_v2_is_enabled", None)  # not promised to stay
+    hooks = getattr(tracers, "_configure_hooks", None) if tracing is not None else None
+    return _LangChain(
+        AsyncCallbackManager.configure, tracing, get_debug, get_llm_cache, var_child_runnable_config, hooks
+    )
 
 
 def choices_of(answer: dict[str, Any]) -> list[Choice]:
@@ -55,19 +90,28 @@ def choices_of(answer: dict[str, Any]) -> list[Choice]:
 
 def _choice(choice: dict[str, Any], said: dict[str, Any]) -> Choice:
     refusal, finish = str(said.get("refusal") or ""), str(choice.get("finish_reason") or "")
-    tokens = tokens_of(choice.get("logprobs"))
-    from judgegraph.models.wire import message_in, text_in
+    tokens, text = tokens_of(choice.get("logprobs")), said.get("content")
+    if isinstance(text, str) and not said.get("tool_calls"):  # as nearly all are
+        return Choice(writable(text), finish, refusal, (), tokens)
+    from judgegraph.models.wire import message_in
 
-    if not said.get("tool_calls"):
-        return Choice(writable(text_in(said.get("content"))), finish, refusal, (), tokens)
     message = message_in(said)
+    if not said.get("tool_calls"):
+        return Choice(writable(str(message.content)), finish, refusal, (), tokens)
     calls = tuple(dict(call) for call in message.tool_calls)
     return Choice(writable(str(message.content)), finish, refusal, calls, tokens, message)
 
 
 def usage_of(answer: dict[str, Any]) -> tuple[int, int]:
     """Prompt and completion tokens of all choices together; zeros where it does not say."""
-    told = answer.get("usage")
-    counts = [told.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(told, dict) else [0, 0]
-    asked, said = (count if isinstance(count, int) else 0 for count in counts)
-    return asked, said
+    usage = answer.get("usage")
+    if not isinstance(usage, dict):
+        return 0, 0
+    return told(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+
+
+def told(prompt: Any, completion: Any) -> tuple[int, int]:
+    """Tokens that a server may mean; zeros, as where it tells none, if either count makes no sense."""
+    asked, said = prompt if prompt is not None else 0, completion if completion is not None else 0
+    sane = type(asked) is int and type(said) is int and 0 <= asked <= MOST and 0 <= said <= MOST
+    return (asked, said) if sane else (0, 0)

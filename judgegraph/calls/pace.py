@@ -55,6 +55,10 @@ class Pace:
             self._until, self._end = now + wait, now + wait + min(OPENING, wait)
             self.paused, self._opening, self._opened = True, self.room, 0
 
+    def left(self, now: float) -> float:
+        """Seconds that are left of a pause that the server asked for, 0 where there is none."""
+        return max(0.0, self._until - now) if self.paused else 0.0
+
     def wait(self, now: float) -> float:
         """Seconds until the pause lets a request through, 0 if it does now."""
         if now < self._until:

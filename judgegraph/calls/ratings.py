@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-from judgegraph.calls.door import Messages, replies
+from judgegraph.calls.door import Messages, answered, replies
 from judgegraph.calls.form import Form
 from judgegraph.calls.rungs import NO_LOGPROBS, Rated, Slot, stated, weighted
 from judgegraph.calls.samples import averaged
@@ -76,20 +76,20 @@ async def rate(
         AuthError, ConfigError: as `replies`.
     """
     weigh = reader.kind == "weighted"
-    bare = weigh and resolve(judge).support.logprobs is False  # known by now: no first rung to try
+    cold = {"temperature": 0.0, **settings} if weigh else settings
+    bare = weigh and reader.samples > 1 and _bare(judge, messages, form, reader, settings, cold)
     if reader.samples > 1 and (reader.kind == "mean" or bare):
         try:
             return await _sampled(judge, messages, form, slots, reader, bare, settings)
         except ReplyError as error:
             return Rating(None, {name: failed(error) for name in slots})
-    settings = {"temperature": 0.0, **settings} if weigh else settings
     try:
-        (first,) = await replies(judge, messages, form, logprobs=weigh, **settings)
+        (first,) = await replies(judge, messages, form, logprobs=weigh, **cold)
     except ReplyError as error:
         return Rating(None, {name: failed(error) for name in slots})
     answers = {name: stated(first, slot) for name, slot in slots.items()}
     sampled: tuple[T, ...] = ()
-    if weigh and reader.samples > 1 and resolve(judge).support.logprobs is False:  # the first is read as all later ones
+    if weigh and reader.samples > 1 and first.tokens is None:  # it is read as all later ones
         try:
             return await _sampled(judge, messages, form, slots, reader, True, settings)
         except ReplyError as error:
@@ -101,12 +101,34 @@ async def rate(
     return Rating(first.value, answers, sampled or (first.value,))
 
 
+def _bare(
+    judge: JudgeLike, messages: Messages, form: Form[T], reader: Reader, settings: dict[str, Any], cold: dict[str, Any]
+) -> bool:
+    """Whether there is no first rung to try: as this question was read when its replies were paid for, else as the
+    judge is known by now. So a rerun asks for the same, whatever it learns and when.
+    """
+
+    def sampled() -> bool:
+        return answered(judge, messages, form, n=reader.samples, logprobs=True, **_warm(reader, settings))
+
+    def tried() -> bool:
+        return answered(judge, messages, form, logprobs=True, **cold)
+
+    if resolve(judge).support.logprobs is False:
+        return not tried()
+    return sampled() and not tried()
+
+
 async def _sampled(
     judge: JudgeLike, messages: Messages, form: Form[T], slots: Mapping[str, Slot],
     reader: Reader, bare: bool, settings: dict[str, Any],
 ) -> Rating[T]:  # fmt: skip
-    """Every slot by the rung of samples."""
-    got = await replies(judge, messages, form, n=reader.samples, **_warm(reader, settings))
+    """Every slot by the rung of samples.
+
+    Bare ones have an address of their own, as calls for log-probabilities that the judge will not give: samples
+    that were asked for as such say nothing of what it gives.
+    """
+    got = await replies(judge, messages, form, n=reader.samples, logprobs=bare, **_warm(reader, settings))
     answers = {name: averaged(got, slot, reader.samples) for name, slot in slots.items()}
     if bare:
         answers = {name: _without_logprobs(answer) for name, answer in answers.items()}

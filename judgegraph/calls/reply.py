@@ -50,6 +50,8 @@ def read(choice: Choice, form: Form[Any], *, tools: bool = False) -> Reply[Any]:
         raise ReplyError(f"the model refused: {choice.refusal[:200]}", "refused", text or choice.refusal)
     if choice.finish == "content_filter":
         raise ReplyError("the provider's content filter stopped the reply", "filtered", text)
+    if choice.finish == "error":
+        raise ReplyError("the provider stopped the reply with an error", "provider_error", text)
     if choice.finish in ("length", "max_tokens"):
         raise ReplyError("the reply was cut off at its token limit", "truncated", text)
     if choice.tool_calls or (tools and not text.strip()):

@@ -48,10 +48,14 @@ class Held:
 
     def give_back(self, share: Reservation) -> None:
         """It ended, its estimate still as it was."""
+        self.take_out(share)
+        self._wake()
+
+    def take_out(self, share: Reservation) -> None:
+        """As if it were not under way."""
         self.calls -= 1
         self.tokens -= share.prompt + share.completion
         self.usd = self.usd - share.usd if self.calls else 0.0  # floats: no crumbs are left over
-        self._wake()
 
     async def next_release(self) -> None:
         """Wait until a call under way has ended."""
@@ -101,6 +105,8 @@ class Reservation:
     completion: int
     open: bool = True
     estimated: bool = False
+    lost_prompt: int = 0
+    lost_completion: int = 0
 
     @property
     def usd(self) -> float:
@@ -130,8 +136,23 @@ class Reservation:
         spent.unpriced += self.price is None
         return self.usd if self.price else None
 
+    @property
+    def paid(self) -> tuple[int, int, float | None]:
+        """Prompt and completion tokens and USD (None if unpriced) of a settled call, with its lost replies."""
+        prompt, completion = self.prompt + self.lost_prompt, self.completion + self.lost_completion
+        return prompt, completion, self.price.usd(prompt, completion) if self.price else None
+
+    def lose(self, prompt: int, completion: int) -> None:
+        """Book a reply that is of no use, and paid for all the same; the estimate stays aside for the next try."""
+        prompt, completion = max(0, prompt), max(0, completion)
+        self.lost_prompt += prompt
+        self.lost_completion += completion
+        self.spent.prompt_tokens += prompt
+        self.spent.completion_tokens += completion
+        self.spent.usd += self.price.usd(prompt, completion) if self.price else 0.0
+
     def release(self) -> None:
-        """The call failed: nothing is booked."""
+        """The call failed: nothing more is booked."""
         if self.open:
             self.open = False
             self.held.give_back(self)

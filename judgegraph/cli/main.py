@@ -42,10 +42,13 @@ class Lazy(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
-    def main(self, *args: Any, **extra: Any) -> Any:
-        with stoppable():
+    def main(self, args: Any = None, *more: Any, **extra: Any) -> Any:
+        of_process = args is None  # else a function that somebody calls, such as a test
+        if of_process:
+            _open_streams()
+        with stoppable(to_the_end=of_process):
             try:
-                return super().main(*args, **extra)
+                return super().main(args, *more, **extra)
             except OSError as error:  # a full disk under stdout, say; click itself sees to a closed pipe
                 click.echo(f"{type(error).__name__}: {printable(str(error))}", err=True)
                 _drop_stdout()
@@ -61,6 +64,13 @@ class Lazy(click.Group):
             notes = "; ".join(getattr(stop, "__notes__", ()))
             click.echo(printable(f"stopped: {notes}" if notes else "stopped"), err=True)
             sys.exit(getattr(stop, "code", STOPPED))
+
+
+def _open_streams() -> None:
+    """Of a process that was started without (2>&-): nothing else may get their numbers, and be written to as them."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - as long as the process
 
 
 def _drop_stdout() -> None:

@@ -15,7 +15,14 @@ from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary
 
 
-def print_end(console: Console, run: Run, summary: Summary, rejected: Sequence[Any], gate: float | None) -> None:
+def print_end(
+    console: Console,
+    run: Run,
+    summary: Summary,
+    rejected: Sequence[Any],
+    gate: float | None,
+    unjudged: int | None = None,
+) -> None:
     """Samples, calls, tokens and money; the budget where it ended the run; coverage, and where the run lies."""
     samples = counted(sum(summary.samples.values()), "sample")
     console.print(plain(", ".join([samples, *costs(run.manifest)])))
@@ -24,12 +31,13 @@ def print_end(console: Console, run: Run, summary: Summary, rejected: Sequence[A
     state = run.manifest.get("state")
     if state == "over_budget":
         console.print(plain(over_budget(run, summary.samples["over_budget"])), style="red")
-    share, weakest = coverage(summary, len(rejected))
+    share, weakest = coverage(summary, len(rejected), unjudged or 0)
     if gate is not None or share < 1:
         below = gate is not None and share < gate
         console.print(plain(coverage_line(share, weakest, gate if below else None)), style="red" if below else None)
-    if state == "stopped":  # no signal comes this far, but a retry takes up no samples that a stopped run left
-        console.print(plain("not every sample was judged yet: the same command without --retry-failed goes on"))
+    if state == "stopped" or unjudged:  # no signal comes this far, but a retry takes up no samples that are left
+        left = f" ({unjudged:,} {'is' if unjudged == 1 else 'are'} left)" if unjudged else ""
+        console.print(plain(f"not every sample was judged yet{left}: the same command without --retry-failed goes on"))
     if run.folder:
         console.print(plain(f"saved in {run.folder.path}"))
 

@@ -17,11 +17,18 @@ WIDTH = 100
 LINES = 60  # of the table
 
 
-def print_run(run: Run, summary: Summary, rejected: Sequence[Any] = (), gate: float | None = None) -> None:
+def print_run(
+    run: Run,
+    summary: Summary,
+    rejected: Sequence[Any] = (),
+    gate: float | None = None,
+    unjudged: int | None = None,
+) -> None:
     """Print what came of a run; everything judged is made inert first.
 
     Args:
         rejected: rows of the data that are no samples. gate: the least coverage, 0 to 1; None where none was asked for.
+        unjudged: samples of the data without an item, None where that is not known.
     """
     console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
     finals = [x for x in summary.lines.values() if x.stage == "final"] or list(summary.lines.values())
@@ -35,7 +42,7 @@ def print_run(run: Run, summary: Summary, rejected: Sequence[Any] = (), gate: fl
     _advice(console, summary)
     _troubles(console, summary, rejected)
     console.print(plain(f"\n{run.signature}"), style="dim")
-    print_end(console, run, summary, rejected, gate)
+    print_end(console, run, summary, rejected, gate, unjudged)
 
 
 def _pairs(console: Console, summary: Summary) -> None:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -26,18 +27,28 @@ class Teller:
     """Told of every step of a run, tells people now and then. What cannot be written must not end the run.
 
     Attributes:
-        now: the latest that is known, None before the first.
+        now: the latest that is known, None before the first; in a retry without what it leaves as it is.
+        cut: a limit may leave out some of the samples that failed.
     """
 
-    def __init__(self, total: Callable[[], int | None]) -> None:
-        self.total = total
+    def __init__(self, total: Callable[[], int | None], cut: bool = False) -> None:
+        self._total, self.cut = total, cut
         self.now: Progress | None = None
         self.pace = Pace()
 
     def __call__(self, now: Progress) -> None:
         """The run has come so far."""
+        if now.again is not None:
+            now = replace(now, done=now.done - now.resumed, resumed=0)
         self.now = now
         self.pace.add(now.seconds, now.done)
+
+    def total(self) -> int | None:
+        """How many samples there are; None where the folder has finished ones that are not among them."""
+        if self.now is None:
+            return self._total()
+        found = self._total() if self.now.again is None else None if self.cut else self.now.again
+        return found if found is not None and found >= self.now.done else None
 
     def say(self, text: str) -> None:
         """A line of its own, at once."""
@@ -53,22 +64,22 @@ class Teller:
 class Lines(Teller):
     """A plain line every `EVERY` seconds at most."""
 
-    def __init__(self, total: Callable[[], int | None]) -> None:
-        super().__init__(total)
+    def __init__(self, total: Callable[[], int | None], cut: bool = False) -> None:
+        super().__init__(total, cut)
         self._told = time.monotonic()
 
     def __call__(self, now: Progress) -> None:
         super().__call__(now)
-        if time.monotonic() - self._told >= EVERY:
+        if self.now is not None and time.monotonic() - self._told >= EVERY:
             self._told = time.monotonic()
-            self.say(state_line(now, self.total(), self.pace))
+            self.say(state_line(self.now, self.total(), self.pace))
 
 
 class Live(Teller):
     """A bar, drawn anew four times a second from the latest that is known."""
 
-    def __init__(self, total: Callable[[], int | None]) -> None:
-        super().__init__(total)
+    def __init__(self, total: Callable[[], int | None], cut: bool = False) -> None:
+        super().__init__(total, cut)
         self.bar = _bar(self)
 
     def say(self, text: str) -> None:
@@ -81,14 +92,14 @@ class Live(Teller):
 
 
 @contextmanager
-def progress(start: str, total: Callable[[], int | None]) -> Iterator[Teller]:
+def progress(start: str, total: Callable[[], int | None], *, cut: bool = False) -> Iterator[Teller]:
     """Gives what to call with a run's `Progress`; the bar is gone afterwards.
 
     Args:
-        start: the first line. total: the number of samples as far as it is known, None before.
+        start: the first line. total: the number of samples as far as it is known, None before. cut: as `Teller` has it.
     """
-    live = sys.stderr.isatty()
-    teller: Teller = Live(total) if live else Lines(total)
+    live = sys.stderr is not None and sys.stderr.isatty()
+    teller: Teller = Live(total, cut) if live else Lines(total, cut)
     if not live:
         teller.say(start)
     try:

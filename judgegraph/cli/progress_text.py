@@ -52,6 +52,8 @@ def details(now: Progress, total: int | None, pace: Pace, *, ended: bool = False
     if rate and total is not None and total > now.done and not ended:
         parts.append(f"{time_taken((total - now.done) / rate)} left")
     saved = f" ({now.saved:,} saved)" if now.saved else ""
+    if now.held_back and not ended:
+        parts.append(f"held back by the server for {time_taken(max(1.0, now.held_back))} more")
     parts.append(f"{counted(now.calls, 'call')}{saved}")
     parts.append(cost(now.usd, now.prompt_tokens + now.completion_tokens))
     failed = failures(now.by_status)

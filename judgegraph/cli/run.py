@@ -15,6 +15,7 @@ from judgegraph.cli.options import graph_of, judge_of
 from judgegraph.cli.progress import Teller, progress
 from judgegraph.cli.run_options import Grouped, check, columns, evaluation, run_options
 from judgegraph.cli.stop import told_of_a_stop
+from judgegraph.cli.table import counted
 
 if TYPE_CHECKING:
     from judgegraph.runtime.run import Run
@@ -45,7 +46,7 @@ def run(method: str, data: str, **given: Any) -> None:
     judge = judge_of(given["judge"], given["base_url"], given["temperature"])
     graph = graph_of(method, criteria=given["criteria"], judge=judge, settings=given["settings"])
     result = _evaluated(graph, samples, total, given)
-    sys.exit(_print(result, samples, given))
+    sys.exit(_print(result, samples, total(), given))
 
 
 def _total(samples: Samples, given: dict[str, Any]) -> Callable[[], int | None]:
@@ -74,7 +75,10 @@ def _evaluated(graph: Any, samples: Samples, total: Callable[[], int | None], gi
     many = f"{count:,} " if count is not None else ""
     once = width if count is None else min(width, count)
     start = f"judging {many}{'sample' if count == 1 else 'samples'} of {samples.name}, {once:,} at once"
-    with progress(start, total) as teller, told_of_a_stop(lambda: teller.say(_draining(teller, width))):
+    if given["retry_failed"]:
+        start = f"judging again what failed of {samples.name}, {once:,} at once"
+    cut = given["limit"] is not None
+    with progress(start, total, cut=cut) as teller, told_of_a_stop(lambda: teller.say(_draining(teller, width))):
         try:
             return evaluate(graph, samples, on_progress=teller, **evaluation(given))
         except KeyboardInterrupt as stop:
@@ -83,9 +87,9 @@ def _evaluated(graph: Any, samples: Samples, total: Callable[[], int | None], gi
 
 
 def _draining(teller: Teller, width: int) -> str:
-    """What the first signal is answered with; every worker has a sample until there are none left."""
-    done, total = teller.now.done if teller.now else 0, teller.total()
-    left = width if total is None else max(0, min(width, total - done))
+    """What the first signal is answered with; before the first word of progress it is how many there may be."""
+    total = teller.total()
+    left = teller.now.in_flight if teller.now else width if total is None else min(width, total)
     return f"finishing {left:,} {'sample' if left == 1 else 'samples'} in flight; once more stops at once"
 
 
@@ -99,19 +103,30 @@ def _kept(teller: Teller, out: str | None) -> str:
         return f"what is finished is in {out}; the same command goes on"
     done = now.done - now.by_status.get("over_budget", 0)
     of = f" of {total:,}" if total is not None else ""
+    if now.again is not None:
+        many = "sample" if (total or done) == 1 else "samples"
+        return f"{done:,}{of} failed {many} judged again in {out}; the same command goes on"
     many, verb = ("sample", "is") if (total or done) == 1 else ("samples", "is" if done == 1 else "are")
     return f"{done:,}{of} {many} {verb} finished in {out}; the same command goes on"
 
 
-def _print(result: Run, samples: Samples, given: dict[str, Any]) -> int:
+def _unjudged(total: int | None, items: int, rejected: int, limit: int | None) -> int | None:
+    """How many samples have no item, at least; a limit may have met the end of the data before its last sample."""
+    if total is None:
+        return None
+    return max(0, total - (rejected if total == limit else 0) - items)
+
+
+def _print(result: Run, samples: Samples, total: int | None, given: dict[str, Any]) -> int:
     """What came of it; gives the exit code."""
     from judgegraph.runtime.coverage import coverage
 
     summary = result.summary()
-    share, weakest = coverage(summary, len(samples.rejected))
+    unjudged = _unjudged(total, summary.samples.total(), len(samples.rejected), given["limit"])
+    share, weakest = coverage(summary, len(samples.rejected), unjudged or 0)
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
-        read = {"share": share, "weakest": weakest, "gate": given["gate"]}
+        read = {"share": share, "weakest": weakest, "gate": given["gate"], "unjudged": unjudged}
         rejected = [r.model_dump() for r in samples.rejected]
         out = str(result.folder.path) if result.folder else None
         whole = {**summary.to_dict(), **about, "coverage": read, "rejected": rejected, "out": out}
@@ -119,10 +134,18 @@ def _print(result: Run, samples: Samples, given: dict[str, Any]) -> int:
     else:
         from judgegraph.cli.print_run import print_run
 
-        print_run(result, summary, samples.rejected, gate=given["gate"])
+        print_run(result, summary, samples.rejected, gate=given["gate"], unjudged=unjudged)
     if result.manifest.get("state") == "over_budget":
         return OVER_BUDGET
     if not summary.judged:
         click.echo("nothing was judged: no score and no comparison could be read", err=True)
         return FAILURE
-    return BELOW_COVERAGE if given["gate"] is not None and share < given["gate"] else 0
+    if given["gate"] is None:
+        return 0
+    if unjudged or result.manifest.get("state") == "stopped":
+        many = f"{unjudged:,} of {counted(total or 0, 'sample')}" if unjudged else "some samples"
+        click.echo(
+            f"coverage: {many} {'was' if unjudged == 1 else 'were'} not judged yet, so no gate is passed", err=True
+        )
+        return BELOW_COVERAGE
+    return BELOW_COVERAGE if share < given["gate"] else 0

@@ -38,8 +38,9 @@ class Grouped(click.Command):
         options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
         records = {p.name: record for p in options if (record := p.get_help_record(ctx)) is not None}
         for heading, names in GROUPS.items():
-            with formatter.section(heading):
-                formatter.write_dl([records.pop(name) for name in names])
+            if found := [records.pop(name) for name in names if name in records]:
+                with formatter.section(heading):
+                    formatter.write_dl(found)
         with formatter.section("How it ends"):
             formatter.write_dl(list(records.values()))
 
@@ -80,7 +81,7 @@ _PLACE = (
     ),
     click.option("--retry-failed", is_flag=True, help="Judge again what failed in the run in --out, and nothing else."),
 )  # fmt: skip
-_PACE = (
+PACE = (
     click.option(
         "--concurrency",
         metavar="N",
@@ -102,7 +103,7 @@ _PACE = (
         help="For one sample, retries included.",
     ),
 )
-_COST = (
+COST = (
     click.option("--budget-calls", metavar="N", type=click.IntRange(1), help="At most so many model calls."),
     click.option(
         "--budget-tokens", metavar="N", type=click.IntRange(1), help="At most so many tokens, of prompts and replies."
@@ -122,7 +123,7 @@ _END = (
 
 def run_options(command: Command) -> Command:
     """Decorates a command with all of them."""
-    for option in reversed((*SUBJECT, *_PLACE, *_PACE, *_COST, *_END)):
+    for option in reversed((*SUBJECT, *_PLACE, *PACE, *COST, *_END)):
         command = option(command)
     return command
 

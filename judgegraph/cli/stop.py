@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -24,10 +26,13 @@ class Stopped(KeyboardInterrupt):
 
 
 @contextmanager
-def stoppable() -> Generator[None]:
+def stoppable(to_the_end: bool = False) -> Generator[None]:
     """Within, the first signal raises `Stopped`; one that is ignored here (nohup, a background job) stays ignored.
 
     After a first signal the handlers stay: an end in order may take its time, and a second signal cuts it short.
+
+    Args:
+        to_the_end: the process ends afterwards, and up to its end a signal stops it at once, with our exit code.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -45,12 +50,16 @@ def stoppable() -> Generator[None]:
 
     for number in heard:
         signal.signal(number, first)
+    if to_the_end:
+        atexit.register(_deaf, tuple(heard))  # first here, so that it is called last
     try:
         yield
     finally:
+        if to_the_end:
+            _flush()
         for number, handler in heard.items():
             if signal.getsignal(number) is first:
-                signal.signal(number, handler)
+                signal.signal(number, _at_once if to_the_end else handler)
 
 
 @contextmanager
@@ -64,6 +73,20 @@ def told_of_a_stop(tell: Callable[[], None]) -> Generator[None]:
         yield
     finally:
         _told.remove(tell)
+
+
+def _flush() -> None:
+    """What was printed is printed, whatever comes; Python tells of what cannot be written at its own end."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            if stream is not None:
+                stream.flush()
+
+
+def _deaf(numbers: tuple[int, ...]) -> None:
+    """Modules are taken apart from here on, which takes a moment; Python would give the signals back meanwhile."""
+    for number in numbers:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _at_once(number: int, _: Any) -> NoReturn:

@@ -1,5 +1,7 @@
 """One method per file; each factory returns a compiled LangGraph."""
 
+import langgraph.graph  # noqa: F401  # first: from deep within our own imports it costs some 10 ms more
+
 from judgegraph.graphs.coascore import coascore
 from judgegraph.graphs.fennec import fennec
 from judgegraph.graphs.fusion_eval import fusion_eval

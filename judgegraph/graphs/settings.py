@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from judgegraph.errors import ConfigError, one_line
 from judgegraph.calls import Endpoint
+from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.secrets import scrubbed
 
 Samples = Annotated[int, Field(ge=1)]
@@ -50,8 +50,8 @@ def checked(method: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 known = ", ".join(parameters.parameters)
                 raise ConfigError(f"{method} has no setting {', '.join(unknown)}; known: {known}")
             given = parameters.bind(*args, **kwargs).arguments
-            wrong = faults(method, hints_of(builder), given)
-            if wrong:
+            chosen = {k: v for k, v in given.items() if v is not parameters.parameters[k].default}
+            if chosen and (wrong := faults(method, hints_of(builder), chosen)):  # hints are dear: they name chat models
                 raise ConfigError("\n".join(wrong))
             graph: Any = builder(*args, **kwargs)
             graph.method_settings = _telling(parameters, given)  # for a run's signature

@@ -7,7 +7,6 @@ it need not know which of the two answers.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ import aiohttp
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.outputs import ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from multidict import CIMultiDict
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -26,16 +25,12 @@ from yarl import URL
 
 from judgegraph import __version__
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.models.codec import completion, written
 from judgegraph.models.endpoint import Endpoint
-from judgegraph.models.http_errors import NoAnswer, NoCompletion, server_error
+from judgegraph.models.http_errors import NoAnswer, server_error
 from judgegraph.models.secrets import bare, credentials, scrubbed, secrets_of
-from judgegraph.models.sessions import Route, basic, route_to, session
-from judgegraph.models.wire import body_of, message_in, usage_in
-
-try:
-    import orjson
-except ImportError:
-    orjson = None  # type: ignore[assignment]
+from judgegraph.models.sessions import Route, basic, route_to, session, whole
+from judgegraph.models.wire import body_of, result_in
 
 OPENAI = "https://api.openai.com/v1"
 SETTINGS = ("temperature", "top_p", "max_tokens", "seed")
@@ -94,7 +89,7 @@ class FastOpenAI(BaseChatModel):
 
         Raises:
             ServerError: HTTP status 400 or more. NoAnswer: the connection failed.
-            NoCompletion: the answer has another shape.
+            NoCompletion: the answer has another shape. TooLong: it is longer than 64 MiB.
         """
         return await self.post(body_of(self.model, messages, {**self._own(), **settings}))
 
@@ -105,18 +100,18 @@ class FastOpenAI(BaseChatModel):
         try:
             async with (await session()).post(
                 url,
-                data=_written(body),
+                data=written(body),
                 headers=headers,
                 proxy=route.proxy,
                 proxy_headers=route.headers,
                 ssl=route.trust,
             ) as response:
-                status, told, answer = response.status, response.headers, await response.read()
+                status, told, answer = response.status, response.headers, await whole(response)
         except aiohttp.ClientError as error:
             failure = NoAnswer(one_line(scrubbed(f"{type(error).__name__}: {error}", self._secrets()), 300))
         else:
             if status < 400:
-                return _completion(answer, status)
+                return completion(answer, status, self._secrets)
             failure = server_error(status, told, answer, self._secrets())
         raise failure  # out here: no chain of exceptions holds aiohttp's, which carries the request's headers
 
@@ -126,7 +121,7 @@ class FastOpenAI(BaseChatModel):
     ) -> ChatResult:  # fmt: skip
         settings = kwargs if stop is None else {**kwargs, "stop": stop}
         async with asyncio.timeout(self.timeout):
-            return _result(await self.complete(messages, **settings), self.model)
+            return result_in(await self.complete(messages, **settings), self.model)
 
     def _generate(
         self, messages: list[BaseMessage], stop: list[str] | None = None,
@@ -194,48 +189,3 @@ def at(name: str, address: str | None, key: str | None, endpoint: Endpoint) -> F
         )  # fmt: skip
     except ValidationError as error:
         raise ConfigError(f"judge {endpoint.model}: {error.errors(include_input=False)[0]['msg']}") from None
-
-
-def _written(body: Mapping[str, Any]) -> bytes:
-    if orjson is not None:
-        try:
-            return orjson.dumps(body)
-        except TypeError:  # a lone surrogate, a large whole number: JSON can, orjson cannot
-            pass
-    return json.dumps(body).encode()
-
-
-def _completion(answer: bytes, status: int) -> dict[str, Any]:
-    data = _parsed(answer)
-    choices = data.get("choices") if isinstance(data, dict) else None
-    if isinstance(choices, list) and all(isinstance(c, dict) and isinstance(c.get("message"), dict) for c in choices):
-        return dict(data)
-    said = data.get("error") if isinstance(data, dict) else None
-    shown = answer[:400].decode("utf-8", "replace") if said is None else said
-    raise NoCompletion(f"HTTP {status} with {one_line(shown, 200) or 'nothing'}")
-
-
-def _parsed(answer: bytes) -> Any:
-    """What `json` makes of it, with orjson or without: where that refuses, `json` has the last word."""
-    if orjson is not None:
-        try:
-            return orjson.loads(answer)
-        except ValueError:
-            pass
-    try:
-        return json.loads(answer)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _result(data: Mapping[str, Any], model: str) -> ChatResult:
-    """LangChain's form of an answer; each message tells finish_reason, log-probabilities and the usage of them all."""
-    usage, generations = usage_in(data.get("usage")), []
-    about = {"model_name": data.get("model") or model, "model_provider": "openai", "id": data.get("id")}
-    for choice in data["choices"]:
-        message = message_in(choice["message"])
-        message.usage_metadata = usage
-        info = {"finish_reason": choice.get("finish_reason"), "logprobs": choice.get("logprobs")}
-        message.response_metadata = {**about, "token_usage": data.get("usage"), **info}
-        generations.append(ChatGeneration(message=message, generation_info=info))
-    return ChatResult(generations=generations, llm_output={"token_usage": data.get("usage"), **about})

@@ -21,6 +21,8 @@ from judgegraph.models.secrets import bare
 
 VERSION = 1
 FRESH = timedelta(days=30)  # servers change; older findings are not used
+AGAIN = timedelta(days=7)  # what a run finds out again at the cost of one refused request is not believed for longer
+REFUSABLE = {"temperature", "top_p", "seed"}
 SLACK = timedelta(days=1)  # a clock that was set back makes no finding void
 
 
@@ -66,18 +68,31 @@ def address_used(endpoint: Endpoint) -> str:
 
 
 def known_support(endpoint: Endpoint, now: datetime | None = None) -> Support | None:
-    """What was found of this endpoint in the last 30 days; None where nothing was, or it cannot be read."""
+    """What was found of this endpoint in the last 30 days; None where nothing was, or it cannot be read.
+
+    After 7 days it holds only what a run would not notice by itself: a name of the limit and a schema that are ignored
+    without a word. All else is tried once more, once in each process.
+    """
     try:
-        found = Findings.model_validate_json(_path(endpoint).read_bytes())
+        found = Findings.model_validate_json(_path(endpoint).read_bytes(), strict=True)
     except (OSError, ValueError, ConfigError):  # it is a cache: without it a run learns by itself
         return None
     same = (found.version, found.model, found.address) == (VERSION, endpoint.model, address_used(endpoint))
     age = (now or datetime.now(UTC)) - _aware(found.date)
-    if not same or not -SLACK <= age <= FRESH:
+    if not same or not -SLACK <= age <= FRESH or not _sound(found.support):
         return None
-    facts = {name for name in ("json_schema", "logprobs") if getattr(found.support, name) is not None}
-    found.support.presumed = facts
-    return found.support
+    told = found.support if age <= AGAIN else _lasting(found.support)
+    told.presumed = {name for name in ("json_schema", "logprobs", "max_tokens") if getattr(told, name) is not None}
+    return told
+
+
+def _sound(support: Support) -> bool:
+    """Each value is one that doctor may have found: others were written by somebody else."""
+    return 0 <= support.top_logprobs <= 20 and support.refused <= REFUSABLE
+
+
+def _lasting(support: Support) -> Support:
+    return Support(json_schema=support.json_schema, max_tokens=support.max_tokens)
 
 
 def keep(endpoint: Endpoint, support: Support, deviations: tuple[str, ...] = (), now: datetime | None = None) -> Path:
@@ -93,7 +108,7 @@ def keep(endpoint: Endpoint, support: Support, deviations: tuple[str, ...] = (),
     path = _path(endpoint)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, json.dumps(found.model_dump(mode="json", exclude={"support": {"presumed"}}), indent=1))
+        _replace(path, json.dumps(found.model_dump(mode="json", exclude={"support": {"presumed", "doubts"}}), indent=1))
     except OSError as error:
         raise ConfigError(f"findings cannot be kept in {path.parent}: {error.strerror or error}") from None
     return path

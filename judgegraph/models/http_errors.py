@@ -11,6 +11,7 @@ from judgegraph.errors import one_line
 from judgegraph.models.secrets import scrubbed
 
 LONGEST = 1000  # characters of a server's message that are kept
+LOOKED_AT = 2**20  # bytes of an answer that no message is found in: many more than are kept, so no key is cut in two
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class ServerError(Exception):
 
 class NoAnswer(ConnectionError):
     """The connection failed, or broke before the answer was complete."""
+
+
+class TooLong(Exception):
+    """An answer longer than any reply to a judge can be; it was not read to its end."""
 
 
 class NoCompletion(ValueError):
@@ -74,4 +79,4 @@ def _said(about: Any, body: bytes) -> str:
             extra = [f"{name}: {about[name]}" for name in ("type", "code") if isinstance(about.get(name), str)]
             text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
             return " ".join([text, *(f"({note})" for note in extra)])
-    return body[: 4 * LONGEST].decode("utf-8", "replace") or "no message"
+    return body[:LOOKED_AT].decode("utf-8", "replace") or "no message"

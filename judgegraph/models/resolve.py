@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Endpoint", "Judge", "JudgeLike", "Support", "name_of", "resolve"]
 
 
+LimitName: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+
+
 @dataclass
 class Support:
     """What a judge was found to do: None until tried.
@@ -30,6 +33,7 @@ class Support:
         tools: those offered are called. max_tokens: the name under which a limit of a reply's length is heeded,
             None where that is not known. refused: settings it does not take.
         presumed: names of what `doctor` found some days ago: the first reply that says otherwise is believed.
+        doubts: errors on end that may pass, and name the schema that was sent.
     """
 
     json_schema: bool | None = None
@@ -37,9 +41,10 @@ class Support:
     top_logprobs: int = 20
     n: bool | None = None
     tools: bool | None = None
-    max_tokens: Literal["max_tokens", "max_completion_tokens"] | None = None
+    max_tokens: LimitName | None = None
     refused: set[str] = field(default_factory=set)
     presumed: set[str] = field(default_factory=set, compare=False)
+    doubts: int = field(default=0, compare=False, repr=False)
 
 
 @dataclass
@@ -198,7 +203,7 @@ def _check_name(endpoint: Endpoint) -> tuple[str, str]:
 
 def _openai(endpoint: Endpoint, name: str) -> Judge:
     address = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or None
-    key = os.environ.get(endpoint.api_key_env)
+    key = _key(endpoint)
     if not key and not address:
         raise ConfigError(
             f"judge {endpoint.model}: no key; set {endpoint.api_key_env}, name a server of your own with "
@@ -212,6 +217,17 @@ def _openai(endpoint: Endpoint, name: str) -> Judge:
         model = _langchain_openai(name, address, key, endpoint)
     secrets = {*secrets_of(model), *credentials(address or "")} - {""}
     return Judge(endpoint.model, model, endpoint, True, secrets=tuple(sorted(secrets, key=len, reverse=True)))
+
+
+def _key(endpoint: Endpoint) -> str:
+    """The key in the environment, without white space around it, as a file or a terminal may leave it."""
+    key = os.environ.get(endpoint.api_key_env, "").strip()
+    if not key.isascii() or not key.isprintable():
+        raise ConfigError(
+            f"judge {endpoint.model}: the key in {endpoint.api_key_env} has a character that no key can have, such as "
+            "a line break or a typographic quote; copy it again"
+        )
+    return key
 
 
 def _langchain_openai(name: str, address: str | None, key: str | None, endpoint: Endpoint) -> BaseChatModel:

@@ -18,7 +18,9 @@ import aiohttp
 from yarl import URL
 
 from judgegraph.errors import ConfigError
+from judgegraph.models.http_errors import TooLong
 
+MOST = 64 * 2**20  # bytes of an answer
 LAST = 2.0  # seconds that connections of a background loop have to close when the process ends
 
 
@@ -29,6 +31,7 @@ class _Open:
 
 
 _open: dict[asyncio.AbstractEventLoop, _Open] = {}
+_inherited: list[object] = []
 
 
 async def session() -> aiohttp.ClientSession:
@@ -36,11 +39,29 @@ async def session() -> aiohttp.ClientSession:
     loop = asyncio.get_running_loop()
     found = _open.get(loop)
     if found is None:
-        for other in [known for known in _open if known.is_closed()]:
+        for other in [known for known in list(_open) if known.is_closed()]:
             _abandon(other)
         keeper = _kept(loop)
         found = _open[loop] = _Open(await anext(keeper), keeper)
     return found.session
+
+
+async def whole(response: aiohttp.ClientResponse) -> bytes:
+    """An answer's body.
+
+    Raises:
+        TooLong: it has more than 64 MiB, as they are when unpacked.
+    """
+    length = response.content_length
+    if length is not None and length <= MOST and "Content-Encoding" not in response.headers:
+        return await response.read()
+    parts, size = [], 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > MOST:
+            raise TooLong(f"the server's answer is longer than {MOST // 2**20} MiB")
+    return b"".join(parts)
 
 
 async def _kept(loop: asyncio.AbstractEventLoop) -> AsyncGenerator[aiohttp.ClientSession]:
@@ -64,6 +85,22 @@ def _abandon(loop: asyncio.AbstractEventLoop) -> None:
     closing = left.session.close()
     with suppress(StopIteration):  # which is the end of a coroutine: without a loop it has nothing to wait for
         closing.send(None)
+
+
+def _after_fork() -> None:
+    """In a forked child: the connections are the parent's. They are held and left alone, as closing them here would
+    take them from what the kernel watches for the parent too.
+    """
+    _inherited.extend(_open.values())
+    for one in _open.values():
+        if (connector := one.session.connector) is not None:
+            _inherited.append(connector)
+        one.session.detach()
+    _open.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @atexit.register

@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, UsageMetadata
 from langchain_core.messages.utils import convert_to_openai_messages
 from langchain_core.output_parsers.openai_tools import make_invalid_tool_call, parse_tool_call
+from langchain_core.outputs import ChatGeneration, ChatResult
 
 _ROLES = {"human": "user", "system": "system", "ai": "assistant", "tool": "tool"}
 _SERIES_O = re.compile(r"o\d")
@@ -107,3 +108,16 @@ def _counts(usage: Mapping[str, Any], part: str, **names: str) -> Any:
 def _count(usage: Mapping[str, Any], name: str) -> int:
     count = usage.get(name)
     return count if isinstance(count, int) else 0
+
+
+def result_in(data: Mapping[str, Any], model: str) -> ChatResult:
+    """LangChain's form of an answer; each message tells finish_reason, log-probabilities and the usage of them all."""
+    usage, generations = usage_in(data.get("usage")), []
+    about = {"model_name": data.get("model") or model, "model_provider": "openai", "id": data.get("id")}
+    for choice in data["choices"]:
+        message = message_in(choice["message"])
+        message.usage_metadata = usage
+        info = {"finish_reason": choice.get("finish_reason"), "logprobs": choice.get("logprobs")}
+        message.response_metadata = {**about, "token_usage": data.get("usage"), **info}
+        generations.append(ChatGeneration(message=message, generation_info=info))
+    return ChatResult(generations=generations, llm_output={"token_usage": data.get("usage"), **about})

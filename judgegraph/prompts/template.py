@@ -58,7 +58,7 @@ class Prompt:
         Raises:
             PromptError: a field has no value, or a value no field.
         """
-        if set(values) != self.fields:
+        if values.keys() != self.fields:
             raise PromptError(f"prompt {self.name} takes {sorted(self.fields)}, got {sorted(values)}")
         texts = {name: _clean(text_of(value)) for name, value in values.items()}
         messages = tuple((role, _fill(text, texts)) for role, text in self.parts)
@@ -70,14 +70,16 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
 
 
-Text = tuple[str, ...]  # in turn: literal text, the name of a field, literal text, ...
-
-
 @dataclass(frozen=True)
 class _Piece:
-    """A stretch of a template: what stands between sections, or a section (`tag` is its name)."""
+    """A stretch of a template: what stands between sections, or a section (`tag` is its name).
 
-    text: Text
+    Attributes:
+        head: literal text. rest: (name of a field, the literal text behind it), ...
+    """
+
+    head: str
+    rest: tuple[tuple[str, str], ...] = ()
     tag: str = ""
     optional: bool = False
 
@@ -88,26 +90,27 @@ def _fill(template: str, texts: dict[str, str]) -> str:
     left_out = False
     for piece in _pieces(template):
         if piece.tag:
-            section = _section(piece, texts)
-            left_out = not section
-            filled.append(section)
+            text = _section(piece, texts)
         else:  # where the section before it was left out, without its blank lines
-            body = piece.text
-            filled.append(_filled((body[0].lstrip("\n"), *body[1:]) if left_out else body, texts))
-            left_out = bool(filled) and not filled[-1]
+            text = _filled(piece.head.lstrip("\n") if left_out else piece.head, piece.rest, texts)
+        left_out = not text
+        filled.append(text)
     return "".join(filled).strip()
 
 
 def _section(piece: _Piece, texts: dict[str, str]) -> str:
-    body = _filled(piece.text, texts)
+    body = _filled(piece.head, piece.rest, texts)
     if piece.optional and not body.strip():
         return ""
     tag = f"{piece.tag}-{_nonce(body, texts.values())}"
     return f"<{tag}>\n{body}\n</{tag}>"
 
 
-def _filled(text: Text, texts: dict[str, str]) -> str:
-    return "".join([texts[part] if index % 2 else part for index, part in enumerate(text)])
+def _filled(head: str, rest: tuple[tuple[str, str], ...], texts: dict[str, str]) -> str:
+    body = head
+    for name, literal in rest:
+        body += texts[name] + literal
+    return body
 
 
 @lru_cache(maxsize=256)
@@ -116,12 +119,12 @@ def _pieces(template: str) -> tuple[_Piece, ...]:
     found: list[_Piece] = []
     end = 0
     for match in _sections(template):
-        found += [_Piece(_text(template[end : match.start()])), _Piece(_text(match[3]), match[1], bool(match[2]))]
+        found += [_piece(template[end : match.start()]), _piece(match[3], match[1], bool(match[2]))]
         end = match.end()
-    return (*found, _Piece(_text(template[end:])))
+    return (*found, _piece(template[end:]))
 
 
-def _text(text: str) -> Text:
+def _piece(text: str, tag: str = "", optional: bool = False) -> _Piece:
     """Literals and fields by `string.Template`'s own grammar; "$$" is a dollar sign."""
     parts, end = [""], 0
     for match in Template.pattern.finditer(text):
@@ -132,7 +135,7 @@ def _text(text: str) -> Text:
         else:
             parts[-1] += "$"
     parts[-1] += text[end:]
-    return tuple(parts)
+    return _Piece(parts[0], tuple(zip(parts[1::2], parts[2::2], strict=True)), tag, optional)
 
 
 def _sections(template: str) -> list[re.Match[str]]:
@@ -142,11 +145,10 @@ def _sections(template: str) -> list[re.Match[str]]:
 
 def _nonce(body: str, texts: Iterable[str]) -> str:
     """Eight hex digits drawn from the text that stand in no value."""
-    texts = list(texts)
-    salt = 0
+    salt, whole = 0, "\n".join(texts)  # digits have no line end in them
     while True:
         nonce = blake2b(f"{salt}\n{body}".encode(), digest_size=4).hexdigest()
-        if not any(nonce in text for text in texts):
+        if nonce not in whole:
             return nonce
         salt += 1
 

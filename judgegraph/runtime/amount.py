@@ -16,7 +16,7 @@ class Asked:
         node: who asks, such as "weigh/judge". kept: its reply is in the ledger.
         prompt: tokens. completion: tokens of one choice. n: choices asked for.
         most: calls that it may turn into, 1 or more: n choices become n calls where a judge gives one at a time.
-        again: it asks once more, as an earlier reply could not be read or held fewer choices.
+        again: it asks once more, as an earlier reply could not be read.
     """
 
     node: str

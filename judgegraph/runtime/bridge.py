@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
-from judgegraph.errors import one_line
+from judgegraph.errors import ConfigError, one_line
 
 T = TypeVar("T")
 GRACE = 5.0  # seconds that an interrupted coroutine has to put its things in order
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_inherited: list[asyncio.AbstractEventLoop] = []
 
 
 def run_sync(work: Coroutine[Any, Any, T], drain: Callable[[], None] | None = None) -> T:
@@ -23,7 +25,11 @@ def run_sync(work: Coroutine[Any, Any, T], drain: Callable[[], None] | None = No
     At the first interrupt `drain` asks the coroutine to come to its end, which is waited for; then the interrupt goes
     on to the caller, with a note of what the coroutine raised meanwhile. The second one, or the first where there is
     no `drain`, cancels the coroutine and waits until it has ended, `GRACE` seconds at most.
+
+    Raises:
+        ConfigError: called on the loop's own thread, which would wait for itself.
     """
+    _refuse_own_thread(work)
     outcome: Future[T] = Future()
     tasks: list[asyncio.Task[T]] = []
 
@@ -50,6 +56,24 @@ def run_sync(work: Coroutine[Any, Any, T], drain: Callable[[], None] | None = No
         raise
 
 
+def _refuse_own_thread(work: Coroutine[Any, Any, Any]) -> None:
+    """A loop of its own for the inner run would not do: the outer one stands meanwhile, and with it the replies to its
+    requests, for whose end the inner one may have to wait at their judge's limits.
+    """
+    try:
+        inside = asyncio.get_running_loop() is _loop
+    except RuntimeError:
+        return
+    if inside:
+        work.close()
+        name = getattr(work, "__name__", "aevaluate")
+        raise ConfigError(
+            f"{name.removeprefix('a')} was called within a run, on the thread that works for it, and would wait for "
+            f"itself: in an async node write 'await judgegraph.{name}(...)'; in on_item, on_progress or a "
+            "generator of samples leave it until the run has ended, or do it before"
+        )
+
+
 def _hand_over(task: asyncio.Task[T], outcome: Future[T]) -> None:
     if task.cancelled():
         outcome.set_exception(asyncio.CancelledError())
@@ -57,6 +81,22 @@ def _hand_over(task: asyncio.Task[T], outcome: Future[T]) -> None:
         outcome.set_exception(error)
     else:
         outcome.set_result(task.result())
+
+
+def _after_fork() -> None:
+    """A forked child has the loop, but not the thread that ran it, and maybe a lock that nobody will release.
+
+    The loop is held and left alone: what waits for its connections in the kernel is shared with the parent's.
+    """
+    global _lock, _loop
+    _lock = threading.Lock()
+    if _loop is not None:
+        _inherited.append(_loop)
+    _loop = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _background() -> asyncio.AbstractEventLoop:

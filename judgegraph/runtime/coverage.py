@@ -23,17 +23,18 @@ class _Part:
     each: int = 1
 
 
-def coverage(summary: Summary, rejected: int = 0) -> tuple[float, str]:
+def coverage(summary: Summary, rejected: int = 0, unjudged: int = 0) -> tuple[float, str]:
     """The least share, over all that a run was asked for, of what could be read, and what it is the share of.
 
     Each line of final scores has the share n_ok / n; of pairs that were compared it is the share that got a verdict,
     a tie too. Only "ok" counts: an abstention is no score, and neither is one that was refused, not readable, or not
-    paid for. A sample whose graph failed misses its scores in every line, a row that was rejected does too: nobody
-    knows what it would have brought. Criteria that were written for single samples are one line, or a criterion of
-    one sample would be the weakest of all. Without lines it is the share of samples for which anything could be read.
+    paid for. A sample whose graph failed misses its scores in every line; a row that was rejected does too, and so does
+    a sample that was never judged: nobody knows what they would have brought. Criteria that were written for single
+    samples are one line, or a criterion of one sample would be the weakest of all. Without lines it is the share of
+    samples for which anything could be read.
 
     Args:
-        rejected: rows of the data that are no samples.
+        rejected: rows of the data that are no samples. unjudged: samples of the data without an item.
 
     Returns:
         (share from 0 to 1, name); 0 for a run without samples.
@@ -45,7 +46,8 @@ def coverage(summary: Summary, rejected: int = 0) -> tuple[float, str]:
         parts.append(_Part(PAIRS, pairs - summary.verdicts["none"], pairs))
     if not parts:
         parts = [_Part(ALL, summary.judged, summary.samples.total())]
-    shares = [(part.ok / whole if (whole := part.n + rejected * part.each) else 0.0, part.name) for part in parts]
+    absent = rejected + unjudged
+    shares = [(part.ok / whole if (whole := part.n + absent * part.each) else 0.0, part.name) for part in parts]
     return min(shares, key=lambda share: share[0])
 
 

@@ -66,7 +66,7 @@ class DiskIndex:
     def _move(self) -> None:
         rows, self._few = self._few or {}, None
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -512"):
+        for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -256"):
             self._run(f"PRAGMA {setting}")
         self._run(_TABLE)
         self._run("BEGIN")  # never committed: nobody else reads it

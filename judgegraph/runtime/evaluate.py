@@ -16,7 +16,9 @@ from judgegraph.calls.limits import Limits
 from judgegraph.errors import ConfigError
 from judgegraph.models.prices import Prices
 from judgegraph.models.resolve import resolve
+from judgegraph.runtime.arguments import check_arguments, check_setting
 from judgegraph.runtime.bridge import run_sync
+from judgegraph.runtime.collector import seldom
 from judgegraph.runtime.folder import MANIFEST, Folder
 from judgegraph.runtime.kept import kept
 from judgegraph.runtime.resume import units
@@ -32,6 +34,7 @@ def evaluate(graph: Any, samples: Iterable[Sample], **settings: Any) -> Run:
     Works inside a running event loop too, such as a notebook's. The first KeyboardInterrupt sets `stop`: what is in
     flight is finished and saved, then the interrupt goes on to the caller; a second one cancels what is in flight.
     """
+    check_setting("stop", settings.get("stop"))
     stop = settings.pop("stop", None) or threading.Event()
     return run_sync(aevaluate(graph, samples, stop=stop, **settings), drain=stop.set)
 
@@ -61,7 +64,8 @@ async def aevaluate(
         retry_failed: take up the failed samples of the run in `out`, and no others. A reply in the ledger that cannot
             be read is asked for once more. What was found before stays where the retry comes to less.
         on_item: called with every finished item, in the order of finishing; what it raises ends the run.
-        on_progress: called with a `Progress` after an item, every 0.1 s at most, and at the end.
+        on_progress: called with a `Progress` after an item, every 0.1 s at most, every second while nothing
+            ends, and at the end.
         stop: once it is set, by any thread, what is in flight is finished and nothing new is begun.
 
     Returns:
@@ -75,7 +79,10 @@ async def aevaluate(
             LedgerError: the ledger's file is none of ours, or cannot be written.
         DataError: what comes is no sample, has the id of an earlier one, or was judged with another content.
     """
-    _check(graph, concurrency, timeout)
+    check_arguments(
+        graph, samples, concurrency, timeout, budget=budget, limits=limits, stop=stop, prices=prices, ledger=ledger,
+        on_item=on_item, on_progress=on_progress,
+    )  # fmt: skip
     folder = Folder(out) if out is not None else None
     if retry_failed and not (folder and (folder.path / MANIFEST).exists()):
         raise ConfigError(f"retry_failed needs the folder of a run that has begun (out=), got {out!r}")
@@ -87,22 +94,13 @@ async def aevaluate(
     work = Work(graph, timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
     work.stop = stop or work.stop
     with (
+        seldom(),
         closing(given),
         kept(work, concurrency, samples, ledger, retry=retry_failed) as record,
         closing(units(chain(first, given), folder, retry_failed)) as work.units,
     ):
         await _all(work, concurrency)
     return Run(record.told, sorted(work.held, key=lambda item: item.place), folder)
-
-
-def _check(graph: Any, concurrency: int, timeout: float) -> None:
-    if not (hasattr(graph, "ainvoke") and hasattr(graph, "get_name")):
-        what = "compile it: graph.compile()" if hasattr(graph, "compile") else "such as judgegraph.graphs.sageval()"
-        raise ConfigError(f"a graph is a compiled LangGraph, {what}; got {type(graph).__name__}")
-    if concurrency < 1:
-        raise ConfigError(f"concurrency is 1 or more, got {concurrency}")
-    if not timeout > 0:  # nan too
-        raise ConfigError(f"timeout is more than 0 seconds, got {timeout:g}")
 
 
 def _resolve_judges(graph: Any) -> None:
@@ -114,6 +112,7 @@ def _resolve_judges(graph: Any) -> None:
 
 async def _all(work: Work, concurrency: int) -> None:
     token = context.set(work.calls)
+    beat = asyncio.create_task(work.beat())
     try:
         async with asyncio.TaskGroup() as group:
             for slot in range(concurrency):
@@ -124,6 +123,9 @@ async def _all(work: Work, concurrency: int) -> None:
         known = [e for e in errors.exceptions if isinstance(e, ConfigError)]
         raise (known or errors.exceptions)[0] from None
     finally:
+        beat.cancel()
         context.reset(token)
+    if beat.done():  # it ends by itself only where `on_progress` raised
+        beat.result()
     if work.on_progress:
         work.on_progress(work.progress())

@@ -4,41 +4,62 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.runtime.claim import (
+    FILES,
+    IN_FLIGHT,
+    ITEMS,
+    JOURNAL,
+    LEDGER,
+    LOCK,
+    MANIFEST,
+    REJECTED,
+    Traces,
+    is_manifest,
+    refuse_others,
+)
 from judgegraph.runtime.compact import compact
 from judgegraph.runtime.inflight import InFlight, Mark
 from judgegraph.runtime.item import Item, failed_item, failures
 from judgegraph.runtime.journal import Journal, Known
 from judgegraph.runtime.lines import end_of_lines, index
-from judgegraph.runtime.read_items import read_by_place, read_items
+from judgegraph.runtime.read_items import Skipped, ignored, read_by_place, read_items
+from judgegraph.runtime.same_items import same_items, stamp
+from judgegraph.runtime.whole_file import unwritable, write_lines, writing
 
-MANIFEST, ITEMS, REJECTED = "manifest.json", "items.jsonl", "rejected.json"
-LEDGER, JOURNAL, IN_FLIGHT, LOCK = "ledger.sqlite", "journal.sqlite", ".inflight", ".lock"
+__all__ = ["IN_FLIGHT", "ITEMS", "JOURNAL", "LEDGER", "LOCK", "MANIFEST", "REJECTED", "Folder"]
 
 
 class Folder:
     """Where a run writes; files are readable by their owner alone.
 
     `open` takes the folder for this process and puts it in order after an unclean exit: a torn last line is cut off,
-    lines that the journal lacks are entered, and samples that were in flight get a strike.
+    lines that the journal lacks are entered, and samples that were in flight get a strike. Until `begun` is called,
+    `close` leaves a folder that held no run as it was.
+
+    Attributes:
+        damaged: lines found by `open` that hold no item. read_all: whether it read them all, not the latest only.
+        is_run: whether this process has begun.
 
     Raises:
-        ConfigError: from the methods that write: the path is empty, another process writes there, or it cannot be
-            written to.
+        ConfigError: the path is none; from the methods that write: what lies there is no run's, another process writes
+            there, or it cannot be written to.
     """
 
     journal: Journal
     in_flight: InFlight
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        if not os.fspath(path):
-            raise ConfigError("a run's folder has a name; got ''")
-        self.path = Path(path)
+        name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+        if not isinstance(name, str) or not name or "\0" in name:
+            raise ConfigError(f"a run's folder has a name; got {one_line(repr(path), 80)}")
+        self.path = Path(name)
+        self.damaged, self.read_all, self.is_run = 0, False, False
         self._items, self._end = -1, 0
         self._held = ExitStack()
 
@@ -46,14 +67,21 @@ class Folder:
         """Make the folder, or take up what is there; `slots` samples may be in flight."""
         try:
             with self._writing():
+                refuse_others(self.path, self.earlier())
+                self._traces = Traces(self.path)
                 self.path.mkdir(parents=True, exist_ok=True)
+                self._held.callback(self._traces.remove_folders)
                 self._lock()
+                self._traces.look()
+                self._held.callback(self._traces.remove_files)
+                refuse_others(self.path, self.earlier())
                 self._items = os.open(self.path / ITEMS, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
                 self._held.callback(os.close, self._items)
                 self.in_flight = InFlight(self.path / IN_FLIGHT)
                 self._held.callback(self.in_flight.close)
             self.journal = Journal(self.path / JOURNAL)
             self._held.callback(self.journal.close)
+            self._held.callback(self._force)
             with self._writing():
                 self._recover(slots)
         except BaseException:
@@ -74,23 +102,33 @@ class Folder:
         self._held.callback(lock.release)
 
     def _recover(self, slots: int) -> None:
-        if os.fstat(self._items).st_size and not isinstance(self.earlier().get("configuration"), dict):
-            raise ConfigError(
-                f"{self.path / ITEMS} is there, but no manifest that says of which configuration; choose another folder"
-            )
-        self._end = end_of_lines(self._items)
-        os.ftruncate(self._items, self._end)
-        if self.journal.state.moving or self.journal.state.end > self._end:  # a power cut took lines it knew
+        items, self._end = self.path / ITEMS, end_of_lines(self._items)
+        if self.journal.state.end > self._end or not same_items(self.journal, items):
             self.journal.forget_lines()
-        index(self.journal, self.path / ITEMS)
+        self.journal.saw()
+        if self._end < os.fstat(self._items).st_size:
+            os.ftruncate(self._items, self._end)
+        self.read_all = self.journal.state.end == 0
+        self.damaged = index(self.journal, items)
         if marks := list(self.in_flight.left()):
             self.journal.strike(marks)
         self.in_flight.clear(slots)
 
+    def begun(self) -> None:
+        """Its manifest is written: from now on it is a run's folder."""
+        self.is_run = True
+        self._traces.keep()
+
+    def _force(self) -> None:
+        if not self.journal.failed:
+            stamp(self.journal, self._items, self.path / ITEMS)
+
     def enter(self, slot: int, mark: Mark) -> None:
         """A worker begins with a sample."""
-        with self._writing():
+        try:  # not `_writing`, which is dear: this is done for every sample
             self.in_flight.enter(slot, mark)
+        except OSError as error:
+            raise unwritable(error, self.path) from None
 
     def add(self, slot: int, item: Item, mark: Mark, before: Known | None) -> Item:
         """One finished sample, written so that a killed run keeps it; gives it as it was written."""
@@ -104,18 +142,20 @@ class Folder:
 
     def leave(self, slot: int) -> None:
         """A worker has ended with its sample."""
-        with self._writing():
+        try:
             self.in_flight.leave(slot)
+        except OSError as error:
+            raise unwritable(error, self.path) from None
 
     def _write(self, line: bytes) -> int:
-        with self._writing():
-            try:
-                written = os.write(self._items, line)
-                while written < len(line):  # the disk is nearly full: the rest, or the error
-                    written += os.write(self._items, line[written:])
-            except OSError:
+        try:
+            written = os.write(self._items, line)
+            while written < len(line):  # the disk is nearly full: the rest, or the error
+                written += os.write(self._items, line[written:])
+        except OSError as error:
+            with self._writing():
                 os.ftruncate(self._items, self._end)
-                raise
+            raise unwritable(error, self.path) from None
         return len(line)
 
     def settle(self) -> None:
@@ -140,17 +180,26 @@ class Folder:
         with writing(self.path):
             yield
 
-    def items(self) -> Iterator[Item]:
+    def items(self, skipped: Skipped = ignored) -> Iterator[Item]:
         """The finished samples, each once, as they finished; a torn last line is left out.
 
+        Args:
+            skipped: is told of each whole line that holds no item, and so is left out.
+
         Raises:
-            DataError: there are none to be read, or a line is no item.
+            DataError: there are none to be read.
         """
-        return read_items(self.path / ITEMS, self.path / JOURNAL)
+        return read_items(self.path / ITEMS, self.path / JOURNAL, skipped)
 
     def items_by_place(self) -> Iterator[Item]:
         """The same in the order of the dataset."""
         return read_by_place(self.path / ITEMS, self.path / JOURNAL)
+
+    def owns(self, path: str | os.PathLike[str], ledger: object = None) -> bool:
+        """Whether a path is of a file that the run needs; `ledger` is what its manifest says of it."""
+        own = [self.path / name for name in FILES]
+        own += [self.path / ledger] if isinstance(ledger, str) else []
+        return os.path.realpath(path) in map(os.path.realpath, own)
 
     def earlier(self) -> dict[str, Any]:
         """The manifest as it is there; empty where there is none, or it cannot be read."""
@@ -166,9 +215,12 @@ class Folder:
             DataError: this is no run's folder.
         """
         try:
-            return dict(json.loads((self.path / MANIFEST).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
-            raise DataError(f"{self.path} is no run's folder: {error}") from None
+            found = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise DataError(f"{self.path} is no run's folder: {one_line(error)}") from None
+        if not is_manifest(found):
+            raise DataError(f"{self.path} is no run's folder: {MANIFEST} is no manifest of a run")
+        return dict(found)
 
 
 def _written(item: Item) -> tuple[Item, bytes]:
@@ -179,31 +231,3 @@ def _written(item: Item) -> tuple[Item, bytes]:
         why = f"its result cannot be written: {one_line(error)}"
         failed = failed_item(item.sample, "agent_error", why, item.ms, item.place)
         return failed, failed.line().encode() + b"\n"
-
-
-@contextmanager
-def writing(path: Path) -> Generator[None]:
-    """What the system says of a write is told in one line."""
-    try:
-        yield
-    except OSError as error:
-        raise ConfigError(f"cannot write {error.filename or path}: {error.strerror or error}") from None
-
-
-def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """A whole file at once: the old one or the new one, never half of it.
-
-    Raises:
-        ConfigError: it cannot be written.
-    """
-    new = path.with_name(f".{path.name}.new")
-    with writing(path):
-        try:
-            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in lines)
-            new.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                new.unlink(missing_ok=True)
-            raise

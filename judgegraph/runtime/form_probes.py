@@ -27,7 +27,8 @@ KINDS = form_of(grade={"type": "integer", "enum": [3, 5, 7]}, tone={"type": "str
 async def json_schema(bench: Bench) -> Probe:
     """A strict schema with a key that nobody would write unasked."""
     name = "json_schema"
-    heard = await bench.ask(FEELING, schema=ODD, form="calmness")
+    known = bench.fresh(json_schema=True)  # so that False is a refusal, and not what free text would teach
+    heard = await bench.ask(FEELING, support=known, schema=ODD, form="calmness")
     if heard.unclear:
         return unmeasured(name, heard.failure)
     if heard.failure or heard.support.json_schema is False:

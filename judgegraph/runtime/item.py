@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from judgegraph.errors import one_line
 from judgegraph.types import (
@@ -43,9 +43,9 @@ class Item(Value):
     scores: tuple[Score, ...] = ()
     rectifications: tuple[Rectification, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
-    aspects: dict[str, tuple[Criterion, ...]] = {}
+    aspects: dict[str, tuple[Criterion, ...]] = Field(default_factory=dict)
     criteria: tuple[Criterion, ...] = ()
-    branches: dict[str, Criterion] = {}
+    branches: dict[str, Criterion] = Field(default_factory=dict)
     plan: Plan | None = None
     findings: tuple[Finding, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
@@ -53,7 +53,7 @@ class Item(Value):
     overall: float | None = None
     verdict: Verdict | None = None
     notes: tuple[Note, ...] = ()
-    other: dict[str, Any] = {}
+    other: dict[str, Any] = Field(default_factory=dict)
     place: int = 0
     ms: float = 0.0
 
@@ -80,9 +80,12 @@ def failures(item: Item) -> int:
     return sum(getattr(part, "status", "ok") not in FINE for part in [item, *parts])
 
 
+FOUND = frozenset(Item.model_fields) - {"sample", "place", "ms"}  # keys of a state that an item keeps
+
+
 def item_of(sample: Sample, state: Mapping[str, Any], ms: float, place: int = 0) -> Item:
     """From a graph's final state; human labels that lie off a score's scale are noted."""
-    known = {key: state[key] for key in Item.model_fields if key in state and key not in ("sample", "place", "ms")}
+    known = {key: value for key, value in state.items() if key in FOUND}
     for key in LISTED:
         if isinstance(known.get(key), Mapping):
             known[key] = tuple(known[key].values())
@@ -109,6 +112,8 @@ def _plain(value: Any) -> Any:
 
 
 def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
+    if not sample.human:
+        return []
     ranked = sorted(scores, key=lambda s: s.stage == "final")  # an aspect may share a criterion's name, not its scale
     scales = {s.criterion.casefold(): s.scale for s in ranked if s.scale is not None and not s.scale.labels}
     found = []

@@ -33,6 +33,7 @@ _TABLES = (
     'CREATE TABLE state ("end" INTEGER NOT NULL, superseded INTEGER NOT NULL, moving INTEGER NOT NULL)',
     "INSERT INTO state VALUES (0, 0, 0)",
 )
+_SEEN = "CREATE TABLE IF NOT EXISTS seen (size INTEGER NOT NULL, time INTEGER NOT NULL)"
 _FINISH = "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?, 0, ?)"
 _STRIKE = """INSERT INTO samples VALUES (?, ?, ?, NULL, 0, ?, NULL)
     ON CONFLICT (id) DO UPDATE SET strikes = strikes + excluded.strikes"""
@@ -126,9 +127,34 @@ class Journal:
         self._run(_FORGET)
         self.state = State()
 
+    @property
+    def failed(self) -> bool:
+        """Whether it could not be written once, so that it lacks something."""
+        return self._failure is not None
+
     def empty(self) -> bool:
         """Whether it knows no sample at all, so that nothing need be looked up."""
         return self._run("SELECT 1 FROM samples LIMIT 1").fetchone() is None
+
+    def at_or_after(self, id: bytes) -> tuple[bytes, int] | None:
+        """(digest of its id, offset) of the first finished sample from a digest on; None where there is none."""
+        row = self._run(
+            "SELECT id, offset FROM samples WHERE id >= ? AND offset IS NOT NULL ORDER BY id LIMIT 1", (id,)
+        ).fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def seen(self) -> tuple[int, int] | None:
+        """Bytes and time (nanoseconds) of the file of items when `saw` was told last; None where nothing is known."""
+        row = self._run("SELECT size, time FROM seen").fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def saw(self, size: int | None = None, time: int | None = None) -> None:
+        """What the file of items looks like now that nobody writes it; without arguments: somebody will."""
+        self._begin()
+        self._run("DELETE FROM seen")
+        if size is not None:
+            self._run("INSERT INTO seen VALUES (?, ?)", (size, time))
+        self.commit()
 
     def statuses(self) -> list[tuple[str, bool, int]]:
         """(status, whether a part of the item failed, how many) of the finished samples."""
@@ -174,6 +200,7 @@ class Journal:
                 if self._db.in_transaction:  # what is lost is indexed again from the items
                     self._db.execute("ROLLBACK")
             self._failure = ConfigError(f"cannot write {self.path}: {error}")
+            self._failure.ends_run = True
             raise self._failure from None
 
 
@@ -239,12 +266,14 @@ def _check(db: sqlite3.Connection, path: Path) -> None:
         raise ConfigError(
             f"{path} was written by a newer judgegraph (journal {version}, ours {SCHEMA}); it was left as it is"
         )
-    for setting in ("journal_mode = WAL", "synchronous = NORMAL", "cache_size = -1000"):
+    for setting in ("journal_mode = WAL", "synchronous = NORMAL", "cache_size = -400"):
         db.execute(f"PRAGMA {setting}").fetchone()
-    if not tables:
+    if tables:  # one that was made before this table was
+        db.execute(_SEEN)
+    else:
         with db:
             db.execute("BEGIN IMMEDIATE")
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {SCHEMA}")
-            for table in _TABLES:
+            for table in (*_TABLES, _SEEN):
                 db.execute(table)

@@ -8,6 +8,7 @@ from collections.abc import Generator, Iterable
 from contextlib import closing, contextmanager, suppress
 
 from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.limits import limits_of_run
 from judgegraph.errors import ConfigError
 from judgegraph.runtime.configuration import configuration, data_of
 from judgegraph.runtime.folder import LEDGER, MANIFEST, REJECTED, Folder
@@ -41,8 +42,11 @@ def kept(
         with _paying(work, record, ledger or folder.path / LEDGER):
             try:
                 folder.write(MANIFEST, record.of("running"))
+                folder.begun()
                 yield record
             except BaseException:
+                if not folder.is_run:
+                    raise
                 with suppress(ConfigError):  # what ended the run is worth more than what became of its manifest
                     _end(folder, record, "stopped", samples)
                 raise
@@ -53,17 +57,22 @@ def kept(
 
 @contextmanager
 def _paying(work: Work, record: Record, ledger: str | os.PathLike[str] | None) -> Generator[None]:
-    with closing(Ledger(ledger, run=record.run)) as work.calls.ledger:
-        work.calls.purse.resume(*work.calls.ledger.spent())
+    calls = work.calls
+    with limits_of_run(calls.limits) as calls.limits, closing(Ledger(ledger, run=record.run)) as calls.ledger:
+        record.pays(calls.ledger)
         yield
 
 
 def _count(work: Work, folder: Folder, retry: bool) -> None:
     """What earlier processes finished, and this one leaves as it is."""
     found: Counter[str] = Counter()
+    again = 0
     for status, failed, count in folder.journal.statuses():
         if not taken_again(status, failed, retry):
             found[status] += count
+        else:
+            again += count
+    work.again = again if retry else None
     work.statuses, work.resumed = found, found.total()
 
 

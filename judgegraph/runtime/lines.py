@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from json import JSONDecoder
 from pathlib import Path
@@ -88,29 +89,42 @@ def id_of_line(line: bytes, where: str) -> bytes:
     return id_digest(item_of_line(line, where).id)
 
 
-def index(journal: Journal, path: Path) -> None:
+def index(journal: Journal, path: Path) -> int:
     """Enter the lines that stand behind the last one that the journal knows.
 
-    Raises:
-        DataError: a line holds no item.
+    Returns:
+        How many of them hold no item: they stay where they are, and their samples are not finished.
     """
+    damaged = 0
     with path.open("rb") as file:
         for at, line in lines(file, journal.state.end):
-            item = item_of_line(line, f"{path}, at byte {at}")
-            mark = mark_of(item.sample, item.place)
+            try:
+                item = item_of_line(line, "")
+                mark = mark_of(item.sample, item.place)
+            except DataError:
+                damaged += not blank(line)
+                journal.state.end = at + len(line)
+                continue
             known = journal.known(mark.id)
             if known is not None and known.status is not None and not journal.state.superseded:
                 journal.note(superseded=True)
             journal.finish(mark, item.status, failures(item), at, at + len(line))
-    journal.commit()
+    journal.note()
+    return damaged
+
+
+def blank(line: bytes) -> bool:
+    """Whether it holds nothing, so that nothing is lost with it."""
+    return not line.strip()
 
 
 def latest(file: IO[bytes], end: int, where: str) -> DiskIndex:
-    """Digest of an id -> where its last line starts."""
+    """Digest of an id -> where its last line starts; lines that hold no item are passed over."""
     found = DiskIndex()
     try:
         for at, line in lines(file, 0, end):
-            found.put(id_of_line(line, f"{where}, at byte {at}"), at)
+            with suppress(DataError):
+                found.put(id_of_line(line, where), at)
     except BaseException:
         found.close()
         raise

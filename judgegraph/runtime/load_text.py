@@ -68,6 +68,8 @@ def most_unpacked(path: Path) -> int:
 
     The size that a gzip file declares is not asked: where the file is cut off, other bytes stand in its place.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe would be waited for, and cannot be read twice
+        raise DataError(f"{one_line(path)}: is no file, but a pipe or a device; save what it gives to a file first")
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"

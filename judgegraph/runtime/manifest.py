@@ -6,13 +6,16 @@ import os
 import platform
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
 from judgegraph import __version__
+from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.reservation import Spent
 from judgegraph.runtime.signature import details, signature
+from judgegraph.runtime.spending import Bill, carried, ledger_name
 from judgegraph.runtime.work import Work
 
 PACKAGES = ("langgraph", "langchain-core", "langchain-openai", "pydantic")
@@ -35,6 +38,15 @@ class Record:
         self.told: dict[str, Any] = {}
         self._fixed = {"configuration": dict(configuration), "data": dict(data) if data is not None else None}
         self._started = earlier.get("started") or _now()
+        self._ledger: str | None = None
+        self._before: Bill = astuple(Spent())
+
+    def pays(self, ledger: Ledger) -> None:
+        """The run's calls are paid for in this ledger; what it spent earlier, wherever, counts."""
+        folder = self._work.folder.path if self._work.folder else None
+        spent, self._before = carried(self._earlier, ledger, folder)
+        self._work.calls.purse.resume(*spent)
+        self._ledger = ledger_name(ledger.path, folder)
 
     def ended(self, retry: bool) -> str:
         """How the run ended in order: a retry takes up no new samples, so a stopped run stays stopped."""
@@ -69,13 +81,24 @@ class Record:
                 "failed": sum(count for status, count in statuses.items() if status != "ok"),
             },
             "calls": added(self._earlier.get("calls"), counts),
+            "damaged_lines": self._damaged(),
             "spent": asdict(purse.spent),
+            "spent_before": asdict(Spent(*self._before)),
+            "ledger": self._ledger,
             "budget": asdict(purse.budget) if purse.budget else None,
             "started": self._started,
             "ended": _now() if state != "running" else None,
             "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
         }
         return self.told
+
+    def _damaged(self) -> int:
+        """Lines of the items' file that hold no item, as far as they were looked at."""
+        folder = self._work.folder
+        if folder is None:
+            return 0
+        known = self._earlier.get("damaged_lines")
+        return folder.damaged + (known if isinstance(known, int) and not folder.read_all else 0)
 
     def _statuses(self) -> dict[str, int]:
         """Of all finished samples."""

@@ -67,7 +67,8 @@ class Tally:
             count = self._node(node)
             count.kept += min(rest.kept for rest in each)
             count.lowest = count.lowest.plus(Amount.least(rest.paid for rest in each))
-            count.readable = count.readable.plus(Amount.most(rest.readable for rest in each))
+            least = Amount.least(rest.paid for rest in each)  # above it where only unreadable replies are known
+            count.readable = count.readable.plus(Amount.most((least, *(rest.readable for rest in each))))
             count.highest = count.highest.plus(Amount.most(rest.paid for rest in each))
 
     def _node(self, name: str) -> NodeCount:

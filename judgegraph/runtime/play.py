@@ -11,6 +11,7 @@ from judgegraph.calls.address import address_of
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.estimate import completion_tokens
 from judgegraph.calls.exchange import Call, Choice, unpacked
+from judgegraph.calls.features import as_sent
 from judgegraph.models.resolve import Judge, trying
 from judgegraph.runtime.amount import Asked
 from judgegraph.runtime.stand_in import Turns, complains, invented
@@ -21,7 +22,15 @@ if TYPE_CHECKING:
 
     from judgegraph.runtime.rehearsal import Rehearsal
 
+MOST = 1000  # questions of a sample; asking again and several replies to one question are not counted
 _TASK = re.compile(r"During task with name '([^']*)'")
+
+
+class Endless(Exception):
+    """Ends a run of the graph that asks on and on."""
+
+    def __init__(self) -> None:
+        super().__init__(f"no end was found: it asks more than {MOST:,} questions")
 
 
 @dataclass
@@ -34,28 +43,38 @@ class Play:
     turns: Turns = field(default_factory=Turns)
     invents: bool = False
     last: str = ""
+    questions: int = 0
 
     def answer(self, judge: Judge, call: Call) -> list[Choice]:
         """In place of a judge."""
         address = address_of(judge, call)
         row = self.about.row(address)
+        self._count(call)
         if address not in self.asked:
-            self.asked[address] = self._told(judge, call, address, row is not None)
+            self.asked[address] = self._told(judge, as_sent(judge, call), address, row is not None)
         if row is not None:
             return unpacked(row.body)
         self.invents = True
-        return invented(self.manner, call, address, self.turns.before(call) >= judge.endpoint.asks - 1)
+        last = self.turns.before(call) >= judge.endpoint.asks - 1
+        return invented(self.manner, as_sent(judge, call), address, last)
+
+    def _count(self, call: Call) -> None:
+        """Graphs of ours end; what one with code of the caller's own does is not known."""
+        self.last = node_at_work()
+        self.questions += not (call.repeat or complains(call))
+        if self.about.own and self.questions > MOST:
+            raise Endless
 
     def _told(self, judge: Judge, call: Call, address: bytes, kept: bool) -> Asked:
-        about = self.about
-        self.last = node = node_at_work()
+        about, node = self.about, self.last
         price = about.prices.price_of(judge)
         if price is None and not kept:
             about.unpriced.add(judge.name)
         each = about.completion.get(node)
         tokens = completion_tokens(call) / call.n if each is None else each
         prompt = 0 if kept else about.prompt(judge, call, address)
-        return Asked(node, kept, prompt, tokens, call.n, self._most(call), complains(call) or call.repeat > 0, price)
+        again = self.manner.stubborn and complains(call)
+        return Asked(node, kept, prompt, tokens, call.n, self._most(call), again, price)
 
     def _most(self, call: Call) -> int:
         """Of several choices each may need a call; where the first form is ignored, all of them once more."""
@@ -67,7 +86,7 @@ class Play:
 
 @contextmanager
 def standing_in(play: Play, judges: dict[Any, Judge]) -> Generator[None]:
-    calls, tried = context.set(CallContext(stand_in=play.answer)), trying.set(judges)
+    calls, tried = context.set(CallContext(stand_in=play.answer, kept=play.about.row)), trying.set(judges)
     try:
         yield
     finally:

@@ -12,6 +12,9 @@ class Progress:
 
     Attributes:
         done: samples that need nothing more; resumed: those among them that an earlier process finished.
+        in_flight: samples that are being judged. again: failed samples of earlier processes that a retry takes up, as
+            far as they are among its samples; None where it is none.
+        held_back: seconds for which a server wants to be left alone, 0 where none does.
         total: samples of the dataset, None where that is not known.
         by_status: an item's status -> how many of `done` have it.
         requests: sent by this process, retries included. calls: replies it paid for. saved: replies that it found in
@@ -32,3 +35,6 @@ class Progress:
     completion_tokens: int = 0
     usd: float | None = None
     seconds: float = 0.0
+    in_flight: int = 0
+    again: int | None = None
+    held_back: float = 0.0

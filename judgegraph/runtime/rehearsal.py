@@ -14,26 +14,15 @@ from judgegraph.calls.ledger import Paid
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.prices import Prices
 from judgegraph.models.resolve import Judge
+from judgegraph.runtime.mishaps import Mishap, Mishaps
+from judgegraph.runtime.own_code import own_code
 from judgegraph.runtime.plan_count import Run
-from judgegraph.runtime.play import Play, node_of, standing_in
+from judgegraph.runtime.play import Endless, Play, node_of, standing_in
 from judgegraph.runtime.stand_in import MANNERS
 from judgegraph.types import Sample
 
 PATIENCE = 60.0  # seconds for one sample with replies of one manner
 ALL = (1 << len(MANNERS)) - 1
-
-
-@dataclass(frozen=True)
-class Mishap:
-    """A graph that did not come to its end with invented replies: what it would ask after that is not known."""
-
-    sample: str
-    node: str
-    reason: str
-
-    def __str__(self) -> str:
-        where = f"node '{self.node}', " if self.node else ""
-        return f"{where}sample '{one_line(self.sample, 60)}': {self.reason}"
 
 
 @dataclass
@@ -43,7 +32,8 @@ class Rehearsal:
     Attributes:
         completion: node -> tokens of one choice, as measured; of others they are assumed.
         counters: judge's name -> how its tokens are counted. unpriced: names of judges whose price is not known.
-        timeouts: samples that did not end in `PATIENCE` seconds.
+        stuck: runs of the graph that did not end in `PATIENCE` seconds, or asked on and on.
+        own: where code of the caller's own may decide what is asked.
         invented: some replies were. again: `known` met calls that asked once more.
     """
 
@@ -53,13 +43,17 @@ class Rehearsal:
     completion: Mapping[str, float] = field(default_factory=dict)
     counters: dict[str, TokenCounter] = field(default_factory=dict)
     unpriced: set[str] = field(default_factory=set)
-    mishaps: list[Mishap] = field(default_factory=list)
-    timeouts: int = 0
+    mishaps: Mishaps = field(default_factory=Mishaps)
+    stuck: int = 0
     invented: bool = False
     again: bool = False
+    own: tuple[str, ...] = field(init=False)
     _judges: dict[str, dict[Any, Judge]] = field(default_factory=dict)
     _rows: dict[bytes, Paid | None] = field(default_factory=dict)  # of the sample at hand
     _sizes: dict[bytes, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.own = own_code(self.graph)
 
     async def runs(self, sample: Sample) -> dict[int, Run]:
         """The calls of a sample: bit of a manner -> address -> call; one for all where every reply is known."""
@@ -67,15 +61,17 @@ class Rehearsal:
         self._sizes.clear()
         whole: dict[int, Run] = {}
         broken: dict[int, Run] = {}
+        met: list[Mishap] = []
         for index, manner in enumerate(MANNERS):
             play = Play(self, manner)
             mishap = await self._played(play, sample)
-            if mishap is not None:
-                self.mishaps.append(mishap)
+            met += [mishap] if mishap is not None else []
             (whole if mishap is None else broken)[1 << index] = play.asked
             self.invented = self.invented or play.invents
             if not play.invents:
-                return {ALL: play.asked}
+                whole, broken = {ALL: play.asked}, {}
+                break
+        self.mishaps.add(met)
         return whole or broken
 
     async def known(self, sample: Sample) -> dict[bytes, tuple[str, Paid]]:
@@ -95,9 +91,10 @@ class Rehearsal:
         except ConfigError:
             raise
         except Exception as error:
-            if limit.expired():
-                self.timeouts += 1
-                return Mishap(sample.id, play.last, f"no end within {PATIENCE:g} s")
+            if limit.expired() or isinstance(error, Endless):
+                self.stuck += 1
+                late = f"no end was found within {PATIENCE:g} s"
+                return Mishap(sample.id, play.last, str(error) if isinstance(error, Endless) else late)
             return Mishap(sample.id, node_of(error), one_line(f"{type(error).__name__}: {error}"))
         return None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Mapping
-from copy import copy
 from typing import Any, NamedTuple
 
 from judgegraph.errors import ConfigError, DataError, one_line
@@ -13,6 +12,7 @@ from judgegraph.runtime.folder import LEDGER, Folder
 from judgegraph.runtime.inflight import Mark
 from judgegraph.runtime.journal import Known
 from judgegraph.runtime.lines import mark_of
+from judgegraph.runtime.samples import Samples
 from judgegraph.types import Sample
 
 SKIPPED = 256  # finished samples passed over at a stretch before others have their turn
@@ -87,7 +87,7 @@ def goes_on(
         ConfigError: another configuration, which the message tells line by line, or none to compare with.
         DataError: samples that were judged are changed or gone.
     """
-    earlier = folder.earlier()
+    earlier = folder.earlier()  # without a manifest of ours there are no items either: `Folder.open` saw to it
     if not folder.journal.statuses():
         return earlier
     if changed := differences(earlier["configuration"], configuration):
@@ -105,7 +105,7 @@ def _compare(folder: Folder, samples: Iterable[Sample]) -> None:
     """Read the changed file once, before anything is paid for: what was judged must be there as it was."""
     journal = folder.journal
     changed, new, same, first = 0, 0, 0, ""
-    for place, sample in enumerate(copy(samples)):  # a copy keeps its own list of rejected rows
+    for place, sample in enumerate(samples.whole() if isinstance(samples, Samples) else samples):
         mark = mark_of(sample, place)
         known = journal.known(mark.id)
         if known is None or known.status is None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgegraph.errors import ExtraError
-from judgegraph.runtime.folder import Folder, write_lines
+from judgegraph.errors import ConfigError, ExtraError
+from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.summary import Summary, summarise
+from judgegraph.runtime.whole_file import write_lines
 
 if TYPE_CHECKING:
     import pandas
@@ -71,6 +73,14 @@ class Run:
         return cls(folder.manifest(), (), folder)
 
     @property
+    def damaged(self) -> int:
+        """Lines of the run's `items.jsonl` that hold no item, and are left out wherever items are read."""
+        found: list[str] = []
+        if self.folder:
+            deque(self.folder.items(found.append), 0)
+        return len(found)
+
+    @property
     def items(self) -> Iterator[Item]:
         """The finished samples, in the order of finishing."""
         return self.folder.items() if self.folder else iter(self.held)
@@ -79,9 +89,11 @@ class Run:
         """Write the items as JSON lines in the order of the dataset, without times: the same for the same results.
 
         Raises:
-            ConfigError: the file cannot be written; one that is there stays as it is then.
+            ConfigError: the file cannot be written, or is one of the run's own; one that is there stays as it is then.
             DataError: the run's folder cannot be read.
         """
+        if self.folder and self.folder.owns(path, self.manifest.get("ledger")):
+            raise ConfigError(f"{path} is a file of the run itself; export to another one")
         items = self.folder.items_by_place() if self.folder else iter(sorted(self.held, key=lambda i: i.place))
         write_lines(Path(path), map(_without_times, items))
 
@@ -100,7 +112,10 @@ class Run:
 
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""
-        return summarise(self.items, self.signature)
+        found: list[str] = []
+        summary = summarise(self.folder.items(found.append) if self.folder else self.held, self.signature)
+        summary.notes.update(f"left out: {where}" for where in found)
+        return summary
 
 
 def _without_times(item: Item) -> str:

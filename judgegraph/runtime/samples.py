@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
+from copy import copy
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -91,6 +92,12 @@ class Samples:
             DataError: the first bad row, where `strict`.
         """
         return sum(1 for _ in self)
+
+    def whole(self) -> Samples:
+        """The file as it is, however many were asked for; bad rows are left out, and listed in its own `rejected`."""
+        found = copy(self)
+        found._limit, found.strict, found.rejected = None, False, []
+        return found
 
     def __repr__(self) -> str:
         return f"Samples({self.name!r}, strict={self.strict})"

@@ -11,8 +11,10 @@ from typing import Any, Literal
 
 ENDLESS = 5  # items of a list without an upper bound, where the most are given
 LONG = 240  # characters of a long text
+FREE = "text"  # the form of `ask` without a form
 NAMES = ("name", "title", "label", "criterion", "id", "key")  # properties that hold a few words
 CONSTANT = "Something else"
+SHORT = ("Yes.", "No.", "5", "[RESULT] 5", "")  # drawn for a prompt of one's own; "" is a text as elsewhere
 _SCALE = re.compile(r"^Scale: (.+)$", re.M)
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)(?: any)?")
 _COUNT = re.compile(r"\b(\d{1,3}) (?:criteria|aspects)\b")
@@ -147,7 +149,8 @@ class Writer:
             found = _COUNT.findall(asked)
             count = max(map(int, found), default=ENDLESS) if self.manner.most else 1
             return "\n".join(f"{i}. {self.text('name')}: {self.text('name')}" for i in range(1, count + 1))
-        return f"{self.text()}."
+        drawn = form == FREE and self.manner.numbers == "drawn"
+        return (self._draw.choice(SHORT) if drawn else "") or f"{self.text()}."
 
     def _answer(self, asked: str) -> str:
         """On the first scale that the prompt shows."""

@@ -12,7 +12,8 @@ from typing import Any
 
 from judgegraph.calls.context import CallContext, UnitCalls
 from judgegraph.calls.context import unit as unit_calls
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.calls.limits import held_back
+from judgegraph.errors import DataError, one_line
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.item import Item, failed_item, failures, item_of
 from judgegraph.runtime.journal import STRIKE
@@ -26,6 +27,7 @@ OnProgress = Callable[[Progress], None]
 ALONE, GUILTY = 2 * STRIKE, 3 * STRIKE  # from the first on a sample runs alone, at the second it is given up
 POISON = "in flight at three unclean exits of the process"
 EVERY = 0.1  # seconds between two words of progress at least
+BEAT = 1.0  # seconds between two words of progress at most, also where nothing ends
 
 
 def checked(samples: Iterable[Sample]) -> Generator[Sample]:
@@ -64,6 +66,7 @@ class Work:
         units: what there is to do. stop: when set, what is in flight is finished and nothing new is begun.
         alone: put off until nothing else is in flight. through: all units were taken up.
         statuses: of the samples that need nothing more, those that earlier processes finished (`resumed`) included.
+        again: failed samples that a retry takes up. in_flight: samples that are being judged.
         held: the items of a run without a folder.
     """
 
@@ -79,9 +82,12 @@ class Work:
     alone: list[Unit] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
     resumed: int = 0
+    again: int | None = None
+    in_flight: int = 0
     through: bool = False
     _start: float = field(default_factory=time.monotonic)
     _told: float = 0.0
+    _closed: dict[int, Item] = field(default_factory=dict)
 
     async def take(self, slot: int) -> None:
         """One worker: the next sample, until there is none."""
@@ -94,14 +100,34 @@ class Work:
             if unit is not None and unit.strikes >= ALONE:
                 self.alone.append(unit)
             elif unit is not None:
-                await self._finish(unit, slot)
+                try:
+                    await self._busy(unit, slot)
+                except GeneratorExit as error:
+                    self._closed_over(unit, slot, error)
             await asyncio.sleep(0)  # a judge that never waits must not keep the others from their turn
 
     async def take_alone(self) -> None:
         """What may be to blame for unclean exits, one after the other."""
         while self.alone and not self.stop.is_set():
-            await self._finish(self.alone[0], 0)
+            try:
+                await self._busy(self.alone[0], 0)
+            except GeneratorExit as error:
+                self._closed_over(self.alone[0], 0, error)
             del self.alone[0]
+
+    async def beat(self) -> None:
+        """Progress while nothing ends; whoever began this cancels it."""
+        while self.on_progress:
+            await asyncio.sleep(BEAT)
+            if time.monotonic() - self._told >= BEAT:
+                self._tell(self.on_progress)
+
+    async def _busy(self, unit: Unit, slot: int) -> None:
+        self.in_flight += 1
+        try:
+            await self._finish(unit, slot)
+        finally:
+            self.in_flight -= 1
 
     async def _finish(self, unit: Unit, slot: int) -> None:
         if unit.strikes >= GUILTY:
@@ -110,12 +136,27 @@ class Work:
             if self.folder:
                 self.folder.enter(slot, unit.mark)
             item = await self._judge(unit, slot)
+            if self._closed:
+                self._closed.pop(slot, None)
+        self._ended(unit, item, slot)
+
+    def _closed_over(self, unit: Unit, slot: int, error: GeneratorExit) -> None:
+        """A node's GeneratorExit closes all who wait for it up to the worker, so that what they return is lost."""
+        item = self._closed.pop(slot, None)
+        if item is None:  # the worker's own
+            raise error
+        self._ended(unit, failed_item(unit.sample, "agent_error", error, item.ms, item.place), slot)
+
+    def _ended(self, unit: Unit, item: Item, slot: int) -> None:
         item = self._keep(unit, item, slot)
         if self.on_item:
             self.on_item(item)
         if self.on_progress and time.monotonic() - self._told >= EVERY:
-            self._told = time.monotonic()
-            self.on_progress(self.progress())
+            self._tell(self.on_progress)
+
+    def _tell(self, on_progress: OnProgress) -> None:
+        self._told = time.monotonic()
+        on_progress(self.progress())
 
     def _keep(self, unit: Unit, item: Item, slot: int) -> Item:
         """Write it down, or leave what was found before; gives the item as it was written."""
@@ -133,6 +174,7 @@ class Work:
 
     async def _judge(self, unit: Unit, slot: int) -> Item:
         sample, place, start = unit.sample, unit.mark.place, time.perf_counter()
+        worker = asyncio.current_task()
 
         def ms() -> float:
             return round((time.perf_counter() - start) * 1000, 3)
@@ -144,15 +186,17 @@ class Work:
             async with limit:
                 state = await self.graph.ainvoke({"sample": sample})
             item = item_of(sample, state, ms(), place)
-        except ConfigError:
-            raise
         except TimeoutError as error:
             reason = f"no result within {self.timeout:g} s" if limit.expired() else error
             item = failed_item(sample, "timeout", reason, ms(), place)
-        except Exception as error:
+        except (Exception, SystemExit, GeneratorExit) as error:  # a KeyboardInterrupt ends the run
+            if getattr(error, "ends_run", False) or not _at_work(worker):
+                raise
             item = failed_item(sample, "agent_error", error, ms(), place)
+            if isinstance(error, GeneratorExit):
+                self._closed[slot] = item
         finally:
-            calls.waits = calls.progressed = None  # a call that ends late must not touch the next one's slot
+            calls.waits = calls.progressed = calls.clock = None  # a call that ends late must not touch the next one's
         if calls.denied:
             return item.model_copy(update={"status": "over_budget", "reason": one_line(calls.denied)})
         return item
@@ -181,7 +225,16 @@ class Work:
             requests=calls.requests, calls=calls.replies, saved=counts.hits + counts.joined if counts else 0,
             prompt_tokens=calls.prompt_tokens, completion_tokens=calls.completion_tokens,
             usd=spent.usd if known else None, seconds=time.monotonic() - self._start,
+            in_flight=self.in_flight, again=self.again, held_back=held_back(),
         )  # fmt: skip
+
+
+def _at_work(worker: asyncio.Task[Any] | None) -> bool:
+    """False where the worker itself is being closed, as a loop's end does: that GeneratorExit is no node's."""
+    try:
+        return asyncio.current_task() is worker
+    except RuntimeError:
+        return False
 
 
 def _worse(item: Item, unit: Unit) -> bool:

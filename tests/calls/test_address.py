@@ -1,12 +1,14 @@
 """An address covers all that a reply depends on, and keeps its parts apart."""
 
+import asyncio
 import json
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_openai import ChatOpenAI
 
 from judgegraph import prompts
 from judgegraph.calls.address import address_of
@@ -19,6 +21,13 @@ CALL = Call(
     messages=(SystemMessage("You judge."), HumanMessage("ab")), schema={"type": "object"}, form="ratings",
     tools=({"type": "function", "function": {"name": "rouge"}},), settings={"temperature": 0.0, "seed": 7},
 )  # fmt: skip
+
+BROKEN = {"name": "f", "args": "{", "id": "1", "error": "e", "type": "invalid_tool_call"}
+ODD = [
+    HumanMessage("x", name="a"), HumanMessage("x", name="b"), ChatMessage("x", role="a"), ChatMessage("x", role="b"),
+    AIMessage("x"), AIMessage("x", invalid_tool_calls=[BROKEN]),
+    AIMessage("x", additional_kwargs={"function_call": {"name": "f", "arguments": "{}"}}),
+]  # fmt: skip
 
 
 def judge(model="openai:m", **settings):
@@ -33,6 +42,7 @@ def judge(model="openai:m", **settings):
         replace(CALL, messages=(SystemMessage("You judge.a"), HumanMessage("b"))),
         replace(CALL, messages=(*CALL.messages, AIMessage("", tool_calls=[{"name": "x", "args": {}, "id": "1"}]))),
         replace(CALL, messages=(*CALL.messages, ToolMessage("3", tool_call_id="1"))),
+        *(replace(CALL, messages=(*CALL.messages, one)) for one in ODD),
         replace(CALL, schema={"type": "array"}),
         replace(CALL, schema=None),
         replace(CALL, form="critique"),
@@ -120,3 +130,53 @@ def as_messages(rendered):
 async def test_two_chat_models_of_ones_own_with_other_settings_differ():
     one, two = scripted("a"), scripted("b")
     assert address_of(resolve(one), CALL) != address_of(resolve(two), CALL)
+
+
+def test_messages_that_are_sent_otherwise_are_other_calls():
+    assert len({address_of(judge(), Call((one,))) for one in (HumanMessage("x"), *ODD)}) == len(ODD) + 1
+
+
+def at(url):
+    return address_of(judge(base_url=url), CALL)
+
+
+@pytest.mark.parametrize("same", ["http://a/v1/", "HTTP://A/v1", "http://a:80/v1", "http://u:p@a/v1", "http://a/v1#x"])
+def test_one_server_has_one_address_however_it_is_spelt(same):
+    assert at(same) == at("http://a/v1")
+
+
+@pytest.mark.parametrize(
+    "other", ["https://a/v1", "http://a:81/v1", "http://a/V1", "http://a/v1?deployment=x", "http://b/v1"]
+)
+def test_another_server_or_query_is_another_address(other):
+    assert len({at(other), at("http://a/v1"), at("http://a/v1?deployment=y")}) == 3
+
+
+def test_the_providers_own_server_may_be_named():
+    assert at("https://api.openai.com/v1") == at("https://API.openai.com:443/v1/") == at(None)
+
+
+@pytest.mark.parametrize("transport", ["fast", "langchain"])
+def test_the_server_is_the_one_that_is_asked_also_where_the_environment_names_it(monkeypatch, transport):
+    async def found(base_url=None):
+        endpoint = Endpoint(model="openai:m", base_url=base_url, transport=transport)
+        return address_of(resolve(endpoint), CALL), address_of(resolve(ChatOpenAI(model="m", base_url=base_url)), CALL)
+
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    own = asyncio.run(found())
+    assert own == asyncio.run(found("https://api.openai.com/v1"))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://a.example/v1")
+    first = asyncio.run(found())
+    planned = address_of(judge(), CALL)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://b.example/v1")
+    second = asyncio.run(found())
+    assert len({*own, *first, *second}) == 6
+    assert first == asyncio.run(found("http://a.example/v1"))
+    assert planned == first[0]
+
+
+def test_a_whole_number_is_one_number_however_it_is_written():
+    one, same = (replace(CALL, settings={"temperature": number}) for number in (1, 1.0))
+    assert address_of(judge(), one) == address_of(judge(), same)
+    assert address_of(judge(), replace(CALL, settings={"temperature": True})) != address_of(judge(), one)

@@ -233,3 +233,14 @@ async def test_one_that_waits_may_be_cancelled():
     await asyncio.gather(waiting, return_exceptions=True)
     first.settle(10, 5)
     assert own.reserve(JUDGE, call()).prompt > 0
+
+
+@pytest.mark.parametrize("spent", [0.1 + 0.2, 0.3])
+def test_whether_a_call_may_fit_later_is_told_with_the_same_hair_as_whether_it_fits(spent):
+    wanted = purse().reserve(JUDGE, call()).usd
+    own = purse(usd=0.3 + wanted)
+    own.spent.usd, own.spent.calls = spent, 1
+    own.reserve(JUDGE, call())
+    with pytest.raises(OverBudget) as refused:
+        own.reserve(JUDGE, call())
+    assert refused.value.later

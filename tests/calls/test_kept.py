@@ -113,3 +113,19 @@ def test_a_file_that_is_none_of_ours_is_named_and_left(make, said: str, tmp_path
         Kept(path)
     assert str(path) in str(error.value)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["prompt = 9", "prompt = 'ten'", "completion = 6", "usd = NULL", "usd = 0.5", "model = CAST(x'ff' AS TEXT)"],
+)
+async def test_a_row_whose_usage_was_changed_is_none_and_asked_again(tmp_path: Path, change: str):
+    path = tmp_path / "ledger.sqlite"
+    (await filled(path)).close()
+    with sqlite3.connect(path) as db:
+        db.execute(f"UPDATE replies SET {change}")
+    db.close()
+    assert Kept(path).get(ONE) is None
+    ledger = Ledger(path)
+    assert ledger.get(ONE) is None
+    assert ledger.counts.damaged == 1

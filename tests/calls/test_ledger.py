@@ -1,14 +1,16 @@
 """The ledger: paid once, also while under way; a damaged row is asked again, a foreign file left alone."""
 
 import asyncio
+import os
 import sqlite3
 import subprocess
 import sys
 
 import pytest
 
+from judgegraph.calls.budget import OverBudget
 from judgegraph.calls.ledger import Ledger, LedgerError, Paid
-from judgegraph.errors import AuthError
+from judgegraph.errors import AuthError, ReplyError
 
 A, B = b"a" * 16, b"b" * 16
 
@@ -68,11 +70,89 @@ async def test_a_failed_call_lets_the_next_waiter_try(path):
     assert pay.count == 2
 
 
-async def test_where_it_always_fails_each_waiter_has_its_own_failure(path):
-    ledger, pay = Ledger(path), Payer(ValueError("no"), wait=0)
-    got = await asyncio.gather(*(ledger.answer(A, pay) for _ in range(5)), return_exceptions=True)
-    assert [str(g) for g in got] == ["no"] * 5
-    assert pay.count == 5
+@pytest.mark.parametrize("error", [ValueError("no"), ReplyError("no", status="timeout")])
+async def test_where_it_fails_twice_it_fails_for_all_who_wait_and_later_calls_try_anew(path, error):
+    ledger, pay = Ledger(path), Payer(error, wait=0)
+    got = await asyncio.gather(*(ledger.answer(A, pay) for _ in range(30)), return_exceptions=True)
+    assert [str(g) for g in got] == ["no"] * 30
+    assert pay.count == 2
+    assert await ledger.answer(A, Payer(b"reply")) == b"reply"
+
+
+async def test_a_request_that_no_server_will_take_is_sent_once_for_all_who_wait(path):
+    refused = ReplyError("400", status="provider_error")
+    refused.final = True
+    ledger, pay = Ledger(path), Payer(refused)
+    got = await asyncio.gather(*(ledger.answer(A, pay) for _ in range(200)), return_exceptions=True)
+    assert {(str(g), g.status) for g in got} == {("400", "provider_error")}
+    assert len(set(map(id, got))) == 200  # each has its own to write notes on
+    assert pay.count == 1
+    with pytest.raises(ReplyError):
+        await ledger.answer(A, pay)
+    assert pay.count == 2
+
+
+async def test_who_was_over_budget_keeps_no_other_from_trying(path):
+    ledger, pay = Ledger(path), Payer(OverBudget("no"), OverBudget("no"), ReplyError("500"), b"reply")
+    got = await asyncio.gather(*(ledger.answer(A, pay) for _ in range(6)), return_exceptions=True)
+    assert [str(g) for g in got if isinstance(g, Exception)] == ["no", "no", "500"]
+    assert got.count(b"reply") == 3
+
+
+@pytest.mark.parametrize("bad", [Paid(b"bad", "m", 2**63), Paid(b"bad", usd="dear"), Paid("no bytes")], ids=str)
+async def test_a_row_that_cannot_be_kept_fails_alone_and_at_once(path, bad):
+    async def pay():
+        return bad
+
+    ledger, good = Ledger(path), Payer(b"good", wait=0)
+    calls = [ledger.answer(A, pay), *(ledger.answer(bytes([n]) * 16, good) for n in range(3))]
+    first, *others = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 5)
+    assert isinstance(first, LedgerError)
+    assert str(path) in str(first)
+    assert others == [b"good"] * 3
+    assert (ledger.spent()[0], ledger.count()) == (3, 3)
+
+
+async def test_a_lone_surrogate_in_a_models_name_does_no_harm(path):
+    async def pay():
+        return Paid(b"reply", "openai:\ud800", 10, 5, 0.25)
+
+    ledger = Ledger(path)
+    await ledger.answer(A, pay)
+    assert ledger.get(A) == b"reply"
+    assert ledger.spent() == (1, 10, 5, 0.25, 0, 0)
+
+
+async def test_two_runs_that_pay_the_same_call_at_once_both_have_paid(path):
+    async def pay():
+        await asyncio.sleep(0.02)
+        return Paid(b"reply", "m", 10, 5, 0.25)
+
+    one, two = Ledger(path, "one"), Ledger(path, "two")
+    await asyncio.gather(one.answer(A, pay), two.answer(A, pay))
+    assert one.spent() == two.spent() == (1, 10, 5, 0.25, 0, 0)
+
+
+async def test_two_processes_of_one_run_add_up(path):
+    one, two = Ledger(path, "r"), Ledger(path, "r")
+    for number in range(6):
+
+        async def pay():
+            return Paid(b"reply", "m", 10, 5, None, estimated=True)
+
+        await (one, two)[number % 2].answer(bytes([number]) * 16, pay)
+    assert one.spent() == two.spent() == (6, 60, 30, 0.0, 6, 6)
+
+
+async def test_a_call_without_a_price_takes_nothing_from_what_was_paid_before():
+    ledger = Ledger(run="one")
+    for usd in (0.25, None, 0.5):
+
+        async def pay(usd=usd):
+            return Paid(b"reply", "m", 10, 5, usd)
+
+        await ledger.answer(A, pay, anew=True)
+    assert ledger.spent() == (3, 30, 15, 0.75, 0, 1)
 
 
 async def test_a_refused_key_is_tried_once_for_all_who_wait(path):
@@ -238,7 +318,36 @@ async def test_what_a_run_paid_for_a_reply_that_it_replaced_stays_paid():
 
     await ledger.answer(A, pay)
     await ledger.answer(A, pay, anew=True)
-    assert ledger.spent()[1:4] == (20, 10, 0.5)
+    assert ledger.spent()[:4] == (2, 20, 10, 0.5)
     ledger.run = "two"
     await ledger.answer(A, pay, anew=True)
-    assert ledger.spent()[1:4] == (10, 5, 0.25)
+    assert ledger.spent()[:4] == (1, 10, 5, 0.25)
+    ledger.run = "one"
+    assert ledger.spent()[:4] == (2, 20, 10, 0.5)
+
+
+async def test_its_log_is_forced_to_disk_for_many_replies_at_once_within_fifty_milliseconds(path, monkeypatch):
+    forced, loop, done = [], asyncio.get_running_loop(), asyncio.Event()
+
+    def fsync(handle):
+        forced.append(os.readlink(f"/proc/self/fd/{handle}"))
+        loop.call_soon_threadsafe(done.set)
+
+    monkeypatch.setattr("judgegraph.calls.ledger.os.fsync", fsync)
+    ledger = Ledger(path)
+    await asyncio.gather(*(ledger.answer(bytes([n]) * 16, Payer(b"reply")) for n in range(20)))
+    paid = loop.time()
+    await asyncio.wait_for(done.wait(), 5)
+    assert loop.time() - paid < 0.05 + 0.1  # and the time it takes to be scheduled
+    await asyncio.sleep(0.1)
+    assert forced == [f"{path}-wal"]  # nothing new, nothing to force
+    ledger.close()
+
+
+def test_its_commits_survive_a_killed_process_and_its_log_is_forced_at_checkpoints(path):
+    ledger = Ledger(path)
+    assert [ledger._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")] == [
+        "wal",
+        1,
+    ]
+    ledger.close()

@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from judgegraph.calls.kept import Kept
 from judgegraph.calls.ledger import SCHEMA, Ledger, LedgerError, Paid
 
 COUNT = 200
@@ -141,3 +142,39 @@ async def test_a_file_of_another_version_is_named_and_left_as_it_is(path, versio
         Ledger(path)
     assert str(path) in str(caught.value)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "change", ["prompt = 9", "usd = -1", "model = CAST(x'ff' AS TEXT)", "sum = 'x'", "run = 'rum'"]
+)
+async def test_what_a_run_paid_is_told_as_it_was_or_not_at_all(tmp_path, change):
+    async def pay():
+        return Paid(b"reply", "m", 10, 5, 0.25)
+
+    ledger = Ledger(tmp_path / "ledger.sqlite", "run")
+    await ledger.answer(address(1), pay)
+    ledger.close()
+    with sqlite3.connect(ledger.path) as db:
+        db.execute(f"UPDATE payments SET {change}")
+    db.close()
+    again = Ledger(ledger.path, "run")
+    if change.startswith("run"):
+        assert again.spent() == (1, 10, 5, 0.25, 0, 0)
+        return
+    with pytest.raises(LedgerError, match="what run 'run' has paid is damaged") as caught:
+        again.spent()
+    assert str(ledger.path) in str(caught.value)
+    assert again.get(address(1)) == b"reply"
+    assert Ledger(ledger.path, "other").spent() == (0, 0, 0, 0.0, 0, 0)
+
+
+async def test_a_ledger_whose_tables_are_gone_is_named_and_no_error_of_sqlite_comes_through(path):
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TABLE payments")
+        db.execute("DROP TABLE replies")
+        db.execute("CREATE TABLE other (x)")
+    db.close()
+    ledger = Ledger(path)
+    for ask in (ledger.spent, ledger.count, lambda: ledger.get(address(1)), lambda: Kept(path).get(address(1))):
+        with pytest.raises(LedgerError, match=r"ledger\.sqlite"):
+            ask()

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from judgegraph.calls.limits import Limits, limiter_of
+from judgegraph.calls.limits import Limits, limiter_of, limits_of_run
 from judgegraph.errors import ConfigError
 from judgegraph.models.endpoint import Endpoint
 from judgegraph.models.resolve import Judge
@@ -64,3 +64,49 @@ def test_the_latest_limits_stand_and_none_leaves_them(url, given, stands):
     for limits, own in given:
         limiter = limiter_of(judge(url, **own), limits)
     assert (limiter.rpm, limiter.tpm) == stands
+
+
+def test_of_several_runs_the_strictest_of_each_limit_holds_while_they_are_open(url):
+    one, seen = judge(url), []
+
+    def asked(limits):
+        limiter = limiter_of(one, limits)
+        seen.append((limiter.rpm, limiter.tpm))
+
+    with limits_of_run(Limits(rpm=3)) as slow:
+        asked(slow)
+        with limits_of_run(Limits(rpm=1000, tpm=50)) as quick:
+            for _ in range(2):
+                asked(quick)
+                asked(slow)
+        asked(slow)
+        asked(quick)  # a call that outlives its run
+    asked(None)
+    assert seen == [(3, None), *[(3, 50)] * 4, (3, None), (3, None), (None, None)]
+
+
+def test_a_runs_limits_hold_only_where_it_asks(url):
+    with limits_of_run(Limits(rpm=3)) as slow, limits_of_run(Limits(rpm=1000)) as quick:
+        assert limiter_of(judge(url), slow).rpm == 3
+        assert limiter_of(judge(url + "x"), quick).rpm == 1000
+
+
+def test_two_runs_with_the_same_limits_end_apart(url):
+    same = Limits(rpm=3)
+    with limits_of_run(same) as one:
+        limiter_of(judge(url), one)
+        with limits_of_run(same) as other:
+            limiter_of(judge(url), other)
+        assert limiter_of(judge(url), one).rpm == 3
+    assert limiter_of(judge(url)).rpm is None
+
+
+def test_an_endpoints_own_limits_outlive_a_run_and_the_stricter_hold_beside_it(url):
+    with limits_of_run(Limits(rpm=5)) as limits:
+        assert limiter_of(judge(url), limits).rpm == 5
+        assert [limiter_of(judge(url, rpm=7), limits).rpm, limiter_of(judge(url), limits).rpm] == [5, 5]
+        assert limiter_of(judge(url, rpm=2), limits).rpm == 2
+        assert limiter_of(judge(url, rpm=9), limits).rpm == 5
+    assert limiter_of(judge(url)).rpm == 9
+    with limits_of_run(Limits(rpm=20)) as limits:
+        assert limiter_of(judge(url), limits).rpm == 20  # the later given, where none was open

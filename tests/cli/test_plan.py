@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -33,7 +34,6 @@ def test_a_plan_prints_a_line_per_node_the_sum_and_what_it_rests_on(data: Path, 
         "node",
         "exact",
         "more",
-        "more",
         "at",
         "worst",
         "in",
@@ -47,7 +47,10 @@ def test_a_plan_prints_a_line_per_node_the_sum_and_what_it_rests_on(data: Path, 
     assert list(rows) == ["branch", "weigh/guide", "weigh/compare", "correct", "all"]
     assert rows["branch"][:2] == ["6", "0"]
     assert rows["weigh/guide"][:2] == ["0", "6\u201312"]
-    assert "to pay: 18\u201342 calls (6 of the exact calls and 12\u201336 more)" in result.output
+    assert "to pay: 18\u201342 calls (6 of the exact ones and 12\u201336 more)" in result.output
+    flat = result.output.replace(" \n", " ").replace("\n", " ")
+    assert "exact: asked for whatever is replied; more: lowest\u2013highest when every reply can be read" in flat
+    assert "at worst: when replies must be asked for again" in flat
     assert "Tokens of replies: 256 for each choice, an assumption" in result.output
     assert "are no calls" in result.output.replace("\n", " ")
     assert set(data.parent.iterdir()) == before, "nothing is written"
@@ -57,8 +60,8 @@ def test_an_unknown_price_leaves_tokens_only(data: Path):
     result = planned("llm-score", data, "-j", "openai:mine", "--base-url", "http://localhost:1/v1", "-c", "summary")
     assert result.exit_code == 0, result.output
     assert "No price is known for openai:mine" in result.output
-    assert " USD (" not in result.output
-    assert result.output.splitlines()[2].split()[-1] == "?"
+    assert "USD" not in result.output.splitlines()[1]
+    assert "Prices as of" not in result.output
 
 
 def test_prices_and_settings_are_those_of_a_run(data: Path, tmp_path: Path):
@@ -88,6 +91,7 @@ def test_a_pilot_is_kept_for_the_run(option: str, data: Path, tmp_path: Path):
     assert after["total"]["exact_missing"] == 0
     assert after["total"]["rest"] == {"lowest": 0, "readable": 0, "highest": 0}
     assert after["total"]["in_ledger"] == after["total"]["exact"]
+    assert (after["samples"], after["finished"]) == ((6, 0) if option == "--ledger" else (0, 6))
 
 
 def test_a_ledger_that_is_only_looked_into_is_not_made(data: Path, tmp_path: Path):
@@ -119,8 +123,8 @@ def test_a_graph_that_fails_is_told_without_a_traceback(data: Path, tmp_path: Pa
     result = planned(f"{graph}:make", data)
     assert result.exit_code == 1
     said = result.output.replace("\n", " ")
-    assert "incomplete: 6 runs of the graph with invented replies failed" in said
-    assert "node 'broken', sample 'p0': RuntimeError: needs the real thing" in said
+    assert "incomplete: for 6 samples the graph failed with invented replies" in said
+    assert "node 'broken', sample 'p0' and 5 more: RuntimeError: needs the real thing" in said
     assert "Traceback" not in said
 
 
@@ -141,3 +145,88 @@ def test_a_mistake_is_told_in_a_line(arguments: tuple[str, ...], code: int, said
     assert result.exit_code == code, result.output
     assert said in result.output
     assert "Traceback" not in result.output
+
+
+def test_a_price_is_told_with_its_sum(data: Path, tmp_path: Path):
+    prices = tmp_path / "p.yaml"
+    prices.write_text('prices:\n  "openai:mine": {prompt: 0, completion: 1000}\n')
+    result = planned("llm-score", data, "-j", "openai:mine", "-n", 2, "--prices", prices, "-c", "summary")
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[1].split()[-1] == "USD"
+    assert result.output.splitlines()[2].split()[-1] == "2.05", "8 calls of 256 tokens for 1,000 USD a million"
+    assert "Prices as of" in result.output
+
+
+def test_what_is_free_is_told_without_money(data: Path, tmp_path: Path):
+    result = planned("llm-score", data, "-n", 2, "--pilot", 1, "--ledger", tmp_path / "l.sqlite")
+    assert result.exit_code == 0, result.output
+    assert "USD" not in result.output
+    assert "Prices as of" not in result.output
+    assert "projected for the 1 sample left: 4 calls, " in result.output, "one sample has no interval"
+    assert "95 %" not in result.output
+
+
+def test_bad_rows_are_named_and_are_all_there_is_to_say_where_no_row_is_good(data: Path):
+    good = data.read_text()
+    data.write_text(good + '{"id": "x"}\n' * 7)
+    some = planned("llm-score", data)
+    assert some.exit_code == 0
+    assert "7 rows of the data left out:" in some.output
+    assert f"{data}, line 7, id 'x', field output: " in some.output.replace("\n", "")
+    assert "and 2 more" in some.output
+    data.write_text('{"id": "x"}\n{"id": "y"}\n')
+    none = planned("llm-score", data)
+    assert none.exit_code == 1
+    assert f"{data}, line 1, id 'x', field output: " in none.output
+    assert "all 2 rows are bad" in none.output
+    assert "plan for" not in none.output
+
+
+def test_what_a_folder_has_finished_is_left_out(data: Path, tmp_path: Path):
+    out = tmp_path / "run"
+    run = CliRunner().invoke(main, ["run", "llm-score", str(data), "-n", "4", "-o", str(out)])
+    assert run.exit_code == 0, run.output
+    before = {path: path.read_bytes() for path in out.iterdir()}
+    result = planned("llm-score", data, "-o", out)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("plan for 2 samples\n4 samples are finished in ")
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+    (out / "ledger.sqlite").unlink()
+    assert "to pay: 8 calls" in planned("llm-score", data, "-o", out).output, "a run would make no more"
+    other = planned("llm-score", data, "-o", out, "-c", "dialogue")
+    assert other.exit_code == 1
+    assert "holds a run of another configuration" in other.output
+
+
+def test_a_pilot_without_a_key_makes_no_folder(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    result = planned("fennec", data, "-j", "openai:gpt-4.1-mini", "--pilot", 2, "-o", tmp_path / "new")
+    assert result.exit_code == 1
+    assert "OPENAI_API_KEY" in result.output
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_pilot_on_a_failing_server_is_no_success(site: Any, tmp_path: Path):
+    failing = site("400")
+    options = ("-j", "openai:stub", "--base-url", failing.url, "--pilot", 3, "--ledger", tmp_path / "l.sqlite")
+    result = planned("llm-score", failing.data, *options)
+    assert result.exit_code == 1
+    assert "pilot of 3 samples (3 provider_error): paid 0 calls" in result.output
+    assert "no score could be read: provider_error: " in result.output
+    assert "projected" not in result.output
+
+
+def test_a_pilot_has_the_brakes_of_a_run(site: Any, tmp_path: Path):
+    fine = site("ok")
+    options = ("-j", "openai:stub", "--base-url", fine.url, "--pilot", 5, "--ledger", tmp_path / "l.sqlite")
+    result = planned("llm-score", fine.data, *options, "--budget-calls", 8, "--concurrency", 1)
+    assert result.exit_code == 3, result.output
+    assert fine.count == 8
+    said = result.output.replace(" \n", " ")
+    assert "2 ok" in said
+    assert "3 over_budget" in said
+    assert "stopped by the budget" in said
+    assert "projected for the 1 sample left: 4 calls" in said, "by the two that had all their replies"
+    for option in (("--timeout", "0.000001"), ("--rpm", "0"), ("--tpm", "x")):
+        assert planned("llm-score", fine.data, *options, *option).exit_code in (1, 2)
+    assert fine.count == 8

@@ -1,5 +1,6 @@
 """How far a run is, in words: on a terminal beside a bar, elsewhere as lines now and then."""
 
+import asyncio
 import io
 import os
 import pty
@@ -10,12 +11,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
+from langgraph.graph import END, START, StateGraph
 from rich.console import Console
 
+import judgegraph as jg
 from judgegraph.cli import progress as module
 from judgegraph.cli.progress import progress
 from judgegraph.cli.progress_text import Pace, money, state_line, time_taken
+from judgegraph.runtime import work
 from judgegraph.runtime.progress import Progress
+from judgegraph.types import EvalState, Sample
 
 NOW = Progress(
     done=120, resumed=0, by_status={"ok": 117, "refused": 1, "timeout": 2}, requests=250, calls=240, saved=12,
@@ -179,3 +184,39 @@ def test_a_bar_stays_on_one_line_however_narrow(monkeypatch):
     said = console.file.getvalue()
     assert said.count("\n") == 1
     assert "120/1,000, 8.3/s, 1 min" in said
+
+
+def test_a_silent_stand_has_a_reason():
+    assert "held back by the server for 4 min 55 s more" in line(replace(NOW, held_back=295.0))
+    assert "held back" not in line(replace(NOW, held_back=295.0), ended=True)
+
+
+def test_finished_samples_that_are_not_among_those_of_a_limit_have_no_total(capsys):
+    with progress("judging 5 samples", lambda: 5) as tick:
+        tick(Progress(done=10, resumed=10, seconds=1.0))
+    assert capsys.readouterr().err.splitlines()[-1].startswith("10 samples, 1 s")
+
+
+@pytest.mark.parametrize(("cut", "said"), [(False, "3 of 8 samples"), (True, "3 samples")])
+def test_a_retry_counts_what_failed(cut, said, capsys):
+    with progress("judging again", lambda: 40, cut=cut) as tick:
+        tick(Progress(done=35, resumed=32, again=8, seconds=1.0))
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"{said}, 1 s")
+
+
+def test_progress_is_told_by_the_clock_too(monkeypatch):
+    monkeypatch.setattr(work, "BEAT", 0.05)
+    told = []
+
+    async def slow(state):
+        await asyncio.sleep(0.5)
+        return {"overall": 1.0}
+
+    graph = StateGraph(EvalState)
+    graph.add_node("slow", slow)
+    graph.add_edge(START, "slow")
+    graph.add_edge("slow", END)
+    two = [Sample(id=f"s{i}", output="t") for i in range(2)]
+    jg.evaluate(graph.compile(), two, on_progress=told.append)
+    assert [now.in_flight for now in told if not now.done][:3] == [2, 2, 2]
+    assert told[-1].in_flight == 0

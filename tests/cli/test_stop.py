@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from judgegraph.cli import main
+
 FULL = Path("/dev/full")
 COMMAND = [sys.executable, "-m", "judgegraph"]
 BLOCKED = """
@@ -165,3 +167,83 @@ def test_a_full_disk_is_told_in_one_line(command, data):
         )
     told = [line for line in done.stderr.splitlines() if "9 samples" not in line]
     assert (done.returncode, told) == (1, ["OSError: [Errno 28] No space left on device"])
+
+
+def test_a_pause_that_the_server_asks_for_does_not_outlast_a_samples_time(data, site):
+    run = data.with_name("run")
+    done = again(site("429=300").command("--out", run, "--concurrency", 3, "--timeout", 0.7), seconds=30)
+    assert done.returncode == 1, done.stderr
+    assert "9 timeout" in done.stderr.splitlines()[-2]
+
+
+def test_without_a_stderr_a_run_is_a_run(data, site):
+    command = [*COMMAND, *site("ok").command("--out", data.with_name("run"))]
+    done = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *command], stdout=subprocess.PIPE, timeout=60)
+    assert done.returncode == 0
+    assert b"Clarity" in done.stdout
+    assert len(finished(data.with_name("run"))) == 9
+
+
+def test_a_gate_is_not_passed_while_samples_are_not_judged(data, site):
+    run = data.with_name("run")
+    command = site("slow=0.4").command("--out", run, "--concurrency", 2)
+    with started(*command) as process:
+        until(lambda: len(finished(run)) >= 2)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    judged = len(finished(run))
+    assert judged < 9
+    gated = again([*command, "--retry-failed", "--coverage", "0.1"])
+    assert gated.returncode == 4
+    assert (
+        gated.stderr.splitlines()[-1]
+        == f"coverage: {9 - judged} of 9 samples were not judged yet, so no gate is passed"
+    )
+    assert again([*command, "--coverage", "1"]).returncode == 0
+
+
+ENDING = """
+import atexit, time
+
+def slowly():
+    print("ending", flush=True)
+    time.sleep(30)
+
+atexit.register(slowly)
+"""
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_near_the_end_of_the_process_has_our_exit_code(sent, code, tmp_path):
+    (tmp_path / "mine.py").write_text(ENDING + BLOCKED)
+    with started("show", tmp_path / "mine.py:graph") as process:
+        while process.stdout.readline() not in ("ending\n", ""):
+            pass
+        process.send_signal(sent)
+        _, said = process.communicate(timeout=10)
+    assert (process.returncode, said) == (code, "")
+
+
+def test_a_command_that_is_called_as_a_function_gives_the_handlers_back():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(SystemExit):
+        main(["criteria"])
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+INTERRUPTED = """
+import sys
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "judgegraph.cli.main":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Finder())
+import judgegraph.cli
+"""
+
+
+def test_an_interrupt_while_the_command_line_itself_is_loaded_is_told_in_one_line():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stderr) == (130, "stopped\n")

@@ -111,6 +111,16 @@ def refused(does: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[i
         "no-n": ((body.get("n") or 1) > 1, 400, "n must be 1"),
         "no-tools": ("tools" in body, 400, "this model does not support tools"),
         "no-max": ("max_completion_tokens" in body, 400, "unknown field max_completion_tokens"),
+        "newer": (
+            "max_tokens" in body,
+            400,
+            "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+        ),
+        "no-limit": (
+            "max_tokens" in body or "max_completion_tokens" in body,
+            400,
+            "parameters max_tokens and max_completion_tokens: is not supported",
+        ),
         "no-temperature": ("temperature" in body, 400, "Unsupported value: 'temperature' is not supported"),
         "filter-400": (True, 400, "the prompt triggered content_filter"),
         "400": (True, 400, "a bad request"),

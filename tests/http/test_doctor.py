@@ -1,6 +1,7 @@
 """What doctor finds at servers that differ from OpenAI's; a run afterwards does not fail to learn it."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
@@ -10,9 +11,9 @@ import judgegraph as jg
 from judgegraph.calls import Endpoint, Reader, Slot, ask, rate, replies
 from judgegraph.calls.form import ratings_form
 from judgegraph.cli import main
-from judgegraph.errors import AuthError, ConfigError
-from judgegraph.models.findings import cache_folder, known_support
-from judgegraph.models.resolve import resolve
+from judgegraph.errors import AuthError, ConfigError, ReplyError
+from judgegraph.models.findings import cache_folder, keep, known_support
+from judgegraph.models.resolve import Support, resolve
 from judgegraph.prompts.sections import slugs
 from judgegraph.runtime.doctor import examine
 from judgegraph.types import Criterion, Sample, Scale
@@ -242,3 +243,74 @@ async def test_the_shared_stub_can_be_used(stub_url):
 async def test_what_the_calls_cost_is_told_where_the_price_is_known(server):
     assert (await examine("embedded")).usd == 0
     assert (await examine(server("ok").judge())).usd is None
+
+
+SCRIPTS = [
+    "ok", "null-logprobs", "no-logprobs", "few-logprobs", "null-beside-schema", "one-choice", "no-n", "prose",
+    "rambling", "no-schema", "schema-500", "schema-loose", "tool-choice-ignored", "tools-ignored", "no-tools",
+    "max-ignored",
+    "max-older", "no-max", "no-temperature", "moody", "no-usage", "plain-400", "detail-400", "bad-500", "lax",
+]  # fmt: skip
+
+
+async def small_run(site):
+    """How many requests a run sends that asks for all that methods ask for."""
+    judge, before = site.judge(seed=1, max_tokens=5000), site.count
+    for number in range(4):
+        text = f"Judge text {number}."
+        await ask(judge, text, FORM)
+        await rate(judge, [("user", f"{text} Weigh it.")], FORM, SLOTS, Reader("weighted", samples=3))
+        await replies(judge, f"{text} Thrice.", FORM, n=3, temperature=0.7)
+        await replies(judge, f"{text} Use a tool.", tools=[TOOL])
+    return site.count - before
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+async def test_a_run_after_doctor_sends_no_more_requests_than_one_without(server, script):
+    plain, site = server(script), server(script)
+    without = await small_run(plain)
+    await examine(site.judge())
+    assert await small_run(site) <= without
+
+
+@pytest.mark.parametrize("script", ["prose", "rambling", "no-schema"])
+async def test_a_schema_that_doctor_saw_fail_is_not_sent_in_a_whole_run(server, script):
+    site = server(script)
+    await examine(site.judge())
+    before = site.count
+    for number in range(5):
+        await ask(site.judge(seed=1), f"Judge text {number}.", FORM)
+    assert site.sent("response_format")[before:] == [None] * 5
+
+
+LIMITS = ("max_tokens", "max_completion_tokens")
+
+
+@pytest.mark.parametrize("transport", ["fast", "langchain"])
+@pytest.mark.parametrize(("stale", "heeded"), [LIMITS, LIMITS[::-1]])
+async def test_a_name_of_the_limit_that_is_refused_by_now_gives_way_to_the_other(server, transport, stale, heeded):
+    site = server("newer" if heeded == "max_completion_tokens" else "no-max")
+    judge = site.judge(max_tokens=50, transport=transport)
+    keep(judge, Support(max_tokens=stale))
+    for _ in range(2):
+        await ask(judge, "Judge this.")
+    assert [LIMITS[0] in one["body"] for one in site.seen] == [stale == LIMITS[0]] + [heeded == LIMITS[0]] * 2
+
+
+async def test_a_server_that_takes_no_limit_at_all_ends_the_call(server):
+    site = server("no-limit")
+    with pytest.raises(ReplyError, match="not supported"):
+        await ask(site.judge(max_tokens=50), "Judge this.")
+    assert site.count == 2
+
+
+async def test_what_was_found_refused_is_tried_once_more_after_a_week(server):
+    site = server("ok")
+    keep(site.judge(), Support(n=False, tools=False, logprobs=False, refused={"temperature"}), now=days_ago(8))
+    for number in range(2):
+        await replies(site.judge(), f"Judge text {number}.", FORM, n=3, temperature=0.7)
+    assert (site.sent("n"), site.sent("temperature")) == ([3, 3], [0.7, 0.7])
+
+
+def days_ago(days):
+    return datetime.now(UTC) - timedelta(days=days)

@@ -194,3 +194,12 @@ def test_a_sample_whose_own_call_is_slow_runs_out_of_time(server):
     graph = llm_score(site.judge(), criteria=[jg.Criterion(name="Clarity")])
     run = jg.evaluate(graph, [jg.Sample(id="a", output="text")], timeout=0.5, limits=Limits(in_flight=1))
     assert [item.status for item in run.items] == ["timeout"]
+
+
+async def test_limits_of_a_run_end_with_it(server):
+    judge, seen = server("ok").judge(), []
+    limiter = limiter_of(resolve(judge))
+    graph = llm_score(judge, criteria=[jg.Criterion(name="Clarity")])
+    told = {"limits": Limits(rpm=50), "on_item": lambda _: seen.append(limiter.rpm)}
+    await jg.aevaluate(graph, [jg.Sample(id="a", output="text")], **told)
+    assert (seen, limiter.rpm) == ([50], None)

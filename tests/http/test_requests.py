@@ -154,10 +154,10 @@ async def test_what_one_judge_lacks_says_nothing_of_another(server):
     assert [(await answer(s.judge())).reader for s in (poor, rich, poor)] == ["samples", "logprobs", "samples"]
 
 
-@pytest.mark.parametrize("script", ["no-schema", "schema-500", "prose"])
-async def test_a_schema_that_is_refused_or_ignored_is_put_into_words(server, no_backoff, script):
+@pytest.mark.parametrize(("script", "found_out"), [("no-schema", 1), ("schema-500", 2), ("prose", 1)])
+async def test_a_schema_that_is_refused_or_ignored_is_put_into_words(server, no_backoff, script, found_out):
     site = server(script)
-    for requests in (2, 3):
+    for requests in (found_out + 1, found_out + 2):
         assert (await ask(site.judge(), MESSAGES, FORM))["clarity"]["score"] == 4
         assert site.count == requests
     last = site.seen[-1]["body"]

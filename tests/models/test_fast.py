@@ -357,6 +357,18 @@ async def test_numbers_and_texts_that_are_no_json_do_not_lose_the_reply(site):
     assert (await ask(site.model(), "u")) == "lone ? here"
 
 
+@pytest.mark.parametrize("faster", [True, False], ids=["orjson", "json"])
+async def test_a_reply_is_read_alike_with_orjson_and_without(site, monkeypatch, faster):
+    if faster:
+        pytest.importorskip("orjson")
+    else:
+        monkeypatch.setattr("judgegraph.models.codec.orjson", None)
+    site.answer = json.dumps(completion({"content": "ü \ud83d \u2028"}, extra=[1e400, 2**70])).encode()
+    assert await ask(site.model(), "ask \ud83d ü", seed=2**70) == "ü ? \u2028"
+    assert site.seen[0][2]["messages"][0]["content"] == "ask \ud83d ü"
+    assert site.seen[0][2]["seed"] == 2**70
+
+
 async def test_a_server_that_is_not_there_is_a_connection_error():
     with pytest.raises(NoAnswer) as caught:
         await FastOpenAI(model="m", base_url="http://127.0.0.1:9/v1", api_key=KEY).ainvoke("u")

@@ -63,6 +63,27 @@ def test_findings_are_used_for_a_month(days, used):
     assert (known_support(SITE, NOW + timedelta(days=days)) is not None) is used
 
 
+@pytest.mark.parametrize(("days", "lasts"), [(6, True), (8, False)])
+def test_what_a_run_finds_out_by_one_refusal_is_believed_for_a_week(days, lasts):
+    keep(SITE, FOUND, now=NOW)
+    silent = Support(json_schema=False, max_tokens="max_tokens")
+    assert known_support(SITE, NOW + timedelta(days=days)) == (FOUND if lasts else silent)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"top_logprobs": -5}, {"top_logprobs": 100_000}, {"top_logprobs": "5"}, {"json_schema": "yes"}, {"n": 1},
+        {"max_tokens": "stop"}, {"refused": ["temperature", "messages"]}, {"refused": "seed"},
+    ],
+)  # fmt: skip
+def test_a_value_that_doctor_never_writes_makes_it_no_finding(changed):
+    path = keep(SITE, FOUND, now=NOW)
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps({**kept, "support": {**kept["support"], **changed}}))
+    assert known_support(SITE, NOW) is None
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", '{"version": 1}', b"\xff\x00", '{"version": 2}'],

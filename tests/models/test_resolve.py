@@ -104,3 +104,26 @@ def test_the_secrets_of_a_chat_model_are_its_keys_headers_and_logins():
     model = ChatOpenAI(model="m", api_key="key-1234", base_url="http://u:word@h/v1", default_headers={"X-A": "head-1"})
     assert {"key-1234", "word", "head-1"} <= set(secrets_of(model))
     assert secrets_of(scripted("a secret?")) == ()
+
+
+@pytest.mark.parametrize("transport", ["fast", "langchain"])
+async def test_white_space_around_a_key_is_no_part_of_it(monkeypatch, transport):
+    monkeypatch.setenv("MY_KEY", " canary-1234\n")
+    judge = resolve(Endpoint(model="openai:m", api_key_env="MY_KEY", transport=transport))
+    key = judge.model.api_key if transport == "fast" else judge.model.openai_api_key
+    assert key.get_secret_value() == "canary-1234"
+    assert "canary-1234" in judge.secrets
+
+
+@pytest.mark.parametrize("key", ["canary\u2019", "canary\ncanary", "canar\x07y", "canar\u00fc"])
+async def test_a_key_that_no_header_can_hold_is_refused_at_the_start(monkeypatch, key):
+    monkeypatch.setenv("MY_KEY", key)
+    with pytest.raises(ConfigError, match="the key in MY_KEY has a character") as caught:
+        resolve(Endpoint(model="openai:m", api_key_env="MY_KEY"))
+    assert "canar" not in str(caught.value)
+
+
+async def test_a_key_of_white_space_is_none(monkeypatch):
+    monkeypatch.setenv("MY_KEY", " \n")
+    with pytest.raises(ConfigError, match="no key; set MY_KEY"):
+        resolve(Endpoint(model="openai:m", api_key_env="MY_KEY"))

@@ -1,10 +1,13 @@
 """The bridge: an interrupted caller waits until its coroutine has put its things in order."""
 
 import asyncio
+import os
+import subprocess
 import threading
 import time
 
 import pytest
+from small import process
 
 from judgegraph.errors import ConfigError
 from judgegraph.runtime import bridge
@@ -113,3 +116,58 @@ def test_a_second_interrupt_cancels(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run_sync(work(), drain=lambda: None)
     assert ended == ["cancelled"]
+
+
+def test_a_run_within_a_run_on_its_own_thread_is_refused_and_not_waited_for():
+    async def inner():
+        return 1
+
+    async def outer():
+        return run_sync(inner())
+
+    with pytest.raises(ConfigError, match=r"in an async node write 'await judgegraph\.inner\("):
+        run_sync(outer())
+
+
+def test_another_thread_of_a_run_may_begin_one():
+    async def inner():
+        return 1
+
+    async def outer():
+        return await asyncio.to_thread(lambda: run_sync(inner()))
+
+    assert run_sync(outer()) == 1
+
+
+FORKED = """
+import os, sys, time
+import judgegraph as jg
+from small import fine, graph_of, samples
+from judgegraph.calls.limits import limiter_of
+from judgegraph.models.endpoint import Endpoint
+from judgegraph.models.resolve import Judge
+
+limiter = limiter_of(Judge("a", None, Endpoint(model="openai:a", base_url="http://a/v1"), True))
+limiter.place(1).enter()
+limiter._lock.acquire()  # by another thread, in earnest
+jg.evaluate(graph_of(fine), samples(2))
+child = os.fork()
+if not child:
+    limiter.change(None, None, 1)
+    assert limiter.place(1).enter(), "nothing is in flight here"
+    print(len(list(jg.evaluate(graph_of(fine), samples(3)).items)), flush=True)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(len(list(jg.evaluate(graph_of(fine), samples(4)).items)), flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_runs_on_a_loop_of_its_own_and_so_does_the_parent():
+    with process(FORKED) as running:
+        try:
+            out, said = running.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            raise
+    assert (out.split(), running.returncode) == (["3", "4"], 0), said

@@ -80,3 +80,9 @@ def written(*scores):
 def test_criteria_written_for_a_sample_are_one_line(more, rejected, share):
     items = [written(score(f"A{i}"), score(f"B{i}", "ok" if i else "refused")) for i in range(10)]
     assert coverage(summarise([*items, *more], "sig"), rejected) == (pytest.approx(share), OWN)
+
+
+def test_samples_that_were_never_judged_are_missed_in_every_line():
+    summary = summarise([item(score("A"), score("B"))] * 3, "sig")
+    assert coverage(summary, unjudged=1) == (0.75, "A")
+    assert coverage(summary, rejected=1, unjudged=2) == (0.5, "A")

@@ -87,7 +87,6 @@ def test_a_run_that_never_began_leaves_no_folder(judge, given, said, tmp_path, m
 
 def test_a_folder_without_a_finished_sample_holds_no_run(graph, tmp_path):
     (tmp_path / "items.jsonl").touch()
-    (tmp_path / "manifest.json").write_text("{}")
     assert len(list(jg.evaluate(graph, samples(2), out=tmp_path).items)) == 2
     assert json.loads((tmp_path / "manifest.json").read_text())["state"] == "finished"
 
@@ -123,9 +122,11 @@ def test_items_that_cannot_be_added_end_the_run(graph, tmp_path, monkeypatch):
     assert jg.Run.load(tmp_path / "run").manifest["state"] == "stopped"
 
 
-def test_a_line_that_is_no_item_is_named(graph, tmp_path):
+def test_a_line_that_is_no_item_is_left_out_and_named_in_the_summary(graph, tmp_path):
     jg.evaluate(graph, samples(1), out=tmp_path)
     with (tmp_path / "items.jsonl").open("a") as file:
         file.write("{}\n")
-    with pytest.raises(DataError, match=r"items\.jsonl, line 2: is no finished sample"):
-        list(jg.Run.load(tmp_path).items)
+    run = jg.Run.load(tmp_path)
+    assert len(list(run.items)) == run.damaged == 1
+    (note,) = run.summary().notes
+    assert note.endswith("items.jsonl, line 2: is no finished sample")

@@ -91,9 +91,9 @@ def killed(work: Path, server: Stub, moments: random.Random, kills: int, took: f
     lost, known = [], 0
     while len(lost) < kills:
         process = start(work, "torn")
-        if not kill_at(process, work / "torn", moments, 1.5 * took / kills, early=len(lost) % 3 == 2):
+        if not kill_at(process, work / "torn", moments, 1.2 * took / kills, early=len(lost) % 3 == 2):
             assert process.returncode == 0
-            return lost
+            return lost  # it was faster than we
         lost.append(server.answered() - replies(work / "torn") - known)
         known += lost[-1]
     finish(start(work, "torn"))
@@ -109,7 +109,7 @@ def survives(work: Path, shared: Path, kills: int, seed: int) -> None:
         server.reset()
         lost = killed(work, server, random.Random(seed), kills, took)
     print(f"{len(lost)} kills; answered and not kept at each: {lost}")
-    assert len(lost) >= kills * 3 // 4  # the run may end before the last ones
+    assert len(lost) == kills
     assert all(0 <= count <= WIDTH for count in lost)
     Run.load(work / "torn").export(work / "torn.jsonl")
     assert (work / "torn.jsonl").read_bytes() == whole

@@ -181,6 +181,21 @@ def test_rows_that_were_added_are_taken_up(out):
     assert judged.seen[6:] == ["new"]
 
 
+def test_fewer_samples_than_before_may_be_asked_for_after_the_file_grew(out):
+    judged = Judged()
+    path = out.with_name("data.jsonl")
+    jg.evaluate(judged.graph, data(path, ROWS), out=out)
+    judged.seen.clear()
+    text = path.read_text() + json.dumps({"id": "new", "output": "x"}) + "\nno row\n"
+    path.write_text(text)
+    run = jg.evaluate(judged.graph, jg.load(path, limit=2), out=out)
+    assert judged.seen == []
+    assert run.manifest["samples"]["done"] == 6
+    path.write_text("\n".join(text.splitlines()[1:]))
+    with pytest.raises(DataError, match="0 judged samples changed, 1 gone, 1 new"):
+        jg.evaluate(judged.graph, jg.load(path, limit=2), out=out)
+
+
 def test_an_export_stands_in_the_order_of_the_dataset_also_after_rows_were_moved(out):
     path = out.with_name("data.jsonl")
     graph = Judged().graph

@@ -82,9 +82,9 @@ def test_a_killed_run_strikes_what_was_in_flight(tmp_path):
 
 def test_an_end_in_order_strikes_nobody(tmp_path):
     async def node(state: EvalState) -> EvalState:
-        raise SystemExit(3)
+        raise KeyboardInterrupt
 
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         jg.evaluate(graph_of(node), samples(3), out=tmp_path)
     assert strikes(tmp_path) == [0, 0, 0]
 
@@ -100,7 +100,7 @@ def test_a_new_reply_takes_the_strikes_away(tmp_path):
             assert calls.progressed is not None
             calls.progressed()
             seen.extend(strikes_now())
-        raise SystemExit(3)
+        raise KeyboardInterrupt
 
     def strikes_now():
         import sqlite3
@@ -110,7 +110,7 @@ def test_a_new_reply_takes_the_strikes_away(tmp_path):
         db.close()
         return found
 
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         jg.evaluate(graph_of(node), samples(3), out=tmp_path)
     assert seen == [STRIKE, 0, STRIKE]
 
@@ -156,6 +156,7 @@ def test_with_two_strikes_samples_run_one_at_a_time(tmp_path):
     marks = [mark_of(sample, place) for place, sample in enumerate(samples(4))][:2]
     folder.journal.strike(marks)
     folder.journal.strike(marks)
+    folder.begun()
     folder.close()
     now, most, order = set(), {}, []
 

@@ -1,0 +1,37 @@
+"""How many requests may be in flight: halved once for a round of refusals, one more for a window of answers."""
+
+import pytest
+
+from judgegraph.calls.pace import Pace
+
+
+def throttled(in_flight, cap=64.0, wait=0.0):
+    pace = Pace(cap=cap, room=cap)
+    pace.throttled(0, in_flight, 100.0, wait)
+    return pace
+
+
+def test_a_refusal_halves_what_is_in_flight_and_others_of_its_round_do_not():
+    pace = throttled(32)
+    pace.throttled(0, 20, 100.0, 0.0)
+    assert pace.room == 16
+    pace.throttled(1, 16, 100.0, 0.0)
+    assert pace.room == 8
+
+
+def test_a_window_of_answers_makes_room_for_one_more():
+    pace = throttled(16)
+    for window in range(8, 14):
+        for _ in range(window):
+            pace.answered()
+        assert pace.window == pytest.approx(window + 1, abs=0.5)
+
+
+def test_room_never_passes_the_cap_nor_falls_below_one():
+    pace = throttled(2, cap=4.0)
+    for _ in range(1000):
+        pace.answered()
+    assert pace.room == 4
+    for _ in range(10):
+        pace.throttled(pace.round, 1, 100.0, 0.0)
+    assert pace.room == 1
