@@ -137,7 +137,7 @@ def test_a_second_interrupt_does_not_wait_for_a_node_that_blocks(data):
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_stopped_at_twenty_random_moments_a_run_loses_and_repeats_nothing(data, site):
-    rows = [json.dumps({"id": f"s{i}", "query": "q", "source": "A text.", "output": f"text {i}"}) for i in range(200)]
+    rows = [json.dumps({"id": f"s{i}", "query": "q", "source": "A text.", "output": f"text {i}"}) for i in range(500)]
     data.write_text("\n".join(rows) + "\n")
     run, slow, draw = data.with_name("run"), site("slow=0.1"), random.Random(6)
     command, stops = slow.command("--out", run, "--concurrency", 2), 0
@@ -152,8 +152,8 @@ def test_stopped_at_twenty_random_moments_a_run_loses_and_repeats_nothing(data, 
         assert "Traceback" not in said
         stops += process.returncode != 0
     assert again(command).returncode == 0
-    assert sorted(finished(run)) == sorted(f"s{i}" for i in range(200))
-    assert slow.count == 200
+    assert sorted(finished(run)) == sorted(f"s{i}" for i in range(500))
+    assert slow.count == 500
     assert stops >= 10
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from judgegraph.models.embedded.case import Case
@@ -39,6 +40,6 @@ def tone(case: Case, labels: Sequence[str]) -> tuple[tuple[float, ...], str] | N
         "": 0.0,
     }
     raised = [2.718281828 ** max(-6.0, min(6.0, 2 * scores[k])) for k in kinds]
-    total = sum(raised)
+    total = math.fsum(raised)
     note = f"{counted(good, 'friendly word')} and {counted(bad, 'harsh word')} among {n}"
     return tuple(r / total for r in raised), note

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -132,7 +133,7 @@ class At:
     def whole(self) -> float | None:
         """Mean quality over the prompt's criteria, for a yes or no that names none of them."""
         held = [e.quality for c in self.prompt.criteria if (e := self.about(c).evidence())]
-        return sum(held) / len(held) if held else None
+        return math.fsum(held) / len(held) if held else None
 
     def tone(self, labels: list[str]) -> tuple[tuple[float, ...], str] | None:
         """Label probabilities by counted words, for a criterion of tone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -58,7 +59,7 @@ def winner(at: At, choices: list[str]) -> tuple[str, dict[str, float]] | None:
         return None
     gap = (one - two) / 0.1
     raised = {c: 2.718281828 ** {"a": gap, "b": -gap, "tie": -abs(gap) + 0.4}[n] for c, n in names.items()}
-    total = sum(raised.values())
+    total = math.fsum(raised.values())
     chances = {c: raised.get(c, 0.0) / total for c in choices}
     return max(choices, key=lambda c: chances[c]), chances
 
