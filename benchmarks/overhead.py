@@ -31,12 +31,13 @@ WORKER = HERE / "overhead_workers.py"
 PEERS = {"openevals": ("openevals", "langchain-openai"), "verdict": ("verdict",)}
 SLOW = {"langgraph-chatopenai": 3, "openevals": 3, "verdict": 8}  # so many times fewer calls
 LINES = (
-    "raw-aiohttp", "bare-graph", "langgraph-chatopenai", "openevals", "verdict",
+    "raw-aiohttp", "bare-graph", "bare-five", "langgraph-chatopenai", "openevals", "verdict",
     "judgegraph", "judgegraph-five", "judgegraph-chatopenai", "judgegraph-again",
 )  # fmt: skip
 GOALS = (  # what, of what, at most; a goal "k times less" is 1 / k
     ("judgegraph", "raw-aiohttp", 9.0),
     ("judgegraph-five", "raw-aiohttp", 7.0),
+    ("judgegraph-five", "bare-five", 1.3),
     ("judgegraph", "openevals", 1 / 2.4),
     ("judgegraph", "langgraph-chatopenai", 1 / 5),
     ("judgegraph", "verdict", 1 / 10),

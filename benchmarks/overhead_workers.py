@@ -226,6 +226,45 @@ async def judgegraph_five(url: str, calls: int, flight: int) -> Any:
     return await _evaluated(_five(url), calls, flight, per_sample=5)
 
 
+async def bare_five(url: str, calls: int, flight: int) -> dict[str, float]:
+    """The graph of `judgegraph-five` asking over raw aiohttp: what LangGraph and HTTP cost by themselves."""
+    import aiohttp
+    import orjson
+    from langgraph.graph import END, START, StateGraph
+
+    import judgegraph as jg
+
+    headers = {"Authorization": "Bearer k", "Content-Type": "application/json"}
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), headers=headers) as session:
+
+        def judge(number: int) -> Any:
+            async def node(state: jg.EvalState) -> jg.EvalState:
+                messages = [{"role": "user", "content": TASK + str(state["sample"].output)}]
+                body = {"model": f"stub-{number}", "messages": messages, "response_format": FORM}
+                async with session.post(f"{url}/chat/completions", data=orjson.dumps(body)) as response:
+                    answer = orjson.loads(await response.read())
+                value = orjson.loads(answer["choices"][0]["message"]["content"])["score"]
+                score = jg.Score(criterion="Clarity", agent=f"judge-{number}", value=value)
+                return {"scores": {score.key: score}}
+
+            return node
+
+        async def join(state: jg.EvalState) -> jg.EvalState:
+            values = [score.value for score in state["scores"].values() if score.value is not None]
+            return {"overall": sum(values) / len(values)}
+
+        graph = StateGraph(jg.EvalState)
+        graph.add_node("join", join, defer=True)
+        for number in range(5):
+            graph.add_node(f"judge-{number}", judge(number))
+            graph.add_edge(START, f"judge-{number}")
+            graph.add_edge(f"judge-{number}", "join")
+        graph.add_edge("join", END)
+        compiled = graph.compile()
+        got = await timed(lambda n: compiled.ainvoke({"sample": next(iter(_samples(n, 1)))}), calls // 5, flight)
+        return {**got, "calls": calls}
+
+
 def _five(url: str) -> Any:
     from langgraph.graph import END, START, StateGraph
 
@@ -298,6 +337,7 @@ WORKERS: dict[str, Callable[[str, int, int], Awaitable[Any]]] = {
     "verdict": verdict,
     "judgegraph": judgegraph_one,
     "judgegraph-five": judgegraph_five,
+    "bare-five": bare_five,
     "judgegraph-chatopenai": judgegraph_chatopenai,
     "judgegraph-again": judgegraph_again,
     "memory": memory,
