@@ -265,7 +265,9 @@ async def small_run(site):
     return site.count - before
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize(
+    "script", [pytest.param(name, marks=() if n % 4 == 0 else pytest.mark.long) for n, name in enumerate(SCRIPTS)]
+)
 async def test_a_run_after_doctor_sends_no_more_requests_than_one_without(server, script):
     plain, site = server(script), server(script)
     without = await small_run(plain)
