@@ -26,7 +26,7 @@ def written(path, content):
     [
         ("d.jsonl", LINES + "\n  \n", 5),
         ("d.jsonl", LINES + "no JSON", 6),
-        ("d.jsonl.gz", gzip.compress(LINES.encode()), 5),
+        ("d.jsonl.gz", gzip.compress(LINES.encode(), mtime=0), 5),
         ("d.json", json.dumps(ROWS, indent=1), 5),
         ("d.json", LINES, 5),
         ("d.csv", CSV, 5),
