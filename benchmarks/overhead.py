@@ -55,7 +55,7 @@ IMPORTS = {
 def options() -> argparse.Namespace:
     """The command line."""
     about = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    about.add_argument("--only", choices=("cpu", "wall", "import", "memory"))
+    about.add_argument("--only", choices=("cpu", "wall", "import", "memory", "ledger"))
     about.add_argument("--stub", type=Path, default=SHARED / "stub_server.py", help="path of stub_server.py")
     about.add_argument("--peers", type=Path, help="folder of virtual environments named openevals and verdict")
     about.add_argument("--install-peers", action="store_true", help="make those that are not there, by pip")
@@ -189,6 +189,17 @@ def memory(given: argparse.Namespace, url: str) -> None:
         print(f"growth after the first 10,000: {growth:.2f} MB per 100,000 (goal 1); every 10,000: {seen}")
 
 
+def ledger(given: argparse.Namespace, _: str) -> None:
+    """CPU of keeping a reply, 64 at once, and of a journal's row, and how many replies are found in a second."""
+    got = work(sys.executable, "ledger", "", 10 * given.calls)
+    if got:
+        both = got["put_ms"] + got["journal_ms"]
+        print(
+            f"ledger and journal: {got['put_ms']:.3f} + {got['journal_ms']:.3f} ms of CPU per call (goal 0.15 for both)"
+        )
+        print(f"look-ups: {got['finds']:,.0f} per second (goal 5,000)  {'reached' if both <= 0.15 else 'MISSED'}")
+
+
 def main() -> None:
     """Run the parts that were asked for."""
     given = options()
@@ -203,7 +214,7 @@ def main() -> None:
         print(f"skipped: no stub at {given.stub} (give --stub PATH)")
         return
     with stub(given.stub) as url:
-        for name, part in (("cpu", cpu), ("wall", wall), ("memory", memory)):
+        for name, part in (("ledger", ledger), ("cpu", cpu), ("wall", wall), ("memory", memory)):
             if given.only in (None, name):
                 part(given, url)
 

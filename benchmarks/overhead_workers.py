@@ -323,6 +323,36 @@ async def memory(url: str, samples: int, flight: int) -> Any:
     return {"calls": samples, "base_mb": base, "peak_mb": peak, "every_10000_mb": seen}
 
 
+async def ledger(_: str, calls: int, flight: int) -> dict[str, float]:
+    """Replies of 300 bytes put into a ledger on disk, found again, and rows of a journal."""
+    from judgegraph.calls.ledger import Ledger, Paid
+    from judgegraph.runtime.inflight import Mark
+    from judgegraph.runtime.journal import Journal
+
+    async def pay() -> Paid:
+        await asyncio.sleep(0)
+        return Paid(b"r" * 300, "stub", 400, 50, 0.001)
+
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Ledger(Path(folder) / "ledger.sqlite", run="r")
+        used = cpu()
+        await many(lambda number: kept.answer(number.to_bytes(16, "big"), pay), 0, calls, flight)
+        put, start = cpu() - used, time.perf_counter()
+        found = sum(kept.get(number.to_bytes(16, "big")) is not None for number in range(calls))
+        seconds, used = time.perf_counter() - start, cpu()
+        assert found == calls
+        kept.close()
+        journal = Journal(Path(folder) / "journal.sqlite")
+        for number in range(calls):
+            mark = Mark(number.to_bytes(16, "big"), b"12345678", number)
+            journal.finish(mark, "ok", 0, 300 * number, 300 * number + 300)
+        journal.close()
+        return {
+            "calls": calls, "put_ms": 1000 * put / calls, "journal_ms": 1000 * (cpu() - used) / calls,
+            "finds": calls / seconds,
+        }  # fmt: skip
+
+
 def resident() -> float:
     """MB of memory that this process holds now."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -338,6 +368,7 @@ WORKERS: dict[str, Callable[[str, int, int], Awaitable[Any]]] = {
     "judgegraph": judgegraph_one,
     "judgegraph-five": judgegraph_five,
     "bare-five": bare_five,
+    "ledger": ledger,
     "judgegraph-chatopenai": judgegraph_chatopenai,
     "judgegraph-again": judgegraph_again,
     "memory": memory,
