@@ -1,4 +1,4 @@
-"""Names to parts: the methods, and how `file.py:factory` is found. Imports no graph library."""
+"""What builds a graph: a method by name, or `file.py:factory`."""
 
 from __future__ import annotations
 
@@ -10,24 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.errors import ConfigError
-
-METHODS: dict[str, str] = {  # name -> "module:factory"
-    "sageval": "judgegraph.graphs.sageval:sageval",
-    "coascore": "judgegraph.graphs.coascore:coascore",
-    "fennec": "judgegraph.graphs.fennec:fennec",
-    "fusion-eval": "judgegraph.graphs.fusion_eval:fusion_eval",
-    "g-eval": "judgegraph.graphs.g_eval:g_eval",
-    "llm-score": "judgegraph.graphs.llm_score:llm_score",
-}
-
-ABOUT: dict[str, str] = {  # one line each, so that a list of methods imports none of them
-    "sageval": "Evaluator scores every criterion, a critic rectifies (Ghosh et al. 2024)",
-    "coascore": "Score a chain of relevant aspects first, then the target (Gong & Mao 2023)",
-    "fennec": "Branch into criteria, judge by guidelines, merge, correct (single or pairwise)",
-    "fusion-eval": "Plan the use of assistant evaluators, consult them, fuse (Shu et al. 2023)",
-    "g-eval": "One probability-weighted score per criterion (Liu et al. 2023); a baseline",
-    "llm-score": "One stated score per criterion, with or without chain of thought; a baseline",
-}
+from judgegraph.registry.shipped import METHODS
 
 
 def factory(method: str) -> Callable[..., Any]:
