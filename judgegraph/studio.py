@@ -3,18 +3,25 @@
     START -> read -> METHOD -> END
 
 Studio and LangGraph's server send JSON: `read` makes values of it. JUDGEGRAPH_JUDGE names the judge
-("openai:MODEL"); without it, or where it is empty, the embedded judge answers.
+("openai:MODEL"); without it, or where it is empty, the embedded judge answers. `langgraph dev` needs the extra
+`studio`.
+
+That server refuses to read a file while its event loop waits. So a method is built in a thread, where all that its
+first run would read from disk is read.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel, ValidationError
 
+from judgegraph import prompts
 from judgegraph.errors import CriteriaError, DataError, one_line
 from judgegraph.prompts.criteria_sets import criteria_set
 from judgegraph.registry import factory
@@ -60,9 +67,10 @@ def _value(kind: type[V], given: Any, name: str) -> V:
         raise DataError(one_line("; ".join(said), 500)) from None
 
 
-def _built(method: str) -> Any:
+@lru_cache(maxsize=32)
+def _built(method: str, judge: str) -> Any:
     """The method behind `read`, under its own name and with its own answer."""
-    made = factory(method)(judge=os.environ.get("JUDGEGRAPH_JUDGE") or "embedded")
+    made = factory(method)(judge=judge)
     inner = made.builder
     graph = StateGraph(inner.state_schema, input_schema=Asked, output_schema=inner.output_schema)
     graph.add_node("read", read)
@@ -73,31 +81,45 @@ def _built(method: str) -> Any:
     return graph.compile(name=method)
 
 
-def sageval() -> Any:
+def _read_through(method: str, judge: str) -> Any:
+    """Built, with what its first run would read from disk."""
+    for name in prompts.known():
+        prompts.load(name)
+    import judgegraph.calls.asking
+    import judgegraph.models.embedded.answers  # noqa: F401
+
+    return _built(method, judge)
+
+
+async def _served(method: str) -> Any:
+    return await asyncio.to_thread(_read_through, method, os.environ.get("JUDGEGRAPH_JUDGE") or "embedded")
+
+
+async def sageval() -> Any:
     """SAGEval."""
-    return _built("sageval")
+    return await _served("sageval")
 
 
-def coascore() -> Any:
+async def coascore() -> Any:
     """CoAScore."""
-    return _built("coascore")
+    return await _served("coascore")
 
 
-def fennec() -> Any:
+async def fennec() -> Any:
     """Fennec."""
-    return _built("fennec")
+    return await _served("fennec")
 
 
-def fusion_eval() -> Any:
+async def fusion_eval() -> Any:
     """Fusion-Eval."""
-    return _built("fusion-eval")
+    return await _served("fusion-eval")
 
 
-def g_eval() -> Any:
+async def g_eval() -> Any:
     """G-Eval."""
-    return _built("g-eval")
+    return await _served("g-eval")
 
 
-def llm_score() -> Any:
+async def llm_score() -> Any:
     """LLMScore."""
-    return _built("llm-score")
+    return await _served("llm-score")

@@ -15,15 +15,15 @@ LISTED = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
 INPUT = {"sample": {"id": "1", "query": "Why?", "source": "It rained on Monday.", "output": "Because it rained."}}
 
 
-def graph_of(name):
+async def graph_of(name):
     path, _, function = LISTED[name].partition(":")
     module = import_module(str(Path(path).with_suffix("")).replace("/", "."))
-    return getattr(module, function)()
+    return await getattr(module, function)()
 
 
 @pytest.mark.parametrize("name", LISTED)
 async def test_json_goes_in_and_the_methods_own_answer_comes_out(name):
-    graph = graph_of(name)
+    graph = await graph_of(name)
     final = await graph.ainvoke(json.loads(json.dumps(INPUT)))
     alone = await factory(name)().ainvoke({"sample": Sample(**INPUT["sample"])})
     assert final == alone
@@ -33,22 +33,22 @@ async def test_json_goes_in_and_the_methods_own_answer_comes_out(name):
 
 @pytest.mark.parametrize("name", LISTED)
 async def test_criteria_come_as_json_too(name):
-    final = await graph_of(name).ainvoke({**INPUT, "criteria": [{"name": "Coherence", "scale": "1-7"}]})
+    final = await (await graph_of(name)).ainvoke({**INPUT, "criteria": [{"name": "Coherence", "scale": "1-7"}]})
     finals = {s.criterion: str(s.scale) for s in final["scores"].values() if s.stage == "final"}
     assert finals["Coherence"].startswith("1-7")
 
 
 @pytest.mark.parametrize("name", LISTED)
-def test_the_form_that_studio_shows_has_the_fields_of_a_sample(name):
-    graph = graph_of(name)
+async def test_the_form_that_studio_shows_has_the_fields_of_a_sample(name):
+    graph = await graph_of(name)
     schema = graph.get_input_jsonschema()
     assert set(schema["properties"]) == {"sample", "criteria", "task"}
     assert {"id", "output"} <= set(schema["$defs"]["Sample"]["properties"])
     assert "scores" in graph.get_output_jsonschema()["properties"]
 
 
-def test_the_method_stands_behind_read():
-    arrows = {f"{e.source} > {e.target}" for e in graph_of("sageval").get_graph().edges}
+async def test_the_method_stands_behind_read():
+    arrows = {f"{e.source} > {e.target}" for e in (await graph_of("sageval")).get_graph().edges}
     assert arrows == {"__start__ > read", "read > sageval", "sageval > __end__"}
     assert set(LISTED) == set(METHODS)
 
@@ -70,14 +70,14 @@ def test_the_method_stands_behind_read():
 )
 async def test_what_is_no_sample_is_told_by_its_field(given, said):
     with pytest.raises(DataError, match=f"^{said}"):
-        await graph_of("g-eval").ainvoke(given)
+        await (await graph_of("g-eval")).ainvoke(given)
 
 
 async def test_values_are_taken_as_they_are():
     sample = Sample(**INPUT["sample"])
-    assert (await graph_of("g-eval").ainvoke({"sample": sample}))["scores"]
+    assert (await (await graph_of("g-eval")).ainvoke({"sample": sample}))["scores"]
 
 
 async def test_an_empty_name_of_a_judge_means_the_embedded_one(monkeypatch):
     monkeypatch.setenv("JUDGEGRAPH_JUDGE", "")
-    assert (await graph_of("g-eval").ainvoke(INPUT))["scores"]
+    assert (await (await graph_of("g-eval")).ainvoke(INPUT))["scores"]

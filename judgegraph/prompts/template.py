@@ -195,14 +195,28 @@ def load(name: str) -> Prompt:
     Raises:
         PromptError: there is no such file, or it is malformed.
     """
+    return _found(name) if name.endswith(".md") else _ours(name)
+
+
+@lru_cache(maxsize=256)
+def _ours(name: str) -> Prompt:
+    """Nobody edits these under way, so that disk is asked once."""
+    return _found(name)
+
+
+def known() -> list[str]:
+    """Names of our own templates, in alphabetical order."""
+    return sorted(p.stem for p in HERE.glob("*.md"))
+
+
+def _found(name: str) -> Prompt:
     path = _path(name)
     try:
         about = os.stat(path)
     except (OSError, ValueError):
         about = None
     if about is None or not stat.S_ISREG(about.st_mode):
-        known = sorted(p.stem for p in HERE.glob("*.md"))
-        raise PromptError(f"no prompt '{name}'; known: {', '.join(known)}, or the path of a .md file")
+        raise PromptError(f"no prompt '{name}'; known: {', '.join(known())}, or the path of a .md file")
     return _read(path, name, about.st_mtime_ns)
 
 
