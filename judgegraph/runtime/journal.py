@@ -33,7 +33,10 @@ _TABLES = (
     'CREATE TABLE state ("end" INTEGER NOT NULL, superseded INTEGER NOT NULL, moving INTEGER NOT NULL)',
     "INSERT INTO state VALUES (0, 0, 0)",
 )
-_SEEN = "CREATE TABLE IF NOT EXISTS seen (size INTEGER NOT NULL, time INTEGER NOT NULL)"
+_LATER = (  # tables that a journal may lack that was made before they were
+    "CREATE TABLE IF NOT EXISTS seen (size INTEGER NOT NULL, time INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS exits (in_flight INTEGER NOT NULL)",
+)
 _FINISH = "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?, 0, ?)"
 _STRIKE = """INSERT INTO samples VALUES (?, ?, ?, NULL, 0, ?, NULL)
     ON CONFLICT (id) DO UPDATE SET strikes = strikes + excluded.strikes"""
@@ -105,9 +108,15 @@ class Journal:
     def strike(self, marks: Iterable[Mark]) -> None:
         """These were in flight when the process ended uncleanly; who waited for a reply has a third of a strike."""
         self._begin()
-        for mark in marks:
-            self._run(_STRIKE, (mark.id, mark.place, mark.content, THIRD if mark.waiting else STRIKE))
+        rows = [(mark.id, mark.place, mark.content, THIRD if mark.waiting else STRIKE) for mark in marks]
+        for row in rows:
+            self._run(_STRIKE, row)
+        self._run("INSERT INTO exits VALUES (?)", (len(rows),))
         self.commit()
+
+    def exits(self) -> int:
+        """How often the process ended uncleanly with a sample in flight."""
+        return int(self._run("SELECT COUNT(*) FROM exits").fetchone()[0])
 
     def absolve(self, id: bytes) -> None:
         """A sample has made progress."""
@@ -268,12 +277,13 @@ def _check(db: sqlite3.Connection, path: Path) -> None:
         )
     for setting in ("journal_mode = WAL", "synchronous = NORMAL", "cache_size = -400"):
         db.execute(f"PRAGMA {setting}").fetchone()
-    if tables:  # one that was made before this table was
-        db.execute(_SEEN)
+    if tables:
+        for table in _LATER:
+            db.execute(table)
     else:
         with db:
             db.execute("BEGIN IMMEDIATE")
             db.execute(f"PRAGMA application_id = {APPLICATION}")
             db.execute(f"PRAGMA user_version = {SCHEMA}")
-            for table in (*_TABLES, _SEEN):
+            for table in (*_TABLES, *_LATER):
                 db.execute(table)

@@ -15,8 +15,8 @@ from judgegraph.calls.context import unit as unit_calls
 from judgegraph.calls.limits import held_back
 from judgegraph.errors import DataError, one_line
 from judgegraph.runtime.folder import Folder
+from judgegraph.runtime.guilt import ALONE, GUILTY, POISON, needed
 from judgegraph.runtime.item import Item, failed_item, failures, item_of
-from judgegraph.runtime.journal import STRIKE
 from judgegraph.runtime.progress import Progress
 from judgegraph.runtime.resume import Unit
 from judgegraph.runtime.samples import Samples, SeenIds
@@ -24,8 +24,6 @@ from judgegraph.types import Sample
 
 OnItem = Callable[[Item], None]
 OnProgress = Callable[[Progress], None]
-ALONE, GUILTY = 2 * STRIKE, 3 * STRIKE  # from the first on a sample runs alone, at the second it is given up
-POISON = "in flight at three unclean exits of the process"
 EVERY = 0.1  # seconds between two words of progress at least
 BEAT = 1.0  # seconds between two words of progress at most, also where nothing ends
 
@@ -53,14 +51,6 @@ def checked(samples: Iterable[Sample]) -> Generator[Sample]:
 @dataclass
 class Work:
     """What the workers of one run share.
-
-    A sample that was in flight when the process ended uncleanly has a strike. At two it is judged when all others are
-    finished, alone, so that one more exit strikes the guilty one only; at three it is given up, and the run goes on.
-    The first new reply takes a sample's strikes away: what it was paid for lies in the ledger, so it came further than
-    before. Without that, a machine that is preempted again and again would condemn samples that did nothing wrong;
-    with it a guilty one escapes as often as it has calls, and not once more. For the same reason an exit counts for a
-    third only where the sample, struck before, was waiting for a reply: its own code cannot have ended the process
-    then, unless it runs beside the call.
 
     Attributes:
         units: what there is to do. stop: when set, what is in flight is finished and nothing new is begun.
@@ -97,7 +87,7 @@ class Work:
             except StopIteration:
                 self.through = True
                 return
-            if unit is not None and unit.strikes >= ALONE:
+            if unit is not None and unit.strikes >= ALONE and not self._guilty(unit):
                 self.alone.append(unit)
             elif unit is not None:
                 try:
@@ -107,7 +97,8 @@ class Work:
             await asyncio.sleep(0)  # a judge that never waits must not keep the others from their turn
 
     async def take_alone(self) -> None:
-        """What may be to blame for unclean exits, one after the other."""
+        """What may be to blame for unclean exits, one after the other, the most suspicious last."""
+        self.alone.sort(key=lambda unit: unit.strikes)
         while self.alone and not self.stop.is_set():
             try:
                 await self._busy(self.alone[0], 0)
@@ -130,7 +121,7 @@ class Work:
             self.in_flight -= 1
 
     async def _finish(self, unit: Unit, slot: int) -> None:
-        if unit.strikes >= GUILTY:
+        if self._guilty(unit):
             item = failed_item(unit.sample, "agent_error", POISON, 0.0, unit.mark.place)
         else:
             if self.folder:
@@ -139,6 +130,12 @@ class Work:
             if self._closed:
                 self._closed.pop(slot, None)
         self._ended(unit, item, slot)
+
+    def _guilty(self, unit: Unit) -> bool:
+        """Whether it is given up; those with fewer strikes, nearly all, cost no look at the journal."""
+        if self.folder is None or unit.strikes < GUILTY:
+            return False
+        return unit.strikes >= needed(self.folder.journal.exits())
 
     def _closed_over(self, unit: Unit, slot: int, error: GeneratorExit) -> None:
         """A node's GeneratorExit closes all who wait for it up to the worker, so that what they return is lost."""

@@ -68,6 +68,17 @@ def test_strikes_add_up_until_they_are_taken_away(tmp_path):
     journal.close()
 
 
+def test_unclean_exits_are_counted_also_in_a_journal_that_was_made_before_they_were(tmp_path):
+    journal = Journal(tmp_path / "j")
+    journal.close()
+    database(tmp_path / "j", "DROP TABLE exits")
+    for count in (1, 2):
+        journal = Journal(tmp_path / "j")
+        journal.strike([A, A._replace(id=b"b" * 16)])
+        assert journal.exits() == count
+        journal.close()
+
+
 def test_rows_are_committed_before_many_could_be_lost(tmp_path):
     journal = Journal(tmp_path / "j")
     for i in range(1200):

@@ -4,14 +4,15 @@ import os
 import signal
 
 import pytest
-from small import graph_of, process, samples
+from small import Judged, graph_of, process, samples
 
 import judgegraph as jg
 from judgegraph.calls.context import unit
 from judgegraph.runtime.folder import Folder
+from judgegraph.runtime.guilt import POISON
 from judgegraph.runtime.inflight import InFlight
 from judgegraph.runtime.journal import STRIKE
-from judgegraph.runtime.work import POISON
+from judgegraph.runtime.lines import mark_of
 from judgegraph.types import EvalState
 
 POISONED = """
@@ -148,16 +149,57 @@ def test_a_sample_without_strikes_has_no_hook_to_pay_for(tmp_path):
     assert hooks == [None] * 4
 
 
-def test_with_two_strikes_samples_run_one_at_a_time(tmp_path):
-    folder = Folder(tmp_path)
+def ended(out, *exits):
+    """A folder as unclean exits leave it: for each the samples in flight, with a minus if one waited."""
+    folder = Folder(out)
     folder.open(1)
-    from judgegraph.runtime.lines import mark_of
-
-    marks = [mark_of(sample, place) for place, sample in enumerate(samples(4))][:2]
-    folder.journal.strike(marks)
-    folder.journal.strike(marks)
+    marks = [mark_of(sample, place) for place, sample in enumerate(samples(10))]
+    for places in exits:
+        folder.journal.strike([marks[abs(place)]._replace(waiting=place < 0) for place in places])
     folder.begun()
     folder.close()
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "given_up"),
+    [
+        (2, 1, False),
+        (3, 0, True),
+        (3, 3, True),
+        (3, 4, False),
+        (4, 3, True),
+        (5, 9, True),
+        (6, 94, False),
+        (7, 93, True),
+    ],
+)
+def test_the_oftener_a_run_is_killed_the_more_strikes_it_takes_to_give_a_sample_up(own, others, given_up, tmp_path):
+    """A sample that is met alone by some of many kills from outside did nothing wrong."""
+    ended(tmp_path, *[[0]] * own, *[[1 + i % 9] for i in range(others)])
+    jg.evaluate(Judged().graph, samples(1), out=tmp_path)
+    (item,) = jg.Run.load(tmp_path).items
+    assert (item.status, item.reason) == (("agent_error", POISON) if given_up else ("ok", ""))
+
+
+def test_what_was_given_up_is_judged_again_by_a_retry(tmp_path):
+    ended(tmp_path, [0, 1], [0, 1], [0, 1])
+    run = jg.evaluate(Judged().graph, samples(4), out=tmp_path)
+    assert [item.reason for item in run.items if item.status != "ok"] == [POISON] * 2
+    judged = Judged()
+    run = jg.evaluate(judged.graph, samples(4), out=tmp_path, retry_failed=True)
+    assert sorted(judged.seen) == ["s0", "s1"]
+    assert [item.status for item in run.items] == ["ok"] * 4
+
+
+def test_the_most_suspicious_sample_runs_last(tmp_path):
+    ended(tmp_path, [1, 2], [1, 2], [-1], [3])
+    judged = Judged()
+    jg.evaluate(judged.graph, samples(5), out=tmp_path, concurrency=1)
+    assert judged.seen == ["s0", "s3", "s4", "s2", "s1"]
+
+
+def test_with_two_strikes_samples_run_one_at_a_time(tmp_path):
+    ended(tmp_path, [0, 1], [0, 1])
     now, most, order = set(), {}, []
 
     async def node(state: EvalState) -> EvalState:
