@@ -21,14 +21,29 @@ if TYPE_CHECKING:
     from judgegraph.calls.budget import Budget
     from judgegraph.calls.limits import Limits
     from judgegraph.calls.reading import Reading, read_choice, read_rating
+    from judgegraph.compose.conditions import disagree, either, failed, low, wide
+    from judgegraph.compose.critique import critique
+    from judgegraph.compose.each import each
+    from judgegraph.compose.escalate import escalate
+    from judgegraph.compose.gate import gate
+    from judgegraph.compose.metric_node import metric_node
+    from judgegraph.compose.panel import panel
+    from judgegraph.compose.refine import refine
+    from judgegraph.compose.with_person import with_person
     from judgegraph.errors import ConfigError, JudgegraphError, ReplyError
+    from judgegraph.graph_files.load import load_graph
     from judgegraph.models.prices import Prices
     from judgegraph.prompts.criteria_sets import CriteriaSet, criteria_set
+    from judgegraph.registry.decorators import agent, assistant, critic, method
+    from judgegraph.runtime.check import Wiring, WiringError, check
     from judgegraph.runtime.evaluate import aevaluate, evaluate
     from judgegraph.runtime.load import load
     from judgegraph.runtime.plan import aplan, plan
     from judgegraph.runtime.run import Run
     from judgegraph.runtime.serde import serializer
+    from judgegraph.tools.fetch import fetch
+    from judgegraph.tools.finding import About, Metric
+    from judgegraph.tools.graph_assistant import as_assistant
     from judgegraph.types import (
         Comparison,
         Correction,
@@ -44,32 +59,52 @@ if TYPE_CHECKING:
         Suggestion,
         merged,
     )
+    from judgegraph.wiring.marks import bounded, never_empty
 
 _HOMES = {
+    "judgegraph.compose.conditions": ("disagree", "either", "failed", "low", "wide"),
+    "judgegraph.compose.critique": ("critique",),
+    "judgegraph.compose.each": ("each",),
+    "judgegraph.compose.escalate": ("escalate",),
+    "judgegraph.compose.gate": ("gate",),
+    "judgegraph.compose.metric_node": ("metric_node",),
+    "judgegraph.compose.panel": ("panel",),
+    "judgegraph.compose.refine": ("refine",),
+    "judgegraph.compose.with_person": ("with_person",),
     "judgegraph.errors": ("ConfigError", "JudgegraphError", "ReplyError"),
     "judgegraph.calls": ("Endpoint", "Reader", "ask"),
     "judgegraph.calls.budget": ("Budget",),
     "judgegraph.calls.limits": ("Limits",),
     "judgegraph.calls.reading": ("Reading", "read_choice", "read_rating"),
     "judgegraph.prompts.criteria_sets": ("CriteriaSet", "criteria_set"),
+    "judgegraph.registry.decorators": ("agent", "assistant", "critic", "method"),
+    "judgegraph.runtime.check": ("Wiring", "WiringError", "check"),
     "judgegraph.runtime.evaluate": ("aevaluate", "evaluate"),
     "judgegraph.runtime.load": ("load",),
+    "judgegraph.graph_files.load": ("load_graph",),
     "judgegraph.models.prices": ("Prices",),
     "judgegraph.runtime.plan": ("aplan", "plan"),
     "judgegraph.runtime.run": ("Run",),
     "judgegraph.runtime.serde": ("serializer",),
+    "judgegraph.tools.fetch": ("fetch",),
+    "judgegraph.tools.finding": ("About", "Metric"),
+    "judgegraph.tools.graph_assistant": ("as_assistant",),
     "judgegraph.types": (
         "Comparison", "Correction", "Criterion", "EvalState", "Finding", "Note", "Plan", "Rectification",
         "Sample", "Scale", "Score", "Suggestion", "merged",
     ),
+    "judgegraph.wiring.marks": ("bounded", "never_empty"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Endpoint", "EvalState",
-    "Finding", "JudgegraphError", "Limits", "Note", "Plan", "Prices", "Reader", "Reading", "Rectification",
-    "ReplyError", "Run", "Sample", "Scale", "Score", "Suggestion", "__version__", "aevaluate", "aplan", "ask",
-    "criteria_set", "evaluate", "load", "merged", "plan", "read_choice", "read_rating", "serializer",
+    "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Endpoint",
+    "EvalState", "Finding", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices", "Reader", "Reading",
+    "Rectification", "ReplyError", "Run", "Sample", "Scale", "Score", "Suggestion", "Wiring", "WiringError",
+    "__version__", "aevaluate", "agent", "aplan", "as_assistant", "ask", "assistant", "bounded", "check",
+    "criteria_set", "critic", "critique", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch",
+    "gate", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "panel", "plan",
+    "read_choice", "read_rating", "refine", "serializer", "wide", "with_person",
 ]  # fmt: skip
 
 

@@ -237,7 +237,7 @@ class Score(Value):
         status: how the scoring ended. reason: the agent's, or what went wrong.
         distribution: scale point or label -> probability or share, sums to 1 over what was seen.
         unseen: probability, 0 to 1, that lay on no valid point.
-        reader: the rung that read it: "logprobs", "samples", "stated", "mean", "text", "plain".
+        reader: the rung that read it: "logprobs", "samples", "stated", "mean", "text", "plain", "panel".
         raw: the reply as it came, kept where it could not be read.
         notes: repairs of the reply and other things worth knowing.
         draft: key of the score that this one rectifies; None where it rectifies none.

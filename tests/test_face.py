@@ -55,10 +55,10 @@ def test_every_method_has_a_factory_a_line_and_an_entry_for_studio():
         assert registry.factory(name)().get_name() == name
 
 
-def test_langgraph_json_names_functions_without_arguments_that_build_a_graph():
+async def test_langgraph_json_names_functions_without_arguments_that_build_a_graph():
     for name, target in json.loads((ROOT / "langgraph.json").read_text())["graphs"].items():
         path, _, function = target.partition(":")
         module = import_module(str(Path(path).with_suffix("")).replace("/", "."))
-        graph = getattr(module, function)()
+        graph = await getattr(module, function)()
         assert graph.get_name() == name
         assert graph.checkpointer is None

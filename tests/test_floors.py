@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "judgegraph"
 FLOORS = {
     "errors": 0, "types": 1, "stats": 2, "prompts": 2, "trace": 2, "models": 3, "registry": 3, "calls": 4, "agents": 5,
     "tools": 5, "compose": 6, "wiring": 6, "graphs": 7, "graph_files": 8, "testing": 8, "runtime": 9, "report": 10,
-    "cli": 11, "studio": 11, "__main__": 12,
+    "scaffold": 10, "cli": 11, "studio": 11, "__main__": 12,
 }  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

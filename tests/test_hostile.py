@@ -10,6 +10,7 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.registry import METHODS
+from judgegraph.registry.shipped import SHIPPED
 
 MARGIN = 0.25  # of the scale: promise 18
 LATER = {"distinct_cache_keys", "finite_report", "report_inert", "csv_inert"}  # checks of the ledger, report and export
@@ -54,7 +55,8 @@ class Outcome:
         lines.append(normal("last"))
         data = folder / "hostile.jsonl"
         data.write_bytes(b"\n".join(lines) + b"\n")
-        settings = [] if method == "fennec" else ["-c", "summary"]
+        method, *settings = method.split()
+        settings += [] if method == "fennec" else ["-c", "summary"]
         self.done = CliRunner().invoke(main, ["run", method, str(data), "-o", str(folder / "run"), *settings])
         assert self.done.exit_code == 0, self.done.output
         self.folder = folder
@@ -76,7 +78,10 @@ class Outcome:
         return {s.criterion: s for s in item.scores if s.stage == "final"}
 
 
-@pytest.fixture(scope="module", params=sorted(METHODS))
+CRITICS = [f"sageval --critic {name}" for name in SHIPPED["critic"] if name != "sage"]
+
+
+@pytest.fixture(scope="module", params=[*sorted(METHODS), *CRITICS])
 def outcome(request, shared, tmp_path_factory) -> Outcome:
     return Outcome(request.param, shared, tmp_path_factory.mktemp("hostile"))
 

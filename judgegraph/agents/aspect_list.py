@@ -47,7 +47,7 @@ def tidy_aspects(
     found: dict[str, Criterion] = {}
     twice = own = bare = 0
     for raw_name, raw_definition in pairs:
-        name, definition = _name(raw_name), raw_definition.strip()
+        name, definition = _name(raw_name), " ".join(raw_definition.split())
         key = same_key(name)
         if not key or not definition or len(name) > LONGEST:
             bare += 1

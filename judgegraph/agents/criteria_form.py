@@ -41,7 +41,7 @@ def _some(found: Iterable[Criterion]) -> list[Criterion]:
 def _of_item(item: Any) -> Criterion | None:
     if not isinstance(item, Mapping):
         return None
-    name, definition = (str(item.get(key) or "").strip() for key in ("name", "definition"))
+    name, definition = (" ".join(str(item.get(key) or "").split()) for key in ("name", "definition"))
     name = unnumbered(name).strip(" *_:")
     return Criterion(name=_short(name), definition=definition) if name else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgegraph.calls.form import STRING, Form, Incomplete, enum_of, rating_schema, read_entries, record
@@ -27,7 +27,7 @@ def critique_form(
         if PARTS[0] not in parts:
             return lists
         try:
-            return {PARTS[0]: _entries(data.get(PARTS[0]), criteria), **lists}
+            return {PARTS[0]: read_verdicts(data.get(PARTS[0]), criteria), **lists}
         except Incomplete as error:
             raise Incomplete(f"{PARTS[0]}: {error}", {PARTS[0]: error.value, **lists}, error.got) from None
 
@@ -50,37 +50,47 @@ def _schema(part: str, criteria: Mapping[str, Criterion]) -> dict[str, Any]:
     return {"type": "array", "items": item, "maxItems": NEW_AT_MOST}
 
 
-def _entries(data: Any, criteria: Mapping[str, Criterion]) -> dict[str, Any]:
-    """Entries with a known verdict; a verdict of "keep" needs no value of its own."""
+def read_verdicts(data: Any, criteria: Mapping[str, Criterion], texts: Sequence[str] = ()) -> dict[str, Any]:
+    """Entries with a known verdict and some words under each of `texts`; "keep" needs no value of its own.
+
+    Raises:
+        Incomplete: some entry is missing or cannot be used; carries the others.
+    """
     given = dict(data) if isinstance(data, Mapping) else {}
-    unknown = {
-        key: f"verdict {given[key].get('verdict')!r} is none of {', '.join(verdicts_of(c))}"
-        for key, c in criteria.items()
-        if isinstance(given.get(key), Mapping) and given[key].get("verdict") not in verdicts_of(c)
-    }
-    missing = [key for key in unknown if given.pop(key, None) is not None]
+    wrong = {key: why for key, c in criteria.items() if (why := _wrong(given.get(key), c, texts))}
+    for key in wrong:
+        del given[key]
     try:
         return read_entries(given, criteria)
     except Incomplete as error:
-        said = "; ".join([*(f"{key}: {unknown[key]}" for key in missing), str(error)])
+        said = "; ".join([*(f"{key}: {why}" for key, why in wrong.items()), str(error)])
         raise Incomplete(said, error.value, error.got) from None
+
+
+def _wrong(entry: Any, criterion: Criterion, texts: Sequence[str]) -> str:
+    """Why an entry cannot be used, "" where it can, or where there is none."""
+    if not isinstance(entry, Mapping):
+        return ""
+    if entry.get("verdict") not in verdicts_of(criterion):
+        return f"verdict {entry.get('verdict')!r} is none of {', '.join(verdicts_of(criterion))}"
+    blank = [text for text in texts if not (isinstance(entry.get(text), str) and entry[text].strip())]
+    return f"{' and '.join(map(repr, blank))} must say something" if blank else ""
 
 
 def _suggestions(part: str, data: Any, criteria: Mapping[str, Criterion]) -> list[Suggestion]:
     """The well-formed suggestions; advice that cannot be read is not worth another call."""
     found: list[Suggestion] = []
-    known = {c.name.casefold(): c.name for c in criteria.values()}
+    names = [c.name for c in criteria.values()]
+    known = {name.casefold(): name for name in names} | {name: name for name in names}
     for item in data if isinstance(data, list) else ():
         if not isinstance(item, Mapping):
             continue
-        name = str(item.get("criterion" if part == "definitions" else "name") or "").strip()
-        definition = str(item.get("definition") or "").strip()
-        is_known = name.casefold() in known
-        if not name or not definition or is_known != (part == "definitions"):
+        said = str(item.get("criterion" if part == "definitions" else "name") or "")
+        asked = known.get(said) or known.get(said.strip().casefold())
+        name, definition = asked or " ".join(said.split()), " ".join(str(item.get("definition") or "").split())
+        if not name or not definition or (asked is not None) != (part == "definitions"):
             continue
         kind: Any = "definition" if part == "definitions" else "criterion"
         reason = str(item.get("reason") or "")
-        found.append(
-            Suggestion(kind=kind, criterion=known.get(name.casefold(), name), definition=definition, reason=reason)
-        )
+        found.append(Suggestion(kind=kind, criterion=name, definition=definition, reason=reason))
     return found if part == "definitions" else found[:NEW_AT_MOST]

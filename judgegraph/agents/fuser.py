@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.agents.aspect_list import aspect_stage
-from judgegraph.agents.score_form import ReplyKind, ask_score
+from judgegraph.agents.score_form import ReplyKind, ask_score, named
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.prompts.sections import criteria_text, criterion_text, scores_text
@@ -79,8 +79,9 @@ class Fuser:
         self, sample: Sample, target: Criterion, known: list[Criterion], rated: Mapping[str, Score], lost: list[str],
     ) -> Score:  # fmt: skip
         shown = target.model_copy(update={"steps": ()})
-        messages = prompts.load(self.prompt).render(
-            task=self.task, criterion=criterion_text(shown), name=target.name,
+        prompt = prompts.load(self.prompt)
+        messages = prompt.render(
+            task=self.task, criterion=criterion_text(shown), **named(prompt, target),
             aspects=criteria_text(known), scores=scores_text(rated[aspect.name] for aspect in known),
             query=sample.query, source=sample.source, output=sample.output,
         )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 from judgegraph.errors import one_line
 from judgegraph.calls.form import STRING, Form, enum_of, record
-from judgegraph.prompts.sections import slug
+from judgegraph.prompts.sections import inset, slug
 from judgegraph.types import Criterion, Plan
 
 Read = tuple[Plan, tuple[str, ...]]  # the plan, and what of it was mended, in words
@@ -64,15 +64,19 @@ def plan_text(plan: Plan | None) -> str:
     """Text, usage and alignment for a prompt's section; "" where there is no plan to follow."""
     if plan is None or plan.status != "ok":
         return ""
-    usage = [f"- {name}: {said}" for name, said in plan.usage.items()]
-    served = [f"- {name}: {', '.join(of) or 'absent (no assistant)'}" for name, of in plan.alignment.items()]
+    usage = [f"- {_line(name)}: {_line(said)}" for name, said in plan.usage.items()]
+    served = [f"- {_line(n)}: {_line(', '.join(of)) or 'absent (no assistant)'}" for n, of in plan.alignment.items()]
     parts = (("", [plan.text]), ("How to read them:\n", usage), ("Which assistants serve which criterion:\n", served))
     return "\n\n".join(title + "\n".join(lines) for title, lines in parts if lines)
 
 
 def assistants_text(assistants: Mapping[str, str]) -> str:
     """What is on offer: name -> description, a heading per assistant, a blank line between them."""
-    return "\n\n".join(f"## {name}\n{about}" for name, about in assistants.items())
+    return "\n\n".join(f"## {name}\n{inset(about)}" for name, about in assistants.items())
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def plain(names: Iterable[str]) -> str:

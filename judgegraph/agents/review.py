@@ -9,6 +9,8 @@ from judgegraph.agents.votes import agrees, outcome, vote_of
 from judgegraph.calls import Rated
 from judgegraph.types import Criterion, Rectification, Score
 
+NO_VERDICT = "the critic's verdict could not be read"
+
 
 def rectification(
     agent: str, criterion: Criterion, draft: Score, answer: Rated, entries: Sequence[Any]
@@ -27,8 +29,10 @@ def rectification(
     if (weighed := _weighed(entries[0], draft, answer)) is not None:
         return _changed(seen, draft, weighed)
     votes = [vote for entry in entries if (vote := vote_of(entry, criterion, draft))]
-    if not votes:
+    if draft.answer is None:  # nothing to change
         return Rectification(**seen)
+    if 2 * len(votes) < len(entries) or not votes:
+        return Rectification(**seen | {"reason": NO_VERDICT}, status="unreadable")
     found = outcome(votes, draft)
     seen |= {"reason": found.reason, "notes": tuple(dict.fromkeys((*answer.notes, *found.notes)))}
     if answer.reader == "samples":

@@ -5,45 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NotRequired, Protocol
-
-from typing_extensions import TypedDict
+from typing import Any, Literal
 
 from judgegraph import prompts
 from judgegraph.agents.critique_form import PARTS, critique_form
-from judgegraph.agents.review import rectification
-from judgegraph.calls import JudgeLike, Reader, Slot, ask, rate
+from judgegraph.agents.under_review import Critic, Critique, Reviewed, UnderReview, advice
+from judgegraph.calls import JudgeLike, Reader, ask, rate
 from judgegraph.calls.ratings import Rating
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts import Rendered
-from judgegraph.prompts.sections import criteria_text, scores_text, slugs
-from judgegraph.types import Criterion, Note, Notes, Rectification, Sample, Score, Scores, Suggestion, keyed
+from judgegraph.types import Criterion, Note, keyed
+
+__all__ = ["Critic", "Critique", "Reviewed", "Sage"]
 
 WEIGHTED = Reader("weighted", samples=5)
 PROMPTS = dict(zip(PARTS, ("critique_scores", "critique_definitions", "critique_criteria"), strict=True))
 
-
-class Reviewed(TypedDict):  # what a critic reads
-    sample: Sample
-    scores: Scores
-    criteria: NotRequired[list[Criterion]]  # else its own
-
-
-class Critique(TypedDict):  # what it writes
-    rectifications: dict[str, Rectification]  # criterion/agent -> what it says of its score
-    suggestions: list[Suggestion]
-    notes: NotRequired[Notes]  # advice that could not be had
-
-
 Reviewing = tuple[Rating[dict[str, Any]], tuple[Note, ...]]
-
-
-class Critic(Protocol):
-    """Any agent that reviews scores: a frozen dataclass with this verb."""
-
-    async def __call__(self, state: Reviewed) -> Critique:
-        """Read the scores, say what to change."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,51 +55,34 @@ class Sage:
         return (self.prompt,) if self.calls == "one" else tuple(PROMPTS.values())
 
     async def __call__(self, state: Reviewed) -> Critique:
-        asked = slugs(state.get("criteria") or self.criteria)
-        drafts = {s.criterion: s for s in state["scores"].values() if s.stage == self.stage}
-        asked = {key: c for key, c in asked.items() if c.name in drafts}
-        if not asked:
+        held = UnderReview.of(state, self.criteria, self.stage)
+        if not held.asked:
             return {"rectifications": {}, "suggestions": [], "notes": {}}
-        fields = self._fields(state["sample"], asked, drafts)
-        rating, notes = await (self._at_once(asked, fields) if self.calls == "one" else self._apart(asked, fields))
-        verdicts = [
-            rectification(self.name, c, drafts[c.name], rating.answers[key], _said(rating, key))
-            for key, c in asked.items()
-        ]
-        advice = [
-            s.model_copy(update={"agent": self.name})
-            for part in PARTS[1:]
-            for s in (rating.value or {}).get(part) or ()
-        ]
-        return {"rectifications": keyed(*verdicts), "suggestions": advice, "notes": keyed(*notes)}
+        rating, notes = await (self._at_once(held) if self.calls == "one" else self._apart(held))
+        verdicts = held.verdicts(self.name, rating, PARTS[0])
+        found = advice(rating.value, PARTS[1:], self.name)
+        return {"rectifications": keyed(*verdicts), "suggestions": found, "notes": keyed(*notes)}
 
-    def _fields(self, sample: Sample, asked: Mapping[str, Criterion], drafts: Mapping[str, Score]) -> dict[str, Any]:
-        return {
-            "task": self.task, "criteria": criteria_text(asked.values()),
-            "query": sample.query, "source": sample.source, "output": sample.output,
-            "scores": scores_text(drafts[c.name] for c in asked.values()),
-        }  # fmt: skip
+    def _render(self, prompt: str, held: UnderReview) -> Rendered:
+        return prompts.load(prompt).render(task=self.task, **held.fields)
 
-    async def _at_once(self, asked: Mapping[str, Criterion], fields: dict[str, Any]) -> Reviewing:
-        return await self._scores(prompts.load(self.prompt).render(**fields), asked, PARTS), ()
+    async def _at_once(self, held: UnderReview) -> Reviewing:
+        return await self._scores(self._render(self.prompt, held), held, PARTS), ()
 
-    async def _apart(self, asked: Mapping[str, Criterion], fields: dict[str, Any]) -> Reviewing:
+    async def _apart(self, held: UnderReview) -> Reviewing:
         """Each duty alone, side by side, so that none colours another."""
-        scoring, *advising = (prompts.load(PROMPTS[part]).render(**fields) for part in PARTS)
+        scoring, *advising = (self._render(PROMPTS[part], held) for part in PARTS)
         scores, *lists = await asyncio.gather(
-            self._scores(scoring, asked, PARTS[:1]),
-            *(self._advice(messages, asked, part) for messages, part in zip(advising, PARTS[1:], strict=True)),
+            self._scores(scoring, held, PARTS[:1]),
+            *(self._advice(messages, held.asked, part) for messages, part in zip(advising, PARTS[1:], strict=True)),
         )
         said = {**(scores.value or {})}
-        for advice, _ in lists:
-            said |= advice
+        for found, _ in lists:
+            said |= found
         return replace(scores, value=said), tuple(note for _, note in lists if note)
 
-    async def _scores(
-        self, messages: Rendered, asked: Mapping[str, Criterion], parts: tuple[str, ...]
-    ) -> Rating[dict[str, Any]]:
-        slots = {key: Slot(c.scale, (PARTS[0], key)) for key, c in asked.items()}
-        return await rate(self.judge, messages, critique_form(asked, parts), slots, self.reader)
+    async def _scores(self, messages: Rendered, held: UnderReview, parts: tuple[str, ...]) -> Rating[dict[str, Any]]:
+        return await rate(self.judge, messages, critique_form(held.asked, parts), held.slots(PARTS[0]), self.reader)
 
     async def _advice(
         self, messages: Rendered, asked: Mapping[str, Criterion], part: str
@@ -132,9 +93,3 @@ class Sage:
         except ReplyError as error:
             what = f"no advice on {part.replace('_', ' ')}: {one_line(error)}"
             return {}, Note.model_validate({"agent": self.name, "text": what, "status": error.status})
-
-
-def _said(rating: Rating[dict[str, Any]], key: str) -> list[Any]:
-    """What the replies that an answer was read from say of one criterion."""
-    values = rating.values if rating.answers[key].reader == "samples" else (rating.value,)
-    return [((value or {}).get(PARTS[0]) or {}).get(key) for value in values]

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from judgegraph.calls import Form, JudgeLike, Rated, Reader, Slot, rate
 from judgegraph.calls.form import STRING, Incomplete, answer_key, answer_of, answer_schema, record
 from judgegraph.calls.ratings import text_reading
-from judgegraph.prompts import Rendered
+from judgegraph.prompts import Prompt, Rendered
 from judgegraph.types import Criterion, Scale
 
 ReplyKind: TypeAlias = Literal["form", "text"]
@@ -31,6 +31,14 @@ async def ask_score(
     slot = Slot(criterion.scale, None if text else (), reader.first_digit)
     rating = await rate(judge, messages, form, {"score": slot}, reader, **settings)
     return rating.answers["score"]
+
+
+def named(prompt: Prompt, criterion: Criterion) -> dict[str, str]:
+    """The criterion's name, for a template that has a field for it.
+
+    Ours have none: a name that a model wrote may quote judged text, and stands within a section alone.
+    """
+    return {"name": criterion.name} if "name" in prompt.fields else {}
 
 
 @lru_cache(maxsize=256)

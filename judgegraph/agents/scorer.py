@@ -10,7 +10,7 @@ from typing import Literal
 
 from judgegraph import prompts
 from judgegraph.agents.evaluator import Case, Scored
-from judgegraph.agents.score_form import Explain, ReplyKind, ask_score
+from judgegraph.agents.score_form import Explain, ReplyKind, ask_score, named
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.prompts import Rendered
@@ -61,8 +61,9 @@ class Scorer:
         )
 
     def _messages(self, sample: Sample, criterion: Criterion) -> Rendered:
-        rendered = prompts.load(self.prompt).render(
-            task=self.task, criterion=_shown(criterion, self.steps), name=criterion.name,
+        prompt = prompts.load(self.prompt)
+        rendered = prompt.render(
+            task=self.task, criterion=_shown(criterion, self.steps), **named(prompt, criterion),
             query=sample.query, source=sample.source, output=sample.output,
         )  # fmt: skip
         if len(rendered.messages) > 1:

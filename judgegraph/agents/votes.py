@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -73,25 +73,32 @@ def agrees(verdict: str, given: Answer, old: Answer) -> bool:
     return given > old if verdict == "raise" else given < old
 
 
-def outcome(votes: Sequence[Vote], draft: Score) -> Outcome:
+def outcome(
+    votes: Sequence[Vote],
+    draft: Score,
+    *,
+    middle: Callable[[Sequence[float]], float] = mean_of,
+    voters: str = "replies",
+) -> Outcome:
     """What the replies decide, against the draft only where enough of them agree.
 
     Of labels each vote counts for its answer, "keep" for the draft's: the score changes where a changed label has
     more votes than the draft's, and a tie with the draft's keeps it. Of numbers more than half of the readable
-    replies must say one verdict, "raise" or "lower", and the mean of all must go that way; else the score stands.
+    replies must say one verdict, "raise" or "lower", and the middle of all must go that way; else the score stands.
 
     Args:
-        votes: of the readable replies, one or more, in their order.
+        votes: of the readable replies, one or more, in their order. middle: of their values, by default the mean.
+        voters: what notes call them.
     """
     old = votes[0].answer if draft.answer is None else draft.answer
-    answer, notes = _label(votes, old) if isinstance(old, str) else _value(votes, old)
+    answer, notes = _label(votes, old, voters) if isinstance(old, str) else _value(votes, old, middle, voters)
     notes = (*dict.fromkeys(vote.note for vote in votes if vote.note), *notes)
     sides = [vote for vote in votes if _with(vote, answer, old)]
     reason = (sides or votes)[0].reason
     return Outcome("keep" if answer == old else "change", answer, reason, _shares(votes), notes)
 
 
-def _label(votes: Sequence[Vote], old: str) -> tuple[str, tuple[str, ...]]:
+def _label(votes: Sequence[Vote], old: str, voters: str) -> tuple[str, tuple[str, ...]]:
     """The label with most votes, of equals the first by name, with a note why."""
     shares = _shares(votes)
     changed = {name: share for name, share in shares.items() if name != old}
@@ -102,24 +109,26 @@ def _label(votes: Sequence[Vote], old: str) -> tuple[str, tuple[str, ...]]:
         return label, tied(changed, label)
     equal = sorted(name for name, share in shares.items() if share == shares[old])
     names = " and ".join(map(repr, equal))
-    return old, (f"equally many replies say {names}; the score stands",) if len(equal) > 1 else ()
+    return old, (f"equally many {voters} say {names}; the score stands",) if len(equal) > 1 else ()
 
 
-def _value(votes: Sequence[Vote], old: float) -> tuple[Answer, tuple[str, ...]]:
-    """The mean of all values where more than half go one way, else the draft's, with a note why."""
+def _value(
+    votes: Sequence[Vote], old: float, middle: Callable[[Sequence[float]], float], voters: str
+) -> tuple[Answer, tuple[str, ...]]:
+    """The middle of all values where more than half go one way, else the draft's, with a note why."""
     counts = Counter(vote.verdict for vote in votes)
     verdict, most = counts.most_common(1)[0]
     if 2 * most <= len(votes):
         equal = sorted(name for name in counts if counts[name] == most)
-        said = f"equally many replies say {' and '.join(map(repr, equal))}"
-        few = said if len(equal) > 1 else "no more than half of the replies say one verdict"
+        said = f"equally many {voters} say {' and '.join(map(repr, equal))}"
+        few = said if len(equal) > 1 else f"no more than half of the {voters} say one verdict"
         return old, (f"{few}; the score stands",)
     if verdict == "keep":
         return old, ()
-    mean = mean_of([vote.answer for vote in votes if isinstance(vote.answer, float)])
+    mean = middle([vote.answer for vote in votes if isinstance(vote.answer, float)])
     if agrees(verdict, mean, old):
         return mean, ()
-    return old, (f"most replies say {verdict!r} but the mean of all is {mean:.4g}; the score stands",)
+    return old, (f"most {voters} say {verdict!r} but the mean of all is {mean:.4g}; the score stands",)
 
 
 def _with(vote: Vote, answer: Answer, old: Answer) -> bool:

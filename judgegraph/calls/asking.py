@@ -13,8 +13,9 @@ from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.features import in_words, learn_logprobs
 from judgegraph.calls.form import Form, Incomplete
 from judgegraph.calls.reply import Reply, read
-from judgegraph.errors import ReplyError
+from judgegraph.errors import ReplyError, one_line
 from judgegraph.models.resolve import Judge
+from judgegraph.prompts.template import section
 
 NEVER_CAME = ("provider_error", "timeout", "over_budget")
 _Got = tuple[list[Choice], ReplyError | None]  # choices, and why there are no more
@@ -180,6 +181,7 @@ def _complaint(call: Call, choice: Choice, problem: str) -> tuple[Any, ...]:
     """
     from langchain_core.messages import AIMessage, HumanMessage
 
-    said = f"Your reply could not be used: {problem[:500]}. Reply again, in the form asked for and nothing else."
+    why = section("problem", one_line(problem, 500))  # it may quote the reply, and that the judged text
+    said = f"Your reply could not be used:\n{why}\nReply again, in the form asked for and nothing else."
     words = f"{said}\n{in_words(call)}" if call.schema is not None else said
     return AIMessage(choice.text or "(nothing)"), HumanMessage(words)

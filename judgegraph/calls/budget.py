@@ -57,6 +57,10 @@ class OverBudget(ReplyError):
         self.later = later
 
 
+class OverAllowance(OverBudget):
+    """The budget of a part of the work has no room; the run's may have: the sample is judged without that part."""
+
+
 @dataclass
 class Purse:
     """A budget with what was spent of it and what is reserved.

@@ -12,8 +12,8 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 from tenacity.wait import wait_random_exponential
 
 from judgegraph.calls.address import address_of
-from judgegraph.calls.budget import OverBudget
-from judgegraph.calls.context import CallContext, Waiters, context, unit
+from judgegraph.calls.budget import OverAllowance, OverBudget
+from judgegraph.calls.context import CallContext, Waiters, allowance, context, unit
 from judgegraph.calls.estimate import completion_tokens, prompt_tokens
 from judgegraph.calls.exchange import Call, Choice, choice_of, packed, unpacked
 from judgegraph.calls.faults import Fault, classify
@@ -70,7 +70,8 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     if run is None:
         return (await _sent(judge, call))[0]
     if run.stand_in is not None:
-        return run.stand_in(judge, call)
+        found = run.stand_in(judge, call)
+        return found if isinstance(found, list) else await found
     if run.ledger is None:
         waiters = Waiters()
         waiters.join(unit.get())
@@ -93,7 +94,7 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
             sample.progressed = None
         return unpacked(body)
     except OverBudget as error:
-        if sample:
+        if sample and not isinstance(error, OverAllowance):
             sample.denied = str(error)
         raise
     except ConfigError as error:
@@ -106,18 +107,37 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
 
 
 async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, address: bytes = b"") -> Paid:
-    """Send within the budget."""
+    """Send within the budget, and within that of the part of the work it belongs to."""
     call = as_sent(judge, call)
-    share = await _share(run, judge, call, waiters)
+    part = await _part(judge, call)
     try:
-        choices, usage = await _sent(judge, call, _UnderWay(run, share, waiters))
-        share.settle(*usage)
+        share = await _share(run, judge, call, waiters)
+        try:
+            choices, usage = await _sent(judge, call, _UnderWay(run, share, waiters))
+            share.settle(*usage)
+        except BaseException:
+            share.release()
+            raise
     except BaseException:
-        share.release()
+        if part:
+            part.release()
         raise
+    if part:
+        part.settle(*usage)
     if run.anew:
         run.renewed.add(address)
     return Paid(packed(choices), judge.name, *share.paid, share.estimated)
+
+
+async def _part(judge: Judge, call: Call) -> Reservation | None:
+    """Of the allowance of a part of the work, where it has one."""
+    purse = allowance.get()
+    if purse is None:
+        return None
+    try:
+        return await purse.room(judge, call)
+    except OverBudget as error:
+        raise OverAllowance(str(error)) from None
 
 
 async def _share(run: CallContext, judge: Judge, call: Call, waiters: Waiters) -> Reservation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -27,7 +27,8 @@ class CallContext:
         anew: a reply found in the ledger that cannot be read is asked for once more, and replaced.
         renewed: addresses of replies that were paid for since, in such a run; none of them is asked for again.
         stand_in: answers in place of every judge, in a plan; nothing is sent then. kept: in a plan, what a ledger holds
-            at an address, None for nothing.
+            at an address, None for nothing. doubted: in a plan, whether a condition finds everything in doubt or
+            nothing, None where it can look for itself as no reply was invented.
         requests: sent, retries included. replies: received. models: judge -> replies.
         awaited: address -> who waits for that call.
     """
@@ -38,8 +39,9 @@ class CallContext:
     purse: Purse = field(default_factory=Purse)
     anew: bool = False
     renewed: set[bytes] = field(default_factory=set)
-    stand_in: Callable[[Judge, Call], list[Choice]] | None = None
+    stand_in: Callable[[Judge, Call], list[Choice] | Awaitable[list[Choice]]] | None = None
     kept: Callable[[bytes], object | None] | None = None
+    doubted: Callable[[], bool | None] | None = None
     requests: int = 0
     replies: int = 0
     prompt_tokens: int = 0
@@ -161,3 +163,4 @@ class Waiters:
 
 context: ContextVar[CallContext | None] = ContextVar("judgegraph_calls", default=None)
 unit: ContextVar[UnitCalls | None] = ContextVar("judgegraph_unit", default=None)
+allowance: ContextVar[Purse | None] = ContextVar("judgegraph_allowance", default=None)  # of a part of one sample's work

@@ -17,10 +17,16 @@ from judgegraph.errors import JudgegraphError
 COMMANDS = {  # name -> module, one line for --help
     "run": ("judgegraph.cli.run", "Run a method over a dataset and print what came of it."),
     "plan": ("judgegraph.cli.plan", "Say what a run will ask for and cost, before anything is spent."),
+    "check": ("judgegraph.cli.check", "Prove that a method's graph is wired; nothing is asked."),
     "doctor": ("judgegraph.cli.doctor", "Measure what a judge's endpoint really does; runs use what was found."),
     "methods": ("judgegraph.cli.methods", "List the methods."),
+    "agents": ("judgegraph.cli.agents", "List the agents and critics, with what they read and write."),
+    "tools": ("judgegraph.cli.tools", "List the assistant evaluators."),
     "criteria": ("judgegraph.cli.criteria", "List the criteria sets, or print one."),
     "show": ("judgegraph.cli.show", "Print a method's graph as Mermaid."),
+    "review": ("judgegraph.cli.review", "Judge, and decide on the criteria that the critic suggests."),
+    "schema": ("judgegraph.cli.schema", "Print the JSON Schema of graph files, or one of ours to copy."),
+    "new": ("judgegraph.cli.new", "Write a plug-in to start from, as a package of your own."),
     "prices": ("judgegraph.cli.prices", "Print the table of prices, to edit and give back as --prices FILE."),
 }
 FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, STOPPED = 1, 2, 3, 4, 130

@@ -14,10 +14,13 @@ from judgegraph.errors import ConfigError, JudgegraphError, one_line
 from judgegraph.registry import factory
 
 SETTING_HELP = "A setting of the method, as KEY=VALUE; repeat for more (-s each=true -s samples=8)."
+CRITIC_HELP = "The critic of a method that has one, by name (see `judgegraph agents`); the same as -s critic=NAME."
 OPTIONS = {"judge": "-j/--judge", "criteria": "-c/--criteria"}  # settings with an option of their own
 
 
-def graph_of(method: str, *, criteria: str | None, judge: Any, settings: Sequence[str]) -> Any:
+def graph_of(
+    method: str, *, criteria: str | None, judge: Any, settings: Sequence[str], critic: str | None = None
+) -> Any:  # fmt: skip
     """The compiled graph of METHOD with what the command line says; what is None is left to METHOD's default.
 
     Raises:
@@ -28,13 +31,17 @@ def graph_of(method: str, *, criteria: str | None, judge: Any, settings: Sequenc
 
     build = factory(method)
     hints = _hints(build)
+    if critic is not None:
+        if not _takes(hints, "critic"):
+            raise ConfigError(f"{method} has no critic to swap: leave --critic out; sageval has one, for example")
+        settings = (*settings, f"critic={critic}")
     given, wrong = _read(method, hints, settings)
     options = {key: value for key, value in (("criteria", criteria), ("judge", judge)) if value is not None}
     wrong += [f"{method} takes no {key}: leave {OPTIONS[key]} out" for key in options if not _takes(hints, key)]
     wrong += faults(method, hints or {}, given | options)
     if wrong:
         raise ConfigError("\n".join(wrong))
-    return _compiled(method, build, given | options)
+    return compiled(method, build, given | options)
 
 
 def judge_of(judge: str | None, base_url: str | None, temperature: float | None = None) -> Any:
@@ -97,7 +104,7 @@ def _parameters(function: Any) -> tuple[str, ...]:
     return tuple(name for name, p in inspect.signature(function).parameters.items() if p.kind in plain)
 
 
-def _compiled(method: str, build: Any, given: dict[str, Any]) -> Any:
+def compiled(method: str, build: Any, given: dict[str, Any]) -> Any:
     """What the factory makes, compiled where it is not; its own mistakes are told with where they are."""
     from langgraph.graph import StateGraph
     from langgraph.pregel import Pregel

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgegraph.cli.check import refuse_unwired
 from judgegraph.cli.main import FAILURE, OVER_BUDGET, printable
 from judgegraph.cli.options import graph_of, judge_of
 from judgegraph.cli.run_options import COST, PACE, SUBJECT, Command, Grouped, check, columns, evaluation, folder
@@ -73,7 +74,10 @@ def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any)
     del run["retry_failed"]
     samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
     judge = judge_of(given["judge"], given["base_url"], given["temperature"])
-    graph = graph_of(method, criteria=given["criteria"], judge=judge, settings=given["settings"])
+    graph = graph_of(
+        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+    )  # fmt: skip
+    refuse_unwired(graph)
     forecast = planned(graph, samples, **run, pilot=pilot or 0, on_sample=_teller(as_json))
     if as_json:
         rejected = [rejection.model_dump() for rejection in samples.rejected]

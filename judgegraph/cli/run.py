@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgegraph.cli.check import refuse_unwired
 from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET
 from judgegraph.cli.options import graph_of, judge_of
 from judgegraph.cli.progress import Teller, progress
@@ -44,7 +45,10 @@ def run(method: str, data: str, **given: Any) -> None:
     samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
     total = _total(samples, given)
     judge = judge_of(given["judge"], given["base_url"], given["temperature"])
-    graph = graph_of(method, criteria=given["criteria"], judge=judge, settings=given["settings"])
+    graph = graph_of(
+        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+    )  # fmt: skip
+    refuse_unwired(graph)
     result = _evaluated(graph, samples, total, given)
     sys.exit(_print(result, samples, total(), given))
 

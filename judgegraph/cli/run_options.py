@@ -10,15 +10,17 @@ from typing import Any, TypeVar
 
 import click
 
-from judgegraph.cli.options import SETTING_HELP
+from judgegraph.cli.options import CRITIC_HELP, SETTING_HELP
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 GROUPS = {  # heading of --help -> options; what stands nowhere comes last
-    "What is judged, and by whom": ("criteria", "judge", "base_url", "temperature", "settings", "fields", "limit"),
+    "What is judged, and by whom": (
+        "criteria", "judge", "base_url", "temperature", "critic", "settings", "fields", "limit",
+    ),
     "Where it is kept": ("out", "ledger", "retry_failed"),
     "How fast": ("concurrency", "rpm", "tpm", "timeout"),
     "How much it may cost": ("budget_calls", "budget_tokens", "budget_usd", "prices"),
-}
+}  # fmt: skip
 
 
 class Finite(click.FloatRange):
@@ -65,6 +67,7 @@ SUBJECT = (
         help="Of any OpenAI-compatible server; then --judge openai:MODEL.",
     ),
     click.option("--temperature", metavar="T", type=Finite(0), help="Of agents that do not name their own."),
+    click.option("--critic", metavar="NAME", help=CRITIC_HELP),
     click.option("-s", "--setting", "settings", multiple=True, metavar="KEY=VALUE", help=SETTING_HELP),
     click.option("-f", "--field", "fields", multiple=True, metavar="FIELD=COLUMN", help="Read FIELD from COLUMN."),
     click.option("-n", "--limit", metavar="N", type=click.IntRange(1), help="At most so many samples."),

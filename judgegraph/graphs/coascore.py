@@ -25,6 +25,7 @@ from judgegraph.graphs.settings import UpToHundred, checked, named
 from judgegraph.calls import JudgeLike
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Asked, Criterion, EvalState, Notes, Sample, Scores, merged
+from judgegraph.wiring.marks import never_empty
 
 
 class Result(TypedDict, total=False):
@@ -82,6 +83,7 @@ def builder(
     chain.add_edge("rate", "fuse")
     chain.add_edge("fuse", END)
 
+    @never_empty  # a set has one criterion at least
     def each_target(state: EvalState) -> list[Send]:
         asked = state.get("criteria") or chosen.criteria
         return [Send("chain", Chain(sample=state["sample"], criteria=[target])) for target in asked]

@@ -20,11 +20,12 @@ from typing_extensions import TypedDict
 from judgegraph.agents.evaluator import Case, Evaluator
 from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Critic, Sage
-from judgegraph.errors import ConfigError
-from judgegraph.graphs.settings import Samples, checked, named
 from judgegraph.calls import JudgeLike, Reader
+from judgegraph.graphs.critics import critic_of
+from judgegraph.graphs.settings import Samples, checked, named
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Notes, Rectification, Scores, Suggestion, joined, merged
+from judgegraph.wiring.marks import never_empty
 
 
 class Result(TypedDict, total=False):
@@ -43,7 +44,7 @@ Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
 @checked("sageval")
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "forms",
-    critic: Critic | None = None, critic_judge: JudgeLike | None = None, each: bool = False,
+    critic: str | Critic | None = None, critic_judge: JudgeLike | None = None, each: bool = False,
     critic_calls: Literal["one", "three"] = "one", samples: Samples = 5,
     name: str = "",
 ) -> Builder:  # fmt: skip
@@ -52,28 +53,36 @@ def builder(
     Args:
         judge: of the evaluator, and of the critic where `critic_judge` is None.
         criteria: name of a set, a file, or criteria.
-        critic: any agent that reads scores and writes rectifications; None is SAGE.
+        critic: a critic's name (`judgegraph agents`), or any agent that reads scores and writes rectifications; None is
+            SAGE. One given by name gets the judge, the criteria and what else it takes of the settings here. The final
+            scores have the critic's name.
         each: one evaluator call per criterion instead of one for all.
         critic_calls: "one" asks the critic for its three lists at once, "three" gives each duty its own call.
         samples: replies per agent where a judge gives no log-probabilities; 1 takes the stated number.
-        name: put before the agents' names, for two of these in one graph: "a-evaluator", "a-sage".
+        name: put before the agents' names, for two of these in one graph: "a-evaluator", "a-sage"; an agent that is
+            given as `critic` keeps its own.
 
     Raises:
-        ConfigError: a setting has none of its values. CriteriaError: no such criteria.
+        ConfigError: a setting has none of its values, or no critic has that name. CriteriaError: no such criteria.
     """
-    if critic is not None and not callable(critic):
-        raise ConfigError(f"sageval: critic: expected an agent, which can be called, got {type(critic).__name__}")
     chosen = criteria_set(criteria)
     common: dict[str, Any] = {"criteria": chosen.criteria, "task": chosen.task}
     common["reader"] = Reader("weighted", samples=samples)
 
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
     graph.add_node("evaluate", Evaluator(judge=judge, name=named(name, "evaluator"), **common))
-    sage = Sage(judge=critic_judge or judge, calls=critic_calls, name=named(name, "sage"), **common)
-    graph.add_node("critique", critic or sage, defer=each)
-    graph.add_node("rectify", Rectify(name=named(name, "sage")))
+    own: dict[str, Any] = {"judge": critic_judge} if critic_judge is not None else {}
+    if critic_calls != "one":
+        own["calls"] = critic_calls
+    reviewer: Any = Sage(**{"judge": judge, **common, **own, "name": named(name, "sage")})
+    finals = reviewer.name
+    if critic is not None:
+        reviewer, finals = critic_of("sageval", critic, name, own, judge=judge, stage="draft", **common)
+    graph.add_node("critique", reviewer, defer=each)
+    graph.add_node("rectify", Rectify(name=finals))
     if each:
 
+        @never_empty  # a set has one criterion at least
         def each_criterion(state: EvalState) -> list[Send]:
             asked = state.get("criteria") or chosen.criteria
             return [Send("evaluate", Case(sample=state["sample"], criteria=[c])) for c in asked]

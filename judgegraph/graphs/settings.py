@@ -76,7 +76,7 @@ def _telling(parameters: inspect.Signature, given: Mapping[str, Any]) -> dict[st
     for name, value in given.items():
         if name in TOLD or name.endswith("judge") or value == parameters.parameters[name].default:
             continue
-        if callable(value):  # an agent
+        if callable(value) or hasattr(value, "ainvoke"):  # an agent, or a graph
             value = getattr(value, "name", None) or getattr(value, "__name__", None) or type(value).__name__
         told[name] = value
     return told

@@ -78,6 +78,8 @@ class _Held:
     support: Support
     secrets: tuple[str, ...] = field(repr=False)
     short: Any = None
+    endpoint: Endpoint | None = None  # of a model that stands for another judge: its settings
+    name: str | None = None  # and its name
 
 
 _by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Judge]]
@@ -141,10 +143,11 @@ def _given(model: Any) -> Judge:
             raise ConfigError(f"a judge is a name, an Endpoint or a LangChain chat model, got {type(model).__name__}")
         owner = weakref.ref(model, lambda _: _by_model.pop(key, None))
         twin = _unretried(model)
-        held = _by_model[key] = _Held(owner, twin, supported(model), secrets_of(model), _short(twin))
-    name = name_of(model)
+        brought = getattr(model, "judgegraph_endpoint", None), getattr(model, "judgegraph_name", None)
+        held = _by_model[key] = _Held(owner, twin, supported(model), secrets_of(model), _short(twin), *brought)
+    name = held.name or name_of(model)
     used = model if held.twin is None else held.twin
-    endpoint, speaks = Endpoint(model=name), _speaks_openai(model)
+    endpoint, speaks = held.endpoint or Endpoint(model=name), _speaks_openai(model)
     return Judge(name, used, endpoint, speaks, held.support, held.secrets, given=True, short=held.short)
 
 

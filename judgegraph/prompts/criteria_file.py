@@ -54,16 +54,25 @@ def read_criteria(path: Path) -> Found:
     if "criteria" not in keys:
         file.fail(line_of(root), "criteria", "missing; expected a list of criteria")
     name, task, source = (file.text(keys.get(key), key) for key in ("name", "task", "source"))
+    return Found(name, task, source, listed_criteria(file, keys["criteria"]))
+
+
+def listed_criteria(file: MarkedFile, node: yaml.Node) -> tuple[Criterion, ...]:
+    """The criteria of a list, no two of one name.
+
+    Raises:
+        The error of `file`: not of the shape that `read_criteria` shows.
+    """
     criteria: list[Criterion] = []
     lines: dict[str, int] = {}
-    for node in file.items(keys["criteria"], "criteria", "a list of criteria", MOST_CRITERIA):
-        criterion, line = _criterion(file, node), line_of(node)
+    for item in file.items(node, "criteria", "a list of criteria", MOST_CRITERIA):
+        criterion, line = _criterion(file, item), line_of(item)
         first = lines.setdefault(same_key(criterion.name), line)
         if len(lines) == len(criteria):
             clash = f"'{criterion.name}' is taken by the criterion in line {first}"
             file.fail(line, "name", f"{clash}; case and punctuation do not make names differ")
         criteria.append(criterion)
-    return Found(name, task, source, tuple(criteria))
+    return tuple(criteria)
 
 
 def _criterion(file: MarkedFile, node: yaml.Node) -> Criterion:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import yaml
 
-from judgegraph.errors import CriteriaError, one_line
+from judgegraph.errors import ConfigError, CriteriaError, one_line
 
 MOST_BYTES = 250_000
 _TAG = "tag:yaml.org,2002:"
@@ -40,20 +40,24 @@ def shown(node: yaml.Node) -> str:
 
 @dataclass(frozen=True)
 class MarkedFile:
-    """One file being read. Every method raises CriteriaError."""
+    """One file being read. Every method raises its error, CriteriaError unless a kind of file has its own."""
 
     path: Path
+    what: ClassVar[str] = "criteria file"
+    error: ClassVar[type[ConfigError]] = CriteriaError
+    loader: ClassVar[type[yaml.SafeLoader]] = yaml.SafeLoader
+    most_bytes: ClassVar[int] = MOST_BYTES
 
     def fail(self, line: int, key: str, reason: str) -> NoReturn:
         """Raise, naming the file, the line and the key ("" for none)."""
         where = f", '{key}'" if key else ""
-        raise CriteriaError(f"criteria file {one_line(self.path)}, line {line}{where}: {reason}")
+        raise self.error(f"{self.what} {one_line(self.path)}, line {line}{where}: {reason}")
 
     def root(self) -> yaml.Node:
         """The document's outermost node; an empty file, two documents and broken syntax are refused."""
         text = self._text()
         try:
-            node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+            node: yaml.Node | None = yaml.compose(text, Loader=self.loader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             said = "; ".join(part for part in (error.context, error.problem) if part)
@@ -120,11 +124,11 @@ class MarkedFile:
     def _text(self) -> str:
         try:
             with self.path.open("rb") as file:
-                raw = file.read(MOST_BYTES + 1)
+                raw = file.read(self.most_bytes + 1)
         except OSError as error:
-            raise CriteriaError(f"criteria file {one_line(self.path)}: {error.strerror}") from None
-        if len(raw) > MOST_BYTES:
-            raise CriteriaError(f"criteria file {one_line(self.path)}: is larger than {MOST_BYTES:,} bytes")
+            raise self.error(f"{self.what} {one_line(self.path)}: {error.strerror}") from None
+        if len(raw) > self.most_bytes:
+            raise self.error(f"{self.what} {one_line(self.path)}: is larger than {self.most_bytes:,} bytes")
         try:
             text = raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:

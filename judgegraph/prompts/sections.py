@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from judgegraph.errors import one_line
 from judgegraph.types import Criterion, Finding, Score
+
+MOST_SAID = 500  # characters of what an assistant said, or of why it said nothing
+_LIKE_OURS = re.compile(r"#|(?:scale|definition|steps|guideline|score|label|status|reason)\s*:", re.I)
 
 
 def slug(name: str) -> str:
@@ -26,15 +30,15 @@ def slugs(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
 
 def criterion_text(criterion: Criterion, *, scale: bool = True) -> str:
     """Name, scale, definition, steps and guideline, whatever of them there is."""
-    lines = [f"## {criterion.name}"]
+    lines = [f"## {_line(criterion.name)}"]
     if scale:
         lines.append(f"Scale: {criterion.scale}")
     if criterion.definition:
-        lines.append(f"Definition: {criterion.definition}")
+        lines.append(f"Definition: {inset(criterion.definition)}")
     if criterion.steps:
-        lines += ["Steps:", *(f"{i}. {step}" for i, step in enumerate(criterion.steps, 1))]
+        lines += ["Steps:", *(f"{i}. {inset(step)}" for i, step in enumerate(criterion.steps, 1))]
     if criterion.guideline:
-        lines.append(f"Guideline: {criterion.guideline}")
+        lines.append(f"Guideline: {inset(criterion.guideline)}")
     return "\n".join(lines)
 
 
@@ -49,7 +53,7 @@ def score_text(score: Score) -> str:
         answer = f"Score: {score.value:.4g}"
     else:
         answer = f"Label: {score.label}" if score.label else f"Status: {score.status}"
-    return f"## {score.criterion}\n{answer}" + (f"\nReason: {_line(score.reason)}" if score.reason else "")
+    return f"## {_line(score.criterion)}\n{answer}" + (f"\nReason: {_line(score.reason)}" if score.reason else "")
 
 
 def scores_text(scores: Iterable[Score]) -> str:
@@ -58,10 +62,20 @@ def scores_text(scores: Iterable[Score]) -> str:
 
 
 def finding_text(finding: Finding) -> str:
-    """One line; a number stands as it came, a failure as absent."""
+    """One line of bounded length; a number stands as it came, a failure as absent."""
+    name = one_line(finding.assistant, 80)
     if finding.value is None:
-        return f"- {finding.assistant}: absent ({_line(finding.reason) or finding.status})"
-    return f"- {finding.assistant}: {_line(str(finding.value))}"
+        return f"- {name}: absent ({one_line(finding.reason, MOST_SAID) or finding.status})"
+    return f"- {name}: {one_line(finding.value, MOST_SAID)}"
+
+
+def inset(text: str) -> str:
+    """A text of several lines; those that look like a heading or a field of ours stand further in.
+
+    A definition or guideline that a model wrote from judged text must not add a criterion or a scale.
+    """
+    first, *others = text.splitlines() or [""]
+    return "\n".join([first, *(f"  {line}" if _LIKE_OURS.match(line.lstrip()) else line for line in others)])
 
 
 def _line(text: str) -> str:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 
@@ -25,7 +27,12 @@ from judgegraph.types import Json, text_of
 HERE = Path(__file__).parent
 _PART = re.compile(r"^# (system|user)[ \t]*\n", re.M)
 _OPENED = re.compile(r"<[a-z_]+\??>\s*(?=\$[{a-z_])")
+_PACKAGED = re.compile(r"([A-Za-z_][\w.]+):([^/\\:][^\\:]*\.md)")  # not a drive's letter: its names are longer
 _SECTION = re.compile(r"<([a-z_]+)(\??)>\n?(.*?)\n?</\1>", re.S)
+
+
+Told = Callable[["Prompt", Mapping[str, str]], None]
+watched: ContextVar[Told | None] = ContextVar("judgegraph_watched", default=None)  # told of every rendering within
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,8 @@ class Prompt:
         if values.keys() != self.fields:
             raise PromptError(f"prompt {self.name} takes {sorted(self.fields)}, got {sorted(values)}")
         texts = {name: _clean(text_of(value)) for name, value in values.items()}
+        if (told := watched.get()) is not None:
+            told(self, texts)
         messages = tuple((role, _fill(text, texts)) for role, text in self.parts)
         return Rendered(messages, self.name, self.digest)
 
@@ -104,6 +113,12 @@ def _section(piece: _Piece, texts: dict[str, str]) -> str:
         return ""
     tag = f"{piece.tag}-{_nonce(body, texts.values())}"
     return f"<{tag}>\n{body}\n</{tag}>"
+
+
+def section(tag: str, text: str) -> str:
+    """A text as a section of a message that no template makes."""
+    tag = f"{tag}-{_nonce(text, [text])}"
+    return f"<{tag}>\n{text}\n</{tag}>"
 
 
 def _filled(head: str, rest: tuple[tuple[str, str], ...], texts: dict[str, str]) -> str:
@@ -189,12 +204,15 @@ def parse(text: str, name: str) -> Prompt:
     return Prompt(name, parts, fields, digest, source)
 
 
-def load(name: str) -> Prompt:
-    """A template of ours by name, or any file by its path (`mine.md`).
+def load(name: str | Path) -> Prompt:
+    """A template of ours by name, any file by its path (`mine.md`), or one that lies in a package (`package:mine.md`).
+
+    The last is how a plug-in names its own: it says the same on every machine, in signatures too.
 
     Raises:
         PromptError: there is no such file, or it is malformed.
     """
+    name = str(name)
     return _found(name) if name.endswith(".md") else _ours(name)
 
 
@@ -216,13 +234,23 @@ def _found(name: str) -> Prompt:
     except (OSError, ValueError):
         about = None
     if about is None or not stat.S_ISREG(about.st_mode):
-        raise PromptError(f"no prompt '{name}'; known: {', '.join(known())}, or the path of a .md file")
+        ours = ", ".join(known())
+        raise PromptError(f"no prompt '{name}'; known: {ours}, the path of a .md file, or PACKAGE:FILE.md")
     return _read(path, name, about.st_mtime_ns)
 
 
 @lru_cache(maxsize=256)
 def _path(name: str) -> Path:
-    return Path(name) if name.endswith(".md") else HERE / f"{name}.md"
+    package = _PACKAGED.fullmatch(name)
+    if package is None:
+        return Path(name) if name.endswith(".md") else HERE / f"{name}.md"
+    try:
+        found = find_spec(package[1])
+    except (ImportError, ValueError):
+        found = None
+    if found is None or not found.submodule_search_locations:
+        raise PromptError(f"no prompt '{name}': there is no package {package[1]}")
+    return Path(found.submodule_search_locations[0], package[2])
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""What builds a graph: a method by name, or `file.py:factory`."""
+"""What builds a graph: a method by name, a graph file, or `file.py:factory`."""
 
 from __future__ import annotations
 
@@ -10,25 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.errors import ConfigError
-from judgegraph.registry.shipped import METHODS
+from judgegraph.registry.parts import part_of
+
+GRAPH_FILES = (".yaml", ".yml", ".json")
+READER = "judgegraph.graph_files.load"  # its graph_factory(path) gives what builds the graph
+FILES = ", graph.yaml, or file.py:factory"
 
 
 def factory(method: str) -> Callable[..., Any]:
-    """What builds a graph: a method's name, or `path/to/file.py:name` for one of your own.
+    """What builds a graph: a method's name, a graph file, or `path/to/file.py:name` for one of your own.
 
     Raises:
         ConfigError: no such method, file or name in it, or the file fails to import.
     """
-    path, colon, name = method.rpartition(":")
-    if method in METHODS:
-        module, _, name = METHODS[method].partition(":")
-        return _callable(importlib.import_module(module), name, method)
-    if colon and path.endswith(".py"):
-        return _callable(_module(Path(path)), name, method)
-    raise ConfigError(f"no method '{method}'; known: {', '.join(METHODS)}, or file.py:factory")
+    path, _, name = method.rpartition(":")
+    if path.endswith(".py"):
+        return callable_of(module_at(Path(path)), name, method)
+    if is_file(method):
+        reader = importlib.import_module(READER)  # by name: it is a floor above
+        return reader.graph_factory(method)  # type: ignore[no-any-return]
+    thing = part_of("method", method, FILES).load()
+    return thing if callable(thing) else lambda: thing  # a package may bring a compiled graph
 
 
-def _module(path: Path) -> Any:
+def is_file(method: str) -> bool:
+    """Whether a method is named by a file: `file.py:factory`, or a graph file."""
+    return method.rpartition(":")[0].endswith(".py") or method.lower().endswith(GRAPH_FILES)
+
+
+def module_at(path: Path) -> Any:
+    """The module that a file of one's own makes: its code runs.
+
+    Raises:
+        ConfigError: there is no such file, or it fails to import.
+    """
     if not path.is_file():
         raise ConfigError(f"no file {path}")
     name = f"judgegraph_user_{path.stem}"
@@ -45,7 +60,12 @@ def _module(path: Path) -> Any:
     return module
 
 
-def _callable(module: Any, name: str, method: str) -> Callable[..., Any]:
+def callable_of(module: Any, name: str, method: str) -> Callable[..., Any]:
+    """What is called so in a module.
+
+    Raises:
+        ConfigError: it has no such class or function.
+    """
     found = getattr(module, name, None)
     if not callable(found):
         raise ConfigError(f"{method}: {module.__name__} has no function '{name}'")

@@ -12,12 +12,12 @@ METHODS: dict[str, str] = {  # name -> "module:factory"
 }
 
 ABOUT: dict[str, str] = {  # one line each, so that a list of methods imports none of them
-    "sageval": "Evaluator scores every criterion, a critic rectifies (Ghosh et al. 2024)",
-    "coascore": "Score a chain of relevant aspects first, then the target (Gong & Mao 2023)",
-    "fennec": "Branch into criteria, judge by guidelines, merge, correct (single or pairwise)",
-    "fusion-eval": "Plan the use of assistant evaluators, consult them, fuse (Shu et al. 2023)",
-    "g-eval": "One probability-weighted score per criterion (Liu et al. 2023); a baseline",
-    "llm-score": "One stated score per criterion, with or without chain of thought; a baseline",
+    "sageval": "An evaluator scores, a critic rectifies (Ghosh et al. 2024)",
+    "coascore": "Score relevant aspects first, then the target (Gong & Mao 2023)",
+    "fennec": "Branch into criteria, judge by guideline, merge, correct; pairs too",
+    "fusion-eval": "Plan, consult assistant evaluators, fuse (Shu et al. 2023)",
+    "g-eval": "One probability-weighted score per criterion; a baseline",
+    "llm-score": "One stated score per criterion, chain of thought or not; a baseline",
 }
 
 AGENTS: dict[str, str] = {  # name -> "module:class"; what makes a node of settings
@@ -30,10 +30,19 @@ AGENTS: dict[str, str] = {  # name -> "module:class"; what makes a node of setti
     "criteria-writer": "judgegraph.agents.criteria_writer:CriteriaWriter",
     "merge": "judgegraph.agents.merge:Merge",
     "corrector": "judgegraph.agents.corrector:Corrector",
+    "critique": "judgegraph.compose.critique:critique",
+    "escalate": "judgegraph.compose.escalate:escalate",
+    "gate": "judgegraph.compose.gate:gate",
+    "refine": "judgegraph.compose.refine:refine",
+    "consensus": "judgegraph.agents.consensus:Consensus",
+    "panel": "judgegraph.compose.panel:panel_of",
 }
 
 CRITICS: dict[str, str] = {
     "sage": "judgegraph.agents.sage:Sage",
+    "self-reflection": "judgegraph.agents.self_reflection:SelfReflection",
+    "devils-advocate": "judgegraph.agents.devils_advocate:DevilsAdvocate",
+    "critic-panel": "judgegraph.agents.critic_panel:CriticPanel",
 }
 
 ASSISTANTS: dict[str, str] = {  # name -> "module:factory"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -139,8 +140,14 @@ def _assistants(offered: Any) -> Any:
     for one in offered:
         code = code_of(one, told) or code_of(getattr(one, "measure", None), told)
         text = str(told(str(getattr(one, "about", "")))) or type(one).__name__
+        if hasattr(inner := getattr(one, "graph", None), "builder"):
+            text = f"{text} (graph {_digest(configuration(inner))})"
         found[str(getattr(one, "name", one))] = f"{text} (code {code})" if code else text
     return found
+
+
+def _digest(table: Mapping[str, Any]) -> str:
+    return blake2b(json.dumps(table, sort_keys=True).encode(), digest_size=4).hexdigest()
 
 
 def _secrets(agents: Iterable[Any]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from judgegraph.errors import one_line
+from judgegraph.runtime.thin_text import thin
 from judgegraph.types import (
     Comparison,
     Correction,
@@ -84,13 +85,13 @@ FOUND = frozenset(Item.model_fields) - {"sample", "place", "ms"}  # keys of a st
 
 
 def item_of(sample: Sample, state: Mapping[str, Any], ms: float, place: int = 0) -> Item:
-    """From a graph's final state; human labels that lie off a score's scale are noted."""
+    """From a graph's final state; human labels off a score's scale are noted, and a text too thin to be judged."""
     known = {key: value for key, value in state.items() if key in FOUND}
     for key in LISTED:
         if isinstance(known.get(key), Mapping):
             known[key] = tuple(known[key].values())
     other = {k: _plain(v) for k, v in state.items() if k not in known and k not in ("sample", "task")}
-    known["notes"] = (*known.get("notes", ()), *_off_scale(sample, known.get("scores", ())))
+    known["notes"] = (*known.get("notes", ()), *_off_scale(sample, known.get("scores", ())), *thin(sample))
     return Item(sample=sample, other=other, place=place, ms=ms, **known)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from judgegraph.calls.budget import Budget
 from judgegraph.calls.estimate import COMPLETION
+from judgegraph.calls.invented import CONSTANT, LONG, SHORT
 from judgegraph.calls.kept import Kept
 from judgegraph.calls.limits import Limits
 from judgegraph.errors import ConfigError
@@ -25,7 +26,6 @@ from judgegraph.runtime.plan_count import NodeCount, Tally
 from judgegraph.runtime.rehearsal import Rehearsal
 from judgegraph.runtime.signature import signature
 from judgegraph.runtime.stand_in import MANNERS
-from judgegraph.runtime.stand_in_value import CONSTANT, LONG, SHORT
 from judgegraph.runtime.work import checked
 from judgegraph.types import Sample
 

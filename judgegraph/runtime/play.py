@@ -12,10 +12,10 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.estimate import completion_tokens
 from judgegraph.calls.exchange import Call, Choice, unpacked
 from judgegraph.calls.features import as_sent
+from judgegraph.calls.invented import Manner
 from judgegraph.models.resolve import Judge, trying
 from judgegraph.runtime.amount import Asked
 from judgegraph.runtime.stand_in import Turns, complains, invented
-from judgegraph.runtime.stand_in_value import Manner
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -58,6 +58,10 @@ class Play:
         last = self.turns.before(call) >= judge.endpoint.asks - 1
         return invented(self.manner, as_sent(judge, call), address, last)
 
+    def doubted(self) -> bool | None:
+        """What conditions find, where a reply was invented: of what they look at it says nothing."""
+        return self.manner.doubts if self.invents else None
+
     def _count(self, call: Call) -> None:
         """Graphs of ours end; what one with code of the caller's own does is not known."""
         self.last = node_at_work()
@@ -86,7 +90,8 @@ class Play:
 
 @contextmanager
 def standing_in(play: Play, judges: dict[Any, Judge]) -> Generator[None]:
-    calls, tried = context.set(CallContext(stand_in=play.answer, kept=play.about.row)), trying.set(judges)
+    here = CallContext(stand_in=play.answer, kept=play.about.row, doubted=play.doubted)
+    calls, tried = context.set(here), trying.set(judges)
     try:
         yield
     finally:

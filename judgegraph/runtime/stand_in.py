@@ -10,13 +10,15 @@ import json
 from dataclasses import dataclass, field
 
 from judgegraph.calls.exchange import Call, Choice
+from judgegraph.calls.invented import Manner, Writer
 from judgegraph.calls.tokens import Token
-from judgegraph.runtime.stand_in_value import Manner, Writer
 
-SPARING = Manner("sparing", "none")
+SPARING = Manner("sparing", "none", doubts=False)
 PLEASED = Manner("pleased", "high")
 DRAWN = Manner("drawn", "drawn", alike=False, tools="once")
-DEMANDING = Manner("demanding", "low", most=True, alike=False, tools="always", settled=False, stubborn=True)
+DEMANDING = Manner(
+    "demanding", "low", most=True, alike=False, tools="always", settled=False, stubborn=True, doubts=True
+)
 MANNERS = (DEMANDING, SPARING, PLEASED, DRAWN)
 
 COMPLAINT = "Your reply could not be used:"  # how asking again begins; calls/asking.py

@@ -1,7 +1,8 @@
-"""Assistant evaluators: metrics, and later other judges, that a fusing judge can consult."""
+"""Assistant evaluators: metrics, and other graphs, that a fusing judge can consult."""
 
 from judgegraph.tools.catalogue import ASSISTANTS, DEFAULTS, AssistantLike, assistant, assistants
-from judgegraph.tools.finding import About, Assistant, Metric, Unmeasurable, find
+from judgegraph.tools.finding import About, Assistant, Metric, Unmeasurable, find, find_all
+from judgegraph.tools.graph_assistant import GraphAssistant, as_assistant
 
 __all__ = [
     "ASSISTANTS",
@@ -9,9 +10,12 @@ __all__ = [
     "About",
     "Assistant",
     "AssistantLike",
+    "GraphAssistant",
     "Metric",
     "Unmeasurable",
+    "as_assistant",
     "assistant",
     "assistants",
     "find",
+    "find_all",
 ]

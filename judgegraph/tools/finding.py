@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from judgegraph.errors import JudgegraphError, one_line
+from judgegraph.prompts.sections import MOST_SAID
 from judgegraph.types import Finding, Sample
 
 
@@ -15,11 +18,16 @@ class Unmeasurable(JudgegraphError, ValueError):
     """The sample lacks what an assistant reads (a source, a reference, words it can see); the message says what."""
 
 
+class Unusable(Exception):
+    """What an assistant gave is no finding."""
+
+
 class Assistant(Protocol):
     """An assistant evaluator: anything with a name, a description and one verb, `assistant(sample) -> float`.
 
-    The verb is synchronous and pure. It raises `Unmeasurable` where the sample lacks an input. An assistant may
-    also have `detail(sample) -> str`, which says what a value was measured against.
+    The verb is pure, and raises `Unmeasurable` where the sample lacks an input. A plain one runs in a thread of its
+    own; one that asks models is `async`. Either may give a `Finding` instead of a number, to say more. An assistant
+    may also have `detail(sample) -> str`, which says what a value was measured against.
     """
 
     @property
@@ -32,7 +40,7 @@ class Assistant(Protocol):
         """An `About`, or a text: what it measures, what it reads, its range and direction, an example."""
         ...
 
-    def __call__(self, sample: Sample, /) -> float:
+    def __call__(self, sample: Sample, /) -> float | Finding | Awaitable[float | Finding]:
         """The value of one sample, finite."""
         ...
 
@@ -83,23 +91,67 @@ class Metric:
         return f"against the {self.against(sample)}" if self.against else ""
 
 
-def find(assistant: Assistant, sample: Sample) -> Finding:
-    """Ask one assistant: its value, or why there is none.
+async def find(assistant: Assistant, sample: Sample) -> Finding:
+    """Ask one assistant, off the event loop: its value, or why there is none.
 
     Returns:
         status "ok" with the value as it came; "skipped" where the sample lacks an input; "agent_error" where the
         assistant failed or gave no finite number. Never an exception, never a zero in place of a value.
     """
+    name = assistant.name
     try:
+        value, said = await _asked(assistant, sample)
+        if isinstance(value, Finding):
+            return _whole(value, name)
+        if not _is_number(value):
+            raise Unusable(f"gave {one_line(repr(value), 60)}, which is no finite number")
+        return Finding(assistant=name, value=float(value), reason=one_line(said))
+    except Unusable as error:
+        return Finding(assistant=name, status="agent_error", reason=str(error))
+    except Unmeasurable as error:
+        return Finding(assistant=name, status="skipped", reason=one_line(error))
+    except Exception as error:
+        if getattr(error, "ends_run", False):  # a judge that cannot be made: it would meet every sample alike
+            raise
+        return Finding(assistant=name, status="agent_error", reason=_why(error))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _whole(said: Finding, name: str) -> Finding:
+    """A finding under its assistant's own name: one that has no status of failure has a value."""
+    if said.status == "ok" and not (_is_number(said.value) or (isinstance(said.value, str) and said.value.strip())):
+        raise Unusable(f"gave {one_line(repr(said.value), 60)}, which is neither a finite number nor a text")
+    value = said.value if said.status == "ok" else None
+    told = {"assistant": name, "value": value, "status": said.status, "reason": one_line(said.reason, MOST_SAID)}
+    return Finding.model_validate(told)
+
+
+def _why(error: Exception) -> str:
+    """What an assistant's error says; its message may be code too, and may fail."""
+    try:
+        return one_line(f"{type(error).__name__}: {error}")
+    except Exception:
+        return type(error).__name__
+
+
+async def _asked(assistant: Assistant, sample: Sample) -> tuple[Any, str]:
+    """What it gives, and what it says that was measured against."""
+    if inspect.iscoroutinefunction(assistant) or inspect.iscoroutinefunction(type(assistant).__call__):
+        verb: Any = assistant
+        return await verb(sample), ""
+
+    def measured() -> tuple[Any, str]:
         value = assistant(sample)
         detail: Any = getattr(assistant, "detail", None)
-        said = str(detail(sample)) if callable(detail) else ""
-    except Unmeasurable as error:
-        return Finding(assistant=assistant.name, status="skipped", reason=one_line(error))
-    except Exception as error:
-        reason = one_line(f"{type(error).__name__}: {error}")
-        return Finding(assistant=assistant.name, status="agent_error", reason=reason)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        reason = f"gave {one_line(repr(value), 60)}, which is no finite number"
-        return Finding(assistant=assistant.name, status="agent_error", reason=reason)
-    return Finding(assistant=assistant.name, value=float(value), reason=one_line(said))
+        return value, str(detail(sample)) if callable(detail) else ""
+
+    return await asyncio.to_thread(measured)
+
+
+async def find_all(assistants: Iterable[Assistant], sample: Sample) -> dict[str, Finding]:
+    """Ask several, side by side: name -> what it said, in their order."""
+    found = await asyncio.gather(*(find(one, sample) for one in assistants))
+    return {finding.assistant: finding for finding in found}

@@ -11,29 +11,36 @@ from judgegraph.types import Finding, Sample
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
 
+MOST_TOLD = 1024  # characters of a tool's description: OpenAI takes no more
+
 
 def as_tool(assistant: Assistant) -> StructuredTool:
     """The assistant as a tool without arguments for the model; for any LangGraph `ToolNode`.
 
     The sample comes from the state's key "sample" (`InjectedState`); called by hand, it is given as `{"sample": ...}`.
-    The tool's message says the value or why it is absent, and carries the Finding as its artifact; it does not raise.
+    It is awaited (`ainvoke`). Its message says the value or why it is absent, and carries the Finding as its artifact;
+    it does not raise.
     """
     from langchain_core.tools import StructuredTool
     from langgraph.prebuilt import InjectedState
     from pydantic import create_model
 
-    def ask(sample: Sample) -> tuple[str, Finding]:
-        finding = find(assistant, sample)
+    async def ask(sample: Sample) -> tuple[str, Finding]:
+        finding = await find(assistant, sample)
         return spoken(finding), finding
 
     injected: Any = Annotated[Sample, InjectedState("sample")]
     return StructuredTool.from_function(
-        func=ask,
+        coroutine=ask,
         name=assistant.name,
-        description=str(assistant.about),
+        description=_cut(str(assistant.about)),
         args_schema=create_model(assistant.name, sample=(injected, ...)),
         response_format="content_and_artifact",
     )
+
+
+def _cut(about: str) -> str:
+    return about if len(about) <= MOST_TOLD else about[: MOST_TOLD - 1] + "…"
 
 
 def as_dict(assistant: Assistant) -> dict[str, Any]:

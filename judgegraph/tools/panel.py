@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from judgegraph.tools.finding import Assistant, find
+from judgegraph.tools.finding import Assistant, find_all
 from judgegraph.types import Finding, Plan, Sample
 
 
@@ -28,7 +27,7 @@ class Panel:
     """Asks every assistant that some criterion is aligned to, the paper's way; without a plan, all of them.
 
     Source: Fusion-Eval (arXiv:2311.09204), figure 1: the plan's template is filled with the assistants' scores.
-    An assistant that was asked before is not asked again. Runs off the event loop.
+    An assistant that was asked before is not asked again.
     """
 
     assistants: Sequence[Assistant]
@@ -42,5 +41,4 @@ class Panel:
             for a in self.assistants
             if a.name not in said and (plan is None or plan.status != "ok" or a.name in named)
         ]
-        found = await asyncio.to_thread(lambda: [find(a, state["sample"]) for a in asked])
-        return {"findings": {f.assistant: f for f in found}}
+        return {"findings": await find_all(asked, state["sample"])}

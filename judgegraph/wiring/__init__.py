@@ -1,1 +1,34 @@
-"""Whether a graph is wired: read from its agents' signatures and its edges, before anything is asked."""
+"""Whether a graph is wired: read from its agents' signatures and its edges, before anything is asked.
+
+`drawn` reads a graph, `steps` plays all runs that its conditions allow without running a node, and one module each
+looks at the result: `keys`, `joins`, `loops`, `reach`, `writers`, `agents`. `findings` puts them together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judgegraph.wiring.drawn import Drawn
+    from judgegraph.wiring.finding import Finding
+
+
+def findings(graph: Any) -> list[Finding]:
+    """Everything that is wrong with a StateGraph or a compiled graph, errors first; subgraphs included."""
+    from judgegraph.wiring.drawn import drawn
+
+    return findings_of(drawn(graph))
+
+
+def findings_of(graph: Drawn) -> list[Finding]:
+    """Of a graph that was read already."""
+    from judgegraph.wiring import agents, joins, keys, loops, reach, writers
+
+    checks = (
+        reach.unreached, keys.misspelt, keys.missing, joins.never_run, joins.run_twice, joins.empty_fan_outs,
+        loops.unbounded, writers.side_by_side, writers.reducers, agents.judges, reach.dead_ends, reach.unmapped,
+        reach.too_many,
+    )  # fmt: skip
+    found = [finding for part in graph.everywhere() for check in checks for finding in check(part)]
+    found += agents.same_scores(graph)
+    return sorted(dict.fromkeys(found), key=lambda finding: finding.severity != "error")

@@ -148,3 +148,12 @@ async def test_a_judge_known_to_give_no_log_probabilities_is_heard_alike():
     ]
     assert [(one.value, one.direction) for one in said] == [(1.4, "down")] * 2
     assert len(judge.calls) == 3
+
+
+@pytest.mark.parametrize(("unknown", "status"), [(3, "unreadable"), (2, "ok")])
+async def test_a_reply_without_a_known_verdict_is_no_vote_to_keep(unknown, status):
+    maybe = [review("maybe", 1)] * unknown
+    judge = scripted(review("keep", 3), [*maybe, *[review("lower", 1)] * (5 - unknown)], maybe, maybe)
+    sage = Sage(judge=judge, criteria=[CLARITY], reader=Reader("weighted", samples=5))
+    said = (await sage({"sample": SAMPLE, "scores": keyed(THREE)}))["rectifications"]["Clarity/sage"]
+    assert (said.status, said.action) == (status, "change" if status == "ok" else "keep")

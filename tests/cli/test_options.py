@@ -38,7 +38,7 @@ def told(*arguments, **more):
         ("sageval", "samples=true", "expected a whole number, 1 or more, got 'true'"),
         ("sageval", "samples=[3]", "expected a whole number, 1 or more, got '[3]'"),
         ("sageval", "samples=0", "expected a whole number, 1 or more, got 0"),
-        ("sageval", "critic=sage", "takes an agent, only from Python"),
+        ("sageval", "critic=zzz", "no critic 'zzz'; known: sage, self-reflection, devils-advocate, critic-panel"),
         ("sageval", "critic_judge=3", "no judge '3'; write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL'"),
         ("sageval", "judge=3", "it has an option of its own, -j/--judge"),
         ("sageval", "criteria=forms", "it has an option of its own, -c/--criteria"),
@@ -58,12 +58,11 @@ def test_a_wrong_setting_is_told_in_a_line(method, setting, said):
 
 
 def test_each_mistake_has_its_line():
-    lines = told("sageval", "judge=3", "aspects=5", "samples=3", "samples=4", "critic=x", "each=1").splitlines()
+    lines = told("sageval", "judge=3", "aspects=5", "samples=3", "samples=4", "each=1").splitlines()
     assert lines == [
         "sageval: judge: it has an option of its own, -j/--judge",
         "sageval has no setting aspects; known: critic, critic_calls, critic_judge, each, name, samples",
         "sageval: samples: given twice",
-        "sageval: critic: takes an agent, only from Python",
         "sageval: each: expected true or false, got '1'",
     ]
     assert len(told("sageval", "samples=x", "each=x").splitlines()) == 2

@@ -26,7 +26,7 @@ def answer(messages):
     """What a willing judge says, whichever agent asks; the aspects of all targets have equal names."""
     text = str(messages[-1].content)
     aspects = [{"name": "Focus", "definition": "No side issue."}, {"name": "Coverage", "definition": "All there."}]
-    fused = {"score": 2 if "Score for Overall:" in text else 5, "reason": "so"}
+    fused = {"score": 2 if ">\n## Overall\n" in text else 5, "reason": "so"}
     rates = {"focus": {"score": 3}, "coverage": {"score": 4}}
     return {"propose": {"aspects": aspects}, "rate": rates, "fuse": fused}[kind(messages)]
 
@@ -89,7 +89,7 @@ async def test_no_chain_waits_for_another():
             if kind(messages) == "propose" and "Holds what matters." in text:
                 await asyncio.wait_for(slow.wait(), 5)
             order.append(kind(messages))
-            if "Score for Overall:" in text:
+            if kind(messages) == "fuse" and ">\n## Overall\n" in text:
                 slow.set()  # the slow chain begins only when the quick one has ended
             return await super()._agenerate(messages, stop, None, **kwargs)
 

@@ -56,7 +56,7 @@ def test_what_it_allows_is_not(hint, value):
 WRONG = [
     ("coascore", {"aspects": 0}), ("coascore", {"aspects": 101}), ("coascore", {"reply": "xml"}),
     ("coascore", {"reasons": "yes"}), ("sageval", {"samples": 0}), ("sageval", {"critic_calls": "four"}),
-    ("sageval", {"critic": "sage"}), ("sageval", {"each": 1}), ("g-eval", {"samples": -1}),
+    ("sageval", {"critic": "sagee"}), ("sageval", {"critic": 3}), ("sageval", {"each": 1}), ("g-eval", {"samples": -1}),
     ("g-eval", {"role": "tool"}),
     ("g-eval", {"temperature": float("nan")}), ("g-eval", {"temperature": -1}), ("llm-score", {"cot": None}),
     ("llm-score", {"reply": 1}), ("fennec", {"branches": 51}), ("fennec", {"threshold": "low"}),

@@ -156,3 +156,20 @@ def test_every_prompt_of_ours_renders_and_marks_what_is_judged(name):
     marked = " ".join(value for _, value in sections(text))
     if "output" in prompt.fields:
         assert hostile in marked
+
+
+def test_a_package_brings_prompts_of_its_own(tmp_path, monkeypatch):
+    (tmp_path / "a_plug_in" / "texts").mkdir(parents=True)
+    (tmp_path / "a_plug_in" / "__init__.py").touch()
+    (tmp_path / "a_plug_in" / "texts" / "mine.md").write_text("---\nversion: 1\n---\n# user\nSay $word\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    prompt = prompts.load("a_plug_in:texts/mine.md")
+    assert prompt.render(word="yes").messages == (("user", "Say yes"),)
+    assert prompt.name == "a_plug_in:texts/mine.md"
+    assert load(tmp_path / "a_plug_in/texts/mine.md").digest == prompt.digest
+
+
+@pytest.mark.parametrize("name", ["no_such_package:mine.md", "no_such.package:mine.md", "json.decoder:mine.md"])
+def test_a_prompt_of_no_package_names_it(name):
+    with pytest.raises(PromptError, match=f"there is no package {name.partition(':')[0]}"):
+        load(name)

@@ -61,25 +61,25 @@ TEXT = "The bridge is shut. The bridge is shut until spring."
 
 
 @pytest.mark.parametrize("name", ASSISTANTS)
-def test_an_assistant_opens_no_connection(name, monkeypatch):
+async def test_an_assistant_opens_no_connection(name, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("a connection was opened")
 
     monkeypatch.setattr("socket.socket", refuse)
     monkeypatch.setattr("socket.getaddrinfo", refuse)
-    assert find(assistant(name), Sample(id="s", output=TEXT, source=TEXT)).status == "ok"
+    assert (await find(assistant(name), Sample(id="s", output=TEXT, source=TEXT))).status == "ok"
 
 
 @pytest.mark.parametrize("name", ASSISTANTS)
-def test_without_anything_to_compare_with_an_assistant_is_absent(name):
-    finding = find(assistant(name), Sample(id="s", query="Say why.", output="It rains."))
+async def test_without_anything_to_compare_with_an_assistant_is_absent(name):
+    finding = await find(assistant(name), Sample(id="s", query="Say why.", output="It rains."))
     assert (finding.value, finding.status) == (None, "skipped")
     assert "source" in finding.reason
 
 
 @pytest.mark.parametrize("name", ASSISTANTS)
-def test_an_output_without_a_word_is_zero_or_absent_but_never_an_error(name):
-    finding = find(assistant(name), Sample(id="s", output=" \n", source=TEXT))
+async def test_an_output_without_a_word_is_zero_or_absent_but_never_an_error(name):
+    finding = await find(assistant(name), Sample(id="s", output=" \n", source=TEXT))
     assert finding.value == 0.0 or (finding.status, finding.reason) == ("skipped", "the output holds no word")
 
 
@@ -95,7 +95,7 @@ HUGE = {
 
 @pytest.mark.parametrize("name", ASSISTANTS)
 @pytest.mark.parametrize("kind", HUGE)
-def test_a_megabyte_ends_in_bounded_time(name, kind):
+async def test_a_megabyte_ends_in_bounded_time(name, kind):
     start = time.monotonic()
-    find(assistant(name), Sample(id="s", output=HUGE[kind], source="a b a b b " * 100_000))
+    await find(assistant(name), Sample(id="s", output=HUGE[kind], source="a b a b b " * 100_000))
     assert time.monotonic() - start < 10

@@ -34,22 +34,22 @@ def raises(error):
     ],
     ids=["no input", "failure", "nan", "infinite", "nothing", "text", "truth value"],
 )
-def test_what_is_no_number_is_absent_with_its_reason(measure, status, said):
-    finding = find(metric(measure), SAMPLE)
+async def test_what_is_no_number_is_absent_with_its_reason(measure, status, said):
+    finding = await find(metric(measure), SAMPLE)
     assert (finding.assistant, finding.value, finding.status, finding.reason) == ("m", None, status, said)
 
 
-def test_a_value_stands_as_it_came():
-    finding = find(metric(lambda s: 0.3501637578010559), SAMPLE)
+async def test_a_value_stands_as_it_came():
+    finding = await find(metric(lambda s: 0.3501637578010559), SAMPLE)
     assert (finding.value, finding.status, finding.reason) == (0.3501637578010559, "ok", "")
 
 
-def test_zero_is_a_value():
-    assert find(metric(lambda s: 0), SAMPLE).value == 0.0
+async def test_zero_is_a_value():
+    assert (await find(metric(lambda s: 0), SAMPLE)).value == 0.0
 
 
-def test_a_finding_says_what_was_compared_with():
-    assert find(metric(lambda s: 1.0, against=lambda s: "source"), SAMPLE).reason == "against the source"
+async def test_a_finding_says_what_was_compared_with():
+    assert (await find(metric(lambda s: 1.0, against=lambda s: "source"), SAMPLE)).reason == "against the source"
 
 
 def test_a_description_tells_measure_inputs_range_direction_and_example():

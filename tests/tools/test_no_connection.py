@@ -7,7 +7,7 @@ import sys
 from judgegraph.tools import ASSISTANTS
 
 CODE = """
-import json, sys
+import asyncio, json, sys
 def no_connection(event, args):
     if event.startswith(("socket.connect", "socket.getaddrinfo", "socket.gethostby", "socket.sendto")):
         raise RuntimeError("a connection was opened: " + event)
@@ -24,7 +24,7 @@ from judgegraph.tools.finding import find
 from judgegraph.types import Sample
 text = "The bridge is shut. The bridge is shut until spring."
 sample = Sample(id="s", output=text, source=text + " Then it opens.", reference=text)
-found = {name: find(assistant(name), sample) for name in ASSISTANTS}
+found = {name: asyncio.run(find(assistant(name), sample)) for name in ASSISTANTS}
 print(json.dumps({name: [f.status, f.value] for name, f in found.items()}))
 """
 

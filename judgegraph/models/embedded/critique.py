@@ -16,6 +16,8 @@ from judgegraph.models.embedded.view import At, sentence
 
 _VALUES = ("score", "value", "label")
 MARGIN = 0.25  # of the scale: the critic's evidence must differ by more before a score is changed
+OWN = 0.4  # the same where the score is one's own: who gave it holds on to it
+NEAR, FAR = 0.15, 0.35  # the same for a critic with a role: in the field of the role, and out of it
 STEP = 1 / 3  # and the score then goes this part of the way
 PART = 0.35  # of the scale: where both kinds of evidence differ by more, the definition leaves something open
 _ANY = "name the words or parts of the text that show it"
@@ -89,7 +91,8 @@ def rectification(properties: Mapping[str, Any], at: At) -> dict[str, Any]:
         move, value, reason = _weighed(schema, draft, at)
     if value is None and kind_of(pick(properties[value_key], at.root, null=True, depth=0)) not in ("null", "const"):
         value = number(schema or {}, None)
-    return {"verdict": _word(_verdicts(properties["verdict"], at), move), value_key: value, "reason": sentence(reason)}
+    said = {"verdict": _word(_verdicts(properties["verdict"], at), move), value_key: value, "reason": sentence(reason)}
+    return case_against(at, move) | said if "case_against" in properties else said
 
 
 def _kept_label(schema: dict[str, Any] | None, draft: Seen | None, at: At) -> tuple[int, Any, str]:
@@ -114,12 +117,38 @@ def _weighed(schema: dict[str, Any], draft: Seen | None, at: At) -> tuple[int, A
     if first is None:
         return 0, None, "no evidence: there is no draft score to weigh"
     idle = other is not None and other.quality > first and not other.raises
-    if other is None or idle or abs(other.quality - first) <= MARGIN:
+    if other is None or idle or abs(other.quality - first) <= margin(at, criterion):
         why = f"other evidence does not speak against it: {other.note}" if other else "no other evidence on it"
         return 0, _at_quality(schema, first), why
     goal = first + STEP * (other.quality - first)
     move = 1 if goal > first else -1
     return move, _at_quality(schema, goal), f"other evidence speaks for {'more' if move > 0 else 'less'}: {other.note}"
+
+
+def margin(at: At, criterion: Seen) -> float:
+    """How far other evidence must differ, as a share of the scale, from where the prompt puts the critic."""
+    sections = at.prompt.sections
+    if "own_scores" in sections and "scores" not in sections:
+        return OWN
+    field = families_of("", sections.get("role", ""))
+    if not field:
+        return MARGIN
+    return NEAR if set(field) & set(families_of(criterion.name, criterion.definition)) else FAR
+
+
+def case_against(at: At, move: int) -> dict[str, str]:
+    """The best that can be said against a draft score, and what answers it."""
+    criterion, draft = at.criterion or Seen(at.key.replace("_", " ")), _draft(at)
+    other = judged(at.case, criterion.name, criterion.definition, view=1)
+    if draft is None or draft.value is None or other is None:
+        case = "nothing was measured that speaks against it" if draft else "there is no score to argue against"
+        return {"case_against": sentence(case), "answer": sentence("no case was made, so none has to be answered")}
+    low, high = (criterion.low, criterion.high) if criterion.low is not None and criterion.high is not None else (1, 5)
+    gap = other.quality - (draft.value - low) / (high - low)
+    case = f"it may be too {'low' if gap > 0 else 'high'}: {other.note}"
+    stands = "too little to change it" if abs(gap) <= margin(at, criterion) else "but no fault found is no merit shown"
+    answer = f"that is {abs(gap):.2f} of the scale away, {'too far to stand' if move else stands}"
+    return {"case_against": sentence(case), "answer": sentence(answer)}
 
 
 def _at_quality(schema: dict[str, Any], quality: float) -> Leaf:
@@ -139,14 +168,19 @@ def definitions(at: At, names: list[str], most: int) -> list[dict[str, str]]:
         said = criterion.definition.rstrip(".") or f"How far {criterion.name.lower()} shows"
         family = next(iter(families_of(criterion.name, criterion.definition)), "")
         if one is None and not criterion.labels:
+            more = _AGAINST.get(family, _ANY)
             why = (
                 "Nothing in this sample could be measured for it; the definition does not say what to hold it against."
             )
-            found.append((1.0, criterion.name, f"{said}; {_AGAINST.get(family, _ANY)}.", why))
+            weight = 1.0
         elif one and two and (two.raises or two.quality < one.quality) and abs(one.quality - two.quality) > PART:
+            more = _BOTH.get(family, _ANY)
             why = f"Two kinds of evidence part here: {one.note}; yet {two.note}."
-            gap = abs(one.quality - two.quality)
-            found.append((gap, criterion.name, f"{said}; {_BOTH.get(family, _ANY)}.", why))
+            weight = abs(one.quality - two.quality)
+        else:
+            continue
+        if more not in said:  # it was suggested before, and taken
+            found.append((weight, criterion.name, f"{said}; {more}.", why))
     found.sort(key=lambda row: -row[0])
     return [dict(zip(("criterion", "definition", "reason"), row[1:], strict=True)) for row in found[:most]]
 

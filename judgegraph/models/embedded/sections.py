@@ -80,8 +80,9 @@ class Prompt:
 
     @cached_property
     def drafts(self) -> dict[str, Seen]:
-        """Slug of a criterion -> its draft score."""
-        return {slug(s.name): s for s in blocks(self.sections.get("scores", "")) if s.name}
+        """Slug of a criterion -> its draft score, by another judge or by itself."""
+        shown = self.sections.get("scores") or self.sections.get("own_scores", "")
+        return {slug(s.name): s for s in blocks(shown) if s.name}
 
     @cached_property
     def findings(self) -> dict[str, float]:

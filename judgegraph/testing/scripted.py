@@ -1,4 +1,4 @@
-"""For tests of graphs and agents, ours and yours: a chat model that answers from a script."""
+"""A chat model that answers from a script."""
 
 from __future__ import annotations
 

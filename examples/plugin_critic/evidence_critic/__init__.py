@@ -1,0 +1,5 @@
+"""A critic for judgegraph: reviews an evaluator's scores."""
+
+from evidence_critic.critic import EvidenceCritic
+
+__all__ = ["EvidenceCritic"]

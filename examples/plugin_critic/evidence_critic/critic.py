@@ -1,0 +1,43 @@
+"""The critic: keeps a score only where the text bears out the reason that was given for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judgegraph import prompts
+from judgegraph.agents.critique_form import PARTS, critique_form
+from judgegraph.agents.under_review import Critique, Reviewed, UnderReview
+from judgegraph.calls import JudgeLike, Reader, rate
+from judgegraph.calls.ratings import STATED
+from judgegraph.types import Criterion, keyed
+
+SCORES = PARTS[0]  # the part of a critique that reviews scores; the other two suggest criteria
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceCritic:
+    """Looks for evidence of each score's reason in the text.
+
+    Attributes:
+        judge: who answers. criteria: what was judged by, where the state brings none.
+        task: one sentence that says what kind of text is judged. reader: how its own scores are read.
+        stage: of the scores it reviews.
+    """
+
+    judge: JudgeLike = "embedded"
+    criteria: Sequence[Criterion] = ()
+    task: str = "a generated text"
+    prompt: str = "evidence_critic:critique.md"
+    reader: Reader = STATED
+    name: str = "evidence-critic"
+    stage: str = "draft"
+
+    async def __call__(self, state: Reviewed) -> Critique:
+        held = UnderReview.of(state, self.criteria, self.stage)
+        if not held.asked:
+            return {"rectifications": {}, "suggestions": []}
+        messages = prompts.load(self.prompt).render(task=self.task, **held.fields)
+        form = critique_form(held.asked, (SCORES,))  # a reason, a verdict and a value for each criterion
+        rating = await rate(self.judge, messages, form, held.slots(SCORES), self.reader)
+        return {"rectifications": keyed(*held.verdicts(self.name, rating, SCORES)), "suggestions": []}

@@ -1,0 +1,109 @@
+"""The consensus: one score per criterion from the ballots of several judges; plain code, no model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
+
+from judgegraph.agents.ballots import Combine, common_scale, tally, unfit
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.types import Criterion, Note, Notes, Scale, Score, Scores, Status, keyed
+
+Question: TypeAlias = tuple[str, Any, int]  # criterion, side, repeat
+
+
+class Voted(TypedDict):  # what the consensus reads
+    scores: Scores
+    criteria: NotRequired[list[Criterion]]
+
+
+class Agreed(TypedDict):  # what it writes
+    scores: Scores
+    notes: Notes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consensus:
+    """Combines the scores that several judges gave at one stage.
+
+    Source: the idea of a panel of judges, their votes or the mean of their scores, is that of "Replacing Judges with
+    Juries" (Verga et al. 2024, arXiv:2404.18796). Ours: a ballot that failed, or stands on another scale, is left out
+    with a note, never counted as 0; where all failed the score has the status of most of them, and no number.
+    The rules of ties: `judgegraph/agents/ballots.py`.
+
+    Attributes:
+        combine: "mean", "median" or "vote"; labels are always voted.
+        members: agents whose scores count, in the order they are named; none: all but its own.
+        criteria: whose scales count, where the state brings none; without any the scale of most ballots does.
+        ballots: stage of the scores it combines. stage: of the scores it writes.
+    """
+
+    combine: Combine = "mean"
+    members: Sequence[str] = ()
+    criteria: Sequence[Criterion] = ()
+    ballots: str = "ballot"
+    name: str = "panel"
+    stage: str = "final"
+
+    def __post_init__(self) -> None:
+        if self.combine not in ("mean", "median", "vote"):
+            raise ConfigError(f"combine is 'mean', 'median' or 'vote', got {one_line(repr(self.combine), 40)}")
+
+    async def __call__(self, state: Voted) -> Agreed:
+        asked = {c.name: c.scale for c in state.get("criteria") or self.criteria}
+        questions = self._questions(state["scores"].values(), asked)
+        if not questions:
+            why = "no criteria and no scores: there was nothing to combine"
+            return {"scores": {}, "notes": keyed(Note(agent=self.name, text=why, status="skipped"))}
+        return {"scores": keyed(*(self._score(q, cast, asked.get(q[0])) for q, cast in questions.items())), "notes": {}}
+
+    def _questions(self, scores: Iterable[Score], asked: Mapping[str, Scale]) -> dict[Question, dict[str, Score]]:
+        """What was asked -> member -> its ballot; criteria and members in their order."""
+        found: dict[Question, dict[str, Score]] = {(name, "output", 0): {} for name in asked}
+        for s in scores:
+            counts = s.agent in self.members if self.members else s.agent != self.name
+            if counts and s.stage == self.ballots and (not asked or s.criterion in asked):
+                found.setdefault((s.criterion, s.of, s.repeat), {})[s.agent] = s
+        order = list(asked)
+        by_criterion = sorted(found, key=lambda q: order.index(q[0])) if asked else found
+        return {q: {m: found[q][m] for m in self.members or found[q] if m in found[q]} for q in by_criterion}
+
+    def _score(self, question: Question, cast: Mapping[str, Score], scale: Scale | None) -> Score:
+        scale = scale or common_scale(list(cast.values()))
+        why = {m: unfit(b, scale) for m, b in cast.items()} | {m: "no ballot" for m in self.members if m not in cast}
+        counted = [ballot for member, ballot in cast.items() if not why[member]]
+        told = tuple(f"{member} left out: {one_line(text, 200)}" for member, text in why.items() if text)
+        criterion, side, repeat = question
+        about: dict[str, Any] = {
+            "criterion": criterion, "of": side, "repeat": repeat, "agent": self.name, "stage": self.stage,
+            "scale": scale, "reader": "panel",
+        }  # fmt: skip
+        if not counted:
+            reason = "; ".join(told) or "no ballots"
+            return Score(**about, status=_status(cast.values()), reason=reason)
+        found = tally(counted, self.combine, scale)
+        answer = {"label" if isinstance(found.answer, str) else "value": found.answer}
+        reason, notes = _reason(cast, self.members, found.winner), (*told, *found.notes)
+        return Score(**about, **answer, reason=reason, distribution=found.distribution, notes=notes)
+
+
+def _status(ballots: Iterable[Score]) -> Status:
+    """That of most ballots, of equally many the first by name; "skipped" for those that had an answer."""
+    counts: Counter[Status] = Counter("skipped" if b.status == "ok" else b.status for b in ballots)
+    return min(counts, key=lambda status: (-counts[status], status), default="skipped")
+
+
+def _reason(cast: Mapping[str, Score], members: Sequence[str], winner: Score) -> str:
+    """Each member's answer, and why the winning side says so."""
+    said = ", ".join(f"{m}: {_shown(cast.get(m))}" for m in members or cast)
+    return " ".join((f"{said}; {winner.agent} says: {winner.reason}" if winner.reason else said).split())
+
+
+def _shown(ballot: Score | None) -> str:
+    if ballot is None:
+        return "nothing"
+    return f"{ballot.value:.4g}" if ballot.value is not None else ballot.label or ballot.status

@@ -1,0 +1,88 @@
+"""What a critic looks at: a sample, the scores of one stage, and the criteria they were given by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NotRequired, Protocol
+
+from typing_extensions import TypedDict
+
+from judgegraph.agents.review import rectification
+from judgegraph.calls import Slot
+from judgegraph.calls.ratings import Rating
+from judgegraph.calls.rungs import entry_of
+from judgegraph.prompts.sections import criteria_text, scores_text, slugs
+from judgegraph.types import Criterion, Notes, Rectification, Sample, Score, Scores, Suggestion
+
+
+class Reviewed(TypedDict):  # what a critic reads
+    sample: Sample
+    scores: Scores
+    criteria: NotRequired[list[Criterion]]  # else its own
+
+
+class Critique(TypedDict):  # what it writes
+    rectifications: dict[str, Rectification]  # criterion/agent -> what it says of its score
+    suggestions: list[Suggestion]
+    notes: NotRequired[Notes]  # advice that could not be had
+
+
+class Critic(Protocol):
+    """Any agent that reviews scores: a frozen dataclass with this verb."""
+
+    async def __call__(self, state: Reviewed) -> Critique:
+        """Read the scores, say what to change."""
+        ...
+
+
+@dataclass(frozen=True)
+class UnderReview:
+    """The part of a state that a critic reviews.
+
+    Attributes:
+        asked: key of a form -> criterion, of those that were scored. drafts: criterion -> its score; of several
+            agents' scores at the stage the last one's.
+    """
+
+    sample: Sample
+    asked: Mapping[str, Criterion]
+    drafts: Mapping[str, Score]
+
+    @classmethod
+    def of(cls, state: Reviewed, criteria: Sequence[Criterion], stage: str) -> UnderReview:
+        """What a state holds of a stage, by its own criteria or else by these."""
+        drafts = {s.criterion: s for s in state["scores"].values() if s.stage == stage}
+        asked = slugs(state.get("criteria") or criteria)
+        return cls(state["sample"], {key: c for key, c in asked.items() if c.name in drafts}, drafts)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """For a template: "criteria", "query", "source", "output" and "scores"."""
+        return {
+            "criteria": criteria_text(self.asked.values()),
+            "query": self.sample.query, "source": self.sample.source, "output": self.sample.output,
+            "scores": scores_text(self.drafts[c.name] for c in self.asked.values()),
+        }  # fmt: skip
+
+    def slots(self, *path: str) -> dict[str, Slot]:
+        """Where the answers stand in a form whose entries stand at a path."""
+        return {key: Slot(c.scale, (*path, key)) for key, c in self.asked.items()}
+
+    def verdicts(self, agent: str, rating: Rating[dict[str, Any]], *path: str) -> list[Rectification]:
+        """One for each criterion asked about; `path` as in `slots`."""
+        return [
+            rectification(agent, c, self.drafts[c.name], rating.answers[key], _said(rating, key, path))
+            for key, c in self.asked.items()
+        ]
+
+
+def _said(rating: Rating[dict[str, Any]], key: str, path: tuple[str, ...]) -> list[Any]:
+    """What the replies that an answer was read from say of one criterion."""
+    values = rating.values if rating.answers[key].reader == "samples" else (rating.value,)
+    return [entry_of(value, (*path, key)) for value in values]
+
+
+def advice(value: Mapping[str, Any] | None, parts: Iterable[str], agent: str) -> list[Suggestion]:
+    """The suggestions in some parts of a critique, as those of an agent."""
+    return [s.model_copy(update={"agent": agent}) for part in parts for s in (value or {}).get(part) or ()]

@@ -1,0 +1,77 @@
+"""A condition as a node: finds out what is in doubt, for the edge that decides by it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from judgegraph.calls.context import context
+from judgegraph.compose.conditions import EVERY, Condition, title
+from judgegraph.compose.node import vocabulary
+from judgegraph.compose.of_scores import State
+from judgegraph.types import Criterion, EvalState, Note, Notes, keyed
+
+LOOKED_AT = ("sample", "criteria", "scores")  # by every condition of ours
+
+
+class Decided(TypedDict, total=False):
+    """What a condition leaves for the edge behind it, and for who says later why nothing was asked."""
+
+    doubts: dict[str, str]  # criterion -> why
+    notes: Notes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """Asks a condition, not a model. It is a node so that its settings are seen, and its answer is known later.
+
+    Attributes:
+        when: the condition. criteria: what was judged by, where the state brings none. name: of its note.
+        note: what to note of a sample of which nothing is in doubt; "" notes nothing.
+    """
+
+    when: Condition
+    criteria: Sequence[Criterion] = ()
+    name: str = "gate"
+    note: str = ""
+
+    async def __call__(self, state: EvalState) -> Decided:
+        seen: dict[str, Any] = {**state, "criteria": state.get("criteria") or list(self.criteria)}
+        doubts = in_doubt(self.when, seen)
+        if doubts or not self.note:
+            return {"doubts": doubts}
+        return {"doubts": doubts, "notes": keyed(Note(agent=self.name, text=self.note, status="skipped"))}
+
+
+def in_doubt(when: Condition, state: State) -> dict[str, str]:
+    """What a condition says of a state. In a plan, once a reply was invented: everything or nothing, for its two ends.
+
+    Whatever a condition looks at, invented scores say nothing of what it will find.
+    """
+    forced = in_plan()
+    if forced is None:
+        return when(state)
+    return {EVERY: f"{title(when)}, in a plan"} if forced else {}
+
+
+def in_plan() -> bool | None:
+    """Whether a plan wants to see the most that may be asked, or the least; None where a graph decides by itself."""
+    run = context.get()
+    return run.doubted() if run is not None and run.doubted is not None else None
+
+
+def of_these(doubts: Mapping[str, str], criteria: Collection[str]) -> dict[str, str]:
+    """Criterion -> why, of those among some criteria that are in doubt."""
+    if EVERY in doubts:
+        return {criterion: doubts.get(criterion, doubts[EVERY]) for criterion in criteria}
+    return {criterion: doubts[criterion] for criterion in criteria if criterion in doubts}
+
+
+def looked_at(when: Condition | None) -> Iterable[str]:
+    """Keys of the state that a condition may look at."""
+    if when is None:
+        return ()
+    return vocabulary() if when.own else LOOKED_AT

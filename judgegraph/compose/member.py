@@ -1,0 +1,166 @@
+"""Runs that stand side by side: each in a subgraph of its own, so that it is known who wrote what, and one join."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, get_type_hints
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypedDict
+
+from judgegraph.compose.node import keys, schema, vocabulary
+from judgegraph.errors import one_line
+from judgegraph.types import Asked, Criterion, EvalState, Note, Notes, Score, Scores, joined, keyed, merged
+
+Node = CompiledStateGraph[Any, None, Any, Any]
+
+
+class Runs(TypedDict, total=False):
+    """What runs leave for the join."""
+
+    runs: Annotated[dict[str, dict[str, Any]], merged]  # whose -> key of the state -> what it wrote there
+
+
+class Entry(EvalState, Runs, total=False):
+    """A state with what says whose run it is."""
+
+    entry: str
+
+
+class Briefed(TypedDict, total=False):
+    """What all runs are told alike."""
+
+    criteria: list[Criterion]
+    task: str
+    notes: Notes
+
+
+JOINED = tuple(key for key, hint in vocabulary().items() if {merged, joined} & {*getattr(hint, "__metadata__", ())})
+"""Keys in which several runs may write: those that hold one answer (plan, overall, verdict) tell nobody whose it is."""
+
+
+RUNS = get_type_hints(Runs, include_extras=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brief:
+    """Gives a state without criteria those of the graph; where there are none either, says so."""
+
+    criteria: Sequence[Criterion] = ()
+    task: str = ""
+    name: str = "brief"
+
+    async def __call__(self, state: Asked) -> Briefed:
+        asked = list(state.get("criteria") or self.criteria)
+        if not asked:
+            note = Note(agent=self.name, text="no criteria: nothing was asked", status="skipped")
+            return {"notes": keyed(note)}
+        task = state.get("task") or self.task
+        return {"criteria": asked, "task": task} if task else {"criteria": asked}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keep:
+    """Hands what a run wrote to the join, under its name.
+
+    Attributes:
+        keys: of the state. name: whose run it is, "" where the state says so.
+        stage: at which its answers are copied as ballots, by its name: those at stage "final", where it wrote any, else
+            those at the stage it wrote last; of several agents' the last. "" copies none.
+    """
+
+    keys: tuple[str, ...]
+    name: str = ""
+    stage: str = ""
+
+    async def __call__(self, state: Entry) -> Runs:
+        wrote: dict[str, Any] = {key: value for key, value in state.items() if key in self.keys}
+        if self.stage:
+            asked = {c.name for c in state.get("criteria") or ()}
+            scores = wrote.get("scores", {}).values()
+            wrote["ballots"] = self._ballots([s for s in scores if not asked or s.criterion in asked])
+        return {"runs": {self.name or state["entry"]: wrote}}
+
+    def _ballots(self, scores: Sequence[Score]) -> Scores:
+        stages = [s.stage for s in scores]
+        stage = "final" if "final" in stages else stages[-1] if stages else ""
+        answers = {(s.criterion, s.of, s.repeat): s for s in scores if s.stage == stage}
+        return keyed(*map(self._ballot, answers.values()))
+
+    def _ballot(self, score: Score) -> Score:
+        if (score.agent, score.stage) == (self.name, self.stage):
+            return score
+        notes = (*score.notes, f"taken from {score.key}")
+        mine = {"agent": self.name, "stage": self.stage, "notes": notes, "raw": None, "draft": None}
+        return score.model_copy(update=mine)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Join:
+    """Joins what runs wrote, in their order; runs that wrote one key differently are told of, and neither counts.
+
+    Attributes:
+        order: whose runs, in the order in which they count; empty: as they were sent. name: of its notes.
+    """
+
+    name: str
+    order: tuple[str, ...] = ()
+
+    async def __call__(self, state: Entry) -> EvalState:
+        runs = state.get("runs") or {}
+        ordered = [runs[entry] for entry in self.order or runs if entry in runs]
+        found: dict[str, Any] = {}
+        clashes: list[str] = []
+        for key in dict.fromkeys(key for wrote in ordered for key in wrote if key != "ballots"):
+            values = [wrote[key] for wrote in ordered if key in wrote]
+            if isinstance(values[0], Mapping):
+                before: Any = state.get(key) or {}
+                found[key], lost = _union([_new(value, before) for value in values])
+                clashes += [f"{key}: {name}" for name in lost]
+            else:
+                found[key] = [one for value in values for one in value]
+        if ballots := [wrote["ballots"] for wrote in ordered if "ballots" in wrote]:
+            found["scores"] = {**found.get("scores", {}), **{k: s for cast in ballots for k, s in cast.items()}}
+        notes = [Note(agent=self.name, text=f"{one_line(c)}: several runs differ, left out") for c in clashes]
+        found["notes"] = {**found.get("notes", {}), **keyed(*notes)}
+        made: EvalState = found  # type: ignore[assignment]
+        return made
+
+
+def _new(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what stood in the state before the run: a graph gives it back with what it wrote."""
+    return {key: value for key, value in values.items() if key not in before or before[key] != value}
+
+
+def _union(mappings: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
+    """All entries, and the keys under which several differ, which are left out."""
+    found: dict[str, Any] = {}
+    lost: dict[str, None] = {}
+    for key, value in (item for values in mappings for item in values.items()):
+        if key in found and found[key] != value:
+            lost[key] = None
+        found[key] = value
+    return {key: value for key, value in found.items() if key not in lost}, list(lost)
+
+
+def member(node: Any, *, entry: str = "", ballots: str = "") -> Node:
+    """A graph of one run of a node: START -> ask -> keep -> END.
+
+    It reads what the node reads, and writes `runs` alone.
+    """
+    reads, writes = keys(node)
+    kept = tuple(key for key in JOINED if key in writes)
+    hints = vocabulary()
+    inward = {**reads, "criteria": hints["criteria"]} | ({} if entry else {"entry": str})
+    between = {**reads, **writes, **inward}
+    between = {key: hints.get(key, hint) for key, hint in between.items()} | RUNS
+    state = schema("Member", between)
+    graph = StateGraph(state, input_schema=schema("Told", inward), output_schema=Runs)
+    graph.add_node("ask", node)
+    graph.add_node("keep", Keep(keys=kept, name=entry, stage=ballots), input_schema=state)
+    graph.add_edge(START, "ask")
+    graph.add_edge("ask", "keep")
+    graph.add_edge("keep", END)
+    return graph.compile(name=entry or "run")

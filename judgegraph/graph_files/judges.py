@@ -1,0 +1,52 @@
+"""A judge as a file names it, made into what agents take; nothing is asked, and no key is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from judgegraph.calls import Endpoint, JudgeLike
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.graph_files.shape import hint, shaped
+from judgegraph.graph_files.source import Place, Source
+from judgegraph.graph_files.spec import JudgeRef, JudgeSpec
+from judgegraph.graphs.settings import fault
+
+JUDGE: TypeAdapter[Any] = TypeAdapter(JudgeRef)
+
+
+def is_model(text: str) -> bool:
+    """Whether a text names a judge by itself: "embedded" or "PROVIDER:MODEL"."""
+    return not fault(str | Endpoint, text)
+
+
+def judge_of(source: Source, path: Place, given: Any, known: Mapping[str, JudgeLike | None]) -> JudgeLike | None:
+    """The judge that stands at a place; None where it is none, which joins the faults.
+
+    Args:
+        known: judges by the file's own names, which come first.
+    """
+    spec = given if isinstance(given, JudgeSpec) else shaped(JUDGE, source, path, given, JudgeSpec)
+    if isinstance(spec, JudgeSpec):
+        return _endpoint(source, path, spec)
+    if spec is None or spec in known:
+        return known.get(spec or "")
+    if is_model(spec):
+        return str(spec)
+    shown = one_line(spec, 60)
+    said = hint(shown, known, "This file's judges")
+    source.fault(path, f"no judge '{shown}'{said}; or write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL'")
+    return None
+
+
+def _endpoint(source: Source, path: Place, spec: JudgeSpec) -> Endpoint | None:
+    if why := fault(str | Endpoint, spec.model):
+        source.fault((*path, "model"), why)
+        return None
+    try:
+        return Endpoint(**{key: value for key, value in spec.model_dump().items() if value is not None})
+    except ConfigError as error:
+        source.fault(path, one_line(error))
+        return None

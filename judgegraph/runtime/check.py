@@ -1,0 +1,138 @@
+"""`jg.check`: the proof that a graph is wired, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from judgegraph.errors import ConfigError
+from judgegraph.wiring import findings_of
+from judgegraph.wiring.finding import Finding
+
+if TYPE_CHECKING:
+    from judgegraph.runtime.anatomy import CallCounts
+    from judgegraph.wiring.drawn import Drawn, Part
+
+
+ANY = 12  # keys that a node may read, from which on the list tells nothing
+
+
+class WiringError(ConfigError):
+    """A graph is not wired: a line for each mistake, with node, key and cure.
+
+    Attributes:
+        findings: the same as values, those that refuse the graph.
+    """
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        super().__init__("\n".join(map(str, findings)))
+        self.findings = findings
+
+
+@dataclass(frozen=True)
+class NodeWiring:
+    """What one node reads and writes, as its annotations say.
+
+    Attributes:
+        node: its name, an inner one as "weigh/judge". reads: keys it must find; may_read: those it can do without.
+        writes: keys it may write; None where nothing says so.
+    """
+
+    node: str
+    reads: tuple[str, ...] = ()
+    may_read: tuple[str, ...] = ()
+    writes: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        may = [f"{key}?" for key in self.may_read] if len(self.may_read) < ANY else ["anything else?"]
+        read = ", ".join([*self.reads, *may]) or "nothing that it says"
+        written = "nothing that it says" if self.writes is None else ", ".join(self.writes) or "nothing"
+        return f"{self.node}: reads {read}; writes {written}"
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """How a graph is wired: its nodes with what they read and write, and what was found.
+
+    Attributes:
+        name: of the graph. nodes: inner ones behind the node they belong to. findings: warnings; with
+            `check(graph, strict=False)` errors too.
+    """
+
+    name: str
+    nodes: tuple[NodeWiring, ...]
+    findings: tuple[Finding, ...] = ()
+    graph: Any = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def calls(self) -> CallCounts:
+        """Its model calls: counted when first looked at, by running the graph with invented replies; nothing is sent.
+
+        Raises:
+            WiringError: the graph is not wired, so that it cannot be run.
+        """
+        from judgegraph.runtime.anatomy import count_calls
+
+        if not self.ok:
+            raise WiringError(tuple(f for f in self.findings if f.severity == "error"))
+        return count_calls(self.graph if hasattr(self.graph, "ainvoke") else self.graph.compile())
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing refuses the graph."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    def __str__(self) -> str:
+        head = f"{self.name}: {'wired' if self.ok else 'not wired'}, {len(self.nodes)} nodes"
+        told = [f"{finding.severity}: {finding}" for finding in self.findings]
+        return "\n".join([head, *(f"  {node}" for node in self.nodes), *told])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as values that JSON can hold."""
+        nodes = [
+            {"node": n.node, "reads": [*n.reads], "may_read": [*n.may_read]}
+            | {"writes": None if n.writes is None else [*n.writes]}
+            for n in self.nodes
+        ]
+        found = [finding.to_dict() for finding in self.findings]
+        return {"name": self.name, "wired": self.ok, "nodes": nodes, "findings": found}
+
+
+def check(graph: Any, *, strict: bool = True) -> Wiring:
+    """Prove that a graph is wired: every key read is written before, every node is reached, every loop is bounded.
+
+    It is read from annotations and edges alone: nothing runs, no model is asked and no key is needed. What is not
+    annotated is not claimed.
+
+    Args:
+        graph: a StateGraph or a compiled one. strict: False gives errors back among the findings.
+
+    Raises:
+        WiringError: it is not, with a line for each mistake. ConfigError: no graph was given.
+    """
+    from judgegraph.wiring.drawn import drawn
+
+    builder = getattr(graph, "builder", graph)
+    if not all(hasattr(builder, name) for name in ("nodes", "edges", "branches", "channels", "waiting_edges")):
+        raise ConfigError(f"check: expected a StateGraph or a compiled graph, got {type(graph).__name__}")
+    read = drawn(graph)
+    found = tuple(findings_of(read))
+    errors = tuple(finding for finding in found if finding.severity == "error")
+    if errors and strict:
+        raise WiringError(errors)
+    name = graph.get_name() if hasattr(graph, "get_name") else "graph"
+    return Wiring(name, tuple(_nodes(read)), found, graph)
+
+
+def _nodes(graph: Drawn) -> Iterator[NodeWiring]:
+    for name, part in graph.parts.items():
+        yield _node(graph.at(name), part)
+        if part.inside is not None:
+            yield from _nodes(part.inside)
+
+
+def _node(name: str, part: Part) -> NodeWiring:
+    writes = None if part.writes is None else tuple(sorted(part.writes))
+    return NodeWiring(name, tuple(sorted(part.reads)), tuple(sorted(part.may_read)), writes)

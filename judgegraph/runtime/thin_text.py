@@ -1,0 +1,31 @@
+"""Judged text too thin to earn a score: flagged, since some judges give the best one to a colon."""
+
+from __future__ import annotations
+
+import re
+
+from judgegraph.tools.material import words
+from judgegraph.types import Note, Sample, text_of
+
+LEAST = 8  # words; a text of fewer is flagged
+LOOKED_AT = 2000  # characters
+_KEYS = re.compile(  # what opens an answer without being one; Zhao et al. 2025, arXiv:2507.08794, has such a list
+    r"thought process|let['\u2019]?s (?:solve|think)(?: (?:about|through))?(?: (?:this|it|the))?(?: problem)? step[ -]by[ -]step"
+    r"|(?:final |the )?(?:solution|answer)(?: is)?|respuesta|l\u00f6sung|\u89e3(?:\u7b54|\u8aac)?|\u304b\u3044\u305b\u3064"
+    r"|\u601d\u8003\u8fc7\u7a0b"
+)
+
+
+def thin(sample: Sample) -> list[Note]:
+    """Notes on an output, and on a rival, that has fewer than eight words or nothing but an answer's opening."""
+    texts = {"output": sample.output, "rival": sample.rival}
+    found = ((side, _why(text_of(text)[:LOOKED_AT])) for side, text in texts.items() if text is not None)
+    return [Note(agent="sample", text=f"the {side} {why}") for side, why in found if why]
+
+
+def _why(text: str) -> str:
+    left = re.sub(r"[\W_]+", "", _KEYS.sub("", text.casefold()))
+    if not left:
+        return "is a master key: the opening of an answer, or signs alone; no score of it can be trusted"
+    count = len(words(text))
+    return f"has {count} word{'s' * (count != 1)}, fewer than {LEAST}" if count < LEAST else ""

@@ -1,0 +1,116 @@
+"""Any graph as an assistant: a planner calls SAGEval or a metric alike."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from judgegraph.calls.budget import Budget, Purse
+from judgegraph.calls.context import allowance, context
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.tools.finding import About
+from judgegraph.types import Finding, Sample, Score, Status
+
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphAssistant:
+    """Judges a sample by a graph; its answer is one value.
+
+    The value is that of `criterion` where one is named, else the graph's `overall`, else its verdict, else the mean of
+    its final scores, in the units of their scale; a label is given as it is. What the graph wrote goes no further:
+    only the value and the scores it is made of are told.
+
+    Attributes:
+        graph: compiled, reads "sample". name: as models call it. about: what a planner is told of it.
+        criterion: whose final score is the value. budget: for one sample; what goes over it is not asked, and the
+            finding has the status "over_budget". The run's own budget holds beside it.
+    """
+
+    graph: Any
+    name: str
+    about: About | str
+    criterion: str | None = None
+    budget: Budget | None = None
+
+    async def __call__(self, sample: Sample, /) -> Finding:
+        before = allowance.set(_purse(self.budget) if self.budget else allowance.get())
+        try:
+            state = await self.graph.ainvoke({"sample": sample})
+        finally:
+            allowance.reset(before)
+        return self._finding(state)
+
+    def _finding(self, state: Mapping[str, Any]) -> Finding:
+        finals = [s for s in (state.get("scores") or {}).values() if s.stage == "final" and s.of == "output"]
+        if self.criterion is not None:
+            finals = [s for s in finals if s.criterion == self.criterion]
+        values = [s.value for s in finals if s.value is not None]
+        labels = [s.label for s in finals if s.label is not None]
+        if self.criterion is None and state.get("overall") is not None:
+            return self._said(float(state["overall"]), finals)
+        if self.criterion is None and state.get("verdict") is not None:
+            return self._said(str(state["verdict"]), finals)
+        if values and len({s.scale for s in finals if s.value is not None}) == 1:
+            return self._said(values[-1] if self.criterion else fmean(values), finals)
+        if labels and not values:
+            return self._said(labels[-1] if len(labels) == 1 else ", ".join(labels), finals)
+        return self._without(finals)
+
+    def _said(self, value: float | str, finals: Sequence[Score]) -> Finding:
+        told = ", ".join(f"{s.criterion} {_shown(s)}" for s in finals[:12])
+        return Finding(assistant=self.name, value=value, reason=one_line(told, 500))
+
+    def _without(self, finals: Sequence[Score]) -> Finding:
+        failed: list[Status] = [s.status for s in finals if s.status != "ok"]
+        status: Status = Counter(failed).most_common(1)[0][0] if failed else "skipped"
+        if any(s.value is not None for s in finals):
+            why = "its scores have several scales, which have no mean; name one criterion"
+        elif failed:
+            why = next(s.reason for s in finals if s.status == status)
+        else:
+            why = f"it gave no final score{f' of {self.criterion}' if self.criterion else ''}"
+        return Finding(assistant=self.name, status=status, reason=one_line(why))
+
+
+def as_assistant(
+    graph: Any, *, about: About | str, name: str | None = None, criterion: str | None = None,
+    budget: Budget | None = None,
+) -> GraphAssistant:  # fmt: skip
+    """A graph as an assistant for `fusion_eval(assistants=[...])`, `jg.metric_node` or any tool-calling model.
+
+    Args:
+        graph: a compiled LangGraph, or a StateGraph, that reads "sample".
+        about: what it measures, on what range, what a high value means: the planner knows no more of it.
+        name: 1 to 64 letters, digits, "_" or "-"; None is the graph's own.
+        criterion, budget: as `GraphAssistant` says.
+
+    Raises:
+        ConfigError: no graph, nothing told about it, or no budget where one was given.
+    """
+    if hasattr(graph, "compile") and not hasattr(graph, "ainvoke"):
+        graph = graph.compile()
+    if not hasattr(graph, "ainvoke") or not hasattr(graph, "copy"):
+        raise ConfigError(f"as_assistant: expected a compiled LangGraph or a StateGraph, got {type(graph).__name__}")
+    if not str(about).strip():
+        raise ConfigError("as_assistant: about: say what it measures, on what range, and what a high value means")
+    if budget is not None and not isinstance(budget, Budget):
+        raise ConfigError(f"as_assistant: budget: expected a judgegraph.Budget, got {type(budget).__name__}")
+    alone = graph.copy(update={"checkpointer": False})  # else it would write into that of the graph that asks
+    own = name or _NOT_IN_NAMES.sub("-", graph.get_name())[:64]
+    return GraphAssistant(graph=alone, name=own, about=about, criterion=criterion, budget=budget)
+
+
+def _purse(budget: Budget) -> Purse:
+    run = context.get()
+    return Purse(budget, prices=run.purse.prices) if run else Purse(budget)
+
+
+def _shown(score: Score) -> str:
+    answer = score.answer
+    return score.status if answer is None else f"{answer:.4g}" if isinstance(answer, float) else answer

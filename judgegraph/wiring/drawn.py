@@ -1,0 +1,154 @@
+"""A graph as it is drawn: its nodes with what they read and write, its edges, its joins; subgraphs within."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+from langgraph.graph import END, START
+
+from judgegraph.types import Asked, EvalState
+from judgegraph.wiring.code import function_of
+from judgegraph.wiring.signatures import Keys, keys_of, reads_of, writes_of
+from judgegraph.wiring.ways import Way, command_of, way_of
+
+if TYPE_CHECKING:
+    from judgegraph.wiring.steps import Steps
+
+NOTHING: Keys = frozenset()
+ASKED = frozenset().union(*keys_of(Asked))
+VOCABULARY = frozenset().union(*keys_of(EvalState))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A node.
+
+    Attributes:
+        runs: the agent, function or compiled graph. inside: the drawn subgraph, None where it is none.
+        reads, may_read: keys it must find, and may find. writes: keys it may write, None: not known.
+        passes: keys that a subgraph hands back as it was given them.
+    """
+
+    name: str
+    runs: Any
+    reads: Keys = NOTHING
+    may_read: Keys = NOTHING
+    writes: Keys | None = None
+    passes: Keys = NOTHING
+    inside: Drawn | None = None
+    defer: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A graph.
+
+    Attributes:
+        path: what stands before its nodes' names, "weigh/" within a subgraph. parts: its nodes by name.
+        edges: pairs of names. joins: (all that are waited for, who waits). ways: conditional edges by source.
+        channels: key -> LangGraph's channel. given: keys of its input; whole: these are all keys of its state.
+        kept: keys of its output. declared: keys of its state, input and output, not those its nodes bring along.
+    """
+
+    path: str
+    parts: dict[str, Part]
+    edges: frozenset[tuple[str, str]]
+    joins: tuple[tuple[frozenset[str], str], ...]
+    ways: dict[str, tuple[Way, ...]]
+    channels: dict[str, Any]
+    given: Keys
+    whole: bool
+    kept: Keys
+    declared: Keys
+
+    @cached_property
+    def arrows(self) -> nx.DiGraph[str]:
+        """All that leads from one node to another; an edge is `sure` where no condition decides on it."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from([START, END, *self.parts])
+        for way in (way for ways in self.ways.values() for way in ways):
+            graph.add_edges_from(((way.source, end) for end in way.ends), sure=False)
+        graph.add_edges_from(self.edges, sure=True)
+        graph.add_edges_from(((a, end) for many, end in self.joins for a in many), sure=True)
+        return graph
+
+    @cached_property
+    def steps(self) -> Steps:
+        """Every step that its runs may take."""
+        from judgegraph.wiring.steps import explore
+
+        return explore(self)
+
+    @property
+    def inputs(self) -> Keys:
+        """Keys that are there at START when it runs by itself; of a whole state those that a run brings."""
+        return ASKED & self.given if self.whole else self.given
+
+    def at(self, name: str) -> str:
+        """A node's name for people."""
+        return self.path + {START: "START", END: "END"}.get(name, name)
+
+    def everywhere(self) -> Iterator[Drawn]:
+        """It and all graphs within it."""
+        yield self
+        for part in self.parts.values():
+            if part.inside is not None:
+                yield from part.inside.everywhere()
+
+
+def drawn(graph: Any, path: str = "") -> Drawn:
+    """Of a StateGraph or a compiled graph."""
+    builder = getattr(graph, "builder", graph)
+    whole = builder.state_schema
+    shown = {name: spec for name, spec in builder.nodes.items() if not spec.is_error_handler}
+    parts = {name: _part(name, spec, whole, f"{path}{name}/") for name, spec in shown.items()}
+    ways = {source: [way_of(source, b, shown) for b in named.values()] for source, named in builder.branches.items()}
+    on = {a for a, _ in builder.edges} | {s for s, named in ways.items() if named}
+    on |= {a for many, _ in builder.waiting_edges for a in many}
+    for name, spec in shown.items():
+        if parts[name].inside is None and (way := command_of(name, parts[name].runs, spec.ends, shown, name not in on)):
+            ways.setdefault(name, []).append(way)
+    given, kept = (frozenset(builder.schemas[s]) for s in (builder.input_schema, builder.output_schema))
+    joins = tuple((frozenset(many), end) for many, end in sorted(builder.waiting_edges) if end != END)
+    last = {(a, END) for many, end in builder.waiting_edges if end == END for a in many}  # nothing waits at END
+    return Drawn(
+        path=path, parts=parts, edges=frozenset(builder.edges | last), joins=joins,
+        ways={source: tuple(found) for source, found in ways.items()}, channels=dict(builder.channels),
+        given=given, whole=builder.input_schema is whole, kept=kept,
+        declared=given | kept | frozenset(builder.schemas[whole]),
+    )  # fmt: skip
+
+
+def _part(name: str, spec: Any, whole: Any, path: str) -> Part:
+    runs = function_of(spec.runnable)
+    if hasattr(runs, "builder"):
+        return _subgraph(name, runs, spec.defer, path)
+    if hasattr(runs, "ainvoke"):  # a chain, a tool node: nothing is known of it
+        return Part(name, runs, defer=spec.defer)
+    needs, may = reads_of(runs, spec.input_schema, whole)
+    return Part(name, runs, needs, may, writes_of(runs, whole), defer=spec.defer)
+
+
+def _subgraph(name: str, graph: Any, defer: bool, path: str) -> Part:
+    from judgegraph.wiring.keys import needed
+
+    inside = drawn(graph, path)
+    parts = inside.parts.values()
+    written = frozenset(key for part in parts for key in (inside.kept if part.writes is None else part.writes))
+    needs = needed(inside) & inside.given
+    wanted = frozenset(key for part in parts for key in part.reads | part.may_read)
+    writes = written & inside.kept
+    return Part(
+        name,
+        graph,
+        needs,
+        (wanted & inside.given) - needs,
+        writes,
+        (inside.given & inside.kept) - writes,
+        inside,
+        defer,
+    )

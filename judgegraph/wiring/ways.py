@@ -1,0 +1,142 @@
+"""Where a node may lead: what a conditional edge, or a command, chooses between."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal, get_args, get_origin
+
+from langgraph.graph import END
+from langgraph.types import Command, Send
+
+from judgegraph.wiring.code import builds_list, function_of, functions, hints_of, mentions, repeats, sends
+from judgegraph.wiring.signatures import members
+
+Kind = Literal["one", "many", "send"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One thing that may happen: nodes that are led to, nodes that are sent to, and fan-outs that sent nothing."""
+
+    to: frozenset[str] = frozenset()
+    sent: frozenset[str] = frozenset()
+    empty: frozenset[str] = frozenset()
+
+    def __or__(self, other: Choice) -> Choice:
+        return Choice(self.to | other.to, self.sent | other.sent, self.empty | other.empty)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A conditional edge.
+
+    Attributes:
+        ends: all nodes that it may lead to, END among them. sent: those that its code sends to.
+        several: it may send to one node more than once. mapped: its targets are listed where the edge is added.
+        at_most: rounds, by `bounded`.
+        never_empty: it always sends something. opaque: its code cannot be seen, so it may send too.
+        outcomes: the sets of nodes that it chooses between, where its function has an attribute of that name.
+        goto: it is a node's command. reads: every name that its code mentions.
+    """
+
+    source: str
+    kind: Kind
+    ends: tuple[str, ...]
+    function: Any = None
+    sent: frozenset[str] = frozenset()
+    several: bool = False
+    mapped: bool = True
+    at_most: int | None = None
+    never_empty: bool = False
+    opaque: bool = False
+    outcomes: tuple[tuple[str, ...], ...] = ()
+    goto: bool = False
+    reads: frozenset[str] = frozenset()
+
+    def choices(self) -> list[Choice]:
+        """What it may do. Of several names or targets at once all are taken: what is left out cannot be seen.
+
+        A function that lists its `outcomes`, the nodes of each, is believed.
+        """
+        if (told := getattr(self.function, "outcomes", None)) is not None:
+            return [Choice(to=_nodes(ends)) for ends in told]
+        if self.outcomes:
+            return [Choice(to=_nodes(ends)) for ends in self.outcomes]
+        if self.kind == "many":
+            return [Choice(to=_nodes(self.ends))]
+        named = [Choice(to=_nodes([end])) for end in self.ends if end not in self.sent]
+        if self.kind == "one":
+            return named
+        nothing = [] if named or self.never_empty else [Choice(empty=frozenset({self.source}))]
+        return [Choice(sent=self.sent), *named, *nothing]
+
+
+def _nodes(ends: Collection[str]) -> frozenset[str]:
+    return frozenset(ends) - {END}
+
+
+def way_of(source: str, branch: Any, nodes: Collection[str]) -> Way:
+    """What LangGraph keeps of `add_conditional_edges`."""
+    function = function_of(branch.path)
+    said, mapped = mentions(function), branch.ends is not None
+    ends = tuple(dict.fromkeys(branch.ends.values())) if mapped else _guessed(said, nodes)
+    makes, to = sends(function)
+    kind, opaque = kind_of(function, makes)
+    to &= set(ends)
+    if kind == "send" and not to:
+        to = _nodes(ends)
+    return Way(
+        source, kind, ends, function, sent=to if kind == "send" else frozenset(), mapped=mapped, reads=said,
+        at_most=getattr(function, "at_most", None), never_empty=bool(getattr(function, "never_empty", False)),
+        outcomes=tuple(map(tuple, getattr(function, "outcomes", ()))), opaque=opaque,
+        several=kind == "send" and repeats(function),
+    )  # fmt: skip
+
+
+def command_of(source: str, function: Any, ends: Any, nodes: Collection[str], alone: bool) -> Way | None:
+    """What a node's `Command(goto=...)` may do; None where it gives none, as far as can be seen.
+
+    Args:
+        ends: as the node declares them. alone: no other edge leads on from here.
+    """
+    said = mentions(function)
+    hint = hints_of(function).get("return")
+    commands = any(get_origin(leaf) is Command or leaf is Command for leaf in members(hint))
+    if not ends and not commands and not {"Command", "goto"} <= said:
+        return None
+    where = tuple(ends) if ends else _guessed(said, nodes)
+    where = where if alone else (*where, END)  # it need not give one
+    return Way(source, "one", tuple(dict.fromkeys(where)), function, mapped=bool(ends), goto=True, reads=said)
+
+
+def _guessed(said: Collection[str], nodes: Collection[str]) -> tuple[str, ...]:
+    """Nodes that a function names; else it may lead anywhere."""
+    found = [node for node in nodes if node in said]
+    return (*found, END) if found and {"END", END} & set(said) else tuple(found) or (*nodes, END)
+
+
+def kind_of(function: Any, makes_sends: bool) -> tuple[Kind, bool]:
+    """Whether it chooses one name, names several, or sends; and whether that is unknown."""
+    leaves = members(hints_of(function).get("return"))
+    if any(Send in (leaf, *members(get_args(leaf)[0] if get_args(leaf) else None)) for leaf in leaves):
+        return "send", False
+    if leaves and all(_is_name(leaf) for leaf in leaves):
+        return "one", False
+    if makes_sends:
+        return "send", False
+    if any(_is_list(leaf) for leaf in leaves) or builds_list(function):
+        return "many", False
+    return "one", next(functions(function), None) is None
+
+
+def _is_name(leaf: Any) -> bool:
+    if get_origin(leaf) is Literal:
+        return True
+    return isinstance(leaf, type) and not _is_list(leaf) and issubclass(leaf, str | int | Enum)
+
+
+def _is_list(leaf: Any) -> bool:
+    kind = get_origin(leaf) or leaf
+    return isinstance(kind, type) and (issubclass(kind, list | tuple | set) or kind is Sequence)

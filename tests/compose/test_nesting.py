@@ -1,0 +1,107 @@
+"""Methods as parts of other graphs, with LangGraph as it is."""
+
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+
+import judgegraph as jg
+from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Sage
+from judgegraph.graphs import coascore, fennec, g_eval, sageval
+from judgegraph.testing import scripted
+from judgegraph.types import Criterion, EvalState, Sample
+
+SAMPLE = Sample(id="s1", source="The bridge closed on Monday. Repairs take a year.", output="It is closed for a year.")
+CLARITY = Criterion(name="Clarity", definition="One reading only.", guideline="1 unclear, 5 clear")
+
+
+class Aspects(TypedDict):
+    aspects: dict[str, list[Criterion]]
+
+
+class Chosen(TypedDict):
+    criteria: list[Criterion]
+
+
+def finals(state, agent):
+    return {s.criterion: s.value for s in state["scores"].values() if (s.agent, s.stage) == (agent, "final")}
+
+
+async def test_sageval_is_one_judge_among_three():
+    own = sageval(criteria="summary")
+    graph = StateGraph(EvalState)
+    graph.add_node("jury", jg.panel(own, "g-eval", "embedded", combine="median", criteria="summary"))
+    graph.add_node("rouge", jg.metric_node("novelty"))
+    graph.add_edge(START, "jury")
+    graph.add_edge(START, "rouge")
+    graph.add_edge("jury", END)
+    graph.add_edge("rouge", END)
+    state = await graph.compile().ainvoke({"sample": SAMPLE})
+
+    jury = finals(state, "panel")
+    alone = finals(await own.ainvoke({"sample": SAMPLE}), "sage")
+    ballots = {s.criterion: s.value for s in state["scores"].values() if s.agent == "panel-sageval"}
+    assert ballots == alone
+    for name, value in jury.items():
+        cast = sorted(s.value for s in state["scores"].values() if s.criterion == name and s.stage == "ballot")
+        assert (len(cast), value) == (3, cast[1])
+
+
+async def test_a_critic_reviews_what_fennec_judged():
+    judge = scripted({"reason": "clear", "score": 5})
+    said = {"rectifications": {"clarity": {"reason": "it says nothing of when", "verdict": "lower", "score": 3}}}
+    critic = Sage(
+        judge=scripted({**said, "definitions": [], "new_criteria": []}),
+        stage="final",
+        criteria=[CLARITY],
+        reader=jg.Reader(),
+    )
+    graph = StateGraph(EvalState)
+    graph.add_node("fennec", fennec(judge, criteria=[CLARITY], correct="off"))
+    graph.add_node("critique", critic)
+    graph.add_node("rectify", Rectify(stage="final"))
+    graph.add_edge(START, "fennec")
+    graph.add_edge("fennec", "critique")
+    graph.add_edge("critique", "rectify")
+    graph.add_edge("rectify", END)
+    state = await graph.compile().ainvoke({"sample": SAMPLE})
+
+    assert (finals(state, "judge"), finals(state, "sage")) == ({"Clarity": 5.0}, {"Clarity": 3.0})
+    assert state["scores"]["Clarity/sage/final/0"].draft == "Clarity/judge/final/0"
+    assert state["overall"] == 5.0  # what Fennec merged stays what it said
+
+
+async def test_the_aspects_of_coascore_become_the_criteria_of_fennec():
+    async def aspects_as_criteria(state: Aspects) -> Chosen:
+        return {"criteria": [aspect for chain in state["aspects"].values() for aspect in chain]}
+
+    graph = StateGraph(EvalState)
+    graph.add_node("chain", coascore(criteria=[CLARITY], aspects=3))
+    graph.add_node("choose", aspects_as_criteria)
+    graph.add_node("judge", fennec(correct="off"))
+    graph.add_edge(START, "chain")
+    graph.add_edge("chain", "choose")
+    graph.add_edge("choose", "judge")
+    graph.add_edge("judge", END)
+    state = await graph.compile().ainvoke({"sample": SAMPLE})
+
+    aspects = [aspect.name for aspect in state["aspects"]["Clarity"]]
+    judged = [s.criterion for s in state["scores"].values() if s.agent == "judge"]
+    assert len(aspects) == 3
+    assert judged == aspects
+
+
+async def test_the_three_compose_with_one_another_and_run_over_samples(tmp_path):
+    graph = StateGraph(EvalState)
+    graph.add_node("judged", jg.each(fennec(correct="off"), criteria="summary"))
+    graph.add_node("jury", jg.panel({"one": coascore(aspects=2), "two": g_eval()}, criteria="summary"))
+    graph.add_node("critique", Sage(stage="ballot"), defer=True)
+    graph.add_edge(START, "judged")
+    graph.add_edge(START, "jury")
+    graph.add_edge("judged", "critique")
+    graph.add_edge("jury", "critique")
+    graph.add_edge("critique", END)
+    compiled = graph.compile()
+    samples = [SAMPLE.model_copy(update={"id": f"s{i}"}) for i in range(2)]
+    run = jg.evaluate(compiled, samples, out=tmp_path)
+    assert {item.status for item in run.items} == {"ok"}
+    assert all({"judge", "panel", "one", "two"} <= {s.agent for s in item.scores} for item in run.items)

@@ -1,0 +1,332 @@
+"""A panel: all judges side by side, a ballot each, one score per criterion."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+
+import pytest
+from drawing import arrows
+from langgraph.graph import END, START, StateGraph
+
+import judgegraph as jg
+from judgegraph import registry
+from judgegraph.agents.evaluator import Case, Evaluator, Scored
+from judgegraph.calls import Endpoint, Reader
+from judgegraph.compose.node import as_node
+from judgegraph.errors import ConfigError
+from judgegraph.graphs import sageval
+from judgegraph.graphs.sageval import builder
+from judgegraph.testing import scripted
+from judgegraph.types import Criterion, EvalState, Finding, Sample, Scale, Score, Scores, keyed
+
+SAMPLE = Sample(id="s1", source="The bridge closed on Monday. Repairs take a year.", output="It is closed for a year.")
+CLARITY = Criterion(name="Clarity", definition="One reading only.")
+TONE = Criterion(name="Tone", scale=Scale(labels=("cold", "warm")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Says:
+    """Gives every criterion one answer."""
+
+    answer: float | str | None
+    name: str = "says"
+    stage: str = "final"
+
+    async def __call__(self, state: Case) -> Scored:
+        what = {"label": self.answer} if isinstance(self.answer, str) else {"value": self.answer}
+        if self.answer is None:
+            what = {"status": "abstained"}
+        return {"scores": keyed(*(self._score(c, what) for c in state["criteria"]))}
+
+    def _score(self, criterion, what):
+        return Score(criterion=criterion.name, agent=self.name, stage=self.stage, scale=criterion.scale, **what)
+
+
+def rated(value, reason="r"):
+    return scripted(*[{"clarity": {"reason": reason, "score": value}}] * 3)
+
+
+async def run(node, **before):
+    return await node.ainvoke({"sample": SAMPLE, **before})
+
+
+def by_stage(final, stage):
+    return {s.agent: s.answer for s in final["scores"].values() if s.stage == stage}
+
+
+async def test_each_judge_casts_a_ballot_and_the_panel_gives_one_score():
+    node = jg.panel(rated(4), rated(5), rated(3), criteria=[CLARITY], samples=1)
+    final = await run(node)
+    assert by_stage(final, "ballot") == {"panel-1": 4.0, "panel-2": 5.0, "panel-3": 3.0}
+    assert by_stage(final, "final") == {"panel": 4.0}
+    assert list(final["scores"])[-1] == "Clarity/panel/final/0"
+    assert set(final) == {"scores", "notes"}
+
+
+@pytest.mark.parametrize(
+    ("combine", "answer"), [("mean", 3.0), ("median", 4.0), ("vote", 4.0)], ids=["mean", "median", "vote"]
+)
+async def test_ballots_are_combined_by(combine, answer):
+    node = jg.panel(Says(answer=4, name="a"), Says(answer=1, name="b"), Says(answer=4, name="c"), combine=combine)
+    assert by_stage(await run(node, criteria=[CLARITY]), "final")["panel"] == answer
+
+
+async def test_in_a_vote_evaluators_are_asked_for_the_number_they_state():
+    def readers(**settings):
+        node = jg.panel("embedded", combine="vote", **settings)
+        return node.builder.nodes["panel-1"].runnable.builder.nodes["ask"].runnable.afunc.reader
+
+    assert (readers(), readers(samples=3)) == (Reader(), Reader("weighted", samples=3))
+
+
+@pytest.mark.parametrize(
+    ("member", "ballot"),
+    [
+        ("embedded", "panel-1"),
+        (Endpoint(model="embedded"), "panel-1"),
+        ("g-eval", "panel-g-eval"),
+        ("method/g-eval", "panel-g-eval"),
+        ("evaluator", "panel-evaluator"),
+        (Evaluator(), "panel-evaluator"),
+        (sageval(), "panel-sageval"),
+        (builder(), "panel-1"),
+        ({"strict": "sageval"}, "strict"),
+        ({"strict": Evaluator()}, "strict"),
+    ],
+    ids=[
+        "a judge", "an endpoint", "a method", "its kind too", "an agent's name", "an agent", "a graph", "a StateGraph",
+        "a named method", "a named agent",
+    ],
+)  # fmt: skip
+async def test_a_member_is(member, ballot):
+    final = await run(jg.panel(member, criteria="summary"))
+    assert set(by_stage(final, "ballot")) == {ballot}
+    finals = {s.criterion: s.answer for s in final["scores"].values() if s.agent == "panel"}
+    assert finals == {s.criterion: s.answer for s in final["scores"].values() if s.stage == "ballot"}
+    assert set(finals) == {"Coherence", "Consistency", "Fluency", "Relevance"}
+
+
+async def test_members_of_one_name_are_told_apart_by_their_place():
+    node = jg.panel("sageval", Says(answer=1), "sageval", criteria=[CLARITY])
+    final = await run(node)
+    assert set(by_stage(final, "ballot")) == {"panel-1", "panel-says", "panel-3"}
+    agents = {s.agent for s in final["scores"].values()}
+    assert {"panel-1-evaluator", "panel-1-sage", "panel-3-evaluator", "panel-3-sage"} <= agents
+    assert final["notes"] == {}
+
+
+async def test_the_answer_of_a_graph_is_its_final_score_and_says_where_it_is_from():
+    draft = {"clarity": {"reason": "r", "score": 4}}
+    kept = {"rectifications": {"clarity": {"reason": "s", "verdict": "lower", "score": 2}}}
+    judge = scripted(draft, {**kept, "definitions": [], "new_criteria": []})
+    final = await run(jg.panel(sageval(judge, samples=1), criteria=[CLARITY]))
+    assert {key: s.value for key, s in final["scores"].items()} == {
+        "Clarity/evaluator/draft/0": 4.0, "Clarity/sage/final/0": 2.0, "Clarity/panel-sageval/ballot/0": 2.0,
+        "Clarity/panel/final/0": 2.0,
+    }  # fmt: skip
+    assert final["scores"]["Clarity/panel-sageval/ballot/0"].notes[-1] == "taken from Clarity/sage/final/0"
+    assert "Clarity/sage" in final["rectifications"]
+
+
+async def test_of_an_agent_without_finals_what_it_wrote_counts():
+    final = await run(jg.panel(Says(answer=2, stage="draft"), criteria=[CLARITY]))
+    assert by_stage(final, "ballot") == {"panel-says": 2.0}
+
+
+async def test_a_judge_that_fails_is_left_out_and_told_of():
+    node = jg.panel(rated(4), scripted("no", "no", "no"), Says(answer=None), criteria=[CLARITY], samples=1)
+    found = (await run(node))["scores"]["Clarity/panel/final/0"]
+    assert (found.value, found.status) == (4.0, "ok")
+    assert [note.split(":")[0] for note in found.notes] == ["panel-2 left out", "panel-says left out"]
+
+
+async def test_where_all_fail_there_is_a_status_and_no_number():
+    node = jg.panel(Says(answer=None, name="a"), Says(answer=None, name="b"), criteria=[CLARITY])
+    found = (await run(node))["scores"]["Clarity/panel/final/0"]
+    assert (found.answer, found.status) == (None, "abstained")
+
+
+async def test_labels_are_voted_beside_numbers():
+    def judge(score, label):
+        return scripted({"clarity": {"reason": "r", "score": score}, "tone": {"reason": "r", "label": label}})
+
+    node = jg.panel(judge(4, "warm"), judge(5, "cold"), judge(3, "warm"), criteria=[CLARITY, TONE], samples=1)
+    found = (await run(node))["scores"]
+    assert (found["Clarity/panel/final/0"].value, found["Tone/panel/final/0"].label) == (4.0, "warm")
+
+
+async def test_criteria_of_the_state_come_before_the_panels_and_without_any_each_judge_has_its_own():
+    own = Evaluator(criteria=[Criterion(name="Own")])
+    for given, before, names in (
+        (None, {}, {"Own"}), ([CLARITY], {}, {"Clarity"}), ([CLARITY], {"criteria": [TONE]}, {"Tone"}),
+    ):  # fmt: skip
+        final = await run(jg.panel(own, criteria=given), **before)
+        assert {s.criterion for s in final["scores"].values()} == names
+        assert "criteria" not in final
+
+
+async def test_without_any_criteria_it_says_so():
+    final = await run(jg.panel("embedded"))
+    assert (final["scores"], [n.status for n in final["notes"].values()]) == ({}, ["skipped"])
+
+
+async def test_what_stood_in_the_state_before_sways_no_judge_and_stays():
+    before = keyed(Score(criterion="Clarity", agent="panel-1", stage="ballot", value=1.0, scale=CLARITY.scale))
+    graph = StateGraph(EvalState)
+    graph.add_node("panel", jg.panel(Says(answer=4), criteria=[CLARITY]))
+    graph.add_edge(START, "panel")
+    final = await graph.compile().ainvoke({"sample": SAMPLE, "scores": before})
+    assert final["scores"]["Clarity/panel/final/0"].value == 4.0
+    assert before.items() <= final["scores"].items()
+
+
+async def test_a_member_reads_what_no_member_writes():
+    seen = []
+
+    async def judge(state: EvalState) -> Scored:
+        seen.append(state)
+        return {"scores": {}}
+
+    said = {"rouge-l": Finding(assistant="rouge-l", value=0.5)}
+    scores = keyed(Score(criterion="Clarity", agent="x", value=1.0))
+    await run(jg.panel(judge), findings=said, scores=scores)
+    assert (seen[0]["findings"], seen[0]["scores"]) == (said, {})
+
+
+async def test_own_scores_that_clash_are_left_out_with_a_note_and_the_ballots_stand():
+    one, two = sageval(rated_twice(4), samples=1), sageval(rated_twice(2), samples=1)
+    final = await run(jg.panel({"one": one, "two": two}, criteria=[CLARITY]))
+    assert {key: s.value for key, s in final["scores"].items()} == {
+        "Clarity/one/ballot/0": 4.0, "Clarity/two/ballot/0": 2.0, "Clarity/panel/final/0": 3.0,
+    }  # fmt: skip
+    assert any("Clarity/sage/final/0: several runs differ" in n.text for n in final["notes"].values())
+
+
+def rated_twice(value):
+    kept = {"rectifications": {"clarity": {"reason": "r", "verdict": "keep", "score": value}}}
+    return scripted({"clarity": {"reason": "r", "score": value}}, {**kept, "definitions": [], "new_criteria": []})
+
+
+async def test_judges_of_different_length_are_joined_once():
+    ran = []
+
+    def slow(steps, value):
+        async def step(state: EvalState) -> EvalState:
+            await asyncio.sleep(0.001)
+            return {}
+
+        graph = StateGraph(EvalState)
+        graph.add_node("end", Says(answer=value))
+        graph.add_edge(START, *(["s0"] if steps else ["end"]))
+        for i in range(steps):
+            graph.add_node(f"s{i}", step)
+            graph.add_edge(f"s{i}", f"s{i + 1}" if i + 1 < steps else "end")
+        return graph.compile()
+
+    async for mode in jg.panel(slow(0, 1), slow(3, 3), slow(7, 5), criteria=[CLARITY]).astream(
+        {"sample": SAMPLE}, stream_mode="updates"
+    ):
+        ran += mode
+    assert ran.count("join") == ran.count("consensus") == 1
+
+
+async def test_nested_in_a_graph_it_doubles_nothing_and_writes_the_same():
+    node = jg.panel("sageval", "g-eval", criteria="summary")
+    alone = await run(node)
+    inner, outer = StateGraph(EvalState), StateGraph(EvalState)
+    inner.add_node("panel", node)
+    inner.add_edge(START, "panel")
+    outer.add_node("inner", inner.compile())
+    outer.add_edge(START, "inner")
+    final = await outer.compile().ainvoke({"sample": SAMPLE, "suggestions": alone["suggestions"]})
+    assert (final["scores"], final["suggestions"]) == (alone["scores"], alone["suggestions"])
+
+
+async def test_a_panel_sits_on_a_panel_under_another_name():
+    inner = jg.panel(Says(answer=1), "embedded", name="inner")
+    final = await run(jg.panel(inner, Says(answer=4), criteria=[CLARITY]))
+    assert set(by_stage(final, "ballot")) == {"inner-says", "inner-2", "panel-inner", "panel-says"}
+    with pytest.raises(ConfigError, match="panel-panel is a panel called 'panel' too"):
+        jg.panel(jg.panel("embedded"), "embedded")
+
+
+def test_the_drawing_shows_every_edge():
+    node = jg.panel("embedded", "g-eval", criteria="summary")
+    assert arrows(node) == {
+        "__start__ > brief", "brief > panel-1", "brief > panel-g-eval", "panel-1 > join", "panel-g-eval > join",
+        "join > consensus", "consensus > __end__",
+    }  # fmt: skip
+    assert arrows(jg.panel("embedded")) == {
+        "__start__ > panel-1", "panel-1 > join", "join > consensus", "consensus > __end__",
+    }  # fmt: skip
+    assert not {":", "|"} & set("".join(node.builder.nodes))
+
+
+@pytest.mark.parametrize(
+    ("judges", "words"),
+    [
+        ((), "no judges given"),
+        (("nobody",), "nobody"),
+        ((7,), "got 7"),
+        ((Evaluator,), r"write Evaluator\(\.\.\.\)"),
+        (("sage",), "panel-sage writes no scores"),
+        (("rouge-l",), "measures and judges by no criterion"),
+        (({"scores": "embedded"},), "no member can be called 'scores'"),
+        (({"a:b": "embedded"},), "no member can be called 'a:b'"),
+        (({"a": "embedded"}, {"a": "embedded"}), "two are called so"),
+    ],
+    ids=["none", "no name", "a number", "a class", "a critic", "a metric", "a key", "a colon", "two of one name"],
+)
+def test_what_cannot_sit_on_a_panel_is_said_when_it_is_built(judges, words):
+    with pytest.raises(ConfigError, match=words):
+        jg.panel(*judges, criteria="summary")
+
+
+def test_another_rule_is_refused():
+    with pytest.raises(ConfigError, match="combine is"):
+        jg.panel("embedded", combine="max")
+
+
+async def test_by_name_it_takes_its_judges_as_a_setting():
+    settings = {"judges": ["embedded", {"strict": "g-eval"}], "combine": "median"}
+    node = as_node("panel", settings, criteria="summary", name="jury")
+    assert set(by_stage(await run(node), "ballot")) == {"jury-1", "strict"}
+    assert registry.find("panel")[0] == "agent"
+
+
+async def test_two_panels_in_one_graph_need_two_names():
+    graph = StateGraph(EvalState)
+    for name, value in (("mild", 5), ("strict", 1)):
+        graph.add_node(name, jg.panel(Says(answer=value), criteria=[CLARITY], name=name))
+        graph.add_edge(START, name)
+        graph.add_edge(name, END)
+    final = await graph.compile().ainvoke({"sample": SAMPLE})
+    panels = {s.agent: s.value for s in final["scores"].values() if s.agent in ("mild", "strict")}
+    assert panels == {"mild": 5.0, "strict": 1.0}
+
+
+def test_it_runs_in_evaluate_with_a_ledger_and_plan_counts_its_calls(tmp_path):
+    samples = [Sample(id=f"s{i}", output=f"Text {i}.") for i in range(3)]
+    node = jg.panel("embedded", "llm-score", criteria=[CLARITY, Criterion(name="Wit")], combine="vote")
+    forecast = jg.plan(node, samples)
+    run = jg.evaluate(node, samples, out=tmp_path / "run")
+    spent = json.loads((tmp_path / "run" / "manifest.json").read_text())["spent"]
+    assert (forecast.total.exact, spent["calls"], forecast.own_code) == (9, 9, ())
+    assert {s.agent for item in run.items for s in item.scores if s.stage == "final"} == {"panel", "panel-llm-score"}
+    assert "combine:vote" in run.signature
+    again = jg.evaluate(node, samples, out=tmp_path / "run")
+    assert [item.scores for item in again.items] == [item.scores for item in run.items]
+
+
+def test_a_run_with_another_rule_is_another_run(tmp_path):
+    samples = [Sample(id="s", output="Text.")]
+    jg.evaluate(jg.panel("embedded", criteria=[CLARITY]), samples, out=tmp_path)
+    with pytest.raises(ConfigError, match="combine"):
+        jg.evaluate(jg.panel("embedded", criteria=[CLARITY], combine="median"), samples, out=tmp_path)
+
+
+def test_scores_survive_the_way_to_the_disk_and_back(tmp_path):
+    jg.evaluate(jg.panel("embedded", "g-eval", criteria="summary"), [SAMPLE], out=tmp_path)
+    (item,) = jg.Run.load(tmp_path).items
+    found: Scores = keyed(*item.scores)
+    assert found["Fluency/panel/final/0"].reader == "panel"

@@ -1,0 +1,134 @@
+"""How many calls a graph makes is counted before any is made, and holds against what a run then asks."""
+
+import asyncio
+import operator
+from typing import Annotated
+
+import pytest
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+
+import judgegraph as jg
+from judgegraph.agents.evaluator import Evaluator
+from judgegraph.registry import factory
+from judgegraph.runtime.anatomy import acount_calls, count_calls, to_dict
+from judgegraph.types import EvalState, Sample
+
+SHAPES = [  # method, settings, per sample, per dataset, one after the other
+    ("sageval", {}, "2", "0", "2"),
+    ("sageval", {"each": True}, "C + 1", "0", "2"),
+    ("sageval", {"critic_calls": "three"}, "4", "0", "2"),
+    ("coascore", {}, "2C", "C", "3"),
+    ("fennec", {"correct": "off"}, "2C", "0", "2"),
+    ("fennec", {}, "2C to 2C + 1", "0", "2 to 3"),
+    ("fusion-eval", {"consult": "all"}, "1", "1", "2"),
+    ("fusion-eval", {"plan": False}, "1", "0", "1"),
+    ("g-eval", {}, "C", "0", "1"),
+    ("llm-score", {}, "C", "0", "1"),
+]
+
+
+@pytest.mark.parametrize(("method", "settings", "sample", "dataset", "longest"), SHAPES)
+async def test_the_formulas_are_the_methods(method, settings, sample, dataset, longest):
+    counts = await acount_calls(factory(method)(**settings))
+    assert (counts.per_sample, counts.per_dataset, counts.longest) == (sample, dataset, longest)
+    assert not counts.failed
+
+
+@pytest.mark.parametrize(("method", "settings"), [("sageval", {"each": True}), ("coascore", {}), ("g-eval", {})])
+async def test_a_run_asks_what_the_formula_says(method, settings):
+    graph = factory(method)(criteria="summary", **settings)
+    counts = await acount_calls(graph)
+    samples = [Sample(id=str(i), query=f"Q{i}?", source=f"S {i}.", output=f"It is text {i}.") for i in range(5)]
+    run = await jg.aevaluate(graph, samples)
+    sample, dataset, _ = map(int, counts.plain)
+    assert run.manifest["calls"]["replies"] == 5 * sample + dataset
+
+
+async def test_fields_that_make_a_call_of_their_own_are_told_from_those_that_share():
+    nodes = {n.node: n for n in (await acount_calls(factory("coascore")())).nodes}
+    assert nodes["chain/propose"].own == ()
+    assert nodes["chain/propose"].shared == ("count", "target", "task")
+    assert set(nodes["chain/rate"].own) == {"query", "source", "output"}
+    assert (nodes["chain/rate"].per_sample, nodes["chain/rate"].per_dataset) == ("C", "0")
+    assert nodes["chain/propose"].prompts == ("propose",)
+
+
+class State(EvalState, total=False):
+    turns: Annotated[int, operator.add]
+
+
+def chain_of(length, evaluator):
+    graph = StateGraph(State)
+    for i in range(length):
+        graph.add_node(f"n{i}", evaluator(i))
+        graph.add_edge(START if not i else f"n{i - 1}", f"n{i}")
+    graph.add_edge(f"n{length - 1}", END)
+    return graph
+
+
+async def test_nodes_in_a_row_wait_for_one_another_and_nodes_side_by_side_do_not():
+    def evaluator(i):
+        return Evaluator(name=f"e{i}", task=f"text {i}", criteria=jg.criteria_set("general").criteria)
+
+    row = chain_of(4, evaluator).compile()
+    side = StateGraph(EvalState)
+    for i in range(4):
+        side.add_node(f"n{i}", evaluator(i))
+        side.add_edge(START, f"n{i}")
+        side.add_edge(f"n{i}", END)
+    found = [await acount_calls(graph) for graph in (row, side.compile())]
+    assert [(c.plain[0], c.plain[2]) for c in found] == [("4", "4"), ("4", "1")]
+
+
+async def test_a_node_that_asks_twice_counts_twice_also_where_a_slow_thread_stands_between():
+    class Read(TypedDict):
+        sample: Sample
+
+    class Wrote(TypedDict):
+        overall: float
+
+    async def twice(state: Read) -> Wrote:
+        await jg.ask("embedded", f"first {state['sample'].output}")
+        await asyncio.to_thread(lambda: None)
+        await asyncio.gather(*(jg.ask("embedded", f"{i} {state['sample'].output}") for i in range(3)))
+        return {"overall": 1.0}
+
+    graph = StateGraph(EvalState)
+    graph.add_node("twice", twice)
+    graph.add_edge(START, "twice")
+    graph.add_edge("twice", END)
+    counts = await acount_calls(graph.compile())
+    assert counts.plain == ("4", "0", "2")
+
+
+async def test_a_graph_that_fails_says_why_and_one_without_an_end_is_ended(monkeypatch):
+    async def fails(state: EvalState) -> EvalState:
+        raise ValueError("no luck")
+
+    async def endless(state: EvalState) -> EvalState:
+        while True:
+            await jg.ask("embedded", "again")
+
+    said = []
+    monkeypatch.setattr("judgegraph.runtime.trial.MOST", 5)
+    for node in (fails, endless):
+        graph = StateGraph(EvalState)
+        graph.add_node("n", node)
+        graph.add_edge(START, "n")
+        said.append(await acount_calls(graph.compile()))
+    assert "ValueError: no luck" in str(said[0])
+    assert "no end was found" in str(said[1])
+
+
+def test_nothing_is_sent_and_no_key_is_needed(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    counts = count_calls(factory("sageval")(judge="openai:m"))
+    assert counts.plain == ("2", "0", "2")
+    assert to_dict(counts)["nodes"][0]["node"] == "evaluate"
+    assert str(counts).splitlines() == [
+        "model calls for a sample: 2", "once for all samples: 0", "one after the other: 2",
+        "  evaluate: 1 for a sample, anew by output, query, source; shared: criteria, task",
+        "  critique: 1 for a sample, anew by output, query, scores, source; shared: criteria, task",
+    ]  # fmt: skip

@@ -1,0 +1,66 @@
+"""Every agent and critic that this package brings keeps the contract that plug-ins are checked by."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from typing import Any
+
+import pytest
+
+import judgegraph.agents
+from judgegraph.testing import check_agent
+
+TOOL = {"type": "function", "function": {"name": "rouge-l", "description": "overlap", "parameters": {"type": "object"}}}
+SETTINGS: dict[str, dict[str, Any]] = {  # of those that have none by default
+    "Planner": {"assistants": {"rouge-l": "overlap with the reference"}},
+    "FusionJudge": {"assistants": {"rouge-l": "overlap with the reference"}},
+    "PanelRole": {"role": "You look for what is missing.", "name": "gaps"},
+    "Consultant": {"tools": [TOOL]},
+}
+ELSEWHERE = ("Person",)  # stops its graph, and runs nowhere but in one
+MORE: dict[str, list[dict[str, Any]]] = {  # other ways of the same agent
+    "Sage": [{"calls": "three"}],
+    "Scorer": [{"reply": "text"}],
+    "Judge": [{"reply": "text"}],
+    "Comparer": [{"orders": "both"}, {"reply": "text"}, {"labels": "position", "orders": "BA"}],
+    "Proposer": [{"reply": "text"}],
+    "CriteriaWriter": [{"reply": "text"}],
+    "GuidelineWriter": [{"reply": "text"}],
+    "Corrector": [{"reply": "text"}],
+    "Fuser": [{"reply": "text"}],
+    "Rater": [{"reasons": True}],
+    "Merge": [{"mode": "single"}, {"rule": "votes"}],
+}
+
+
+def agents() -> Iterator[type]:
+    """Every dataclass of the room that is a node."""
+    for module in pkgutil.iter_modules(judgegraph.agents.__path__):
+        for name, kind in vars(importlib.import_module(f"judgegraph.agents.{module.name}")).items():
+            own = inspect.isclass(kind) and kind.__module__ == f"judgegraph.agents.{module.name}"
+            if own and is_dataclass(kind) and "state" in _parameters(kind) and name not in ELSEWHERE:
+                yield kind
+
+
+def _parameters(kind: type) -> list[str]:
+    call = inspect.getattr_static(kind, "__call__", None)
+    return list(inspect.signature(call).parameters) if inspect.isfunction(call) else []
+
+
+WAYS = [
+    pytest.param(kind, settings, id="-".join([kind.__name__, *map(str, settings.values())]))
+    for kind in agents()
+    for settings in ({}, *MORE.get(kind.__name__, []))
+]
+
+
+@pytest.mark.parametrize(("kind", "settings"), WAYS)
+def test_it_conforms(kind: type, settings: dict[str, Any]):
+    report = check_agent(kind(**SETTINGS.get(kind.__name__, {}), **settings))
+    assert report.ok, str(report)
+
+
+def test_the_room_has_agents():
+    assert len({param.values[0] for param in WAYS}) >= 17

@@ -1,0 +1,335 @@
+"""`jg.check` and `judgegraph check`: what is said, what is only warned of, and what is not claimed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from click.testing import CliRunner
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+from typing_extensions import TypedDict
+
+import judgegraph as jg
+from judgegraph.agents.evaluator import Evaluator
+from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Sage
+from judgegraph.cli.main import main
+from judgegraph.graphs import fennec, sageval
+from judgegraph.types import EvalState, Sample, Scores, Suggestion
+
+CRITERIA = jg.criteria_set("forms").criteria
+UNWIRED = """
+import judgegraph as jg
+from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Sage
+from langgraph.graph import END, START, StateGraph
+
+def graph(judge="embedded"):
+    made = StateGraph(jg.EvalState)
+    made.add_node("critique", Sage(judge=judge))
+    made.add_edge(START, "critique")
+    made.add_edge("critique", END)
+    return made
+
+def warned(judge="embedded"):
+    async def own(state):
+        return {"scores": {"a": jg.Score(criterion="a", agent="own", value=3)}}
+
+    made = StateGraph(jg.EvalState)
+    made.add_node("own", own)
+    made.add_edge(START, "own")
+    return made
+"""
+
+
+class Small(TypedDict, total=False):
+    sample: Sample
+    scores: Scores
+
+
+class Wrote(TypedDict):
+    scores: Scores
+
+
+class Advised(TypedDict):
+    suggestions: list[Suggestion]
+
+
+class Overall(TypedDict):
+    overall: float | None
+
+
+async def sum_up(state: Wrote) -> Overall:
+    return {"overall": None}
+
+
+async def metric(state: Small) -> Wrote:
+    return {"scores": {}}
+
+
+def line(*nodes: tuple[str, Any], state: Any = EvalState, end: bool = True) -> StateGraph[Any, None, Any, Any]:
+    graph = StateGraph(state)
+    names = [START, *(name for name, _ in nodes), *([END] if end else [])]
+    for name, node in nodes:
+        graph.add_node(name, node)
+    for one, other in pairwise(names):
+        graph.add_edge(one, other)
+    return graph
+
+
+def codes(graph: Any) -> list[tuple[str, str]]:
+    return [(finding.code, finding.severity) for finding in jg.check(graph, strict=False).findings]
+
+
+def test_a_wiring_says_what_each_node_reads_and_writes():
+    wiring = jg.check(fennec())
+    by_name = {node.node: node for node in wiring.nodes}
+    assert by_name["weigh/judge"].reads == ("criterion", "sample")
+    assert by_name["weigh/judge"].may_read == ("guidelines",)
+    assert by_name["merge"].writes == ("comparisons", "notes", "overall", "verdict")
+    assert str(by_name["weigh/guide"]) == "weigh/guide: reads criterion, sample; writes guidelines, notes"
+    assert str(wiring).splitlines()[0] == "fennec: wired, 7 nodes"
+    assert json.loads(json.dumps(wiring.to_dict()))["wired"] is True
+    assert wiring.calls.per_sample == "2C to 2C + 1"
+
+
+def test_without_strictness_errors_are_given_back():
+    wiring = jg.check(line(("critique", Sage())), strict=False)
+    assert not wiring.ok
+    assert [finding.code for finding in wiring.findings] == ["missing-writer"]
+    assert "not wired" in str(wiring)
+
+
+@pytest.mark.parametrize("graph", [None, "sageval", sageval, object()])
+def test_what_is_no_graph_is_told(graph: Any):
+    with pytest.raises(jg.ConfigError, match="expected a StateGraph or a compiled graph"):
+        jg.check(graph)
+
+
+def test_what_is_not_annotated_is_not_claimed():
+    async def own(state):  # type: ignore[no-untyped-def]
+        return {"scores": {}}
+
+    assert codes(line(("own", own), ("critique", Sage()), ("rectify", Rectify()))) == []
+
+
+def test_a_key_of_the_input_schema_needs_no_writer():
+    graph = StateGraph(EvalState, input_schema=Wrote)
+    graph.add_node("sum", sum_up)
+    graph.add_edge(START, "sum")
+    graph.add_edge("sum", END)
+    assert codes(graph) == []
+
+
+def advise_node() -> Any:
+    async def advise(state: Small) -> Advised:
+        return {"suggestions": []}
+
+    return advise
+
+
+def unmapped(decide: Any) -> Any:
+    graph = line(("a", metric), ("b", sum_up))
+    graph.add_conditional_edges("a", decide)
+    return graph
+
+
+WARNED = {
+    "dead-end": lambda: line(("own", metric), end=False),
+    "dropped-key": lambda: line(("advise", advise_node()), state=Small),
+    "no-path-map": lambda: unmapped(lambda state: "b" if state else END),
+    "same-scores": lambda: line(
+        ("one", Evaluator(criteria=CRITERIA)), ("two", Evaluator(criteria=CRITERIA, prompt="other"))
+    ),
+}
+
+
+@pytest.mark.parametrize("code", WARNED)
+def test_what_runs_all_the_same_is_a_warning(code: str):
+    wiring = jg.check(WARNED[code]())
+    assert [(finding.code, finding.severity) for finding in wiring.findings] == [(code, "warning")]
+    assert wiring.ok
+
+
+def test_two_agents_of_one_name_are_told_of_across_graphs_only_where_both_run():
+    twice = line(("a", sageval(critic_judge="openai:a")), ("b", sageval(critic_judge="openai:b")))
+    assert ("same-scores", "warning") not in codes(twice)  # rectify is the same in both, and so is evaluate
+    twice = line(("a", sageval(judge="openai:a")), ("b", sageval(judge="openai:b")))
+    (told,) = jg.check(twice).findings
+    assert "'a/evaluate' and 'b/evaluate'" in told.message
+    either = StateGraph(EvalState)
+    for name in "ab":
+        either.add_node(name, sageval(judge=f"openai:{name}"))
+        either.add_edge(name, END)
+    either.add_conditional_edges(START, lambda state: "a", ["a", "b"])
+    assert codes(either) == []
+
+
+def looping(decide: Any) -> Any:
+    graph = line(("a", metric), ("b", sum_up))
+    graph.add_conditional_edges("b", decide, ["a", END])
+    graph.edges.discard(("b", END))
+    return graph
+
+
+def test_a_condition_may_be_marked_as_bounded():
+    def again(state: Small) -> str:
+        return "a" if state.get("scores") else END
+
+    assert codes(looping(again)) == [("unbounded-loop", "error")]
+    assert codes(looping(jg.bounded(again, at_most=2))) == []
+
+    @jg.bounded(at_most=3)
+    def marked(state: Small) -> str:
+        return "a"
+
+    assert codes(looping(marked)) == []
+
+
+@pytest.mark.parametrize("at_most", [0, -1, True, 1.5, "3"])
+def test_a_bound_is_a_whole_number_of_one_or_more(at_most: Any):
+    with pytest.raises(jg.ConfigError, match="at_most is 1 or more"):
+        jg.bounded(lambda state: END, at_most=at_most)
+
+
+class Rounds(EvalState, total=False):
+    rounds: int
+    seen: bool
+
+
+class Round(TypedDict):
+    rounds: int
+
+
+class Saw(TypedDict):
+    seen: bool
+
+
+@pytest.mark.parametrize(
+    ("counts", "reads", "bounded"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_a_loop_is_bounded_by_a_count_that_it_writes_and_its_condition_reads(counts: bool, reads: bool, bounded: bool):
+    async def count(state: Rounds) -> Round:
+        return {"rounds": state.get("rounds", 0) + 1}
+
+    async def look(state: Rounds) -> Saw:
+        return {"seen": True}
+
+    def by_count(state: Rounds) -> str:
+        return "a" if state.get("rounds", 0) < 3 else END
+
+    def by_flag(state: Rounds) -> str:
+        return "a" if state.get("seen") else END
+
+    graph = StateGraph(Rounds)
+    graph.add_node("a", count if counts else look)
+    graph.add_edge(START, "a")
+    graph.add_conditional_edges("a", by_count if reads else by_flag, ["a", END])
+    assert codes(graph) == ([] if bounded else [("unbounded-loop", "error")])
+
+
+def test_a_command_leads_where_its_annotation_says():
+    async def go(state: Small) -> Command[Literal["b"]]:
+        return Command(goto="b", update={"scores": {}})
+
+    graph = StateGraph(EvalState)
+    graph.add_node("a", go)
+    graph.add_node("b", sum_up)
+    graph.add_edge(START, "a")
+    graph.add_edge("b", END)
+    assert codes(graph) == []
+
+
+class Chooses:
+    """A condition that says what it chooses between."""
+
+    outcomes = (("own", "b"), ("b",))
+
+    def __call__(self, state: Small) -> list[str]:
+        return ["own", "b"]
+
+
+def test_a_condition_may_say_what_it_chooses_between():
+    def graph(decide: Any) -> Any:
+        made = line(("a", advise_node()), ("own", metric))
+        made.add_node("b", sum_up, defer=True)
+        made.add_edge("b", END)
+        made.edges.discard(("a", "own"))
+        made.add_conditional_edges("a", decide, ["own", "b"])
+        return made
+
+    def all_of_them(state: Small) -> list[str]:
+        return ["own", "b"]
+
+    assert codes(graph(all_of_them)) == []
+    assert codes(graph(Chooses())) == [("missing-writer", "error")]
+
+
+def test_too_many_ways_are_said_and_nothing_is_made_up():
+    graph = StateGraph(EvalState)
+    for number in range(14):
+        for name in (f"a{number}", f"b{number}", f"c{number}"):
+            graph.add_node(name, metric)
+        graph.add_edge(START, f"a{number}")
+        graph.add_conditional_edges(f"a{number}", lambda state: END, [f"b{number}", f"c{number}", END])
+        graph.add_edge(f"b{number}", END)
+        graph.add_edge(f"c{number}", END)
+    assert codes(graph) == [("too-many-ways", "warning")]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.py"
+    path.write_text(UNWIRED)
+    return path
+
+
+@pytest.mark.parametrize("method", ["sageval", "fusion-eval"])
+def test_the_command_prints_nodes_with_what_they_read_and_write(method: str):
+    done = CliRunner().invoke(main, ["check", method])
+    assert done.exit_code == 0
+    assert f"{method}: wired" in done.stdout
+    told = json.loads(CliRunner().invoke(main, ["check", method, "--json"]).stdout)
+    assert told["wired"] is True
+    assert told["nodes"][0]["reads"] is not None
+
+
+def test_the_command_fails_with_a_line_for_each_mistake(own: Path):
+    done = CliRunner().invoke(main, ["check", f"{own}:graph"])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: missing-writer: node 'critique' reads 'scores'")
+    told = CliRunner().invoke(main, ["check", f"{own}:graph", "--json"])
+    assert told.exit_code == 1
+    assert json.loads(told.stdout)["findings"][0]["code"] == "missing-writer"
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_run_of_a_graph_that_is_not_wired_is_refused_before_any_call(command: str, own: Path, tmp_path: Path):
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"id": "a", "output": "text"}\n')
+    done = CliRunner().invoke(main, [command, f"{own}:graph", str(data), "-o", str(tmp_path / "run")])
+    assert done.exit_code == 1
+    assert "WiringError: missing-writer: node 'critique' reads 'scores'" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_tells_warnings_in_one_line_each_and_goes_on(own: Path, tmp_path: Path):
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"id": "a", "output": "text"}\n')
+    done = CliRunner().invoke(main, ["run", f"{own}:warned", str(data)])
+    assert done.exit_code == 0
+    assert [line for line in done.stderr.splitlines() if line.startswith("warning: dead-end: nothing leads on from")]
+
+
+def test_networkx_comes_with_the_first_check_and_no_sooner():
+    code = (
+        "import sys, judgegraph as jg; jg.never_empty; from judgegraph.graphs import sageval; g = sageval(each=True)\n"
+        "assert 'networkx' not in sys.modules; jg.check(g); assert 'networkx' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
