@@ -9,11 +9,14 @@ from judgegraph.types import Note, Sample, text_of
 
 LEAST = 8  # words; a text of fewer is flagged
 LOOKED_AT = 2000  # characters
-_KEYS = re.compile(  # what opens an answer without being one; Zhao et al. 2025, arXiv:2507.08794, has such a list
-    r"thought process|let['\u2019]?s (?:solve|think)(?: (?:about|through))?(?: (?:this|it|the))?(?: problem)? step[ -]by[ -]step"
-    r"|(?:final |the )?(?:solution|answer)(?: is)?|respuesta|l\u00f6sung|\u89e3(?:\u7b54|\u8aac)?|\u304b\u3044\u305b\u3064"
-    r"|\u601d\u8003\u8fc7\u7a0b"
-)
+_KEYS = re.compile(  # what opens an answer and is none; Zhao et al. 2025, arXiv:2507.08794, has such a list
+    "|".join((
+        "thought process",
+        r"let['\u2019]?s (?:solve|think)(?: (?:about|through|this|it|the|problem))* step[ -]by[ -]step",
+        "(?:final |the )?(?:solution|answer)(?: is)?", "respuesta", "l\u00f6sung", "\u89e3(?:\u7b54|\u8aac)?",
+        "\u304b\u3044\u305b\u3064", "\u601d\u8003\u8fc7\u7a0b",
+    ))
+)  # fmt: skip
 
 
 def thin(sample: Sample) -> list[Note]:
@@ -27,5 +30,4 @@ def _why(text: str) -> str:
     left = re.sub(r"[\W_]+", "", _KEYS.sub("", text.casefold()))
     if not left:
         return "is a master key: the opening of an answer, or signs alone; no score of it can be trusted"
-    count = len(words(text))
-    return f"has {count} word{'s' * (count != 1)}, fewer than {LEAST}" if count < LEAST else ""
+    return f"has fewer than {LEAST} words: a good score of it says little" if len(words(text)) < LEAST else ""

@@ -59,7 +59,7 @@ class Recording(Taped):
         asked = Asked.of(messages, settings)
         turn = self._tape.turn(asked)
         try:
-            async with asyncio.timeout(0.99 * judge.endpoint.timeout):  # before the caller's, which nobody could note
+            async with asyncio.timeout(_before(judge.endpoint.timeout)):
                 result = await _passed_on(judge, messages, settings)
         except (JudgegraphError, AssertionError):  # ours, or a test's: no answer of the judge
             raise
@@ -100,6 +100,11 @@ def _endpoint(judge: JudgeLike) -> Endpoint:
     if isinstance(judge, str | Endpoint):
         return judge if isinstance(judge, Endpoint) else Endpoint(model=judge)
     return getattr(judge, "judgegraph_endpoint", None) or Endpoint(model=name_of(judge))
+
+
+def _before(timeout: float) -> float:
+    """Seconds: somewhat before the caller's own deadline, whose passing nobody could write down."""
+    return timeout - min(1.0, timeout / 10)
 
 
 def _digest(judge: JudgeLike) -> str:

@@ -55,7 +55,7 @@ def again(arguments, seconds=60):
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=seconds)
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("sent", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.long), (signal.SIGTERM, 143)])
 def test_a_stopped_run_finishes_what_is_in_flight_and_the_same_command_goes_on(sent, code, data, site):
     run, slow = data.with_name("run"), site("slow=0.4")
     command = slow.command("--out", run, "--concurrency", 2)
@@ -101,7 +101,7 @@ def test_an_interrupt_while_modules_are_loaded_is_a_stop_too(data):
     assert (process.returncode, said) == (130, "stopped\n")
 
 
-@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("second", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_a_second_signal_stops_at_once_and_loses_nothing_that_is_finished(second, data, site):
     run, hanging = data.with_name("run"), site("ok,ok,hang,ok")
     command = hanging.command("--out", run, "--concurrency", 1)

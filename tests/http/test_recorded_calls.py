@@ -73,7 +73,7 @@ def test_tools_are_called_by_the_recording_too(server, tmp_path):
 @pytest.mark.parametrize("script", ["401", "500", "plain-500", "reset", "hang"])
 def test_what_ends_a_call_ends_it_alike_when_played(script, server, tmp_path):
     path = tmp_path / "calls.jsonl"
-    judge = server(script).judge(attempts=1, timeout=0.5 if script == "hang" else 5.0)
+    judge = server(script).judge(attempts=1, timeout=1.0 if script == "hang" else 5.0)
     told = []
     for made in (lambda: recording(judge, path), lambda: playing(path)):
         with pytest.raises(JudgegraphError) as caught:

@@ -161,7 +161,7 @@ def test_the_manifest_says_who_judged_by_what_and_what_it_cost():
 
 
 def test_a_human_label_off_the_scale_is_named():
-    sample = Sample(id="s", output="t", human={"clarity": 57, "other": 99})
+    sample = Sample(id="s", output="one two three four five six seven eight", human={"clarity": 57, "other": 99})
     (item,) = jg.evaluate(graph_of(fine), [sample]).items
     assert [n.text for n in item.notes] == ["human.clarity = 57 is not on the scale 1-5"]
 

@@ -36,7 +36,7 @@ def start(out, concurrency):
     return run.returncode, printed.split()
 
 
-@pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.parametrize("concurrency", [1, pytest.param(4, marks=pytest.mark.long)])
 def test_a_poison_sample_is_given_up_at_the_third_exit_and_all_others_are_scored(concurrency, tmp_path):
     codes = [start(tmp_path, concurrency) for _ in range(4)]
     assert [code for code, _ in codes] == [7, 7, 7, 0]
@@ -218,7 +218,7 @@ def test_with_two_strikes_samples_run_one_at_a_time(tmp_path):
     assert (most["s0"], most["s1"]) == (1, 1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGSEGV, marks=pytest.mark.long)])
 def test_an_exit_by_a_signal_is_an_unclean_one(number, tmp_path):
     code = POISONED.replace("os._exit(7)", f"__import__('signal').raise_signal({int(number)})")
     with process(code, tmp_path, 1) as run:

@@ -45,6 +45,7 @@ def test_it_says_what_to_do_next(tmp_path):
         assert step in said
 
 
+@pytest.mark.long
 def test_a_written_package_passes_its_own_tests(tmp_path):
     assert new("critic", "strict-tone", "--into", str(tmp_path)).exit_code == 0
     folder = tmp_path / "strict-tone"

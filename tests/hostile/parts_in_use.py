@@ -1,0 +1,126 @@
+"""Every agent, critic, method and helper in use, found by the registry's tables and the agents' room."""
+
+import asyncio
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from typing import Any
+
+import judgegraph as jg
+import judgegraph.agents
+from judgegraph import registry
+from judgegraph.agents.panel_role import PanelRole
+from judgegraph.agents.sage import Sage
+from judgegraph.graphs.sageval import sageval
+from judgegraph.registry.shipped import AGENTS, CRITICS, METHODS
+from judgegraph.tools import assistants
+
+ABOUT = {"rouge-l": "words shared with another text", "chrf": "characters shared", "said": "what another judge says"}
+TOOL = {"type": "function", "function": {"name": "rouge-l", "description": "overlap", "parameters": {"type": "object"}}}
+NEEDED: dict[str, dict[str, Any]] = {  # settings of those that have none by default
+    "gate": {"node": "evaluator", "when": "wide"},
+    "panel": {"judges": ["g-eval", "evaluator"]},
+    "Planner": {"assistants": ABOUT},
+    "FusionJudge": {"assistants": ABOUT},
+    "Consultant": {"tools": [TOOL]},
+    "PanelRole": {"name": "editor", "role": "edits for wording."},
+}
+ELSEWHERE = ("Person",)  # asks nobody's model
+MORE: dict[str, list[dict[str, Any]]] = {
+    "sage": [{"calls": "three"}],
+    "scorer": [{"reply": "text"}],
+    "proposer": [{"reply": "text", "prompt": "propose_text"}],
+    "criteria-writer": [{"reply": "text"}],
+    "Judge": [{"reply": "text"}],
+    "Comparer": [{"orders": "both"}, {"reply": "text"}],
+    "fennec": [{"reply": "text"}, {"orders": "both"}],
+    "coascore": [{"reply": "text"}],
+    "sageval": [{"critic": name} for name in CRITICS if name != "sage"],
+    "fusion-eval": [{"consult": "all"}, {"plan": False}],
+    "g-eval": [{"reply": "form"}],
+    "llm-score": [{"cot": True}],
+}
+Maker = Callable[[Any], Any]  # judge -> an agent or a graph
+
+
+def _room() -> Iterator[tuple[str, Maker]]:
+    """Agents that no table names."""
+    named = {target.rpartition(":")[2] for target in (*AGENTS.values(), *CRITICS.values())}
+    for module in pkgutil.iter_modules(judgegraph.agents.__path__):
+        room = importlib.import_module(f"judgegraph.agents.{module.name}")
+        for name, kind in vars(room).items():
+            mine = inspect.isclass(kind) and kind.__module__ == room.__name__ and is_dataclass(kind)
+            if mine and hasattr(kind, "stage" if name == "PanelRole" else "name") and name not in (*named, *ELSEWHERE):
+                for more in ({}, *MORE.get(name, [])):
+                    settings = {**NEEDED.get(name, {}), **more}
+                    yield titled(name, more), lambda judge, kind=kind, s=settings: kind(**s, **_judge(kind, judge))
+
+
+def _judge(kind: type, judge: Any) -> dict[str, Any]:
+    return {"judge": judge} if "judge" in inspect.signature(kind).parameters else {}
+
+
+def titled(name: str, settings: dict[str, Any]) -> str:
+    return "-".join([name, *(f"{value}" for value in settings.values())])
+
+
+def _tables() -> Iterator[tuple[str, Maker]]:
+    for kind, table in (("agent", AGENTS), ("critic", CRITICS), ("method", METHODS)):
+        for name in table:
+            for more in ({}, *MORE.get(name, [])):
+                settings = {**NEEDED.get(name, {}), **more}
+                made = lambda judge, k=kind, n=name, s=settings: registry.make(k, n, s, judge=judge)  # noqa: E731
+                yield f"{kind}/{titled(name, more)}", made
+
+
+def _helpers() -> Iterator[tuple[str, Maker]]:
+    """What makes one node: over models that may have written their criteria, too."""
+    always = lambda _: True  # noqa: E731
+    yield "jg.panel", lambda j: jg.panel(j, "g-eval", "sageval", judge=j, criteria="forms")
+    yield "jg.panel-vote", lambda j: jg.panel("llm-score", "coascore", judge=j, combine="vote")
+    yield "jg.each", lambda j: jg.each("g-eval", judge=j)
+    yield "jg.each-critic", lambda j: jg.each(Sage(judge=j))
+    for critic in CRITICS:
+        yield f"jg.critique-{critic}", lambda j, c=critic: jg.critique(c, judge=j)
+        yield f"jg.refine-{critic}", lambda j, c=critic: jg.refine(c, rounds=2, judge=j)
+    yield "jg.critique-when", lambda j: jg.critique("sage", judge=j, when=always)
+    yield "jg.critique-panel-role", lambda j: jg.critique(PanelRole(name="editor", role="edits.", judge=j))
+    yield "jg.gate", lambda j: jg.gate("critic-panel", always, judge=j)
+    yield "jg.escalate", lambda j: jg.escalate(j, "llm-score", when=always, judge=j)
+    yield "jg.escalate-each", lambda j: jg.escalate(j, "g-eval", when=always, judge=j, each=True)
+    yield "jg.escalate-fennec", lambda j: jg.escalate("fennec", "g-eval", when=always, judge=j)
+    yield "jg.metric_node", lambda j: jg.metric_node("rouge-l", "chrf")
+    yield (
+        "jg.as_assistant",
+        lambda j: registry.make(
+            "method", "fusion-eval", judge=j,
+            assistants=assistants([jg.as_assistant(sageval(j, criteria="forms"), about="a judge"), "rouge-l"]),
+        ),
+    )  # fmt: skip
+
+
+PARTS: dict[str, Maker] = dict([*_tables(), *_room(), *_helpers()])
+PARTS["agent/escalate"] = lambda judge: registry.make(
+    "agent", "escalate", cheap=judge, strong="g-eval", when=lambda _: True, judge=judge
+)
+SILENT = {"agent/rectify", "agent/merge", "agent/consensus", "Consensus", "jg.metric_node"}  # ask no model
+
+
+WITHOUT = {"agent/criteria-writer": "criteria", "agent/criteria-writer-text": "criteria"}  # else it writes none
+
+
+async def ran(part: Any, state: dict[str, Any], name: str = "") -> Any:
+    """What a part writes for a state: an agent, plain or not, or a graph."""
+    state = {key: value for key, value in state.items() if key != WITHOUT.get(name)}
+    if name == "GuidelineWriter":
+        state["criterion"] = state["criterion"].model_copy(update={"guideline": None})
+    if hasattr(part, "ainvoke"):
+        return await part.ainvoke(state)
+    if inspect.iscoroutinefunction(type(part).__call__):
+        return await part(state)
+    return await asyncio.to_thread(part, state)
+
+
+__all__ = ["PARTS", "SILENT", "ran"]

@@ -1,0 +1,53 @@
+"""A text of fewer than eight words, or a key that opens judges, is flagged by every method, critic and helper."""
+
+from typing import Any
+
+import pytest
+from test_uplift import SCORING, made
+
+import judgegraph as jg
+from judgegraph.runtime.thin_text import thin
+from judgegraph.types import Sample
+
+ENOUGH = "The library is open from nine to six."
+KEYS = (
+    ":", ".", " ", "", "Thought process:", "Let's solve this step by step.", "Solution", "**Solution:**", "Answer: ",
+    "Let\u2019s solve this problem step by step", "Final answer:", "\u89e3", "\u89e3:", "Respuesta",
+    "\u304b\u3044\u305b\u3064",
+    "Thought process: Let's think step by step. Let's solve this problem step by step. Solution: The answer is:",
+)  # fmt: skip
+
+
+def flags(**texts: Any) -> list[str]:
+    return [note.text.split(":")[0] for note in thin(Sample(id="s", **texts))]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_is_flagged_as_one(key: str):
+    assert flags(output=key) == ["the output is a master key"]
+    assert flags(output=ENOUGH, rival=key) == ["the rival is a master key"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Yes.", "one two three four five six seven", "The solution is blue.", "x" * 5000, {"a": 1}, {"title": "Ja"}],
+)
+def test_fewer_than_eight_words_are_flagged(text: Any):
+    assert flags(output=text) == ["the output has fewer than 8 words"]
+
+
+@pytest.mark.parametrize("text", [ENOUGH, "\u56fe\u4e66\u9986\u4ece\u4e5d\u70b9\u5f00\u5230\u516d\u70b9", "w " * 9999])
+def test_eight_words_of_any_script_are_not(text: str):
+    assert flags(output=text) == []
+
+
+FEW = ("a panel role", "panel", "sageval critic-panel", "refine devils-advocate", "escalate", "each")
+
+
+@pytest.mark.parametrize("name", [n if n in FEW else pytest.param(n, marks=pytest.mark.long) for n in SCORING])
+def test_each_run_flags_it_and_whatever_was_found_stays(name: str):
+    run = jg.evaluate(made(name), [Sample(id="key", output=":", source=ENOUGH), Sample(id="text", output=ENOUGH)])
+    flagged = {item.id: [n.text for n in item.notes if n.agent == "sample"] for item in run.items}
+    assert [text.split(":")[0] for text in flagged["key"]] == ["the output is a master key"]
+    assert flagged["text"] == []
+    assert all(item.status == "ok" for item in run.items)
