@@ -116,7 +116,7 @@ def interest(case: Case) -> Evidence:
 
 
 def rhythm(case: Case) -> Evidence:
-    sizes = [len(s) for s in case.text.sentences]
+    sizes = [len(s) for s in case.text.sentences if len(s) > 1]  # a lone "5" behind the text is no change of pace
     spread = (max(sizes) - min(sizes)) / (sum(sizes) / len(sizes)) if sizes else 0.0
     return Evidence(
         logistic(spread, 0.15, 0.35), f"its sentences hold {min(sizes, default=0)} to {max(sizes, default=0)} words"
