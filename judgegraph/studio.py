@@ -30,41 +30,49 @@ from judgegraph.types import Asked, Criterion, Sample
 V = TypeVar("V", bound=BaseModel)
 
 
+class InputError(DataError, ValueError):
+    """What was sent is no sample or no criteria.
+
+    A ValueError, as LangGraph's server tells its clients the messages of Python's own errors alone; of any other they
+    hear "An internal error occurred", and the reason is in the server's log.
+    """
+
+
 async def read(state: Asked) -> Asked:
     """The sample, and criteria where there are any, of their JSON objects; values stay as they are.
 
     Raises:
-        DataError: a field is missing, unknown or wrong, or two criteria share a name; the message says which.
+        InputError: a field is missing, unknown or wrong, or two criteria share a name; the message says which.
     """
     if "sample" not in state:
-        raise DataError('sample: missing; send {"sample": {"id": "1", "output": "the text to judge"}}')
+        raise InputError('sample: missing; send {"sample": {"id": "1", "output": "the text to judge"}}')
     made: Asked = {"sample": _value(Sample, state["sample"], "sample")}
     criteria: Any = state.get("criteria")
     if criteria is not None:
         if not isinstance(criteria, list):
-            raise DataError(f"criteria: expected a list of objects, got {type(criteria).__name__}")
+            raise InputError(f"criteria: expected a list of objects, got {type(criteria).__name__}")
         made["criteria"] = _distinct([_value(Criterion, c, f"criteria[{i}]") for i, c in enumerate(criteria)])
     return made
 
 
 def _distinct(criteria: list[Criterion]) -> list[Criterion]:
     if not criteria:
-        raise DataError("criteria: the list is empty; leave it out to judge by the method's own")
+        raise InputError("criteria: the list is empty; leave it out to judge by the method's own")
     try:
         return list(criteria_set(criteria).criteria)
     except CriteriaError as error:  # two of one name
-        raise DataError(str(error)) from None
+        raise InputError(str(error)) from None
 
 
 def _value(kind: type[V], given: Any, name: str) -> V:
     if not isinstance(given, kind | Mapping):
-        raise DataError(f"{name}: expected an object, got {type(given).__name__}")
+        raise InputError(f"{name}: expected an object, got {type(given).__name__}")
     try:
         return kind.model_validate(given)
     except ValidationError as error:
         found = error.errors(include_url=False)
         said = (f"{'.'.join([name, *map(str, one['loc'])])}: {one['msg']}" for one in found[:5])
-        raise DataError(one_line("; ".join(said), 500)) from None
+        raise InputError(one_line("; ".join(said), 500)) from None
 
 
 @lru_cache(maxsize=32)

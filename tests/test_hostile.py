@@ -81,7 +81,9 @@ class Outcome:
 CRITICS = [f"sageval --critic {name}" for name in SHIPPED["critic"] if name != "sage"]
 
 
-@pytest.fixture(scope="module", params=[*sorted(METHODS), *(pytest.param(name, marks=pytest.mark.long) for name in CRITICS)])
+@pytest.fixture(
+    scope="module", params=[*sorted(METHODS), *(pytest.param(name, marks=pytest.mark.long) for name in CRITICS)]
+)
 def outcome(request, shared, tmp_path_factory) -> Outcome:
     return Outcome(request.param, shared, tmp_path_factory.mktemp("hostile"))
 

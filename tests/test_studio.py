@@ -73,6 +73,14 @@ async def test_what_is_no_sample_is_told_by_its_field(given, said):
         await (await graph_of("g-eval")).ainvoke(given)
 
 
+async def test_what_is_wrong_with_the_input_is_told_over_http():
+    """By the serializer of LangGraph's server, which hides the messages of errors that are not Python's own."""
+    serde = pytest.importorskip("langgraph_api.serde", reason="skipped: langgraph dev comes with the extra studio")
+    with pytest.raises(DataError) as caught:
+        await (await graph_of("g-eval")).ainvoke({"sample": {"id": "1"}})
+    assert serde.default(caught.value) == {"error": "InputError", "message": "sample.output: Field required"}
+
+
 async def test_values_are_taken_as_they_are():
     sample = Sample(**INPUT["sample"])
     assert (await (await graph_of("g-eval")).ainvoke({"sample": sample}))["scores"]

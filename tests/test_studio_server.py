@@ -76,6 +76,14 @@ def test_every_method_is_listed(server):
 
 
 @pytest.mark.long
+def test_a_sample_without_output_is_told_to_the_client(server):
+    sent = {"assistant_id": "g-eval", "input": {"sample": {"id": "1"}}}
+    _, answer = asked(server, "POST", "/runs/wait", sent)
+    assert answer["__error__"]["error"] == "InputError"
+    assert answer["__error__"]["message"] == "sample.output: Field required"
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS)
 def test_a_method_runs_over_http(server, method):
     status, state = asked(server, "POST", "/runs/wait", {"assistant_id": method, "input": {"sample": SAMPLE}})

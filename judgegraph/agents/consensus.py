@@ -14,6 +14,8 @@ from judgegraph.errors import ConfigError, one_line
 from judgegraph.types import Criterion, Note, Notes, Scale, Score, Scores, Status, keyed
 
 Question: TypeAlias = tuple[str, Any, int]  # criterion, side, repeat
+Ballots: TypeAlias = Mapping[str, Score]  # member -> ballot
+Told: TypeAlias = tuple[str, ...]
 
 
 class Voted(TypedDict):  # what the consensus reads
@@ -33,7 +35,9 @@ class Consensus:
     Source: the idea of a panel of judges, their votes or the mean of their scores, is that of "Replacing Judges with
     Juries" (Verga et al. 2024, arXiv:2404.18796). Ours: a ballot that failed, or stands on another scale, is left out
     with a note, never counted as 0; where all failed the score has the status of most of them, and no number.
-    The rules of ties: `judgegraph/agents/ballots.py`.
+    The rules of ties: `judgegraph/agents/ballots.py`. Of a pair the rival has a score where the same members count as
+    for the output, or where none does: two means of different judges say nothing of which text is better. Else the
+    output's score notes who judged what.
 
     Attributes:
         combine: "mean", "median" or "vote"; labels are always voted.
@@ -59,7 +63,26 @@ class Consensus:
         if not questions:
             why = "no criteria and no scores: there was nothing to combine"
             return {"scores": {}, "notes": keyed(Note(agent=self.name, text=why, status="skipped"))}
-        return {"scores": keyed(*(self._score(q, cast, asked.get(q[0])) for q, cast in questions.items())), "notes": {}}
+        unlike = self._unlike(questions, asked)
+        scores = [
+            self._score(question, cast, asked.get(question[0]), unlike.get(question, ()))
+            for question, cast in questions.items()
+            if (question[0], "output", question[2]) not in unlike or question[1] == "output"
+        ]
+        return {"scores": keyed(*scores), "notes": {}}
+
+    def _unlike(self, questions: Mapping[Question, Ballots], asked: Mapping[str, Scale]) -> dict[Question, Told]:
+        """A question of an output -> why its rival has no score, where others judged the rival."""
+        found: dict[Question, Told] = {}
+        for (criterion, side, repeat), cast in questions.items():
+            other = (criterion, "output", repeat)
+            if side == "output" or other not in questions:
+                continue
+            rival, output = (_counted(c, asked.get(criterion)) for c in (cast, questions[other]))
+            if rival and rival != output:
+                who = f"{', '.join(rival)} judged it, {', '.join(output) or 'nobody'} the output"
+                found[other] = (f"no score of the rival: {one_line(who, 300)}",)
+        return found
 
     def _questions(self, scores: Iterable[Score], asked: Mapping[str, Scale]) -> dict[Question, dict[str, Score]]:
         """What was asked -> member -> its ballot; criteria and members in their order."""
@@ -72,7 +95,7 @@ class Consensus:
         by_criterion = sorted(found, key=lambda q: order.index(q[0])) if asked else found
         return {q: {m: found[q][m] for m in self.members or found[q] if m in found[q]} for q in by_criterion}
 
-    def _score(self, question: Question, cast: Mapping[str, Score], scale: Scale | None) -> Score:
+    def _score(self, question: Question, cast: Ballots, scale: Scale | None, more: Told) -> Score:
         scale = scale or common_scale(list(cast.values()))
         why = {m: unfit(b, scale) for m, b in cast.items()} | {m: "no ballot" for m in self.members if m not in cast}
         counted = [ballot for member, ballot in cast.items() if not why[member]]
@@ -84,11 +107,17 @@ class Consensus:
         }  # fmt: skip
         if not counted:
             reason = "; ".join(told) or "no ballots"
-            return Score(**about, status=_status(cast.values()), reason=reason)
+            return Score(**about, status=_status(cast.values()), reason=reason, notes=more)
         found = tally(counted, self.combine, scale)
         answer = {"label" if isinstance(found.answer, str) else "value": found.answer}
-        reason, notes = _reason(cast, self.members, found.winner), (*told, *found.notes)
+        reason, notes = _reason(cast, self.members, found.winner), (*told, *found.notes, *more)
         return Score(**about, **answer, reason=reason, distribution=found.distribution, notes=notes)
+
+
+def _counted(cast: Ballots, scale: Scale | None) -> list[str]:
+    """Members whose ballots can be counted, in the order of their names."""
+    scale = scale or common_scale(list(cast.values()))
+    return sorted(member for member, ballot in cast.items() if not unfit(ballot, scale))
 
 
 def _status(ballots: Iterable[Score]) -> Status:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from judgegraph import registry
+from judgegraph.agents.heard import heard
 from judgegraph.agents.panel_role import PanelRole
 from judgegraph.agents.reconcile import joined_advice, reconciled
 from judgegraph.agents.sage import WEIGHTED
-from judgegraph.agents.under_review import Critic, Critique, Reviewed, UnderReview
+from judgegraph.agents.under_review import Critic, Critique, Reviewed, UnderReview, informed
 from judgegraph.calls import JudgeLike, Reader
-from judgegraph.errors import ConfigError, ReplyError, one_line
+from judgegraph.errors import ConfigError, one_line
 from judgegraph.types import Criterion, Note, Rectification, keyed
 
 ROLES: Mapping[str, str] = {
@@ -30,14 +30,16 @@ class CriticPanel:
     """Changes a score only where more than half of the critics that could be read move it the same way.
 
     Ours, against one critic's mood. A changed value is the median of all, in which "keep" counts as the draft's; labels
-    go by vote. Notes tell who did not agree and who failed; where all failed, so did the panel. Suggestions are joined,
-    each once. In which order the critics are given changes nothing.
+    go by vote. A critic that raises, or writes no critique, has failed: notes tell who did and who did not agree; where
+    all failed, so did the panel. Suggestions are joined, each once. In which order the critics are given changes
+    nothing.
 
     Attributes:
         roles: name -> one sentence on who reviews and what they look out for; each asks `judge` once. None is ROLES
             where no `critics` are given, else no roles.
         critics: other critics beside the roles, by registered name, as agents or as compiled graphs. A name gets this
-            panel's judge, criteria, task, reader and stage; an agent has its own and must review the same stage.
+            panel's judge, criteria, task, reader and stage; an agent has its own (the panel's criteria where it
+            has none) and must review the same stage.
         judge, criteria, task, reader, stage: as SAGE's. prompt: of the roles; it has a field "role" as well.
     """
 
@@ -74,7 +76,7 @@ class CriticPanel:
             critic = registry.make("critic", which, **common)
             if not (callable(critic) or hasattr(critic, "ainvoke")):
                 raise ConfigError(f"{self.name}: critics: expected names or agents, got {type(critic).__name__}")
-            found.append((_name(which), critic))
+            found.append((_name(which), critic if isinstance(which, str) else informed(critic, self.criteria)))
         names = [name for name, _ in found]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ConfigError(f"{self.name}: two critics named {', '.join(twice)}; give each a name of its own")
@@ -95,19 +97,30 @@ class CriticPanel:
         found = [getattr(c, "prompts", None) or (getattr(c, "prompt", ""),) for c in self.members.values()]
         return tuple(dict.fromkeys(name for names in found for name in names if name))
 
+    @property
+    def judges(self) -> tuple[JudgeLike, ...]:
+        """Whom its critics ask, each once; of functions and graphs that is not known."""
+        found: list[JudgeLike] = []
+        for critic in self.members.values():
+            own = getattr(critic, "judge", None)
+            asked = getattr(critic, "judges", None) or ([own] if own is not None else [])
+            found += [judge for judge in asked if judge not in found]
+        return tuple(found)
+
     async def __call__(self, state: Reviewed) -> Critique:
         held = UnderReview.of(state, self.criteria, self.stage)
         if not held.asked:
             return {"rectifications": {}, "suggestions": [], "notes": {}}
-        heard = await asyncio.gather(*(_heard(name, critic, state, held) for name, critic in self.members.items()))
-        said = dict(zip(self.members, heard, strict=True))
+        asked = held.asked.values()
+        found = await asyncio.gather(*(heard(name, critic, state, asked) for name, critic in self.members.items()))
+        said = dict(zip(self.members, found, strict=True))
         verdicts = [
             reconciled(self.name, c, held.drafts[c.name], {name: _of(one, c) for name, one in said.items()})
-            for c in held.asked.values()
+            for c in asked
         ]
-        found = joined_advice(self.name, {name: one.get("suggestions") or () for name, one in said.items()})
+        advice = joined_advice(self.name, {name: one.get("suggestions") or () for name, one in said.items()})
         notes = [note for name, one in said.items() for note in self._notes(name, one)]
-        return {"rectifications": keyed(*verdicts), "suggestions": found, "notes": keyed(*notes)}
+        return {"rectifications": keyed(*verdicts), "suggestions": advice, "notes": keyed(*notes)}
 
     def _notes(self, name: str, said: Critique) -> list[Note]:
         """What one critic noted, and that it failed where it did."""
@@ -125,17 +138,6 @@ def _name(critic: Any) -> str:
     """What a panel calls a critic."""
     given = critic if isinstance(critic, str) else getattr(critic, "name", None) or getattr(critic, "__name__", None)
     return str(given or type(critic).__name__)
-
-
-async def _heard(name: str, critic: Critic, state: Reviewed, held: UnderReview) -> Critique:
-    """What a critic says; one that raises for a bad reply has failed for every criterion."""
-    try:
-        said: Any = critic.ainvoke(state) if hasattr(critic, "ainvoke") else critic(state)
-        return cast(Critique, await said if inspect.isawaitable(said) else said)
-    except ReplyError as error:
-        lost: dict[str, Any] = {"agent": name, "status": error.status, "reason": one_line(error)}
-        failed = [Rectification.model_validate({"criterion": c.name, **lost}) for c in held.asked.values()]
-        return {"rectifications": keyed(*failed), "suggestions": []}
 
 
 def _of(said: Critique, criterion: Criterion) -> Rectification | None:

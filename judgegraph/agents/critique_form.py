@@ -53,10 +53,12 @@ def _schema(part: str, criteria: Mapping[str, Criterion]) -> dict[str, Any]:
 def read_verdicts(data: Any, criteria: Mapping[str, Criterion], texts: Sequence[str] = ()) -> dict[str, Any]:
     """Entries with a known verdict and some words under each of `texts`; "keep" needs no value of its own.
 
+    The case of a verdict does not count, nor does white space around it.
+
     Raises:
         Incomplete: some entry is missing or cannot be used; carries the others.
     """
-    given = dict(data) if isinstance(data, Mapping) else {}
+    given = {key: _plain(entry) for key, entry in data.items()} if isinstance(data, Mapping) else {}
     wrong = {key: why for key, c in criteria.items() if (why := _wrong(given.get(key), c, texts))}
     for key in wrong:
         del given[key]
@@ -65,6 +67,12 @@ def read_verdicts(data: Any, criteria: Mapping[str, Criterion], texts: Sequence[
     except Incomplete as error:
         said = "; ".join([*(f"{key}: {why}" for key, why in wrong.items()), str(error)])
         raise Incomplete(said, error.value, error.got) from None
+
+
+def _plain(entry: Any) -> Any:
+    """An entry with its verdict as we spell it."""
+    verdict = entry.get("verdict") if isinstance(entry, Mapping) else None
+    return {**entry, "verdict": verdict.strip().casefold()} if isinstance(verdict, str) else entry
 
 
 def _wrong(entry: Any, criterion: Criterion, texts: Sequence[str]) -> str:

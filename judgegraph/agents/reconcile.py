@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from judgegraph.agents.votes import Outcome, Vote, agrees, outcome
+from judgegraph.agents.votes import Outcome, Vote, agrees, is_other, outcome
 from judgegraph.errors import ScaleError, one_line
 from judgegraph.types import Criterion, Rectification, Score, Status, Suggestion
 
@@ -59,7 +59,9 @@ def _vote(name: str, said: Rectification | None, criterion: Criterion, old: floa
         return said.status, f"{said.status}: {one_line(said.reason)}" if said.reason else said.status
     reason = f"{name}: {said.reason}" if said.reason else ""
     if said.action == "keep":
-        return Vote("keep", old, reason)
+        given = said.label if criterion.scale.labels else said.value
+        odd = f"{name} said 'keep' but gave {_shown(given)}; counted as 'keep'"
+        return Vote("keep", old, reason, odd if is_other(given, old, criterion.scale) else "")
     try:
         given = _answer(said, criterion)
     except ScaleError as error:
@@ -69,7 +71,7 @@ def _vote(name: str, said: Rectification | None, criterion: Criterion, old: floa
     verdict = "change" if isinstance(given, str) else {"up": "raise", "down": "lower"}.get(said.direction, "")
     verdict = verdict or ("raise" if _way(given, old) == "up" else "lower")
     if not agrees(verdict, given, old):
-        return Vote("keep", old, reason, f"{name} said {verdict!r} but gave {given:g}; counted as 'keep'")
+        return Vote("keep", old, reason, f"{name} said {verdict!r} but gave {_shown(given)}; counted as 'keep'")
     return Vote(verdict, given, reason)
 
 
@@ -101,6 +103,10 @@ def _to(vote: Vote) -> str:
     if vote.verdict == "keep":
         return ""
     return f" to {vote.answer:.4g}" if isinstance(vote.answer, float) else f" to {vote.answer}"
+
+
+def _shown(answer: Any) -> str:
+    return f"{answer:g}" if isinstance(answer, float) else one_line(answer, 80)
 
 
 def _most(statuses: Sequence[Status]) -> Status:

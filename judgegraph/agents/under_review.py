@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NotRequired, Protocol
 
 from typing_extensions import TypedDict
@@ -51,9 +51,13 @@ class UnderReview:
 
     @classmethod
     def of(cls, state: Reviewed, criteria: Sequence[Criterion], stage: str) -> UnderReview:
-        """What a state holds of a stage, by its own criteria or else by these."""
+        """What a state holds of a stage, by its own criteria or else by these.
+
+        Where there are none at all, by the names and scales of the drafts: scores are never left unreviewed because
+        nobody said what they mean.
+        """
         drafts = {s.criterion: s for s in state["scores"].values() if s.stage == stage}
-        asked = slugs(state.get("criteria") or criteria)
+        asked = slugs(state.get("criteria") or criteria or _scored(drafts.values()))
         return cls(state["sample"], {key: c for key, c in asked.items() if c.name in drafts}, drafts)
 
     @property
@@ -75,6 +79,23 @@ class UnderReview:
             rectification(agent, c, self.drafts[c.name], rating.answers[key], _said(rating, key, path))
             for key, c in self.asked.items()
         ]
+
+
+def _scored(drafts: Iterable[Score]) -> list[Criterion]:
+    """What scores were given for, as far as they say; without a scale nobody knows what else they could be."""
+    return [Criterion(name=d.criterion, scale=d.scale) for d in drafts if d.scale is not None]
+
+
+def informed(critic: Any, criteria: Sequence[Criterion]) -> Any:
+    """A critic with these criteria, where it is a frozen dataclass with a field for them and none in it; else as is."""
+    if not criteria or not is_dataclass(critic) or isinstance(critic, type):
+        return critic
+    kind: Any = type(critic)
+    frozen = kind.__dataclass_params__.frozen  # a copy of another might not share what it collects
+    if not frozen or "criteria" not in {f.name for f in fields(critic) if f.init}:
+        return critic
+    own = getattr(critic, "criteria", None)
+    return replace(critic, criteria=criteria) if own is None or own in ((), []) else critic
 
 
 def _said(rating: Rating[dict[str, Any]], key: str, path: tuple[str, ...]) -> list[Any]:

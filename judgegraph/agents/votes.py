@@ -10,7 +10,7 @@ from typing import Any, Literal
 from judgegraph.calls.form import answer_of
 from judgegraph.calls.rungs import tied
 from judgegraph.calls.samples import mean_of
-from judgegraph.types import Criterion, Score
+from judgegraph.types import Criterion, Scale, Score
 
 Answer = float | str
 
@@ -22,7 +22,7 @@ class Vote:
     Attributes:
         verdict: "keep", "raise", "lower" or "change"; a change that the reply's own value contradicts is "keep".
         answer: the value or label that follows from it, the draft's where it is kept.
-        note: why a change counts as "keep", "" where nothing is odd.
+        note: what of the reply contradicts itself, which counts as "keep"; "" where nothing does.
     """
 
     verdict: str
@@ -57,13 +57,30 @@ def vote_of(entry: Any, criterion: Criterion, draft: Score) -> Vote | None:
     if old is None:
         return None
     verdict, reason = str(entry.get("verdict") or "keep"), str(entry.get("reason") or "")
-    if verdict == "keep" or (verdict == "change" and given == old):
+    if verdict == "keep":
+        return Vote("keep", old, reason, _against(verdict, given, old) if is_other(given, old, criterion.scale) else "")
+    if verdict == "change" and given == old:
         return Vote("keep", old, reason)
     if given is None or not agrees(verdict, given, old):
-        shown = f"{old:.4g}" if isinstance(old, float) else old
-        what = "no value" if given is None else f"{given:g}" if isinstance(given, float) else given
-        return Vote("keep", old, reason, f"said {verdict!r} but gave {what} for a score of {shown}; the score stands")
+        return Vote("keep", old, reason, _against(verdict, given, old))
     return Vote(verdict, given, reason)
+
+
+def _against(verdict: str, given: Answer | None, old: Answer) -> str:
+    shown = f"{old:.4g}" if isinstance(old, float) else old
+    what = "no value" if given is None else f"{given:g}" if isinstance(given, float) else given
+    return f"said {verdict!r} but gave {what} for a score of {shown}; the score stands"
+
+
+def is_other(given: Answer | None, old: Answer, scale: Scale) -> bool:
+    """Whether what stands beside "keep" is another answer than the one that is kept.
+
+    A weighted draft lies between the points of a whole scale, where a critic can only name a point beside it; on other
+    scales critics see four digits of it.
+    """
+    if given is None or isinstance(given, str) or isinstance(old, str):
+        return given is not None and given != old
+    return abs(given - old) >= 1 if scale.whole else f"{given:.4g}" != f"{old:.4g}"
 
 
 def agrees(verdict: str, given: Answer, old: Answer) -> bool:

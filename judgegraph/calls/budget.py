@@ -23,7 +23,8 @@ class Budget:
     """Caps on what a run spends; None is no cap.
 
     Attributes:
-        calls: model calls; one with all its retries is one call. What a ledger answers is none.
+        calls: model calls; one with all its retries is one call. What a ledger answers is none, but to an assistant's
+            budget, which counts what is asked (`jg.as_assistant`).
         tokens: of prompts and replies together.
         usd: by the price table; a judge whose price is not known may not be asked then.
 
@@ -89,7 +90,11 @@ class Purse:
             except OverBudget as error:
                 if not error.later:
                     raise
-            await self._held.next_release()
+            await self.next_release()
+
+    async def next_release(self) -> None:
+        """Wait until a call under way has ended."""
+        await self._held.next_release()
 
     def reserve(self, judge: Judge, call: Call) -> Reservation:
         """Set a call's estimate aside: its prompt by length, its reply as long as it may be or as others like it were.

@@ -12,8 +12,9 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 from tenacity.wait import wait_random_exponential
 
 from judgegraph.calls.address import address_of
-from judgegraph.calls.budget import OverAllowance, OverBudget
-from judgegraph.calls.context import CallContext, Waiters, allowance, context, unit
+from judgegraph.calls.allowance import Allowance, Told, allowance
+from judgegraph.calls.budget import OverBudget, Purse
+from judgegraph.calls.context import CallContext, Waiters, context, unit
 from judgegraph.calls.estimate import completion_tokens, prompt_tokens
 from judgegraph.calls.exchange import Call, Choice, choice_of, packed, unpacked
 from judgegraph.calls.faults import Fault, classify
@@ -36,6 +37,7 @@ from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyErro
 from judgegraph.models.resolve import Judge
 
 _backoff = wait_random_exponential(multiplier=0.5, max=30)
+UNBOUNDED = 1_000_000  # tokens of a reply that may be as long as it likes, where a plan wants the longest
 Usage = tuple[int, int]  # prompt and completion tokens; zeros where the reply does not say
 Answer = tuple[list[Choice], Usage]
 
@@ -66,6 +68,8 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     Raises:
         AuthError, ReplyError: as `_sent`. OverBudget: it was not sent. LedgerError: the reply could not be kept.
     """
+    if (part := allowance.get()) is not None:
+        return await _counted(part, judge, call, anew)
     run = context.get()
     if run is None:
         return (await _sent(judge, call))[0]
@@ -75,7 +79,7 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     if run.ledger is None:
         waiters = Waiters()
         waiters.join(unit.get())
-        return unpacked((await _paid(run, judge, call, waiters)).body)
+        return (await _bought(run, judge, call, waiters))[0]
     address, sample, ours = address_of(judge, call), unit.get(), False
     anew = anew and address not in run.renewed
     waiters = run.wait_for(address, sample)
@@ -94,7 +98,7 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
             sample.progressed = None
         return unpacked(body)
     except OverBudget as error:
-        if sample and not isinstance(error, OverAllowance):
+        if sample:
             sample.denied = str(error)
         raise
     except ConfigError as error:
@@ -106,38 +110,60 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
             sample.waits(-1)
 
 
-async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, address: bytes = b"") -> Paid:
-    """Send within the budget, and within that of the part of the work it belongs to."""
-    call = as_sent(judge, call)
-    part = await _part(judge, call)
-    try:
-        share = await _share(run, judge, call, waiters)
+async def _counted(part: Allowance, judge: Judge, call: Call, anew: bool) -> list[Choice]:
+    """Within the allowance of the part of the work that the call belongs to, whoever answers and pays."""
+    run = context.get()
+    keeps = run is not None and (run.stand_in is not None or run.ledger is not None)
+    address = address_of(judge, call)
+
+    async def answer() -> Told:
+        before = allowance.set(None)  # what a judge asks to answer is no call of this part
         try:
-            choices, usage = await _sent(judge, call, _UnderWay(run, share, waiters))
-            share.settle(*usage)
-        except BaseException:
-            share.release()
-            raise
-    except BaseException:
-        if part:
-            part.release()
+            if run is not None and keeps:
+                choices = await send(judge, call, anew=anew)
+                return choices, *_taken(run, call, address)
+            payer = run or CallContext(purse=Purse(prices=part.purse.prices))
+            choices, share = await _bought(payer, judge, call, Waiters())
+            return choices, *share.paid[:2]
+        finally:
+            allowance.reset(before)
+
+    try:
+        return (await part.spend(judge, call, address if keeps else object(), answer))[0]
+    except ConfigError as error:
+        error.ends_run = True  # as in `send`
         raise
-    if part:
-        part.settle(*usage)
+
+
+def _taken(run: CallContext, call: Call, address: bytes) -> Usage:
+    """Tokens of a reply, as the ledger has them; in a plan such as let the part ask the most, or the least, it may."""
+    row, doubted = run.row(address), run.doubted() if run.doubted is not None else None
+    if row is not None:
+        return row.prompt, row.completion
+    if doubted not in (True, False):
+        return 0, 0
+    return (1, 1) if doubted else (prompt_tokens(call), completion_tokens(call, UNBOUNDED))
+
+
+async def _bought(run: CallContext, judge: Judge, call: Call, waiters: Waiters) -> tuple[list[Choice], Reservation]:
+    """Send within the budget."""
+    call = as_sent(judge, call)
+    share = await _share(run, judge, call, waiters)
+    try:
+        choices, usage = await _sent(judge, call, _UnderWay(run, share, waiters))
+        share.settle(*usage)
+    except BaseException:
+        share.release()
+        raise
+    return choices, share
+
+
+async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, address: bytes) -> Paid:
+    """As a ledger keeps it."""
+    choices, share = await _bought(run, judge, call, waiters)
     if run.anew:
         run.renewed.add(address)
     return Paid(packed(choices), judge.name, *share.paid, share.estimated)
-
-
-async def _part(judge: Judge, call: Call) -> Reservation | None:
-    """Of the allowance of a part of the work, where it has one."""
-    purse = allowance.get()
-    if purse is None:
-        return None
-    try:
-        return await purse.room(judge, call)
-    except OverBudget as error:
-        raise OverAllowance(str(error)) from None
 
 
 async def _share(run: CallContext, judge: Judge, call: Call, waiters: Waiters) -> Reservation:

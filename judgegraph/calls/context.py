@@ -7,12 +7,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from judgegraph.calls.budget import Purse
 from judgegraph.calls.exchange import Call, Choice
-from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.calls.limits import Limits
 from judgegraph.models.resolve import Judge
+
+Doubted: TypeAlias = bool | Literal["first"] | None
 
 
 @dataclass
@@ -27,8 +30,8 @@ class CallContext:
         anew: a reply found in the ledger that cannot be read is asked for once more, and replaced.
         renewed: addresses of replies that were paid for since, in such a run; none of them is asked for again.
         stand_in: answers in place of every judge, in a plan; nothing is sent then. kept: in a plan, what a ledger holds
-            at an address, None for nothing. doubted: in a plan, whether a condition finds everything in doubt or
-            nothing, None where it can look for itself as no reply was invented.
+            at an address, None for nothing. doubted: in a plan, whether a condition finds everything in doubt, the
+            first criterion alone or nothing; None where it can look for itself as no reply was invented.
         requests: sent, retries included. replies: received. models: judge -> replies.
         awaited: address -> who waits for that call.
     """
@@ -40,8 +43,8 @@ class CallContext:
     anew: bool = False
     renewed: set[bytes] = field(default_factory=set)
     stand_in: Callable[[Judge, Call], list[Choice] | Awaitable[list[Choice]]] | None = None
-    kept: Callable[[bytes], object | None] | None = None
-    doubted: Callable[[], bool | None] | None = None
+    kept: Callable[[bytes], Paid | None] | None = None
+    doubted: Callable[[], Doubted] | None = None
     requests: int = 0
     replies: int = 0
     prompt_tokens: int = 0
@@ -55,6 +58,12 @@ class CallContext:
         if self.kept is not None:
             return self.kept(address) is not None
         return self.ledger is not None and self.ledger.get(address) is not None
+
+    def row(self, address: bytes) -> Paid | None:
+        """The reply at an address with what it took, as `holds` finds it."""
+        if self.kept is not None:
+            return self.kept(address)
+        return self.ledger.row(address) if self.ledger is not None else None
 
     def count(self, model: str, prompt_tokens: int, completion_tokens: int) -> None:
         """Book one reply, once, however many choices it holds."""
@@ -163,4 +172,3 @@ class Waiters:
 
 context: ContextVar[CallContext | None] = ContextVar("judgegraph_calls", default=None)
 unit: ContextVar[UnitCalls | None] = ContextVar("judgegraph_unit", default=None)
-allowance: ContextVar[Purse | None] = ContextVar("judgegraph_allowance", default=None)  # of a part of one sample's work

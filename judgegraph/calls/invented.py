@@ -33,7 +33,7 @@ class Manner:
         tools: how often offered tools are called.
         settled: log-probabilities decide the answer; else they say nothing of it.
         stubborn: no reply can be read before the last that is asked for.
-        doubts: conditions find everything in doubt, or nothing; None: what they find.
+        doubts: conditions find everything in doubt, the first criterion alone, or nothing; None: what they find.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Manner:
     tools: Literal["never", "once", "always"] = "never"
     settled: bool = True
     stubborn: bool = False
-    doubts: bool | None = None
+    doubts: bool | Literal["first"] | None = None
 
 
 @dataclass

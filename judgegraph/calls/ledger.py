@@ -95,6 +95,13 @@ class Ledger:
         body: bytes = row[0]
         return body
 
+    def row(self, address: bytes) -> Paid | None:
+        """The reply at an address with what it took; None as `get`."""
+        if self.get(address) is None:
+            return None
+        body, _, model, prompt, completion, usd = self._db.execute(REPLY, (address,)).fetchone()
+        return Paid(body, model, prompt, completion, usd)
+
     def _put(self, address: bytes, paid: Paid) -> asyncio.Future[None]:
         """Commit with all else that arrived in this turn of the loop: done when it is committed."""
         loop = asyncio.get_running_loop()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from judgegraph.cli import parts as listing
 from judgegraph.registry import Part, is_made, keys_of, parts
+
+BY_SETTINGS = "what its settings say"  # of a gate: which node it opens to
 
 
 @click.command()
@@ -28,15 +31,16 @@ def agents(as_json: bool) -> None:
 
 def _told(part: Part) -> dict[str, Any]:
     thing = part.load()
-    reads, writes = keys_of(_node(thing))
+    reads, writes = _keys(thing)
     return {"about": listing.first_line(thing), "reads": reads, "writes": writes}
 
 
-def _node(thing: Any) -> Any:
-    """The agent whose annotations say what is read: of a function that builds one, what it builds of no settings."""
+def _keys(thing: Any) -> tuple[Sequence[str] | str | None, Sequence[str] | str | None]:
+    """What the annotations of the agent say: of a function that builds one, of what it builds of no settings."""
     if inspect.isclass(thing) or is_made(thing):
-        return thing
+        return keys_of(thing)
     try:
-        return thing()
+        made = thing()
     except Exception:  # it needs settings, and nothing is known before
-        return None
+        return BY_SETTINGS, BY_SETTINGS
+    return keys_of(made)

@@ -10,6 +10,7 @@ import click
 
 from judgegraph.cli.main import FAILURE, printable
 from judgegraph.cli.options import CRITIC_HELP, SETTING_HELP, graph_of
+from judgegraph.errors import ConfigError
 
 
 @click.command()
@@ -22,7 +23,9 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
     """Prove that METHOD's graph is wired, before anything is asked, and count what it will ask.
 
     Every key that a node reads is written before, on every path; every node is reached; joins run once; loops have a
-    bound; no two nodes of one step write a key that nothing joins. METHOD is a name, file.py:factory or a graph file.
+    bound; no two nodes of one step write a key that nothing joins.
+
+    METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory.
 
     Model calls are counted by running the graph with invented replies; nothing is sent. Each node is told with the
     fields of its template that make a call anew for a sample, and with those that all samples share.
@@ -31,7 +34,13 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
     """
     from judgegraph.runtime.check import check as checked
 
-    wiring = checked(graph_of(method, criteria=None, judge=None, settings=settings, critic=critic), strict=False)
+    try:
+        graph = graph_of(method, criteria=None, judge=None, settings=settings, critic=critic)
+    except ConfigError as error:
+        graph = getattr(error, "graph", None)  # of a graph file whose wiring alone is wrong
+        if not as_json or graph is None:
+            raise
+    wiring = checked(graph, strict=False)
     counts = wiring.calls if calls and wiring.ok else None
     if as_json:
         from judgegraph.runtime.anatomy import to_dict

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from judgegraph.cli import parts as listing
-from judgegraph.registry import ABOUT, Part, keys_of, parts
+from judgegraph.registry import ABOUT, Part, builder_of, keys_of, parts
 
 
 @click.command()
@@ -36,5 +36,5 @@ def _told(part: Part) -> dict[str, Any]:
 def _wired(part: Part) -> dict[str, Any]:
     from judgegraph.cli.options import compiled
 
-    reads, writes = keys_of(compiled(part.exact, part.load(), {}))
+    reads, writes = keys_of(compiled(part.exact, builder_of(part), {}))
     return {**_told(part), "reads": reads, "writes": writes}

@@ -36,6 +36,8 @@ def graph_of(
             raise ConfigError(f"{method} has no critic to swap: leave --critic out; sageval has one, for example")
         settings = (*settings, f"critic={critic}")
     given, wrong = _read(method, hints, settings)
+    if "critic" in given and critic is not None:
+        given["critic"] = critic  # always a name, whatever a factory's annotation reads from the text
     options = {key: value for key, value in (("criteria", criteria), ("judge", judge)) if value is not None}
     wrong += [f"{method} takes no {key}: leave {OPTIONS[key]} out" for key in options if not _takes(hints, key)]
     wrong += faults(method, hints or {}, given | options)
@@ -119,7 +121,7 @@ def compiled(method: str, build: Any, given: dict[str, Any]) -> Any:
             made = made.compile(name=getattr(build, "__name__", method))
     except JudgegraphError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a factory does not end the command
         frames = traceback.extract_tb(error.__traceback__)
         at = [f for f in frames if f.filename == getattr(inspect.getmodule(build), "__file__", None)] or frames
         where = f"{at[-1].filename}, line {at[-1].lineno}"

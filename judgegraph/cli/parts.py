@@ -27,9 +27,10 @@ class Row:
     """One part, as it is listed.
 
     Attributes:
-        name: what to write to get it: "PACKAGE:NAME" where two packages share the name.
-        reads, writes: keys of the state, "?" behind what may be missing, of an assistant a text; None where nothing
-            is known.
+        name: what to write to get it: "PACKAGE:NAME" where two packages share the name, with "(MODULE:ATTRIBUTE)"
+            behind where one package has it twice.
+        reads, writes: keys of the state, "?" behind what may be missing, a text where they are none or not
+            known before; None where nothing is known.
         disabled: why it cannot be used, "" where it can.
     """
 
@@ -50,10 +51,10 @@ def rows(parts: Iterable[Part], told: Callable[[Part], dict[str, Any]]) -> list[
         told: what to say of a part: about, reads, writes. It may load it.
     """
     listed = tuple(parts)
-    several = Counter((part.kind, part.name) for part in listed)
+    called = _names(listed)
     found = []
     for part in sorted(listed, key=lambda part: not part.ours):
-        shown = part.exact if several[part.kind, part.name] > 1 else part.name
+        shown = called[part]
         common = {"kind": part.kind, "package": part.package, "version": part.version}
         try:
             with redirect_stdout(sys.stderr):  # what a package prints when it is imported is none of our answer
@@ -67,6 +68,26 @@ def rows(parts: Iterable[Part], told: Callable[[Part], dict[str, Any]]) -> list[
                 raise
             found.append(Row(name=shown, **common, disabled=one_line(f"{type(error).__name__}: {error}")))
     return found
+
+
+def _names(listed: Sequence[Part]) -> dict[Part, str]:
+    """What each is listed as; a disabled one takes no other's name away."""
+    sharing = Counter((part.kind, part.name) for part in listed)
+    off = {part for part in listed if sharing[part.kind, part.name] > 1 and _off(part)}
+    clashing = Counter((part.kind, part.name) for part in listed if part not in off)
+    twice = Counter((part.kind, part.exact) for part in listed)
+    found = {}
+    for part in listed:
+        if part not in off and clashing[part.kind, part.name] == 1:
+            found[part] = part.name
+        else:
+            found[part] = part.exact if twice[part.kind, part.exact] == 1 else f"{part.exact} ({part.target})"
+    return found
+
+
+def _off(part: Part) -> bool:
+    with redirect_stdout(sys.stderr):
+        return part.disabled
 
 
 def first_line(thing: Any) -> str:

@@ -52,7 +52,8 @@ def _as_run(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any) -> None:
     """Say what running METHOD over DATA will ask for and cost, before anything is spent.
 
-    METHOD, DATA and options are those of `judgegraph run`; what says how fast it goes and how much it may cost binds
+    METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory. It, DATA and options are those of
+    `judgegraph run`; what says how fast it goes and how much it may cost binds
     a pilot. Calls that depend on no reply are exact; for the others it says the lowest and the highest number. Where
     code of your own decides what is asked, both hold as far as several kinds of invented replies show. What the
     ledger holds is not counted as cost. Without --pilot nothing is sent for the calls of agents, and of nodes that

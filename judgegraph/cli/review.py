@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from judgegraph.cli.decisions import Decisions
 from judgegraph.cli.main import printable
-from judgegraph.cli.options import SETTING_HELP, graph_of, judge_of
-from judgegraph.errors import DataError, one_line
+from judgegraph.cli.options import CRITIC_HELP, SETTING_HELP, graph_of, judge_of
+from judgegraph.cli.run_options import columns
+from judgegraph.errors import ConfigError, JudgegraphError, one_line
 
 if TYPE_CHECKING:
-    from judgegraph.types import Criterion, Sample
+    from judgegraph.types import Sample
 
 CHOICES = {"a": "accept", "e": "edit", "r": "reject"}
 
@@ -26,7 +28,9 @@ CHOICES = {"a": "accept", "e": "edit", "r": "reject"}
 @click.option("-c", "--criteria", metavar="SET", help="A criteria set: a built-in name or a YAML or JSON file.")
 @click.option("-j", "--judge", help="embedded, openai:MODEL, or PROVIDER:MODEL.  [default: embedded]")
 @click.option("--base-url", metavar="URL", help="Of any OpenAI-compatible server; then --judge openai:MODEL.")
+@click.option("--critic", metavar="NAME", help=CRITIC_HELP)
 @click.option("-s", "--setting", "settings", multiple=True, metavar="KEY=VALUE", help=SETTING_HELP)
+@click.option("-f", "--field", "fields", multiple=True, metavar="FIELD=COLUMN", help="Read FIELD from COLUMN.")
 @click.option("-n", "--limit", metavar="N", type=click.IntRange(1), default=1, help="At most so many samples.")
 @click.option(
     "--ledger", type=click.Path(dir_okay=False), help="A file of model calls: what it holds is not paid again."
@@ -35,24 +39,67 @@ CHOICES = {"a": "accept", "e": "edit", "r": "reject"}
 def review(method: str, data: str, **given: Any) -> None:
     """Judge samples of DATA by METHOD, and decide on the criteria that its critic suggests.
 
+    METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory; it has a critic, as sageval does.
+
     Where the critic suggests a changed definition or a new criterion, you accept, edit or reject it, and the sample is
-    judged again by the new criteria, as are all samples after it. METHOD is one with a critic, such as sageval. What
-    --save writes is a criteria set for `judgegraph run METHOD DATA --criteria FILE`.
+    judged again by the new criteria, as are all samples after it. What --save writes, with the method's task, is a
+    criteria set for `judgegraph run METHOD DATA --criteria FILE`. Ctrl-C, or the end of the input, ends it with exit
+    code 130; what was decided before is saved all the same.
     """
     from judgegraph.runtime.load import load
 
     save = Path(given["save"]) if given["save"] else None
     if save is not None and (save.exists() or save.suffix not in (".yaml", ".yml")):
         raise click.UsageError(f"--save {save}: {'it exists already' if save.exists() else 'it ends in .yaml'}")
-    judge = judge_of(given["judge"], given["base_url"])
-    graph = graph_of(method, criteria=given["criteria"], judge=judge, settings=given["settings"])
-    decided = asyncio.run(_reviewed(graph, load(data, limit=given["limit"]), given["ledger"]))
-    if save is not None and decided:
-        _write(save, decided)
-        click.echo(f"criteria: {len(decided)}, in {printable(str(save))}")
+    judge, named = judge_of(given["judge"], given["base_url"]), columns(given)
+    graph = graph_of(
+        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+    )  # fmt: skip
+    decisions = _begun(method, graph, given["criteria"])
+    try:
+        asyncio.run(_reviewed(graph, load(data, fields=named, limit=given["limit"]), given["ledger"], decisions))
+    except (KeyboardInterrupt, click.Abort) as stop:
+        click.echo()  # behind the prompt
+        stop.add_note(_left(decisions, save))
+        raise
+    except JudgegraphError:  # a judge that refuses the key, say, after an hour of decisions
+        if decisions.made:
+            click.echo(_left(decisions, save), err=True)
+        raise
+    if save is not None:
+        click.echo(decisions.saved(save))
 
 
-async def _reviewed(graph: Any, samples: Any, ledger: str | None) -> list[Criterion]:
+def _begun(method: str, graph: Any, criteria: str | None) -> Decisions:
+    """Nothing is decided yet.
+
+    Raises:
+        ConfigError: there will be nothing to decide, or it is not known what the graph judges by.
+    """
+    from judgegraph.compose.with_person import held, suggests
+    from judgegraph.prompts.criteria_sets import criteria_set
+
+    if not suggests(graph):
+        raise ConfigError(
+            f"{one_line(method, 120)} has no critic that suggests criteria, so there is nothing to decide; review "
+            "takes a method with one, such as sageval"
+        )
+    own = criteria_set(criteria) if criteria is not None else held(graph)
+    if own is None:
+        raise ConfigError(
+            f"{one_line(method, 120)}: no agent of the graph holds criteria; say by --criteria what it judges by"
+        )
+    return Decisions(own)
+
+
+def _left(decisions: Decisions, save: Path | None) -> str:
+    """What is left of a review that was stopped."""
+    if not decisions.made:
+        return "nothing was decided"
+    return decisions.saved(save) if save else "what was decided is lost; --save FILE keeps it"
+
+
+async def _reviewed(graph: Any, samples: Any, ledger: str | None, decisions: Decisions) -> None:
     from langgraph.checkpoint.memory import InMemorySaver
 
     from judgegraph.calls.context import CallContext, context
@@ -60,34 +107,35 @@ async def _reviewed(graph: Any, samples: Any, ledger: str | None) -> list[Criter
     from judgegraph.compose.with_person import with_person
     from judgegraph.runtime.serde import serializer
 
-    asking = with_person(graph).compile(checkpointer=InMemorySaver(serde=serializer()))
-    criteria: list[Criterion] = []
+    asking = with_person(graph, criteria=decisions.before).compile(checkpointer=InMemorySaver(serde=serializer()))
     with closing(Ledger(ledger)) as kept:
         before = context.set(CallContext(ledger=kept))
         try:
             for sample in samples:
-                criteria = await _one(asking, sample, criteria)
+                await _one(asking, sample, decisions)
         finally:
             context.reset(before)
-    return criteria
 
 
-async def _one(graph: Any, sample: Sample, criteria: Sequence[Criterion]) -> list[Criterion]:
-    """One sample to its end; gives the criteria as they are then."""
+async def _one(graph: Any, sample: Sample, decisions: Decisions) -> None:
+    """One sample to its end."""
     from langgraph.types import Command
 
     config = {"configurable": {"thread_id": sample.id}}
     click.echo(f"\n{printable(one_line(sample.id, 80))}")
-    state = await graph.ainvoke({"sample": sample, **({"criteria": list(criteria)} if criteria else {})}, config)
+    state = await graph.ainvoke({"sample": sample, **decisions.changed}, config)
     first = _finals(state)
     while pending := state.get("__interrupt__"):
         asked = pending[0].value
+        answers: list[Any] = []
         if "wrong" in asked:
             click.echo(printable(f"  {asked['wrong']}"))
-        answers = [_answer(number, one) for number, one in enumerate(asked["suggestions"], 1)]
-        state = await graph.ainvoke(Command(resume=answers), config)
+        with decisions.taking(asked["suggestions"], answers):
+            for number, one in enumerate(asked["suggestions"], 1):
+                answers.append(_answer(number, one))
+            state = await graph.ainvoke(Command(resume=answers), config)
+    decisions.now = tuple(state.get("criteria") or decisions.now)
     _print(first, _finals(state))
-    return list(state.get("criteria") or criteria)
 
 
 def _answer(number: int, suggestion: Mapping[str, Any]) -> Any:
@@ -117,22 +165,3 @@ def _print(before: Mapping[str, str], after: Mapping[str, str]) -> None:
         was = before.get(name)
         moved = "  (new)" if was is None else f"  (was {was})" if was != value else ""
         click.echo(printable(f"  {one_line(name, 80):<{min(width, 80)}}  {value}{moved}"))
-
-
-def _write(path: Path, criteria: Sequence[Criterion]) -> None:
-    import yaml
-
-    listed = [
-        {**one.model_dump(mode="json", exclude_defaults=True, exclude={"scale"}), "scale": _scale(one)}
-        for one in criteria
-    ]
-    text = yaml.safe_dump({"name": path.stem, "criteria": listed}, sort_keys=False, allow_unicode=True, width=110)
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or error}") from None
-
-
-def _scale(criterion: Criterion) -> Any:
-    return list(criterion.scale.labels) or str(criterion.scale)

@@ -32,8 +32,8 @@ SOON = 0.2  # seconds that the first line waits for the number of samples
 def run(method: str, data: str, **given: Any) -> None:
     """Run METHOD over DATA and print what came of it.
 
-    METHOD is a name (see `judgegraph methods`) or file.py:factory. DATA is JSONL, JSON, CSV, TSV or Parquet with the
-    fields id, query, source, output, rival, reference, human.
+    METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory. DATA is JSONL, JSON, CSV, TSV or
+    Parquet with the fields id, query, source, output, rival, reference, human.
 
     Ctrl-C once (or SIGTERM) finishes the samples in flight and saves them, twice stops at once; what is finished is
     kept either way. Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended it, 4 coverage below the

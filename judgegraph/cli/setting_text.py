@@ -30,7 +30,7 @@ def value_of(text: str, hint: Any) -> Any:
         return _yaml(text)
     if found := [value for value in listed if str(value) == word]:
         return found[0]
-    if NoneType in kinds and word.lower() in NOTHING:
+    if NoneType in kinds and word.lower() in NOTHING and not any(map(_is_agent, kinds)):  # of an agent it is a name
         return None
     if bool in kinds and word.lower() in SWITCHES:
         return SWITCHES[word.lower()]

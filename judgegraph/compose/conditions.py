@@ -24,8 +24,11 @@ class Condition(Protocol):
         """Criterion -> why it is in doubt; `EVERY` stands for all of them, an empty mapping says that none is."""
         ...
 
-    def at(self, stage: str, agent: str | None = None) -> Condition:
-        """The same condition over the scores of a stage and an agent, where it names none of its own."""
+    def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Condition:
+        """The same condition over the scores of a stage and an agent, where it names none of its own.
+
+        `last`: of several agents' scores of one criterion over the last one's alone.
+        """
         ...
 
     @property
@@ -44,9 +47,9 @@ class Either:
     def __call__(self, state: State) -> dict[str, str]:
         return {c: why for condition in reversed(self.conditions) for c, why in condition(state).items()}
 
-    def at(self, stage: str, agent: str | None = None) -> Either:
+    def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Either:
         """Each of them."""
-        return Either(tuple(condition.at(stage, agent) for condition in self.conditions))
+        return Either(tuple(condition.at(stage, agent, last=last) for condition in self.conditions))
 
     @property
     def own(self) -> bool:
@@ -75,7 +78,7 @@ class Own:
             return {str(criterion): why for criterion in said}
         return {EVERY: why} if said else {}
 
-    def at(self, stage: str, agent: str | None = None) -> Own:
+    def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Own:
         """As it is: it sees the whole state."""
         return self
 
@@ -89,7 +92,8 @@ def title(condition: Any) -> str:
     name = getattr(condition, "__name__", None) or getattr(condition, "name", None) or type(condition).__name__
     if not isinstance(condition, OfScores | Disagree):
         return str(name)
-    own = {f.name: getattr(condition, f.name) for f in fields(condition) if getattr(condition, f.name) != f.default}
+    chosen = {f.name: getattr(condition, f.name) for f in fields(condition) if f.repr}
+    own = {f.name: chosen[f.name] for f in fields(condition) if f.repr and chosen[f.name] != f.default}
     return f"{name}({', '.join(f'{k}={v}' for k, v in own.items())})" if own else str(name)
 
 
@@ -151,7 +155,7 @@ def _made(name: Any, settings: Any) -> Condition:
         raise ConfigError(f"no condition '{one_line(name, 80)}'; {meant}known: {', '.join(CONDITIONS)}")
     if kind is Either:
         return either(*(settings if isinstance(settings, list | tuple) else [settings] if settings else []))
-    known = [f.name for f in fields(kind)]
+    known = [f.name for f in fields(kind) if f.repr]
     if settings is None:
         settings = {}
     elif not isinstance(settings, Mapping):

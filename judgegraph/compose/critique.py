@@ -27,6 +27,7 @@ from judgegraph.compose.member import Node
 from judgegraph.compose.node import as_node, keys, schema, vocabulary
 from judgegraph.compose.settle import Settle
 from judgegraph.compose.under_doubt import Reviewed
+from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Criterion, Score
 
@@ -36,7 +37,7 @@ LEFT = ("sample", "criteria", "task", "scores")  # not by a critic
 
 
 def critique(
-    critic: Any = "sage", *, when: ConditionLike | None = None, judge: JudgeLike = "embedded",
+    critic: Any = "judgegraph:sage", *, when: ConditionLike | None = None, judge: JudgeLike = "embedded",
     criteria: CriteriaLike | None = None, task: str | None = None, samples: int = 5, stage: str = "draft",
     of: str | None = None, name: str = "",
 ) -> Node:  # fmt: skip
@@ -59,12 +60,14 @@ def critique(
         name: of the critic, in all that it writes; "" leaves it its own.
 
     Raises:
-        ConfigError: no such critic or condition. CriteriaError: no such criteria. In a run, ConfigError: the critic
-            reviews its own final scores.
+        ConfigError: no such condition, no such critic, or what is named is none: it reads no scores or writes no
+            rectifications. CriteriaError: no such criteria. In a run, ConfigError: the critic reviews its own final
+            scores.
     """
     review = review_of(critic, when, judge, criteria, task, samples, stage, of, name)
     graph = review.begun({})
-    graph.add_node("settle", Settle(reviewed=review.reviewed, name=review.name), input_schema=graph.state_schema)
+    settle = Settle(reviewed=review.reviewed, criteria=review.criteria, name=review.name)
+    graph.add_node("settle", settle, input_schema=graph.state_schema)
     review.asks(graph, "settle")
     told(graph, **review.settings)
     graph.add_edge("critic", "settle")
@@ -125,7 +128,10 @@ class Review:
     @property
     def settings(self) -> dict[str, str]:
         """What a signature says of it."""
-        return {"when": title(self.when)} if self.when else {}
+        reviewed = {f.name: getattr(self.reviewed, f.name) for f in fields(self.reviewed)}
+        usual = {f.name: f.default for f in fields(self.reviewed)}
+        told = {name: value for name, value in reviewed.items() if value != usual[name]}
+        return told | ({"when": title(self.when)} if self.when else {})
 
     def shown(self, state: Mapping[str, Any], scores: Collection[Score]) -> dict[str, Any]:
         """What the critic sees of a state."""
@@ -143,10 +149,28 @@ def review_of(
     )
     if name and is_dataclass(made) and not isinstance(made, type) and "name" in {f.name for f in fields(made)}:
         made = replace(made, name=name)
-    condition = condition_of(when).at(stage, of) if when is not None else None
+    _is_critic(made, critic)
+    condition = condition_of(when).at(stage, of, last=True) if when is not None else None
     own = chosen.criteria if chosen else ()
     called = name or name_of(made)
     return Review(made, Reviewed(stage, of), condition, own, called, str(getattr(made, "stage", "draft")))
+
+
+def _is_critic(made: Any, critic: Any) -> None:
+    """A judge in a critic's place would be asked, and every final score would say that there was no verdict.
+
+    Raises:
+        ConfigError: it reads no scores, or writes no rectifications.
+    """
+    reads, writes = keys(made)
+    lacks = [*(["reads no scores"] if "scores" not in reads else [])]
+    lacks += [*(["writes no rectifications"] if "rectifications" not in writes else [])]
+    if lacks:
+        called = one_line(critic if isinstance(critic, str) else name_of(made), 80)
+        raise ConfigError(
+            f"'{called}' is no critic: it {' and '.join(lacks)}; `judgegraph agents` lists critics, and a judge stands "
+            f"before one"
+        )
 
 
 def name_of(critic: Any) -> str:

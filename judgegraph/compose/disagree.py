@@ -18,8 +18,8 @@ STAGES = ("ballot", "draft", "final")
 class Disagree:
     """A criterion that several judges score differently.
 
-    Every two answers of one criterion are compared, those that failed left out. A score that another one rectifies
-    (`Score.draft`) does not count beside it. One judge alone never disagrees.
+    Every two answers of one criterion are compared, those that failed and those of a rival left out. A score that
+    another one rectifies (`Score.draft`) does not count beside it. One judge alone never disagrees.
 
     Attributes:
         above: 0 to 1; in doubt where the greatest distance, each score as a share of its scale's range, is greater.
@@ -41,19 +41,19 @@ class Disagree:
     def __call__(self, state: State) -> dict[str, str]:
         stages = (self.stage,) if isinstance(self.stage, str) else self.stage or STAGES
         given: Iterable[Score] = (state.get("scores") or {}).values()
-        met = [s for s in given if s.stage in stages]
+        met = [s for s in given if s.of == "output" and s.stage in stages]
         if self.stage is None:
             cast = Counter(s.criterion for s in met if s.stage == "ballot")
             met = [s for s in met if s.stage == "ballot" or cast[s.criterion] < 2]
         rectified = {s.draft for s in met}
-        by: dict[tuple[str, str], list[Score]] = {}
+        by: dict[str, list[Score]] = {}
         for score in met:
             if score.answer is not None and score.key not in rectified:
-                by.setdefault((score.criterion, score.of), []).append(score)
-        said = {criterion: self._why(scores) for (criterion, _), scores in by.items()}
+                by.setdefault(score.criterion, []).append(score)
+        said = {criterion: self._why(scores) for criterion, scores in by.items()}
         return {criterion: why for criterion, why in said.items() if why}
 
-    def at(self, stage: str, agent: str | None = None) -> Self:
+    def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Self:
         """As it is: judges disagree among themselves, whoever is reviewed."""
         return self
 

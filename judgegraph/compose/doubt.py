@@ -8,7 +8,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from judgegraph.calls.context import context
+from judgegraph.calls.context import Doubted, context
 from judgegraph.compose.conditions import EVERY, Condition, title
 from judgegraph.compose.node import vocabulary
 from judgegraph.compose.of_scores import State
@@ -47,17 +47,26 @@ class Doubt:
 
 
 def in_doubt(when: Condition, state: State) -> dict[str, str]:
-    """What a condition says of a state. In a plan, once a reply was invented: everything or nothing, for its two ends.
+    """What a condition says of a state. In a plan, once a reply was invented: everything, the first criterion, nothing.
 
     Whatever a condition looks at, invented scores say nothing of what it will find.
     """
     forced = in_plan()
     if forced is None:
         return when(state)
-    return {EVERY: f"{title(when)}, in a plan"} if forced else {}
+    why = f"{title(when)}, in a plan"
+    if forced == "first":
+        return dict.fromkeys([*_judged(state)][:1] or [EVERY], why)
+    return {EVERY: why} if forced else {}
 
 
-def in_plan() -> bool | None:
+def _judged(state: State) -> Iterable[str]:
+    """Names of the criteria that a sample is judged by."""
+    listed = [c.name for c in state.get("criteria") or ()]
+    return listed or dict.fromkeys(s.criterion for s in (state.get("scores") or {}).values())
+
+
+def in_plan() -> Doubted:
     """Whether a plan wants to see the most that may be asked, or the least; None where a graph decides by itself."""
     run = context.get()
     return run.doubted() if run is not None and run.doubted is not None else None

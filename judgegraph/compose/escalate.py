@@ -139,12 +139,13 @@ class _Pair:
         return graph
 
     def _empty(self) -> tuple[StateGraph[Any, None, Any, Any], tuple[str, ...]]:
-        """A graph with its schemas, and the keys that come in: none that a judge writes."""
+        """A graph with its schemas, and the keys that come in: what methods read, and no other that a judge writes."""
         writes = {key for node in (self.cheap, self.strong) for key in keys(node)[1]}
         reads = {key: hint for node in (self.cheap, self.strong) for key, hint in keys(node)[0].items()}
         hints = {**reads, **vocabulary()}  # one annotation for each key
-        wanted = (*Asked.__annotations__, *reads, *looked_at(self.when))
-        inward = {key: hints[key] for key in dict.fromkeys(wanted) if key not in {*writes, "scores"}}
+        wanted = (*reads, *looked_at(self.when))
+        inward = {key: hints[key] for key in Asked.__annotations__}  # a judge that says nothing of itself writes these
+        inward |= {key: hints[key] for key in wanted if key not in {*writes, "scores"}}
         outward = {key: hints[key] for key in JOINED if key in writes or key in ("scores", "notes")}
         state = schema("Escalation", inward | outward | RUNS | DOUBTS)
         graph = StateGraph(state, input_schema=schema("Asks", inward), output_schema=schema("Says", outward))

@@ -10,6 +10,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
+from judgegraph.compose.failure import Failure, contained
 from judgegraph.compose.node import keys, schema, vocabulary
 from judgegraph.errors import one_line
 from judgegraph.types import Asked, Criterion, EvalState, Note, Notes, Score, Scores, joined, keyed, merged
@@ -27,6 +28,7 @@ class Entry(EvalState, Runs, total=False):
     """A state with what says whose run it is."""
 
     entry: str
+    failure: Failure  # where the run raised instead of writing
 
 
 class Briefed(TypedDict, total=False):
@@ -77,7 +79,9 @@ class Keep:
 
     async def __call__(self, state: Entry) -> Runs:
         wrote: dict[str, Any] = {key: value for key, value in state.items() if key in self.keys}
-        if self.stage:
+        if failure := state.get("failure"):
+            wrote = self._failed(failure, state.get("criteria") or ())
+        elif self.stage:
             asked = {c.name for c in state.get("criteria") or ()}
             scores = wrote.get("scores", {}).values()
             wrote["ballots"] = self._ballots([s for s in scores if not asked or s.criterion in asked])
@@ -88,6 +92,14 @@ class Keep:
         stage = "final" if "final" in stages else stages[-1] if stages else ""
         answers = {(s.criterion, s.of, s.repeat): s for s in scores if s.stage == stage}
         return keyed(*map(self._ballot, answers.values()))
+
+    def _failed(self, failure: Failure, criteria: Sequence[Criterion]) -> dict[str, Any]:
+        """A ballot without an answer for each criterion, and a note for where none is known."""
+        about: dict[str, Any] = {"agent": self.name, "status": failure.status}
+        ballots = (
+            Score(criterion=c.name, stage=self.stage, scale=c.scale, reason=failure.reason, **about) for c in criteria
+        )
+        return {"ballots": keyed(*ballots), "notes": keyed(Note(text=f"failed: {failure.reason}", **about))}
 
     def _ballot(self, score: Score) -> Score:
         if (score.agent, score.stage) == (self.name, self.stage):
@@ -148,7 +160,8 @@ def _union(mappings: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[
 def member(node: Any, *, entry: str = "", ballots: str = "") -> Node:
     """A graph of one run of a node: START -> ask -> keep -> END.
 
-    It reads what the node reads, and writes `runs` alone.
+    It reads what the node reads, and writes `runs` alone. Where its answers are ballots, a node that raises has failed
+    ones; else what it raises goes on.
     """
     reads, writes = keys(node)
     kept = tuple(key for key in JOINED if key in writes)
@@ -156,6 +169,8 @@ def member(node: Any, *, entry: str = "", ballots: str = "") -> Node:
     inward = {**reads, "criteria": hints["criteria"]} | ({} if entry else {"entry": str})
     between = {**reads, **writes, **inward}
     between = {key: hints.get(key, hint) for key, hint in between.items()} | RUNS
+    if ballots:
+        between["failure"] = Failure
     state = schema("Member", between)
     graph = StateGraph(state, input_schema=schema("Told", inward), output_schema=Runs)
     graph.add_node("ask", node)
@@ -163,4 +178,5 @@ def member(node: Any, *, entry: str = "", ballots: str = "") -> Node:
     graph.add_edge(START, "ask")
     graph.add_edge("ask", "keep")
     graph.add_edge("keep", END)
-    return graph.compile(name=entry or "run")
+    made = graph.compile(name=entry or "run")
+    return contained(made, "ask") if ballots else made

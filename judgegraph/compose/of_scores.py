@@ -18,13 +18,17 @@ NEARLY = 1e-9  # a width or distance that is greater by less than this is not gr
 class OfScores:
     """Base of conditions that look at one score after the other; of several of one criterion any may be in doubt.
 
+    Of a pair they look at the output's scores: what is reviewed, escalated or gated is the output's judgement.
+
     Attributes:
         stage: of the scores it looks at; None: those that are reviewed or escalated, in a gate the drafts.
         agent: whose they are; None: anybody's.
+        last: of several agents' scores of a criterion the last one's alone, as a critic reviews that one.
     """
 
     stage: str | None = field(default=None, kw_only=True)
     agent: str | None = field(default=None, kw_only=True)
+    last: bool = field(default=False, kw_only=True, repr=False)
     name: ClassVar[str]
     own: ClassVar[bool] = False
 
@@ -36,14 +40,16 @@ class OfScores:
         return found
 
     def scores(self, state: State) -> list[Score]:
-        """Those that it looks at."""
+        """Those that it looks at, a rival's never among them."""
         given: Iterable[Score] = (state.get("scores") or {}).values()
         stage = self.stage or "draft"
-        return [s for s in given if s.stage == stage and self.agent in (None, s.agent)]
+        found = [s for s in given if s.of == "output" and s.stage == stage and self.agent in (None, s.agent)]
+        return list({s.criterion: s for s in found}.values()) if self.last else found
 
-    def at(self, stage: str, agent: str | None = None) -> Self:
+    def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Self:
         """A stage of its own stands, an agent of its own too."""
-        return replace(self, stage=self.stage or stage, agent=self.agent or agent)
+        last = last and self.stage in (None, stage)
+        return replace(self, stage=self.stage or stage, agent=self.agent or agent, last=self.last or last)
 
     def why(self, score: Score) -> str:
         """Why a score is in doubt, "" where it is not."""

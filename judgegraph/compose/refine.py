@@ -29,7 +29,8 @@ COUNTERS = {"rounds": int, "going": bool}
 
 
 def refine(
-    critic: Any = "sage", *, rounds: int = 3, when: ConditionLike | None = None, judge: JudgeLike = "embedded",
+    critic: Any = "judgegraph:sage", *, rounds: int = 3, when: ConditionLike | None = None,
+    judge: JudgeLike = "embedded",
     criteria: CriteriaLike | None = None, task: str | None = None, samples: int = 5, stage: str = "draft",
     of: str | None = None, name: str = "",
 ) -> Node:  # fmt: skip
@@ -49,7 +50,7 @@ def refine(
     if not isinstance(rounds, int) or isinstance(rounds, bool) or not 1 <= rounds <= MOST:
         raise ConfigError(f"refine: rounds: expected a whole number from 1 to {MOST}, got {rounds!r:.40}")
     review = review_of(critic, when, judge, criteria, task, samples, stage, of, name)
-    turn = Rounds(most=rounds, reviewed=review.reviewed, name=review.name)
+    turn = Rounds(most=rounds, reviewed=review.reviewed, criteria=review.criteria, name=review.name)
     return _wired(review, turn, rounds).compile(name="refine")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from judgegraph.compose.doubt import in_plan
 from judgegraph.compose.settle import Reviewing, check, kept, noted, nothing, rectified, was_asked
 from judgegraph.compose.under_doubt import Reviewed
-from judgegraph.types import Notes, Rectification, Score, Scores, key_of, keyed
+from judgegraph.types import Criterion, Notes, Rectification, Score, Scores, key_of, keyed
 
 Answers: TypeAlias = dict[str, float | str | None]
 DIGITS = 9  # a value that changes by less does not change
@@ -44,10 +44,12 @@ class Rounds:
 
     Attributes:
         most: rounds, 1 or more. reviewed: which scores are under review. name: the critic's.
+        criteria: as of `Settle`.
     """
 
     most: int
     reviewed: Reviewed
+    criteria: Sequence[Criterion] = ()
     name: str = "sage"
 
     async def __call__(self, state: Turn) -> Turned:

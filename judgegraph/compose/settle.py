@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NotRequired
 
@@ -12,7 +12,7 @@ from judgegraph.agents.rectify import Rectify
 from judgegraph.compose.conditions import EVERY
 from judgegraph.compose.under_doubt import Reviewed
 from judgegraph.errors import ConfigError
-from judgegraph.types import Note, Notes, Rectification, Score, Scores, key_of, keyed
+from judgegraph.types import Criterion, Note, Notes, Rectification, Score, Scores, key_of, keyed
 
 NOT_ASKED = "the critic was not asked: nothing was in doubt"
 
@@ -39,9 +39,11 @@ class Settle:
 
     Attributes:
         reviewed: which scores are under review. name: the critic, whom the final scores name as their agent.
+        criteria: that the critic was shown where the state brought none; here a run's configuration finds them.
     """
 
     reviewed: Reviewed
+    criteria: Sequence[Criterion] = ()
     name: str = "sage"
 
     async def __call__(self, state: Reviewing) -> Settled:

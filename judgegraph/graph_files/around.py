@@ -17,9 +17,10 @@ MOST_FILES, MOST_MADE = 8, 200  # files within files; nodes in all of them toget
 
 @dataclass
 class Count:
-    """Nodes made so far, of a file and those within it."""
+    """What a file and those within it share: the nodes made so far, and the folder that all code must lie in."""
 
     made: int = 0
+    folder: Path = Path()
 
 
 @dataclass

@@ -9,7 +9,6 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 
 from judgegraph import registry
-from judgegraph.compose.gate import told
 from judgegraph.compose.node import as_node, keys, schema, vocabulary
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.graph_files import arrows as drawn
@@ -21,11 +20,13 @@ from judgegraph.graph_files.nodes import node_at, stage_of
 from judgegraph.graph_files.read import Parts
 from judgegraph.graph_files.route import Route
 from judgegraph.graph_files.shape import hint
-from judgegraph.graph_files.source import Place
+from judgegraph.graph_files.source import GraphFileError, Place
 from judgegraph.graph_files.spec import NodeSpec
+from judgegraph.graph_files.use import bare
 from judgegraph.types import Asked, EvalState
 from judgegraph.wiring import findings
 
+REVIEWS = ("critique", "refine")  # helpers with a critic
 INPUTS = tuple(Asked.__annotations__)  # no node's answer, even where one says that it writes any key
 TWICE = "let those lead to one node first, or put one part into a graph file of its own"
 ENDS = {drawn.START: START, drawn.END: END}
@@ -48,8 +49,9 @@ def built(parts: Parts, around: Around) -> Any:
     outputs = _outputs(parts, nodes)
     source.settle()
     graph = _drawn(nodes, joined, routes, outputs)
-    _look(parts, graph)
-    return graph.compile(name=parts.head.name)
+    made = graph.compile(name=parts.head.name)
+    _look(parts, graph, made)
+    return made
 
 
 def critics(parts: Parts) -> list[str]:
@@ -59,7 +61,7 @@ def critics(parts: Parts) -> list[str]:
 
 def _is_critic(node: str | NodeSpec) -> bool:
     use = node if isinstance(node, str) else node.use
-    if use in ("critique", "refine"):
+    if bare(use) in REVIEWS:
         return True
     try:
         return registry.find(use)[0] == "critic"
@@ -77,7 +79,7 @@ def _nodes(parts: Parts, around: Around) -> dict[str, Any]:
             continue
         if name in own and around.critic is not None:
             made[name] = _swapped(around, name, given)
-        elif (given if isinstance(given, str) else given.use) in ("rectify", "agent/rectify"):
+        elif bare(given if isinstance(given, str) else given.use) == "rectify":
             made[name] = node_at(around, path, given, name, _critic_name(around, path, given, [made[n] for n in own]))
         else:
             made[name] = node_at(around, path, given, name)
@@ -87,7 +89,7 @@ def _nodes(parts: Parts, around: Around) -> dict[str, Any]:
 def _swapped(around: Around, name: str, given: str | NodeSpec) -> Any:
     """The critic that took the place of the file's own: it has its judge and criteria, not its settings."""
     path, spec = ("nodes", name), NodeSpec(use=given) if isinstance(given, str) else given
-    if spec.use in ("critique", "refine"):
+    if bare(spec.use) in REVIEWS:
         settings = {**spec.settings, "critic": around.critic}
         return node_at(around, path, spec.model_copy(update={"settings": settings}), name)
     if not isinstance(around.critic, str):
@@ -145,11 +147,13 @@ def _drawn(
         graph.add_edge(many[0] if len(many) == 1 else many, ENDS.get(target, target))
     for name, route in routes.items():
         graph.add_conditional_edges(ENDS.get(name, name), route, route.targets)
-    told(graph, **{f"{name}.when": route.__name__ for name, route in routes.items()})
+    settings: Any = graph  # of a signature: the rest its agents tell themselves
+    settings.method_settings = {f"{name}.when": route.__name__ for name, route in routes.items()}
+    settings.method_nodes = frozenset()
     return graph
 
 
-def _look(parts: Parts, graph: Any) -> None:
+def _look(parts: Parts, graph: Any, made: Any) -> None:
     """What the proof of the wiring finds, by the lines of the nodes it is found at."""
     for finding in findings(graph):
         if finding.severity != "error":
@@ -159,4 +163,8 @@ def _look(parts: Parts, graph: Any) -> None:
         if finding.code == "double-join":
             said = f"{said.partition(': ')[0]}: {TWICE}"
         parts.source.fault(("nodes", outer) if outer in parts.nodes else ("edges",), one_line(said, 500))
-    parts.source.settle()
+    try:
+        parts.source.settle()
+    except GraphFileError as error:
+        error.graph = made
+        raise

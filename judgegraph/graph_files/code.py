@@ -19,7 +19,8 @@ def is_code(text: str) -> bool:
 def code_at(around: Around, path: Place, text: str) -> Any:
     """The class or function; None where there is none, which joins the faults.
 
-    A graph file runs code only from its own folder and the folders in it.
+    A graph file runs code only from its own folder and the folders in it, and so do those within it: wherever one lies,
+    and wherever a link leads.
     """
     name, _, attribute = text.rpartition(":")
     inside = around.folder / name
@@ -27,6 +28,9 @@ def code_at(around: Around, path: Place, text: str) -> Any:
         around.source.fault(
             path, f"code lies beside the graph file or in a folder below it, not at {one_line(name, 80)}"
         )
+        return None
+    if not inside.resolve().is_relative_to(around.count.folder):
+        around.source.fault(path, f"{one_line(name, 80)} leads out of the folder of the graph file that is run")
         return None
     try:
         if name not in around.modules:

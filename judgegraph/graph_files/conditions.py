@@ -60,6 +60,11 @@ def _ready(around: Around, path: Place, given: Any) -> Any:
     return given
 
 
+def settings_of_condition(name: str) -> dict[str, Any]:
+    """Setting -> annotation of a condition that a file may name."""
+    return {key: value for key, value in hints_of(CONDITIONS[name]).items() if key not in ("name", "own", "last")}
+
+
 def _known(around: Around, path: Place, name: str) -> bool:
     if name in CONDITIONS:
         return True
@@ -68,7 +73,7 @@ def _known(around: Around, path: Place, name: str) -> bool:
 
 
 def _check(around: Around, path: Place, name: str, settings: dict[str, Any]) -> None:
-    hints = {key: value for key, value in hints_of(CONDITIONS[name]).items() if key not in ("name", "own")}
+    hints = settings_of_condition(name)
     for key, value in settings.items():
         if key not in hints:
             around.source.fault((*path, key), f"condition '{name}' has no such setting{hint(key, hints)}")

@@ -3,7 +3,8 @@
 A node that several edges lead to becomes, in LangGraph:
 
     all its sources run in every run   add_edge([a, b], node): it waits for all of them
-    some are run by choice             defer=True: it waits until nothing else is left to do
+    some are run by choice             defer=True: it waits until nothing else is left to do; not where no run reaches
+                                       it at two times, as where its sources are the two ways of one choice
 
 Whether that is sound (a deferred join before another may run it twice) is for `judgegraph.wiring` to say.
 """
@@ -15,7 +16,10 @@ from dataclasses import dataclass, field
 import networkx as nx
 
 from judgegraph.graph_files.arrows import END, START, Arrows, Names, ends
+from judgegraph.graph_files.meeting import waiting
 from judgegraph.graph_files.source import Place, Source
+
+SPLIT = "; a comma within [ ] ends an edge: write each edge in a line of its own, after a dash"
 
 
 @dataclass
@@ -37,7 +41,7 @@ def joins(source: Source, found: Arrows, nodes: dict[str, Place]) -> Joins:
     graph.add_nodes_from([START, END, *nodes])
     if not _sound(source, graph, found, nodes):
         return Joins()
-    made, certain = Joins(), _certain(graph, found)
+    made, certain, late = Joins(), _certain(graph, found), waiting(graph, found)
     for node in nx.topological_sort(graph):
         plain = [a for a, b in found.plain if b == node]
         chosen = [a for a in graph.predecessors(node) if a in found.choices]
@@ -46,7 +50,7 @@ def joins(source: Source, found: Arrows, nodes: dict[str, Place]) -> Joins:
         elif not chosen and certain.issuperset(plain):
             made.edges.append((tuple(a for a in plain if a != START), node))
         else:
-            made.deferred.add(node)
+            made.deferred |= {node} & late
             made.edges += [((a,), node) for a in plain]
     return made
 
@@ -62,11 +66,12 @@ def _sound(source: Source, graph: nx.DiGraph[str], found: Arrows, nodes: dict[st
             shown = " -> ".join([*walk, walk[0]])
             source.fault(_path(found, *(walk * 2)[:2]), f"goes round without end: {shown}; use: refine has a bound")
     reached, ending = nx.descendants(graph, START), nx.ancestors(graph, END)
+    split = SPLIT if source.is_split(("edges",)) else ""
     for name, path in nodes.items():
         if name not in reached:
-            source.fault(path, "no way leads here from 'start'; add an edge to it")
+            source.fault(path, f"no way leads here from 'start'; add an edge to it{split}")
         elif name not in ending and len(source.faults) == before:
-            source.fault(path, f"leads nowhere; write {name} -> end")
+            source.fault(path, f"leads nowhere; write {name} -> end{split}")
     return len(source.faults) == before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from judgegraph.graph_files.spec import JudgeRef, JudgeSpec
 from judgegraph.graphs.settings import fault
 
 JUDGE: TypeAdapter[Any] = TypeAdapter(JudgeRef)
+VARIABLE = re.compile(r"(?!sk[-_])[A-Za-z_][A-Za-z0-9_]*")  # of the environment; a key that stands in its place is none
+ADDRESS = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)
 
 
 def is_model(text: str) -> bool:
@@ -44,6 +47,13 @@ def judge_of(source: Source, path: Place, given: Any, known: Mapping[str, JudgeL
 def _endpoint(source: Source, path: Place, spec: JudgeSpec) -> Endpoint | None:
     if why := fault(str | Endpoint, spec.model):
         source.fault((*path, "model"), why)
+        return None
+    if spec.api_key_env is not None and not VARIABLE.fullmatch(spec.api_key_env):  # it may be a key: it is not repeated
+        said = "expected the name of an environment variable, such as OPENAI_API_KEY; a key stands in no file"
+        source.fault((*path, "api_key_env"), said)
+        return None
+    if spec.base_url is not None and not ADDRESS.fullmatch(spec.base_url):
+        source.fault((*path, "base_url"), "expected an address that begins with http:// or https://")
         return None
     try:
         return Endpoint(**{key: value for key, value in spec.model_dump().items() if value is not None})

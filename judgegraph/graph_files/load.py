@@ -10,14 +10,15 @@ from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
 
+from judgegraph import registry
 from judgegraph.agents.sage import Critic
 from judgegraph.calls import JudgeLike
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.graph_files.around import MOST_FILES, Around, Count
 from judgegraph.graph_files.build import built, critics
-from judgegraph.graph_files.judges import judge_of
+from judgegraph.graph_files.judges import is_model, judge_of
 from judgegraph.graph_files.read import Parts, read_parts
-from judgegraph.graph_files.source import GraphFileError
+from judgegraph.graph_files.source import GraphFileError, Source
 from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria_set
 
 Compiled = CompiledStateGraph[Any, None, Any, Any]
@@ -57,7 +58,7 @@ def graph_factory(path: str | os.PathLike[str]) -> Callable[..., Compiled]:
     def without_critic(judge: JudgeLike | None = None, *, criteria: CriteriaLike | None = None) -> Compiled:
         return graph.build(judge=judge, criteria=criteria)
 
-    return build if len(critics(graph.parts)) == 1 else without_critic
+    return build if critics(graph.parts) else without_critic
 
 
 @dataclass(frozen=True)
@@ -95,15 +96,32 @@ class GraphFile:
             around.criteria = around.criteria_of(("criteria",), head.criteria)
         elif default_criteria is not None:
             around.criteria = around.tasked(default_criteria)
-        if critic is not None and (many := len(critics(parts))) != 1:
-            raise ConfigError(f"{source.file.what} {one_line(source.file.path)} has {many or 'no'} critics to swap")
-        around.critic = critic
+        if critic is not None:
+            around.critic = _swapping(source, critics(parts), critic)
         made: Compiled = built(parts, around)
         return made
 
 
+def _swapping(source: Source, own: list[str], critic: Any) -> Any:
+    """A critic to take the place of the one of these nodes, "critic/NAME" where it is given by name.
+
+    Raises:
+        ConfigError: there is not just one, or no critic is called so.
+    """
+    if len(own) != 1:
+        shown = f"{len(own)} critics ({', '.join(own)}), and only one can be swapped" if own else "no critics to swap"
+        raise ConfigError(f"{source.file.what} {one_line(source.file.path)} has {shown}")
+    if not isinstance(critic, str):
+        return critic
+    name = critic.removeprefix("critic/")
+    registry.part_of("critic", name)
+    return f"critic/{name}"
+
+
 def _judge(around: Around, name: str, given: Any) -> JudgeLike | None:
-    """One of the file's own judges; none stands for another."""
+    """One of the file's own judges; none stands for another, nor for the built-in one."""
+    if is_model(name):
+        around.source.fault(("judges", name), f"'{name}' is a judge already; give it a name of its own")
     return judge_of(around.source, ("judges", name), given, {})
 
 
@@ -118,4 +136,4 @@ def read_graph(path: Path, within: tuple[Path, ...] = (), count: Count | None = 
     if own in within or len(within) >= MOST_FILES:
         why = "stands within itself" if own in within else f"is over {MOST_FILES} files deep"
         raise GraphFileError(f"graph file {one_line(path)}: {why}: {' -> '.join(one_line(p.name) for p in within)}")
-    return GraphFile(parts, within, count or Count())
+    return GraphFile(parts, within, count or Count(folder=path.parent.resolve()))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass, replace
 from typing import Any
 
@@ -41,14 +42,15 @@ def node_at(around: Around, path: Place, given: Any, name: str, more: Mapping[st
     offered = {**_offered(around, path, use, spec, name), **(more or {})}
     inner = replace(around, judge=offered.get("judge", around.judge), criteria=offered.get("criteria", around.criteria))
     settings = settings_of(inner, (*path, "with"), use, spec.settings)
-    unnamed = "criteria" not in offered and "criteria" not in around.source.data
+    unread = around.source.unread
+    unnamed = "criteria" not in offered and around.source.data.get("criteria") is None and ("criteria",) not in unread
     if use.kind in ("agent", "critic") and "criteria" in (use.takes or ()) and unnamed:
         around.source.fault(place, f"{one_line(use.name, 60)} judges by criteria, and none are named: criteria: NAME")
     for needed in [n for n in use.needs if n not in spec.settings and n not in offered]:
         around.source.fault(place, f"{one_line(use.name, 60)} needs a setting: with: {{{needed}: ...}}")
-    if len(around.source.faults) > before:
+    if len(around.source.faults) > before or any(one[: len(path)] == path for one in unread):
         return None
-    return _made(around, place, name, lambda: _called(use, settings, offered), spec, offered)
+    return _made(around, path, place, name, lambda: _called(use, settings, offered), spec, offered)
 
 
 def _spec(around: Around, path: Place, given: Any) -> NodeSpec | None:
@@ -89,8 +91,10 @@ def _each(spec: NodeSpec, key: str) -> bool:
 
 
 def _made(
-    around: Around, path: Place, name: str, make: Callable[[], Any], spec: NodeSpec, offered: Mapping[str, Any]
-) -> Any:
+    around: Around, path: Place, place: Place, name: str, make: Callable[[], Any], spec: NodeSpec,
+    offered: Mapping[str, Any],
+) -> Any:  # fmt: skip
+    """What `make` makes; what it refuses is told at the setting that it names, else at `place`."""
     try:
         made = make()
         if spec.each:
@@ -99,10 +103,17 @@ def _made(
         return made
     except JudgegraphError as error:
         for line in str(error).splitlines():
-            around.source.fault(path, one_line(line, 1000))
+            setting = _meant(line, spec.settings)
+            around.source.fault((*path, "with", setting) if setting else place, one_line(line, 1000))
     except Exception as error:  # of a user's own code, or a setting of a kind that it did not expect
-        around.source.fault(path, f"cannot be made: {type(error).__name__}: {one_line(error)}")
+        around.source.fault(place, f"cannot be made: {type(error).__name__}: {one_line(error)}")
     return None
+
+
+def _meant(said: str, settings: Iterable[str]) -> str:
+    """The setting that a message is about: "rounds" of "refine: rounds: expected a whole number"; "" for none."""
+    places = [(match.start(), key) for key in settings if (match := re.search(rf"\b{re.escape(key)}\b(?=: | )", said))]
+    return min(places)[1] if places else ""
 
 
 def _called(use: Use, settings: dict[str, Any], offered: dict[str, Any]) -> Any:

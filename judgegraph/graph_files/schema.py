@@ -16,11 +16,13 @@ from judgegraph.calls import Endpoint
 from judgegraph.compose.conditions import CONDITIONS
 from judgegraph.compose.node import vocabulary
 from judgegraph.errors import ConfigError
+from judgegraph.graph_files.conditions import settings_of_condition
 from judgegraph.graph_files.settings import BESIDE
 from judgegraph.graph_files.spec import GraphSpec
 from judgegraph.graph_files.use import HELPERS, ROLES, Role, Use, known, used
 from judgegraph.graphs.settings import hints_of, is_plain, leaves
 from judgegraph.prompts.criteria_sets import known_sets
+from judgegraph.registry import KINDS
 from judgegraph.registry.shipped import SHIPPED
 from judgegraph.types import Asked
 
@@ -43,8 +45,10 @@ def json_schema() -> dict[str, Any]:
     parts, defs = found["properties"], found["$defs"]
     names = _one_of(known(), "A registered name, a graph file, or file.py:name.")
     defs["NodeSpec"]["properties"]["use"] = names
-    defs["NodeSpec"]["allOf"] = [_with(use) for use in _shipped()]
-    defs["Node"] = {"anyOf": [names, {"$ref": "#/$defs/NodeSpec"}]}
+    uses = [*_shipped()]
+    defs["NodeSpec"]["allOf"] = [_with(use) for use in uses]
+    lone = [name for use in uses if {*use.needs} - {*BESIDE} for name in _written(use)]
+    defs["Node"] = {"anyOf": [{**names, "not": {"enum": lone}}, {"$ref": "#/$defs/NodeSpec"}]}
     defs["Judge"] = {"anyOf": [{"type": "string", "examples": ["embedded"]}, {"$ref": "#/$defs/JudgeSpec"}]}
     defs["When"] = _when()
     defs["Criteria"] = _criteria(parts["criteria"])
@@ -52,7 +56,8 @@ def json_schema() -> dict[str, Any]:
     parts["nodes"] = _named(parts["nodes"], NODE)
     for owner in (parts, defs["NodeSpec"]["properties"]):
         for key, name in (("judge", "Judge"), ("criteria", "Criteria")):
-            owner[key] = {"$ref": f"#/$defs/{name}", "description": owner[key].get("description", "")}
+            about = owner[key].get("description", "")
+            owner[key] = {"anyOf": [{"$ref": f"#/$defs/{name}"}, {"type": "null"}], "description": about}
     chain = {"type": "string", "pattern": "->", "description": "a -> b, c -> end"}
     parts["edges"]["items"] = {"anyOf": [chain, {"$ref": "#/$defs/EdgeSpec"}]}
     defs["EdgeSpec"]["properties"]["when"] = WHEN
@@ -81,15 +86,24 @@ def _criteria(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _when() -> dict[str, Any]:
-    made = {name: {"type": ["object", "array", "string", "number", "boolean", "null"]} for name in CONDITIONS}
+    made = {name: _condition(name) for name in CONDITIONS}
     settings = {"type": "object", "properties": made, "additionalProperties": False}
     code = {"type": "string", "pattern": r"\.py:"}
-    return {"anyOf": [{"enum": list(CONDITIONS)}, code, {**settings, "minProperties": 1, "maxProperties": 1}]}
+    several = {"type": "array", "items": WHEN, "minItems": 1}
+    return {"anyOf": [{"enum": list(CONDITIONS)}, code, several, {**settings, "minProperties": 1, "maxProperties": 1}]}
+
+
+def _condition(name: str) -> dict[str, Any]:
+    """What stands beside a condition's name: its settings, or one value for the first of them."""
+    if name == "either":
+        return {"anyOf": [WHEN, {"type": "array", "items": WHEN, "minItems": 1}]}
+    known = {"properties": {key: {} for key in settings_of_condition(name)}, "additionalProperties": False}
+    return {"anyOf": [{"type": "object", **known}, {"type": ["array", "string", "number", "boolean", "null"]}]}
 
 
 def _shipped() -> Iterable[Use]:
     """Every part of this package that has settings; of plug-ins none is imported for a schema."""
-    for name in dict.fromkeys([*HELPERS, *SHIPPED["agent"], *SHIPPED["critic"], *SHIPPED["method"]]):
+    for name in dict.fromkeys([*HELPERS, *(name for kind in KINDS for name in SHIPPED[kind])]):
         try:
             use = used(name)
         except ConfigError:  # a plug-in has the same name: which one is meant cannot be said
@@ -102,11 +116,20 @@ def _with(use: Use) -> dict[str, Any]:
     """What stands in `with` beside `use: NAME`."""
     names = [name for name in use.takes or () if name not in BESIDE]
     settings = {name: _setting(use, name) for name in names}
-    held = {"properties": settings, "additionalProperties": False}
+    if use.made or use.kind == "assistant":
+        settings = {}
+    needs = [name for name in use.needs if name in settings]
+    held = {"properties": settings, "additionalProperties": False, "required": needs}
     return {
-        "if": {"properties": {"use": {"const": use.name}}, "required": ["use"]},
-        "then": {"properties": {"with": held}},
+        "if": {"properties": {"use": {"enum": _written(use)}}, "required": ["use"]},
+        "then": {"properties": {"with": held}, "required": ["with"] if needs else []},
     }
+
+
+def _written(use: Use) -> list[str]:
+    """The ways to write a name of ours."""
+    kind = "agent" if use.kind == "helper" else use.kind
+    return [use.name, f"judgegraph:{use.name}", f"{kind}/{use.name}", f"{kind}/judgegraph:{use.name}"]
 
 
 def _setting(use: Use, name: str) -> dict[str, Any]:

@@ -7,18 +7,20 @@ from dataclasses import is_dataclass
 from typing import Any, get_origin
 
 from judgegraph.calls import Endpoint
-from judgegraph.errors import JudgegraphError, one_line
+from judgegraph.errors import JudgegraphError, PromptError, one_line
 from judgegraph.graph_files.around import Around
 from judgegraph.graph_files.conditions import condition_at
 from judgegraph.graph_files.judges import is_model, judge_of
 from judgegraph.graph_files.shape import hint
 from judgegraph.graph_files.source import Place
-from judgegraph.graph_files.use import HELPERS, ROLES, Use, known
+from judgegraph.graph_files.use import HELPERS, ROLES, Use, bare, is_registered, known
 from judgegraph.graphs.settings import fault, hints_of, leaves
+from judgegraph.prompts import load
 from judgegraph.registry.methods import is_file
 from judgegraph.types import Scale
 
 BESIDE = ("judge", "criteria")  # are keys of a node
+NAMED = ("name", "stage")  # stand in the key of every score
 MOST_MEMBERS = 50
 
 
@@ -37,9 +39,29 @@ def settings_of(around: Around, path: Place, use: Use, given: Mapping[str, Any])
             around.source.fault(place, f"{one_line(use.name, 60)} has no such setting{hint(name, own)}")
         elif use.kind == "helper" and name in ROLES:
             found[name] = _role(around, place, name, raw)
+        elif name in NAMED and use.kind in ("agent", "critic", "helper", "method") and _nameless(raw):
+            around.source.fault(place, "expected a name without '/' and '|'; leave it out for the usual one")
         else:
             found[name] = _value(around, place, use.hints.get(name, Any), raw)
+            if name == "prompt" and isinstance(raw, str) and raw:
+                found[name] = _prompt(around, place, raw)
     return found
+
+
+def _nameless(raw: Any) -> bool:
+    """Whether a text cannot be part of a score's key, which is agent/stage/criterion."""
+    return isinstance(raw, str) and (not raw or bool({"/", "|"} & set(raw)))
+
+
+def _prompt(around: Around, path: Place, raw: str) -> str:
+    """A template by its name, or its file, found from the graph file's folder."""
+    own = raw.endswith(".md") and ":" not in raw
+    name = str(around.folder / raw) if own else raw
+    try:
+        load(name)
+    except PromptError as error:
+        around.source.fault(path, one_line(error, 500))
+    return name
 
 
 def _role(around: Around, path: Place, name: str, raw: Any) -> Any:
@@ -61,7 +83,9 @@ def _role(around: Around, path: Place, name: str, raw: Any) -> Any:
 
 def _node(around: Around, path: Place, raw: Any) -> Any:
     """A registered name as it is, for the helper to make it as it does; of anything else the node."""
-    if isinstance(raw, str) and raw in known() and raw not in HELPERS:
+    if isinstance(raw, dict) and set(raw) == {"use"} and isinstance(raw["use"], str):
+        raw, path = raw["use"], (*path, "use")
+    if isinstance(raw, str) and bare(raw) not in HELPERS and is_registered(raw):
         return raw
     from judgegraph.graph_files.nodes import node_at
 
@@ -86,9 +110,10 @@ def member(around: Around, path: Place, raw: Any) -> Any:
         return {raw: around.judges[raw]}
     if isinstance(raw, dict) and "model" in raw and "use" not in raw:
         return judge_of(around.source, path, raw, around.judges)
-    if isinstance(raw, str) and is_model(raw) and raw not in known():
+    if isinstance(raw, str) and is_model(raw) and not is_registered(raw):
         return raw
-    if isinstance(raw, str) and raw not in (names := [*around.judges, *known()]) and not is_file(raw):
+    if isinstance(raw, str) and not (is_file(raw) or is_registered(raw)):
+        names = [*around.judges, *known()]
         said = f"no judge and no node '{one_line(raw, 60)}'{hint(raw, names, 'Names')}; or PROVIDER:MODEL, or a file"
         around.source.fault(path, said)
         return None
@@ -110,7 +135,8 @@ def _value(around: Around, path: Place, annotation: Any, raw: Any) -> Any:
     if isinstance(raw, list) and any(get_origin(kind) is tuple for kind in kinds):
         raw = tuple(raw)
     if why := fault(annotation, raw) or _misfit(kinds, raw):
-        around.source.fault(path, _seen(around, path, why))
+        quote = "; put it in quotes" if not fault(annotation, around.source.text(path)) else ""
+        around.source.fault(path, _seen(around, path, why) + quote)
     return raw
 
 
@@ -143,7 +169,8 @@ def _record(around: Around, path: Place, kind: Any, raw: Any) -> Any:
             around.source.fault(place, f"unknown here{hint(name, hints)}")
         elif why := fault(hints[name], value):
             around.source.fault(place, _seen(around, place, why))
-    if len(around.source.faults) > before:
+    unread = any((*path, name) in around.source.unread for name in given)
+    if unread or len(around.source.faults) > before:
         return None
     try:
         return kind(**given)

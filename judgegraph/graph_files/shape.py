@@ -65,9 +65,9 @@ def _said(source: Source, place: Place, error: Mapping[str, Any], owner: type[Sp
         return f"missing in {TITLES[owner]}"
     if kind in ("too_long", "too_short"):
         low, high = context.get("min_length"), context.get("max_length")
-        many = f"{low} or more" if kind == "too_short" else f"{high} at most"
+        many = f"{low} or more entries" if kind == "too_short" else f"{high} at most" if high != 1 else "one entry"
         got = context.get("actual_length")
-        return f"expected {many} entries{f', got {got}' if got is not None else ''}"
+        return f"expected {many}{f', got {got}' if got is not None else ''}"
     if kind == "literal_error":
         return f"expected {context['expected']}, got {source.shown(place)}"
     if kind in EXPECTED:

@@ -17,6 +17,7 @@ from judgegraph.prompts.marked_file import MarkedFile, kind_of, line_of, shown
 
 Place: TypeAlias = tuple[str | int, ...]  # of keys and places in lists, such as ("nodes", "critique", "use")
 DEEPEST, MOST_ERRORS = 30, 20
+MERGE = "tag:yaml.org,2002:merge"
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
 _NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
 
@@ -26,9 +27,11 @@ class GraphFileError(ConfigError):
 
     Attributes:
         line: where the first mistake is, from 1; 0 where the file as a whole is meant.
+        graph: the compiled graph where its wiring alone is wrong, for who shows what was found.
     """
 
     line = 0
+    graph: Any = None
 
 
 class _Loader(yaml.SafeLoader):
@@ -106,7 +109,21 @@ class Source:
 
     def shown(self, path: Place) -> str:
         """What stands there, in words."""
-        return shown(self.at[path]) if path in self.at else "nothing"
+        if (node := self.at.get(path)) is None:
+            return "nothing"
+        number = self.text(path) is not None and kind_of(node) == "text" and _NUMBER.fullmatch(str(node.value))
+        return f"a number{shown(node).removeprefix('text')}" if number else shown(node)  # as it was read
+
+    def text(self, path: Place) -> str | None:
+        """What stands there as it would be in quotes, None where it is no single value or in quotes already."""
+        node = self.at.get(path)
+        return str(node.value) if isinstance(node, yaml.ScalarNode) and node.style is None else None
+
+    def is_split(self, path: Place) -> bool:
+        """Whether a list stands there in brackets with texts without quotes, which commas end."""
+        node = self.at.get(path)
+        listed = node.value if isinstance(node, yaml.SequenceNode) and node.flow_style else []
+        return any(isinstance(one, yaml.ScalarNode) and one.style is None for one in listed)
 
     def is_scalar(self, path: Place) -> bool:
         """Whether a single value stands there, not a list or a mapping."""
@@ -151,7 +168,9 @@ class Source:
         for key, value in node.value:
             name = one_line(key.value, 60) if isinstance(key, yaml.ScalarNode) else kind_of(key)
             if kind_of(key) != "text":
-                hint = "; put it in quotes" if isinstance(key, yaml.ScalarNode) else ""
+                quote = "; write out what it would merge" if key.tag == MERGE else "; put it in quotes"
+                hint = quote if isinstance(key, yaml.ScalarNode) else ""
+                self.unread.add(path)  # so that nothing is said of how many entries there are
                 with self.caught():
                     self.file.fail(line_of(key), name, f"expected text as a key, got {shown(key)}{hint}")
             elif name in found:

@@ -94,8 +94,10 @@ Places: TypeAlias = Annotated[
     Discriminator(lambda value: "<list>" if isinstance(value, list) else "<short>"),
 ]
 When: TypeAlias = Annotated[
-    Annotated[str, Tag("<short>")] | Annotated[dict[str, Any], Tag("<long>"), Field(min_length=1, max_length=1)],
-    Discriminator(lambda value: "<short>" if isinstance(value, str) else "<long>"),
+    Annotated[str, Tag("<short>")]
+    | Annotated[list[Any], Tag("<list>"), Field(min_length=1)]
+    | Annotated[dict[str, Any], Tag("<long>"), Field(min_length=1, max_length=1)],
+    Discriminator(lambda value: f"<{_shape(value)}>"),
 ]
 
 
@@ -104,7 +106,9 @@ class EdgeSpec(Spec):
 
     source: Annotated[Places, Field(alias="from")]
     to: Places
-    when: Annotated[When | None, Field(description="A condition: its name, {name: settings} or file.py:name.")] = None
+    when: Annotated[
+        When | None, Field(description="A condition: its name, {name: settings}, file.py:name; or any of a list.")
+    ] = None
     otherwise: Annotated[Places | None, Field(alias="else", description="Where to go if not; else to the end.")] = None
 
 

@@ -17,7 +17,8 @@ from judgegraph.graph_files.shape import hint
 from judgegraph.graph_files.source import Place
 from judgegraph.graphs.settings import hints_of
 from judgegraph.prompts.criteria_sets import FILES
-from judgegraph.registry import KINDS, find_agent, is_made, names, settings_of
+from judgegraph.registry import KINDS, find, find_agent, is_made, names, part_of, settings_of
+from judgegraph.registry.methods import is_file
 
 JUDGES = {"JudgeLike": str | Endpoint}  # a name for a text, which stands for a type
 Role = Literal["members", "member", "node", "critic", "condition"]
@@ -86,11 +87,28 @@ def used(name: str) -> Use:
     Raises:
         ConfigError: nothing is, or several parts are.
     """
-    if name in HELPERS:
-        module, _, attribute = HELPERS[name].partition(":")
-        return _use("helper", name, getattr(importlib.import_module(module), attribute))
+    if (own := bare(name)) in HELPERS:
+        module, _, attribute = HELPERS[own].partition(":")
+        return _use("helper", own, getattr(importlib.import_module(module), attribute))
     kind, thing = find_agent(name)
     return _use(kind, name, thing)
+
+
+def bare(name: str) -> str:
+    """A name without what may stand before one of ours: "panel" of "agent/panel" and of "judgegraph:panel"."""
+    kind, slash, rest = name.partition("/")
+    return (rest if slash and kind in KINDS else name).removeprefix("judgegraph:")
+
+
+def is_registered(name: str) -> bool:
+    """Whether a part is called so, in any form: "NAME", "PACKAGE:NAME" or "KIND/NAME"."""
+    if is_file(name):
+        return False
+    try:
+        part_of(*find(name))
+    except JudgegraphError:  # where several have the name, what makes a node of it says so
+        return name in known()
+    return True
 
 
 def known() -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judgegraph import registry
+from judgegraph.agents.under_review import informed
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.graphs.settings import named
 
@@ -21,7 +22,8 @@ def critic_of(
     Args:
         method: for messages. which: a critic's name, an agent or a graph. name: put before the critic's own.
         own: what the user set for the critic alone: it must take that.
-        offered: what it is given where it takes it: judge, criteria, task, reader, stage.
+        offered: what one by name is given where it takes it: judge, criteria, task, reader, stage; an agent that has
+            no criteria of its own is given the criteria.
 
     Raises:
         ConfigError: no such critic, nothing that can be a node, or a setting that the critic does not take.
@@ -30,7 +32,7 @@ def critic_of(
         if inspect.isclass(which) or not registry.usable(which):
             got = f"the class {which.__name__}" if inspect.isclass(which) else type(which).__name__
             raise ConfigError(f"{method}: critic: expected a critic's name or an agent, got {got}")
-        return which, named(name, name_of(which) or "critic")
+        return informed(which, offered.get("criteria") or ()), named(name, name_of(which) or "critic")
     try:
         takes, _ = registry.settings_of(registry.load("critic", which))
         if missing := [key for key in own or {} if key not in takes]:

@@ -54,8 +54,8 @@ def builder(
         judge: of the evaluator, and of the critic where `critic_judge` is None.
         criteria: name of a set, a file, or criteria.
         critic: a critic's name (`judgegraph agents`), or any agent that reads scores and writes rectifications; None is
-            SAGE. One given by name gets the judge, the criteria and what else it takes of the settings here. The final
-            scores have the critic's name.
+            SAGE. One given by name gets the judge, the criteria and what else it takes of the settings here, and an
+            agent the criteria where it has none. The final scores have the critic's name.
         each: one evaluator call per criterion instead of one for all.
         critic_calls: "one" asks the critic for its three lists at once, "three" gives each duty its own call.
         samples: replies per agent where a judge gives no log-probabilities; 1 takes the stated number.
@@ -78,6 +78,7 @@ def builder(
     finals = reviewer.name
     if critic is not None:
         reviewer, finals = critic_of("sageval", critic, name, own, judge=judge, stage="draft", **common)
+        vars(graph)["informed"] = () if isinstance(critic, str) else (reviewer,)  # passed in, whoever's copy it is
     graph.add_node("critique", reviewer, defer=each)
     graph.add_node("rectify", Rectify(name=finals))
     if each:

@@ -65,7 +65,7 @@ def checked(method: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 def _brought(graph: Any, given: Mapping[str, Any]) -> set[str]:
     """Nodes whose agent was passed in: its settings are not the builder's, and it tells them itself."""
-    agents = {id(value) for value in given.values() if callable(value)}
+    agents = {id(value) for value in (*given.values(), *getattr(graph, "informed", ())) if callable(value)}
     runs = {name: spec.runnable for name, spec in graph.nodes.items()}
     return {n for n, run in runs.items() if agents & {id(getattr(run, k, None)) for k in ("func", "afunc")}}
 

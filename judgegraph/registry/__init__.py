@@ -4,12 +4,12 @@ from judgegraph.registry.decorators import register
 from judgegraph.registry.find import find, find_agent
 from judgegraph.registry.keys import keys_of
 from judgegraph.registry.make import is_made, make, settings_of
-from judgegraph.registry.methods import factory
+from judgegraph.registry.methods import builder_of, factory
 from judgegraph.registry.part import KINDS, Disabled, Kind, Part, usable
 from judgegraph.registry.parts import load, names, part_of, parts
 from judgegraph.registry.shipped import ABOUT, METHODS
 
 __all__ = [
-    "ABOUT", "KINDS", "METHODS", "Disabled", "Kind", "Part", "factory", "find", "find_agent", "is_made", "keys_of",
-    "load", "make", "names", "part_of", "parts", "register", "settings_of", "usable",
+    "ABOUT", "KINDS", "METHODS", "Disabled", "Kind", "Part", "builder_of", "factory", "find", "find_agent", "is_made",
+    "keys_of", "load", "make", "names", "part_of", "parts", "register", "settings_of", "usable",
 ]  # fmt: skip

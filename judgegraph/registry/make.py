@@ -9,7 +9,7 @@ from typing import Any
 
 from judgegraph.errors import ConfigError, JudgegraphError, one_line
 from judgegraph.registry.keys import is_state
-from judgegraph.registry.part import Kind, Part, usable
+from judgegraph.registry.part import Kind, Part, raised, usable
 from judgegraph.registry.parts import part_of
 
 
@@ -85,9 +85,8 @@ def _built(part: Part, thing: Any, given: dict[str, Any]) -> Any:
         made = thing(**given)
     except JudgegraphError:
         raise
-    except Exception as error:
-        why = f"{type(error).__name__}: {one_line(error)}"
-        raise ConfigError(f"{what}, {part.origin}, cannot be built: {why}") from error
+    except (Exception, SystemExit) as error:  # a part does not end the command
+        raise ConfigError(f"{what}, {part.origin}, cannot be built: {raised(error)}") from error
     if inspect.iscoroutine(made):
         made.close()
     if inspect.iscoroutine(made) or not usable(made):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.errors import ConfigError
+from judgegraph.registry.part import Part, raised
 from judgegraph.registry.parts import part_of
 
 GRAPH_FILES = (".yaml", ".yml", ".json")
@@ -29,7 +30,16 @@ def factory(method: str) -> Callable[..., Any]:
     if is_file(method):
         reader = importlib.import_module(READER)  # by name: it is a floor above
         return reader.graph_factory(method)  # type: ignore[no-any-return]
-    thing = part_of("method", method, FILES).load()
+    return builder_of(part_of("method", method, FILES))
+
+
+def builder_of(part: Part) -> Callable[..., Any]:
+    """What builds the graph of a part that is a method.
+
+    Raises:
+        Disabled: as `Part.load`.
+    """
+    thing = part.load()
     return thing if callable(thing) else lambda: thing  # a package may bring a compiled graph
 
 
@@ -54,9 +64,11 @@ def module_at(path: Path) -> Any:
     sys.modules[name] = module  # LangGraph looks type hints up by module name
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        raise ConfigError(f"{path} fails to import: {type(error).__name__}: {error}") from error
+    except BaseException as error:  # SystemExit too: a file that exits would end the command as if all were well
+        sys.modules.pop(name, None)
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise ConfigError(f"{path} fails to import: {raised(error)}") from error
     return module
 
 

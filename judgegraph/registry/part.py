@@ -63,6 +63,17 @@ class Part:
     def ours(self) -> bool:
         return self.package == "judgegraph"
 
+    @property
+    def disabled(self) -> bool:
+        """Whether it is a package's and cannot be used; it is imported for that."""
+        if self.ours:
+            return False
+        try:
+            self.load()
+        except Disabled:
+            return True
+        return False
+
     def load(self) -> Any:
         """The class, factory or object.
 
@@ -106,7 +117,7 @@ def _tried(target: str) -> tuple[Any, str]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit too: a plug-in does not end the command
-        return None, one_line(f"{type(error).__name__}: {_said(error)}".removesuffix(": "))
+        return None, raised(error)
     if not usable(thing):
         return None, f"it is an object of type {one_line(type(thing).__name__, 60)}, which cannot be called"
     return thing, ""
@@ -117,8 +128,10 @@ def usable(thing: Any) -> bool:
     return callable(thing) or hasattr(thing, "ainvoke")
 
 
-def _said(error: BaseException) -> str:
+def raised(error: BaseException) -> str:
+    """What somebody else's code raised, in a line: "ValueError: no such file"."""
     try:
-        return str(error)
+        said = str(error)
     except Exception:  # a message may be code too
-        return ""
+        said = ""
+    return one_line(f"{type(error).__name__}: {said}".removesuffix(": "))

@@ -9,7 +9,7 @@ from typing import Any
 from judgegraph import __version__
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.registry.decorators import REGISTERED, target_of
-from judgegraph.registry.part import Disabled, Kind, Part
+from judgegraph.registry.part import Kind, Part
 from judgegraph.registry.plugins import installed, normal
 from judgegraph.registry.shipped import SHIPPED
 
@@ -37,7 +37,7 @@ def candidates(kind: Kind, name: str) -> tuple[Part, ...]:
         at = next((i for i, part in enumerate(found) if _same(part, registered)), None)
         if at is None:
             alone.append(registered)
-        elif not _disabled(found[at]):
+        elif not found[at].disabled:
             found[at] = replace(found[at], thing=registered.thing)  # of a module that was reloaded the newer
     return (*found, *alone)
 
@@ -48,6 +48,8 @@ def part_of(kind: Kind, asked: str, more: str = "") -> Part:
     Args:
         more: what else could be written, for the message where nothing has the name.
 
+    Nothing is imported for it, but where packages share the name: of those the disabled ones do not count.
+
     Raises:
         ConfigError: no such name, or one of several packages.
     """
@@ -55,6 +57,8 @@ def part_of(kind: Kind, asked: str, more: str = "") -> Part:
     found = [p for p in candidates(kind, name) if not colon or normal(p.package) == normal(package)]
     if not found:
         raise ConfigError(_unknown(kind, asked, more))
+    if len(found) > 1:  # what cannot be used takes no name away
+        found = [part for part in found if not part.disabled] or found[:1]
     if len(found) > 1:
         listed = " and ".join(part.origin for part in found)
         exact = " or ".join(dict.fromkeys(one_line(part.exact, 120) for part in found))
@@ -88,15 +92,7 @@ def _same(part: Part, registered: Part) -> bool:
     """Whether an entry point brings what was registered, which it may name by another path."""
     if part.ours:
         return part.target == registered.target
-    if _disabled(part):  # it may have registered itself before its import failed
+    if part.disabled:  # it may have registered itself before its import failed
         return part.target.partition(":")[0].partition(".")[0] == registered.package
     thing = part.load()
     return thing is registered.thing or target_of(thing, "") == registered.target
-
-
-def _disabled(part: Part) -> bool:
-    try:
-        part.load()
-    except Disabled:
-        return True
-    return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.errors import one_line
@@ -21,8 +22,23 @@ TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)
 @lru_cache(maxsize=1)
 def installed() -> tuple[Part, ...]:
     """Parts of all installed packages, by package and name; once in a process, none of them imported."""
-    found = [part for package in _packages() for part in _parts(package)]
+    found = dict.fromkeys(part for package in _packages() for part in _parts(package))
     return tuple(sorted(found, key=lambda part: (part.package, part.kind, part.name, part.target)))
+
+
+def brought_by(module: str) -> str:
+    """ "package 1.0" of the installed package that a module belongs to, "" where none with an entry point does.
+
+    It has a part in the module or, where there is none, next to it; packages that are equally near are all named.
+    """
+    path = module.split(".")
+    near: dict[str, int] = {}
+    for part in installed():
+        target = part.target.partition(":")[0].split(".")
+        alike = len([*takewhile(lambda pair: pair[0] == pair[1], zip(path, target, strict=False))])
+        near[part.brought_by] = max(alike, near.get(part.brought_by, 0))
+    nearest = max(near.values(), default=0)
+    return " and ".join(package for package, alike in near.items() if alike == nearest) if nearest else ""
 
 
 def _packages() -> Iterator[Distribution]:

@@ -123,7 +123,11 @@ async def _trials(graph: Any, samples: Sequence[Sample], criteria: int | None) -
     state: dict[str, Any] = {}
     if criteria is not None:
         state["criteria"] = [Criterion(name=f"Criterion {i}", definition=f"Side {i}.") for i in range(1, criteria + 1)]
-    return [await tried(graph, {**state, "sample": sample}, manner) for manner in READABLE for sample in samples]
+    found: list[Trial] = []
+    for manner in READABLE:
+        if manner.doubts != "first" or any(trial.doubtful for trial in found):
+            found += [await tried(graph, {**state, "sample": sample}, manner) for sample in samples]
+    return found
 
 
 def _figures(trials: Sequence[Trial], node: str | None) -> tuple[Span, Span, Span]:

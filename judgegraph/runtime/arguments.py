@@ -11,6 +11,7 @@ from judgegraph.calls.budget import Budget
 from judgegraph.calls.limits import Limits
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.models.prices import Prices
+from judgegraph.runtime.one_go import check_stops
 
 SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
     "budget": ((Budget,), "a Budget, such as judgegraph.Budget(calls=100)"),
@@ -30,6 +31,7 @@ def check_arguments(graph: Any, samples: Any, concurrency: Any, timeout: Any, **
     if not (hasattr(graph, "ainvoke") and hasattr(graph, "get_name")):
         what = "compile it: graph.compile()" if hasattr(graph, "compile") else "such as judgegraph.graphs.sageval()"
         raise ConfigError(f"a graph is a compiled LangGraph, {what}; got {type(graph).__name__}")
+    check_stops(graph)
     if not isinstance(samples, Iterable) or isinstance(samples, Mapping):
         more = "; an async generator is read first: [s async for s in it]" if hasattr(samples, "__aiter__") else ""
         raise DataError(

@@ -70,6 +70,8 @@ class Wiring:
     def calls(self) -> CallCounts:
         """Its model calls: counted when first looked at, by running the graph with invented replies; nothing is sent.
 
+        A checkpointer that it was compiled with is left aside.
+
         Raises:
             WiringError: the graph is not wired, so that it cannot be run.
         """
@@ -103,8 +105,8 @@ class Wiring:
 def check(graph: Any, *, strict: bool = True) -> Wiring:
     """Prove that a graph is wired: every key read is written before, every node is reached, every loop is bounded.
 
-    It is read from annotations and edges alone: nothing runs, no model is asked and no key is needed. What is not
-    annotated is not claimed.
+    It is read from annotations, edges and the code of conditions: no node runs, no model is asked and no key is needed.
+    Reducers are tried on empty values. What is not annotated is not claimed. Graphs of assistants are looked at too.
 
     Args:
         graph: a StateGraph or a compiled one. strict: False gives errors back among the findings.

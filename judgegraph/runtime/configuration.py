@@ -5,27 +5,29 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from judgegraph import __version__
 from judgegraph.calls import Endpoint
 from judgegraph.errors import DataError, one_line
 from judgegraph.models.secrets import credentials, scrubbed, secrets_of
-from judgegraph.runtime.code_digest import code_of
+from judgegraph.runtime.code_digest import code_of, digest
 from judgegraph.runtime.differences import differences
+from judgegraph.runtime.packages import packages_of
 from judgegraph.runtime.samples import Samples
-from judgegraph.runtime.setting_value import is_judge, kept, told
+from judgegraph.runtime.setting_value import closed_over, code_set, fields_of, is_judge, kept, told, told_briefly
 from judgegraph.runtime.signature import agents_of, details
 from judgegraph.runtime.topology import edges, nodes, reducers
 from judgegraph.types import Criterion
 
 __all__ = ["configuration", "data_of", "differences"]
 
+ASKED = ("criterion", "budget")  # of a graph that is an assistant
 OWN = ("judge", "prompt", "reader", "criteria", "assistants", "tools")  # have a key of their own
 
 
@@ -35,8 +37,8 @@ def configuration(graph: Any) -> dict[str, Any]:
     Such as {"method": "sageval", "version": "0.1.0", "nodes.evaluate": "Evaluator", "nodes.evaluate.judge":
     "openai:m@t0", "nodes.evaluate.prompt": "evaluate@3f9c1e07", "nodes.critique.options.calls": "three",
     "criteria.Coherence": {"scale": "1-5", "definition": "..."}, "edges": ["evaluate -> critique", ...],
-    "nodes.foo.code": "1a2b3c4d"}. Code of the caller's own is told by a digest, ours by the version. How fast and how
-    patiently it runs is no part of it, and no key ever is.
+    "nodes.foo.code": "1a2b3c4d", "nodes.foo.package": "foos 1.0"}. Code of the caller's own is told by a digest, a
+    plug-in's by its version too, ours by ours. How fast and how patiently it runs is no part of it, no key ever is.
 
     Raises:
         ConfigError: an agent names a prompt that cannot be read.
@@ -47,11 +49,11 @@ def configuration(graph: Any) -> dict[str, Any]:
     for name, thing in nodes(graph):
         key = f"nodes.{name.replace('.', '%2E')}"
         found[key] = _kind(thing)
-        if name in agents:
-            found |= {f"{key}.{what}": value for what, value in _agent(agents[name], about[name], criteria)}
-        else:
-            found |= {f"{key}.{what}": value for what, value in _other(thing)}
-        if not hasattr(thing, "ainvoke") and (code := code_of(thing, told)):
+        said = _agent(agents[name], about[name], criteria) if name in agents else _other(thing)
+        found |= {f"{key}.{what}": value for what, value in said}
+        if packages := packages_of(thing):
+            found[f"{key}.package"] = packages
+        if not hasattr(thing, "ainvoke") and (code := code_of(thing, closed_over)):
             found[f"{key}.code"] = code
     found |= {f"criteria.{name}": _criterion(one) for name, one in criteria.items()}
     found |= {"edges": edges(graph), "state": reducers(graph)}
@@ -93,9 +95,13 @@ def _other(thing: Any) -> Iterator[tuple[str, Any]]:
     if hasattr(thing, "ainvoke"):
         yield from () if hasattr(thing, "builder") else [("runs", told(thing))]
         return
+    while isinstance(thing, partial):
+        yield from [("options.args", told(list(thing.args)))] if thing.args else []
+        yield from ((f"options.{name}", told(value)) for name, value in thing.keywords.items() if kept(name))
+        thing = thing.func
     owner = getattr(thing, "__self__", thing)
-    if is_dataclass(owner) or not isinstance(owner, FunctionType | partial):
-        for name, value in getattr(owner, "__dict__", {}).items():
+    if not isinstance(owner, FunctionType | type | ModuleType):
+        for name, value in fields_of(owner):
             if kept(name):
                 yield f"options.{name}", told(value)
 
@@ -138,16 +144,17 @@ def _assistants(offered: Any) -> Any:
         return told(offered)
     found = {}
     for one in offered:
-        code = code_of(one, told) or code_of(getattr(one, "measure", None), told)
+        code = code_set(one) or code_set(getattr(one, "measure", None))
         text = str(told(str(getattr(one, "about", "")))) or type(one).__name__
         if hasattr(inner := getattr(one, "graph", None), "builder"):
             text = f"{text} (graph {_digest(configuration(inner))})"
+        text += "".join(f" ({what} {told_briefly(v)})" for what in ASKED if (v := getattr(one, what, None)) is not None)
         found[str(getattr(one, "name", one))] = f"{text} (code {code})" if code else text
     return found
 
 
 def _digest(table: Mapping[str, Any]) -> str:
-    return blake2b(json.dumps(table, sort_keys=True).encode(), digest_size=4).hexdigest()
+    return digest(json.dumps(table, sort_keys=True))
 
 
 def _secrets(agents: Iterable[Any]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from judgegraph.runtime.bridge import run_sync
 from judgegraph.runtime.collector import seldom
 from judgegraph.runtime.folder import MANIFEST, Folder
 from judgegraph.runtime.kept import kept
+from judgegraph.runtime.one_go import in_one_go
 from judgegraph.runtime.resume import units
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.signature import agents_of
@@ -49,7 +50,9 @@ async def aevaluate(
     """Run a compiled graph over samples, or go on with a run that has begun.
 
     Args:
-        graph: a compiled LangGraph that reads "sample", such as `sageval()`.
+        graph: a compiled LangGraph that reads "sample", such as `sageval()`. A checkpointer that it was compiled with
+            is left aside: a copy without one is run. A sample at which it stops for a person (`interrupt`) has the
+            status "agent_error".
         samples: any iterable of samples with different ids; it is read as samples are taken up, never all at once.
         out: folder of the run; None keeps the items in memory. In a folder that holds a run of the same configuration
             that run goes on: what is finished stays, and samples that a budget kept from their end are taken up again.
@@ -91,7 +94,7 @@ async def aevaluate(
     _resolve_judges(graph)
     purse = Purse(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
-    work = Work(graph, timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
+    work = Work(in_one_go(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
     work.stop = stop or work.stop
     with (
         seldom(),

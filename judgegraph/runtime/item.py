@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from judgegraph.errors import one_line
+from judgegraph.runtime.one_go import WAITS, waits
 from judgegraph.runtime.thin_text import thin
 from judgegraph.types import (
     Comparison,
@@ -65,8 +66,13 @@ class Item(Value):
 
     @property
     def judged(self) -> bool:
-        """Whether something was found: a score or a comparison that could be read, or an answer over all."""
-        statuses = {s.status for s in self.scores} | {c.status for c in self.comparisons}
+        """Whether something was found: a score or a comparison that could be read, or an answer over all.
+
+        A draft whose final score was skipped is none: who reviews it said nothing.
+        """
+        unheard = {s.draft for s in self.scores if s.status == "skipped"}
+        unheard -= {s.draft for s in self.scores if s.status != "skipped"}
+        statuses = {s.status for s in self.scores if s.key not in unheard} | {c.status for c in self.comparisons}
         return "ok" in statuses or self.overall is not None or self.verdict is not None
 
     def line(self) -> str:
@@ -81,11 +87,20 @@ def failures(item: Item) -> int:
     return sum(getattr(part, "status", "ok") not in FINE for part in [item, *parts])
 
 
+NOTHING = Note(agent="graph", text="the graph wrote nothing", status="skipped")
 FOUND = frozenset(Item.model_fields) - {"sample", "place", "ms"}  # keys of a state that an item keeps
 
 
-def item_of(sample: Sample, state: Mapping[str, Any], ms: float, place: int = 0) -> Item:
-    """From a graph's final state; human labels off a score's scale are noted, and a text too thin to be judged."""
+def item_of(sample: Sample, state: Mapping[str, Any] | None, ms: float, place: int = 0) -> Item:
+    """From a graph's final state; human labels off a score's scale are noted, and a text too thin to be judged.
+
+    Where the graph stopped to wait for a person, nothing was judged to its end: the sample failed. LangGraph gives
+    None where no key of its result was written, as on a way from the start to the end.
+    """
+    if state is None:
+        return Item(sample=sample, notes=(NOTHING, *thin(sample)), place=place, ms=ms)
+    if waits(state):
+        return failed_item(sample, "agent_error", WAITS, ms, place)
     known = {key: value for key, value in state.items() if key in FOUND}
     for key in LISTED:
         if isinstance(known.get(key), Mapping):

@@ -57,7 +57,8 @@ async def aplan(
     another way is sent, and not counted.
 
     Args:
-        graph: a compiled LangGraph that reads "sample". samples: any iterable with different ids, read once.
+        graph: a compiled LangGraph that reads "sample"; its checkpointer is left aside.
+        samples: any iterable with different ids, read once.
         out: folder of a run, which is only read: samples that are finished there are left out, as the run would.
         ledger: file of model calls of earlier runs, which is only read; one that is not there holds nothing. None is
             ledger.sqlite in `out`, or none.

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.calls.address import address_of
-from judgegraph.calls.context import CallContext, context
+from judgegraph.calls.budget import Purse
+from judgegraph.calls.context import CallContext, Doubted, context
 from judgegraph.calls.estimate import completion_tokens
 from judgegraph.calls.exchange import Call, Choice, unpacked
 from judgegraph.calls.features import as_sent
@@ -28,6 +29,8 @@ _TASK = re.compile(r"During task with name '([^']*)'")
 
 class Endless(Exception):
     """Ends a run of the graph that asks on and on."""
+
+    ends_run = True  # a panel takes it for no member's failure
 
     def __init__(self) -> None:
         super().__init__(f"no end was found: it asks more than {MOST:,} questions")
@@ -58,7 +61,7 @@ class Play:
         last = self.turns.before(call) >= judge.endpoint.asks - 1
         return invented(self.manner, as_sent(judge, call), address, last)
 
-    def doubted(self) -> bool | None:
+    def doubted(self) -> Doubted:
         """What conditions find, where a reply was invented: of what they look at it says nothing."""
         return self.manner.doubts if self.invents else None
 
@@ -90,7 +93,8 @@ class Play:
 
 @contextmanager
 def standing_in(play: Play, judges: dict[Any, Judge]) -> Generator[None]:
-    here = CallContext(stand_in=play.answer, kept=play.about.row, doubted=play.doubted)
+    purse = Purse(prices=play.about.prices)  # which an assistant's own budget is counted by
+    here = CallContext(purse=purse, stand_in=play.answer, kept=play.about.row, doubted=play.doubted)
     calls, tried = context.set(here), trying.set(judges)
     try:
         yield

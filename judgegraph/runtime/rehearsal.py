@@ -15,6 +15,7 @@ from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.prices import Prices
 from judgegraph.models.resolve import Judge
 from judgegraph.runtime.mishaps import Mishap, Mishaps
+from judgegraph.runtime.one_go import WAITS, check_stops, in_one_go, waits
 from judgegraph.runtime.own_code import own_code
 from judgegraph.runtime.plan_count import Run
 from judgegraph.runtime.play import Endless, Play, node_of, standing_in
@@ -30,6 +31,7 @@ class Rehearsal:
     """Runs a graph for a sample without sending anything; replies that a ledger holds are given as they are.
 
     Attributes:
+        graph: a checkpointer of its own is left aside. kept: what the ledger holds.
         completion: node -> tokens of one choice, as measured; of others they are assumed.
         counters: judge's name -> how its tokens are counted. unpriced: names of judges whose price is not known.
         stuck: runs of the graph that did not end in `PATIENCE` seconds, or asked on and on.
@@ -53,7 +55,9 @@ class Rehearsal:
     _sizes: dict[bytes, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_stops(self.graph)
         self.own = own_code(self.graph)
+        self.graph = in_one_go(self.graph)
 
     async def runs(self, sample: Sample) -> dict[int, Run]:
         """The calls of a sample: bit of a manner -> address -> call; one for all where every reply is known."""
@@ -87,7 +91,7 @@ class Rehearsal:
         try:
             with standing_in(play, self._judges.setdefault(play.manner.name, {})):
                 async with limit:
-                    await self.graph.ainvoke({"sample": sample})
+                    state = await self.graph.ainvoke({"sample": sample})
         except ConfigError:
             raise
         except Exception as error:
@@ -96,7 +100,7 @@ class Rehearsal:
                 late = f"no end was found within {PATIENCE:g} s"
                 return Mishap(sample.id, play.last, str(error) if isinstance(error, Endless) else late)
             return Mishap(sample.id, node_of(error), one_line(f"{type(error).__name__}: {error}"))
-        return None
+        return Mishap(sample.id, "", WAITS) if waits(state) else None
 
     def row(self, address: bytes) -> Paid | None:
         """What the ledger holds at an address."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
@@ -11,7 +12,10 @@ from judgegraph import __version__, prompts
 from judgegraph.calls import Reader
 from judgegraph.errors import one_line
 from judgegraph.prompts.criteria_sets import CriteriaSet
+from judgegraph.runtime.code_digest import code_of, digest
 from judgegraph.runtime.judge_line import judge_line
+from judgegraph.runtime.setting_value import told as told_of
+from judgegraph.runtime.topology import nodes as nodes_of
 from judgegraph.types import Criterion
 
 ELSEWHERE = ("judge", "judge_name", "comparer", "prompt", "name", "task", "stage", "temperature")  # or names only
@@ -34,16 +38,12 @@ def details(graph: Any) -> dict[str, Any]:
     criteria: list[Criterion] = []
     for node, agent in agents_of(graph):
         about: dict[str, Any] = {"agent": type(agent).__name__}
-        if judge := getattr(agent, "judge", None):
-            about["judge"] = judge_line(judge, getattr(agent, "temperature", None))
-        if prompt := getattr(agent, "prompt", None):
-            about["prompt"] = f"{prompt}@{prompts.load(prompt).digest}"
-        if reader := getattr(agent, "reader", None):
-            samples = isinstance(reader, Reader) and reader.samples > 1
-            about["reader"] = f"{reader}@t{reader.temperature:g}" if samples else str(reader)
+        about |= {key: ",".join(lines) for key, lines in _asking(agent).items() if lines}
         assistants = getattr(agent, "assistants", None)
         if isinstance(assistants, Sequence | Mapping):
             about["assistants"] = [str(getattr(a, "name", a)) for a in assistants]
+        if seats := _seats(agent):
+            about["critics"] = seats
         if options := _options(agent):
             about["options"] = options
         nodes[node] = about
@@ -61,14 +61,46 @@ def signature(graph: Any) -> str:
     about = details(graph)
     nodes: Mapping[str, Any] = about["nodes"]
     parts = [graph.get_name(), f"v:{__version__}"]
+    asking = [_asking(agent) for _, agent in agents_of(graph)]
     for key, plural in (("judge", "judge"), ("prompt", "prompts"), ("reader", "reader")):
-        found = dict.fromkeys(node[key] for node in nodes.values() if key in node)
+        found = dict.fromkeys(line for lines in asking for line in lines[key])
         parts += [f"{plural}:{','.join(found)}"] if found else []
     assistants = dict.fromkeys(name for node in nodes.values() for name in node.get("assistants", ()))
     parts += [f"assistants:{','.join(assistants)}"] if assistants else []
     parts += [f"{name}:{_shown(value)}" for name, value in _settings(graph, nodes).items()]
     parts += _judged_by(about["criteria"], [str(a.task) for _, a in agents_of(graph) if hasattr(a, "task")])
     return "|".join(one_line(part.replace("|", "/"), 1000) for part in parts)
+
+
+def _asking(agent: Any) -> dict[str, list[str]]:
+    """Whom an agent asks, by which templates with their digests, and how it reads the replies.
+
+    One that says so itself, as a panel of critics does, by its "judges" and "prompts"; any other by its own settings.
+    """
+    temperature, reader = getattr(agent, "temperature", None), getattr(agent, "reader", None)
+    judges = [judge_line(judge, temperature) for judge in _several(agent, "judge", object)]
+    asked = [f"{prompt}@{prompts.load(prompt).digest}" for prompt in _several(agent, "prompt", str)]
+    samples = isinstance(reader, Reader) and reader.samples > 1
+    read = [f"{reader}@t{reader.temperature:g}" if samples else str(reader)] if reader else []
+    return {"judge": list(dict.fromkeys(judges)), "prompt": asked, "reader": read}
+
+
+def _several(agent: Any, name: str, kind: type) -> list[Any]:
+    """What an agent lists under the plural of a name, else what it has under the name."""
+    listed = getattr(agent, f"{name}s", None)
+    if isinstance(listed, tuple) and all(isinstance(one, kind) for one in listed):
+        return list(listed)
+    return [one] if (one := getattr(agent, name, None)) else []
+
+
+def _seats(agent: Any) -> list[str]:
+    """Names of a panel's critics, and a digest of what was given for them beside names."""
+    members = getattr(agent, "members", None)
+    if not isinstance(members, Mapping):
+        return []
+    given = [getattr(agent, "roles", None), getattr(agent, "critics", None)]
+    plain = given[0] is None and all(isinstance(one, str) for one in given[1] or ())
+    return [*map(str, members), *([] if plain else [digest(json.dumps(told_of(given), sort_keys=True))])]
 
 
 def _options(agent: Any) -> dict[str, Any]:
@@ -87,7 +119,22 @@ def _settings(graph: Any, nodes: Mapping[str, Any]) -> dict[str, Any]:
     for node, about in nodes.items():
         if not f"{node}/".startswith(tuple(told)):
             found.update({f"{node}.{name}": value for name, value in about.get("options", {}).items()})
-    return found
+    found |= {f"{node}.critics": ",".join(about["critics"]) for node, about in nodes.items() if "critics" in about}
+    return found | dict(_deciding(graph))
+
+
+def _deciding(graph: Any) -> Iterator[tuple[str, str]]:
+    """(place, digest) of nodes and conditions that are not ours: no judge and no prompt says what they do."""
+    for node, thing in nodes_of(graph):
+        code = None if hasattr(thing, "ainvoke") else code_of(thing)
+        if code is not None:
+            name = getattr(thing, "__name__", None) or type(thing).__name__
+            yield f"{node}.code", f"{name}@{code}"
+    for node, agent in agents_of(graph):
+        when = getattr(agent, "when", None)
+        if getattr(when, "own", False):
+            place, _, _ = node.rpartition("/")
+            yield f"{place}/when.code".lstrip("/"), digest(json.dumps(told_of(when), sort_keys=True))
 
 
 def _methods(graph: Any, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from judgegraph.calls.invented import Manner, Writer
 from judgegraph.calls.tokens import Token
 
 SPARING = Manner("sparing", "none", doubts=False)
-PLEASED = Manner("pleased", "high")
+PLEASED = Manner("pleased", "high", doubts="first")
 DRAWN = Manner("drawn", "drawn", alike=False, tools="once")
 DEMANDING = Manner(
     "demanding", "low", most=True, alike=False, tools="always", settled=False, stubborn=True, doubts=True

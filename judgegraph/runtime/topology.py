@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from judgegraph.runtime.code_digest import code_of
-from judgegraph.runtime.setting_value import told
+from judgegraph.runtime.code_digest import digest
+from judgegraph.runtime.setting_value import code_set, told
 
 ENDS = {"__start__": "START", "__end__": "END"}
 
@@ -61,5 +63,7 @@ def reducers(graph: Any, path: str = "") -> list[str]:
 
 
 def _function(function: Any) -> str:
-    name, code = getattr(function, "__name__", None) or type(function).__name__, code_of(function, told)
+    name, code = getattr(function, "__name__", None) or type(function).__name__, code_set(function)
+    if code is None and isinstance(function, partial):  # of a function that is not the caller's
+        code = digest(json.dumps(told(function), sort_keys=True))
     return f"{name}@{code}" if code else str(name)

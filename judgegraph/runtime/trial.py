@@ -10,21 +10,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgegraph.calls.address import address_of
-from judgegraph.calls.context import CallContext, context
+from judgegraph.calls.budget import Purse
+from judgegraph.calls.context import CallContext, Doubted, context
 from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.features import as_sent
 from judgegraph.calls.invented import Manner
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.models.prices import Price, Prices
 from judgegraph.models.resolve import Judge, trying
 from judgegraph.prompts.template import Prompt, watched
+from judgegraph.runtime.one_go import in_one_go
 from judgegraph.runtime.play import node_at_work
 from judgegraph.runtime.stand_in import invented
 
-READABLE = (  # the ends of what readable replies make a graph ask
+READABLE = (  # the ends of what readable replies make a graph ask, and one between: some criteria are in doubt
     Manner("content", "high", most=True, alike=False, doubts=False),
     Manner("doubtful", "low", most=True, alike=False, tools="once", doubts=True),
+    Manner("partly", "low", most=True, alike=False, tools="once", doubts="first"),
 )
 IDLE = (40, 0.006)  # turns of the event loop, and seconds, in which nothing more was asked: a node may run in a thread
+GUESS = Price(1.0, 4.0)  # USD per million tokens, where an assistant has a budget in USD and a judge no known price
 PATIENCE, MOST = 30.0, 500  # seconds, and rounds, after which a graph is taken to have no end
 
 
@@ -35,6 +40,7 @@ class Trial:
     Attributes:
         asked: address -> the node that asked. rounds: of questions, each waiting for the answers of the one before.
         texts: (node, prompt, field) -> what was filled in. failed: why it did not come to its end, "" if it did.
+        doubtful: what was asked hangs on a condition, or on a budget of a part.
     """
 
     manner: Manner
@@ -42,6 +48,7 @@ class Trial:
     texts: dict[tuple[str, str, str], set[str]] = field(default_factory=dict)
     rounds: int = 0
     failed: str = ""
+    doubtful: bool = False
     _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
     async def answer(self, judge: Judge, call: Call) -> list[Choice]:
@@ -52,6 +59,11 @@ class Trial:
         self._waiting.append(mine)
         await mine
         return invented(self.manner, as_sent(judge, call), address, last=True)
+
+    def doubted(self) -> Doubted:
+        """What conditions find."""
+        self.doubtful = True
+        return self.manner.doubts
 
     def rendered(self, prompt: Prompt, texts: Mapping[str, str]) -> None:
         """A template was filled in."""
@@ -87,16 +99,16 @@ class Trial:
 
 
 async def tried(graph: Any, state: Mapping[str, Any], manner: Manner) -> Trial:
-    """Run a graph once with replies of one manner.
+    """Run a graph once with replies of one manner, without its checkpointer.
 
     Raises:
         ConfigError: a judge cannot be made.
     """
     trial = Trial(manner)
-    here = CallContext(stand_in=trial.answer, kept=lambda _: None, doubted=lambda: manner.doubts)
+    here = CallContext(purse=Purse(prices=_prices()), stand_in=trial.answer, kept=_nothing, doubted=trial.doubted)
     tokens = context.set(here), trying.set({}), watched.set(trial.rendered)
     try:
-        work = asyncio.ensure_future(graph.ainvoke(dict(state)))
+        work = asyncio.ensure_future(in_one_go(graph).ainvoke(dict(state)))
         await trial.conduct(work)
         with suppress(asyncio.CancelledError):
             await work
@@ -109,3 +121,19 @@ async def tried(graph: Any, state: Mapping[str, Any], manner: Manner) -> Trial:
         trying.reset(tokens[1])
         watched.reset(tokens[2])
     return trial
+
+
+class Guessed(Prices):
+    """A price for every judge: a count is no run, and need not know what a user's price file will say."""
+
+    def price_of(self, judge: Judge) -> Price:
+        return super().price_of(judge) or GUESS
+
+
+def _prices() -> Prices:
+    known = Prices.load()
+    return Guessed(known.own, known.built_in, known.as_of)
+
+
+def _nothing(_address: bytes) -> None:
+    """What the ledger holds."""

@@ -19,6 +19,7 @@ from judgegraph.calls.context import context
 from judgegraph.calls.invented import Manner, Writer
 from judgegraph.models.resolve import Judge, trying
 from judgegraph.testing.asked import Asked
+from judgegraph.testing.hostile_texts import marked
 
 DRAWN, SPARING = Manner("drawn", "drawn", alike=False, tools="once"), Manner("sparing", "none")
 DEMANDING = Manner("demanding", "low", most=True, alike=False, tools="once")
@@ -34,11 +35,18 @@ class ProviderError(Exception):
     status_code = 500
 
 
+class KeyRefused(ProviderError):
+    """What it raises where the key is wrong."""
+
+    status_code = 401
+
+
 class Answering(BaseChatModel):
     """Answers in one way.
 
     Attributes:
-        way: a manner of answering well, "off the scale", one of FAILURES, "says" (gives `text`), or "hangs".
+        way: a manner of answering well, "off the scale", "marked" (its words are a hostile text's), one of FAILURES,
+            "key refused", "says" (gives `text`), or "hangs".
         seed: of what is invented: another one, another reply. answer: invents instead, from the messages.
     """
 
@@ -86,6 +94,8 @@ class Answering(BaseChatModel):
         self._asked.append(asked)
         if self.way == "provider error":
             raise ProviderError("the server is on fire")
+        if self.way == "key refused":
+            raise KeyRefused("the key is wrong")
         if self.way == "timeout":
             raise TimeoutError("no answer")
         count = int(kwargs.get("n") or 1)
@@ -108,18 +118,16 @@ class Answering(BaseChatModel):
         if self.way in ("says", "empty"):
             return AIMessage(self.text)
         if self.answer is not None:
-            said = self.answer(messages)
-            return (
-                said if isinstance(said, AIMessage) else AIMessage(said if isinstance(said, str) else json.dumps(said))
-            )
+            return _given(self.answer(messages), self.way)
         writer = Writer(MANNERS.get(self.way, DRAWN), seed)
         if kwargs.get("tools") and not any(message.type == "tool" for message in messages):
             return AIMessage("", tool_calls=[_call(writer, kwargs["tools"][0], seed)])
         schema = ((kwargs.get("response_format") or {}).get("json_schema") or {}).get("schema")
         if schema is None:
-            return AIMessage(_plain(writer, "\n".join(str(m.content) for m in messages)))
+            text = _plain(writer, "\n".join(str(m.content) for m in messages))
+            return AIMessage(text if self.way != "marked" else f"{marked('text 0')}\n{marked(text)}")
         value = writer.value(schema, schema)
-        return AIMessage(json.dumps(_huge(value) if self.way == "off the scale" else value))
+        return AIMessage(json.dumps(CHANGED.get(self.way, _same)(value)))
 
 
 def _call(writer: Writer, tool: Any, seed: str) -> dict[str, Any]:
@@ -147,6 +155,20 @@ def _huge(value: Any) -> Any:
     if isinstance(value, list):
         return [_huge(inner) for inner in value]
     return HUGE if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _given(said: Any, way: str) -> AIMessage:
+    """A reply that an author gave."""
+    if isinstance(said, AIMessage):
+        return said
+    return AIMessage(said if isinstance(said, str) else json.dumps(_huge(said) if way == "off the scale" else said))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+CHANGED: dict[str, Callable[[Any], Any]] = {"off the scale": _huge, "marked": marked}  # way -> what of a good reply
 
 
 class _Everyone(dict[Any, Judge]):

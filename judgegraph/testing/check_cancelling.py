@@ -8,14 +8,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from judgegraph.testing.answering import Answering, answered_by
+from judgegraph.testing.check_runs import Runs
 from judgegraph.testing.conformance import Breach
+from judgegraph.testing.patience import ended
 from judgegraph.testing.trial import called, left_behind, with_judge
 from judgegraph.testing.watched_state import Watched
 
-PROMPTLY = 2.0  # seconds that it may take
+PROMPTLY = 2.0  # seconds that it may use or spend idle
 
 
-async def cancelled(agent: Any, state: dict[str, Any], silent: Answering) -> list[Breach]:
+async def cancelling(runs: Runs) -> None:
+    """One more run, which is cancelled."""
+    runs.report.runs += 1
+    runs.report.add(*await _cancelled(runs.agent, runs.state(), runs.judge("hangs")))
+
+
+async def _cancelled(agent: Any, state: dict[str, Any], silent: Answering) -> list[Breach]:
     """What is wrong with its end; nothing for plain functions, and for agents that ask nobody.
 
     Args:
@@ -27,13 +35,13 @@ async def cancelled(agent: Any, state: dict[str, Any], silent: Answering) -> lis
     with answered_by(silent):
         task = asyncio.ensure_future(called(with_judge(agent, silent), Watched(state)))
         waits = asyncio.ensure_future(silent.reached.wait())
-        await asyncio.wait({task, waits}, timeout=PROMPTLY, return_when=asyncio.FIRST_COMPLETED)
+        await ended({task, waits}, PROMPTLY, first=True)
         waits.cancel()
         if not silent.reached.is_set():
             await left_behind(known)
             return []
         task.cancel()
-        await asyncio.wait({task}, timeout=PROMPTLY)
+        await ended({task}, PROMPTLY)
         found = list(_end(task))
         leaked = await left_behind(known) - (not task.done())
     if leaked > 0:

@@ -25,14 +25,14 @@ def sections(trial: Trial) -> set[tuple[str, str]]:
     return {(match[1], match[2]) for text in texts_of(trial) for match in _SECTION.finditer(text)}
 
 
-def open_sections(trial: Trial) -> Iterator[Breach]:
+def open_sections(trial: Trial, whose: str = "judged text stands") -> Iterator[Breach]:
     """A hostile text that stands outside of every section, whole or behind a tag that it closed."""
     for text in texts_of(trial):
         rest = _SECTION.sub(" ", text)
         for mark in (START, END):
             if mark in rest:
                 before = rest[: rest.index(mark)].rstrip()[-60:]
-                yield Breach("open-section", f"judged text stands outside of any section, after {before!r}", trial.case)
+                yield Breach("open-section", f"{whose} outside of any section, after {before!r}", trial.case)
                 return
 
 

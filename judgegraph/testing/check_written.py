@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from judgegraph.errors import ScaleError
 from judgegraph.testing.conformance import Breach
 from judgegraph.testing.trial import Trial
-from judgegraph.types import Comparison, Correction, Finding, Plan, Rectification, Score, Value
+from judgegraph.types import Comparison, Correction, Finding, Plan, Rectification, Scale, Score, Value
 
 
 def written_badly(trial: Trial) -> Iterator[Breach]:
@@ -66,12 +66,23 @@ def _text(value: Value) -> str:
     return f"{type(value).__name__} {value!r}"
 
 
+def scale_of(value: Score | Rectification, trial: Trial) -> Scale | None:
+    """A score's own, a rectification's that of the score."""
+    if isinstance(value, Score):
+        return value.scale
+    scores = [s for s in values_in(trial.state.get("scores", {})) if isinstance(s, Score)]
+    return next((s.scale for s in scores if s.criterion == value.criterion and s.scale), None)
+
+
+def statuses(trial: Trial) -> list[str]:
+    """Those of failures, among what was written."""
+    found = [getattr(value, "status", "ok") for value in values_in(trial.written)]
+    return [status for status in found if status != "ok"]
+
+
 def _off(value: Score | Rectification, trial: Trial) -> str:
-    """Why an answer is not on its scale: a score's own, a rectification's that of the score."""
-    scale = value.scale if isinstance(value, Score) else None
-    if isinstance(value, Rectification):
-        scores = [s for s in values_in(trial.state.get("scores", {})) if isinstance(s, Score)]
-        scale = next((s.scale for s in scores if s.criterion == value.criterion and s.scale), None)
+    """Why an answer is not on its scale."""
+    scale = scale_of(value, trial)
     try:
         if scale is not None and value.value is not None:
             scale.check(value.value)

@@ -78,7 +78,7 @@ class Recording(Taped):
         }  # fmt: skip
 
 
-def recording(judge: JudgeLike, path: str | Path) -> Recording:
+def recording(judge: JudgeLike, path: str | Path, *, fresh: bool = False) -> Recording:
     """A judge that appends every request and reply to a file, which `playing(path)` answers from.
 
     A line holds the messages, the settings that a reply depends on, and the choices with log-probabilities, tool calls
@@ -87,12 +87,13 @@ def recording(judge: JudgeLike, path: str | Path) -> Recording:
     Args:
         judge: a name, an Endpoint or a chat model. path: a file for this judge alone, made for its owner's eyes (0600);
             what it holds already stays, and is played first.
+        fresh: at the first call the file is begun anew: what it held of any judge is gone.
 
     Raises:
-        ConfigError: at the first call: the file is another judge's.
+        ConfigError: at the first call: the file is another judge's, or no recording.
     """
     known = Recording(model_name=name_of(judge), judge_id=_digest(judge))
-    known._judge, known._tape = judge, Tape(Path(path))
+    known._judge, known._tape = judge, Tape(Path(path), fresh)
     return known
 
 

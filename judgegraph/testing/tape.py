@@ -35,9 +35,14 @@ class Entry:
 
 @dataclass
 class Tape:
-    """Appends whole lines to a file that only its owner may read; safe for calls side by side."""
+    """Appends whole lines to a file that only its owner may read; safe for calls side by side.
+
+    Attributes:
+        fresh: it is begun anew; a file that is no recording stays as it is, and is refused.
+    """
 
     path: Path
+    fresh: bool = False
     _turns: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _opened: bool = False
@@ -57,8 +62,11 @@ class Tape:
         with self._lock:
             if self._opened:
                 return
-            if self.path.exists() and self.path.stat().st_size:
-                known, entries = read_tape(self.path)
+            there = self.path.exists() and self.path.stat().st_size > 0
+            known, entries = read_tape(self.path) if there else ({}, [])
+            if there and self.fresh:
+                os.truncate(self.path, 0)
+            if there and not self.fresh:
                 if known != judge:
                     was, now = known.get("judge"), judge.get("judge")
                     raise ConfigError(

@@ -12,9 +12,11 @@ from typing import Any
 
 from judgegraph.testing.answering import Answering, answered_by
 from judgegraph.testing.asked import Asked
+from judgegraph.testing.patience import ended
 from judgegraph.testing.watched_state import Watched
 
-PATIENCE = 20.0  # seconds for one call of an agent: its judge answers at once
+PATIENCE = 20.0  # seconds that one call of an agent may use or spend idle: its judge answers at once
+LEAVING = 2.0  # seconds for a task that is cancelled
 
 
 @dataclass
@@ -51,17 +53,20 @@ async def tried(agent: Any, state: dict[str, Any], model: Answering, case: str) 
     asked = with_judge(agent, model)
     own = repr(asked)
     with answered_by(model):
-        try:
-            async with asyncio.timeout(PATIENCE) as clock:
-                trial.result = _update(await called(asked, watched))
-        except Exception as error:
-            trial.hung = isinstance(error, TimeoutError) and clock.expired()
-            trial.error = error
+        task = asyncio.ensure_future(called(asked, watched))
+        trial.hung = not await ended({task}, PATIENCE)
+        if not trial.hung:
+            trial.error = _error(task)
+            trial.result = _update(task.result()) if trial.error is None else None
         trial.leaked = await left_behind(known)
     trial.asked, trial.touched = list(model.asked), watched.touched
     trial.state_changed = dict(watched) != given or state != given
     trial.itself_changed = repr(asked) != own or repr(agent) != before
     return trial
+
+
+def _error(task: asyncio.Future[Any]) -> BaseException | None:
+    return asyncio.CancelledError("it cancelled itself") if task.cancelled() else task.exception()
 
 
 def with_judge(agent: Any, model: Answering) -> Any:
@@ -86,7 +91,8 @@ async def left_behind(known: set[asyncio.Task[Any]]) -> int:
     left = [task for task in asyncio.all_tasks() - known if not task.done()]
     for task in left:
         task.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
+    if left:
+        await ended(left, LEAVING)
     return len(left)
 
 

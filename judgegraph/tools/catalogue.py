@@ -10,12 +10,15 @@ from typing import Any, TypeAlias
 
 from judgegraph import registry
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.registry.methods import is_file
 from judgegraph.registry.shipped import ASSISTANTS
 from judgegraph.tools.finding import Assistant, Metric
 
 __all__ = ["ASSISTANTS", "DEFAULTS", "AssistantLike", "assistant", "assistants"]
 
-DEFAULTS = ("rouge-l", "chrf", "coverage", "novelty", "length-ratio")
+DEFAULTS = tuple(  # ours, whatever a plug-in is called
+    f"judgegraph:{name}" for name in ("rouge-l", "chrf", "coverage", "novelty", "length-ratio")
+)
 
 AssistantLike: TypeAlias = str | Assistant
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what an OpenAI-compatible server takes for the name of a tool
@@ -65,7 +68,7 @@ def _is_assistant(thing: Any) -> bool:
 
 def _registered(name: str) -> Assistant:
     """What a name stands for, made once: an object as it is, a class or a factory called, a function of a sample."""
-    part = registry.part_of("assistant", name)
+    part = registry.part_of("assistant", name, _of_a_method(name))
     thing = part.load()
     known = _made.get(name)
     if known is not None and known[0] is thing:
@@ -84,6 +87,12 @@ def _registered(name: str) -> Assistant:
         )
     _made[name] = thing, assistant(made)
     return _made[name][1]
+
+
+def _of_a_method(name: str) -> str:
+    """What to say where no assistant, but a method has the name."""
+    method = name.rpartition(":")[2] in registry.names("method") or is_file(name)
+    return f"; '{one_line(name, 80)}' is a method: jg.as_assistant makes an assistant of its graph" if method else ""
 
 
 def _measures(thing: Any) -> bool:

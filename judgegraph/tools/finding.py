@@ -26,8 +26,8 @@ class Assistant(Protocol):
     """An assistant evaluator: anything with a name, a description and one verb, `assistant(sample) -> float`.
 
     The verb is pure, and raises `Unmeasurable` where the sample lacks an input. A plain one runs in a thread of its
-    own; one that asks models is `async`. Either may give a `Finding` instead of a number, to say more. An assistant
-    may also have `detail(sample) -> str`, which says what a value was measured against.
+    own; one that asks models is `async`, or gives something to await. Either may give a `Finding` instead of a number,
+    to say more. An assistant may also have `detail(sample) -> str`, which says what a value was measured against.
     """
 
     @property
@@ -74,16 +74,16 @@ class Metric:
     """An assistant made of a function.
 
     Attributes:
-        measure: sample -> finite number; raises Unmeasurable.
+        measure: sample -> finite number, also an async function; raises Unmeasurable.
         against: sample -> the name of the text it compares the output with, None where there is none.
     """
 
     name: str
     about: About | str
-    measure: Callable[[Sample], float]
+    measure: Callable[[Sample], float | Awaitable[float]]
     against: Callable[[Sample], str] | None = None
 
-    def __call__(self, sample: Sample, /) -> float:
+    def __call__(self, sample: Sample, /) -> float | Awaitable[float]:
         return self.measure(sample)
 
     def detail(self, sample: Sample) -> str:
@@ -110,6 +110,11 @@ async def find(assistant: Assistant, sample: Sample) -> Finding:
         return Finding(assistant=name, status="agent_error", reason=str(error))
     except Unmeasurable as error:
         return Finding(assistant=name, status="skipped", reason=one_line(error))
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return Finding(assistant=name, status="agent_error", reason="CancelledError: it cancelled itself")
     except Exception as error:
         if getattr(error, "ends_run", False):  # a judge that cannot be made: it would meet every sample alike
             raise
@@ -139,16 +144,28 @@ def _why(error: Exception) -> str:
 
 async def _asked(assistant: Assistant, sample: Sample) -> tuple[Any, str]:
     """What it gives, and what it says that was measured against."""
-    if inspect.iscoroutinefunction(assistant) or inspect.iscoroutinefunction(type(assistant).__call__):
+    if _is_async(assistant):
         verb: Any = assistant
-        return await verb(sample), ""
+        return await verb(sample), _detail(assistant, sample)
 
     def measured() -> tuple[Any, str]:
         value = assistant(sample)
-        detail: Any = getattr(assistant, "detail", None)
-        return value, str(detail(sample)) if callable(detail) else ""
+        return value, "" if inspect.isawaitable(value) else _detail(assistant, sample)
 
-    return await asyncio.to_thread(measured)
+    value, said = await asyncio.to_thread(measured)
+    if inspect.isawaitable(value):  # a plain function that hands on what an async one gave
+        value = await value
+    return value, said
+
+
+def _is_async(assistant: Any) -> bool:
+    verb = assistant.measure if type(assistant) is Metric else assistant
+    return inspect.iscoroutinefunction(verb) or inspect.iscoroutinefunction(type(verb).__call__)
+
+
+def _detail(assistant: Any, sample: Sample) -> str:
+    detail = getattr(assistant, "detail", None)
+    return str(detail(sample)) if callable(detail) else ""
 
 
 async def find_all(assistants: Iterable[Assistant], sample: Sample) -> dict[str, Finding]:

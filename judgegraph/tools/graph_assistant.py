@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from judgegraph.calls.allowance import Allowance, allowance
 from judgegraph.calls.budget import Budget, Purse
-from judgegraph.calls.context import allowance, context
+from judgegraph.calls.context import context
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.tools.finding import About
 from judgegraph.types import Finding, Sample, Score, Status
@@ -28,8 +29,11 @@ class GraphAssistant:
 
     Attributes:
         graph: compiled, reads "sample". name: as models call it. about: what a planner is told of it.
-        criterion: whose final score is the value. budget: for one sample; what goes over it is not asked, and the
-            finding has the status "over_budget". The run's own budget holds beside it.
+        criterion: whose final score is the value. budget: for one sample; what goes over it is not asked, and a
+            finding without any value has the status "over_budget". It counts what the graph asks: a reply that lies
+            in the ledger, or that a neighbour pays for, like any other, so that it does not matter who was first. Where
+            it caps tokens or USD, its calls are made one after the other. It holds without a run too, in a plan, and
+            beside the run's own and that of an assistant around this one.
     """
 
     graph: Any
@@ -39,7 +43,8 @@ class GraphAssistant:
     budget: Budget | None = None
 
     async def __call__(self, sample: Sample, /) -> Finding:
-        before = allowance.set(_purse(self.budget) if self.budget else allowance.get())
+        around = allowance.get()
+        before = allowance.set(Allowance(_purse(self.budget), around) if self.budget else around)
         try:
             state = await self.graph.ainvoke({"sample": sample})
         finally:
@@ -88,7 +93,10 @@ def as_assistant(
         graph: a compiled LangGraph, or a StateGraph, that reads "sample".
         about: what it measures, on what range, what a high value means: the planner knows no more of it.
         name: 1 to 64 letters, digits, "_" or "-"; None is the graph's own.
-        criterion, budget: as `GraphAssistant` says.
+        criterion: whose final score is the value; None: the graph's overall, its verdict, or the mean.
+        budget: for one sample. It counts each call that the graph asks for, also one that the ledger answers or that
+            somebody else pays for (such a call takes nothing from the run's own budget): what is over it does not hang
+            on who was first. With a cap in tokens or USD calls are made one after the other. See `GraphAssistant`.
 
     Raises:
         ConfigError: no graph, nothing told about it, or no budget where one was given.

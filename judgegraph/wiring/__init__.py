@@ -1,7 +1,8 @@
 """Whether a graph is wired: read from its agents' signatures and its edges, before anything is asked.
 
 `drawn` reads a graph, `steps` plays all runs that its conditions allow without running a node, and one module each
-looks at the result: `keys`, `joins`, `loops`, `reach`, `writers`, `agents`. `findings` puts them together.
+looks at the result: `keys`, `payloads`, `joins`, `loops`, `reach`, `writers`, `agents`, `scores`. `findings` puts them
+together.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from judgegraph.wiring.drawn import Drawn
     from judgegraph.wiring.finding import Finding
 
@@ -21,14 +24,24 @@ def findings(graph: Any) -> list[Finding]:
 
 
 def findings_of(graph: Drawn) -> list[Finding]:
-    """Of a graph that was read already."""
-    from judgegraph.wiring import agents, joins, keys, loops, reach, writers
+    """Of a graph that was read already; the graphs of its assistants included."""
+    from judgegraph.wiring import agents, joins, keys, loops, payloads, reach, scores, writers
 
     checks = (
-        reach.unreached, keys.misspelt, keys.missing, joins.never_run, joins.run_twice, joins.empty_fan_outs,
-        loops.unbounded, writers.side_by_side, writers.reducers, agents.judges, reach.dead_ends, reach.unmapped,
-        reach.too_many,
+        reach.unreached, keys.misspelt, keys.missing, payloads.lacking, joins.never_run, joins.run_twice,
+        joins.empty_fan_outs, loops.unbounded, writers.side_by_side, writers.reducers, agents.judges, reach.dead_ends,
+        reach.unmapped, reach.too_many,
     )  # fmt: skip
-    found = [finding for part in graph.everywhere() for check in checks for finding in check(part)]
-    found += agents.same_scores(graph)
+    found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
+    found += scores.same_scores(graph)
+    found += [finding for part in graph.everywhere() for asked in agents.asked(part) for finding in findings_of(asked)]
     return sorted(dict.fromkeys(found), key=lambda finding: finding.severity != "error")
+
+
+def agreed(check: Callable[[Drawn], Iterator[Finding]], graph: Drawn) -> list[Finding]:
+    """What holds whether conditions of which it cannot be seen name one node or several."""
+    told, other = list(check(graph)), graph.otherwise
+    if not told or other is None:
+        return told
+    also = {(finding.code, finding.node, finding.key) for finding in check(other)}
+    return [finding for finding in told if (finding.code, finding.node, finding.key) in also]

@@ -125,13 +125,3 @@ def repeats(thing: Any) -> bool:
         for code in codes(function.__code__)
         for step in dis.get_instructions(code)
     )
-
-
-def builds_list(thing: Any) -> bool:
-    """Whether code makes a list: it may return several names at once."""
-    return any(
-        step.opname.startswith(("BUILD_LIST", "LIST_"))
-        for function in functions(thing, depth=0)
-        for code in codes(function.__code__)
-        for step in dis.get_instructions(code)
-    )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
+from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph import END, START
 
 from judgegraph.types import Asked, EvalState
 from judgegraph.wiring.code import function_of
 from judgegraph.wiring.signatures import Keys, keys_of, reads_of, writes_of
-from judgegraph.wiring.ways import Way, command_of, way_of
+from judgegraph.wiring.ways import Way, command_of, other_way, way_of
 
 if TYPE_CHECKING:
     from judgegraph.wiring.steps import Steps
@@ -52,6 +53,8 @@ class Drawn:
         edges: pairs of names. joins: (all that are waited for, who waits). ways: conditional edges by source.
         channels: key -> LangGraph's channel. given: keys of its input; whole: these are all keys of its state.
         kept: keys of its output. declared: keys of its state, input and output, not those its nodes bring along.
+        managed: keys that LangGraph fills, as the steps that are left. demanded: keys that its state requires.
+        inner: it is a node of another graph, which gives it its input.
     """
 
     path: str
@@ -64,6 +67,9 @@ class Drawn:
     whole: bool
     kept: Keys
     declared: Keys
+    managed: Keys = NOTHING
+    demanded: Keys = NOTHING
+    inner: bool = False
 
     @cached_property
     def arrows(self) -> nx.DiGraph[str]:
@@ -85,8 +91,27 @@ class Drawn:
 
     @property
     def inputs(self) -> Keys:
-        """Keys that are there at START when it runs by itself; of a whole state those that a run brings."""
-        return ASKED & self.given if self.whole else self.given
+        """Keys that are there at START when it runs by itself; of a whole state those that a run brings.
+
+        Whoever calls it brings more: what its state requires, and keys of its own that no node writes.
+        """
+        if not self.whole:
+            return self.given
+        written = NOTHING.union(*(part.writes or NOTHING for part in self.parts.values()))
+        return self.demanded | (self.given & (ASKED | (self.declared - VOCABULARY - written)))
+
+    @cached_property
+    def always(self) -> Keys:
+        """Keys that are there before anybody writes them: LangGraph's, and those of its own that start out empty."""
+        joined = {k for k, channel in self.channels.items() if _starts_empty(channel)}
+        return self.managed | (joined - VOCABULARY)
+
+    @cached_property
+    def otherwise(self) -> Drawn | None:
+        """The same graph, where conditions that may name one node or several do the other; None without any."""
+        if not any(way.unsure for ways in self.ways.values() for way in ways):
+            return None
+        return replace(self, ways={source: tuple(map(other_way, ways)) for source, ways in self.ways.items()})
 
     def at(self, name: str) -> str:
         """A node's name for people."""
@@ -100,7 +125,11 @@ class Drawn:
                 yield from part.inside.everywhere()
 
 
-def drawn(graph: Any, path: str = "") -> Drawn:
+def _starts_empty(channel: Any) -> bool:
+    return isinstance(channel, BinaryOperatorAggregate) and channel.is_available()
+
+
+def drawn(graph: Any, path: str = "", *, inner: bool = False) -> Drawn:
     """Of a StateGraph or a compiled graph."""
     builder = getattr(graph, "builder", graph)
     whole = builder.state_schema
@@ -119,7 +148,8 @@ def drawn(graph: Any, path: str = "") -> Drawn:
         path=path, parts=parts, edges=frozenset(builder.edges | last), joins=joins,
         ways={source: tuple(found) for source, found in ways.items()}, channels=dict(builder.channels),
         given=given, whole=builder.input_schema is whole, kept=kept,
-        declared=given | kept | frozenset(builder.schemas[whole]),
+        declared=given | kept | frozenset(builder.schemas[whole]), managed=frozenset(builder.managed),
+        demanded=keys_of(whole)[0] & given, inner=inner,
     )  # fmt: skip
 
 
@@ -136,10 +166,11 @@ def _part(name: str, spec: Any, whole: Any, path: str) -> Part:
 def _subgraph(name: str, graph: Any, defer: bool, path: str) -> Part:
     from judgegraph.wiring.keys import needed
 
-    inside = drawn(graph, path)
+    inside = drawn(graph, path, inner=True)
     parts = inside.parts.values()
     written = frozenset(key for part in parts for key in (inside.kept if part.writes is None else part.writes))
     needs = needed(inside) & inside.given
+    needs = needs & needed(inside.otherwise) if inside.otherwise else needs
     wanted = frozenset(key for part in parts for key in part.reads | part.may_read)
     writes = written & inside.kept
     return Part(

@@ -53,7 +53,7 @@ def lacking(drawn: Drawn, at_start: Keys) -> dict[tuple[str, str], Step]:
     """(node, key) -> a step in which the node runs and the key may not be there. What is sent brings its keys."""
     opaque = {end for ways in drawn.ways.values() for way in ways if way.opaque for end in way.ends}
     found: dict[tuple[str, str], Step] = {}
-    for step, there in assigned(drawn, at_start).items():
+    for step, there in assigned(drawn, at_start | drawn.always).items():
         for run in sorted(step.runs):
             if run.sent or run.node not in drawn.parts:
                 continue
@@ -70,7 +70,7 @@ def needed(drawn: Drawn) -> Keys:
 
 def missing(drawn: Drawn) -> Iterator[Finding]:
     """Keys that nothing brings: of the graph itself beyond its input, of a subgraph beyond what it can be given."""
-    given = drawn.given if drawn.path else drawn.inputs
+    given = drawn.given if drawn.inner else drawn.inputs
     for (name, key), step in lacking(drawn, given).items():
         node, part = drawn.at(name), drawn.parts[name]
         writers = [n for n, p in drawn.parts.items() if key in (p.writes or NOTHING) - p.reads and n != name]

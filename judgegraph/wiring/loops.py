@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, get_type_hints
 
 import networkx as nx
+from langgraph.channels import LastValue
 
-from judgegraph.wiring.code import hints_of
 from judgegraph.wiring.drawn import Drawn, Part
 from judgegraph.wiring.finding import Finding
-from judgegraph.wiring.signatures import plain_type
+from judgegraph.wiring.kinds import keys_of_kind
+from judgegraph.wiring.mappings import only_value
 from judgegraph.wiring.ways import Way
 
 MOST = 2_000  # loops that are looked at
@@ -20,22 +20,57 @@ MOST = 2_000  # loops that are looked at
 def unbounded(drawn: Drawn) -> Iterator[Finding]:
     """Loops that nothing ends, or nothing bounds.
 
-    A loop counts as bounded where a condition on it is marked `bounded`, or reads a whole number of the state that a
-    node of the loop writes. (Of a node's own command: the node reads and writes it.)
+    A loop counts as bounded where a condition on it is marked `bounded`, reads a whole number of the state that a node
+    of the loop writes, or the length of a list that one writes, or the steps that LangGraph has left. (Of a node's own
+    command: the node reads and writes it.) A number that is only ever set to one constant is warned of.
     """
     told: set[frozenset[str]] = set()
     for loop in islice(nx.simple_cycles(drawn.arrows), MOST):
-        if frozenset(loop) in told or bound(drawn, loop):
+        if frozenset(loop) in told:
             continue
         told.add(frozenset(loop))
-        yield _finding(drawn, loop)
+        if not bound(drawn, loop):
+            yield _finding(drawn, loop)
+        elif stuck := _stuck(drawn, loop):
+            yield stuck
 
 
 def bound(drawn: Drawn, loop: Sequence[str]) -> bool:
     """Whether a condition on the loop ends it after some rounds."""
     ways = [way for way in _conditions(drawn, loop) if _leaves(way, loop)]
-    counters = {key for name in loop if name in drawn.parts for key in _counters(drawn, drawn.parts[name])}
-    return any(way.at_most or counters & way.reads for way in ways)
+    return any(_certain(drawn, way, loop) or _counters(drawn, loop) & way.reads for way in ways)
+
+
+def _certain(drawn: Drawn, way: Way, loop: Sequence[str]) -> bool:
+    """Whether it is bounded by anything but a count."""
+    grown = {key for part in _parts(drawn, loop) for key in keys_of_kind(drawn, part, list, tuple, Sequence)}
+    return bool(way.at_most or drawn.managed & way.reads or ("len" in way.reads and grown & way.reads))
+
+
+def _parts(drawn: Drawn, loop: Sequence[str]) -> list[Part]:
+    return [drawn.parts[name] for name in loop if name in drawn.parts]
+
+
+def _counters(drawn: Drawn, loop: Sequence[str]) -> set[str]:
+    """Whole numbers of the state that nodes of the loop may write."""
+    return {key for part in _parts(drawn, loop) for key in keys_of_kind(drawn, part, int)}
+
+
+def _stuck(drawn: Drawn, loop: Sequence[str]) -> Finding | None:
+    """A loop whose one bound is a number that all its nodes set to the same constant, and nothing counts."""
+    ways = [way for way in _conditions(drawn, loop) if _leaves(way, loop)]
+    counts = set().union(*(_counters(drawn, loop) & way.reads for way in ways))
+    if len(counts) != 1 or any(_certain(drawn, way, loop) for way in ways):
+        return None
+    (key,) = counts
+    writers = [p for p in _parts(drawn, loop) if p.writes is None or key in p.writes]
+    values = {only_value(part.runs, key) if part.inside is None else None for part in writers}
+    if len(values) != 1 or None in values or not isinstance(drawn.channels.get(key), LastValue):
+        return None
+    way, node = " -> ".join(drawn.at(name) for name in [*loop, loop[0]]), drawn.at(writers[0].name)
+    text = f"the loop {way} goes by '{key}', and node '{node}' sets it to {values.pop()} in every round"
+    cure = f"count, as in state.get('{key}', 0) + 1, or mark the condition jg.bounded(condition, at_most=3)"
+    return Finding("unbounded-loop", node, key, f"{text}: {cure}", "warning")
 
 
 def _conditions(drawn: Drawn, loop: Sequence[str]) -> list[Way]:
@@ -47,27 +82,6 @@ def _conditions(drawn: Drawn, loop: Sequence[str]) -> list[Way]:
 
 def _leaves(way: Way, loop: Sequence[str]) -> bool:
     return bool(set(way.ends) - set(loop)) or len(way.ends) > 1 or way.kind == "send"
-
-
-def _counters(drawn: Drawn, part: Part) -> set[str]:
-    """Whole numbers of the state that a node writes."""
-    if part.inside is not None:
-        kinds = {key: getattr(drawn.channels.get(key), "typ", None) for key in part.writes or ()}
-        return {key for key, kind in kinds.items() if plain_type(kind) is int}
-    written = _hints(hints_of(part.runs).get("return"))
-    if part.writes is None:  # it does not say what it writes: what it names, of the state's numbers
-        from judgegraph.wiring.code import mentions
-
-        named = mentions(part.runs) & set(drawn.channels)
-        written = {key: getattr(drawn.channels[key], "typ", None) for key in named}
-    return {key for key, hint in written.items() if plain_type(hint) is int}
-
-
-def _hints(schema: Any) -> dict[str, Any]:
-    try:
-        return get_type_hints(schema, include_extras=True) if isinstance(schema, type) else {}
-    except Exception:  # whatever stands in a user's annotations
-        return {}
 
 
 def _finding(drawn: Drawn, loop: Sequence[str]) -> Finding:

@@ -25,8 +25,9 @@ def unreached(drawn: Drawn) -> Iterator[Finding]:
 
 
 def dead_ends(drawn: Drawn) -> Iterator[Finding]:
-    """Nodes from which nothing leads on."""
-    for name in drawn.parts:
+    """Nodes from which nothing leads on, in a graph that leads others to the end: a run may stop without."""
+    said = any(end == END for _, end in drawn.edges)
+    for name in drawn.parts if said else ():
         if not drawn.arrows.out_degree(name):
             node = drawn.at(name)
             text = f"nothing leads on from node '{node}': add_edge('{name}', END), or the edge that was forgotten"

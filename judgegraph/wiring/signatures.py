@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, Required, Union, get_args, get_origin, get_type_hints
 
 import typing_extensions
+from langgraph.types import Command
 from pydantic import BaseModel
 
 from judgegraph.types import EvalState
@@ -84,10 +85,15 @@ def _written(hint: Any, whole: Any) -> Keys | None:
     if len(members(hint)) > 1:
         parts = [_written(part, whole) for part in members(hint)]
         return None if None in parts else frozenset(key for part in parts for key in part or ())
-    if hint is None or hint is whole or hint is EvalState:
+    if hint is None or hint is whole or hint is EvalState or _is_command(hint):
         return None
     needed, optional = keys_of(hint)
     return needed | optional or None
+
+
+def _is_command(hint: Any) -> bool:
+    kind = get_origin(hint) or hint
+    return isinstance(kind, type) and issubclass(kind, Command)
 
 
 def members(hint: Any) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ from judgegraph.wiring.ways import Choice
 
 MOST = 4_000  # steps that are looked at
 WIDE = 1_000  # choices side by side
+MIXED = 64  # choices of one node that is sent to several times
 
 
 class Run(NamedTuple):
@@ -123,11 +124,19 @@ def _options(drawn: Drawn, run: Run) -> list[Choice]:
     found = [Choice(to=frozenset(b for a, b in drawn.edges if a == run.node))]
     for way in drawn.ways.get(run.node, ()):
         found = [one | other for one in found for other in way.choices()]
-    if run.sent and len(found) > 1:  # several of it run, and they need not agree
-        everything = Choice()
-        for one in found:
-            everything |= Choice(one.to, one.sent)
-        found.append(everything)
+    return [*found, *_unions(found)] if run.sent else found  # several of it run, and they need not agree
+
+
+def _unions(options: Iterable[Choice]) -> set[Choice]:
+    """What several runs of one node may choose between them; of too many only all at once."""
+    found: set[Choice] = set()
+    for option in options:
+        one = Choice(option.to, option.sent)
+        found |= {one, *(one | other for other in found)}
+        if len(found) > MIXED:
+            return {
+                Choice(*(frozenset().union(*names) for names in zip(*((o.to, o.sent) for o in options), strict=True)))
+            }
     return found
 
 

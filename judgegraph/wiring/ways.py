@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
 from langgraph.graph import END
 from langgraph.types import Command, Send
 
-from judgegraph.wiring.code import builds_list, function_of, functions, hints_of, mentions, repeats, sends
+from judgegraph.wiring.code import function_of, functions, hints_of, mentions, repeats, sends
+from judgegraph.wiring.fan_outs import may_send_nothing
+from judgegraph.wiring.flow import returns
 from judgegraph.wiring.signatures import members
 
 Kind = Literal["one", "many", "send"]
@@ -36,7 +38,8 @@ class Way:
         ends: all nodes that it may lead to, END among them. sent: those that its code sends to.
         several: it may send to one node more than once. mapped: its targets are listed where the edge is added.
         at_most: rounds, by `bounded`.
-        never_empty: it always sends something. opaque: its code cannot be seen, so it may send too.
+        never_empty: it always sends something, as it says or as its code shows. opaque: its code cannot be seen, so it
+            may send too. unsure: whether it names one node or several cannot be seen.
         outcomes: the sets of nodes that it chooses between, where its function has an attribute of that name.
         goto: it is a node's command. reads: every name that its code mentions.
     """
@@ -51,6 +54,7 @@ class Way:
     at_most: int | None = None
     never_empty: bool = False
     opaque: bool = False
+    unsure: bool = False
     outcomes: tuple[tuple[str, ...], ...] = ()
     goto: bool = False
     reads: frozenset[str] = frozenset()
@@ -73,6 +77,11 @@ class Way:
         return [Choice(sent=self.sent), *named, *nothing]
 
 
+def other_way(way: Way) -> Way:
+    """It as it may be instead, where it cannot be seen whether it names one node or several."""
+    return replace(way, kind="many" if way.kind == "one" else "one") if way.unsure else way
+
+
 def _nodes(ends: Collection[str]) -> frozenset[str]:
     return frozenset(ends) - {END}
 
@@ -83,14 +92,15 @@ def way_of(source: str, branch: Any, nodes: Collection[str]) -> Way:
     said, mapped = mentions(function), branch.ends is not None
     ends = tuple(dict.fromkeys(branch.ends.values())) if mapped else _guessed(said, nodes)
     makes, to = sends(function)
-    kind, opaque = kind_of(function, makes)
+    kind, unsure = kind_of(function, makes)
     to &= set(ends)
     if kind == "send" and not to:
         to = _nodes(ends)
     return Way(
         source, kind, ends, function, sent=to if kind == "send" else frozenset(), mapped=mapped, reads=said,
-        at_most=getattr(function, "at_most", None), never_empty=bool(getattr(function, "never_empty", False)),
-        outcomes=tuple(map(tuple, getattr(function, "outcomes", ()))), opaque=opaque,
+        at_most=getattr(function, "at_most", None), never_empty=_never_empty(function) if kind == "send" else False,
+        outcomes=tuple(map(tuple, getattr(function, "outcomes", ()))), unsure=unsure,
+        opaque=unsure and next(functions(function), None) is None,
         several=kind == "send" and repeats(function),
     )  # fmt: skip
 
@@ -117,8 +127,12 @@ def _guessed(said: Collection[str], nodes: Collection[str]) -> tuple[str, ...]:
     return (*found, END) if found and {"END", END} & set(said) else tuple(found) or (*nodes, END)
 
 
+def _never_empty(function: Any) -> bool:
+    return bool(getattr(function, "never_empty", False)) or not may_send_nothing(function)
+
+
 def kind_of(function: Any, makes_sends: bool) -> tuple[Kind, bool]:
-    """Whether it chooses one name, names several, or sends; and whether that is unknown."""
+    """Whether it chooses one name, names several, or sends; and whether it may as well be several for one."""
     leaves = members(hints_of(function).get("return"))
     if any(Send in (leaf, *members(get_args(leaf)[0] if get_args(leaf) else None)) for leaf in leaves):
         return "send", False
@@ -126,9 +140,10 @@ def kind_of(function: Any, makes_sends: bool) -> tuple[Kind, bool]:
         return "one", False
     if makes_sends:
         return "send", False
-    if any(_is_list(leaf) for leaf in leaves) or builds_list(function):
+    if leaves and all(_is_list(leaf) for leaf in leaves):
         return "many", False
-    return "one", next(functions(function), None) is None
+    returned = returns(function)
+    return ("many" if returned == {"list"} else "one"), returned not in ({"list"}, {"name"})
 
 
 def _is_name(leaf: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from types import BuiltinFunctionType
 from typing import Any
 
 from langgraph.channels import BinaryOperatorAggregate, LastValue
@@ -13,6 +12,8 @@ from langgraph.channels.base import BaseChannel
 from judgegraph.wiring.code import hints_of
 from judgegraph.wiring.drawn import NOTHING, Drawn, Part
 from judgegraph.wiring.finding import Finding, listed
+from judgegraph.wiring.kinds import written
+from judgegraph.wiring.reducer import doubles, fails, fits, keeps_one
 from judgegraph.wiring.signatures import Keys, plain_type
 
 SHARED = {"scores", "rectifications", "suggestions", "aspects", "findings", "comparisons", "corrections", "notes"}
@@ -55,43 +56,42 @@ def reducers(drawn: Drawn) -> Iterator[Finding]:
     """Reducers that double what passes through a subgraph, do not fit their key's type, or are not there."""
     for key, channel in sorted(drawn.channels.items()):
         writers = [n for n, part in sorted(drawn.parts.items()) if key in _all(part)]
-        if isinstance(channel, BinaryOperatorAggregate):
-            if (found := _misfit(drawn, key, channel, writers)) or (found := _doubling(drawn, key, channel)):
-                yield found
-        elif key in SHARED and isinstance(channel, LastValue) and (found := _overwritten(drawn, key, writers)):
+        joined = isinstance(channel, BinaryOperatorAggregate)
+        alone = key in SHARED and (keeps_one(channel) if joined else isinstance(channel, LastValue))
+        found = (_misfit(drawn, key, channel, writers) or _doubling(drawn, key, channel)) if joined else None
+        if found or (alone and (found := _overwritten(drawn, key, writers))):
             yield found
 
 
 def _misfit(drawn: Drawn, key: str, channel: Any, writers: list[str]) -> Finding | None:
-    kind, reducer = declared(drawn, key, channel), channel.operator
-    made = plain_type(hints_of(reducer).get("return"))
-    if not _unfit(kind, reducer, made):
-        return None
-    node, name = drawn.at(writers[0]) if writers else drawn.path[:-1], getattr(reducer, "__name__", str(reducer))
-    where = f" of '{drawn.path[:-1]}'" if drawn.path else ""
-    joins = made.__name__ if made else "other things"
-    text = f"key '{key}'{where} is a {kind.__name__}, and its reducer {name} joins {joins}"
+    kind, made = declared(drawn, key, channel), plain_type(hints_of(channel.operator).get("return"))
+    given: dict[Any, list[str]] = {}
+    for name in writers:
+        for one in written(drawn.parts[name], key):
+            given.setdefault(one, []).append(name)
+    if not fits(kind, made):
+        return _unfit(drawn, key, channel, f"joins {made.__name__}", writers)
+    if wrong := fails(channel, kind, given):
+        what = listed(sorted(one.__name__ for one in wrong)).replace("'", "")
+        by = [name for one in wrong for name in given.get(one, ())]
+        return _unfit(drawn, key, channel, f"cannot join {what} with it", by)
+    return None
+
+
+def _unfit(drawn: Drawn, key: str, channel: Any, does: str, writers: list[str]) -> Finding:
+    kind, name = declared(drawn, key, channel), getattr(channel.operator, "__name__", str(channel.operator))
+    node, where = drawn.at(writers[0]) if writers else drawn.path[:-1], f" of '{drawn.path[:-1]}'" if drawn.path else ""
     who = f" (written by {listed(drawn.at(w) for w in writers)})" if writers else ""
     fitting = "jg.merged" if issubclass(kind, dict) else "one that takes and returns a " + kind.__name__
-    return Finding("wrong-reducer", node, key, f"{text}{who}: use {fitting}")
+    if key in SHARED and not issubclass(kind, dict):
+        fitting = "the type and the reducer that it has in jg.EvalState"
+    text = f"key '{key}'{where} is a {kind.__name__}, and its reducer {name} {does}{who}: use {fitting}"
+    return Finding("wrong-reducer", node, key, text)
 
 
 def declared(drawn: Drawn, key: str, channel: BaseChannel[Any, Any, Any]) -> Any:
     """The class of a key's values."""
     return plain_type(getattr(channel, "typ", None)) or type(getattr(channel, "value", None))
-
-
-def _unfit(kind: type, reducer: Any, made: Any) -> bool:
-    if made is not None:
-        return not (issubclass(made, kind) or issubclass(kind, made))
-    if isinstance(reducer, BuiltinFunctionType):
-        try:
-            reducer(kind(), kind())
-        except TypeError:
-            return True
-        except Exception:  # the class has no empty value
-            return False
-    return False
 
 
 def _doubling(drawn: Drawn, key: str, channel: Any) -> Finding | None:
@@ -109,13 +109,7 @@ def _adds(channel: Any) -> bool:
     if channel.operator in (operator.add, operator.concat, operator.iadd, operator.iconcat):
         return True
     kind = plain_type(getattr(channel, "typ", None)) or type(getattr(channel, "value", None))
-    if kind not in (list, tuple):
-        return False
-    one = kind([object()])
-    try:
-        return len(channel.operator(kind(one), kind(one))) > 1
-    except Exception:  # it wants values of its own kind
-        return False
+    return kind in (list, tuple) and doubles(channel.operator, kind)
 
 
 def _overwritten(drawn: Drawn, key: str, writers: list[str]) -> Finding | None:
@@ -124,6 +118,8 @@ def _overwritten(drawn: Drawn, key: str, writers: list[str]) -> Finding | None:
         for other in writers[number + 1 :]:
             if drawn.steps.together(one, other):
                 node, who = drawn.at(other), f"'{drawn.at(one)}' and '{drawn.at(other)}'"
-                text = f"{who} both write '{key}', which has no reducer in this state, so the later one's stands alone"
+                bare = isinstance(drawn.channels[key], LastValue)
+                why = "which has no reducer in this state" if bare else "which has a reducer that keeps one of two"
+                text = f"{who} both write '{key}', {why}, so the later one's stands alone"
                 return Finding("wrong-reducer", node, key, f"{text}: give it {REDUCER}")
     return None

@@ -156,11 +156,31 @@ async def test_only_members_and_only_its_stage_count():
 
 
 async def test_two_outputs_and_two_orders_are_questions_of_their_own():
-    ballots = [ballot("a", 2), ballot("a", 4, of="rival"), ballot("a", 5, repeat=1), ballot("b", 4)]
+    ballots = [ballot("a", 2), ballot("a", 5, repeat=1), ballot("b", 4), *(ballot(m, 4, of="rival") for m in "ab")]
     found = (await agreed(ballots))["scores"]
     assert {key: s.value for key, s in found.items()} == {
         "Clarity/panel/final/0": 3.0, "Clarity/panel/final/0/rival": 4.0, "Clarity/panel/final/1": 5.0,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rivals", "value", "status", "note"),
+    [
+        ([ballot("a", 4, of="rival"), ballot("b", 5, of="rival")], 4.5, "ok", None),
+        ([ballot("a", 4, of="rival")], None, None, "no score of the rival: a judged it, a, b the output"),
+        ([ballot("a", 4, of="rival"), ballot("b", of="rival")], None, None, "no score of the rival: a judged it, a, b"),
+        ([ballot("c", 4, of="rival")], None, None, "no score of the rival: c judged it, a, b the output"),
+        ([ballot("a", of="rival")], None, "refused", None),
+    ],
+    ids=["the same", "one of two", "one failed", "another one", "nobody could"],
+)
+async def test_the_rival_has_no_mean_of_other_judges_than_the_output(rivals, value, status, note):
+    for criteria in (None, [Criterion(name="Clarity", scale=FIVE)]):
+        found = (await agreed([ballot("a", 2), ballot("b", 4), *rivals], criteria))["scores"]
+        output, rival = found["Clarity/panel/final/0"], found.get("Clarity/panel/final/0/rival")
+        assert output.value == 3.0
+        assert output.notes[-1].startswith(note) if note else output.notes == ()
+        assert (rival and rival.value, rival and rival.status) == (value, status)
 
 
 async def test_nothing_to_combine_is_told():

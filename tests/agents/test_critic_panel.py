@@ -8,15 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
+from langgraph.errors import GraphInterrupt
 from langgraph.graph import END, START, StateGraph
 from review_cases import ABSTAINED, CLARITY, SAMPLE, THREE, TONE, WARM, asked_of, schema_of
 
 import judgegraph as jg
 from judgegraph.agents.critic_panel import ROLES, CriticPanel
 from judgegraph.agents.reconcile import joined_advice, reconciled
+from judgegraph.agents.sage import Sage
+from judgegraph.agents.self_reflection import SelfReflection
 from judgegraph.agents.under_review import Critique, Reviewed
 from judgegraph.calls import Reader
-from judgegraph.errors import ConfigError, ReplyError
+from judgegraph.errors import AuthError, ConfigError, ReplyError
 from judgegraph.prompts.criteria_sets import criteria_set
 from judgegraph.testing import scripted
 from judgegraph.types import Note, Rectification, Suggestion, keyed
@@ -249,7 +252,7 @@ class Fixed:
         self.name, self.answer, self.notes, self.suggestions = name, answer, notes, suggestions
 
     async def __call__(self, state: Reviewed) -> Critique:
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         await asyncio.sleep(0)
         verdict = said(self.answer)
@@ -299,9 +302,87 @@ async def test_a_critic_that_raises_for_a_bad_reply_is_left_out():
     assert (one.value, one.notes) == (2.0, ("b was left out: timeout: late",))
 
 
-async def test_another_error_of_a_critic_is_not_hidden():
-    with pytest.raises(KeyError):
-        await of_critics(Fixed(A, 2.0), Fixed(B, KeyError("bug")))(STATE)
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("an error without words")
+
+
+NO_CRITIQUE = {  # what a critic returns -> why it is left out
+    "nothing": (None, "it wrote no rectifications"),
+    "an empty table": ({}, "it wrote no rectifications"),
+    "advice alone": ({"suggestions": []}, "it wrote no rectifications"),
+    "a list": ({"rectifications": [], "suggestions": []}, "its rectifications are of type list"),
+    "plain values": ({"rectifications": {"x": {"value": 2}}}, "one of its rectifications is of type dict"),
+    "plain advice": ({"rectifications": {}, "suggestions": ["x"]}, "one of its suggestions is of type str"),
+    "plain notes": ({"rectifications": {}, "notes": ["x"]}, "its notes are of type list"),
+}
+
+
+def returning(value):
+    async def odd(state: Reviewed):
+        return value
+
+    return odd
+
+
+@pytest.mark.parametrize(("written", "why"), NO_CRITIQUE.values(), ids=NO_CRITIQUE)
+async def test_a_critic_that_writes_no_critique_is_left_out(written, why):
+    found = await of_critics(Fixed(A, 2.0), returning(written))(STATE)
+    (one,) = found["rectifications"].values()
+    assert (one.status, one.value, one.notes) == ("ok", 2.0, (f"odd was left out: agent_error: {why}",))
+    assert [(n.text, n.status) for n in found["notes"].values()] == [
+        (f"odd was left out for 1 of 1 criteria: {why}", "agent_error")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (KeyError("bug"), "agent_error: KeyError: 'bug'"), (ConfigError("no such file"), "no such file"),
+        (Mute(), "agent_error: Mute"), (ReplyError("odd", "no status"), "agent_error: ReplyError: odd"),
+    ],
+)  # fmt: skip
+async def test_a_critic_that_raises_is_left_out(error, why):
+    written = await of_critics(Fixed(A, 2.0), Fixed(B, error))(STATE)
+    (one,) = written["rectifications"].values()
+    assert (one.value, len(one.notes)) == (2.0, 1)
+    assert one.notes[0].startswith("b was left out: agent_error: ")
+    assert why in one.notes[0]
+
+
+async def test_where_every_critic_raises_the_panel_has_their_status():
+    written = await of_critics(Fixed(A, KeyError("bug")), Fixed(B, ReplyError("late", "timeout")), returning({}))(STATE)
+    (one,) = written["rectifications"].values()
+    assert (one.status, one.value) == ("agent_error", None)
+
+
+def ending():
+    error = ConfigError("no such judge")
+    error.ends_run = True
+    return error
+
+
+@pytest.mark.parametrize("error", [ending(), AuthError("key refused"), asyncio.CancelledError(), GraphInterrupt(())])
+async def test_what_ends_a_run_or_stops_it_is_not_hidden(error):
+    with pytest.raises(type(error)):
+        await of_critics(Fixed(A, 2.0), Fixed(B, error))(STATE)
+
+
+async def test_critics_that_say_keep_with_another_value_are_told():
+    kept = Rectification(criterion="Clarity", agent="x", value=5.0)
+    one = reconciled("panel", CLARITY, THREE, {A: kept, B: said("keep")})
+    assert (one.action, one.notes) == ("keep", ("a said 'keep' but gave 5; counted as 'keep'",))
+
+
+async def test_a_member_without_criteria_has_the_panels_and_another_keeps_its_own():
+    held = of_critics(Sage(), SelfReflection(criteria=[TONE]))
+    assert [list(c.criteria) for c in held.members.values()] == [[CLARITY], [TONE]]
+
+
+async def test_a_panel_names_whom_its_critics_ask_and_by_what():
+    held = of_critics(Sage(judge="openai:a", calls="three"), SelfReflection(judge="openai:b"), returning({}))
+    assert held.judges == ("openai:a", "openai:b")
+    assert held.prompts == ("critique_scores", "critique_definitions", "critique_criteria", "self_reflection")
 
 
 async def test_what_a_critic_noted_is_passed_on_with_its_name():

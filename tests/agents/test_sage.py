@@ -98,6 +98,37 @@ async def test_one_reply_whose_value_does_not_fit_its_verdict_keeps_the_score_wi
 
 
 @pytest.mark.parametrize(
+    ("draft", "given", "noted"),
+    [(3.0, 4, True), (3.0, 3, False), (3.4, 3, False), (3.4, 4, False), (3.4, 5, True), (3.0, None, False)],
+)
+async def test_another_value_beside_keep_is_told_and_the_points_next_to_a_weighted_draft_are_none(draft, given, noted):
+    said, _ = await judged(review("keep", given), draft=THREE.model_copy(update={"value": draft}))
+    told = f"said 'keep' but gave {given} for a score of {draft:g}; the score stands"
+    assert (said.action, [n for n in said.notes if "stands" in n]) == ("keep", [told] if noted else [])
+
+
+async def test_another_label_beside_keep_is_told():
+    entry = {"rectifications": {"tone": {"reason": "r", "verdict": "keep", "label": "cold"}}}
+    said, _ = await judged(entry, criterion=TONE, draft=WARM)
+    assert (said.action, said.notes[-1]) == ("keep", "said 'keep' but gave cold for a score of warm; the score stands")
+
+
+@pytest.mark.parametrize("verdict", ["KEEP", "Keep ", "\tkeep"])
+async def test_the_case_of_a_verdict_costs_no_other_call(verdict):
+    judge = scripted(review(verdict, 3))
+    sage = Sage(judge=judge, criteria=[CLARITY], reader=Reader("stated"))
+    said = (await sage({"sample": SAMPLE, "scores": keyed(THREE)}))["rectifications"]["Clarity/sage"]
+    assert (said.status, said.action, len(judge.calls)) == ("ok", "keep", 1)
+
+
+async def test_without_any_criteria_it_goes_by_the_names_and_scales_of_the_drafts():
+    judge = scripted({"rectifications": {"tone": {"reason": "r", "verdict": "change", "label": "cold"}}})
+    bare = THREE.model_copy(update={"scale": None})
+    written = await Sage(judge=judge, reader=Reader("stated"))({"sample": SAMPLE, "scores": keyed(bare, WARM)})
+    assert {r.criterion: r.label for r in written["rectifications"].values()} == {"Tone": "cold"}
+
+
+@pytest.mark.parametrize(
     ("labels", "label", "note"),
     [
         (["cold", "cold", "warm"], "cold", ()),

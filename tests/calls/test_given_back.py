@@ -9,7 +9,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from judgegraph.calls.budget import Budget, OverBudget, Purse
+from judgegraph.calls.allowance import Allowance, allowance
+from judgegraph.calls.budget import Budget, OverAllowance, OverBudget, Purse
 from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, UnitCalls, Waiters, context, unit
 from judgegraph.calls.exchange import Call
@@ -136,8 +137,29 @@ def fails(after):
     return node
 
 
-def at_rest(judge, run):
+def within(part, node):
+    """A node that asks within the allowance of a part of its sample's work; what has no room there is left out."""
+
+    async def asking():
+        before = allowance.set(part)
+        try:
+            await node()
+        except OverAllowance:
+            pass
+        finally:
+            allowance.reset(before)
+
+    return asking
+
+
+def at_rest(judge, run, parts=()):
     """Nothing that a call takes is left taken."""
+    for part in parts:
+        taken = part.purse._held
+        assert (taken.calls, taken.tokens, taken.usd, part._turn.locked()) == (0, 0, 0.0, False)
+        assert not any(asked.wanted or asked.share.open for asked in part._asked.values())
+        cap = part.purse.budget.calls
+        assert cap is None or part.purse.spent.calls <= cap
     limiter, held, slots = limiter_of(judge), run.purse._held, run.slots(judge)
     assert slots is None or slots._value == run.width
     assert (limiter._in_flight, len(limiter._queue)) == (0, 0)
@@ -352,7 +374,15 @@ async def test_a_reply_after_one_without_choices_is_kept_with_what_both_took(mon
     assert tuple(kept)[3] == pytest.approx(0.0072)
 
 
-async def fuzz(seed):
+def drawn_part(draw, parts):
+    """An allowance of one sample's work, of several kinds, half of them inside another one."""
+    caps = [{"calls": 1}, {"calls": 2}, {"tokens": 600}, {"tokens": 5000}, {"calls": 3, "tokens": 700}]
+    around = drawn_part(draw, parts) if draw.random() < 0.5 else None
+    parts.append(Allowance(Purse(Budget(**draw.choice(caps)), prices=Prices({}, {}, "")), around))
+    return parts[-1]
+
+
+async def fuzz(seed, parted=False):
     draw = random.Random(seed)
 
     async def answer():
@@ -372,11 +402,15 @@ async def fuzz(seed):
 
     def nodes(number):
         texts = [f"shared {draw.randrange(4)}" if draw.random() < 0.6 else f"own {number} {k}" for k in range(3)]
-        yield from (asks(judge, text) for text in texts)
+        asking = [asks(judge, text) for text in texts]
+        if parted:
+            some = [None, drawn_part(draw, parts), drawn_part(draw, parts)]
+            asking = [within(draw.choice(some), node) for node in [*asking, *asking]]
+        yield from asking
         if draw.random() < 0.2:
             yield fails(draw.random() * 10)
 
-    tasks = []
+    tasks, parts = [], []
     for number in range(24):
         tasks.append(sample(run, draw.choice([0.5, 4, 30]), *nodes(number)))
         await asyncio.sleep(draw.choice([0, 0, 0.05, 2]))
@@ -389,7 +423,7 @@ async def fuzz(seed):
     for _ in range(10):
         await asyncio.sleep(0)  # calls that nobody wants any more come to their end
     kinds = {one if isinstance(one, str) else type(one).__name__ for one in done}
-    at_rest(judge, run)
+    at_rest(judge, run, parts)
     judge.model.answer, run.purse.budget = slow(0), None
     assert await sample(run, 4, asks(judge, "a fresh one")) == "ok"
     at_rest(judge, run)
@@ -397,7 +431,10 @@ async def fuzz(seed):
     return kinds
 
 
-def test_whatever_ends_a_sample_nothing_that_it_took_is_lost(monkeypatch):
+@pytest.mark.parametrize(
+    ("parted", "seeds"), [(False, 150), (True, 60)], ids=["the run's budget", "and those of parts of the work"]
+)
+def test_whatever_ends_a_sample_nothing_that_it_took_is_lost(monkeypatch, parted, seeds):
     monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.5)
-    ends = set().union(*(virtually(fuzz(seed)) for seed in range(150)))
+    ends = set().union(*(virtually(fuzz(seed, parted)) for seed in range(seeds)))
     assert ends == {"ok", "agent_error", "timeout", "over_budget", "CancelledError"}

@@ -144,6 +144,12 @@ def mistyped():
 def nothing():
     return None
 
+def named(critic: str | None = None):
+    return sageval(critic=critic)
+
+def unsaid(critic=None):
+    return sageval(critic=critic)
+
 def broken():
     graph = StateGraph(jg.EvalState)
     graph.add_edge(START, "gone")
@@ -208,6 +214,33 @@ def test_a_factory_that_fails_is_named(file, name, settings, more, said):
     assert re.search(said, told(f"{file}:{name}", *settings, **more))
 
 
+@pytest.mark.parametrize("name", ["none", "null", "None", ""])
+def test_none_is_a_critics_name_like_another(name):
+    said = f"sageval: critic: no critic '{name}'; known: sage, "
+    assert told("sageval", f"critic={name}").startswith(said)
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        graph_of("sageval", criteria=None, judge=None, settings=(), critic=name)
+
+
+@pytest.mark.parametrize("name", ["none", "null", ""])
+def test_a_factory_of_ones_own_gets_the_critic_as_it_is_written(file, name):
+    for factory in ("named", "unsaid"):
+        with pytest.raises(ConfigError, match=f"no critic '{name}'"):
+            graph_of(f"{file}:{factory}", criteria=None, judge=None, settings=(), critic=name)
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+@pytest.mark.parametrize("at", ["import", "call"])
+def test_a_file_that_exits_ends_no_command_as_if_all_were_well(tmp_path, command, at):
+    code = {"import": "import sys\nsys.exit(0)\n", "call": "import sys\ndef build():\n    sys.exit(0)\n"}[at]
+    (tmp_path / "exit.py").write_text(code)
+    (tmp_path / "data.jsonl").write_text('{"id": "1", "query": "Why?", "output": "Because it rains."}\n')
+    data = [f"{tmp_path}/data.jsonl"] if command == "run" else []
+    done = CliRunner().invoke(main, [command, f"{tmp_path}/exit.py:build", *data])
+    assert done.exit_code == 1
+    assert "SystemExit: 0" in done.output
+
+
 def test_a_judge_is_none_where_the_command_line_names_none():
     assert judge_of(None, None) is None
     assert judge_of("openai:m", None) == "openai:m"
@@ -218,3 +251,9 @@ def test_a_judge_is_none_where_the_command_line_names_none():
 def test_methods_keep_their_own_default_judge():
     assert dict(agents_of(built("sageval")))["evaluate"].judge == "embedded"
     assert dict(agents_of(built("sageval", judge="openai:m")))["evaluate"].judge == "openai:m"
+
+
+@pytest.mark.parametrize("command", ["run", "plan", "check", "show", "review"])
+def test_the_help_says_what_a_method_is(command):
+    said = " ".join(CliRunner().invoke(main, [command, "--help"]).output.split())
+    assert "METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory" in said

@@ -21,8 +21,8 @@ def form(tmp_path):
     return str(path)
 
 
-def reviewed(*args, answers=""):
-    return CliRunner().invoke(main, ["review", "sageval", *args], input=answers)
+def reviewed(*args, answers="", method="sageval"):
+    return CliRunner().invoke(main, ["review", method, *args], input=answers)
 
 
 def test_an_accepted_criterion_is_judged_by_and_saved(form, tmp_path):
@@ -72,7 +72,123 @@ def test_a_file_that_is_there_is_not_written_over(form, tmp_path):
     assert save.read_text() == "mine"
 
 
-def test_a_method_without_criteria_of_its_own_says_so(form):
-    done = CliRunner().invoke(main, ["review", "fennec", form])
+@pytest.mark.parametrize("criteria", [None, "summary"])
+def test_what_is_saved_has_the_methods_task(criteria, form, tmp_path):
+    save = tmp_path / "mine.yaml"
+    done = reviewed(form, *(["-c", criteria] if criteria else []), "--save", str(save), answers="r\n" * 9)
+    assert done.exit_code == 0, done.output
+    assert criteria_set(str(save)).task == criteria_set(criteria or "forms").task
+
+
+@pytest.mark.parametrize("method", ["g-eval", "llm-score", "fennec", "coascore"])
+def test_a_method_without_a_critic_is_refused(method, form, tmp_path):
+    done = reviewed(form, "--save", str(tmp_path / "mine.yaml"), method=method)
     assert done.exit_code == 1
-    assert "no agent of the graph holds criteria" in done.output
+    assert done.output == (
+        f"ConfigError: {method} has no critic that suggests criteria, so there is nothing to decide; review takes a "
+        "method with one, such as sageval\n"
+    )
+    assert not (tmp_path / "mine.yaml").exists()
+
+
+def test_a_critic_without_criteria_is_asked_for_them(form, tmp_path):
+    (tmp_path / "bare.py").write_text(
+        "import judgegraph as jg\nfrom judgegraph.agents.sage import Sage\nfrom langgraph.graph import END, START\n"
+        "from langgraph.graph import StateGraph\n\n\ndef bare():\n    g = StateGraph(jg.EvalState)\n"
+        "    g.add_node('sage', Sage())\n    g.add_edge(START, 'sage')\n    g.add_edge('sage', END)\n    return g\n"
+    )
+    done = reviewed(form, method=f"{tmp_path / 'bare.py'}:bare")
+    assert done.exit_code == 1
+    assert "no agent of the graph holds criteria; say by --criteria what it judges by" in done.output
+
+
+def test_the_critic_is_swapped_by_name(form):
+    done = reviewed(form, "--critic", "self-reflection")
+    assert done.exit_code == 0, done.output
+    assert "accept" not in done.output, "it suggests nothing"
+    assert "no critic 'nobody'" in reviewed(form, "--critic", "nobody").output
+
+
+def test_fields_are_read_from_the_columns_that_are_named(form, tmp_path):
+    path = tmp_path / "renamed.jsonl"
+    path.write_text(Path(form).read_text().replace('"output":', '"answer":'))
+    assert reviewed(str(path), answers="r\n").exit_code == 1
+    done = reviewed(str(path), "-f", "output=answer", answers="r\n")
+    assert done.exit_code == 0, done.output
+    assert "new criterion Privacy" in done.output
+
+
+TWO = '''
+from dataclasses import dataclass
+from judgegraph.agents.under_review import Critique, Reviewed
+from judgegraph.graphs import sageval
+from judgegraph.types import Rectification, Suggestion, keyed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Two:
+    """Suggests two criteria, under names that hold the sample's."""
+
+    name: str = "two"
+    stage: str = "draft"
+
+    async def __call__(self, state: Reviewed) -> Critique:
+        said = [Rectification(criterion=s.criterion, agent=self.name) for s in state["scores"].values()]
+        new = [f"{word} of {state['sample'].id}" for word in ("Length", "Warmth")]
+        made = [Suggestion(kind="criterion", criterion=n, definition=n, agent=self.name) for n in new]
+        return {"rectifications": keyed(*said), "suggestions": made}
+
+
+def two():
+    return sageval(critic=Two())
+'''
+
+
+@pytest.fixture
+def two(tmp_path):
+    (tmp_path / "two.py").write_text(TWO)
+    return f"{tmp_path / 'two.py'}:two"
+
+
+@pytest.mark.parametrize(
+    ("answers", "more"),
+    [
+        ("a\n", ["Length of school-trip"]),
+        ("r\n", []),
+        ("r\na\n", ["Warmth of school-trip"]),
+        ("a\na\nr\na\n", ["Length of school-trip", "Warmth of school-trip", "Warmth of again"]),
+        ("a\na\ne\n", ["Length of school-trip", "Warmth of school-trip"]),
+        ("e\nx\nTone\n", None),
+    ],
+    ids=["one of two", "one rejected", "a sample", "two samples", "amid an edit", "a name that is taken"],
+)
+def test_what_was_decided_before_the_end_of_input_is_saved(answers, more, two, form, tmp_path):
+    save, rows = tmp_path / "mine.yaml", tmp_path / "three.jsonl"
+    rows.write_text(Path(form).read_text() + Path(form).read_text().splitlines(True)[0].replace("school-trip", "third"))
+    done = reviewed(str(rows), "-n", "3", "--save", str(save), answers=answers, method=two)
+    assert done.exit_code == 130, done.output
+    if more is None:
+        assert done.stderr == "stopped: nothing was decided\n"
+        assert not save.exists()
+        return
+    forms = criteria_set("forms")
+    assert [c.name for c in criteria_set(str(save)).criteria] == [*(c.name for c in forms.criteria), *more]
+    assert criteria_set(str(save)).task == forms.task
+    assert done.stderr == f"stopped: criteria: {len(forms.criteria) + len(more)}, in {save}\n"
+
+
+def test_without_a_file_it_says_that_decisions_are_lost(two, form):
+    done = reviewed(form, answers="a\n", method=two)
+    assert done.exit_code == 130
+    assert done.stderr == "stopped: what was decided is lost; --save FILE keeps it\n"
+
+
+def test_ctrl_c_while_it_judges_again_loses_no_decision(form, tmp_path):
+    (tmp_path / "two.py").write_text(
+        TWO.replace("        said = ", "        if 'criteria' in state and len(state['criteria']) > 8:\n"
+                    "            raise KeyboardInterrupt\n        said = ")
+    )  # fmt: skip
+    save = tmp_path / "mine.yaml"
+    done = reviewed(form, "--save", str(save), answers="a\na\n", method=f"{tmp_path / 'two.py'}:two")
+    assert done.exit_code == 130, done.output
+    assert [c.name for c in criteria_set(str(save)).criteria][-2:] == ["Length of school-trip", "Warmth of school-trip"]

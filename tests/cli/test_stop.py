@@ -55,7 +55,9 @@ def again(arguments, seconds=60):
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=seconds)
 
 
-@pytest.mark.parametrize(("sent", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.long), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("sent", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.long), (signal.SIGTERM, 143)]
+)
 def test_a_stopped_run_finishes_what_is_in_flight_and_the_same_command_goes_on(sent, code, data, site):
     run, slow = data.with_name("run"), site("slow=0.4")
     command = slow.command("--out", run, "--concurrency", 2)

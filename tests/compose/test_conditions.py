@@ -105,14 +105,26 @@ def test_low_is_below_a_value_or_a_share_of_the_range(condition, value, scale, d
         ([score("good", agent="a", scale=LABELS), score(3.0, agent="b")], True),
         ([score(0.5, agent="a", scale=Scale.of("0-1 any")), score(3.0, agent="b")], False),
         ([score(1.0, agent="a"), score(5.0, agent="a", of="rival")], False),
+        ([score(1.0, agent="a", of="rival"), score(5.0, agent="b", of="rival")], False),
     ],
     ids=[
         "a quarter of the range", "more", "three judges", "one failed", "one alone", "another criterion", "two stages",
         "a stage that is not looked at", "two labels", "one label", "a label and a number", "two scales", "the rival",
+        "two about the rival",
     ],
 )  # fmt: skip
 def test_judges_disagree_where_their_answers_lie_apart(scores, doubted):
     assert bool(jg.disagree()(state(*scores))) is doubted
+
+
+@pytest.mark.parametrize("condition", [jg.low(3), jg.wide(0.1), jg.failed()], ids=["low", "wide", "failed"])
+def test_a_rivals_scores_put_nothing_in_doubt(condition):
+    sure, unsure = {"4": 1.0}, {"1": 0.5, "5": 0.5}
+    fine = score(4.0, sure)
+    rivals = score(1.0, unsure, of="rival"), score(1.0, unsure, "Wit", of="rival"), lost("Tone", of="rival")
+    others = score(4.0, sure, "Wit"), score(4.0, sure, "Tone")
+    assert condition(state(fine, *others, *rivals)) == {}
+    assert condition(state(*(r.model_copy(update={"of": "output"}) for r in rivals)))
 
 
 def test_of_a_panel_the_ballots_count_and_not_what_they_were_taken_from():

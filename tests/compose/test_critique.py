@@ -6,7 +6,8 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph import registry
-from judgegraph.agents.evaluator import Evaluator
+from judgegraph.agents.evaluator import Case, Evaluator
+from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Critique, Reviewed, Sage
 from judgegraph.compose import critique as module
 from judgegraph.errors import ConfigError
@@ -193,6 +194,38 @@ async def test_a_draft_that_failed_keeps_its_status():
         assert (finals["Clarity"].status, finals["Clarity"].value) == ("refused", None)
 
 
+async def reads_nothing(state: Case) -> Critique:
+    raise AssertionError
+
+
+async def says_nothing_of_itself(state):
+    return {"rectifications": keyed(Rectification(criterion="Clarity", agent="own", reason="fine"))}
+
+
+@pytest.mark.parametrize("helper", [jg.critique, jg.refine])
+@pytest.mark.parametrize(
+    ("critic", "said"),
+    [
+        ("evaluator", "'evaluator' is no critic: it reads no scores and writes no rectifications"),
+        ("g-eval", "'g-eval' is no critic: it reads no scores and writes no rectifications"),
+        ("rouge-l", "'rouge-l' is no critic: it reads no scores and writes no rectifications"),
+        ("sageval", "'sageval' is no critic: it reads no scores; `judgegraph agents` lists critics"),
+        (Rectify(), "'sage' is no critic: it writes no rectifications"),
+        (reads_nothing, "'reads_nothing' is no critic: it reads no scores"),
+    ],
+    ids=["an agent", "a method", "a metric", "a method with a critic", "one behind a critic", "a function"],
+)
+def test_what_reviews_no_scores_is_refused(helper, critic, said):
+    with pytest.raises(ConfigError) as raised:
+        helper(critic, criteria="summary")
+    assert said in str(raised.value)
+
+
+async def test_a_critic_that_says_nothing_of_itself_serves():
+    _, finals = await critiqued(jg.critique(says_nothing_of_itself, criteria=[CLARITY]), DRAFTS[0])
+    assert finals["Clarity"].value == 4.0
+
+
 def test_the_graph_is_the_figure_of_the_docstring():
     plain, gated = module.__doc__.split("With a condition")
     assert arrows(jg.critique()) == figure(plain)
@@ -214,3 +247,19 @@ def test_every_critic_serves_and_is_wired(critic):
     assert {s.agent for s in finals.values()} == {critic}
     assert {s.draft for s in finals.values()} == {s.key for s in item.scores if s.agent == "evaluator"}
     assert {s.status for s in finals.values()} <= {"ok", "abstained"}
+
+
+@pytest.mark.parametrize(("value", "asked"), [(4.0, 0), (1.0, 1)])
+async def test_a_gate_looks_at_the_score_that_is_reviewed_and_at_no_other_judges_draft(value, asked):
+    judge = scripted(*[review(clarity=None)] * asked)
+    earlier = (score(1.0, agent="inner"), score(2.0, agent="another"))
+    node = jg.critique("sage", judge=judge, criteria=[CLARITY], samples=1, when=jg.low(below=2.5))
+    state = {"sample": SAMPLE, "scores": keyed(*earlier, score(value, agent="panel"))}
+    final = (await node.ainvoke(state))["scores"]["Clarity/sage/final/0"]
+    assert len(judge.calls) == asked
+    assert (final.value, final.draft) == (value, "Clarity/panel/draft/0")
+
+
+async def test_a_condition_by_itself_still_looks_at_every_judges_draft():
+    scores = keyed(score(1.0, agent="inner"), score(4.0, agent="panel"))
+    assert list(jg.low(below=2.5)({"scores": scores})) == ["Clarity"]

@@ -8,7 +8,7 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph import registry
-from judgegraph.agents.evaluator import Case, Scored
+from judgegraph.agents.evaluator import Case, Evaluator, Scored
 from judgegraph.compose import escalate as module
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, sageval
@@ -111,6 +111,45 @@ async def test_an_agent_that_says_nothing_of_a_criterion_is_missed():
     _, finals = await judged(scripted(reply(clarity=2, wit=2)), half)
     assert finals["Wit"].value == 2.0
     assert "the strong judge gave no score, the cheap judge's score stands" in finals["Wit"].notes[-1]
+
+
+@pytest.mark.parametrize("place", ["cheap", "strong"])
+async def test_a_judge_that_does_not_say_what_it_reads_and_writes_is_told_all_that_a_method_is(place):
+    inner = StateGraph(jg.EvalState)
+    rater = Evaluator(judge=scripted(reply(clarity=4)), reader=jg.Reader(), name="rater", stage="final")
+    inner.add_node("rate", rater)
+    inner.add_edge(START, "rate")
+
+    async def silent(state):
+        agent = f"silent-{state['sample'].id}"
+        return {"scores": keyed(*(Score(criterion=c.name, agent=agent, value=4.0) for c in state["criteria"]))}
+
+    for judge in (inner.compile(), silent):
+        cheap, strong = (judge, scripted()) if place == "cheap" else (scripted(reply(clarity=2)), judge)
+        final, finals = await judged(cheap, strong, criteria=[CLARITY])
+        assert finals["Clarity"].value == 4.0
+        assert "criteria" not in final
+    graph = StateGraph(jg.EvalState)
+    graph.add_node("judge", jg.escalate(inner.compile(), silent, when=LOW, criteria=[CLARITY]))
+    graph.add_edge(START, "judge")
+    assert [f for f in jg.check(graph.compile(), strict=False).findings if f.severity == "error"] == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "value", "note"),
+    [
+        ("cheap", 4.0, "escalated: there is no answer (agent_error)"),
+        ("strong", 2.0, "the strong judge failed (agent_error), the cheap judge's score stands"),
+    ],
+)
+async def test_a_judge_that_raises_has_failed_and_the_other_one_counts(broken, value, note):
+    async def breaks(state: Case) -> Scored:
+        raise ZeroDivisionError("by zero")
+
+    judges = {"cheap": scripted(reply(clarity=2)), "strong": scripted(reply(clarity=4)), broken: breaks}
+    _, finals = await judged(**judges, when=["failed", LOW], criteria=[CLARITY])
+    assert finals["Clarity"].value == value
+    assert note in finals["Clarity"].notes[-1]
 
 
 async def test_graphs_answer_with_their_finals_and_keep_their_own_scores():

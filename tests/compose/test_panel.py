@@ -6,18 +6,20 @@ from dataclasses import dataclass
 
 import pytest
 from drawing import arrows
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, interrupt
 
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Case, Evaluator, Scored
 from judgegraph.calls import Endpoint, Reader
 from judgegraph.compose.node import as_node
-from judgegraph.errors import ConfigError
+from judgegraph.errors import AuthError, ConfigError, ReplyError
 from judgegraph.graphs import sageval
 from judgegraph.graphs.sageval import builder
 from judgegraph.testing import scripted
-from judgegraph.types import Criterion, EvalState, Finding, Sample, Scale, Score, Scores, keyed
+from judgegraph.types import Criterion, EvalState, Finding, Note, Sample, Scale, Score, Scores, keyed
 
 SAMPLE = Sample(id="s1", source="The bridge closed on Monday. Repairs take a year.", output="It is closed for a year.")
 CLARITY = Criterion(name="Clarity", definition="One reading only.")
@@ -138,6 +140,104 @@ async def test_a_judge_that_fails_is_left_out_and_told_of():
     found = (await run(node))["scores"]["Clarity/panel/final/0"]
     assert (found.value, found.status) == (4.0, "ok")
     assert [note.split(":")[0] for note in found.notes] == ["panel-2 left out", "panel-says left out"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breaks:
+    """Raises, whatever it is asked."""
+
+    error: BaseException
+    name: str = "breaks"
+
+    async def __call__(self, state: Case) -> Scored:
+        raise self.error
+
+
+def inside(node):
+    graph = StateGraph(EvalState)
+    graph.add_node("judge", node)
+    graph.add_edge(START, "judge")
+    return graph.compile(name="inside")
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("around", [lambda node: node, inside, jg.each], ids=["an agent", "a graph", "each"])
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (ZeroDivisionError("by\nzero"), "agent_error", "ZeroDivisionError: by zero"),
+        (ConfigError("no such file"), "agent_error", "ConfigError: no such file"),
+        (ReplyError("too late", "timeout"), "timeout", "ReplyError: too late"),
+        (Mute(), "agent_error", "Mute"),
+    ],
+    ids=["any error", "a setting", "a reply", "an error that cannot be told"],
+)
+async def test_a_judge_that_raises_has_a_failed_ballot_and_the_panel_goes_on(around, error, status, reason):
+    node = jg.panel({"broken": around(Breaks(error=error))}, Says(answer=4), criteria=[CLARITY])
+    final = await run(node)
+    ballot = final["scores"]["Clarity/broken/ballot/0"]
+    assert (ballot.status, ballot.answer, ballot.reason, ballot.scale) == (status, None, reason, CLARITY.scale)
+    found = final["scores"]["Clarity/panel/final/0"]
+    assert (found.value, found.notes) == (4.0, (f"broken left out: {status}: {reason}",))
+    assert final["notes"] == keyed(Note(agent="broken", text=f"failed: {reason}", status=status))
+
+
+async def test_where_a_judge_raises_and_no_criteria_are_known_there_is_a_note():
+    final = await run(jg.panel(Breaks(error=ValueError("odd")), Evaluator(criteria=[CLARITY])))
+    assert [n.text for n in final["notes"].values()] == ["failed: ValueError: odd"]
+    assert final["scores"]["Clarity/panel/final/0"].notes == ("panel-breaks left out: no ballot",)
+
+
+def test_what_ends_a_run_ends_it_inside_a_panel_too():
+    node = jg.panel(Breaks(error=AuthError("the key is refused")), Says(answer=4), criteria=[CLARITY])
+    with pytest.raises(AuthError, match="the key is refused"):
+        jg.evaluate(node, [SAMPLE])
+    other = jg.panel(Breaks(error=KeyError("x")), Says(answer=4), criteria=[CLARITY])
+    (item,) = jg.evaluate(other, [SAMPLE]).items
+    assert (item.status, {s.status for s in item.scores}) == ("ok", {"ok", "agent_error"})
+
+
+async def test_a_judge_that_stops_for_a_person_stops_the_panel_and_goes_on():
+    async def asks(state: Case) -> Scored:
+        value = interrupt("how good is it?")
+        return {"scores": keyed(Score(criterion="Clarity", agent="asks", value=value, scale=CLARITY.scale))}
+
+    graph = inside(jg.panel(inside(asks), Says(answer=4), criteria=[CLARITY])).builder
+    kept = graph.compile(checkpointer=InMemorySaver(serde=jg.serializer()))
+    thread = {"configurable": {"thread_id": "1"}}
+    assert (await kept.ainvoke({"sample": SAMPLE}, thread))["__interrupt__"][0].value == "how good is it?"
+    final = await kept.ainvoke(Command(resume=2.0), thread)
+    assert final["scores"]["Clarity/panel/final/0"].value == 3.0
+
+
+def test_a_check_sees_a_member_as_it_is():
+    node = jg.panel(Breaks(error=ValueError()), inside(Says(answer=4)), criteria=[CLARITY])
+    asks = [
+        node.builder.nodes[name].runnable.builder.nodes["ask"].runnable for name in ("panel-breaks", "panel-inside")
+    ]
+    assert isinstance(asks[0].afunc, Breaks)
+    assert "judge" in asks[1].builder.nodes
+    assert "panel-inside:ask" in str(inside(node).get_graph(xray=True).nodes)
+
+
+async def test_of_a_pair_the_rival_has_a_score_where_the_same_judges_saw_it():
+    async def both(state: Case) -> Scored:
+        def made(of, value):
+            return Score(criterion="Clarity", agent="both", of=of, value=value, scale=CLARITY.scale)
+
+        return {"scores": keyed(made("output", 2.0), made("rival", 3.0))}
+
+    final = await run(jg.panel(both, Says(answer=4), criteria=[CLARITY]))
+    panels = {key: s for key, s in final["scores"].items() if s.agent == "panel"}
+    assert {key: s.value for key, s in panels.items()} == {"Clarity/panel/final/0": 3.0}
+    said = "no score of the rival: panel-both judged it, panel-both, panel-says the output"
+    assert panels["Clarity/panel/final/0"].notes == (said,)
+    final = await run(jg.panel({"a": both, "b": both}, criteria=[CLARITY]))
+    assert final["scores"]["Clarity/panel/final/0/rival"].value == 3.0
 
 
 async def test_where_all_fail_there_is_a_status_and_no_number():

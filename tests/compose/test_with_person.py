@@ -4,14 +4,15 @@ import json
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 import judgegraph as jg
-from judgegraph.agents.person import decided
+from judgegraph.agents.person import Person, decided
 from judgegraph.errors import ConfigError, DataError
 from judgegraph.graphs import fennec, sageval
 from judgegraph.testing import scripted
-from judgegraph.types import Criterion, Sample, Suggestion
+from judgegraph.types import Asked, Criterion, EvalState, Sample, Score, Suggestion, keyed
 
 CRITERIA = [Criterion(name="Clarity", definition="It is clear.", steps=("Read it.",), scale="1-7"),
             Criterion(name="Tone", definition="Its tone.", scale=["formal", "plain"])]  # fmt: skip
@@ -46,7 +47,8 @@ def test_what_is_decided_makes_the_criteria(answers, names, definition, said):
         (["yes", "no"], "answer 1: 'yes'"),
         (["accept", 5], "answer 2: 5"),
         ([{"name": "tone"}, "reject"], "answer 1: there is a criterion 'tone' already"),
-        (["reject", {"name": "Tone"}], "answer 2: there is a criterion 'Tone' already"),
+        (["reject", {"name": "Tone"}], "answer 2: 'Clarity' keeps its name, as its scores stand under it; leave"),
+        (["reject", {"name": "clarity"}], "answer 2: 'Clarity' keeps its name, as its scores stand under it; leave"),
         ([{"scale": "5-1"}, "reject"], "answer 1: scale: "),
         ([{"definitoin": "x"}, "reject"], "answer 1: definitoin: "),
     ],
@@ -55,6 +57,115 @@ def test_what_is_no_answer_is_told(answers, said):
     with pytest.raises(DataError) as raised:
         decided(CRITERIA, [NEW, CHANGED], answers)
     assert str(raised.value).startswith(said)
+
+
+def test_the_name_of_a_criterion_may_be_said_again_with_its_new_definition():
+    criteria, _ = decided(CRITERIA, [CHANGED], [{"name": "Clarity", "definition": "Mine."}])
+    assert [(c.name, c.definition) for c in criteria] == [("Clarity", "Mine."), ("Tone", "Its tone.")]
+
+
+async def persons(graph, *answers):
+    """The criteria shown at each stop, and the state in the end; one answer for all of each stop's suggestions."""
+    thread = {"configurable": {"thread_id": "1"}}
+    state, shown, left = await graph.ainvoke({"sample": SAMPLE}, thread), [], list(answers)
+    while stops := state.get("__interrupt__"):
+        assert "wrong" not in stops[0].value
+        shown.append([s["criterion"] for s in stops[0].value["suggestions"]])
+        state = await graph.ainvoke(Command(resume=left.pop(0)), thread)
+    assert not left
+    return shown, state
+
+
+def suggesting(*suggestions, runs=None):
+    """Scores the criteria it is told, and suggests."""
+
+    async def judge(state: EvalState) -> EvalState:
+        asked = [c.name for c in state.get("criteria") or CRITERIA]
+        if runs is not None:
+            runs.append(asked)
+        scores = keyed(*(Score(criterion=name, agent="judge", value=3.0) for name in asked))
+        return {"scores": scores, "suggestions": list(suggestions)}
+
+    graph = StateGraph(EvalState, input_schema=Asked, output_schema=EvalState)
+    graph.add_node("judge", judge)
+    graph.add_edge(START, "judge")
+    graph.add_edge("judge", END)
+    return graph.compile(name="suggesting")
+
+
+def kept(graph):
+    return graph.compile(checkpointer=InMemorySaver(serde=jg.serializer()))
+
+
+def in_a_row(*nodes):
+    graph = StateGraph(EvalState)
+    graph.add_sequence([(f"n{i}", node) for i, node in enumerate(nodes)])
+    graph.add_edge(START, "n0")
+    graph.add_edge(f"n{len(nodes) - 1}", END)
+    return kept(graph)
+
+
+@pytest.mark.parametrize(
+    ("second", "first_says", "asked", "criteria"),
+    [
+        ("person", ["accept", "reject"], [["Brevity", "Clarity"]], ["Clarity", "Tone", "Brevity"]),
+        ("second", ["accept", "accept"], [["Brevity", "Clarity"]], ["Clarity", "Tone", "Brevity"]),
+        ("second", ["accept", "reject"], [["Brevity", "Clarity"], ["Clarity"]], ["Clarity", "Tone", "Brevity"]),
+        ("second", ["reject", "accept"], [["Brevity", "Clarity"], ["Brevity"]], ["Clarity", "Tone", "Brevity"]),
+    ],
+    ids=["the same one", "all accepted", "a definition left", "a criterion left"],
+)
+async def test_a_person_is_asked_about_what_is_open_alone(second, first_says, asked, criteria):
+    graph = in_a_row(suggesting(NEW, CHANGED), Person(criteria=CRITERIA), Person(criteria=CRITERIA, name=second))
+    shown, state = await persons(graph, first_says, *(["accept"] for _ in asked[1:]))
+    assert shown == asked
+    assert [c.name for c in state["criteria"]] == criteria
+
+
+async def test_another_definition_of_a_criterion_is_a_suggestion_of_its_own():
+    other = CHANGED.model_copy(update={"definition": "One reading only."})
+    again = in_a_row(suggesting(CHANGED), Person(criteria=CRITERIA), suggesting(other), Person(criteria=CRITERIA))
+    shown, state = await persons(again, "reject", "accept")
+    assert shown == [["Clarity"], ["Clarity"]]
+    assert state["criteria"][0].definition == "One reading only."
+
+
+async def test_a_definition_of_a_criterion_that_does_not_exist_is_noted_and_nobody_is_asked():
+    lost = Suggestion(kind="definition", criterion="Nonexistent", definition="x")
+    shown, state = await persons(in_a_row(suggesting(lost), Person(criteria=CRITERIA)))
+    assert shown == []
+    assert [c.name for c in state["criteria"]] == ["Clarity", "Tone"]
+    said = "not asked about definition 'Nonexistent': x: there is no such criterion"
+    assert [(n.text, n.status) for n in state["notes"].values()] == [(said, "skipped")]
+    shown, state = await persons(in_a_row(suggesting(lost, NEW), Person(criteria=CRITERIA)), ["accept"])
+    assert shown == [["Brevity"]]
+    with pytest.raises(DataError, match="answer 1: there is no criterion 'Nonexistent' to define; reject it"):
+        decided(CRITERIA, [lost], ["accept"])
+
+
+async def test_a_definition_of_a_criterion_that_is_suggested_beside_it_may_be_accepted_with_it():
+    own = Suggestion(kind="definition", criterion="Brevity", definition="Ten words.")
+    _, state = await persons(in_a_row(suggesting(NEW, own), Person(criteria=CRITERIA)), ["accept", "accept"])
+    assert state["criteria"][-1].definition == "Ten words."
+    with pytest.raises(DataError, match="answer 2: there is no criterion 'Brevity'"):
+        decided(CRITERIA, [NEW, own], ["reject", "accept"])
+
+
+async def test_what_an_inner_person_accepted_makes_an_outer_one_judge_nothing_again():
+    runs = []
+    inner = jg.with_person(suggesting(NEW, CHANGED, runs=runs), criteria=CRITERIA)
+    outer = kept(jg.with_person(inner, criteria=CRITERIA, name="second"))
+    shown, state = await persons(outer, ["accept", "reject"], ["reject"])
+    assert shown == [["Brevity", "Clarity"], ["Clarity"]]
+    assert runs == [["Clarity", "Tone"], ["Clarity", "Tone", "Brevity"]]
+    assert {n.agent for n in state["notes"].values()} == {"person", "second"}
+
+
+def test_two_persons_of_one_name_are_refused():
+    inner = jg.with_person(sageval())
+    with pytest.raises(ConfigError, match="there is a person 'person' in the graph; say name="):
+        jg.with_person(inner)
+    assert jg.with_person(inner, name="second").compile()
 
 
 def rated(**values):
@@ -107,7 +218,9 @@ async def test_a_rejection_ends_it_without_another_call():
     state = await graph.ainvoke(Command(resume="reject"), CONFIG)
     assert finals(state) == {"Clarity": 4.0}
     assert len(model.calls) == 2
-    assert [n.text for n in state["notes"].values() if n.agent == "person"] == ["rejected criterion 'Brevity'"]
+    assert [n.text for n in state["notes"].values() if n.agent == "person"] == [
+        "rejected criterion 'Brevity': It is short."
+    ]
 
 
 async def test_a_wrong_answer_stops_it_again_with_what_was_wrong():

@@ -96,6 +96,8 @@ async def test_every_node_runs_once_and_after_all_that_lead_to_it(edges, order, 
         ("{from: start, to: a, when: steps.py:never, else: b}\na, b -> end", "b"),
         ("start -> a\n{from: a, to: b, when: {either: [steps.py:never, failed]}}\nb -> end", "a"),
         ("start -> a, b\n{from: a, to: c, when: steps.py:never, else: d}\nb, c, d -> e -> end", "abde"),
+        ("start -> a\n{from: a, to: b, when: steps.py:always, else: [c, d]}\nb -> c\nc, d -> e -> end", "abce"),
+        ("start -> a\n{from: a, to: b, when: steps.py:never, else: [c, d]}\nb -> c\nc, d -> e -> end", "acde"),
     ],
 )
 async def test_a_choice_goes_the_first_way_that_holds(edges, order, tmp_path):
@@ -107,7 +109,7 @@ async def test_a_choice_goes_the_first_way_that_holds(edges, order, tmp_path):
 def test_a_join_that_could_run_twice_is_refused(tmp_path):
     written(tmp_path, CODE, "steps.py")
     edges = (
-        "start -> a, b\n{from: a, to: c, when: steps.py:always, else: d}\nc, d -> e -> f\n"
+        "start -> a, b\n{from: a, to: [c, d], when: steps.py:always}\nc -> e\nd -> c\ne -> f\n"
         "{from: b, to: f, when: steps.py:always}\nf -> end"
     )
     with pytest.raises(ConfigError, match=r"line 9, 'nodes.f': node 'f' runs twice.*a graph file of its own"):

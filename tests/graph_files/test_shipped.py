@@ -59,7 +59,7 @@ def every_example(limit):
 def test_a_file_and_its_twin_give_the_same_of_every_sample(name, limit):
     samples = every_example(limit)
     theirs, ours = results(TWINS[name](), samples), results(jg.load_graph(shipped(name)), samples)
-    assert len(ours) == len(samples) > 20
+    assert len(ours) == len(samples) >= 8
     assert ours == theirs
 
 

@@ -16,7 +16,9 @@ ABSTAINED = Score(criterion="Clarity", agent="evaluator", stage="draft", status=
 STANDS = "; the score stands"
 VERDICTS = {  # verdict, value -> what becomes of a draft of 3, and the note on it
     "keep": (("keep", 3), None, "none", ""),
-    "keep, whatever the value": (("keep", 5), None, "none", ""),
+    "keep, whatever the value": (("keep", 5), None, "none", f"said 'keep' but gave 5 for a score of 3{STANDS}"),
+    "in any case": (("RAISE", 5), 5.0, "up", ""),
+    "with space around": ((" Keep ", 3), None, "none", ""),
     "keep, no value": (("keep", None), None, "none", ""),
     "raise": (("raise", 5), 5.0, "up", ""),
     "lower": (("lower", 1), 1.0, "down", ""),
@@ -26,6 +28,8 @@ VERDICTS = {  # verdict, value -> what becomes of a draft of 3, and the note on 
 LABELS = {  # verdict, label -> what becomes of "warm"
     "keep": (("keep", "warm"), None),
     "another label": (("change", "cold"), "cold"),
+    "in any case": (("Change", "COLD"), "cold"),
+    "keep, whatever the label": (("keep", "cold"), None),
     "the same label": (("change", "warm"), None),
     "no label": (("change", None), None),
 }

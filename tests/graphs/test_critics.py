@@ -1,15 +1,20 @@
 """The critic of a method by name: what it is given, what the final scores are called, and what is refused."""
 
+from dataclasses import dataclass, replace
+
 import pytest
 from langgraph.graph import START, StateGraph
 
 import judgegraph as jg
+from judgegraph.agents.critic_panel import CriticPanel
 from judgegraph.agents.devils_advocate import DevilsAdvocate
 from judgegraph.agents.sage import Critique, Reviewed, Sage
+from judgegraph.agents.self_reflection import SelfReflection
 from judgegraph.calls import Reader
 from judgegraph.cli.options import graph_of
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
+from judgegraph.prompts.criteria_sets import criteria_set
 from judgegraph.registry.decorators import REGISTERED
 from judgegraph.registry.shipped import CRITICS
 from judgegraph.runtime.configuration import configuration
@@ -94,6 +99,40 @@ async def test_the_final_scores_have_the_name_of_an_agent_that_was_passed_in(cri
     assert "object at" not in signature(sageval(critic=critic))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Fussy:
+    """A critic with criteria in a field of its own making."""
+
+    criteria: str = ""
+    name: str = "fussy"
+
+    async def __call__(self, state: Reviewed) -> Critique:
+        return await agrees(state)
+
+
+@pytest.mark.parametrize("critic", [Sage(), SelfReflection(), DevilsAdvocate(), CriticPanel(critics=(Sage(),))])
+@pytest.mark.parametrize("each", [False, True])
+async def test_a_critic_object_without_criteria_reviews_by_the_methods(critic, each):
+    state = await sageval(criteria="summary", critic=critic, each=each).ainvoke({"sample": SAMPLE})
+    finals = {s.criterion: s.status for s in state["scores"].values() if s.stage == "final"}
+    assert finals == dict.fromkeys([c.name for c in criteria_set("summary").criteria], "ok")
+
+
+def test_a_critic_object_keeps_the_criteria_that_it_has():
+    own = [Criterion(name="Tone")]
+    given = {"own": Sage(criteria=own), "none": Sage(), "other": Fussy()}
+    held = {name: agents(critic=critic)["critique"] for name, critic in given.items()}
+    assert held["own"] is given["own"]
+    assert held["none"] == replace(given["none"], criteria=tuple(CLARITY))
+    assert held["other"] is given["other"]
+
+
+def test_a_critic_object_is_told_as_what_was_passed_in():
+    line = signature(sageval(criteria=CLARITY, critic=Sage(calls="three")))
+    assert "|critique.calls:three|" in line
+    assert signature(sageval(criteria=CLARITY, critic=Sage())).count("criteria:") == 1
+
+
 async def test_a_function_and_a_graph_are_critics_by_name_too():
     jg.critic("yes")(agrees)
     jg.critic("eyes")(lambda judge="embedded": as_graph("inner"))
@@ -133,7 +172,7 @@ def test_the_command_line_says_it_in_two_ways_that_are_the_same():
     one, two = built("sageval", critic="devils-advocate"), built("sageval", "critic=devils-advocate")
     assert signature(one) == signature(two)
     assert configuration(one) == configuration(two)
-    assert signature(built("sageval", critic="none")) == signature(sageval())
+    assert signature(built("sageval", critic="sage")) != signature(built("sageval", critic="devils-advocate"))
 
 
 @pytest.mark.parametrize(
@@ -141,6 +180,7 @@ def test_the_command_line_says_it_in_two_ways_that_are_the_same():
     [
         ("coascore", (), "sage", "coascore has no critic to swap: leave --critic out"),
         ("sageval", ("critic=sage",), "sage", "sageval: critic: given twice"),
+        ("sageval", (), "none", "sageval: critic: no critic 'none'; known: sage, "),
         ("sageval", (), "zzz", "sageval: critic: no critic 'zzz'; known: sage, "),
     ],
 )

@@ -21,10 +21,11 @@ def call(*arguments, columns=80):
 
 @pytest.mark.parametrize("command", NAMES)
 def test_every_part_of_ours_is_listed_with_its_package_and_first_line(command):
-    listed = json.loads(call(command, "--json"))
+    listed = {n: row for n, row in json.loads(call(command, "--json")).items() if row["package"] == "judgegraph"}
     assert set(listed) == set(NAMES[command])
     for row in listed.values():
-        assert (row["package"], row["version"]) == ("judgegraph", jg.__version__)
+        assert row["version"] == jg.__version__
+        assert None not in (row["reads"], row["writes"])
         assert row["about"]
         assert row["disabled"] == ""
 
@@ -43,6 +44,13 @@ def test_every_part_of_ours_is_listed_with_its_package_and_first_line(command):
 def test_what_a_part_reads_and_writes_is_told(command, name, reads, writes):
     row = json.loads(call(command, "--json"))[name]
     assert (row["reads"], row["writes"]) == (reads, writes)
+
+
+@pytest.mark.parametrize("name", ["gate", "panel"])
+def test_of_what_needs_settings_it_is_said_that_they_decide(name):
+    row = json.loads(call("agents", "--json"))[name]
+    assert (row["reads"], row["writes"]) == ("what its settings say", "what its settings say")
+    assert "reads what its settings say; writes what its settings say" in " ".join(call("agents").split())
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
@@ -90,6 +98,30 @@ def test_two_of_one_name_are_listed_by_the_names_that_tell_them_apart(packages):
     rows = json.loads(packages.call("agents", "--json").stdout)
     assert {"judgegraph:sage", "alpha:sage", "critic/evaluator", "agent/evaluator"} <= set(rows)
     assert "sage" not in rows
+
+
+def test_one_package_that_has_a_name_twice_is_listed_twice(packages):
+    points = "[judgegraph.critics]\nstrict = one_part:Strict\nstrict = two_part:Strict\nstrict = one_part:Strict\n"
+    packages.add("alpha", points, one_part=packages.code, two_part=packages.code)
+    rows = json.loads(packages.call("agents", "--json").stdout)
+    theirs = {name for name, row in rows.items() if row["package"] == "alpha"}
+    assert theirs == {"alpha:strict (one_part:Strict)", "alpha:strict (two_part:Strict)"}
+
+
+def test_what_cannot_be_used_leaves_our_part_its_plain_name(packages):
+    packages.add("broken", "[judgegraph.critics]\nsage = nowhere_at_all:X\n")
+    rows = json.loads(packages.call("agents", "--json").stdout)
+    assert rows["sage"]["package"] == "judgegraph"
+    assert "nowhere_at_all" in rows["broken:sage"]["disabled"]
+    assert packages.call("show", "sageval", "--critic", "sage").exit_code == 0
+
+
+def test_a_compiled_graph_is_a_method_like_another(packages):
+    code = "from judgegraph.graphs import llm_score\nready = llm_score()\n"
+    packages.add("parts", "[judgegraph.methods]\nready = parts_of:ready\n", parts_of=code)
+    row = json.loads(packages.call("methods", "--json").stdout)["ready"]
+    assert (row["disabled"], row["reads"][0], row["writes"]) == ("", "sample", ["scores"])
+    assert "disabled" not in packages.call("methods", "-v").stdout
 
 
 def test_other_lists_name_packages_too(packages):

@@ -15,7 +15,7 @@ from judgegraph.agents.sage import Sage
 from judgegraph.compose.node import as_node
 from judgegraph.errors import ConfigError
 from judgegraph.registry.shipped import SHIPPED
-from judgegraph.tools import Metric, assistant, assistants
+from judgegraph.tools import Metric, assistant, assistants, find
 from judgegraph.types import Sample
 
 ROWS = [(kind, name) for kind, rows in SHIPPED.items() for name in rows]
@@ -135,6 +135,30 @@ def test_a_file_of_ones_own_stands_wherever_an_agent_is_named(tmp_path):
     assert (kind, build()) == ("method", 3)
 
 
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("import sys\nsys.exit(0)", "SystemExit: 0"),
+        ("raise SystemExit", "SystemExit"),
+        ("1 / 0", "ZeroDivisionError: "),
+        ("class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E", "E"),
+    ],
+)
+def test_a_file_that_ends_or_fails_at_its_import_is_told_and_forgotten(tmp_path, code, why):
+    (tmp_path / "ends.py").write_text(f"def build():\n    return 3\n{code}\n")
+    with pytest.raises(ConfigError, match=rf"ends\.py fails to import: {why}") as error:
+        registry.factory(f"{tmp_path}/ends.py:build")
+    assert "\n" not in str(error.value)
+    assert "judgegraph_user_ends" not in sys.modules
+
+
+def test_a_stop_at_a_files_import_stops(tmp_path):
+    (tmp_path / "slow.py").write_text("raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        registry.factory(f"{tmp_path}/slow.py:build")
+    assert "judgegraph_user_slow" not in sys.modules
+
+
 class Reads(TypedDict):
     sample: Sample
     criteria: NotRequired[list[str]]
@@ -205,6 +229,7 @@ def test_a_builder_that_takes_any_setting_is_offered_those_it_names():
     [
         (lambda which: which, "agent 'node': missing a required argument: 'which'"),
         (lambda: {}["gone"], "cannot be built: KeyError: 'gone'"),
+        (lambda: sys.exit(0), "cannot be built: SystemExit: 0"),
         (lambda: 3, "made int, which is no agent"),
     ],
 )
@@ -255,6 +280,16 @@ def test_a_function_of_a_sample_is_an_assistant_itself():
     assert assistant("length")(Sample(id="s", output="four")) == 4.0
 
 
+async def test_an_async_function_of_a_sample_is_an_assistant_too():
+    @jg.assistant("late")
+    async def late(sample):
+        """Characters of the output, later."""
+        return float(len(sample.output))
+
+    assert (await find(assistant("late"), Sample(id="s", output="four"))).value == 4.0
+    assert as_node("late").assistants == (assistant("late"),)
+
+
 @pytest.mark.parametrize(
     ("thing", "said"),
     [
@@ -267,3 +302,15 @@ def test_a_registered_assistant_that_is_none_is_told(thing, said):
     jg.assistant("odd")(thing)
     with pytest.raises(ConfigError, match=re.escape(said)):
         assistant("odd")
+
+
+@pytest.mark.parametrize("name", ["sageval", "judgegraph:sageval", "mine.yaml", "mine.py:build"])
+def test_a_method_in_an_assistants_place_is_told_how_to_become_one(name):
+    with pytest.raises(ConfigError, match=f"'{name}' is a method: jg.as_assistant makes an assistant of its graph$"):
+        assistant(name)
+
+
+def test_of_a_name_that_nothing_has_no_method_is_spoken():
+    with pytest.raises(ConfigError) as caught:
+        assistant("sagevil")
+    assert "as_assistant" not in str(caught.value)

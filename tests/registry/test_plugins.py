@@ -2,14 +2,20 @@
 
 import json
 import sys
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
+import judgegraph as jg
 from judgegraph import registry
 from judgegraph.errors import ConfigError
-from judgegraph.graphs import sageval
+from judgegraph.graphs import fusion_eval, sageval
+from judgegraph.runtime.configuration import configuration
+from judgegraph.runtime.signature import signature
 from judgegraph.types import Criterion, Sample
 
+SHIPPED_FILES = sorted(Path(str(files("judgegraph.graph_files").joinpath("shipped"))).iterdir())
 SAMPLE = Sample(id="s", query="Say when it opens.", source="It opens in May.", output="The bridge opens in May.")
 
 
@@ -121,9 +127,35 @@ def test_the_same_name_of_two_kinds_is_no_clash(packages):
     packages.critic("alpha", "evaluator")
     assert registry.load("critic", "evaluator").__name__ == "Strict"
     assert registry.load("agent", "evaluator").__name__ == "Evaluator"
-    with pytest.raises(ConfigError, match="is the name of an agent and of a critic: write agent/evaluator or critic/"):
+    with pytest.raises(
+        ConfigError,
+        match=r"of an agent of judgegraph .* and of a critic of alpha 1.0: write agent/evaluator or critic/",
+    ):
         registry.find_agent("evaluator")
     assert registry.find_agent("critic/evaluator")[0] == "critic"
+
+
+BROKEN = "[judgegraph.{kind}s]\n{name} = nowhere_at_all:X\n"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("critic", "sage"), ("agent", "rectify"), ("assistant", "chrf")])
+def test_a_package_that_cannot_be_imported_takes_no_name_away(packages, kind, name):
+    packages.add("broken", BROKEN.format(kind=kind, name=name))
+    assert registry.load(kind, name) is registry.load(kind, f"judgegraph:{name}")
+    assert "is disabled: package broken 1.0" in told(kind, f"broken:{name}")
+
+
+def test_a_package_that_cannot_be_imported_takes_no_name_of_another_kind_away(packages):
+    packages.add("broken", BROKEN.format(kind="agent", name="sage"))
+    assert registry.find("sage") == ("critic", "sage")
+    assert registry.find("agent/sage") == ("agent", "sage")
+
+
+def test_of_two_packages_that_cannot_be_imported_the_first_says_so(packages):
+    packages.add("broken", BROKEN.format(kind="critic", name="strict"))
+    packages.add("gone", BROKEN.format(kind="critic", name="strict") + BROKEN.format(kind="agent", name="strict"))
+    assert "is disabled: package broken 1.0" in told("critic", "strict")
+    assert registry.find("strict") == ("agent", "strict")
 
 
 @pytest.mark.parametrize("where", ["", "_inner"], ids=["the same path", "another path"])
@@ -230,3 +262,45 @@ def test_methods_and_assistants_and_agents_of_packages_are_found_too(packages):
     listed = json.loads(packages.call("methods", "--json").stdout)["short"]
     assert (listed["package"], listed["version"], listed["about"]) == ("parts", "1.0", "Shorter.")
     assert listed["reads"][0] == "sample"
+
+
+OURS = {
+    "critic": ("sage", "sageval"), "agent": ("evaluator", "rectify", "rater", "gate"),
+    "method": ("llm-score",), "assistant": ("rouge-l", "chrf"),
+}  # fmt: skip
+
+
+def test_packages_with_our_names_leave_our_defaults_and_our_files_as_they_are(packages):
+    packages.add("greedy", "".join(
+        f"[judgegraph.{kind}s]\n" + "".join(f"{name} = greedy_part:Strict\n" for name in listed)
+        for kind, listed in OURS.items()
+    ), greedy_part=packages.code)  # fmt: skip
+    made = {"critique": jg.critique(), "refine": jg.refine(), "fusion-eval": fusion_eval()}
+    made |= {path.stem: jg.load_graph(path) for path in SHIPPED_FILES}
+    assert {name for name, graph in made.items() if "greedy" in str(configuration(graph))} == set()
+
+
+@pytest.mark.parametrize("path", SHIPPED_FILES, ids=lambda path: path.stem)
+def test_a_shipped_file_is_configured_as_one_with_the_plain_names(path, tmp_path):
+    plain = tmp_path / path.name
+    plain.write_text(path.read_text().replace("judgegraph:", ""))
+    assert "judgegraph:" in path.read_text()
+    assert configuration(jg.load_graph(path)) == configuration(jg.load_graph(plain))
+    assert signature(jg.load_graph(path)) == signature(jg.load_graph(plain))
+
+
+@pytest.mark.parametrize("helper", [jg.critique, jg.refine])
+def test_the_default_critic_is_configured_as_sage(helper):
+    assert configuration(helper()) == configuration(helper("sage"))
+    assert signature(helper()) == signature(helper("sage"))
+
+
+def test_the_default_assistants_are_configured_as_those_of_their_names():
+    named = fusion_eval(assistants=("rouge-l", "chrf", "coverage", "novelty", "length-ratio"))
+    assert configuration(fusion_eval()) == configuration(named)
+
+
+def test_a_new_package_takes_no_name_that_a_package_has_given(packages, tmp_path):
+    packages.critic("alpha", "strict")
+    said = packages.call("new", "critic", "Strict", "--into", tmp_path / "new").output
+    assert said == "ConfigError: 'strict' is taken: the critic of alpha 1.0 is called so; choose another name\n"

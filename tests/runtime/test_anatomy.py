@@ -2,6 +2,7 @@
 
 import asyncio
 import operator
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -12,6 +13,7 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.registry import factory
 from judgegraph.runtime.anatomy import acount_calls, count_calls, to_dict
+from judgegraph.runtime.trial import tried
 from judgegraph.types import EvalState, Sample
 
 SHAPES = [  # method, settings, per sample, per dataset, one after the other
@@ -100,6 +102,51 @@ async def test_a_node_that_asks_twice_counts_twice_also_where_a_slow_thread_stan
     graph.add_edge("twice", END)
     counts = await acount_calls(graph.compile())
     assert counts.plain == ("4", "0", "2")
+
+
+def low(state):
+    """Criteria whose scores are low."""
+    return [score.criterion for score in state["scores"].values() if score.value < 3]
+
+
+CONDITIONED = {  # node -> calls for a sample by four criteria
+    "escalate": (jg.escalate(when=jg.low(below=3), criteria="summary"), "1 to 2"),
+    "escalate, each alone": (jg.escalate(when=jg.low(below=3), criteria="summary", each=True), "1 to 5"),
+    "escalate, by one's own condition": (jg.escalate(when=low, criteria="summary"), "1 to 2"),
+    "escalate, another judge": (
+        jg.escalate("embedded", "openai:m", when=jg.low(below=3), criteria="summary"),
+        "1 to 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONED)
+async def test_a_doubt_about_some_criteria_counts_beside_one_about_all_or_none(name, monkeypatch):
+    """Two equal judges that are asked the same are asked once: about all criteria they are, about some they are not."""
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    graph, expected = CONDITIONED[name]
+    assert (await acount_calls(graph)).plain[0] == expected
+    samples = list(jg.load(Path(__file__).parents[2] / "examples" / "articles.jsonl", limit=6))
+    planned = (await jg.aplan(graph, samples)).total
+    if "another judge" not in name:
+        run = await jg.aevaluate(graph, samples)
+        made, (least, most) = run.manifest["calls"]["replies"], map(int, expected.split(" to "))
+        assert 6 * least < made <= 6 * most, "some samples are in doubt"
+        assert planned.exact + planned.rest[0] <= made <= planned.exact + planned.rest[1]
+
+
+async def test_without_conditions_no_third_run_is_made(monkeypatch):
+    made = []
+
+    async def counted(graph, state, manner):
+        made.append(manner.name)
+        return await tried(graph, state, manner)
+
+    monkeypatch.setattr("judgegraph.runtime.anatomy.tried", counted)
+    await acount_calls(factory("llm-score")(criteria="summary"))
+    assert "partly" not in made
+    await acount_calls(jg.escalate(when=jg.low(below=3), criteria="summary"))
+    assert "partly" in made
 
 
 async def test_a_graph_that_fails_says_why_and_one_without_an_end_is_ended(monkeypatch):

@@ -4,6 +4,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, StateGraph
 
+from judgegraph.agents.critic_panel import CriticPanel
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.merge import Merge
 from judgegraph.agents.sage import Sage
@@ -168,6 +169,31 @@ def test_an_agent_that_was_passed_in_tells_its_own_settings():
     assert parts(three)["critique.calls"] == "three"
     assert "critique.calls" not in parts(sageval(critic_calls="three"))
     assert parts(outer(inner=sageval(critic=Sage(calls="three"))))["inner/critique.calls"] == "three"
+
+
+def test_a_panel_of_critics_names_them_and_the_prompts_that_they_use():
+    found = parts(sageval(critic=CriticPanel(critics=("sage", "self-reflection"))))
+    assert found["critique.critics"] == "sage,self-reflection"
+    assert [one.partition("@")[0] for one in found["prompts"].split(",")] == ["evaluate", "critique", "self_reflection"]
+    assert "panel_critique@" in parts(sageval(critic="critic-panel"))["prompts"]
+    assert parts(sageval(critic="critic-panel"))["critique.critics"] == "editor,respondent,strict reader"
+
+
+def test_a_critic_that_asks_three_times_is_told_by_its_three_prompts():
+    found = [one.partition("@")[0] for one in parts(sageval(critic_calls="three"))["prompts"].split(",")]
+    assert found == ["evaluate", "critique_scores", "critique_definitions", "critique_criteria"]
+
+
+def test_another_role_or_critic_of_a_panel_is_another_signature():
+    panels = [
+        CriticPanel(), CriticPanel(roles={"editor": "edits."}), CriticPanel(roles={"editor": "cuts."}),
+        CriticPanel(critics=("sage",)), CriticPanel(critics=(Sage(),)), CriticPanel(critics=(Sage(calls="three"),)),
+        CriticPanel(critics=(Sage(judge="openai:m"),)),
+    ]  # fmt: skip
+    lines = [signature(sageval(critic=panel)) for panel in panels]
+    assert len(set(lines)) == len(panels)
+    assert "judge:embedded,openai:m|" in lines[-1]
+    assert "object at" not in "".join(lines)
 
 
 def test_two_paths_of_one_host_are_two_judges():

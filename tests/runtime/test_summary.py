@@ -146,6 +146,14 @@ def test_equal_values_have_no_spread():
     assert (line.mean, line.sd) == (3.3, 0.0)
 
 
+DRAFTED = score(4, "draft")
+
+
+def reviewed(status, agent="critic"):
+    value = 4 if status == "ok" else None
+    return Score(criterion="C", agent=agent, value=value, status=status, scale=FIVE, draft=DRAFTED.key)
+
+
 @pytest.mark.parametrize(
     ("found", "judged"),
     [
@@ -155,6 +163,10 @@ def test_equal_values_have_no_spread():
         (item(comparisons=(comparison("tie"),)), True),
         (item(comparisons=(comparison(None),)), False),
         (item(overall=2.5), True),
+        (item(DRAFTED, reviewed("skipped")), False),
+        (item(DRAFTED, reviewed("skipped"), reviewed("skipped", "other")), False),
+        (item(DRAFTED, reviewed("skipped"), reviewed("ok", "other")), True),
+        (item(DRAFTED, reviewed("skipped"), score(3)), True),
         (item(), False),
         (failed(), False),
     ],

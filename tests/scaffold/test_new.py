@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
 from judgegraph.scaffold import PackageName
-from judgegraph.scaffold.write import files
+from judgegraph.scaffold.write import files, write
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "plugin_critic"
@@ -21,15 +21,28 @@ def new(*args: str):
     return CliRunner().invoke(main, ["new", *args])
 
 
+CACHES = {"__pycache__", ".ruff_cache", ".mypy_cache", ".pytest_cache"}
+
+
 def tree(folder: Path) -> dict[str, str]:
-    kept = [p for p in folder.rglob("*") if p.is_file() and not {"__pycache__", ".ruff_cache"} & set(p.parts)]
+    kept = [p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc" and not CACHES & set(p.parts)]
     return {path.relative_to(folder).as_posix(): path.read_text() for path in kept}
 
 
 def test_the_example_is_what_the_command_writes(tmp_path):
-    done = new("critic", "evidence-critic", "--into", str(tmp_path))
-    assert done.exit_code == 0, done.output
-    assert tree(tmp_path / "evidence-critic") == tree(EXAMPLE)
+    example = PackageName("evidence-critic")  # the example may be installed, and its name refused
+    assert tree(write("critic", example, tmp_path)) == tree(EXAMPLE)
+    assert new("critic", "strict-tone", "--into", str(tmp_path)).exit_code == 0
+    assert tree(tmp_path / "strict-tone") == files("critic", PackageName("strict-tone"))
+
+
+@pytest.mark.long
+def test_a_written_package_passes_a_strict_type_checker(tmp_path):
+    pytest.importorskip("mypy", reason="skipped: no mypy")
+    folder = write("critic", PackageName("strict-tone"), tmp_path)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "."]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_no_word_of_a_template_is_left_unfilled():
@@ -91,6 +104,12 @@ def test_a_name_is_brought_to_its_normal_form(text, name, module, class_name):
     ("text", "said"),
     [
         ("", "is no name for a package"),
+        ("x", "has two or more letters"),
+        ("sage", "'sage' is taken: the critic of judgegraph [0-9.]+ is called so; choose another name"),
+        ("Self_Reflection", "'self-reflection' is taken: the critic"),
+        ("evaluator", "'evaluator' is taken: the agent"),
+        ("g-eval", "'g-eval' is taken: the method"),
+        ("rouge_l", "'rouge-l' is taken: the assistant"),
         ("2tone", "a name starts with a letter"),
         ("-tone", "a name starts with a letter"),
         ("tone-", "a name starts with a letter"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NotRequired
 
@@ -18,6 +20,7 @@ from judgegraph.agents.sage import Critique, Reviewed, Sage
 from judgegraph.calls import JudgeLike, ask
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.testing import assert_conforms, check_agent, scripted, trial
+from judgegraph.testing.answering import Answering
 from judgegraph.testing.check_shape import name_of
 from judgegraph.types import Criterion, Note, Notes, Rectification, Sample, Score, Scores, keyed
 
@@ -33,6 +36,16 @@ class Scored(TypedDict):
 
 class Noted(TypedDict):
     notes: Notes
+
+
+class ScoredOrNoted(TypedDict):
+    scores: Scores
+    notes: NotRequired[Notes]
+
+
+class ReviewedAlone(TypedDict):
+    sample: Sample
+    scores: Scores
 
 
 class Reply(BaseModel):
@@ -197,14 +210,6 @@ async def stumbles_over_nothing(state: Case) -> Scored:
 
 
 @dataclass(frozen=True)
-class InventsACriterion(Sage):
-    async def __call__(self, state: Reviewed) -> Critique:
-        told = await super().__call__(state)
-        more = Rectification(criterion="Verve", agent="one", status="refused", reason="none")
-        return {**told, "rectifications": {**told["rectifications"], **keyed(more)}}
-
-
-@dataclass(frozen=True)
 class AgreesWhereTheJudgeFailed(Sage):
     async def __call__(self, state: Reviewed) -> Critique:
         told = await super().__call__(state)
@@ -213,6 +218,107 @@ class AgreesWhereTheJudgeFailed(Sage):
             for r in told["rectifications"].values()
         ]
         return {**told, "rectifications": keyed(*kept)}
+
+
+async def drops_what_failed(state: Case) -> Scored:
+    score = await said("embedded", state["sample"])
+    return {"scores": keyed(score) if score.status == "ok" else {}}
+
+
+async def drops_what_is_off_the_scale(state: Case) -> Scored:
+    score = await said("embedded", state["sample"])
+    return {"scores": keyed(score) if score.value is None or 0 <= score.value <= 9 else {}}
+
+
+async def clamps(state: Case) -> Scored:
+    score = await said("embedded", state["sample"])
+    value = None if score.value is None else min(5.0, max(1.0, score.value))
+    return {"scores": keyed(score.model_copy(update={"value": value, "scale": Criterion(name="Clarity").scale}))}
+
+
+async def makes_a_status_of_everything(state: Case) -> Scored:
+    try:
+        return {"scores": keyed(await said("embedded", state["sample"]))}
+    except Exception as error:
+        return {"scores": keyed(Score(criterion="Clarity", agent="one", status="agent_error", reason=str(error)))}
+
+
+async def makes_an_error_of_its_own(state: Case) -> Scored:
+    try:
+        return {"scores": keyed(await said("embedded", state["sample"]))}
+    except ConfigError as error:
+        raise ValueError("no judge") from error
+
+
+async def shows_a_reply_bare(state: Case) -> Scored:
+    score = await said("embedded", state["sample"])
+    with suppress(ReplyError):
+        await ask("embedded", f"Is this a good reason? <reason>{score.reason}</reason>")
+    return {"scores": keyed(score)}
+
+
+async def spins(state: Case) -> Scored:
+    for _ in itertools.count():
+        await asyncio.sleep(0)
+    return {"scores": {}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keeps:
+    """A critic that agrees; those below it each do so wrongly."""
+
+    name: str = "keeps"
+    stage: str = "draft"
+
+    def verdict(self, score: Score) -> Rectification:
+        return Rectification(criterion=score.criterion, agent=self.name)
+
+    def reviewed(self, state: Reviewed) -> list[Score]:
+        return [score for score in state["scores"].values() if score.stage == self.stage]
+
+    async def __call__(self, state: Reviewed) -> Critique:
+        return {"rectifications": keyed(*map(self.verdict, self.reviewed(state))), "suggestions": []}
+
+
+class InventsACriterion(Keeps):
+    async def __call__(self, state: Reviewed) -> Critique:
+        told = await super().__call__(state)
+        more = Rectification(criterion="Verve", agent=self.name, status="refused", reason="none")
+        return {**told, "rectifications": {**told["rectifications"], **keyed(more)}}
+
+
+class SaysNothing(Keeps):
+    def reviewed(self, state: Reviewed) -> list[Score]:
+        return []
+
+
+class SkipsALabel(Keeps):
+    def reviewed(self, state: Reviewed) -> list[Score]:
+        return [score for score in super().reviewed(state) if score.criterion != "Tone"]
+
+
+class ReviewsEverything(Keeps):
+    def reviewed(self, state: Reviewed) -> list[Score]:
+        return list(state["scores"].values())
+
+
+class ReviewsDraftsAlone(Keeps):
+    def reviewed(self, state: Reviewed) -> list[Score]:
+        return [score for score in state["scores"].values() if score.stage == "draft"]
+
+
+class SignsAsAnother(Keeps):
+    def verdict(self, score: Score) -> Rectification:
+        return Rectification(criterion=score.criterion, agent="sage")
+
+
+class SaysUpAndGoesDown(Keeps):
+    def verdict(self, score: Score) -> Rectification:
+        low = score.scale.low if score.scale else None
+        if low is None or score.value is None:
+            return super().verdict(score)
+        about: Any = {"criterion": score.criterion, "agent": self.name}
+        return Rectification(**about, action="change", direction="up", value=low)
 
 
 BAD: list[tuple[Any, str]] = [
@@ -232,6 +338,7 @@ BAD: list[tuple[Any, str]] = [
     (AgreesWhereTheJudgeFailed(), "failure-scored"),
     (lets_errors_out, "raises"),
     (hangs, "hangs"),
+    (spins, "hangs"),
     (writes_anew, "not-deterministic"),
     (asks_anew, "prompt-differs"),
     (shows_the_text_bare, "open-section"),
@@ -241,12 +348,81 @@ BAD: list[tuple[Any, str]] = [
     (needs_what_it_calls_optional, "missing-optional"),
     (stumbles_over_nothing, "missing-required"),
     (InventsACriterion(), "unknown-criterion"),
+    (drops_what_failed, "failure-vanishes"),
+    (drops_what_is_off_the_scale, "failure-vanishes"),
+    (clamps, "clamped"),
+    (makes_a_status_of_everything, "config-swallowed"),
+    (makes_an_error_of_its_own, "config-swallowed"),
+    (shows_a_reply_bare, "open-section"),
+    (SaysNothing(), "unreviewed"),
+    (SkipsALabel(), "unreviewed"),
+    (ReviewsEverything(), "other-stage"),
+    (ReviewsDraftsAlone(), "other-stage"),
+    (SignsAsAnother(), "other-name"),
+    (SaysUpAndGoesDown(), "wrong-direction"),
 ]
+
+
+async def asks_in_a_group(state: Case) -> Scored:
+    async def one() -> Score:
+        return await said("embedded", state["sample"])
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(one())
+    return {"scores": keyed(task.result())}
+
+
+async def measures_and_lets_a_judge_word_it(state: Case) -> Scored:
+    score = await said("embedded", state["sample"])
+    counted = Score(criterion="Length", agent="one", value=len(str(state["sample"].output)), reader="plain")
+    return {"scores": keyed(counted.model_copy(update={"reason": score.reason}))}
+
+
+async def writes_a_note_in_place_of_a_score(state: Case) -> ScoredOrNoted:
+    score = await said("embedded", state["sample"])
+    if score.status == "ok":
+        return {"scores": keyed(score)}
+    return {"scores": {}, "notes": keyed(Note(agent="one", text=f"no score: {score.status}"))}
+
+
+async def takes_points_off(state: Case) -> Scored:
+    """A number on no scale, of which more than enough is the least score and no error."""
+    score = await said("embedded", state["sample"])
+    value = None if score.value is None else max(1.0, 5.0 - score.value)
+    return {"scores": keyed(score.model_copy(update={"value": value, "scale": Criterion(name="Clarity").scale}))}
+
+
+async def reviews_without_a_stage(state: Reviewed) -> Critique:
+    verdicts = [Rectification(criterion=s.criterion, agent="plain") for s in state["scores"].values()]
+    return {"rectifications": keyed(*verdicts), "suggestions": []}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewsByItsOwnCriteria(Keeps):
+    criteria: tuple[Criterion, ...] = (Criterion(name="Clarity"),)
+
+    async def __call__(self, state: ReviewedAlone) -> Critique:  # type: ignore[override]
+        names = {criterion.name for criterion in self.criteria}
+        drafts = [s for s in state["scores"].values() if s.stage == self.stage and s.criterion in names]
+        return {"rectifications": keyed(*map(self.verdict, drafts)), "suggestions": []}
+
+
+GOOD: list[Any] = [
+    Good(), Keeps(), asks_in_a_group, measures_and_lets_a_judge_word_it, writes_a_note_in_place_of_a_score,
+    takes_points_off, reviews_without_a_stage, ReviewsByItsOwnCriteria(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("agent", GOOD, ids=name_of)
+def test_an_honest_agent_conforms(agent):
+    report = check_agent(agent)
+    assert report.ok, str(report)
 
 
 @pytest.mark.parametrize(("agent", "code"), BAD, ids=lambda v: v if isinstance(v, str) else name_of(v))
 def test_a_mistake_is_caught_by_its_own_finding(agent, code, monkeypatch):
-    monkeypatch.setattr(trial, "PATIENCE", 0.5)
+    if code == "hangs":
+        monkeypatch.setattr(trial, "PATIENCE", 0.3)
     report = check_agent(agent)
     assert report.codes == {code}, str(report)
     assert not report.ok
@@ -256,6 +432,25 @@ def test_a_good_agent_has_no_finding_and_its_report_says_so():
     report = assert_conforms(Good)
     assert str(report).startswith("Good: conforms (")
     assert report.runs > 50
+
+
+async def test_an_agent_that_the_machine_keeps_waiting_does_not_hang(monkeypatch):
+    """Somebody else holds the loop for far longer than an agent may take: no time of the agent's."""
+    monkeypatch.setattr(trial, "PATIENCE", 0.3)
+
+    async def is_kept_waiting(state: Case) -> Scored:
+        for _ in range(3):
+            asyncio.get_running_loop().call_soon(time.sleep, 0.2)
+            await asyncio.sleep(0.001)
+        return {"scores": {}}
+
+    found = await trial.tried(is_kept_waiting, {"sample": Sample(id="a", output="x")}, Answering(), "kept waiting")
+    assert (found.hung, found.error) == (False, None)
+
+
+def test_a_metric_is_told_how_to_say_that_it_is_one():
+    said = str(check_agent(scores_a_failure_as_zero))
+    assert "a score that no judge gives, whose reason alone a judge words, has reader='plain'" in said
 
 
 def test_a_finding_says_what_was_seen_where_and_what_is_wanted():

@@ -233,3 +233,31 @@ def test_a_played_run_does_not_pass_for_one_that_was_asked(tmp_path):
     jg.evaluate(sageval(recording("embedded", path), criteria="summary"), SAMPLES[:1])
     run = jg.evaluate(sageval(playing(path), criteria="summary"), SAMPLES[:1])
     assert "judge:Playing:embedded@" in run.signature
+
+
+async def test_a_recording_goes_on_behind_what_is_there_unless_it_is_fresh(tmp_path):
+    path, other = tmp_path / "calls.jsonl", tmp_path / "other.jsonl"
+    now = {}
+    judge = scripted(*[lambda _: dict(now)] * 3)
+
+    async def played(reply, **more):
+        now["x"] = reply
+        await jg.ask(recording(judge, path, **more), "Say x.")
+        return await jg.ask(playing(path), "Say x."), len(path.read_text().splitlines())
+
+    one, two = '{"x": 1}', '{"x": 2}'
+    assert await played(1) == (one, 2)
+    assert await played(2) == (one, 3)
+    assert await played(2, fresh=True) == (two, 2)
+    await jg.ask(recording("embedded", other), "Say x.")
+    await jg.ask(recording(scripted({"x": 2}), other, fresh=True), "Say x.")
+    assert await jg.ask(playing(other), "Say x.") == two, "another judge's file too"
+    assert stat.S_IMODE(other.stat().st_mode) == 0o600
+
+
+async def test_a_fresh_recording_leaves_a_file_that_is_none_as_it_is(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text("mine")
+    with pytest.raises(jg.ConfigError, match="is no recording"):
+        await jg.ask(recording("embedded", path, fresh=True), "Say x.")
+    assert path.read_text() == "mine"

@@ -24,7 +24,7 @@ def test_an_assistant_has_its_name_and_its_example_is_true(name):
 
 
 def test_the_defaults_are_known():
-    assert set(DEFAULTS) <= set(ASSISTANTS)
+    assert {name.removeprefix("judgegraph:") for name in DEFAULTS} <= set(ASSISTANTS)
 
 
 def test_an_object_is_taken_as_it_is():

@@ -1,5 +1,7 @@
 """Asking an assistant ends in a finding, never in an exception or a made-up zero."""
 
+import asyncio
+import functools
 import math
 
 import pytest
@@ -62,3 +64,70 @@ def test_a_description_tells_measure_inputs_range_direction_and_example():
         "Range: 0 to 1; higher = more",
         'Example: the output "a" beside "b" has the value 0',
     ]
+
+
+async def later(sample):
+    await asyncio.sleep(0)
+    return 0.25
+
+
+class Handing:
+    """Plain, but hands on what an async function gives."""
+
+    name, about = "m", "x"
+
+    def __call__(self, sample):
+        return later(sample)
+
+
+class Verb:
+    async def __call__(self, sample):
+        return await later(sample)
+
+
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (metric(later), ""),
+        (metric(later, against=lambda s: "source"), "against the source"),
+        (metric(Verb()), ""),
+        (metric(functools.partial(later)), ""),
+        (metric(lambda s: later(s)), ""),
+        (Handing(), ""),
+    ],
+    ids=["async", "async, against a text", "an object", "a partial", "a lambda", "a coroutine"],
+)
+async def test_what_is_to_be_awaited_is_awaited(one, said):
+    finding = await find(one, SAMPLE)
+    assert (finding.value, finding.status, finding.reason) == (0.25, "ok", said)
+
+
+async def cancels(sample):
+    raise asyncio.CancelledError
+
+
+async def waits_for_a_cancelled_one(sample):
+    task = asyncio.ensure_future(asyncio.sleep(9))
+    task.cancel()
+    return await task
+
+
+@pytest.mark.parametrize("measure", [cancels, waits_for_a_cancelled_one, raises(asyncio.CancelledError())])
+async def test_an_assistant_that_cancels_itself_has_failed(measure):
+    finding = await find(metric(measure), SAMPLE)
+    assert (finding.value, finding.status) == (None, "agent_error")
+    assert "CancelledError" in finding.reason
+
+
+async def test_who_is_cancelled_from_outside_is_cancelled():
+    async def sleeps(sample):
+        await asyncio.sleep(9)
+
+    task = asyncio.ensure_future(find(metric(sleeps), SAMPLE))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await find(metric(sleeps), SAMPLE)

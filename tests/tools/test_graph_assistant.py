@@ -5,15 +5,18 @@ import json
 
 import pytest
 from langchain_core.messages import AIMessage
+from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.calls.context import CallContext, context
+from judgegraph.calls.ledger import Ledger
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
+from judgegraph.runtime.anatomy import acount_calls
 from judgegraph.testing import scripted
 from judgegraph.tools import assistant, assistants, find
 from judgegraph.tools.langchain_tool import as_dict, as_tool
-from judgegraph.types import Criterion, Sample
+from judgegraph.types import Criterion, EvalState, Sample
 
 SAMPLE = Sample(id="1", query="Why is it shut?", source="The bridge is shut until spring.", output="It is shut.")
 PAIR = SAMPLE.model_copy(update={"rival": "Spring is nice."})
@@ -74,7 +77,8 @@ async def test_its_own_budget_ends_it_and_not_the_sample():
         found = {f.assistant: f for f in item.findings}
         assert item.status == "ok"
         assert found["novelty"].status == "ok"
-        assert found["sub"].status in ("ok", "over_budget")
+        assert found["sub"].status == "ok"
+        assert "over_budget" in found["sub"].reason  # of one of its two calls, in every sample
         assert item.overall is not None
 
 
@@ -100,6 +104,87 @@ async def test_with_no_room_for_any_call_the_finding_says_over_budget():
     assert [f.status for f in item.findings] == ["over_budget"]
     assert "budget of 1 tokens" in item.findings[0].reason
     assert (item.status, judge.calls) == ("ok", [])
+
+
+def of(*nodes):
+    """A graph of nodes in a row."""
+    graph, before = StateGraph(EvalState), START
+    for number, node in enumerate(nodes):
+        graph.add_node(f"n{number}", node)
+        graph.add_edge(before, before := f"n{number}")
+    graph.add_edge(before, END)
+    return graph.compile()
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(3, 9), (9, 3), (9, 9)])
+@pytest.mark.parametrize("in_a_run", [True, False])
+async def test_an_assistant_inside_an_assistant_counts_in_both_budgets(outer, inner, in_a_run):
+    judge = scripted(*[stated(3)] * 9)
+    four = [Criterion(name=f"Side {n}", definition=f"Side {n}.", scale="1-5") for n in range(4)]
+    deep = jg.as_assistant(llm_score(judge=judge, criteria=four), about=ABOUT, budget=jg.Budget(calls=inner))
+    graph = of(llm_score(judge=judge, criteria=ONE), jg.metric_node(deep))
+    sub = jg.as_assistant(graph, name="sub", about=ABOUT, budget=jg.Budget(calls=outer))
+    before = context.set(CallContext(ledger=Ledger()) if in_a_run else None)
+    try:
+        await find(sub, SAMPLE)
+    finally:
+        context.reset(before)
+    assert len(judge.calls) == min(outer, 1 + min(inner, 4))
+
+
+@pytest.fixture
+def prices(tmp_path):
+    path = tmp_path / "prices.yaml"
+    path.write_text('prices:\n  "*": {prompt: 1, completion: 1}\n')
+    return path
+
+
+@pytest.mark.parametrize("caps", [{"calls": 1}, {"tokens": 700}, {"usd": 0.0007}], ids=str)
+async def test_its_finding_is_the_same_whoever_paid_for_its_calls(tmp_path, prices, caps):
+    """Alone, beside a node that asks the same, in runs over one ledger, and without a run."""
+
+    def judge():
+        return scripted(*[stated(2)] * 9)
+
+    def sub():
+        return jg.as_assistant(llm_score(judge=judge(), criteria=TWO), about=ABOUT, budget=jg.Budget(**caps))
+
+    ledger, found = tmp_path / "ledger.sqlite", []
+    for neighbour, kept in ((False, None), (True, None), (False, ledger), (True, ledger), (False, ledger)):
+        nodes = [llm_score(judge=judge(), criteria=TWO)] if neighbour else []
+        run = await jg.aevaluate(of(*nodes, jg.metric_node(sub())), [SAMPLE], ledger=kept, prices=prices)
+        found += [finding for item in run.items for finding in item.findings]
+    if "usd" not in caps:  # where no price file is at hand
+        found.append(await find(sub(), SAMPLE))
+    assert {(f.value, f.reason) for f in found} == {(2.0, "Clarity 2, Depth over_budget")}
+
+
+@pytest.mark.parametrize("caps", [{"calls": 1}, {"calls": 3}, {"calls": 9}, {"tokens": 1400}], ids=str)
+async def test_plan_and_check_keep_its_budget(caps):
+    sub = jg.as_assistant(sageval(criteria=TWO, each=True), about=ABOUT, budget=jg.Budget(**caps))
+    graph = of(jg.metric_node(sub))
+    samples = [SAMPLE, SAMPLE.model_copy(update={"id": "2", "output": "Spring is nice."})]
+    planned = (await jg.aplan(graph, samples)).total
+    counted = (await acount_calls(graph)).plain[0]
+    least, most = (int(n) for n in (counted.split(" to ") * 2)[:2])
+    made = (await jg.aevaluate(graph, samples)).manifest["calls"]["replies"]
+    assert planned.exact + planned.rest[0] <= made <= planned.exact + planned.rest[-1]
+    assert 2 * least <= made <= 2 * most
+    if "calls" in caps:
+        each = min(3, caps["calls"])
+        assert (made, counted) == (2 * each, str(each))
+        assert planned.exact + planned.rest[1] <= 2 * caps["calls"]  # where every reply can be read
+    else:
+        assert (least, most) == (1, 3)  # by what replies take
+
+
+async def test_a_plan_of_a_budget_in_usd_takes_the_prices_it_is_given(prices):
+    sub = jg.as_assistant(llm_score(judge=scripted(), criteria=ONE), about=ABOUT, budget=jg.Budget(usd=1))
+    graph = of(jg.metric_node(sub))
+    assert (await jg.aplan(graph, [SAMPLE], prices=prices)).total.exact == 1
+    with pytest.raises(ConfigError, match="its price is not known"):
+        await jg.aplan(graph, [SAMPLE])
+    assert (await acount_calls(graph)).plain[0] == "1"  # a count needs no price
 
 
 def calls(*names):

@@ -42,8 +42,10 @@ def warned(judge="embedded"):
         return {"scores": {"a": jg.Score(criterion="a", agent="own", value=3)}}
 
     made = StateGraph(jg.EvalState)
-    made.add_node("own", own)
-    made.add_edge(START, "own")
+    for name in ("own", "other"):
+        made.add_node(name, own)
+        made.add_edge(START, name)
+    made.add_edge("other", END)
     return made
 """
 
@@ -140,14 +142,63 @@ def unmapped(decide: Any) -> Any:
     return graph
 
 
+def one_ends_and_one_does_not() -> Any:
+    graph = line(("own", metric))
+    graph.add_node("other", metric)
+    graph.add_edge(START, "other")
+    return graph
+
+
+def set_to_a_constant(state: Any = None) -> Any:
+    """A loop that goes by a number which nothing counts."""
+
+    async def reset(state: Rounds) -> Round:
+        return {"rounds": 0}
+
+    graph = StateGraph(Rounds)
+    graph.add_node("a", reset)
+    graph.add_edge(START, "a")
+    graph.add_conditional_edges("a", lambda state: "a" if state["rounds"] < 3 else END, ["a", END])
+    return graph
+
+
 WARNED = {
-    "dead-end": lambda: line(("own", metric), end=False),
+    "dead-end": one_ends_and_one_does_not,
+    "unbounded-loop": set_to_a_constant,
     "dropped-key": lambda: line(("advise", advise_node()), state=Small),
     "no-path-map": lambda: unmapped(lambda state: "b" if state else END),
     "same-scores": lambda: line(
         ("one", Evaluator(criteria=CRITERIA)), ("two", Evaluator(criteria=CRITERIA, prompt="other"))
     ),
 }
+
+
+OVERWRITTEN = {
+    "two critiques": (lambda judge: jg.critique("sage", judge=judge, criteria="forms"), "'a/settle' and 'b/settle'"),
+    "critics that are graphs": (
+        lambda judge: jg.critique("critic-panel", judge=judge, criteria="forms"), "'a/settle' and 'b/settle'",
+    ),
+    "two refinements": (lambda judge: jg.refine("sage", judge=judge, criteria="forms"), "'a/round' and 'b/round'"),
+    "two of a method": (lambda judge: sageval(critic_judge=judge), "'a/rectify' and 'b/rectify'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OVERWRITTEN)
+def test_final_scores_of_one_critic_are_told_apart_by_who_it_asks(name: str):
+    made, nodes = OVERWRITTEN[name]
+
+    def graph(other: str) -> Any:
+        return line(("e", Evaluator(name="first")), ("a", made("openai:x")), ("b", made(other)))
+
+    (told,) = jg.check(graph("openai:y")).findings
+    assert (told.code, told.severity) == ("same-scores", "warning")
+    assert nodes in told.message
+    assert jg.check(graph("openai:x")).findings == ()
+
+
+def test_a_critique_and_a_refinement_by_one_critic_overwrite_one_another():
+    graph = line(("e", Evaluator()), ("a", jg.critique("sage")), ("b", jg.refine("sage")))
+    assert codes(graph) == [("same-scores", "warning")]
 
 
 @pytest.mark.parametrize("code", WARNED)
@@ -158,11 +209,10 @@ def test_what_runs_all_the_same_is_a_warning(code: str):
 
 
 def test_two_agents_of_one_name_are_told_of_across_graphs_only_where_both_run():
-    twice = line(("a", sageval(critic_judge="openai:a")), ("b", sageval(critic_judge="openai:b")))
-    assert ("same-scores", "warning") not in codes(twice)  # rectify is the same in both, and so is evaluate
     twice = line(("a", sageval(judge="openai:a")), ("b", sageval(judge="openai:b")))
-    (told,) = jg.check(twice).findings
-    assert "'a/evaluate' and 'b/evaluate'" in told.message
+    told = [finding.message for finding in jg.check(twice).findings]
+    assert ["'a/evaluate' and 'b/evaluate'" in told[0], "'a/rectify' and 'b/rectify'" in told[1]] == [True, True]
+    assert codes(line(("a", sageval()), ("b", sageval()))) == []
     either = StateGraph(EvalState)
     for name in "ab":
         either.add_node(name, sageval(judge=f"openai:{name}"))

@@ -87,8 +87,8 @@ class Maker:
 
     def __init__(self, draw: Any) -> None:
         self.draw, self.number = draw, 0
-        keys = {f"k{number}": str for number in range(MOST + 30)}
-        counts = {f"rounds{number}": int for number in range(MOST + 30)}
+        keys = {f"k{number}": str for number in range(MOST + 200)}
+        counts = {f"rounds{number}": int for number in range(MOST + 200)}
         state = TypedDict("State", {**keys, **counts}, total=False)  # type: ignore[operator]
         self.graph = StateGraph(state, input_schema=TypedDict("In", {"k0": str}))  # type: ignore[operator]
 

@@ -262,6 +262,101 @@ def no_reducer(right: bool) -> Any:
     return chain(("a", metric), ("b", metric), state=EvalState if right else Bare)
 
 
+class Merging(TypedDict, total=False):
+    sample: Sample
+    scores: Annotated[Scores, lambda old, new: {**old, **new}]
+
+
+class Adding(TypedDict, total=False):
+    sample: Sample
+    scores: Annotated[Scores, lambda old, new: old + new]
+
+
+class Keeping(TypedDict, total=False):
+    sample: Sample
+    scores: Annotated[Scores, lambda old, new: new]
+
+
+class Listing(EvalState, total=False):
+    rectifications: Annotated[list[Any], operator.add]  # type: ignore[misc]
+
+
+def added_mappings(right: bool) -> Any:
+    return chain(("a", metric), state=Merging if right else Adding)
+
+
+def mappings_for_a_list(right: bool) -> Any:
+    """A list of verdicts, and a critic that writes them as a mapping."""
+    return chain(("evaluate", evaluator()), ("critique", sage()), state=EvalState if right else Listing)
+
+
+def keeps_the_last(right: bool) -> Any:
+    return chain(("a", metric), ("b", metric), state=Merging if right else Keeping)
+
+
+class Sent(TypedDict):
+    sample: Sample
+    criterion: jg.Criterion
+
+
+def sends_too_little(right: bool) -> Any:
+    async def one(state: Sent) -> Wrote:
+        return {"scores": {}}
+
+    def whole(state: EvalState) -> list[Send] | str:
+        return [Send("one", {"sample": state["sample"], "criterion": c}) for c in state.get("criteria", ())] or END
+
+    def part(state: EvalState) -> list[Send] | str:
+        return [Send("one", {"criterion": c}) for c in state.get("criteria", ())] or END
+
+    graph = StateGraph(EvalState)
+    graph.add_node("one", one)
+    graph.add_conditional_edges(START, whole if right else part, ["one", END])
+    graph.add_edge("one", END)
+    return graph
+
+
+def fan_out_with_a_filter(right: bool) -> Any:
+    """Over what is never empty, but with an `if` that may leave nothing."""
+
+    def some(state: Any) -> Any:
+        return [Send("judge", dict(state)) for c in CRITERIA if c.name in state["scores"]]
+
+    def all_of_them(state: Any) -> Any:
+        return [Send("judge", dict(state)) for c in CRITERIA]
+
+    return sending(all_of_them if right else some)
+
+
+def fan_out_with_a_way_past(right: bool) -> Any:
+    def sometimes(state: Any) -> Any:
+        if not state.get("criteria"):
+            return []
+        return [Send("judge", dict(state)), Send("judge", dict(state))]
+
+    def always(state: Any) -> Any:
+        return [Send("judge", dict(state)), Send("judge", dict(state))]
+
+    return sending(always if right else sometimes)
+
+
+def sending(decide: Any) -> Any:
+    graph = StateGraph(EvalState)
+    graph.add_node("judge", metric)
+    graph.add_conditional_edges(START, decide, ["judge"])
+    graph.add_edge("judge", END)
+    return graph
+
+
+def assistant_without_a_judge(right: bool) -> Any:
+    inner = chain(("evaluate", evaluator(judge="openai:gpt-4.1-mini" if right else "gpt-4.1-mini")))
+    return chain(("ask", jg.metric_node(jg.as_assistant(inner, about="quality, 1 to 5", name="inner"))))
+
+
+def assistant_that_is_not_wired(right: bool) -> Any:
+    return chain(("ask", jg.metric_node(jg.as_assistant(missing_writer(right), about="quality", name="inner"))))
+
+
 def no_judge(right: bool) -> Any:
     return chain(("evaluate", evaluator(judge="openai:gpt-4.1-mini" if right else "gpt-4.1-mini")))
 
@@ -288,6 +383,17 @@ MISTAKES: list[tuple[str, Callable[[bool], Any], str, str, tuple[str, ...]]] = [
     ("wrong-reducer", wrong_reducer, "inner", "scores", ("stands twice", "jg.merged")),
     ("wrong-reducer", unfit_reducer, "", "tags", ("is a list", "merged joins dict", "use one that")),
     ("wrong-reducer", no_reducer, "b", "scores", ("later one's stands alone", "jg.merged")),
+    ("wrong-reducer", added_mappings, "a", "scores", ("cannot join dict", "written by 'a'", "jg.merged")),
+    (
+        "wrong-reducer", mappings_for_a_list, "critique", "rectifications",
+        ("is a list", "cannot join dict", "jg.EvalState"),
+    ),
+    ("wrong-reducer", keeps_the_last, "b", "scores", ("keeps one of two", "later one's stands alone", "jg.merged")),
+    ("missing-writer", sends_too_little, "one", "sample", ("'START' sends it holds 'criterion' alone", "Send('one'")),
+    ("empty-fan-out", fan_out_with_a_filter, "START", "", ("sends nothing",)),
+    ("empty-fan-out", fan_out_with_a_way_past, "START", "", ("sends nothing",)),
+    ("no-judge", assistant_without_a_judge, "ask/inner/evaluate", "", ("no model to ask",)),
+    ("missing-writer", assistant_that_is_not_wired, "ask/inner/critique", "scores", ("no node writes before it",)),
     ("no-judge", no_judge, "evaluate", "", ("no model to ask", "'gpt-4.1-mini'", "PROVIDER:MODEL")),
 ]  # fmt: skip
 BY_NAME = pytest.mark.parametrize(
