@@ -3,10 +3,24 @@
 import itertools
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a table marked `sampled(n)` every n-th case runs with the fast tests, the others with the long ones."""
+    met: Counter[str] = Counter()
+    for item in items:
+        if (mark := item.get_closest_marker("sampled")) is None:
+            continue
+        table = item.nodeid.partition("[")[0]
+        if met[table] % mark.args[0]:
+            item.add_marker(pytest.mark.long)
+        met[table] += 1
+
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 _caches = itertools.count()

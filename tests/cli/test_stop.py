@@ -83,6 +83,7 @@ def test_a_stopped_run_finishes_what_is_in_flight_and_the_same_command_goes_on(s
     assert slow.count == 9
 
 
+@pytest.mark.long
 def test_a_run_that_is_kept_nowhere_says_how_to_keep_it(data, site):
     with started(*site("slow=0.4").command("--concurrency", 1)) as process:
         assert process.stderr.readline().startswith("judging")
@@ -161,6 +162,7 @@ def test_stopped_at_twenty_random_moments_a_run_loses_and_repeats_nothing(data, 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("command", ["--help", "methods", "criteria", "show", "run"])
+@pytest.mark.sampled(5)
 def test_a_full_disk_is_told_in_one_line(command, data):
     arguments = {"show": ("show", "sageval"), "run": ("run", "g-eval", data)}.get(command, (command,))
     with FULL.open("w") as full:
@@ -171,6 +173,7 @@ def test_a_full_disk_is_told_in_one_line(command, data):
     assert (done.returncode, told) == (1, ["OSError: [Errno 28] No space left on device"])
 
 
+@pytest.mark.long
 def test_a_pause_that_the_server_asks_for_does_not_outlast_a_samples_time(data, site):
     run = data.with_name("run")
     done = again(site("429=300").command("--out", run, "--concurrency", 3, "--timeout", 0.7), seconds=30)
@@ -178,6 +181,7 @@ def test_a_pause_that_the_server_asks_for_does_not_outlast_a_samples_time(data, 
     assert "9 timeout" in done.stderr.splitlines()[-2]
 
 
+@pytest.mark.long
 def test_without_a_stderr_a_run_is_a_run(data, site):
     command = [*COMMAND, *site("ok").command("--out", data.with_name("run"))]
     done = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *command], stdout=subprocess.PIPE, timeout=60)
@@ -186,6 +190,7 @@ def test_without_a_stderr_a_run_is_a_run(data, site):
     assert len(finished(data.with_name("run"))) == 9
 
 
+@pytest.mark.long
 def test_a_gate_is_not_passed_while_samples_are_not_judged(data, site):
     run = data.with_name("run")
     command = site("slow=0.4").command("--out", run, "--concurrency", 2)

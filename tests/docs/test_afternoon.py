@@ -97,6 +97,7 @@ def test_it_takes_under_sixty_lines():
     assert len((AFTERNOON / "panel.yaml").read_text().splitlines()) < 30
 
 
+@pytest.mark.long
 def test_both_are_wired(plugin: str):
     for graph in (f"{AFTERNOON / 'panel.py'}:panel", str(AFTERNOON / "panel.yaml")):
         done = CliRunner().invoke(main, ["check", graph])

@@ -84,6 +84,7 @@ async def test_of_a_server_that_does_all_nothing_is_named_but_what_it_lacks(serv
         (f"cool-down={KEY}", "authentication", "401, then 429", "will not go away"),
     ],
 )
+@pytest.mark.sampled(3)
 async def test_each_deviation_is_noticed_and_named(server, script, name, found, means):
     diagnosis, probe = await found_at(server(script), name)
     assert probe.ok is False
@@ -117,6 +118,7 @@ async def test_a_schema_that_doctor_saw_ignored_goes_in_words_at_once(server, sc
     ("script", "name", "other"),
     [("max-older", "max_tokens", "max_completion_tokens"), ("ok", "max_completion_tokens", "max_tokens")],
 )
+@pytest.mark.sampled(2)
 async def test_a_limit_is_sent_under_the_name_that_is_heeded(server, transport, script, name, other):
     site = server(script)
     await examine(site.judge(transport=transport))
@@ -268,6 +270,7 @@ async def small_run(site):
 @pytest.mark.parametrize(
     "script", [pytest.param(name, marks=() if n % 4 == 0 else pytest.mark.long) for n, name in enumerate(SCRIPTS)]
 )
+@pytest.mark.sampled(7)
 async def test_a_run_after_doctor_sends_no_more_requests_than_one_without(server, script):
     plain, site = server(script), server(script)
     without = await small_run(plain)

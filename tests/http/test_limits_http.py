@@ -60,6 +60,7 @@ async def test_what_cannot_help_is_not_sent_again(server, script, fatal, given):
     ("script", "transport"),
     [("429=0.8,ok", "fast"), ("429-date=1,ok", "fast"), ("429-ahead=1,ok", "fast"), ("429-ahead=1,ok", "langchain")],
 )
+@pytest.mark.sampled(2)
 async def test_nobody_comes_earlier_than_the_server_asked_one_of_them(
     server, no_backoff, monkeypatch, script, transport
 ):
@@ -102,6 +103,7 @@ async def test_a_clock_that_is_set_back_makes_no_wait_longer(server, no_backoff,
     assert time.monotonic() - start < 4
 
 
+@pytest.mark.long
 async def test_after_an_outage_the_first_second_holds_at_most_the_limit(server):
     site = server("busy=1.5")
     judge, run = site.judge(attempts=4), CallContext(width=16, limits=Limits(in_flight=8))

@@ -12,6 +12,7 @@ OPEN = Path("/proc/self/fd")
 
 
 @pytest.mark.skipif(not OPEN.exists(), reason="no /proc here")
+@pytest.mark.long
 def test_a_run_leaves_no_more_files_open_than_the_one_before(server, tmp_path):
     graph = llm_score(server("ok").judge(), criteria=[jg.Criterion(name="Clarity")])
     during, after = [], []

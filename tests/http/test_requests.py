@@ -99,6 +99,7 @@ async def test_the_retries_of_a_given_chat_model_do_not_multiply_ours(server, no
 
 
 @pytest.mark.parametrize("script", ["hang", "drip"])
+@pytest.mark.sampled(2)
 async def test_a_server_that_never_comes_to_an_end_meets_the_total_deadline(server, script):
     site = server(script)
     start = time.monotonic()
@@ -108,6 +109,7 @@ async def test_a_server_that_never_comes_to_an_end_meets_the_total_deadline(serv
     assert "0.6 s" in str(error)
 
 
+@pytest.mark.sampled(2)
 async def test_a_retry_comes_no_earlier_than_the_server_asked(server, no_backoff):
     site = server("429=0.5,429-date=2,ok")
     await ask(site.judge(), MESSAGES, FORM)
@@ -321,6 +323,7 @@ def told(error):
 
 
 @pytest.mark.parametrize("script", ["401", "500", "truncated", "hang", "400", "plain-200"])
+@pytest.mark.sampled(3)
 async def test_no_error_tells_a_key(server, no_backoff, script):
     plain = server(script).url
     secret = plain.replace("http://", "http://canary-user:canary-word@")

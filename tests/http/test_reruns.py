@@ -54,6 +54,7 @@ def asked(judge, ledger, way, seed, *, width=None, count=20):
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("way", [sampled, weighted])
 @pytest.mark.parametrize("script", SERVERS)
+@pytest.mark.sampled(4)
 def test_a_rerun_in_another_order_and_width_sends_nothing(server, tmp_path, script, way, seed):
     site, ledger = server(script), tmp_path / "calls.sqlite"
     first = asked(site.judge(), ledger, way, seed)
@@ -67,6 +68,7 @@ def test_a_rerun_in_another_order_and_width_sends_nothing(server, tmp_path, scri
 @pytest.mark.parametrize("way", [sampled, weighted])
 @pytest.mark.parametrize("script", SERVERS)
 @pytest.mark.parametrize("known", [(None, LACKS), (LACKS, None), (LACKS, Support(True, True, 20, True))])
+@pytest.mark.sampled(3)
 def test_a_rerun_sends_nothing_whatever_is_known_of_the_judge_by_then(server, tmp_path, script, way, known):
     site, ledger, runs = server(script), tmp_path / "calls.sqlite", []
     for seed, findings in enumerate(known):
@@ -76,6 +78,7 @@ def test_a_rerun_sends_nothing_whatever_is_known_of_the_judge_by_then(server, tm
 
 
 @pytest.mark.parametrize("script", ["one-choice", "no-n"])
+@pytest.mark.sampled(2)
 def test_a_run_that_was_broken_off_pays_for_the_missing_choices_alone(server, tmp_path, script):
     site, ledger = server(script), tmp_path / "calls.sqlite"
     keep(site.judge(), Support(n=False))

@@ -82,6 +82,7 @@ def told(error):
     [(sageval, FAULTS, 8), (fusion_eval, FAULTS, 3), (sageval, "500", 1)],
     ids=["sageval", "fusion-eval", "always 500 with the key said back"],
 )
+@pytest.mark.sampled(3)
 def test_a_run_with_faults_leaves_no_key(server, no_backoff, tmp_path, capfd, caplog, kind, make, script, count):
     caplog.set_level(logging.DEBUG)
     site = server(script)
@@ -113,6 +114,7 @@ def test_an_endpoint_that_says_the_key_back_ends_the_run_without_telling_it(serv
 
 
 @pytest.mark.parametrize("script", ["500,ok,half,ok,400,ok", "401"])
+@pytest.mark.sampled(2)
 def test_nor_does_the_command_line(server, tmp_path, script):
     site, data = server(script), tmp_path / "rows.jsonl"
     data.write_text("".join(sample.model_dump_json() + "\n" for sample in SAMPLES[:4]))

@@ -150,6 +150,7 @@ SAMPLED = [  # prompt, aspect, published r and tau, ours, samples without a rati
 
 
 @pytest.mark.parametrize(("prompt", "aspect", "published", "ours", "silent"), SAMPLED)
+@pytest.mark.sampled(3)
 def test_topicalchat_samples_give_the_published_figures(shared, prompt, aspect, published, ours, silent):
     """Ours differs in the third digit where samples say "2.5", which the authors cut to 2."""
     items = loaded(shared / f"data/topical_chat/gpt-3.5/gpt3.5_{aspect[:3]}_{prompt}.json.gz")

@@ -31,6 +31,7 @@ SHAPES = [  # method, settings, per sample, per dataset, one after the other
 
 
 @pytest.mark.parametrize(("method", "settings", "sample", "dataset", "longest"), SHAPES)
+@pytest.mark.sampled(3)
 async def test_the_formulas_are_the_methods(method, settings, sample, dataset, longest):
     counts = await acount_calls(factory(method)(**settings))
     assert (counts.per_sample, counts.per_dataset, counts.longest) == (sample, dataset, longest)
@@ -121,6 +122,7 @@ CONDITIONED = {  # node -> calls for a sample by four criteria
 
 
 @pytest.mark.parametrize("name", CONDITIONED)
+@pytest.mark.sampled(2)
 async def test_a_doubt_about_some_criteria_counts_beside_one_about_all_or_none(name, monkeypatch):
     """Two equal judges that are asked the same are asked once: about all criteria they are, about some they are not."""
     monkeypatch.setenv("OPENAI_API_KEY", "x")

@@ -42,6 +42,7 @@ def statuses(result: Run) -> Counter[str]:
 
 
 @pytest.mark.parametrize("fault", STATUS)
+@pytest.mark.sampled(3)
 def test_a_fault_that_stays_ends_as_its_own_status_after_as_many_requests_as_the_table_says(fault, shared):
     with stub(shared, "--retry-after", "0.05") as server:
         marked = jg.Sample(id="marked", output=f"A text. [[fault:{fault}]]")

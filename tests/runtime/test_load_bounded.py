@@ -38,6 +38,7 @@ def tried(path):
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl.gz", "rows.json.gz", "rows.csv.gz", "rows.jsonl"])
+@pytest.mark.sampled(4)
 def test_a_gigabyte_in_a_megabyte_is_refused(tmp_path, name):
     piece = gzip.compress(b" " * 2**24, compresslevel=9)
     path = tmp_path / name

@@ -112,6 +112,7 @@ GRAPHS: dict[str, tuple[Any, dict[str, Any], list[Sample]]] = {
 
 @pytest.mark.parametrize("habit", HABITS)
 @pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.sampled(4)
 def test_whatever_a_judge_does_its_calls_lie_between_the_ends(name: str, habit: str, tmp_path: Path):
     factory, settings, given = GRAPHS[name]
     graph = factory(judge=Odd(habit=habit), **settings)
@@ -275,6 +276,7 @@ FOUND = {
 
 @pytest.mark.parametrize("found", FOUND)
 @pytest.mark.parametrize("name", ["sageval", "g-eval, form, labels", "fennec pairs", "llm-score", "coascore"])
+@pytest.mark.sampled(3)
 def test_what_doctor_found_is_planned_with(name: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("JUDGEGRAPH_CACHE", str(tmp_path))
     judge = Endpoint(model="openai:mine", base_url="http://localhost:1/v1")

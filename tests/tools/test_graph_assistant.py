@@ -160,6 +160,7 @@ async def test_its_finding_is_the_same_whoever_paid_for_its_calls(tmp_path, pric
 
 
 @pytest.mark.parametrize("caps", [{"calls": 1}, {"calls": 3}, {"calls": 9}, {"tokens": 1400}], ids=str)
+@pytest.mark.sampled(2)
 async def test_plan_and_check_keep_its_budget(caps):
     sub = jg.as_assistant(sageval(criteria=TWO, each=True), about=ABOUT, budget=jg.Budget(**caps))
     graph = of(jg.metric_node(sub))
