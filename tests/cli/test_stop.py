@@ -105,6 +105,7 @@ def test_an_interrupt_while_modules_are_loaded_is_a_stop_too(data):
 
 
 @pytest.mark.parametrize("second", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
+@pytest.mark.long
 def test_a_second_signal_stops_at_once_and_loses_nothing_that_is_finished(second, data, site):
     run, hanging = data.with_name("run"), site("ok,ok,hang,ok")
     command = hanging.command("--out", run, "--concurrency", 1)

@@ -104,6 +104,7 @@ async def test_a_run_makes_no_first_try_that_doctor_saw_fail(server, script, run
 
 
 @pytest.mark.parametrize("script", ["prose", "rambling", "no-schema", "schema-500"])
+@pytest.mark.sampled(2)
 async def test_a_schema_that_doctor_saw_ignored_goes_in_words_at_once(server, script):
     site = server(script)
     await examine(site.judge())

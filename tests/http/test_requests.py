@@ -175,6 +175,7 @@ async def test_an_ignored_schema_is_found_out_for_samples_too(server):
 @pytest.mark.parametrize(
     "script", ["no-schema", "no-logprobs", "few-logprobs", "null-logprobs", "no-temperature", "one-choice"]
 )
+@pytest.mark.sampled(4)
 async def test_twenty_first_calls_at_once_all_come_through(server, script):
     site = server(script)
     judge = site.judge()

@@ -102,6 +102,7 @@ def test_a_run_with_faults_leaves_no_key(server, no_backoff, tmp_path, capfd, ca
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("script", ["401", "404", "quota"])
+@pytest.mark.sampled(4)
 def test_an_endpoint_that_says_the_key_back_ends_the_run_without_telling_it(server, tmp_path, capfd, kind, script):
     site = server(script)
     with pytest.raises(JudgegraphError) as caught:

@@ -117,6 +117,7 @@ async def verdicts(sample, metrics, said):
 
 
 @pytest.mark.parametrize("run", RUNS or ABSENT, ids=named)
+@pytest.mark.sampled(3)
 async def test_accuracy_and_agreement_of_the_orders_are_the_published_ones(shared, run):
     right, equal, items = [0, 0], 0, 0
     for sample, metrics, said, label in recorded(run):

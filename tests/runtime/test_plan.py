@@ -112,7 +112,7 @@ GRAPHS: dict[str, tuple[Any, dict[str, Any], list[Sample]]] = {
 
 @pytest.mark.parametrize("habit", HABITS)
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_whatever_a_judge_does_its_calls_lie_between_the_ends(name: str, habit: str, tmp_path: Path):
     factory, settings, given = GRAPHS[name]
     graph = factory(judge=Odd(habit=habit), **settings)
@@ -329,6 +329,7 @@ def looping(goes_on: Any) -> Any:
     return graph.compile(name="loop")
 
 
+@pytest.mark.long
 def test_a_gate_that_looks_at_text_meets_short_answers_too():
     forecast = jg.plan(looping(lambda answer: "Yes" not in answer and len(answer) < 900), samples(40))
     assert forecast.own_code == ("node 'ask'", "what follows 'ask'")

@@ -95,6 +95,7 @@ HUGE = {
 
 @pytest.mark.parametrize("name", ASSISTANTS)
 @pytest.mark.parametrize("kind", HUGE)
+@pytest.mark.sampled(4)
 async def test_a_megabyte_ends_in_bounded_time(name, kind):
     start = time.monotonic()
     await find(assistant(name), Sample(id="s", output=HUGE[kind], source="a b a b b " * 100_000))
