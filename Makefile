@@ -20,7 +20,8 @@ test:                            ## the fast suite
 	$(PY) -m pytest -n 2 -m "not long and not soak"
 
 long:                            ## tests over a minute
-	$(PY) -m pytest -m long
+	$(PY) -m pytest -n 2 -m "long and sampled"
+	$(PY) -m pytest -m "long and not sampled"
 
 soak:                            ## a run killed a hundred times: many minutes
 	$(PY) -m pytest -m soak -s

@@ -434,7 +434,7 @@ async def fuzz(seed, parted=False):
 @pytest.mark.parametrize(
     ("parted", "seeds"), [(False, 150), (True, 60)], ids=["the run's budget", "and those of parts of the work"]
 )
-@pytest.mark.sampled(2)
+@pytest.mark.long
 def test_whatever_ends_a_sample_nothing_that_it_took_is_lost(monkeypatch, parted, seeds):
     monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.5)
     ends = set().union(*(virtually(fuzz(seed, parted)) for seed in range(seeds)))

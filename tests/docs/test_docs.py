@@ -125,6 +125,7 @@ def read_yaml(block: Block) -> None:
 
 
 @pytest.mark.parametrize(("file", "title"), CASES, ids=[f"{file}: {title}" for file, title in CASES])
+@pytest.mark.sampled(3)
 def test_a_section_does_what_it_says(
     file: str, title: str, folder: Path, install: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ):

@@ -45,7 +45,7 @@ def alone(method, name=""):
 
 @pytest.mark.parametrize("side_by_side", [True, False], ids=["side by side", "in a row"])
 @pytest.mark.parametrize(("one", "two"), PAIRS, ids=lambda name: name)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 async def test_two_methods_score_as_each_does_alone(one, two, side_by_side):
     graph = composed({"a": made(one, "a"), "b": made(two, "b")}, side_by_side)
     final = await graph.ainvoke({"sample": SAMPLE})
@@ -58,7 +58,7 @@ async def test_two_methods_score_as_each_does_alone(one, two, side_by_side):
 
 @pytest.mark.parametrize("side_by_side", [True, False], ids=["side by side", "in a row"])
 @pytest.mark.parametrize(("one", "two"), [(a, b) for a, b in PAIRS if a != b], ids=lambda name: name)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 async def test_different_methods_need_no_names(one, two, side_by_side):
     final = await composed({"a": made(one), "b": made(two)}, side_by_side).ainvoke({"sample": SAMPLE})
     assert final["scores"] == {**alone(one)["scores"], **alone(two)["scores"]}

@@ -103,6 +103,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
+@pytest.mark.sampled(4)
 def test_no_answer_keeps_it_waiting_or_fills_it(server: Server, kind: str):
     server.kind, server.asked = kind, 0
     start = time.monotonic()

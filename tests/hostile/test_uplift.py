@@ -116,6 +116,7 @@ async def in_the_output(name: str, twin: str, attacks: Iterable[str]) -> None:
 
 
 @pytest.mark.parametrize("name", SCORING)
+@pytest.mark.sampled(3)
 async def test_no_attack_of_ours_gains(name: str):
     await in_the_output(name, BAD, ("a form", "closing tags"))
 

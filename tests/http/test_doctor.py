@@ -84,7 +84,7 @@ async def test_of_a_server_that_does_all_nothing_is_named_but_what_it_lacks(serv
         (f"cool-down={KEY}", "authentication", "401, then 429", "will not go away"),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 async def test_each_deviation_is_noticed_and_named(server, script, name, found, means):
     diagnosis, probe = await found_at(server(script), name)
     assert probe.ok is False

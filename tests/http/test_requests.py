@@ -324,7 +324,7 @@ def told(error):
 
 
 @pytest.mark.parametrize("script", ["401", "500", "truncated", "hang", "400", "plain-200"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 async def test_no_error_tells_a_key(server, no_backoff, script):
     plain = server(script).url
     secret = plain.replace("http://", "http://canary-user:canary-word@")

@@ -68,7 +68,7 @@ def test_a_rerun_in_another_order_and_width_sends_nothing(server, tmp_path, scri
 @pytest.mark.parametrize("way", [sampled, weighted])
 @pytest.mark.parametrize("script", SERVERS)
 @pytest.mark.parametrize("known", [(None, LACKS), (LACKS, None), (LACKS, Support(True, True, 20, True))])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_a_rerun_sends_nothing_whatever_is_known_of_the_judge_by_then(server, tmp_path, script, way, known):
     site, ledger, runs = server(script), tmp_path / "calls.sqlite", []
     for seed, findings in enumerate(known):

@@ -31,7 +31,7 @@ SHAPES = [  # method, settings, per sample, per dataset, one after the other
 
 
 @pytest.mark.parametrize(("method", "settings", "sample", "dataset", "longest"), SHAPES)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 async def test_the_formulas_are_the_methods(method, settings, sample, dataset, longest):
     counts = await acount_calls(factory(method)(**settings))
     assert (counts.per_sample, counts.per_dataset, counts.longest) == (sample, dataset, longest)
@@ -39,6 +39,7 @@ async def test_the_formulas_are_the_methods(method, settings, sample, dataset, l
 
 
 @pytest.mark.parametrize(("method", "settings"), [("sageval", {"each": True}), ("coascore", {}), ("g-eval", {})])
+@pytest.mark.sampled(3)
 async def test_a_run_asks_what_the_formula_says(method, settings):
     graph = factory(method)(criteria="summary", **settings)
     counts = await acount_calls(graph)

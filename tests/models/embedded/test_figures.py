@@ -33,7 +33,7 @@ def bench() -> ModuleType:
         ("topical_chat", "groundedness", "pooled", 0.44),
     ],
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 def test_agreement_with_people_holds_its_floor(
     bench: ModuleType, shared: Path, name: str, criterion: str, level: str, floor: float
 ) -> None:
