@@ -21,7 +21,8 @@ test:                            ## the fast suite
 
 long:                            ## tests over a minute
 	$(PY) -m pytest -n 2 -m "long and sampled"
-	$(PY) -m pytest -m "long and not sampled"
+	$(PY) -m pytest -n 2 -m "long and not sampled" --ignore=tests/runtime --ignore=tests/cli
+	$(PY) -m pytest -m "long and not sampled" tests/runtime tests/cli
 
 soak:                            ## a run killed a hundred times: many minutes
 	$(PY) -m pytest -m soak -s
