@@ -154,4 +154,4 @@ def test_hostile_text_costs_little(bit):
         read_choice(text, PAIR)
         return time.process_time() - start
 
-    assert min(cost() for _ in range(3)) < 0.05
+    assert min(cost() for _ in range(3)) < 1  # what is quadratic takes minutes; how fast it is, benchmarks say

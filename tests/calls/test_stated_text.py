@@ -66,4 +66,4 @@ def test_hostile_text_costs_little(bit):
     text = (bit * 60_000)[:60_000]
     start = time.process_time()
     reason_beside(text, (99, 100))
-    assert time.process_time() - start < 0.05
+    assert time.process_time() - start < 1  # what is quadratic takes minutes

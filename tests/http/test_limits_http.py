@@ -153,7 +153,7 @@ async def test_a_retry_that_waits_holds_neither_slot_nor_place(server, no_backof
 
     async def parked(seconds, *_):
         waits.set()
-        await sleep(0.3)
+        await sleep(2)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("judgegraph.calls.call.asyncio.sleep", parked)
@@ -161,7 +161,7 @@ async def test_a_retry_that_waits_holds_neither_slot_nor_place(server, no_backof
         await waits.wait()
         start = time.monotonic()
         assert await asked(judge, run) == "Final score: 4."
-        assert time.monotonic() - start < 0.25
+        assert time.monotonic() - start < 1.5
         assert not first.done()
         assert await first == "Final score: 4."
     assert refused.count == 3

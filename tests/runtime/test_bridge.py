@@ -45,14 +45,14 @@ def test_a_coroutine_that_will_not_end_is_left_after_a_while(monkeypatch):
         try:
             await asyncio.sleep(60)
         finally:
-            await asyncio.sleep(3)
+            await asyncio.sleep(9)
 
     interrupt_soon(monkeypatch)
     monkeypatch.setattr(bridge, "GRACE", 0.2)
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         run_sync(work())
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 6
 
 
 @pytest.mark.parametrize("error", [ValueError("v"), SystemExit(3)])

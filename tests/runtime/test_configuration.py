@@ -428,7 +428,7 @@ def test_it_is_json_always_the_same_and_takes_no_time(method):
         start = time.perf_counter()
         configuration(graph)
         times.append(time.perf_counter() - start)
-    assert min(times) < 0.02
+    assert min(times) < 0.2
 
 
 def test_it_is_the_same_in_another_process(tmp_path):

@@ -1,0 +1,1 @@
+"""Collections of human judgements with published figures, read from a folder of the user's own."""

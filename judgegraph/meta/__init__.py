@@ -1,0 +1,1 @@
+"""How far a judge agrees with people: from a run or from any table."""

@@ -1,0 +1,47 @@
+"""What is compared: people's judgements of items by one criterion, and what metrics said of the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Answer: TypeAlias = float | str
+Kind = Literal["number", "label", "verdict"]
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """One criterion of a run or table, item by item; all sequences are of equal length.
+
+    Attributes:
+        criterion: its name. kind: "number", "label", or "verdict" (of pairs: "A", "B", "tie").
+        ids: of the items; an id may stand more than once only where each system's output has the same one.
+        human: per item one answer per annotator, () where none judged it. An annotator keeps his place.
+        metrics: metric -> its answer per item, None where none could be read.
+        exchanged: metric -> of pairs asked for in both orders, the verdict in the exchanged order, mapped back so
+            that "A" is the same response in both; None where none could be read.
+        statuses: metric -> per item why there is no answer ("refused", "truncated", ...), "ok" where there is one.
+        groups, systems: of the items (document, dialogue; generator), None where there are none.
+        label_order: of ordinal labels, least first; () where they have no order.
+    """
+
+    criterion: str
+    kind: Kind
+    ids: tuple[str, ...]
+    human: tuple[tuple[Answer, ...], ...]
+    metrics: Mapping[str, tuple[Answer | None, ...]]
+    exchanged: Mapping[str, tuple[Answer | None, ...]] = field(default_factory=dict)
+    statuses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    groups: tuple[str, ...] | None = None
+    systems: tuple[str, ...] | None = None
+    label_order: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        held = [self.human, *self.metrics.values(), *self.exchanged.values(), *self.statuses.values()]
+        held += [column for column in (self.groups, self.systems) if column is not None]
+        if any(len(column) != len(self.ids) for column in held):
+            raise ValueError(f"{self.criterion}: columns of different lengths")
+
+    def __len__(self) -> int:
+        return len(self.ids)
