@@ -50,7 +50,7 @@ def case(name: str, twin: str) -> object:
 
 
 @pytest.mark.parametrize(("name", "twin"), [case(name, twin) for name in SETS for twin in twins(name)])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_the_matching_criterion_falls_and_every_other_falls_less(name: str, twin: str) -> None:
     fallen = falls(name, twin)
     matching = fallen.pop(twins(name)[twin]["criterion"])

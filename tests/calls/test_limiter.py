@@ -139,6 +139,7 @@ def test_no_window_is_above_a_limit_and_everybody_is_sent_in_turn(site, requests
     assert took <= sum(r.gap + r.takes for r in requests) + 60.1 * len(requests)
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(limits, troubled)
 def test_losses_refusals_and_cancelled_waiters_change_nothing_of_it(site, requests):

@@ -55,9 +55,8 @@ def again(arguments, seconds=60):
     return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=seconds)
 
 
-@pytest.mark.parametrize(
-    ("sent", "code"), [pytest.param(signal.SIGINT, 130, marks=pytest.mark.long), (signal.SIGTERM, 143)]
-)
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.long
 def test_a_stopped_run_finishes_what_is_in_flight_and_the_same_command_goes_on(sent, code, data, site):
     run, slow = data.with_name("run"), site("slow=0.4")
     command = slow.command("--out", run, "--concurrency", 2)
@@ -95,6 +94,7 @@ def test_a_run_that_is_kept_nowhere_says_how_to_keep_it(data, site):
     assert "Traceback" not in said
 
 
+@pytest.mark.long
 def test_an_interrupt_while_modules_are_loaded_is_a_stop_too(data):
     (data.parent / "mine.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(60)\n")
     with started("run", f"{data.parent}/mine.py:graph", data) as process:
@@ -125,6 +125,7 @@ def test_a_second_signal_stops_at_once_and_loses_nothing_that_is_finished(second
     assert hanging.count == 10  # the third was asked for again, no other
 
 
+@pytest.mark.long
 def test_a_second_interrupt_does_not_wait_for_a_node_that_blocks(data):
     (data.parent / "mine.py").write_text(BLOCKED)
     with started("run", f"{data.parent}/mine.py:graph", data) as process:

@@ -90,6 +90,7 @@ def test_the_file_that_is_changed_is_sound(tmp_path):
     assert loads(written(tmp_path, VALID)) == "small"
 
 
+@pytest.mark.long
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_changed_file_gives_a_graph_or_says_what_is_wrong(tmp_path, data):

@@ -145,6 +145,7 @@ async def test_tools_and_settings_that_are_refused_are_left_out_and_noted(server
     assert (reply.tool_calls, reply.notes, site.count - before) == ((), ("the judge takes no tools",), 1)
 
 
+@pytest.mark.long
 async def test_a_server_that_changed_is_believed_over_what_was_kept(server):
     site = server(",".join(["ok"] * 30 + ["null-logprobs"]))
     await examine(site.judge())

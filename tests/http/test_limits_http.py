@@ -183,6 +183,7 @@ def test_two_runs_in_threads_of_their_own_share_a_limit(server):
     assert at_most(2, 0.1, times(site))
 
 
+@pytest.mark.long
 def test_a_sample_that_waits_for_its_turn_does_not_run_out_of_time(server):
     site = server("slow=0.3")
     graph = llm_score(site.judge(), criteria=[jg.Criterion(name="Clarity")])

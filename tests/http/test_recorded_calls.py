@@ -39,7 +39,7 @@ def scores(judge: Any, method: Any) -> list[Any]:
 
 @pytest.mark.parametrize("script", [*SCRIPTS, FAULTS])
 @pytest.mark.parametrize("judge", [endpoint, model])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_played_scores_are_those_that_were_recorded(script, judge, server, tmp_path):
     path, site = tmp_path / "calls.jsonl", server(script)
     recorded = scores(recording(judge(site), path), sageval)

@@ -56,6 +56,7 @@ async def failure(judge, form=FORM):
         ("half", 3, "unreadable"),
     ],
 )
+@pytest.mark.sampled(6)
 async def test_a_fault_ends_in_its_status_after_as_many_requests_as_can_help(
     server, no_backoff, script, requests, status
 ):
@@ -109,7 +110,7 @@ async def test_a_server_that_never_comes_to_an_end_meets_the_total_deadline(serv
     assert "0.6 s" in str(error)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.long
 async def test_a_retry_comes_no_earlier_than_the_server_asked(server, no_backoff):
     site = server("429=0.5,429-date=2,ok")
     await ask(site.judge(), MESSAGES, FORM)

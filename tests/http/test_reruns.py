@@ -78,7 +78,7 @@ def test_a_rerun_sends_nothing_whatever_is_known_of_the_judge_by_then(server, tm
 
 
 @pytest.mark.parametrize("script", ["one-choice", "no-n"])
-@pytest.mark.sampled(2)
+@pytest.mark.long
 def test_a_run_that_was_broken_off_pays_for_the_missing_choices_alone(server, tmp_path, script):
     site, ledger = server(script), tmp_path / "calls.sqlite"
     keep(site.judge(), Support(n=False))

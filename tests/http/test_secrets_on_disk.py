@@ -115,7 +115,7 @@ def test_an_endpoint_that_says_the_key_back_ends_the_run_without_telling_it(serv
 
 
 @pytest.mark.parametrize("script", ["500,ok,half,ok,400,ok", "401"])
-@pytest.mark.sampled(2)
+@pytest.mark.long
 def test_nor_does_the_command_line(server, tmp_path, script):
     site, data = server(script), tmp_path / "rows.jsonl"
     data.write_text("".join(sample.model_dump_json() + "\n" for sample in SAMPLES[:4]))

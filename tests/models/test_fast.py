@@ -139,6 +139,7 @@ def site(_site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     ],
 )
 @pytest.mark.parametrize("name", ["m", "o3"])
+@pytest.mark.sampled(6)
 async def test_the_body_is_the_one_that_langchain_openai_sends(site, name, messages, settings):
     theirs = ChatOpenAI(
         model=name, base_url=f"{site.url}/v1", api_key=KEY, max_retries=0,
@@ -591,6 +592,7 @@ print([(s.value, s.status) for item in run.items for s in item.scores])
 """
 
 
+@pytest.mark.long
 def test_a_process_that_evaluated_ends_without_a_word(site):
     site.answer = completion({"content": "4"})
     done = subprocess.run(

@@ -75,7 +75,7 @@ async def figures(items, name, **settings):
 @pytest.mark.parametrize(
     ("aspect", "prompt", "r", "tau", "left_out"), PUBLISHED, ids=[f"{row[0]}-{row[1]}" for row in PUBLISHED]
 )
-@pytest.mark.sampled(2)
+@pytest.mark.long
 async def test_samples_read_as_their_authors_did_give_the_published_agreement(shared, aspect, prompt, r, tau, left_out):
     items = recorded(shared, aspect, prompt)
     found = await figures(items, NAMES[aspect], first_digit=True)
@@ -88,7 +88,7 @@ AS_THEY_STAND = [("coh", "geval", 0.468, 0.391, 0), ("eng", "geval", 0.549, 0.51
 
 
 @pytest.mark.parametrize(("aspect", "prompt", "r", "tau", "left_out"), AS_THEY_STAND, ids=["coherence", "engagingness"])
-@pytest.mark.sampled(2)
+@pytest.mark.long
 async def test_samples_as_they_stand_differ_by_fractions_alone(shared, aspect, prompt, r, tau, left_out):
     items = recorded(shared, aspect, prompt)
     found = await figures(items, NAMES[aspect])

@@ -163,6 +163,7 @@ print(len(list(jg.evaluate(graph_of(fine), samples(4)).items)), flush=True)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.long
 def test_a_forked_child_runs_on_a_loop_of_its_own_and_so_does_the_parent():
     with process(FORKED) as running:
         try:

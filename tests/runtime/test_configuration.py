@@ -431,6 +431,7 @@ def test_it_is_json_always_the_same_and_takes_no_time(method):
     assert min(times) < 0.2
 
 
+@pytest.mark.long
 def test_it_is_the_same_in_another_process(tmp_path):
     (tmp_path / "mine.py").write_text(
         textwrap.dedent("""

@@ -50,6 +50,7 @@ def test_an_id_is_found_where_it_was_seen_first_also_among_many():
         assert seen.line(f"id {MANY - 1}", MANY) == MANY - 1
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_number_of_ids():
     code = """
 from judgegraph.runtime.samples import SeenIds

@@ -339,6 +339,7 @@ def test_a_gzip_file_cut_off_gives_its_rows_and_says_where(tmp_path):
     ]
 
 
+@pytest.mark.long
 def test_a_gzip_bomb_is_refused_while_it_unpacks_whatever_size_it_declares(tmp_path):
     bomb = gzip.compress(b" " * 2**20 * 70, compresslevel=9)
     liar = bomb[:-4] + (1000).to_bytes(4, "little")
@@ -360,6 +361,7 @@ def test_a_table_that_declares_more_rows_than_bytes_is_refused(tmp_path):
         load(path)
 
 
+@pytest.mark.long
 def test_a_table_that_unpacks_to_absurdly_more_than_its_size_is_refused(tmp_path):
     path = tmp_path / "wide.parquet"
     rows = ["x" * 2**20 + str(n) for n in range(70)]
@@ -406,6 +408,7 @@ def test_parquet_without_its_extra_names_the_extra(tmp_path, monkeypatch):
         load(written(tmp_path / "rows.parquet", b"PAR1"))
 
 
+@pytest.mark.long
 def test_memory_stays_flat_while_a_file_streams(tmp_path):
     def rows(count):
         return (json.dumps({"id": str(n), "output": "word " * 200}) + "\n" for n in range(count))

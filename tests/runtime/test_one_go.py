@@ -53,6 +53,7 @@ GRAPHS = {
 
 
 @pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS)
+@pytest.mark.sampled(6)
 def test_a_graph_that_was_compiled_with_a_checkpointer_runs_is_planned_and_counted(make):
     graph = make()
     before = graph.checkpointer

@@ -112,7 +112,7 @@ GRAPHS: dict[str, tuple[Any, dict[str, Any], list[Sample]]] = {
 
 @pytest.mark.parametrize("habit", HABITS)
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_whatever_a_judge_does_its_calls_lie_between_the_ends(name: str, habit: str, tmp_path: Path):
     factory, settings, given = GRAPHS[name]
     graph = factory(judge=Odd(habit=habit), **settings)

@@ -79,6 +79,7 @@ jg.evaluate(graph_of(node), samples(int(sys.argv[3])), out=sys.argv[1], concurre
     assert run.returncode == -signal.SIGKILL, said
 
 
+@pytest.mark.long
 def test_after_a_kill_only_what_was_not_finished_is_judged(out, same_configuration):
     killed(out, 9, "s5")
     assert jg.Run.load(out).manifest["state"] == "running"
@@ -298,6 +299,7 @@ def test_what_was_found_before_stays_where_a_retry_comes_to_less(out, same_confi
     assert list(jg.evaluate(graph, samples(2), out=out, retry_failed=True).items) == first
 
 
+@pytest.mark.long
 def test_a_success_is_not_replaced_by_the_older_failure_after_a_kill(out, same_configuration):
     """The first run fails, the retry succeeds and is killed before its journal is committed."""
     judged = Judged("s0", "s1")
@@ -380,6 +382,7 @@ def test_progress_counts_what_was_finished_before(out):
     assert told[-1].seconds > 0
 
 
+@pytest.mark.long
 def test_an_interrupted_caller_has_what_was_in_flight(out):
     code = """
 from judgegraph.types import EvalState

@@ -30,6 +30,7 @@ def export(folder: Path, concurrency: int) -> bytes:
     return (folder / "export.jsonl").read_bytes()
 
 
+@pytest.mark.long
 def test_the_export_is_the_same_at_concurrency_1_and_32(tmp_path):
     assert export(tmp_path / "one", 1) == export(tmp_path / "many", 32)
 

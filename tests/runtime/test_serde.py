@@ -53,6 +53,7 @@ async def test_a_method_with_a_checkpointer_leaves_its_state_readable(method, ca
     assert [r for r in caplog.records if r.levelno >= logging.WARNING] == []
 
 
+@pytest.mark.long
 def test_strict_checkpoints_take_our_values(tmp_path):
     (tmp_path / "strict.py").write_text(
         "import asyncio, logging\n"

@@ -36,7 +36,8 @@ def start(out, concurrency):
     return run.returncode, printed.split()
 
 
-@pytest.mark.parametrize("concurrency", [1, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.long
 def test_a_poison_sample_is_given_up_at_the_third_exit_and_all_others_are_scored(concurrency, tmp_path):
     codes = [start(tmp_path, concurrency) for _ in range(4)]
     assert [code for code, _ in codes] == [7, 7, 7, 0]
@@ -76,6 +77,7 @@ def strikes(out, count=3):
     return [known.strikes if known else 0 for known in found]
 
 
+@pytest.mark.long
 def test_a_killed_run_strikes_what_was_in_flight(tmp_path):
     struck(tmp_path, 1)
     assert strikes(tmp_path) == [STRIKE] * 3
@@ -90,6 +92,7 @@ def test_an_end_in_order_strikes_nobody(tmp_path):
     assert strikes(tmp_path) == [0, 0, 0]
 
 
+@pytest.mark.long
 def test_a_new_reply_takes_the_strikes_away(tmp_path):
     """A machine that is preempted again and again condemns nobody who came further each time."""
     struck(tmp_path, 1)
@@ -116,6 +119,7 @@ def test_a_new_reply_takes_the_strikes_away(tmp_path):
     assert seen == [STRIKE, 0, STRIKE]
 
 
+@pytest.mark.long
 def test_an_exit_while_a_struck_sample_waits_for_a_reply_counts_for_a_third(tmp_path):
     struck(tmp_path, 1)
     folder, found = tmp_path / ".inflight", {}

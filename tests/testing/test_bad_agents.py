@@ -420,7 +420,7 @@ def test_an_honest_agent_conforms(agent):
 
 
 @pytest.mark.parametrize(("agent", "code"), BAD, ids=lambda v: v if isinstance(v, str) else name_of(v))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_a_mistake_is_caught_by_its_own_finding(agent, code, monkeypatch):
     if code == "hangs":
         monkeypatch.setattr(trial, "PATIENCE", 0.3)

@@ -117,6 +117,7 @@ GOOD: list[Callable[[Sample], float | Finding | Awaitable[float]]] = [length, sl
 
 
 @pytest.mark.parametrize("assistant", [*GOOD, *ASSISTANTS], ids=lambda v: v if isinstance(v, str) else name_of(v))
+@pytest.mark.sampled(6)
 def test_an_honest_assistant_conforms(assistant):
     report = check_agent(assistant)
     assert report.ok, str(report)

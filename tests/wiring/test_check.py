@@ -341,6 +341,7 @@ def own(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("method", ["sageval", "fusion-eval"])
+@pytest.mark.long
 def test_the_command_prints_nodes_with_what_they_read_and_write(method: str):
     done = CliRunner().invoke(main, ["check", method])
     assert done.exit_code == 0
@@ -377,6 +378,7 @@ def test_a_run_tells_warnings_in_one_line_each_and_goes_on(own: Path, tmp_path: 
     assert [line for line in done.stderr.splitlines() if line.startswith("warning: dead-end: nothing leads on from")]
 
 
+@pytest.mark.long
 def test_networkx_comes_with_the_first_check_and_no_sooner():
     code = (
         "import sys, judgegraph as jg; jg.never_empty; from judgegraph.graphs import sageval; g = sageval(each=True)\n"

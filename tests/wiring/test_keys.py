@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import networkx as nx
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langgraph.graph import END, START, StateGraph
@@ -60,6 +61,7 @@ def lacking_on_some_path(leads: dict[str, tuple[str, ...]], use: Uses) -> set[tu
     return found
 
 
+@pytest.mark.long
 @SOME
 @given(choices(), uses)
 def test_a_key_is_lacking_where_some_path_does_not_write_it(leads: dict[str, tuple[str, ...]], use: Uses):

@@ -6,6 +6,7 @@ from collections import defaultdict
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langgraph.errors import GraphRecursionError
@@ -42,12 +43,14 @@ def assert_foreseen(picture: Picture, seed: int) -> None:
         assert any(not later.runs for step in at for later in foreseen.graph.successors(step))
 
 
+@pytest.mark.long
 @SOME
 @given(pictures(), st.integers(0, 9))
 def test_every_step_that_langgraph_takes_was_foreseen(picture: Picture, seed: int):
     assert_foreseen(picture, seed)
 
 
+@pytest.mark.long
 @SOME
 @given(pictures(back=True), st.integers(0, 9))
 def test_and_in_graphs_with_loops(picture: Picture, seed: int):

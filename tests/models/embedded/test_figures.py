@@ -33,7 +33,7 @@ def bench() -> ModuleType:
         ("topical_chat", "groundedness", "pooled", 0.44),
     ],
 )
-@pytest.mark.sampled(7)
+@pytest.mark.long
 def test_agreement_with_people_holds_its_floor(
     bench: ModuleType, shared: Path, name: str, criterion: str, level: str, floor: float
 ) -> None:
@@ -48,6 +48,7 @@ def test_recorded_judges_are_read_as_published(bench: ModuleType, shared: Path) 
         assert bench.spearman(*map(list, zip(*held, strict=True))) == pytest.approx(published, abs=0.02)
 
 
+@pytest.mark.long
 def test_it_judges_250_samples_a_second(bench: ModuleType, shared: Path) -> None:
     items = list(bench.summeval(shared / "data"))[:400]
     assert bench.speed(items, lambda _: None) > 250
