@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from judgegraph.compose.with_person import with_person
     from judgegraph.errors import ConfigError, JudgegraphError, ReplyError
     from judgegraph.graph_files.load import load_graph
+    from judgegraph.meta.agreement import agreement
+    from judgegraph.meta.critic import critic_worth
+    from judgegraph.meta.probes import probe
+    from judgegraph.meta.systems import rank_systems
+    from judgegraph.meta.table import read_table
     from judgegraph.models.prices import Prices
     from judgegraph.prompts.criteria_sets import CriteriaSet, criteria_set
     from judgegraph.registry.decorators import agent, assistant, critic, method
@@ -82,6 +87,11 @@ _HOMES = {
     "judgegraph.runtime.evaluate": ("aevaluate", "evaluate"),
     "judgegraph.runtime.load": ("load",),
     "judgegraph.graph_files.load": ("load_graph",),
+    "judgegraph.meta.agreement": ("agreement",),
+    "judgegraph.meta.systems": ("rank_systems",),
+    "judgegraph.meta.table": ("read_table",),
+    "judgegraph.meta.critic": ("critic_worth",),
+    "judgegraph.meta.probes": ("probe",),
     "judgegraph.models.prices": ("Prices",),
     "judgegraph.runtime.plan": ("aplan", "plan"),
     "judgegraph.runtime.run": ("Run",),
@@ -101,10 +111,11 @@ __all__ = [
     "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Endpoint",
     "EvalState", "Finding", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices", "Reader", "Reading",
     "Rectification", "ReplyError", "Run", "Sample", "Scale", "Score", "Suggestion", "Wiring", "WiringError",
-    "__version__", "aevaluate", "agent", "aplan", "as_assistant", "ask", "assistant", "bounded", "check",
-    "criteria_set", "critic", "critique", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch",
-    "gate", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "panel", "plan",
-    "read_choice", "read_rating", "refine", "serializer", "wide", "with_person",
+    "__version__", "aevaluate", "agent", "agreement", "aplan", "as_assistant", "ask", "assistant", "bounded", "check",
+    "criteria_set", "critic", "critic_worth", "critique", "disagree", "each", "either", "escalate", "evaluate",
+    "failed", "fetch", "gate", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "panel",
+    "plan", "probe", "rank_systems", "read_choice", "read_rating", "read_table", "refine", "serializer", "wide",
+    "with_person",
 ]  # fmt: skip
 
 

@@ -357,12 +357,20 @@ class Comparison(Value):
 
 
 class Correction(Value):
-    """A response rewritten where criteria scored low; the original stays beside it."""
+    """A response rewritten where criteria scored low; the original stays beside it, and what was said of it.
+
+    Attributes:
+        of: which output of a pair. text: as rewritten, "" unless status is "ok". original: as it was judged.
+        criteria: names of those that scored low. rule: what low was, such as "below 3 on 1-5".
+        by: their scores with their reasons, as the corrector was shown them.
+    """
 
     of: Side = "output"
     text: str = ""
     original: str = ""
     criteria: tuple[str, ...] = ()
+    rule: str = ""
+    by: tuple[Score, ...] = ()
     status: Status = "ok"
     reason: str = ""
 

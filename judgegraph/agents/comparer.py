@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.agents.judge import bare, guideline_for
 from judgegraph.agents.pairwise_form import Judgement, Side, pairwise_form, pairwise_text
-from judgegraph.errors import ReplyError
 from judgegraph.calls import JudgeLike, replies
 from judgegraph.calls.form import off_points
+from judgegraph.errors import ReplyError
 from judgegraph.prompts import Rendered
 from judgegraph.types import Comparison, Comparisons, Criterion, Sample, Score, Scores, keyed, text_of
 

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.agents.plan_form import plain, plan_text
-from judgegraph.errors import ReplyError, one_line
 from judgegraph.calls import JudgeLike, Reply, replies
+from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts.sections import criteria_text
 from judgegraph.types import Criterion, Finding, Note, Notes, Plan, Sample, keyed, text_of
 

@@ -12,9 +12,9 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from judgegraph import prompts
-from judgegraph.errors import ReplyError
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.form import STRING, record
+from judgegraph.errors import ReplyError
 from judgegraph.prompts.sections import criteria_text, scores_text
 from judgegraph.types import Correction, Criterion, Sample, Scale, Score, Scores, Side, text_of
 
@@ -51,7 +51,8 @@ class Corrector:
     """Rewrites each response of which at least one criterion scored low; no low criterion, no call.
 
     Source: Fennec, section 3.1, eq. 4. It sees query, response, and what was said of it by the low criteria alone.
-    A criterion judged more than once (both orders) counts by its mean.
+    A criterion judged more than once (both orders) counts by its mean. A correction keeps the original, the rule and
+    the scores it was made by, so that it can be judged later what it was worth.
 
     Attributes:
         judge: who answers. task: one sentence that says what kind of text is revised.
@@ -104,6 +105,12 @@ class Corrector:
             return self.threshold
         return scale.low + (self.threshold - 1) / 4 * (scale.high - scale.low)
 
+    def _said(self, low: Sequence[Score]) -> str:
+        """The rule in the units of the scores: "below 3 on 1-5"."""
+        word = "at most" if self.rule == "at-most" else "below"
+        limits = (f"{self._limit(score.scale):g}" + (f" on {score.scale}" if score.scale else "") for score in low)
+        return f"{word} {' or '.join(dict.fromkeys(limits))}"
+
     async def _rewrite(
         self, sample: Sample, of: Side, low: Sequence[Score], known: Mapping[str, Criterion]
     ) -> Correction:
@@ -114,7 +121,8 @@ class Corrector:
             task=self.task, criteria=criteria_text(about), query=sample.query, source=sample.source,
             response=original, judgements=scores_text(low),
         )  # fmt: skip
-        done: dict[str, Any] = {"of": of, "original": original, "criteria": names}
+        done: dict[str, Any] = {"of": of, "original": original, "criteria": names, "by": tuple(low)}
+        done["rule"] = self._said(low)
         try:
             text = await ask(self.judge, messages, FORMS[self.reply], temperature=self.temperature)
         except ReplyError as error:

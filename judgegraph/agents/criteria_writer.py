@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.agents.criteria_form import CRITERIA_TEXT, criteria_form, distinct
-from judgegraph.errors import ReplyError, one_line
 from judgegraph.calls import JudgeLike, ask
+from judgegraph.errors import ReplyError, one_line
 from judgegraph.types import Criterion, Note, Notes, Sample, keyed
 
 PROMPTS = {"form": "branch", "text": "branch_text"}

@@ -15,10 +15,13 @@ LABEL_VERDICTS = ("keep", "change")
 
 
 def critique_form(
-    criteria: Mapping[str, Criterion], parts: tuple[str, ...] = PARTS, name: str = "critique"
+    criteria: Mapping[str, Criterion], parts: tuple[str, ...] = PARTS, name: str = "critique", *, thoughts: bool = False
 ) -> Form[dict[str, Any]]:
-    """The form for any of the three duties; its value maps each part to what could be read of it."""
-    schemas = {part: _schema(part, criteria) for part in parts}
+    """The form for any of the three duties; its value maps each part to what could be read of it.
+
+    With `thoughts` there is room to think before the reason of each verdict.
+    """
+    schemas = {part: _schema(part, criteria, thoughts) for part in parts}
 
     def read(data: Any) -> dict[str, Any]:
         if not isinstance(data, Mapping):
@@ -39,9 +42,10 @@ def verdicts_of(criterion: Criterion) -> tuple[str, ...]:
     return LABEL_VERDICTS if criterion.scale.labels else VERDICTS
 
 
-def _schema(part: str, criteria: Mapping[str, Criterion]) -> dict[str, Any]:
+def _schema(part: str, criteria: Mapping[str, Criterion], thoughts: bool) -> dict[str, Any]:
     if part == "rectifications":
-        return record({key: rating_schema(c, verdict=enum_of(verdicts_of(c))) for key, c in criteria.items()})
+        verdicts = {key: enum_of(verdicts_of(c)) for key, c in criteria.items()}
+        return record({k: rating_schema(c, thoughts=thoughts, verdict=verdicts[k]) for k, c in criteria.items()})
     names = enum_of(c.name for c in criteria.values())
     if part == "definitions":
         item = record({"criterion": names, "definition": STRING, "reason": STRING})

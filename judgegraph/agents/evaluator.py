@@ -36,16 +36,22 @@ class Evaluator:
     Attributes:
         judge: who answers. criteria: what to judge by, where the state brings none.
         task: one sentence that says what kind of text is judged.
-        reader: how scores are read. stage: of the scores it writes.
+        cot: think step by step before each reason (SAGEval with chain of thought); then the prompt `evaluate` becomes
+            `evaluate_cot`. reader: how scores are read. stage: of the scores it writes.
     """
 
     judge: JudgeLike = "embedded"
     criteria: Sequence[Criterion] = ()
     task: str = "a generated text"
     prompt: str = "evaluate"
+    cot: bool = False
     reader: Reader = WEIGHTED
     name: str = "evaluator"
     stage: str = "draft"
+
+    def __post_init__(self) -> None:
+        if self.cot and self.prompt == "evaluate":
+            object.__setattr__(self, "prompt", "evaluate_cot")
 
     async def __call__(self, state: Case) -> Scored:
         sample, asked = state["sample"], slugs(state.get("criteria") or self.criteria)
@@ -56,7 +62,7 @@ class Evaluator:
             query=sample.query, source=sample.source, output=sample.output,
         )  # fmt: skip
         slots = {key: Slot(criterion.scale, (key,)) for key, criterion in asked.items()}
-        rating = await rate(self.judge, messages, ratings_form(asked), slots, self.reader)
+        rating = await rate(self.judge, messages, ratings_form(asked, thoughts=self.cot), slots, self.reader)
         return {"scores": keyed(*(self._score(asked[key], a) for key, a in rating.answers.items()))}
 
     def _score(self, criterion: Criterion, answer: Rated) -> Score:

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NotRequired
-
-from typing_extensions import TypedDict
+from typing import Any
 
 from judgegraph import prompts
-from judgegraph.agents.aspect_list import aspect_stage
+from judgegraph.agents.chain import Chain, Chained, Fused
 from judgegraph.agents.score_form import ReplyKind, ask_score, named
 from judgegraph.calls import JudgeLike, Reader
-from judgegraph.calls.ratings import STATED
+from judgegraph.calls.ratings import STATED, Rated
 from judgegraph.prompts.sections import criteria_text, criterion_text, scores_text
-from judgegraph.types import Criterion, Note, Notes, Sample, Score, Scores, Status, keyed
+from judgegraph.types import Criterion, Note, Sample, Score, keyed
 
-
-class Chained(TypedDict):  # what a fuser reads
-    sample: Sample
-    aspects: dict[str, list[Criterion]]  # target -> its chain
-    scores: Scores  # the aspects' among them
-    criteria: NotRequired[list[Criterion]]  # the targets, else its own
-    notes: NotRequired[Notes]  # why a chain is empty
-
-
-class Fused(TypedDict):  # what it writes
-    scores: Scores
-    notes: Notes
+__all__ = ["Chained", "Fused", "Fuser"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,63 +52,26 @@ class Fuser:
         }
 
     async def _fused(self, state: Chained, target: Criterion) -> tuple[Score, list[Note]]:
-        chain = state["aspects"].get(target.name) or []
-        stage = aspect_stage(target.name)
-        rated = {s.criterion: s for s in state["scores"].values() if s.stage == stage}
-        known = [aspect for aspect in chain if _has_score(rated.get(aspect.name))]
-        if not known:
-            return self._without(target, chain, rated, state.get("notes") or {})
-        lost = [aspect.name for aspect in chain if aspect not in known]
-        return await self._asked(state["sample"], target, known, rated, lost), []
+        chain = Chain.of(state, target)
+        if not (known := chain.known):
+            return chain.unscored(self.name, self.stage, state.get("notes") or {})
+        shown = scores_text(chain.rated[aspect.name] for aspect in known)
+        answer = await self._asked(state["sample"], target, known, scores=shown)
+        answer = replace(answer, notes=(*answer.notes, *chain.left_out))
+        return self._score(target, answer), []
 
-    async def _asked(
-        self, sample: Sample, target: Criterion, known: list[Criterion], rated: Mapping[str, Score], lost: list[str],
-    ) -> Score:  # fmt: skip
-        shown = target.model_copy(update={"steps": ()})
+    async def _asked(self, sample: Sample, target: Criterion, aspects: Sequence[Criterion], **shown: Any) -> Rated:
+        plain = target.model_copy(update={"steps": ()})
         prompt = prompts.load(self.prompt)
         messages = prompt.render(
-            task=self.task, criterion=criterion_text(shown), **named(prompt, target),
-            aspects=criteria_text(known), scores=scores_text(rated[aspect.name] for aspect in known),
-            query=sample.query, source=sample.source, output=sample.output,
+            task=self.task, criterion=criterion_text(plain), **named(prompt, target), aspects=criteria_text(aspects),
+            **shown, query=sample.query, source=sample.source, output=sample.output,
         )  # fmt: skip
-        answer = await ask_score(
+        return await ask_score(
             self.judge, messages, target, self.reader, reply=self.reply, explain="after", temperature=0.0
         )
-        if lost:
-            left = f"{len(lost)} of {len(lost) + len(known)} aspects without a score, left out: {', '.join(lost)}"
-            answer = replace(answer, notes=(*answer.notes, left))
-        return self._score(target, **answer.fields())
 
-    def _without(
-        self, target: Criterion, chain: list[Criterion], rated: Mapping[str, Score], notes: Notes
-    ) -> tuple[Score, list[Note]]:
-        """The score of a target that no aspect speaks for: a status, with a note where no proposer left one."""
-        if not chain and (told := _told(target.name, notes)):
-            reason = told.text.removeprefix(f"{target.name}: ")
-            return self._score(target, status=told.status, reason=reason), []
-        status, reason = _lost(chain, rated)
-        why = f"none of its {len(chain)} aspects has a score"
-        note = Note(agent=self.name, text=f"{target.name}: not scored, {why}", status=status)
-        return self._score(target, status=status, reason=f"{why}: {reason}"), [note]
-
-    def _score(self, target: Criterion, **fields: Any) -> Score:
-        return Score(criterion=target.name, agent=self.name, stage=self.stage, scale=target.scale, **fields)
-
-
-def _has_score(score: Score | None) -> bool:
-    return score is not None and score.status == "ok"
-
-
-def _lost(chain: Sequence[Criterion], rated: Mapping[str, Score]) -> tuple[Status, str]:
-    """The most frequent status of aspects without a score, and the reason of the first of them."""
-    if not chain:
-        return "skipped", "no aspects were proposed"
-    statuses: list[Status] = [rated[a.name].status if a.name in rated else "skipped" for a in chain]
-    status = Counter(statuses).most_common(1)[0][0]
-    first = rated.get(chain[statuses.index(status)].name)
-    return status, (first.reason if first else "") or status
-
-
-def _told(target: str, notes: Notes) -> Note | None:
-    """The note that its proposer left of an empty chain."""
-    return next((n for n in notes.values() if n.status != "ok" and n.text.startswith(f"{target}: ")), None)
+    def _score(self, target: Criterion, answer: Rated) -> Score:
+        return Score(
+            criterion=target.name, agent=self.name, stage=self.stage, scale=target.scale, **answer.fields()
+        )  # fmt: skip

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from judgegraph import prompts
-from judgegraph.errors import ReplyError, one_line
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.form import STRING, record
+from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts.sections import criterion_text
 from judgegraph.types import Criterion, Note, Notes, Sample, keyed
 

@@ -10,12 +10,12 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from judgegraph import prompts
-from judgegraph.errors import ReplyError
 from judgegraph.calls import Form, JudgeLike, Reader, Slot, rate
 from judgegraph.calls.form import answer_of, rating_schema
 from judgegraph.calls.ratings import STATED, text_reading
+from judgegraph.errors import ReplyError
 from judgegraph.prompts.sections import criterion_text
-from judgegraph.types import Criterion, Sample, Scale, Score, Scores, keyed
+from judgegraph.types import Criterion, Sample, Scale, Score, Scores, Side, keyed
 
 PROMPTS = {"form": "judge_single", "text": "judge_single_text"}
 
@@ -53,6 +53,7 @@ class Judge:
         reply: "form" asks for JSON, "text" for "Response Score: n" and an explanation, read by `read_rating`.
         prompt: a template, by default the reply's own. stage: of the score it writes.
         temperature: paper: 0; None leaves it to the judge.
+        of: which response of a pair is scored, by a question that does not show the other.
     """
 
     judge: JudgeLike = "embedded"
@@ -63,6 +64,7 @@ class Judge:
     temperature: float | None = 0.0
     name: str = "judge"
     stage: str = "final"
+    of: Side = "output"
 
     def __post_init__(self) -> None:
         if self.prompt in ("", *PROMPTS.values()):  # so that `replace(agent, reply=...)` changes both
@@ -70,18 +72,20 @@ class Judge:
 
     async def __call__(self, state: Case) -> Judged:
         sample, criterion = state["sample"], state["criterion"]
+        output = sample.output if self.of == "output" else sample.rival
+        if output is None:  # no rival, no score of it
+            return {"scores": {}}
         messages = prompts.load(self.prompt).render(
             task=self.task, criterion=bare(criterion),
             guideline=guideline_for(criterion, state.get("guidelines")),
-            query=sample.query, source=sample.source, output=sample.output,
+            query=sample.query, source=sample.source, output=output,
         )  # fmt: skip
         form = rating_form(criterion) if self.reply == "form" else rating_text(criterion.scale)
         slots = {"": Slot(criterion.scale, () if self.reply == "form" else None)}
         settings: dict[str, Any] = {"temperature": self.temperature}
         rating = await rate(self.judge, messages, form, slots, self.reader, **settings)
-        fields = rating.answers[""].fields()
-        score = Score(criterion=criterion.name, agent=self.name, stage=self.stage, scale=criterion.scale, **fields)
-        return {"scores": keyed(score)}
+        about: dict[str, Any] = {"agent": self.name, "stage": self.stage, "of": self.of, "scale": criterion.scale}
+        return {"scores": keyed(Score(criterion=criterion.name, **about, **rating.answers[""].fields()))}
 
 
 @lru_cache(maxsize=1024)

@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from judgegraph.agents.apart import compared
 from judgegraph.agents.pairwise_form import greater
 from judgegraph.types import (
     Comparison,
@@ -52,19 +53,20 @@ class Merge:
     and noted. Of two orders each has a merged comparison of its own, so that their agreement can be seen; the one
     of "both" has the mean of their sums over the criteria read in both orders, since a judge that favours what stands
     first would win by a criterion that counts once; without such a criterion it has what could be read, and a note.
-    Single: the mean, in the units of the scale.
+    Single: the mean, in the units of the scale. Apart: both responses have single scores, which are compared and added
+    up like those of a pair; the comparison of each criterion, under the judge's name, is written too.
 
     `overall` is the mean of the output's scores that count, None where there are none. Where criteria have different
     scales there is no overall, a note says so, and sums are of shares of each scale's range, 0 to 1.
 
     Attributes:
-        mode: "single", "pair", or "auto": a pair where the sample has a rival.
+        mode: "single", "pair", "apart", or "auto": a pair where the sample has a rival.
         rule: "sum" adds scores; "votes" adds one point per criterion for its verdict, half a point each for a tie
             (for judges that give verdicts without scores).
         judge_name, comparer: names of the agents whose scores and comparisons are merged.
     """
 
-    mode: Literal["auto", "single", "pair"] = "auto"
+    mode: Literal["auto", "single", "pair", "apart"] = "auto"
     rule: Literal["sum", "votes"] = "sum"
     judge_name: str = "judge"
     comparer: str = "comparer"
@@ -73,7 +75,16 @@ class Merge:
     def __call__(self, state: Judgements) -> Merged:
         scales = {criterion.name: criterion.scale for criterion in state.get("criteria", ())}
         pair = self.mode == "pair" or (self.mode == "auto" and state["sample"].rival is not None)
-        return self._pair(state, scales) if pair else self._single(state, scales)
+        if pair:
+            found = [c for c in state.get("comparisons", {}).values() if c.agent == self.comparer]
+            return self._pair(state, scales, found)
+        return self._apart(state, scales) if self.mode == "apart" else self._single(state, scales)
+
+    def _apart(self, state: Judgements, scales: Mapping[str, Scale]) -> Merged:
+        mine = [s for s in state.get("scores", {}).values() if s.agent == self.judge_name and s.criterion in scales]
+        found = compared(mine)
+        merged = self._pair(state, scales, found)
+        return {**merged, "comparisons": {**keyed(*found), **merged["comparisons"]}}
 
     def _single(self, state: Judgements, scales: Mapping[str, Scale]) -> Merged:
         found = [s for s in state.get("scores", {}).values() if s.agent == self.judge_name and s.of == "output"]
@@ -82,8 +93,7 @@ class Merge:
         overall, mixed = self._mean((s.value, scales[s.criterion]) for s in found)
         return {"overall": overall, "verdict": None, "comparisons": {}, "notes": keyed(*lost, *mixed)}
 
-    def _pair(self, state: Judgements, scales: Mapping[str, Scale]) -> Merged:
-        found = [c for c in state.get("comparisons", {}).values() if c.agent == self.comparer]
+    def _pair(self, state: Judgements, scales: Mapping[str, Scale], found: Sequence[Comparison]) -> Merged:
         found = [c for c in found if c.criterion in scales]
         points = _votes if self.rule == "votes" else _sums(scales, found)
         totals = [self._total(order, found, points) for order in _orders(found)]

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judgegraph.errors import ReplyError, ScaleError
 from judgegraph.calls import Form
 from judgegraph.calls.form import STRING, Incomplete, answer_schema, record
+from judgegraph.errors import ReplyError, ScaleError
 from judgegraph.types import Scale, Status, Verdict
 
 SWAPPED: dict[Verdict | None, Verdict | None] = {"A": "B", "B": "A", "tie": "tie", None: None}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from judgegraph.errors import one_line
 from judgegraph.calls.form import STRING, Form, enum_of, record
+from judgegraph.errors import one_line
 from judgegraph.prompts.sections import inset, slug
 from judgegraph.types import Criterion, Plan
 

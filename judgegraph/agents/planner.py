@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.agents.plan_form import assistants_text, plain, plan_form
-from judgegraph.errors import ReplyError
 from judgegraph.calls import JudgeLike, ask
+from judgegraph.errors import ReplyError
 from judgegraph.prompts.sections import criteria_text, slugs
 from judgegraph.types import Criterion, Note, Notes, Plan, keyed
 

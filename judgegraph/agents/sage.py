@@ -37,6 +37,8 @@ class Sage:
     Attributes:
         judge: who answers. criteria: what was judged by, where the state brings none.
         calls: "one" asks for all three lists at once, "three" gives each duty a call of its own.
+        cot: think step by step before the reason of each verdict; then the prompt `critique` becomes `critique_cot`. Of
+            three calls only the one that rectifies scores changes.
         stage: of the scores it reviews; of several evaluators' scores at that stage, the last one's.
     """
 
@@ -45,14 +47,23 @@ class Sage:
     task: str = "a generated text"
     calls: Literal["one", "three"] = "one"
     prompt: str = "critique"
+    cot: bool = False
     reader: Reader = WEIGHTED
     name: str = "sage"
     stage: str = "draft"
 
+    def __post_init__(self) -> None:
+        if self.cot and self.prompt == "critique":
+            object.__setattr__(self, "prompt", "critique_cot")
+
     @property
     def prompts(self) -> tuple[str, ...]:
         """Names of the templates that it asks by."""
-        return (self.prompt,) if self.calls == "one" else tuple(PROMPTS.values())
+        return (self.prompt,) if self.calls == "one" else tuple(self._duties.values())
+
+    @property
+    def _duties(self) -> dict[str, str]:
+        return PROMPTS | ({PARTS[0]: "critique_scores_cot"} if self.cot else {})
 
     async def __call__(self, state: Reviewed) -> Critique:
         held = UnderReview.of(state, self.criteria, self.stage)
@@ -71,7 +82,7 @@ class Sage:
 
     async def _apart(self, held: UnderReview) -> Reviewing:
         """Each duty alone, side by side, so that none colours another."""
-        scoring, *advising = (self._render(PROMPTS[part], held) for part in PARTS)
+        scoring, *advising = (self._render(self._duties[part], held) for part in PARTS)
         scores, *lists = await asyncio.gather(
             self._scores(scoring, held, PARTS[:1]),
             *(self._advice(messages, held.asked, part) for messages, part in zip(advising, PARTS[1:], strict=True)),
@@ -82,7 +93,8 @@ class Sage:
         return replace(scores, value=said), tuple(note for _, note in lists if note)
 
     async def _scores(self, messages: Rendered, held: UnderReview, parts: tuple[str, ...]) -> Rating[dict[str, Any]]:
-        return await rate(self.judge, messages, critique_form(held.asked, parts), held.slots(PARTS[0]), self.reader)
+        form = critique_form(held.asked, parts, thoughts=self.cot)
+        return await rate(self.judge, messages, form, held.slots(PARTS[0]), self.reader)
 
     async def _advice(
         self, messages: Rendered, asked: Mapping[str, Criterion], part: str

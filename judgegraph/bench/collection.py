@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from judgegraph.meta.judgements import Judgements
 from judgegraph.types import Sample
@@ -16,8 +17,9 @@ class Published:
 
     Attributes:
         judge: as the paper names it. criterion: in our spelling. statistic: a coefficient's name, "accuracy", ...
-        value: as printed. level: "dataset", "group", "system", "" where it has none.
+        value: as printed, shares from 0 to 1. level: "dataset", "group", "system", "" where it has none.
         source: paper and table, or repository and file.
+        digits: behind the point, as printed: ours is equal where it rounds to `value` at that.
     """
 
     judge: str
@@ -26,6 +28,7 @@ class Published:
     value: float
     source: str
     level: str = ""
+    digits: int = 3
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,20 @@ class Collection:
     Attributes:
         name: on the command line. title: as its authors call it.
         origin: where the originals are, and their licence as it is stated there.
-        files: that are looked for below the user's folder; any of them may be missing but the first.
+        files: that are looked for in the collection's folder; any of them may be missing but the first. A name
+            stands for itself and for itself with or without ".gz".
+        folder: that holds them below the folder of collections; "" where it is called like the collection.
         criteria: name of a criteria set, or of its criteria the ones that people judged.
         preset: the conventions of the paper whose table is printed.
         samples: folder -> samples with `human`; `meta["group"]` and `meta["system"]` where there are some.
         recorded: folder -> recorded judges as metrics, one Judgements per criterion (and per set of items, where
-            judges saw different ones).
+            judges saw different ones, told apart by the key: a line above the table, "" where there is one set).
+            A metric that was published is called as `Published.judge` calls it.
+        authors: the same, read by the authors' own rules, where these are other than ours.
         published: figures to print beside ours.
+        items: what there is in it, such as "1,600 summaries of 100 articles by 16 systems".
+        method: that is run where none is named, and settings: KEY=VALUE, with which it is.
+        columns: of the table: its criteria, or, where one is judged in several sets (`meta["group"]`), these sets.
     """
 
     name: str
@@ -53,3 +63,9 @@ class Collection:
     samples: Callable[[Path], Iterable[Sample]]
     recorded: Callable[[Path], Mapping[str, list[Judgements]]]
     published: tuple[Published, ...] = ()
+    authors: Callable[[Path], Mapping[str, list[Judgements]]] | None = None
+    folder: str = ""
+    items: str = ""
+    method: str = "g-eval"
+    settings: tuple[str, ...] = ()
+    columns: Literal["criteria", "groups"] = "criteria"

@@ -96,6 +96,8 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
         if ours and sample and sample.progressed:
             sample.progressed()  # when the reply is safe: this writes too, and may fail
             sample.progressed = None
+        if not ours:
+            run.bills.here().found += 1
         return unpacked(body)
     except OverBudget as error:
         if sample:
@@ -163,6 +165,7 @@ async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, ad
     choices, share = await _bought(run, judge, call, waiters)
     if run.anew:
         run.renewed.add(address)
+    run.bills.here().pay(*share.paid)
     return Paid(packed(choices), judge.name, *share.paid, share.estimated)
 
 

@@ -13,6 +13,7 @@ from judgegraph.calls.budget import Purse
 from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.calls.limits import Limits
+from judgegraph.calls.node_bill import NodeBills
 from judgegraph.models.resolve import Judge
 
 Doubted: TypeAlias = bool | Literal["first"] | None
@@ -33,7 +34,7 @@ class CallContext:
             at an address, None for nothing. doubted: in a plan, whether a condition finds everything in doubt, the
             first criterion alone or nothing; None where it can look for itself as no reply was invented.
         requests: sent, retries included. replies: received. models: judge -> replies.
-        awaited: address -> who waits for that call.
+        bills: what each node paid. awaited: address -> who waits for that call.
     """
 
     width: int | None = None
@@ -50,6 +51,7 @@ class CallContext:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     models: dict[str, int] = field(default_factory=dict)
+    bills: NodeBills = field(default_factory=NodeBills)
     awaited: dict[bytes, Waiters] = field(default_factory=dict)
     _slots: dict[tuple[str, str | None], asyncio.Semaphore] = field(default_factory=dict)
 

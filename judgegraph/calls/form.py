@@ -115,10 +115,11 @@ def answer_key(scale: Scale) -> str:
     return "label" if scale.labels else "score"
 
 
-def rating_schema(criterion: Criterion, **before: Schema) -> Schema:
-    """Reason first, then the answer: the model explains, then commits."""
+def rating_schema(criterion: Criterion, *, thoughts: bool = False, **before: Schema) -> Schema:
+    """Reason first, then the answer: the model explains, then commits; with `thoughts` it thinks before either."""
     answer = {answer_key(criterion.scale): answer_schema(criterion.scale)}
-    return record({"reason": STRING, **before, **answer}, title=criterion.name)
+    first = {"thoughts": STRING} if thoughts else {}
+    return record({**first, "reason": STRING, **before, **answer}, title=criterion.name)
 
 
 def answer_of(data: Any, scale: Scale) -> float | str | None:
@@ -167,9 +168,11 @@ def read_entries(data: Any, criteria: Mapping[str, Criterion]) -> dict[str, Any]
     return good
 
 
-def ratings_form(criteria: Mapping[str, Criterion], name: str = "ratings") -> Form[dict[str, Any]]:
-    """One entry per criterion, each with a reason and an answer."""
-    schema = record({key: rating_schema(c) for key, c in criteria.items()})
+def ratings_form(
+    criteria: Mapping[str, Criterion], name: str = "ratings", *, thoughts: bool = False
+) -> Form[dict[str, Any]]:  # fmt: skip
+    """One entry per criterion, each with a reason and an answer, with `thoughts` with room to think before them."""
+    schema = record({key: rating_schema(c, thoughts=thoughts) for key, c in criteria.items()})
     return Form(name, schema, lambda data: read_entries(data, criteria))
 
 

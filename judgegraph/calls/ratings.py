@@ -28,7 +28,7 @@ class Reader:
             (G-Eval, both agents of SAGEval); "mean" = mean of `samples` replies (Fusion-Eval);
             "stated" = the number as written (CoAScore, Fennec).
         samples: replies to average, 1 or more; 1 leaves the samples rung out.
-        temperature: of sampled replies; G-Eval's paper says 1.
+        temperature, top_p: of sampled replies; G-Eval's paper says 1 and 1. A top_p of None is not sent.
         first_digit: of a text reply take the first digit that is on the scale, whatever else it says ("2.5" is 2),
             as public re-runs of G-Eval do; else `read_rating`'s rules.
     """
@@ -37,6 +37,7 @@ class Reader:
     samples: int = 1
     temperature: float = 1.0
     first_digit: bool = False
+    top_p: float | None = None
 
     def __post_init__(self) -> None:
         if self.samples < 1:
@@ -44,6 +45,7 @@ class Reader:
 
     def __str__(self) -> str:
         text = self.kind if self.samples == 1 else f"{self.kind}:{self.samples}"
+        text += "" if self.top_p is None else f":p{self.top_p:g}"
         return f"{text}:first-digit" if self.first_digit else text
 
 
@@ -150,7 +152,8 @@ def failed(error: ReplyError) -> Rated:
 
 
 def _warm(reader: Reader, settings: dict[str, Any]) -> dict[str, Any]:
-    return {"temperature": reader.temperature, **{k: v for k, v in settings.items() if k != "temperature"}}
+    own = {"temperature": reader.temperature, **({} if reader.top_p is None else {"top_p": reader.top_p})}
+    return own | {k: v for k, v in settings.items() if k not in own}
 
 
 async def _sample_the_rest(

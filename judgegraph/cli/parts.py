@@ -7,7 +7,7 @@ import shutil
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -99,22 +99,25 @@ def first_line(thing: Any) -> str:
     return one_line(line, 160)
 
 
-def as_json(found: Sequence[Row]) -> str:
-    """Name -> row; a name that two kinds share stands as "KIND/NAME"."""
+def as_json(found: Sequence[Row], more: Callable[[Row], Mapping[str, Any]] = lambda _: {}) -> str:
+    """Name -> row, with more to say of it; a name that two kinds share stands as "KIND/NAME"."""
     several = Counter(row.name for row in found)
     keys = [f"{row.kind}/{row.name}" if several[row.name] > 1 else row.name for row in found]
-    return json.dumps({key: asdict(row) for key, row in zip(keys, found, strict=True)}, indent=1)
+    return json.dumps({key: {**asdict(row), **more(row)} for key, row in zip(keys, found, strict=True)}, indent=1)
 
 
-def print_rows(found: Sequence[Row], *, headings: bool, kinds: bool = False) -> None:
-    """Rows under their packages: name, kind, first line, what is read and written, within the terminal's width."""
+def print_rows(found: Sequence[Row], *, headings: bool, kinds: bool = False, margin: str = "") -> None:
+    """Rows under their packages: name, kind, first line, what is read and written, within the terminal's width.
+
+    Without headings they stand behind `margin`.
+    """
     width = min(WIDEST, shutil.get_terminal_size().columns)
     column = min(24, max((len(row.name) for row in found), default=0)) + 2
     for (package, version), group in groupby(found, lambda row: (row.package, row.version)):
         if headings:
             click.echo(printable(f"{one_line(package, 80)} {one_line(version, 40)}".rstrip()))
         for row in group:
-            click.echo("\n".join(_lines(row, column, width, "  " if headings else "", kinds)))
+            click.echo("\n".join(_lines(row, column, width, "  " if headings else margin, kinds)))
 
 
 def _lines(row: Row, column: int, width: int, margin: str, kinds: bool) -> Iterator[str]:
@@ -125,7 +128,7 @@ def _lines(row: Row, column: int, width: int, margin: str, kinds: bool) -> Itera
         texts = [f"disabled: {one_line(row.disabled, 400)}"]
     elif (wiring := _wiring(row)) != "":
         texts.append(wiring)
-    lines = [line for text in texts for line in textwrap.wrap(printable(text), max(20, width - len(indent)))]
+    lines = [line for text in texts for line in textwrap.wrap(printable(text), max(16, width - len(indent)))]
     head = f"{margin}{name:<{column}}"
     if len(name) > column - 2:
         yield head.rstrip()

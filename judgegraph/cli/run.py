@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from judgegraph.cli.table import counted
 if TYPE_CHECKING:
     from judgegraph.runtime.run import Run
     from judgegraph.runtime.samples import Samples
+    from judgegraph.types import Sample
 
 SOON = 0.2  # seconds that the first line waits for the number of samples
 
@@ -49,7 +50,7 @@ def run(method: str, data: str, **given: Any) -> None:
         method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
-    result = _evaluated(graph, samples, total, given)
+    result = evaluated(graph, samples, samples.name, total, given)
     sys.exit(_print(result, samples, total(), given))
 
 
@@ -72,15 +73,18 @@ def _total(samples: Samples, given: dict[str, Any]) -> Callable[[], int | None]:
     return total
 
 
-def _evaluated(graph: Any, samples: Samples, total: Callable[[], int | None], given: dict[str, Any]) -> Run:
+def evaluated(
+    graph: Any, samples: Iterable[Sample], name: str, total: Callable[[], int | None], given: dict[str, Any]
+) -> Run:
+    """What comes of the samples, which are called `name`, with progress on stderr and a word on how to go on."""
     from judgegraph.runtime.evaluate import evaluate
 
     count, width = total(), given["concurrency"]
     many = f"{count:,} " if count is not None else ""
     once = width if count is None else min(width, count)
-    start = f"judging {many}{'sample' if count == 1 else 'samples'} of {samples.name}, {once:,} at once"
+    start = f"judging {many}{'sample' if count == 1 else 'samples'} of {name}, {once:,} at once"
     if given["retry_failed"]:
-        start = f"judging again what failed of {samples.name}, {once:,} at once"
+        start = f"judging again what failed of {name}, {once:,} at once"
     cut = given["limit"] is not None
     with progress(start, total, cut=cut) as teller, told_of_a_stop(lambda: teller.say(_draining(teller, width))):
         try:

@@ -36,10 +36,12 @@ class Finite(click.FloatRange):
 class Grouped(click.Command):
     """A command with so many options that --help has them under headings."""
 
+    groups = GROUPS
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [p for p in self.get_params(ctx) if isinstance(p, click.Option)]
         records = {p.name: record for p in options if (record := p.get_help_record(ctx)) is not None}
-        for heading, names in GROUPS.items():
+        for heading, names in self.groups.items():
             if found := [records.pop(name) for name in names if name in records]:
                 with formatter.section(heading):
                     formatter.write_dl(found)

@@ -24,9 +24,9 @@ from judgegraph.agents.criteria_writer import CriteriaWriter
 from judgegraph.agents.guideline_writer import GuidelineWriter
 from judgegraph.agents.judge import Judge
 from judgegraph.agents.merge import Merge
+from judgegraph.calls import JudgeLike
 from judgegraph.graphs.settings import OneToFive, Temperature, UpToFifty, checked, named
 from judgegraph.graphs.weigh import Branch, Mode, weigh
-from judgegraph.calls import JudgeLike
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import (
     Asked,
@@ -89,7 +89,9 @@ def builder(
         judge: who judges, and who writes and corrects where these have no judge of their own.
         criteria: a set's name, a file, or criteria. They replace what branch would write; so do the state's.
         branches: criteria that branch asks for, 1 to 50 (paper: N = 5).
-        mode: "single" scores the output alone, "pair" beside its rival, "auto" does so where there is one.
+        mode: "single" scores the output alone, "pair" beside its rival, "auto" does so where there is one. "apart"
+            scores output and rival each alone, by the same criteria, and compares their sums (paper: sections 5.2 and
+            6.3, where single scores rank responses and systems).
         orders: "AB", "BA", or "both": ask for both orders of a pair; see `Comparer` and `Merge`.
         labels: "response": they stay with their responses in either order; "position": A is printed first.
         reply: "form" asks for JSON everywhere, "text" for plain replies.
@@ -133,7 +135,7 @@ def _wired(mode: Mode, branch: CriteriaWriter, weighing: Any, merge: Merge, corr
     def each_criterion(state: State) -> list[Send] | str:
         """One weigh per criterion; with nothing to judge straight on (an empty fan-out would end the run)."""
         sample = state["sample"]
-        unpaired = mode == "pair" and sample.rival is None
+        unpaired = mode in ("pair", "apart") and sample.rival is None
         asked = () if unpaired else state.get("criteria", ())
         return [Send("weigh", Branch(sample=sample, criterion=c, branches=kept(c))) for c in asked] or "merge"
 

@@ -3,47 +3,51 @@
     START -> plan -> consult -> judge -> END
 
 The plan sees no sample. By default `consult` is a graph of its own, in which a model calls assistants as tools:
+`judgegraph/graphs/consultation.py`. With `consult="all"` what the plan names is called, without a model, which is the
+paper's way. With `plan=False` there is no `plan`: START goes to consult.
 
-    START -> ask -> call -> ask
-             ask -> END
-             ask -> call_all -> END
-                    call -> END
+With `fuse` "average", "selected" or "weighted", the paper's baselines, `judge` is `blend`: plain code, no model. Only
+"selected" makes a plan. A direct score is one more voice, asked for beside the assistants:
 
-`ask` ends when the model wants no more; `call` when all have been asked or the cap on rounds is reached; `call_all`
-calls what the plan names where the model cannot be asked. With `consult="all"` it is that alone, without a model, which
-is the paper's way. With `plan=False` there is no `plan`: START goes to consult.
+    START -> plan -> consult -> blend -> END
+    START -> direct -> blend
 
-Source: Shu et al. 2023, arXiv:2311.09204, figure 1.
+Source: Shu et al. 2023, arXiv:2311.09204, figure 1, tables 2 and 3.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Annotated, Any, Literal, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from judgegraph.agents.consultant import Consultant, ToolCall
+from judgegraph.agents.blend import Blend
 from judgegraph.agents.fusion_judge import FusionJudge
 from judgegraph.agents.planner import Planner
-from judgegraph.graphs.settings import Temperature, UpToFifty, checked, named
+from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike, Reader
-from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria_set
+from judgegraph.errors import ConfigError
+from judgegraph.graphs.consultation import consultation
+from judgegraph.graphs.fusion_baselines import Direct, Fuse, Ranges, blend, direct_scorer, known_ranges
+from judgegraph.graphs.settings import Temperature, UpToFifty, checked, named
+from judgegraph.graphs.voice_weights import Weights
+from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.tools import catalogue
 from judgegraph.tools.catalogue import DEFAULTS, AssistantLike
-from judgegraph.tools.finding import Assistant
-from judgegraph.tools.langchain_tool import as_dict
 from judgegraph.tools.panel import Panel
-from judgegraph.tools.tool_calls import ToolCalls
-from judgegraph.types import Asked, Criterion, EvalState, Finding, Notes, Plan, Sample, Scores, latest, merged
+from judgegraph.types import Asked, EvalState, Finding, Notes, Plan, Scores, latest, merged
 
 
 class Result(TypedDict, total=False):
     """What the graph writes, and no more: so two methods can stand side by side in one graph."""
 
-    scores: Annotated[Scores, merged]  # from judge
+    scores: Annotated[Scores, merged]  # from judge, or from blend and direct
     overall: Annotated[float | None, latest]
     plan: Annotated[Plan, latest]
     findings: Annotated[dict[str, Finding], merged]  # from consult
@@ -52,25 +56,6 @@ class Result(TypedDict, total=False):
 
 class Planned(Asked, total=False):  # what is read where no plan is made
     plan: Plan
-
-
-class Question(TypedDict, total=False):  # what consult is given
-    sample: Sample
-    criteria: list[Criterion]
-    plan: Plan
-    findings: Annotated[dict[str, Finding], merged]
-
-
-class Answer(TypedDict, total=False):  # what it gives back
-    findings: Annotated[dict[str, Finding], merged]
-    notes: Annotated[Notes, merged]
-
-
-class Consultation(Question, total=False):
-    notes: Annotated[Notes, merged]
-    messages: list[Any]  # of this sample's conversation; it stays in here
-    calls: list[ToolCall] | None
-    rounds: int
 
 
 Builder: TypeAlias = StateGraph[EvalState, None, Asked, Result]
@@ -83,7 +68,8 @@ def builder(
     assistants: AssistantLike | Sequence[AssistantLike] = DEFAULTS, plan: bool = True,
     consult: Literal["tools", "all"] | None = None, rounds: UpToFifty = 4,
     planner_judge: JudgeLike | None = None, predictions: UpToFifty = 8, temperature: Temperature = 1.0,
-    name: str = "",
+    fuse: Fuse = "judge", direct: Direct | None = None, ranges: Ranges | None = None,
+    weights: Weights | str | os.PathLike[str] | None = None, name: str = "",
 ) -> Builder:  # fmt: skip
     """Fusion-Eval as a graph to go on building with.
 
@@ -96,62 +82,79 @@ def builder(
             that the plan names are called, or all without a plan. None: "tools" with a plan, "all" without.
         predictions: replies whose mean is a score, 1 to 50; the paper has eight.
         temperature: of these replies; the paper does not say.
+        fuse: "judge" is the method. Baselines, without a model: the "average" of the assistants' values (the paper's
+            AVG), of those "selected" by the plan for a criterion (LLMSel), or "weighted" by agreement with people
+            (CorrW). They ask every assistant, of "selected" those that the plan names. Where `assistants` is not
+            given, they take those of the default ones whose worst and best value are known.
+        direct: with a baseline, a direct score of each criterion that joins its mean: "llm-score" asks once, "g-eval"
+            reads probabilities or takes 20 samples.
+        ranges: with a baseline, assistant -> [worst, best value], where it does not say so itself.
+        weights: of "weighted": criterion -> assistant, or `direct`'s own name -> 0 or more; or a file of such. Fitted
+            on the same items they flatter: see `judgegraph.meta.weights`.
         name: put before the agents' names, for two of these in one graph: "a-planner", "a-fusion-judge".
 
     Raises:
-        ConfigError: an unknown assistant, none at all, or a setting has none of its values.
+        ConfigError: an unknown assistant, none at all, or a setting has none of its values; with a baseline, an
+            assistant without a range, or weights that are missing.
         CriteriaError: no such criteria.
     """
     chosen, offered = criteria_set(criteria), catalogue.assistants(assistants)
-    common: dict[str, Any] = {"criteria": chosen.criteria, "task": chosen.task}
-    told: dict[str, Any] = {"assistants": {a.name: str(a.about) for a in offered}, **common}
-    reader = Reader("mean", samples=predictions, temperature=temperature)
-
-    graph = StateGraph(EvalState, input_schema=Asked if plan else Planned, output_schema=Result)
-    if plan:
-        graph.add_node("plan", Planner(judge=planner_judge or judge, name=named(name, "planner"), **told))
-    if consult == "all" or (consult is None and not plan):
-        graph.add_node("consult", Panel(assistants=offered, name=named(name, "panel")))
+    _refuse(fuse, consult, {"direct": direct, "ranges": ranges, "weights": weights})
+    if fuse != "judge" and assistants is DEFAULTS:
+        offered = known_ranges(offered, ranges)
+    told: dict[str, Any] = {"assistants": {a.name: str(a.about) for a in offered}}
+    told |= {"criteria": chosen.criteria, "task": chosen.task}
+    last: FusionJudge | Blend
+    if fuse == "judge":
+        reader = Reader("mean", samples=predictions, temperature=temperature)
+        last = FusionJudge(judge=judge, reader=reader, name=named(name, "fusion-judge"), **told)
     else:
-        loop = consultation(planner_judge or judge, offered, chosen, rounds, name)
-        graph.add_node("consult", loop.compile())
-    graph.add_node("judge", FusionJudge(judge=judge, reader=reader, name=named(name, "fusion-judge"), **told))
-    graph.add_edge(START, "plan" if plan else "consult")
-    if plan:
-        graph.add_edge("plan", "consult")
-    graph.add_edge("consult", "judge")
-    graph.add_edge("judge", END)
+        last = blend(fuse, offered, chosen, ranges=ranges, weights=weights, direct=direct, name=name)
+    planner = None
+    if plan and fuse in ("judge", "selected"):
+        planner = Planner(judge=planner_judge or judge, name=named(name, "planner"), **told)
+    if consult == "all" or fuse != "judge" or (consult is None and not plan):
+        asks: Any = Panel(assistants=offered, name=named(name, "panel"))
+    else:
+        asks = consultation(planner_judge or judge, offered, chosen, rounds, name).compile()
+    side = direct_scorer(direct, judge, chosen, name) if direct else None
+    return _wired(planner, asks, last, side)
+
+
+def _refuse(fuse: Fuse, consult: str | None, given: dict[str, Any]) -> None:
+    """Settings that have nothing to say beside another."""
+    if fuse != "judge" and consult == "tools":
+        raise ConfigError("fusion-eval: consult='tools' is the judge's: a baseline asks all, or those of the plan")
+    wrong = [name for name, value in given.items() if value is not None and fuse == "judge"]
+    wrong += ["weights"] if fuse not in ("judge", "weighted") and given["weights"] is not None else []
+    if wrong:
+        wanted = "'weighted'" if wrong[0] == "weights" else "'average', 'selected' or 'weighted'"
+        raise ConfigError(f"fusion-eval: {wrong[0]} goes with fuse={wanted}, not with '{fuse}'")
+
+
+def _wired(planner: Planner | None, asks: Any, last: FusionJudge | Blend, side: Scorer | None) -> Builder:
+    """The figures; an average does not read a plan that is handed in with the sample."""
+    averages = isinstance(last, Blend) and last.rule != "selected"
+    reads_plan = planner is None and not averages
+    graph = StateGraph(EvalState, input_schema=Planned if reads_plan else Asked, output_schema=Result)
+    if planner is not None:
+        graph.add_node("plan", planner)
+        graph.add_edge(START, "plan")
+    graph.add_node("consult", asks)
+    graph.add_edge(START if planner is None else "plan", "consult")
+    end = "blend" if isinstance(last, Blend) else "judge"
+    graph.add_node(end, last)
+    if isinstance(last, Blend) and last.weights:  # a file of them may change under its name
+        said = json.dumps(last.weights, sort_keys=True).encode()
+        vars(graph)["told"] = {"weights": blake2b(said, digest_size=4).hexdigest()}
+    graph.add_edge(end, END)
+    if side is None:
+        graph.add_edge("consult", end)
+        return graph
+    graph.add_node("direct", side)
+    graph.add_edge(START, "direct")
+    graph.add_edge(["consult", "direct"], end)  # waits for both
     return graph
-
-
-def consultation(
-    judge: JudgeLike, offered: Sequence[Assistant], chosen: CriteriaSet, rounds: int = 4, name: str = ""
-) -> StateGraph[Consultation, None, Question, Answer]:
-    """The loop in which a model calls assistants as tools, for any graph with a sample in its state."""
-    names = {a.name for a in offered}
-    tools = [as_dict(a) for a in offered]
-
-    def after_ask(state: Consultation) -> str:
-        calls = state.get("calls")
-        return "call_all" if calls is None else "call" if calls else END
-
-    def after_call(state: Consultation) -> str:
-        more = names - set(state.get("findings") or {})
-        return "ask" if more and state.get("rounds", 0) < rounds else END
-
-    loop = StateGraph(Consultation, input_schema=Question, output_schema=Answer)
-    asks = Consultant(
-        judge=judge, tools=tools, criteria=chosen.criteria, task=chosen.task, rounds=rounds,
-        name=named(name, "consultant"),
-    )  # fmt: skip
-    loop.add_node("ask", asks)
-    loop.add_node("call", ToolCalls(assistants=offered, name=named(name, "tool-calls")))
-    loop.add_node("call_all", Panel(assistants=offered, name=named(name, "panel")))
-    loop.add_edge(START, "ask")
-    loop.add_conditional_edges("ask", after_ask, ["call", "call_all", END])
-    loop.add_conditional_edges("call", after_call, ["ask", END])
-    loop.add_edge("call_all", END)
-    return loop
 
 
 def fusion_eval(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:

@@ -20,7 +20,7 @@ from judgegraph.agents.score_form import ReplyKind
 from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.graphs.narrow import narrowed
-from judgegraph.graphs.settings import Samples, Temperature, checked, named
+from judgegraph.graphs.settings import Samples, Share, Temperature, checked, named
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Scores, merged
 
@@ -38,15 +38,16 @@ Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
 @checked("g-eval")
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", samples: Samples = 20,
-    temperature: Temperature = 1.0, reply: ReplyKind = "text", role: Literal["user", "system"] = "user",
-    first_digit: bool = False, name: str = "",
+    temperature: Temperature = 1.0, top_p: Share | None = None, logprobs: bool = True, reply: ReplyKind = "text",
+    role: Literal["user", "system"] = "user", first_digit: bool = False, name: str = "",
 ) -> Builder:  # fmt: skip
     """G-Eval as a graph to go on building with.
 
     Args:
         judge: who answers. criteria: name of a set, a file, or criteria.
         samples: replies whose mean stands in where the judge gives no log-probabilities; 1 takes the stated number.
-        temperature: of those replies; the paper says 1, its code 2.
+        temperature: of those replies; the paper says 1, its code 2. top_p: of those replies; None sends none.
+        logprobs: ask for log-probabilities first; without them every score is the mean of `samples` replies.
         reply: "text" is the bare number of the paper, "form" JSON with the score alone.
         first_digit: of a text reply take the first digit on the scale, as the public re-runs do: "2.5" counts as 2.
         role: of the one message; "system" as in the released code, which some servers refuse.
@@ -59,7 +60,10 @@ def builder(
     scorer = Scorer(
         judge=judge, criteria=chosen.criteria, task=chosen.task, prompt="g_eval", name=named(name, "g-eval"),
         reply=reply, explain="never", steps=True, role=role,
-        reader=Reader("weighted", samples=samples, temperature=temperature, first_digit=first_digit),
+        reader=Reader(
+            "weighted" if logprobs else "mean", samples=samples, temperature=temperature, top_p=top_p,
+            first_digit=first_digit,
+        ),
     )  # fmt: skip
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
     graph.add_node("score", scorer)

@@ -45,7 +45,7 @@ Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "forms",
     critic: str | Critic | None = None, critic_judge: JudgeLike | None = None, each: bool = False,
-    critic_calls: Literal["one", "three"] = "one", samples: Samples = 5,
+    critic_calls: Literal["one", "three"] = "one", cot: bool = False, samples: Samples = 5,
     name: str = "",
 ) -> Builder:  # fmt: skip
     """SAGEval as a graph to go on building with.
@@ -58,6 +58,7 @@ def builder(
             agent the criteria where it has none. The final scores have the critic's name.
         each: one evaluator call per criterion instead of one for all.
         critic_calls: "one" asks the critic for its three lists at once, "three" gives each duty its own call.
+        cot: evaluator and SAGE think step by step before each reason; a critic by name does where it can be told to.
         samples: replies per agent where a judge gives no log-probabilities; 1 takes the stated number.
         name: put before the agents' names, for two of these in one graph: "a-evaluator", "a-sage"; an agent that is
             given as `critic` keeps its own.
@@ -70,14 +71,14 @@ def builder(
     common["reader"] = Reader("weighted", samples=samples)
 
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
-    graph.add_node("evaluate", Evaluator(judge=judge, name=named(name, "evaluator"), **common))
+    graph.add_node("evaluate", Evaluator(judge=judge, cot=cot, name=named(name, "evaluator"), **common))
     own: dict[str, Any] = {"judge": critic_judge} if critic_judge is not None else {}
     if critic_calls != "one":
         own["calls"] = critic_calls
-    reviewer: Any = Sage(**{"judge": judge, **common, **own, "name": named(name, "sage")})
+    reviewer: Any = Sage(**{"judge": judge, "cot": cot, **common, **own, "name": named(name, "sage")})
     finals = reviewer.name
     if critic is not None:
-        reviewer, finals = critic_of("sageval", critic, name, own, judge=judge, stage="draft", **common)
+        reviewer, finals = critic_of("sageval", critic, name, own, judge=judge, cot=cot, stage="draft", **common)
         vars(graph)["informed"] = () if isinstance(critic, str) else (reviewer,)  # passed in, whoever's copy it is
     graph.add_node("critique", reviewer, defer=each)
     graph.add_node("rectify", Rectify(name=finals))

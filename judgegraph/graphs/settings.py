@@ -18,9 +18,11 @@ Samples = Annotated[int, Field(ge=1)]
 UpToFifty = Annotated[int, Field(ge=1, le=50)]
 UpToHundred = Annotated[int, Field(ge=1, le=100)]
 Temperature = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1)]
 OneToFive = Annotated[float, Field(ge=1, le=5)]
 
-TOLD = ("name", "criteria", "assistants", "task", "temperature", "samples", "predictions", "first_digit")
+TOLD = ("name", "criteria", "assistants", "task", "temperature", "top_p", "samples", "predictions",
+        "first_digit")  # fmt: skip
 NAMES = {
     "integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text", "null": "none",
 }  # fmt: skip
@@ -54,7 +56,8 @@ def checked(method: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             if chosen and (wrong := faults(method, hints_of(builder), chosen)):  # hints are dear: they name chat models
                 raise ConfigError("\n".join(wrong))
             graph: Any = builder(*args, **kwargs)
-            graph.method_settings = _telling(parameters, given)  # for a run's signature
+            told = getattr(graph, "told", {})  # what a builder read from a file, by a digest
+            graph.method_settings = _telling(parameters, given) | told  # for a run's signature
             graph.method_nodes = frozenset(set(graph.nodes) - _brought(graph, given))
             return cast(R, graph)
 

@@ -2,12 +2,15 @@
 
 mode "single":  START -> guide -> judge -> END
 mode "pair":    START -> guide -> compare -> END
+mode "apart":   START -> guide -> judge -> END
+                         guide -> judge_rival -> END
 mode "auto":    START -> guide -> judge -> END (no rival)
                          guide -> compare -> END (a rival)
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from langgraph.graph import END, START, StateGraph
@@ -18,7 +21,7 @@ from judgegraph.agents.guideline_writer import GuidelineWriter
 from judgegraph.agents.judge import Judge
 from judgegraph.types import Comparisons, Criterion, Notes, Sample, Scores, merged
 
-Mode = Literal["auto", "single", "pair"]
+Mode = Literal["auto", "single", "pair", "apart"]
 
 
 class Branch(TypedDict, total=False):
@@ -51,7 +54,11 @@ def weigh(mode: Mode, guide: GuidelineWriter, judge: Judge, compare: Comparer) -
     if mode != "pair":
         graph.add_node("judge", judge)
         graph.add_edge("judge", END)
-    if mode != "single":
+    if mode == "apart":
+        graph.add_node("judge_rival", replace(judge, of="rival"))
+        graph.add_edge("guide", "judge_rival")
+        graph.add_edge("judge_rival", END)
+    if mode in ("auto", "pair"):
         graph.add_node("compare", compare)
         graph.add_edge("compare", END)
     if mode == "auto":
@@ -61,5 +68,5 @@ def weigh(mode: Mode, guide: GuidelineWriter, judge: Judge, compare: Comparer) -
 
         graph.add_conditional_edges("guide", single_or_pair, ["judge", "compare"])
     else:
-        graph.add_edge("guide", "judge" if mode == "single" else "compare")
+        graph.add_edge("guide", "compare" if mode == "pair" else "judge")
     return graph.compile(name="weigh")

@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from judgegraph.errors import ConfigError
+
 Answer: TypeAlias = float | str
 Kind = Literal["number", "label", "verdict"]
+
+
+class Unjudged(ConfigError):
+    """There is nothing that people judged, or nothing to hold against it."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +23,8 @@ class Judgements:
     Attributes:
         criterion: its name. kind: "number", "label", or "verdict" (of pairs: "A", "B", "tie").
         ids: of the items; an id may stand more than once only where each system's output has the same one.
-        human: per item one answer per annotator, () where none judged it. An annotator keeps his place.
+        human: per item one answer per annotator, () where none judged it. An annotator keeps his place;
+            where he left an item out it holds nan.
         metrics: metric -> its answer per item, None where none could be read.
         exchanged: metric -> of pairs asked for in both orders, the verdict in the exchanged order, mapped back so
             that "A" is the same response in both; None where none could be read.

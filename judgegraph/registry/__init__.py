@@ -8,8 +8,10 @@ from judgegraph.registry.methods import builder_of, factory
 from judgegraph.registry.part import KINDS, Disabled, Kind, Part, usable
 from judgegraph.registry.parts import load, names, part_of, parts
 from judgegraph.registry.shipped import ABOUT, METHODS
+from judgegraph.registry.variants import VARIANTS, Variant
 
 __all__ = [
-    "ABOUT", "KINDS", "METHODS", "Disabled", "Kind", "Part", "builder_of", "factory", "find", "find_agent", "is_made",
-    "keys_of", "load", "make", "names", "part_of", "parts", "register", "settings_of", "usable",
+    "ABOUT", "KINDS", "METHODS", "VARIANTS", "Disabled", "Kind", "Part", "Variant", "builder_of", "factory", "find",
+    "find_agent", "is_made", "keys_of", "load", "make", "names", "part_of", "parts", "register", "settings_of",
+    "usable",
 ]  # fmt: skip

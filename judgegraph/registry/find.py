@@ -7,7 +7,7 @@ from typing import Any
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.registry.methods import factory, is_file
 from judgegraph.registry.part import KINDS, Kind, Part
-from judgegraph.registry.parts import candidates, load, meant, names
+from judgegraph.registry.parts import candidates, listed, load, meant, names
 from judgegraph.registry.plugins import normal
 
 
@@ -32,7 +32,7 @@ def find(asked: str) -> tuple[Kind, str]:
         raise ConfigError(f"'{one_line(asked, 80)}' is the name of {_whose(found, asked)}: write {either}")
     if not found:
         every = tuple(dict.fromkeys(name for kind in KINDS for name in names(kind)))
-        known = "; ".join(f"{kind}s: {', '.join(names(kind))}" for kind in KINDS)
+        known = "; ".join(f"{kind}s: {listed(kind)}" for kind in KINDS)
         raise ConfigError(
             f"no agent, critic, method or assistant '{one_line(asked, 80)}'; {meant(asked, every)}known {known}"
         )

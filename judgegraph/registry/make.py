@@ -19,7 +19,7 @@ def make(kind: Kind, which: Any, settings: Mapping[str, Any] | None = None, **of
     Args:
         which: a name, or an agent. settings: what was set by the user: each must be a setting of the part.
         offered: what the graph around has to give (judge, criteria, task, reader, name, stage): a part is given those
-            that it has a setting for and that the user did not set.
+            that it has a setting for and that neither the user nor the variant sets.
 
     Raises:
         ConfigError: no such name, a setting that the part does not take, or it cannot be built.
@@ -34,7 +34,8 @@ def make(kind: Kind, which: Any, settings: Mapping[str, Any] | None = None, **of
         raise ConfigError(f"{kind} '{which}' has no setting {listed}; known: {', '.join(takes) or 'none'}")
     if is_made(thing):
         return thing
-    return _built(part, thing, {key: value for key, value in offered.items() if key in takes} | given)
+    fixed = getattr(thing, "preset", {}) if part.variant else {}
+    return _built(part, thing, {k: v for k, v in offered.items() if k in takes and k not in fixed} | given)
 
 
 def is_made(thing: Any) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.registry.variants import preset
 
 Kind = Literal["method", "agent", "critic", "assistant"]
 KINDS: tuple[Kind, ...] = ("agent", "critic", "method", "assistant")  # the order of a look-up by name alone
@@ -32,6 +33,7 @@ class Part:
         package: what brings it: "judgegraph", another distribution, or the module of a decorated class or function.
         version: of the package, "" where it has none. target: "module:attribute".
         thing: what was decorated; None for what is imported when it is wanted.
+        variant: the name is a variant's: its method's factory is loaded with the variant's settings.
         fault: why it can never be loaded, known before it is tried.
     """
 
@@ -42,6 +44,7 @@ class Part:
     target: str = ""
     thing: Any = field(default=None, compare=False)
     fault: str = ""
+    variant: bool = False
 
     @property
     def origin(self) -> str:
@@ -83,7 +86,8 @@ class Part:
         if self.thing is not None:
             return self.thing
         if self.ours:
-            return _attribute(self.target)  # what fails here is a mistake of ours: it is told as it is
+            found = _attribute(self.target)  # what fails here is a mistake of ours: it is told as it is
+            return preset(self.name, found) if self.variant else found
         if self.fault:
             raise self._disabled(self.fault)
         if self not in LOADED:

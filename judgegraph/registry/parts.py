@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -12,12 +13,14 @@ from judgegraph.registry.decorators import REGISTERED, target_of
 from judgegraph.registry.part import Kind, Part
 from judgegraph.registry.plugins import installed, normal
 from judgegraph.registry.shipped import SHIPPED
+from judgegraph.registry.variants import VARIANTS, Variant
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """Known names of a kind, ours first; none is imported for it."""
+    """Known names of a kind, ours first, methods' before variants'; none is imported for it."""
     theirs = (part.name for part in installed() if part.kind == kind and not part.fault)
-    return tuple(dict.fromkeys((*SHIPPED[kind], *theirs, *(name for k, name in REGISTERED if k == kind))))
+    here = (name for k, name in REGISTERED if k == kind)
+    return tuple(dict.fromkeys((*SHIPPED[kind], *_variants(kind), *theirs, *here)))
 
 
 def parts(kind: Kind) -> tuple[Part, ...]:
@@ -29,8 +32,10 @@ def parts(kind: Kind) -> tuple[Part, ...]:
 def candidates(kind: Kind, name: str) -> tuple[Part, ...]:
     """The parts that share a name; an entry point and the decorator on what it names are one."""
     found = [part for part in installed() if (part.kind, part.name) == (kind, name)]
-    if name in SHIPPED[kind]:
-        ours = Part(kind=kind, name=name, package="judgegraph", version=__version__, target=SHIPPED[kind][name])
+    varies = name in _variants(kind)
+    if varies or name in SHIPPED[kind]:
+        target = SHIPPED[kind][VARIANTS[name].method if varies else name]
+        ours = Part(kind=kind, name=name, package="judgegraph", version=__version__, target=target, variant=varies)
         found = [ours, *found]
     alone = []
     for registered in REGISTERED.get((kind, name), {}).values():
@@ -40,6 +45,10 @@ def candidates(kind: Kind, name: str) -> tuple[Part, ...]:
         elif not found[at].disabled:
             found[at] = replace(found[at], thing=registered.thing)  # of a module that was reloaded the newer
     return (*found, *alone)
+
+
+def _variants(kind: Kind) -> Mapping[str, Variant]:
+    return VARIANTS if kind == "method" else {}
 
 
 def part_of(kind: Kind, asked: str, more: str = "") -> Part:
@@ -78,8 +87,12 @@ def load(kind: Kind, asked: str) -> Any:
 
 def _unknown(kind: Kind, asked: str, more: str) -> str:
     """What to say of a name that nothing has: the close ones, then all."""
-    known = names(kind)
-    return f"no {kind} '{one_line(asked, 80)}'; {meant(asked, known)}known: {', '.join(known)}{more}"
+    return f"no {kind} '{one_line(asked, 80)}'; {meant(asked, names(kind))}known: {listed(kind)}{more}"
+
+
+def listed(kind: Kind) -> str:
+    """Names of a kind for a message, without variants: those are many, and their methods stand in it."""
+    return ", ".join(name for name in names(kind) if name not in _variants(kind))
 
 
 def meant(asked: str, known: tuple[str, ...]) -> str:
@@ -91,7 +104,7 @@ def meant(asked: str, known: tuple[str, ...]) -> str:
 def _same(part: Part, registered: Part) -> bool:
     """Whether an entry point brings what was registered, which it may name by another path."""
     if part.ours:
-        return part.target == registered.target
+        return part.target == registered.target and not part.variant
     if part.disabled:  # it may have registered itself before its import failed
         return part.target.partition(":")[0].partition(".")[0] == registered.package
     thing = part.load()

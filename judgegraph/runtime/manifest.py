@@ -14,6 +14,7 @@ from typing import Any
 from judgegraph import __version__
 from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.reservation import Spent
+from judgegraph.runtime.critic_nodes import critic_nodes
 from judgegraph.runtime.signature import details, signature
 from judgegraph.runtime.spending import Bill, carried, ledger_name
 from judgegraph.runtime.work import Work
@@ -64,7 +65,8 @@ class Record:
         counts = {
             "requests": calls.requests, "replies": calls.replies,
             "prompt_tokens": calls.prompt_tokens, "completion_tokens": calls.completion_tokens,
-            "by_judge": dict(calls.models), "ledger": vars(calls.ledger.counts).copy() if calls.ledger else {},
+            "by_judge": dict(calls.models), "by_node": calls.bills.to_dict(),
+            "ledger": vars(calls.ledger.counts).copy() if calls.ledger else {},
         }  # fmt: skip
         self.told = {
             "judgegraph": __version__,
@@ -74,6 +76,7 @@ class Record:
             "signature": signature(work.graph),
             "method": work.graph.get_name(),
             "nodes": about["nodes"],
+            "critics": critic_nodes(work.graph),
             "criteria": [c.model_dump(mode="json", exclude_defaults=True) for c in about["criteria"]],
             **self._fixed,
             "samples": {
@@ -120,7 +123,7 @@ def added(earlier: Any, now: Mapping[str, Any]) -> dict[str, Any]:
 def _sum(before: Any, now: Any) -> Any:
     if isinstance(now, Mapping) or isinstance(before, Mapping):
         return added(before, now if isinstance(now, Mapping) else {})
-    return (before if isinstance(before, int) else 0) + (now or 0)
+    return (before if isinstance(before, int | float) else 0) + (now or 0)
 
 
 def _now() -> str:

@@ -14,6 +14,7 @@ from judgegraph.calls.estimate import completion_tokens
 from judgegraph.calls.exchange import Call, Choice, unpacked
 from judgegraph.calls.features import as_sent
 from judgegraph.calls.invented import Manner
+from judgegraph.calls.node_bill import node_at_work
 from judgegraph.models.resolve import Judge, trying
 from judgegraph.runtime.amount import Asked
 from judgegraph.runtime.stand_in import Turns, complains, invented
@@ -101,15 +102,6 @@ def standing_in(play: Play, judges: dict[Any, Judge]) -> Generator[None]:
     finally:
         trying.reset(tried)
         context.reset(calls)
-
-
-def node_at_work() -> str:
-    """The node that is running, subgraphs before it: "weigh/judge"; "" outside of a graph."""
-    from langchain_core.runnables.config import var_child_runnable_config
-
-    config = var_child_runnable_config.get() or {}
-    place = str((config.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
-    return "/".join(step.partition(":")[0] for step in place.split("|"))
 
 
 def node_of(error: BaseException) -> str:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.errors import ConfigError, ExtraError
+from judgegraph.runtime.corrected import corrected
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.summary import Summary, summarise
 from judgegraph.runtime.whole_file import write_lines
+from judgegraph.types import Sample
 
 if TYPE_CHECKING:
     import pandas
@@ -92,10 +94,31 @@ class Run:
             ConfigError: the file cannot be written, or is one of the run's own; one that is there stays as it is then.
             DataError: the run's folder cannot be read.
         """
+        self._refuse_own(path)
+        write_lines(Path(path), map(_without_times, self._in_order()))
+
+    def corrected(self) -> Iterator[Sample]:
+        """The corrections that were made, in the order of the dataset, each a sample beside its original.
+
+        `output` is the correction and `rival` the original, so that a pairwise or a single method can judge what it
+        gained; `meta["corrected"]` says of what it is, and by which criteria, rule and scores.
+        """
+        return corrected(self._in_order(), self.signature)
+
+    def export_corrected(self, path: str | os.PathLike[str]) -> int:
+        """Write `corrected()` as JSON lines that `jg.load` reads; gives how many. Errors as `export`."""
+        self._refuse_own(path)
+        samples = [sample.model_dump_json(exclude_defaults=True) for sample in self.corrected()]
+        write_lines(Path(path), samples)
+        return len(samples)
+
+    def _refuse_own(self, path: str | os.PathLike[str]) -> None:
         if self.folder and self.folder.owns(path, self.manifest.get("ledger")):
             raise ConfigError(f"{path} is a file of the run itself; export to another one")
-        items = self.folder.items_by_place() if self.folder else iter(sorted(self.held, key=lambda i: i.place))
-        write_lines(Path(path), map(_without_times, items))
+
+    def _in_order(self) -> Iterator[Item]:
+        """The items in the order of the dataset."""
+        return self.folder.items_by_place() if self.folder else iter(sorted(self.held, key=lambda i: i.place))
 
     @property
     def signature(self) -> str:

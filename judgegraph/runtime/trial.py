@@ -15,12 +15,12 @@ from judgegraph.calls.context import CallContext, Doubted, context
 from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.features import as_sent
 from judgegraph.calls.invented import Manner
+from judgegraph.calls.node_bill import node_at_work
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.prices import Price, Prices
 from judgegraph.models.resolve import Judge, trying
 from judgegraph.prompts.template import Prompt, watched
 from judgegraph.runtime.one_go import in_one_go
-from judgegraph.runtime.play import node_at_work
 from judgegraph.runtime.stand_in import invented
 
 READABLE = (  # the ends of what readable replies make a graph ask, and one between: some criteria are in doubt

@@ -29,7 +29,7 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
         if not _meet(drawn, one.at, other.at) or other.at in told:
             continue
         told.add(other.at)
-        name, stage, _ = _mark(one.part)
+        name, stage, *_ = _mark(one.part)
         about = f"the name '{name}'" + (f" at stage '{stage}'" if stage else "")
         text = f"nodes '{one.at}' and '{other.at}' both write scores under {about}, so the later overwrite the earlier"
         cure = f"give one of them another name, such as {_cure(other)}"
@@ -51,11 +51,12 @@ def _scoring(drawn: Drawn) -> list[Scoring]:
     ]
 
 
-def _mark(part: Part) -> tuple[str, str, bool]:
+def _mark(part: Part) -> tuple[str, str, bool, str]:
     """What scores are told apart by; an agent that reads verdicts writes at another stage than it reads."""
     agent = part.runs
     stage = "final" if _settles(agent) else str(getattr(agent, "stage", type(agent).__name__))
-    return agent.name, stage, "rectifications" in part.reads | part.may_read
+    of = getattr(agent, "of", "output")  # which response of a pair, where it is another than usual
+    return agent.name, stage, "rectifications" in part.reads | part.may_read, "rival" if of == "rival" else "output"
 
 
 def _settles(agent: Any) -> bool:

@@ -75,6 +75,29 @@ async def test_each_low_response_is_rewritten_by_what_was_said_of_it():
     assert "c2 of rival" in second
 
 
+@pytest.mark.parametrize(
+    ("settings", "scales", "rule"),
+    [
+        ({}, ["1-5"], "below 3 on 1-5"),
+        ({"rule": "at-most"}, ["1-5"], "at most 3 on 1-5"),
+        ({"threshold": 4.0}, ["1-5", "0-1"], "below 4 on 1-5 or 0.75 on 0-1"),
+        ({}, [None], "below 3"),
+    ],
+)
+async def test_a_correction_keeps_the_rule_and_the_scores_it_was_made_by(settings, scales, rule):
+    low = [score(f"c{i}", 0.5 if scale == "0-1" else 1, scale=scale) for i, scale in enumerate(scales)]
+    state = {"sample": SAMPLE, "scores": keyed(score("fine", 5), *low)}
+    written = await Corrector(judge=scripted({"response": "better"}), **settings)(state)
+    correction = written["corrections"]["output"]
+    assert (correction.rule, correction.by) == (rule, tuple(low))
+
+
+async def test_a_correction_that_failed_keeps_them_too():
+    low = score("c", 1)
+    written = await Corrector(judge=scripted(*[{"response": ""}] * 3))({"sample": SAMPLE, "scores": keyed(low)})
+    assert written["corrections"]["output"].by == (low,)
+
+
 async def test_without_a_low_criterion_there_is_no_call():
     written = await Corrector(judge=scripted())({"sample": SAMPLE, "scores": keyed(score("c", 5))})
     assert written == {"corrections": {}}

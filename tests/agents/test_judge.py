@@ -29,6 +29,22 @@ async def test_it_sees_one_response_one_criterion_and_its_guideline():
     assert (score.value, score.reason, score.reader, str(score.scale)) == (3.0, "half of it", "stated", "1-5")
 
 
+async def test_of_a_pair_either_response_is_scored_without_the_other_in_view():
+    judge = scripted({"reason": "brief", "score": 2})
+    written = await Judge(judge=judge, of="rival")({"sample": SAMPLE, "criterion": DEPTH})
+    ((key, score),) = written["scores"].items()
+    assert (key, score.of, score.value) == ("Depth/judge/final/0/rival", "rival", 2.0)
+    swapped = SAMPLE.model_copy(update={"output": SAMPLE.rival})
+    alone = scripted({"reason": "brief", "score": 2})
+    await Judge(judge=alone)({"sample": swapped, "criterion": DEPTH})
+    assert judge.calls == alone.calls
+
+
+async def test_without_a_rival_nothing_is_asked_of_it():
+    single = SAMPLE.model_copy(update={"rival": None})
+    assert await Judge(judge=scripted(), of="rival")({"sample": single, "criterion": DEPTH}) == {"scores": {}}
+
+
 async def test_a_written_guideline_comes_before_the_criterions_own():
     judge = scripted({"reason": "", "score": 3})
     await Judge(judge=judge)({"sample": SAMPLE, "criterion": DEPTH, "guidelines": {"Depth": "written", "Tone": "no"}})

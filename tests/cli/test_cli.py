@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from judgegraph.cli import main
 from judgegraph.cli.main import printable
+from judgegraph.registry import VARIANTS
 
 ROW = {"id": "s1", "query": "A form.", "output": {"title": "T", "questions": [{"text": "Why?"}]}}
 
@@ -23,10 +24,11 @@ def call(*arguments):
 
 
 def test_methods_are_listed_one_a_line():
-    lines = call("methods").output.splitlines()
-    assert [line.split()[0] for line in lines] == [
+    methods, _, variants = call("methods").output.partition("variants\n")
+    assert [line.split()[0] for line in methods.splitlines()] == [
         "sageval", "coascore", "fennec", "fusion-eval", "g-eval", "llm-score",
     ]  # fmt: skip
+    assert [line.split()[0] for line in variants.splitlines()] == list(VARIANTS)
 
 
 def test_every_list_comes_as_json_too():

@@ -47,7 +47,7 @@ def told(*arguments, **more):
         ("g-eval", "temperature=nan", "expected a number, 0 or more, got 'nan'"),
         ("g-eval", "temperature=1e400", "expected a number, 0 or more, got inf"),
         ("g-eval", "temperature=-1", "expected a number, 0 or more, got -1.0"),
-        ("fennec", "mode=pairs", "expected 'auto', 'single' or 'pair', got 'pairs'"),
+        ("fennec", "mode=pairs", "expected 'auto', 'single', 'pair' or 'apart', got 'pairs'"),
         ("fennec", "temperature=warm", "expected a number, 0 or more, or none, got 'warm'"),
         ("fusion-eval", "consult=some", "expected 'tools', 'all' or none, got 'some'"),
     ],
@@ -61,7 +61,7 @@ def test_each_mistake_has_its_line():
     lines = told("sageval", "judge=3", "aspects=5", "samples=3", "samples=4", "each=1").splitlines()
     assert lines == [
         "sageval: judge: it has an option of its own, -j/--judge",
-        "sageval has no setting aspects; known: critic, critic_calls, critic_judge, each, name, samples",
+        "sageval has no setting aspects; known: cot, critic, critic_calls, critic_judge, each, name, samples",
         "sageval: samples: given twice",
         "sageval: each: expected true or false, got '1'",
     ]

@@ -33,7 +33,7 @@ from judgegraph.graph_files.use import HELPERS
 from judgegraph.registry.decorators import REGISTERED
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ("compose.md", "plugins.md")
+FILES = ("bench.md", "compose.md", "meta.md", "plugins.md", "ranking.md", "trust.md", "variants.md")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 MARK = re.compile(r"<!-- (file|exit|input|refused|not run)(?:: ([^<>]*))? -->\n\Z")
 LANGUAGES = {"python", "console", "yaml", "text", "toml", "markdown"}

@@ -31,7 +31,7 @@ BROKEN = {  # what is wrong -> (what is replaced, by what, lines of the message 
     "no such criteria": (
         "criteria: forms", "criteria: form",
         ["line 2, 'criteria': no criteria set 'form'; did you mean 'forms'? Known: data-to-text, dialogue, forms, "
-         "general, story, summary, or the path of a .yaml or .json file"],
+         "general, rubric, story, story-errors, summary, or the path of a .yaml or .json file"],
     ),
     "a criterion without a definition": (
         "criteria: forms", "criteria:\n  - {name: Clarity}",
@@ -55,7 +55,7 @@ BROKEN = {  # what is wrong -> (what is replaced, by what, lines of the message 
     "an unknown setting": (
         "{calls: three}", "{cals: three}",
         ["line 7, 'nodes.critique.with.cals': sage has no such setting; did you mean 'calls'? "
-         "Known: task, calls, prompt, reader, name, stage"],
+         "Known: task, calls, prompt, cot, reader, name, stage"],
     ),
     "a setting off its values": (
         "calls: three", "calls: four",

@@ -7,8 +7,8 @@ import pytest
 from drawing import arrows, figure
 from langgraph.graph import END, START, StateGraph
 
-from judgegraph.graphs.coascore import builder, coascore
 from judgegraph.calls import Endpoint
+from judgegraph.graphs.coascore import builder, coascore
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, EvalState, Sample, Score, keyed
 

@@ -7,9 +7,9 @@ import pytest
 from drawing import arrows, figure
 from langgraph.graph import END, START, StateGraph
 
+from judgegraph.calls import Endpoint
 from judgegraph.graphs import sageval as factory
 from judgegraph.graphs.sageval import builder
-from judgegraph.calls import Endpoint
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, EvalState, Rectification, Sample, Scale
 

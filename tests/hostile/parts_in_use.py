@@ -24,22 +24,34 @@ NEEDED: dict[str, dict[str, Any]] = {  # settings of those that have none by def
     "panel": {"judges": ["g-eval", "evaluator"]},
     "Planner": {"assistants": ABOUT},
     "FusionJudge": {"assistants": ABOUT},
+    "Blend": {"ranges": {"rouge-l": (0, 1), "chrf": (0, 100)}},
     "Consultant": {"tools": [TOOL]},
     "PanelRole": {"name": "editor", "role": "edits for wording."},
 }
 ELSEWHERE = ("Person",)  # asks nobody's model
 MORE: dict[str, list[dict[str, Any]]] = {
-    "sage": [{"calls": "three"}],
+    "sage": [{"calls": "three"}, {"cot": True}],
+    "evaluator": [{"cot": True}],
     "scorer": [{"reply": "text"}],
     "proposer": [{"reply": "text", "prompt": "propose_text"}],
     "criteria-writer": [{"reply": "text"}],
-    "Judge": [{"reply": "text"}],
+    "Judge": [{"reply": "text"}, {"of": "rival"}],
     "Comparer": [{"orders": "both"}, {"reply": "text"}],
-    "fennec": [{"reply": "text"}, {"orders": "both"}],
-    "coascore": [{"reply": "text"}],
-    "sageval": [{"critic": name} for name in CRITICS if name != "sage"],
-    "fusion-eval": [{"consult": "all"}, {"plan": False}],
-    "g-eval": [{"reply": "form"}],
+    "fennec": [{"reply": "text"}, {"orders": "both"}, {"mode": "apart"}],
+    "coascore": [
+        {"reply": "text"},
+        {"scores": "none"},
+        {"scores": "random"},
+        {"fuse": "average"},
+        {"chain": "inter", "criteria": "general"},
+    ],
+    "sageval": [
+        *({"critic": name} for name in CRITICS if name != "sage"),
+        {"cot": True},
+        {"cot": True, "critic_calls": "three"},
+    ],
+    "fusion-eval": [{"consult": "all"}, {"plan": False}, {"fuse": "selected", "direct": "llm-score"}],
+    "g-eval": [{"reply": "form"}, {"logprobs": False, "samples": 2}],
     "llm-score": [{"cot": True}],
 }
 Maker = Callable[[Any], Any]  # judge -> an agent or a graph
@@ -105,7 +117,9 @@ PARTS: dict[str, Maker] = dict([*_tables(), *_room(), *_helpers()])
 PARTS["agent/escalate"] = lambda judge: registry.make(
     "agent", "escalate", cheap=judge, strong="g-eval", when=lambda _: True, judge=judge
 )
-SILENT = {"agent/rectify", "agent/merge", "agent/consensus", "Consensus", "jg.metric_node"}  # ask no model
+SILENT = {  # ask no model
+    "agent/rectify", "agent/merge", "agent/consensus", "Consensus", "Blend", "jg.metric_node", "Average", "RandomRater",
+}  # fmt: skip
 
 
 WITHOUT = {"agent/criteria-writer": "criteria", "agent/criteria-writer-text": "criteria"}  # else it writes none

@@ -9,8 +9,9 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.registry.shipped import AGENTS, ASSISTANTS, CRITICS, METHODS
+from judgegraph.registry.variants import VARIANTS
 
-NAMES = {"agents": {**CRITICS, **AGENTS}, "tools": ASSISTANTS, "methods": METHODS}
+NAMES = {"agents": {**CRITICS, **AGENTS}, "tools": ASSISTANTS, "methods": {**METHODS, **VARIANTS}}
 
 
 def call(*arguments, columns=80):
@@ -69,7 +70,7 @@ def test_the_list_of_agents_reads_as_text():
 
 
 def test_a_plain_list_of_methods_is_one_a_line_as_long_as_they_are_all_ours():
-    assert [line.split()[0] for line in call("methods").splitlines()] == list(METHODS)
+    assert [line.split()[0] for line in call("methods").splitlines()] == [*METHODS, "variants", *VARIANTS]
     assert "reads sample" in call("methods", "-v")
 
 

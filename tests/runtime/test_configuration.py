@@ -137,11 +137,17 @@ def paths(make, **settings):
     return {line.split(":")[0] for line in lines(make(), make(**settings))}
 
 
+COT = ("options.cot", "prompt")
+APART = ("nodes.weigh/compare", "nodes.weigh/judge_rival")
+WEIGHTS = {name: {"rouge-l": 1, "chrf": 2} for name in ("Coherence", "Consistency", "Fluency", "Relevance")}
+
+
 @pytest.mark.parametrize(
     ("make", "settings", "changed"),
     [
         (sageval, {"each": True}, {"edges"}),
         (sageval, {"critic_calls": "three"}, {"nodes.critique.options.calls", "nodes.critique.prompt"}),
+        (sageval, {"cot": True}, {f"nodes.{n}.{k}" for n in ("evaluate", "critique") for k in COT}),
         (sageval, {"samples": 3}, {"nodes.evaluate.reader", "nodes.critique.reader"}),
         (sageval, {"critic_judge": "openai:m"}, {"nodes.critique.judge"}),
         (sageval, {"name": "a"}, {f"nodes.{n}.options.name" for n in ("evaluate", "critique", "rectify")}),
@@ -149,6 +155,10 @@ def paths(make, **settings):
         (coascore, {"reasons": True}, {"nodes.chain/rate.options.reasons"}),
         (coascore, {"proposer_judge": "openai:m"}, {"nodes.chain/propose.judge"}),
         (coascore, {"reply": "text"}, None),
+        (coascore, {"chain": "inter"}, {"nodes.chain/propose", "edges"}),
+        (coascore, {"scores": "none"}, {"nodes.chain/rate", "nodes.chain/fuse", "nodes.chain/fuse.prompt", "edges"}),
+        (coascore, {"scores": "random", "seed": 1}, None),
+        (coascore, {"fuse": "average"}, None),
         (fennec, {"branches": 3}, {"nodes.branch.options.count"}),
         (fennec, {"orders": "both"}, {"nodes.weigh/compare.options.orders"}),
         (fennec, {"labels": "position"}, {"nodes.weigh/compare.options.labels"}),
@@ -157,6 +167,7 @@ def paths(make, **settings):
         (fennec, {"correct": "off"}, {"nodes.correct", "edges"}),
         (fennec, {"threshold": 2.0}, {"nodes.correct.options.threshold"}),
         (fennec, {"mode": "pair"}, {"nodes.weigh/judge", "nodes.merge.options.mode", "edges"}),
+        (fennec, {"mode": "apart"}, {*APART, "nodes.merge.options.mode", "edges"}),
         (fennec, {"writer_judge": "openai:m"}, {"nodes.branch.judge", "nodes.weigh/guide.judge"}),
         (fennec, {"corrector_judge": "openai:m"}, {"nodes.correct.judge"}),
         (fusion_eval, {"rounds": 2}, {"nodes.consult/ask.options.rounds"}),
@@ -165,6 +176,8 @@ def paths(make, **settings):
         (fusion_eval, {"planner_judge": "openai:m"}, {"nodes.plan.judge", "nodes.consult/ask.judge"}),
         (g_eval, {"samples": 3}, {"nodes.score.reader"}),
         (g_eval, {"temperature": 2.0}, {"nodes.score.reader"}),
+        (g_eval, {"top_p": 0.9}, {"nodes.score.reader"}),
+        (g_eval, {"logprobs": False}, {"nodes.score.reader"}),
         (g_eval, {"role": "system"}, {"nodes.score.options.role"}),
         (g_eval, {"first_digit": True}, {"nodes.score.reader"}),
         (g_eval, {"reply": "form"}, {"nodes.score.options.reply"}),
@@ -175,6 +188,10 @@ def paths(make, **settings):
         (fennec, {"reply": "text"}, None),
         (fusion_eval, {"plan": False}, None),
         (fusion_eval, {"consult": "all"}, None),
+        (fusion_eval, {"fuse": "average"}, None),
+        (fusion_eval, {"fuse": "average", "direct": "g-eval"}, None),
+        (fusion_eval, {"fuse": "average", "ranges": {"chrf": (0, 50)}}, None),
+        (fusion_eval, {"fuse": "weighted", "weights": WEIGHTS}, None),
     ],
     ids=lambda v: str(v) if isinstance(v, dict) else getattr(v, "__name__", ""),
 )  # fmt: skip

@@ -29,7 +29,14 @@ CASES: dict[str, tuple[str, Any, dict[str, Any]]] = {
     "coascore": ("coascore", data.stories, {"criteria": "story"}),
     "fennec, single": ("fennec", data.pairs, {"mode": "single", "correct": "at-most"}),
     "fennec, pairs in both orders": ("fennec", data.pairs, {"orders": "both"}),
+    "fennec, pairs apart": ("fennec", data.pairs, {"mode": "apart", "correct": "at-most"}),
     "fusion-eval": ("fusion-eval", data.dialogues, {"criteria": "dialogue"}),
+    "fusion-eval, selected": ("fusion-eval", data.dialogues, {"criteria": "dialogue", "fuse": "selected"}),
+    "fusion-eval, average and direct": (
+        "fusion-eval",
+        data.dialogues,
+        {"criteria": "dialogue", "fuse": "average", "direct": "g-eval"},
+    ),
     "g-eval": ("g-eval", data.summaries, {"criteria": "summary"}),
     "llm-score": ("llm-score", data.stories, {"criteria": "story"}),
 }

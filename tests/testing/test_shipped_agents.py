@@ -16,6 +16,7 @@ TOOL = {"type": "function", "function": {"name": "rouge-l", "description": "over
 SETTINGS: dict[str, dict[str, Any]] = {  # of those that have none by default
     "Planner": {"assistants": {"rouge-l": "overlap with the reference"}},
     "FusionJudge": {"assistants": {"rouge-l": "overlap with the reference"}},
+    "Blend": {"ranges": {"rouge-l": (0, 1)}},
     "PanelRole": {"role": "You look for what is missing.", "name": "gaps"},
     "Consultant": {"tools": [TOOL]},
 }

@@ -1,0 +1,160 @@
+"""`judgegraph bench`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgegraph.cli.bench_options import BenchCommand, bench_options, refuse_idle
+from judgegraph.cli.check import refuse_unwired
+from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET, printable
+from judgegraph.cli.options import graph_of, judge_of
+from judgegraph.cli.run import evaluated
+from judgegraph.cli.run_options import check
+
+if TYPE_CHECKING:
+    from judgegraph.bench.collection import Collection
+    from judgegraph.bench.measure import Measured
+    from judgegraph.meta.conventions import Conventions
+    from judgegraph.meta.judgements import Judgements
+    from judgegraph.runtime.run import Run
+    from judgegraph.types import Sample
+
+
+@click.command(cls=BenchCommand, context_settings={"show_default": True})
+@click.argument("name", required=False)
+@bench_options
+def bench(name: str | None, **given: Any) -> None:
+    """Hold a method, or recorded judges, beside a benchmark's published figures.
+
+    NAME is a collection of human judgements; without it they are listed. Nothing of them is shipped: --data names a
+    folder of yours (docs/bench.md says where the originals are and how they lie). The method's own prompts are asked,
+    so a figure beside a published one compares judges with their prompts, not models alone.
+
+    Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended it, 4 coverage below the gate, 130 or 143
+    stopped.
+    """
+    from judgegraph.bench.shelf import COLLECTIONS, collection, folder_of
+
+    if name is None:
+        _list([collection(known) for known in COLLECTIONS], given["as_json"])
+        return
+    known = collection(name)
+    if given["data"] is None:
+        raise click.UsageError(f"--data names the folder with {known.files[0]}; the original is {known.origin}")
+    folder = folder_of(Path(given["data"]), known)
+    conventions = _conventions(known, given)
+    if given["recorded"]:
+        refuse_idle(given)
+        sys.exit(_recorded(known, folder, conventions, given))
+    check(given)
+    sys.exit(_run(known, folder, conventions, given))
+
+
+def _list(known: list[Collection], as_json: bool) -> None:
+    if as_json:
+        keys = ("name", "title", "items", "criteria", "origin", "files", "preset", "method")
+        click.echo(json.dumps([{key: getattr(one, key) for key in keys} for one in known], indent=1))
+    else:
+        from judgegraph.cli.print_bench import print_shelf
+
+        print_shelf(known)
+
+
+def _conventions(known: Collection, given: dict[str, Any]) -> Conventions:
+    from judgegraph.meta.conventions import chosen
+
+    choices = {key: given[key] for key in ("resamples", "seed") if given[key] is not None}
+    return chosen(given["preset"] or known.preset, **choices)
+
+
+def _recorded(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
+    """Recorded replies beside published figures; gives the exit code."""
+    from judgegraph.bench.measure import measured
+
+    read = known.recorded if given["reading"] == "ours" or known.authors is None else known.authors
+    found = measured(read(folder), known, conventions)
+    about = {"recorded": True, "reading": given["reading"] if known.authors is not None else "ours"}
+    _print(known, found, conventions, about, given)
+    if not any(cell.measured for cell in found.cells):
+        click.echo(f"nothing is recorded in {folder}; without --recorded a judge of yours is asked", err=True)
+        return FAILURE
+    return 0
+
+
+def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
+    """A method beside published figures; gives the exit code."""
+    from judgegraph.bench.measure import measured
+    from judgegraph.runtime.coverage import coverage
+
+    samples = list(islice(known.samples(folder), given["limit"]))
+    result = _evaluated(known, samples, given)
+    found, unmet = _judgements(known, result)
+    summary = result.summary()
+    share, weakest = coverage(summary, 0, 0)
+    state = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
+    about = {
+        "recorded": False, "run": result.signature, **state, "coverage": {"share": share, "weakest": weakest},
+        "out": str(result.folder.path) if result.folder else None,
+    }  # fmt: skip
+    _print(known, measured({"": found}, known, conventions, ours=True), conventions, about, given)
+    if not given["as_json"]:
+        from judgegraph.cli.print_bench import print_run_end
+
+        print_run_end(result, summary, given["gate"])
+    if result.manifest.get("state") == "over_budget":
+        return OVER_BUDGET
+    if not summary.judged:
+        unmet = "nothing was judged: no score and no comparison could be read"
+    if unmet:
+        click.echo(printable(unmet), err=True)
+        return FAILURE
+    return BELOW_COVERAGE if given["gate"] is not None and share < given["gate"] else 0
+
+
+def _judgements(known: Collection, result: Run) -> tuple[list[Judgements], str]:
+    """What people and the run judged, and why it is nothing; what was paid for is told in either case."""
+    from judgegraph.bench.measure import by_group, named
+    from judgegraph.meta.judgements import Unjudged
+    from judgegraph.meta.of_run import of_run
+
+    try:
+        found = named(of_run(result), result.signature.partition("|")[0])
+    except Unjudged as error:
+        return [], str(error)
+    return (by_group(found) if known.columns == "groups" else found), ""
+
+
+def _evaluated(known: Collection, samples: list[Sample], given: dict[str, Any]) -> Run:
+    from judgegraph.bench.judged import criteria_of
+
+    method, settings = given["method"], given["settings"]
+    if method is None:
+        own = {text.partition("=")[0] for text in settings}
+        method, left = known.method, [text for text in known.settings if text.partition("=")[0] not in own]
+        settings = (*left, *settings)
+    judge = judge_of(given["judge"], given["base_url"], given["temperature"])
+    graph = graph_of(
+        method, criteria=given["criteria"], judge=judge, settings=settings, critic=given["critic"],
+        judged=criteria_of(known, samples),
+    )  # fmt: skip
+    refuse_unwired(graph)
+    return evaluated(graph, samples, known.title, lambda: len(samples), given)
+
+
+def _print(
+    known: Collection, found: Measured, conventions: Conventions, about: dict[str, Any], given: dict[str, Any]
+) -> None:
+    if given["as_json"]:
+        from judgegraph.bench.measure import to_dict
+
+        click.echo(json.dumps({**about, **to_dict(found, known, conventions)}, indent=1))
+    else:
+        from judgegraph.cli.print_bench import print_bench
+
+        print_bench(known, found, conventions, str(about.get("reading", "")))

@@ -1,0 +1,118 @@
+"""A collection's table on a terminal: published figures, beside them recorded judges or a run, and their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+
+from judgegraph.bench.collection import Collection
+from judgegraph.bench.measure import Measured
+from judgegraph.bench.table import LEVELS, Section, figure, sections, shown, spread, worth_printing
+from judgegraph.cli.print_end import print_end
+from judgegraph.cli.table import counted, plain
+from judgegraph.meta.conventions import Conventions
+from judgegraph.runtime.run import Run
+from judgegraph.runtime.summary import Summary
+
+WIDTH = 100
+LEGEND = ".448 = equals the published figure; .282 (.234) does not, it is in brackets; (.575) is published only"
+READINGS = {
+    "ours": "replies read by our readers; --reading authors takes the rules of those who recorded them",
+    "authors": "replies read by the rules of those who recorded them; ours are --reading ours",
+}
+
+
+def print_bench(known: Collection, found: Measured, conventions: Conventions, reading: str = "") -> None:
+    """Title, a table for each statistic, the annotators' own agreement, sources, and what was left unread.
+
+    Args:
+        reading: how recorded replies were read, "" where none were.
+    """
+    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console.print(plain(known.title), style="bold")
+    marks: dict[str, int] = {}
+    for section in filter(worth_printing, sections(found.cells)):
+        console.print(plain(f"\n{section.title}"), style="bold")
+        console.print(_table(section, marks))
+    console.print()
+    for name, mark in marks.items():
+        console.print(plain(f"[{mark}] {name}"), style="dim")
+    if marks:
+        console.print(plain(LEGEND), style="dim")
+    if reading and known.authors is not None:
+        console.print(plain(READINGS[reading]), style="dim")
+    _people(console, found)
+    _unread(console, found)
+    signatures = {cell.signature for cell in found.cells if cell.signature}
+    told = next((cell.signature for cell in found.cells if cell.signature), "")
+    if told:
+        more = f" (and {counted(len(signatures) - 1, 'other')}; --json has them)" if len(signatures) > 1 else ""
+        console.print(plain(f"{told}{more}"), style="dim")
+    if conventions.resamples:
+        console.print(
+            plain(f"intervals: {conventions.confidence:.0%}, {conventions.resamples:,} resamples"), style="dim"
+        )
+
+
+def _table(section: Section, marks: dict[str, int]) -> Table:
+    for source in (source for line in section.lines for source in line.sources):
+        marks.setdefault(source, len(marks) + 1)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("judge", overflow="fold", min_width=12)
+    columns = [[line.cells.get(name) for line in section.lines] for name in section.criteria]
+    for name, cells in zip(section.criteria, columns, strict=True):
+        width = max(len(text) for cell in cells if cell for text in (shown(cell), spread(cell)))
+        table.add_column(plain(name), justify="right", overflow="fold", min_width=width)
+    table.add_column(section.counted, justify="right", no_wrap=True)
+    for line in section.lines:
+        numbers = "".join(f"[{marks[source]}]" for source in line.sources)
+        label = f"{line.judge} {'(this run)' if line.ours else numbers}".rstrip()
+        cells = [line.cells.get(name) for name in section.criteria]
+        style = "bold" if line.ours else None
+        table.add_row(*map(plain, (label, *(shown(cell) if cell else "" for cell in cells), line.n)), style=style)
+        if any(ends := [spread(cell) if cell else "" for cell in cells]):
+            table.add_row(*map(plain, ("", *ends, "")), style="dim")
+    return table
+
+
+def _people(console: Console, found: Measured) -> None:
+    """How far one annotator agrees with the others: more cannot be asked of a judge."""
+    told: dict[tuple[str, int, int], list[str]] = {}
+    for ceiling in found.ceilings:
+        said = told.setdefault((ceiling.criterion, ceiling.annotators, ceiling.n), [])
+        said.append(f"{ceiling.statistic} {figure(ceiling.value)} ({LEVELS.get(ceiling.level, ceiling.level)})")
+    for (criterion, annotators, n), said in told.items():
+        people = f"people, {criterion}, each of {annotators} with the others, n {n:,}"
+        console.print(plain(f"{people}: {', '.join(said)}"), style="dim")
+
+
+def _unread(console: Console, found: Measured) -> None:
+    told: dict[tuple[str, str], str] = {}
+    for cell in found.cells:
+        missing = {status: count for status, count in cell.unread.items() if count}
+        if missing:
+            said = ", ".join(f"{count:,} {status}" for status, count in missing.items())
+            told.setdefault((cell.judge, cell.criterion), f"{said} of {cell.judged:,}")
+    for (judge, criterion), said in list(told.items())[:10]:
+        console.print(plain(f"without an answer: {judge}, {criterion}: {said}"), style="yellow")
+    if len(told) > 10:
+        console.print(plain(f"  and {len(told) - 10:,} more; --json has them all"), style="yellow")
+
+
+def print_run_end(run: Run, summary: Summary, gate: float | None) -> None:
+    """What the run took, how it ended, how much could be read, and where it lies."""
+    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console.print(plain(run.signature), style="dim")
+    print_end(console, run, summary, (), gate)
+
+
+def print_shelf(collections: Iterable[Collection]) -> None:
+    """The collections: name, title, what is in them, what it is judged by, and where they are from, with licences."""
+    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    for known in collections:
+        console.print(plain(f"{known.name:13} {known.title}"), style="bold")
+        for text in (known.items, f"criteria: {known.criteria}", known.origin):
+            console.print(Padding(plain(text), (0, 0, 0, 14)))

@@ -1,0 +1,96 @@
+"""Rankings of systems on a terminal; names of systems are foreign, and made inert first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from judgegraph.cli.print_sample import more
+from judgegraph.cli.table import counted, plain
+from judgegraph.meta.rankings import Ranked, Ranking
+from judgegraph.meta.result import Ends
+
+WIDTH, LINES, CYCLES = 100, 60, 10
+
+
+def print_rankings(found: Sequence[Ranking]) -> None:
+    """A table for each judge, what to know of it, and a line for each metric against people."""
+    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    for at, one in enumerate(found):
+        if at:
+            console.print()
+        _ranking(console, one)
+    _against(console, found)
+    for signature in dict.fromkeys(one.signature for one in found):
+        console.print(plain(f"\n{signature}"), style="dim")
+
+
+def _ranking(console: Console, one: Ranking) -> None:
+    of = f"{one.criterion}, by {one.judge}" if one.criterion else f"by {one.judge}"
+    units = "" if one.units == one.comparisons else f" in {counted(one.units, 'unit')}"
+    console.print(plain(f"{of}: {counted(one.comparisons, 'comparison')}{units}"), style="bold")
+    scored = any(not math.isnan(row.score) for row in one.systems)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("", justify="right")
+    table.add_column("system", overflow="fold", min_width=12)
+    for name in (*(("score",) if scored else ()), "won", "met", "strength", "Elo"):
+        table.add_column(name, justify="right")
+    for row in one.systems[:LINES]:
+        score = [_number(row.score, 3)] if scored else []
+        table.add_row(*map(plain, (str(row.place), row.system, *score, *_cells(row))))
+    console.print(table)
+    more(console, len(one.systems) - LINES, "system; --json has it", "systems; --json has them", indent="")
+    _cycles(console, one)
+    if one.unread:
+        console.print(plain(f"{counted(one.unread, 'answer')} missing"), style="yellow")
+    for note in one.notes:
+        console.print(plain(note), style="yellow")
+
+
+def _cells(row: Ranked) -> list[str]:
+    return [
+        "-" if math.isnan(row.won) else f"{row.won:.1%}", f"{row.met:,.0f}",
+        _valued(row.strength, row.strength_interval, 2), _valued(row.elo, row.elo_interval, 0),
+    ]  # fmt: skip
+
+
+def _cycles(console: Console, one: Ranking) -> None:
+    cycles = one.cycles
+    if not cycles.knots:
+        return
+    tied = sum(map(len, cycles.knots))
+    console.print(plain(f"preferences run in circles among {counted(tied, 'system')}; no ranking is right there:"))
+    for cycle in cycles.found[:CYCLES]:
+        console.print(plain("  " + " > ".join((*cycle, cycle[0]))))
+    if cycles.more or len(cycles.found) > CYCLES:
+        console.print(plain("  and others; --json has more of them"))
+
+
+def _against(console: Console, found: Sequence[Ranking]) -> None:
+    rows = [(one, by) for one in found for by in one.against]
+    if not rows:
+        return
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in ("criterion", "against people", "by"):
+        table.add_column(name, overflow="fold")
+    for name in ("Kendall tau-b", "Spearman", "pairs ranked alike"):
+        table.add_column(name, justify="right")
+    for one, by in rows[:LINES]:
+        tau = _valued(by.kendall, by.kendall_interval, 3)
+        cells = (one.criterion, one.judge, by.by, tau, _number(by.spearman, 3), f"{by.alike} of {by.pairs}")
+        table.add_row(*map(plain, cells))
+    console.print(table)
+
+
+def _number(value: float, digits: int) -> str:
+    return "-" if math.isnan(value) else f"{round(value, digits) + 0.0:.{digits}f}"  # no "-0.00"
+
+
+def _valued(value: float, ends: Ends, digits: int) -> str:
+    if math.isnan(value) or math.isnan(ends[0]):
+        return _number(value, digits)
+    return f"{_number(value, digits)} [{_number(ends[0], digits)}, {_number(ends[1], digits)}]"

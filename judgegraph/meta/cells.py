@@ -1,0 +1,114 @@
+"""Cells of tables, and labels of samples, as answers: numbers, labels, verdicts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.meta.judgements import Answer, Kind
+from judgegraph.types import Verdict
+
+MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))  # of numbers; of labels only an empty cell
+WORDS: Mapping[str, Verdict] = {
+    **dict.fromkeys(("a", "[[a]]", "first", "output", "response 1", "response1", "output_1", "model_a", "a wins"), "A"),
+    **dict.fromkeys(("b", "[[b]]", "second", "rival", "response 2", "response2", "output_2", "model_b", "b wins"), "B"),
+    **dict.fromkeys(("tie", "c", "[[c]]", "equal", "draw", "same", "both", "tie (inconsistent)"), "tie"),
+}  # type: ignore[dict-item, unused-ignore]
+MOST = 1e100  # of a number, so that sums of squares stay numbers
+_NUMBER = re.compile(r"[+-]?(\d{1,300}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+SWAPPED: Mapping[Answer, Answer] = {"A": "B", "B": "A"}
+
+
+def empty(cell: Any) -> bool:
+    """Whether nothing stands there."""
+    return (
+        cell is None or (isinstance(cell, str) and not cell.strip()) or (isinstance(cell, float) and math.isnan(cell))
+    )
+
+
+def number(cell: Any) -> float | None:
+    """The number in a cell, None where there is none; true and false are none, nor is what squares cannot hold."""
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        return float(cell) if abs(cell) < MOST else None
+    if isinstance(cell, str) and len(cell) < 400 and _NUMBER.fullmatch(cell.strip()):
+        found = float(cell)
+        return found if abs(found) < MOST else None
+    return None
+
+
+def word(cell: Any) -> str:
+    """A cell as a label: 1, 1.0 and "1" are one label, and white space around it is none of it."""
+    found = number(cell)
+    if found is not None:
+        return f"{found:.15g}"
+    return str(cell).lower() if isinstance(cell, bool) else str(cell).strip()
+
+
+def said(cell: Any, kind: Kind) -> bool:
+    """Whether something is said at all, readable or not."""
+    return not (empty(cell) or (kind == "number" and isinstance(cell, str) and cell.strip().casefold() in MISSING))
+
+
+def verdict_words(given: Mapping[str, Verdict], cells: Iterable[Any], where: str) -> dict[str, Answer]:
+    """Word -> verdict: the usual words, 1 and 2 where no third number is met, and those that are given.
+
+    Raises:
+        ConfigError: numbers that may mean anything, and nothing given says what.
+    """
+    words: dict[str, Answer] = {**WORDS, **{word(key).casefold(): value for key, value in given.items()}}
+    numbers = {word(cell) for cell in cells if number(cell) is not None}
+    if not numbers or any(number(key) is not None for key in given):
+        return words  # another number is an answer that cannot be read
+    if numbers <= {"1", "2"}:
+        return {**words, "1": "A", "2": "B"}
+    listed = ", ".join(sorted(numbers)[:5])
+    raise ConfigError(
+        f"{where}: verdicts are written as {listed}: say which is which, such as --verdicts A=1,B=2,tie=0 "
+        '(Python: verdicts={"1": "A", "2": "B", "0": "tie"})'
+    )
+
+
+def kind_of(cells: Iterable[Any], where: str) -> Kind:
+    """What people's judgements are, by how they are written.
+
+    Raises:
+        ConfigError: numbers and words are mixed.
+    """
+    numbers: dict[str, Any] = {}
+    words: dict[str, Any] = {}
+    for cell in cells:
+        if said(cell, "number"):
+            (numbers if number(cell) is not None else words).setdefault(word(cell).casefold(), cell)
+    if not words:
+        return "number"
+    if words.keys() <= WORDS.keys():
+        return "verdict"
+    if not numbers:
+        return "label"
+    one, other = one_line(next(iter(numbers.values())), 30), one_line(next(iter(words.values())), 30)
+    raise ConfigError(
+        f"{where}: people's judgements hold numbers ('{one}') and words ('{other}'); mend the data, or say what they "
+        "are: --kind number, label or verdict"
+    )
+
+
+def known_labels(order: Iterable[str], cells: Iterable[Any]) -> dict[str, Answer]:
+    """Casefolded label -> the label as it is spelt in the order, else as it is met first."""
+    found: dict[str, Answer] = {label.strip().casefold(): label.strip() for label in order}
+    if not found:
+        for cell in cells:
+            if not empty(cell):
+                found.setdefault(word(cell).casefold(), word(cell))
+    return found
+
+
+def answer(cell: Any, kind: Kind, words: Mapping[str, Answer]) -> Answer | None:
+    """What a cell says; None where it cannot be read. Of labels, those that are not known are read as they are."""
+    if not said(cell, kind) or isinstance(cell, list | dict):
+        return None
+    if kind == "number":
+        return number(cell)
+    return words.get(word(cell).casefold(), word(cell) if kind == "label" else None)

@@ -1,0 +1,99 @@
+"""Which columns of a table hold what, by their names or by the obvious ones."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from judgegraph.errors import DataError, one_line
+from judgegraph.meta.judgements import Kind
+from judgegraph.types import Verdict
+
+OBVIOUS = {
+    "id": ("id", "sample", "sample_id", "item_id", "idx"),
+    "human": ("human", "human_score", "human_label"),
+    "group": ("group", "doc_id", "document", "dialogue"),
+    "system": ("system", "system_id"),
+    "criterion": ("criterion", "aspect"),
+    "metrics": ("metric", "judge"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Names of columns ("a.b" is b in the object a), and how their cells are read.
+
+    Attributes:
+        id, group, system, criterion: of the item; None for the obvious name, where there is such a column.
+        human: one, or one per annotator; a cell may hold a list of annotators. () for the obvious name.
+        metrics: whose answers are compared. exchanged: metric -> column of its verdicts in the exchanged order.
+        kind: "number", "label" or "verdict"; None: told by what people wrote.
+        verdicts: word -> "A", "B" or "tie", beside the usual words.
+        order: of ordinal labels, least first.
+        swap_back: verdicts in exchanged columns name the place, so that "first" there is the second response.
+    """
+
+    id: str | None = None
+    human: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    group: str | None = None
+    system: str | None = None
+    criterion: str | None = None
+    exchanged: Mapping[str, str] = field(default_factory=dict)
+    kind: Kind | None = None
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+    swap_back: bool = False
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        single = [name for name in (self.id, self.group, self.system, self.criterion) if name is not None]
+        return tuple(dict.fromkeys([*single, *self.human, *self.metrics, *self.exchanged.values()]))
+
+    def completed(self, known: Sequence[str], file: str) -> Columns:
+        """With the obvious columns where none is named.
+
+        Raises:
+            DataError: no column of people's judgements, or none of a metric, is named or obvious; an exchanged order
+                of a metric that is not compared.
+        """
+        taken = set(self.named)
+        found = {
+            name: next((c for c in names if c in known and c not in taken), None) for name, names in OBVIOUS.items()
+        }
+        dotted = {
+            word: tuple(c for c in known if c.startswith(f"{word}.") and c not in taken) for word in ("human", "metric")
+        }
+        human = self.human or ((found["human"],) if found["human"] else dotted["human"])
+        metrics = (
+            self.metrics or tuple(self.exchanged) or ((found["metrics"],) if found["metrics"] else dotted["metric"])
+        )
+        has = f"the table has {one_line(', '.join(known), 200)}"
+        if not human:
+            raise DataError(f"{file}: which column holds people's judgements? Name it with --human COLUMN; {has}")
+        if not metrics:
+            raise DataError(f"{file}: which column is compared with them? Name it with --metric COLUMN; {has}")
+        for name in self.exchanged:
+            if name not in metrics:
+                raise DataError(f"{file}: exchanged order of '{one_line(name, 60)}', which is no --metric")
+        return replace(
+            self, human=human, metrics=metrics, id=self.id or found["id"], group=self.group or found["group"],
+            system=self.system or found["system"], criterion=self.criterion or found["criterion"],
+        )  # fmt: skip
+
+
+def refuse_unknown(wanted: Iterable[str], met: set[str], known: Sequence[str], file: str) -> None:
+    """Refuse columns that no row has, with what they may be called.
+
+    Raises:
+        DataError: there are some.
+    """
+    for name in wanted:
+        if name not in met:
+            same = [c for c in known if c.casefold() == name.casefold()]
+            near = same or difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean '{one_line(near[0], 60)}'?" if near else "."
+            has = one_line(", ".join(known), 200)
+            raise DataError(f"{file}: no column '{one_line(name, 60)}'{hint} The table has {has}")

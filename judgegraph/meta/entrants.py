@@ -1,0 +1,137 @@
+"""Systems that are to be ranked: whose output each item is, of pairs also whose the rival is; from runs and tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.meta.judgements import Judgements, Kind
+from judgegraph.meta.raw import Raw
+from judgegraph.meta.run_answers import Told, told
+from judgegraph.meta.table import read_table
+from judgegraph.runtime.item import Item
+from judgegraph.runtime.run import Run
+from judgegraph.types import Verdict
+
+SYSTEM, RIVAL, GROUP = "system", "rival_system", "group"  # keys of a sample's meta where none are named
+
+
+@dataclass(frozen=True)
+class Entrants:
+    """Judgements whose `systems` are there; rivals: of pairs, the systems of the second outputs."""
+
+    judged: Judgements
+    rivals: tuple[str, ...] | None = None
+
+
+def of_table(
+    path: str | os.PathLike[str], *, rival: str | None = None, human: Sequence[str] = (), metrics: Sequence[str] = (),
+    group: str | None = None, **columns: Any,
+) -> list[Entrants]:  # fmt: skip
+    """The entrants of a table, by criterion; columns as of `read_table`. People or metrics may be missing.
+
+    Args:
+        rival: column of the second system: rows are pairs then, judged by verdicts.
+
+    Raises:
+        ConfigError: no column of systems. DataError: as of `read_table`.
+    """
+    columns |= {"human": tuple(human) or tuple(metrics), "metrics": tuple(metrics) or tuple(human)[:1]}
+    if rival is not None:
+        columns["kind"] = "verdict"
+    found = read_table(path, None, group=group, **columns)
+    for one in found:
+        if one.systems is None:
+            raise ConfigError(f"{one_line(path)}: which column holds the systems? Name it with --system COLUMN")
+    if metrics and not human:
+        found = [replace(one, human=((),) * len(one)) for one in found]
+    if human and not metrics:
+        found = [replace(one, metrics={}, statuses={}) for one in found]
+    if rival is None:
+        return [Entrants(one) for one in found]
+    others = [one.groups for one in read_table(path, None, group=rival, **columns)]
+    return [Entrants(one, other) for one, other in zip(found, others, strict=True)]
+
+
+def of_run(
+    run: Run, *, system: str | None = None, rival: str | None = None, group: str | None = None,
+    metrics: Sequence[str] = (), stages: Sequence[str] = ("final",), verdicts: Mapping[str, Verdict] | None = None,
+) -> list[Entrants]:  # fmt: skip
+    """The entrants of a run, by criterion, whether people judged its samples or not.
+
+    Args:
+        system, rival, group: keys of the samples' meta; None for "system", "rival_system" and "group", where they are.
+        metrics: only these agents.
+
+    Raises:
+        ConfigError: a sample without its system, or nothing that ranks.
+    """
+    items = [(item, told(item, stages, assistants=False)) for item in run.items]
+    names: dict[str, str] = {}
+    for _, said in items:
+        for name in said.names:
+            names.setdefault(name.casefold(), name)
+    found = [_criterion(name, key, items, (system, rival, group), metrics, verdicts) for key, name in names.items()]
+    kept = [one for one in found if one is not None]
+    if not kept:
+        raise ConfigError("nothing ranks the systems: the run has no scores that are numbers, and no verdicts of pairs")
+    return kept
+
+
+def _criterion(
+    name: str, key: str, items: Sequence[tuple[Item, Told]], keys: tuple[str | None, str | None, str | None],
+    wanted: Sequence[str], verdicts: Mapping[str, Verdict] | None,
+) -> Entrants | None:  # fmt: skip
+    """One criterion of the items that were judged by it; None where its answers are labels."""
+    seen = [(item, said.answers(key), said) for item, said in items if key in said.by]
+    metrics = [m for m in dict.fromkeys(m for _, found, _ in seen for m in found) if not wanted or m in wanted]
+    given = [found[m][0] for _, found, _ in seen for m in metrics if m in found and found[m][0] is not None]
+    paired = bool(given) and all(answer in ("A", "B", "tie") for answer in given)
+    if not given or not (paired or all(isinstance(answer, float | int) for answer in given)):
+        return None
+    raw = Raw(name, "the run", metrics={m: [] for m in metrics}, exchanged={m: [] for m in metrics} if paired else {})
+    raw.systems, raw.groups = [], []
+    rivals: list[str] = []
+    for item, found, said in seen:
+        _add(raw, item, found, said.exchanged.get(key, {}), key)
+        raw.systems.append(_meta(item, keys[0], SYSTEM) or "")
+        rivals.append(_meta(item, keys[1], RIVAL) or "" if paired else "")
+        raw.groups.append(_meta(item, keys[2], GROUP, needed=False) or "")
+    raw.groups = raw.groups if all(raw.groups) else None
+    kind: Kind = "verdict" if paired else "number"
+    return Entrants(raw.judgements(kind, verdicts if paired else None), tuple(rivals) if paired else None)
+
+
+def _add(raw: Raw, item: Item, found: Mapping[str, Any], exchanged: Mapping[str, Any], key: str) -> None:
+    human = next((value for label, value in item.sample.human.items() if label.casefold() == key), None)
+    raw.places.append(f"sample '{one_line(item.id, 60)}'")
+    raw.ids.append(item.id)
+    raw.human.append(human if isinstance(human, list) else [] if human is None else [human])
+    for metric, cells in raw.metrics.items():
+        cells.append(found.get(metric, (None, ""))[0])
+    for metric, cells in raw.exchanged.items():
+        cells.append(exchanged.get(metric))
+
+
+def _meta(item: Item, key: str | None, usual: str, *, needed: bool = True) -> str | None:
+    """A name in a sample's meta ("a.b" is b in the object a).
+
+    Raises:
+        ConfigError: there is none, and it is needed or was asked for.
+    """
+    value: Any = item.sample.meta
+    for step in [key or usual] if (key or usual) in value else (key or usual).split("."):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+        return str(value)
+    if key is None and not needed:
+        return None
+    option = {SYSTEM: "--system", RIVAL: "--rival", GROUP: "--group"}[usual]
+    has = one_line(", ".join(map(str, item.sample.meta)), 120) or "nothing"
+    raise ConfigError(
+        f"sample '{one_line(item.id, 60)}': no name in meta.{one_line(key or usual, 60)}, its meta has {has}; "
+        f"{option} KEY says where it is"
+    )

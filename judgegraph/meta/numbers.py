@@ -1,0 +1,137 @@
+"""Numbers against numbers: coefficients with intervals, and what the unread answers could do to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judgegraph.meta.answers import Answers, at, floats
+from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.result import NONE, Ends, Row
+from judgegraph.meta.signatures import signature, unit_of
+from judgegraph.stats.arrays import Coefficient, Floats, Level
+from judgegraph.stats.bootstrap import Resampled, bootstrap
+from judgegraph.stats.levels import Estimate, correlate
+
+
+@dataclass
+class Numbers:
+    """The answers of one criterion as arrays; what was resampled once is kept."""
+
+    answers: Answers
+    conventions: Conventions
+    human: Floats = field(init=False)
+    metrics: dict[str, Floats] = field(init=False)
+    _drawn: dict[tuple[bytes, Level], tuple[list[str], Resampled]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.human = floats(self.answers.human)
+        self.metrics = {name: floats(values) for name, values in self.answers.metrics.items()}
+
+    def counted(self, name: str) -> Floats:
+        """A metric's numbers with its unread answers by the rule: 0, or nan where they are left out."""
+        values = self.metrics[name]
+        return np.nan_to_num(values, nan=0.0) if self.conventions.unreadable == "zero" else values
+
+    def estimate(self, coefficient: Coefficient, values: Floats) -> Estimate:
+        """A coefficient at its level, over the items where there is a number."""
+        known = ~np.isnan(values)
+        return correlate(
+            self.human[known], values[known], coefficient=coefficient, level=self.conventions.level_of(coefficient),
+            group=at(self.answers.group, known), system=at(self.answers.system, known),
+            constant=self.conventions.constant,
+        )  # fmt: skip
+
+    def levels(self) -> dict[Level, list[Coefficient]]:
+        """Level -> its coefficients."""
+        found: dict[Level, list[Coefficient]] = {}
+        for name in self.conventions.coefficients:
+            found.setdefault(self.conventions.level_of(name), []).append(name)
+        return found
+
+    def resampled(self, names: Sequence[str], level: Level) -> tuple[list[str], Resampled] | None:
+        """Draws over the items where all these metrics have numbers; those with the very same items are drawn along.
+
+        None where nothing is to be drawn.
+        """
+        known = ~np.isnan(np.sum([self.counted(name) for name in names], axis=0))
+        if not self.conventions.resamples or known.sum() < 2:
+            return None
+        key = (known.tobytes(), level)
+        if key not in self._drawn or not set(names) <= set(self._drawn[key][0]):
+            alike = [n for n in self.metrics if (~np.isnan(self.counted(n)) == known).all()]
+            drawn = list(dict.fromkeys([*names, *alike]))
+            self._drawn[key] = (drawn, self._draw(drawn, known, level))
+        return self._drawn[key]
+
+    def _draw(self, names: Sequence[str], known: NDArray[np.bool_], level: Level) -> Resampled:
+        c = self.conventions
+        return bootstrap(
+            self.human[known], [self.counted(name)[known] for name in names], coefficients=self.levels()[level],
+            level=level, unit=unit_of(self.answers, c, level), group=at(self.answers.group, known),
+            system=at(self.answers.system, known), constant=c.constant, resamples=c.resamples, seed=c.seed,
+        )  # fmt: skip
+
+    def rows(self) -> Iterator[Row]:
+        """A row for each metric and coefficient."""
+        for name in self.metrics:
+            for coefficient in self.conventions.coefficients:
+                yield self._row(name, coefficient)
+
+    def _row(self, name: str, coefficient: Coefficient) -> Row:
+        a, level = self.answers, self.conventions.level_of(coefficient)
+        values = self.counted(name)
+        found = self.estimate(coefficient, values)
+        ends, notes = self._interval(name, coefficient, level)
+        if math.isnan(found.value):
+            notes = (self._undefined(values, level),)
+        return Row(
+            criterion=a.criterion, metric=name, kind="number", statistic=coefficient, value=found.value,
+            interval=ends, level=level, n=found.n, units=found.units, skipped=found.skipped, judged=len(a),
+            unread=a.unread[name], failures=self._failures(name, coefficient),
+            signature=signature(a, self.conventions, coefficient, level, found.n), notes=notes,
+        )  # fmt: skip
+
+    def _interval(self, name: str, coefficient: Coefficient, level: Level) -> tuple[Ends, tuple[str, ...]]:
+        drawn = self.resampled([name], level)
+        if drawn is None:
+            return NONE, ()
+        names, sample = drawn
+        m, c = names.index(name), self.levels()[level].index(coefficient)
+        found, made = sample.interval(m, c, self.conventions.confidence), int(sample.made[m, c])
+        notes = (
+            [f"interval from {made:,} resamples, more would take too long"] if made < self.conventions.resamples else []
+        )
+        if 0 < found.undefined < 1:
+            notes.append(f"undefined in {found.undefined:.1%} of the resamples, which are left out")
+        return (found.low, found.high), tuple(notes)
+
+    def _undefined(self, values: Floats, level: Level) -> str:
+        known = ~np.isnan(values)
+        if known.sum() < 2:
+            return f"{int(known.sum())} items with an answer: it takes 2"
+        for who, side in (("people's judgement", self.human[known]), ("the metric", values[known])):
+            if (side == side[0]).all():
+                return f"{who} is the same everywhere ({side[0]:g})"
+        return {"group": "no group in which both sides vary", "system": "both sides must vary over 2 systems"}.get(
+            level, "one side is constant"
+        )
+
+    def _failures(self, name: str, coefficient: Coefficient) -> dict[str, float]:
+        """The value if unread answers were left out, counted as 0, or stood in people's order, or against it."""
+        values = self.metrics[name]
+        missing = np.isnan(values)
+        if not missing.any():
+            return {}
+        zero = np.nan_to_num(values, nan=0.0)
+        ways = {"drop": values, "zero": zero}
+        if not missing.all():
+            ranks = np.searchsorted(np.sort(self.human), self.human[missing], side="right") / len(self.human)
+            for way, share in (("worst", 1 - ranks), ("best", ranks)):
+                ways[way] = values.copy()
+                ways[way][missing] = np.quantile(values[~missing], share)
+        return {way: self.estimate(coefficient, filled).value for way, filled in ways.items()}

@@ -1,0 +1,80 @@
+"""Systems in an order: what came of ranking them, and how it is printed as JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from judgegraph.meta.result import NONE, Ends
+from judgegraph.stats.cycles import Cycles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """One system by one judge.
+
+    Attributes:
+        place: 1 for the strongest. met: its comparisons. won: share of them, ties half. score: its mean, nan where
+            pairs were judged. strength: Bradley-Terry, in log odds, mean 0. elo: averaged over orders.
+    """
+
+    system: str
+    place: int
+    met: float
+    won: float
+    score: float = math.nan
+    strength: float
+    strength_interval: Ends = NONE
+    elo: float
+    elo_interval: Ends = NONE
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgainstPeople:
+    """How far a metric's ranking is people's, by "score", "strength" or "elo": see `RankingsAgree`.
+
+    Attributes:
+        kendall_interval: from the resampled strengths, nan beside other measures.
+    """
+
+    by: str
+    kendall: float
+    spearman: float
+    alike: int
+    pairs: int
+    kendall_interval: Ends = NONE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """The systems by one judge and criterion, the strongest first.
+
+    Attributes:
+        cycles: of majority preferences. unread: answers that are missing. signature: every choice behind it.
+        against: () for people themselves, and where they did not judge.
+    """
+
+    criterion: str
+    judge: str
+    systems: tuple[Ranked, ...]
+    comparisons: int
+    units: int
+    cycles: Cycles
+    against: tuple[AgainstPeople, ...] = ()
+    unread: int = 0
+    notes: tuple[str, ...] = ()
+    signature: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; what is undefined is null."""
+        found: dict[str, Any] = _plain(asdict(self))
+        return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,86 @@
+"""What a finished sample says by each criterion: scores, verdicts, findings, as metrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from judgegraph.meta.judgements import Answer
+from judgegraph.runtime.item import Item
+from judgegraph.types import Comparison, Score
+
+OVERALL = "overall"
+Answered = tuple[Answer | None, str]  # an answer and its status
+
+
+@dataclass
+class Told:
+    """By casefolded criterion.
+
+    Attributes:
+        names: of the criteria, as they are spelt. by: criterion -> metric -> answer and status.
+        exchanged: of verdicts in the exchanged order. stages: of its scores, those that do not count among them.
+        everywhere: metrics for every criterion (assistants). scales: labels of a criterion's scale.
+    """
+
+    names: list[str] = field(default_factory=list)
+    by: dict[str, dict[str, Answered]] = field(default_factory=dict)
+    exchanged: dict[str, dict[str, Answer | None]] = field(default_factory=dict)
+    everywhere: dict[str, Answered] = field(default_factory=dict)
+    scales: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    stages: tuple[str, ...] = ()
+
+    def answers(self, criterion: str) -> Mapping[str, Answered]:
+        """Metric -> its answer by a criterion."""
+        return {**self.by.get(criterion, {}), **self.everywhere}
+
+    def put(self, criterion: str, metric: str, answer: Answer | None, status: str) -> None:
+        """Keep one answer."""
+        self.names.append(criterion)
+        self.by.setdefault(criterion.casefold(), {})[metric] = (answer, status)
+
+
+def told(item: Item, stages: Sequence[str], assistants: bool) -> Told:
+    """What an item says; several answers of one agent by one criterion (repeats) count by their mean."""
+    found = Told(stages=tuple(dict.fromkeys(score.stage for score in item.scores)))
+    by: dict[tuple[str, str], list[Score]] = {}
+    for score in item.scores:
+        if score.stage in stages and score.of == "output":
+            by.setdefault((score.criterion, _metric(score)), []).append(score)
+            if score.scale is not None and score.scale.labels:
+                found.scales[score.criterion.casefold()] = score.scale.labels
+    for (criterion, metric), scores in by.items():
+        found.put(criterion, metric, *_one(scores))
+    for comparison in item.comparisons:  # the merged ones say what the verdict says, by their agent's name
+        _compare(found, comparison)
+    if item.verdict is not None and not any(c.criterion == OVERALL for c in item.comparisons):
+        found.put(OVERALL, "verdict", item.verdict, "ok")
+    if item.overall is not None and item.verdict is None:
+        found.put(OVERALL, "overall", item.overall, "ok")
+    if assistants:
+        found.everywhere = {f.assistant: (f.value, f.status) for f in item.findings}
+    return found
+
+
+def _metric(score: Score) -> str:
+    return score.agent if score.stage == "final" else f"{score.agent} ({score.stage})"
+
+
+def _one(scores: Sequence[Score]) -> Answered:
+    values = [s.value for s in scores if s.value is not None]
+    if values:
+        return math.fsum(values) / len(values), "ok"
+    labels = [s.label for s in scores if s.label is not None]
+    return (labels[0], "ok") if labels else (None, scores[0].status)
+
+
+def _compare(found: Told, comparison: Comparison) -> None:
+    """The verdict of both orders, else of the given one; that of the exchanged order beside it."""
+    criterion, metric = comparison.criterion, comparison.agent
+    if comparison.order == "BA":
+        found.exchanged.setdefault(criterion.casefold(), {})[metric] = comparison.verdict
+        return
+    if comparison.order == "both":
+        metric = f"{metric} (both orders)"
+    found.put(criterion, metric, comparison.verdict, comparison.status)

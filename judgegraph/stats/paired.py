@@ -1,0 +1,129 @@
+"""Is one metric closer to people than another, on the same items? Paired tests, and their correction for many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from judgegraph.errors import ExtraError
+from judgegraph.stats.arrays import Codes, Coefficient, Constant, Floats, Level
+from judgegraph.stats.coefficients import checked
+from judgegraph.stats.coefficients import coefficient as coefficient_of
+from judgegraph.stats.dependent import TestResult, steiger, williams
+from judgegraph.stats.levels import checked_level, codes_of, system_means
+from judgegraph.stats.rows import of_groups
+from judgegraph.stats.swaps import differences, patterns
+
+__all__ = ["TestResult", "corrected", "permutation_test", "steiger", "williams"]
+
+FEW = 6  # units of which no pattern of swaps is rarer than 5 %, two-sided
+
+
+def permutation_test(
+    human: Floats,
+    a: Floats,
+    b: Floats,
+    *,
+    coefficient: Coefficient = "pearson",
+    level: Level = "dataset",
+    group: Codes | None = None,
+    system: Codes | None = None,
+    constant: Constant = "skip",
+    permutations: int = 2000,
+    seed: int = 0,
+) -> TestResult:
+    """Tests whether a and b agree with `human` alike, by swapping them at random; two-sided, p is never 0.
+
+    Swapped as a whole are systems at system level, else groups where there are some, else items: what the items of a
+    document share makes swaps of single items reject too often (at group level, too: a metric may be good on one
+    document and bad on the next). Systems are taken as they are. Before, a and b are put on one footing: z-scores for
+    Pearson, ranks for the others.
+
+    Args:
+        human, a, b: (items,). group, system: (items,), 0, 1, ...; None where there are none.
+        permutations: how many are drawn: p = (as large + 1) / (drawn + 1). Where so few units are there that all
+            patterns are no more, each is gone through once, and p is exact.
+
+    Raises:
+        ValueError: a nan, different lengths, fewer than one permutation, codes that the level needs are missing.
+    """
+    human = checked("human", human)
+    a, b = (checked(name, side, len(human)) for name, side in (("a", a), ("b", b)))
+    checked_level(level, [coefficient], [human, a, b])
+    if permutations < 1:
+        raise ValueError(f"permutations: expected 1 or more, got {permutations}")
+    if level == "group":
+        each = [of_groups(human, side, codes_of("group", group, len(human)), [coefficient])[0] for side in (a, b)]
+        return _of_groups(np.array(each), constant, permutations, seed)
+    unit = np.arange(len(human)) if group is None else codes_of("group", group, len(human))
+    if level == "system":
+        code = codes_of("system", system, len(human))
+        human, a, b = (system_means(side, code) for side in (human, a, b))
+        unit = np.arange(len(human))
+    units = int(unit.max(initial=-1)) + 1
+    observed = coefficient_of(coefficient, human, a) - coefficient_of(coefficient, human, b)
+    if math.isnan(observed):
+        return TestResult("permutation", math.nan, math.nan, units, "a side is constant, or has fewer than two items")
+    sides = [_footing(side, coefficient) for side in (human, a, b)]
+    drawn, note = differences(coefficient, *sides, unit=unit, permutations=permutations, seed=seed)
+    return _result(observed, drawn, units, note)
+
+
+def _footing(values: Floats, coefficient: Coefficient) -> Floats:
+    """Values that may change places with another metric's."""
+    if coefficient == "pearson":
+        scaled = values / np.abs(values).max()  # squares of huge or tiny values stay numbers
+        return np.asarray((scaled - scaled.mean()) / scaled.std())
+    return np.asarray(stats.rankdata(values), dtype=np.float64)
+
+
+def _of_groups(each: Floats, constant: Constant, permutations: int, seed: int) -> TestResult:
+    """The test at group level: a group has a coefficient with a and one with b, and these two are swapped."""
+    each = np.nan_to_num(each) if constant == "zero" else each[:, ~np.isnan(each).all(axis=0)]
+    units = each.shape[1]
+    known, values = (~np.isnan(each)).astype(np.float64), np.nan_to_num(each)
+    if not known.any(axis=1).all():
+        return TestResult("permutation", math.nan, math.nan, units, "no group in which both sides vary")
+
+    def difference(rows: Floats) -> Floats:
+        stays, goes = (1 + rows) / 2, (1 - rows) / 2
+        means = []
+        with np.errstate(invalid="ignore"):
+            for x, y in ((stays, goes), (goes, stays)):
+                means.append((x @ values[0] + y @ values[1]) / (x @ known[0] + y @ known[1]))
+        return np.asarray(means[0] - means[1])
+
+    drawn = np.concatenate([difference(rows) for rows in patterns(units, permutations, seed, units)])
+    return _result(float(difference(np.ones((1, units)))[0]), drawn, units, "")
+
+
+def _result(observed: float, drawn: Floats, units: int, note: str) -> TestResult:
+    """An undefined difference counts as one as large as the observed one."""
+    as_large = int(np.sum(~(np.abs(drawn) < abs(observed) - 1e-12)))
+    every = units < 60 and len(drawn) == 2**units
+    p = as_large / len(drawn) if every else (as_large + 1) / (len(drawn) + 1)
+    if units < FEW:
+        note = f"{units} units to swap: p cannot fall below {2 / 2**units:.3g}"
+    return TestResult("permutation", observed, p, units, note)
+
+
+def corrected(p_values: Sequence[float] | Floats, method: Literal["holm", "bh", "none"] = "holm") -> Floats:
+    """p values for many comparisons at once: Holm (any error) or Benjamini-Hochberg (share of errors); nan stays nan.
+
+    Raises:
+        ExtraError: there are several and statsmodels is not installed.
+    """
+    p = np.array(p_values, dtype=np.float64)
+    known = ~np.isnan(p)
+    if method == "none" or known.sum() < 2:
+        return p
+    try:
+        from statsmodels.stats.multitest import multipletests
+    except ImportError:
+        raise ExtraError("correction for many comparisons", "meta") from None
+    p[known] = multipletests(p[known], method={"holm": "holm", "bh": "fdr_bh"}[method])[1]
+    return p

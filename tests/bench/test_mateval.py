@@ -1,0 +1,128 @@
+"""MATEval: points off for errors, read from transcripts by the path of `judgegraph bench mateval --recorded`."""
+
+import csv
+import json
+
+import pytest
+
+from judgegraph.bench.mateval import COLLECTION, ERRORS
+from judgegraph.bench.mateval_blocks import scores_of
+from judgegraph.bench.measure import measured
+from judgegraph.errors import DataError
+from judgegraph.meta.agreement import agreement
+from judgegraph.meta.conventions import chosen
+
+MATEVAL = chosen("mateval", resamples=0)
+LINES = "\n".join(f"{error}:-1" for error in ERRORS)
+
+
+@pytest.fixture(scope="module")
+def found(shared):
+    return agreement(COLLECTION.recorded(shared / "data/mateval")[""], MATEVAL, tests=False)
+
+
+@pytest.mark.parametrize(
+    ("judge", "error", "spearman", "kendall"),
+    [
+        ("single agent", "Repetition", 0.699, 0.694),
+        ("single agent", "Logical Inconsistency", 0.268, 0.253),
+        ("single agent", "Factual Error", 0.545, 0.538),
+        ("single agent", "Discontinuity", 0.373, 0.366),
+        ("single agent", "Inappropriate Lexical Choice", 0.263, 0.260),
+        ("one-by-one", "Repetition", 0.698, 0.692),
+        ("CoT", "Repetition", 0.739, 0.734),
+    ],
+)
+def test_agreement_with_people_is_as_reproduced(found, judge, error, spearman, kendall):
+    values = [found.row(name, judge, error).value for name in ("spearman", "kendall-b")]
+    assert [round(value, 3) for value in values] == [spearman, kendall]
+
+
+def test_the_figures_that_are_met_and_those_whose_rule_is_unknown(shared):
+    table = measured(COLLECTION.recorded(shared / "data/mateval"), COLLECTION, MATEVAL)
+    assert sum(cell.equal is True for cell in table.cells) == 8
+    assert {(cell.judge, cell.criterion) for cell in table.unequal} == {
+        ("single agent", "Discontinuity"), ("single agent", "Inappropriate Lexical Choice"), ("CoT", "Repetition"),
+    }  # fmt: skip
+
+
+def test_blocks_without_a_score_line_are_unread_and_none_is_where_every_block_is_read(found):
+    unread = {row.metric: 0 for row in found.rows}
+    for row in found.rows:
+        if row.statistic == "spearman":
+            unread[row.metric] += sum(row.unread.values())
+    assert unread["single agent"] == 31
+    assert all(count == 0 for metric, count in unread.items() if metric.endswith("every block read"))
+
+
+def test_every_story_has_five_scores_and_its_premise(shared):
+    samples = list(COLLECTION.samples(shared / "data/mateval"))
+    assert len(samples) == 200
+    assert all(tuple(sample.human) == ERRORS and sample.query for sample in samples)
+
+
+BLOCK = "Question: Does it contain '{}'?\nAnswer: {}\n{}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "stated", "every"),
+    [
+        (BLOCK.format("Repetition", "Yes", "Score for individual questions: -1"), -1, -1),
+        (BLOCK.format("repetition", "Yes", "Score for individual questions: -0.5 point"), -0.5, -0.5),
+        (BLOCK.format("Repetition", "Yes", "Score for individual question: -2 points (1 for each)"), -2, -2),
+        (BLOCK.format("Repetition", "Yes", "Deduction: 1 point"), None, -1),
+        (BLOCK.format("Repetition", "Yes", "Deductions: -2"), None, -2),
+        (BLOCK.format("Repetition", "No", ""), None, 0),
+        (BLOCK.format("Repetition", "None can say", ""), None, None),
+        (BLOCK.format("Repetition or Factual Error", "No", "Score for individual questions: -1"), None, None),
+        (BLOCK.format("Wit", "Yes", "Score for individual questions: -1"), None, None),
+        ("The story asks a Question: is it Repetition? Score for individual questions: -1", None, None),
+        ("Final Score: -3", None, None),
+        ("", None, None),
+    ],
+)
+def test_a_block_is_read_by_its_score_line_else_by_what_it_says(text, stated, every):
+    assert scores_of(text, ERRORS)["Repetition"] == stated
+    assert scores_of(text, ERRORS, every_block=True)["Repetition"] == every
+
+
+def test_a_score_is_taken_from_its_own_block_alone():
+    text = BLOCK.format("Repetition", "No", "") + BLOCK.format(
+        "Factual Error", "Yes", "Score for individual questions: -1"
+    )
+    found = scores_of(text, ERRORS)
+    assert (found["Repetition"], found["Factual Error"], found["Discontinuity"]) == (None, -1, None)
+
+
+def _written(folder, scores=LINES, story="Once.", transcripts=None):
+    (folder / "ROC/dataset").mkdir(parents=True)
+    (folder / "ROC/result").mkdir()
+    with (folder / "ROC/dataset/ROC_test_change_new.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows([("Original Story", "Story", "Score_new"), ("x", story, scores)])
+    if transcripts is not None:
+        (folder / "ROC/result/no_multi.json").write_text(json.dumps(transcripts))
+    return folder
+
+
+def test_missing_transcripts_and_premises_leave_the_stories(tmp_path):
+    folder = _written(tmp_path)
+    (sample,) = COLLECTION.samples(folder)
+    assert (sample.query, sample.output, sample.human["Repetition"]) == ("", "Once.", -1)
+    assert all(not one.metrics for one in COLLECTION.recorded(folder)[""])
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"scores": "Repetition:-1"}, r"row 1, 'Score_new': expected a line 'NAME:-1' for each of"),
+        ({"scores": LINES.replace("Factual Error:-1", "Factual Error:many")}, r"row 1, 'Score_new'"),
+        ({"scores": ""}, r"row 1: expected the columns 'Story' and 'Score_new'"),
+        ({"transcripts": []}, r"0 rows, but 1"),
+        ({"transcripts": [{"story": "Twice.", "no_multi_agent": ""}]}, r"item 1: another story"),
+        ({"transcripts": [{"story": "Once."}]}, r"item 1, key 'no_multi_agent': expected text, got nothing"),
+    ],
+)
+def test_a_broken_file_is_told_with_its_place(tmp_path, changed, said):
+    folder = _written(tmp_path, **changed)
+    with pytest.raises(DataError, match=said):
+        COLLECTION.recorded(folder)

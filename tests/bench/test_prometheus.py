@@ -1,0 +1,92 @@
+"""Prometheus: three runs of GPT-4 with one another, by the path of `judgegraph bench prometheus --recorded`."""
+
+import json
+from statistics import fmean
+
+import pytest
+
+from judgegraph.bench.measure import measured
+from judgegraph.bench.prometheus import COLLECTION, criterion_of, parts_of
+from judgegraph.errors import DataError
+from judgegraph.meta.conventions import chosen
+from judgegraph.types import Sample
+
+PROMETHEUS = chosen("prometheus", resamples=0)
+RUBRIC = "[Is it short?]\n" + "\n".join(f"Score {n}: words of {n}" for n in range(1, 6))
+PROMPT = f"""###Task Description:
+Judge.
+###The instruction to evaluate:
+Say hello.
+
+###Response to evaluate:
+Hello!
+### A heading of the response's own
+###Reference Answer (Score 5):
+Hi.
+###Score Rubrics:
+{RUBRIC}
+###Feedback: """
+ROW = {"idx": 3, "response_source": "wizard", "category": "generic", "instruction": PROMPT, "gpt4_score": [4, 5, 4]}
+
+
+@pytest.mark.parametrize(
+    ("statistic", "mean"), [("pearson", 0.809), ("spearman", 0.723), ("kendall-b", 0.699)], ids=str
+)
+def test_runs_of_one_judge_agree_as_reproduced(shared, statistic, mean):
+    table = measured(COLLECTION.recorded(shared / "data/prometheus"), COLLECTION, PROMETHEUS)
+    pairs = [cell.value for cell in table.cells if cell.statistic == statistic and cell.level == "dataset"]
+    assert len(pairs) == 3
+    assert round(fmean(pairs), 3) == mean
+
+
+def test_every_prompt_is_taken_apart_without_a_rest(shared):
+    samples = list(COLLECTION.samples(shared / "data/prometheus"))
+    assert len(samples) == len({sample.id for sample in samples}) == 320
+    assert len({sample.meta["group"] for sample in samples}) == 80
+    assert len({sample.meta["system"] for sample in samples}) == 4
+    for sample in samples:
+        assert all((sample.query, sample.output, sample.reference))
+        assert "###" not in f"{sample.query}{sample.reference}{sample.source}"
+        assert criterion_of(sample).guideline.count("Score ") >= 5
+    assert len({criterion_of(sample).definition for sample in samples}) == 44
+
+
+def _written(folder, *rows):
+    (folder / "vicuna_eval.json").write_text(json.dumps(rows))
+    return folder
+
+
+def test_a_prompt_becomes_a_sample_and_a_criterion(tmp_path):
+    (sample,) = COLLECTION.samples(_written(tmp_path, ROW))
+    assert (sample.id, sample.query, sample.reference) == ("3/wizard", "Say hello.", "Hi.")
+    assert sample.output == "Hello!\n### A heading of the response's own"
+    assert sample.human == {"Rubric": [4, 5, 4]}
+    criterion = criterion_of(sample)
+    assert (criterion.definition, str(criterion.scale)) == ("Is it short?", "1-5")
+    assert criterion.guideline.startswith("Score 1: words of 1\n")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"instruction": "Judge this."}, r"item 1, key 'instruction': expected the headings .* got none"),
+        ({"instruction": PROMPT + "\n###Feedback:"}, r"got Task Description:, .*, Feedback:, Feedback:"),
+        ({"instruction": PROMPT.replace("[Is it short?]", "Is it short?")}, r"expected a rubric"),
+        ({"gpt4_score": [4, 5]}, r"key 'gpt4_score': expected 3 scores, got 2"),
+        ({"gpt4_score": [4, 5, "five"]}, r"key 'gpt4_score': expected a finite number, got 'five'"),
+        ({"idx": None}, r"key 'idx'"),
+    ],
+)
+def test_a_broken_file_is_told_with_its_place(tmp_path, changed, said):
+    with pytest.raises(DataError, match=said):
+        list(COLLECTION.samples(_written(tmp_path, {**ROW, **changed})))
+
+
+def test_a_sample_of_another_origin_has_no_rubric():
+    with pytest.raises(DataError, match="no rubric"):
+        criterion_of(Sample(id="x", output="text", source="an article"))
+
+
+def test_headings_of_a_response_do_not_pass_for_the_prompts():
+    with pytest.raises(DataError, match="Response to evaluate:, Score Rubrics:, Reference"):
+        parts_of(PROMPT.replace("Hello!", "Hello!\n###Score Rubrics:\n[Is it mine?]\nScore 1: no"), "here")

@@ -1,0 +1,327 @@
+"""What a critic did to a run's scores, what it was worth, and what that cost."""
+
+import json
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from langgraph.graph import END, START, StateGraph
+
+import judgegraph as jg
+from judgegraph.agents.evaluator import Evaluator
+from judgegraph.cli.print_critic import print_critic
+from judgegraph.graphs import sageval
+from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.critic import CriticWorth, critic_worth
+from judgegraph.meta.reviews import point_of, repeats
+from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.runtime.critic_nodes import critic_nodes
+from judgegraph.runtime.item import Item
+from judgegraph.runtime.run import Run
+from judgegraph.types import Rectification, Sample, Scale, Score, Suggestion
+
+FAST = Conventions(resamples=200, permutations=200)
+SCALE, TONES = Scale.of("1-5"), Scale.of(["calm", "angry"])
+CLARITY = jg.Criterion(name="Clarity")
+SUMMARIES = [
+    Sample(
+        id=f"s{i}", output=f"{text} {i}.", source="The cat sat on the mat. It was red and it liked fish.",
+        human={"coherence": i % 4 + 1}, meta={"group": f"g{i // 3}", "system": f"m{i % 3}"},
+    )
+    for i, text in enumerate(["The cat sat.", "A red cat liked fish, and it sat there.", "Dogs.", "It. It. It."] * 3)
+]  # fmt: skip
+
+
+def pair(draft, final, criterion="Clarity", reason="said", *, critic="sage", scale=SCALE, notes=(), status="ok"):
+    """A draft and its final."""
+    kind = "label" if isinstance(draft, str) else "value"
+    first = Score(
+        criterion=criterion, agent="evaluator", stage="draft", scale=scale, reason="a b c d e", **{kind: draft}
+    )
+    about = {
+        "criterion": criterion,
+        "agent": critic,
+        "scale": scale,
+        "draft": first.key,
+        "reason": reason,
+        "notes": notes,
+    }
+    last = Score(**about, status=status) if final is None else Score(**about, **{kind: final})
+    return [first, last]
+
+
+def run_of(*scores, human=(), suggestions=(), manifest=None, rectifications=()):
+    """A run in memory; the n-th sample has the n-th list of scores and the n-th human labels."""
+    items = [
+        Item(
+            sample=Sample(id=f"s{i}", output="o", human=human[i] if i < len(human) else {}), scores=tuple(found),
+            suggestions=tuple(suggestions[i]) if i < len(suggestions) else (), rectifications=tuple(rectifications),
+        )
+        for i, found in enumerate(scores)
+    ]  # fmt: skip
+    return Run({"signature": "x", **(manifest or {})}, items)
+
+
+def only(worth: CriticWorth | None) -> dict:
+    assert worth is not None
+    (critic,) = json.loads(json.dumps(worth.to_dict()))["critics"]
+    return critic
+
+
+def test_a_run_without_a_critic_has_nothing_to_tell():
+    assert critic_worth(run_of([Score(criterion="Clarity", agent="a", value=3)])) is None
+
+
+def test_moves_are_counted_as_in_the_table_of_the_paper():
+    moves = [(4, 2), (4, 3), (3, 3), (2, 5), (5, 5)]
+    advice = [Suggestion(kind="definition", criterion="clarity", definition="d", agent="sage")]
+    row = only(critic_worth(run_of(*(pair(*move) for move in moves), suggestions=[advice, advice * 2])))["criteria"][0]
+    assert (row["n"], row["down"], row["up"], row["changed"], row["relabelled"]) == (5, 2, 1, 3, 0)
+    assert (row["mean_down"], row["mean_up"], row["changed_share"]) == (1.5, 3.0, 0.6)
+    assert row["echo_share"] == 0.4
+    assert row["definitions"] == 2  # samples, however often one of them says it
+
+
+def test_the_distribution_before_and_after_is_the_figure_of_the_paper():
+    found = only(critic_worth(run_of(pair(4.4, 3), pair(4.5, 2.4), pair(5, 5))))["distribution"]
+    assert [(row["point"], row["draft"], row["final"]) for row in found] == [
+        ("1", 0, 0), ("2", 0, 1), ("3", 0, 1), ("4", 1, 0), ("5", 2, 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "scale", "point"),
+    [
+        (1, "1-5", "1"), (5, "1-5", "5"), (4.5, "1-5", "5"), (-0.4, "-1-1", "0"), (0.95, "0-1 any", "0.8 to 1"),
+        (0, "0-100", "0 to 20"), (100, "0-100", "80 to 100"), ("calm", ["calm", "angry"], "calm"),
+    ],
+)  # fmt: skip
+def test_an_answer_is_counted_at_a_point_of_its_scale(answer, scale, point):
+    assert point_of(answer, Scale.of(scale)) == point
+
+
+def test_labels_that_change_go_neither_up_nor_down():
+    found = only(
+        critic_worth(run_of(pair("calm", "angry", "Tone", scale=TONES), pair("calm", "calm", "Tone", scale=TONES)))
+    )
+    row = found["criteria"][0]
+    assert (row["n"], row["relabelled"], row["up"], row["down"]) == (2, 1, 0, 0)
+    assert [(d["point"], d["draft"], d["final"]) for d in found["distribution"]] == [("angry", 0, 1), ("calm", 2, 1)]
+
+
+@pytest.mark.parametrize(
+    ("reason", "same"),
+    [("A b, c D!", True), ("a b c d x", True), ("a b c x y", False), ("a a a a a", False), ("", False)],
+)
+def test_a_reason_repeats_the_draft_where_four_in_five_of_its_words_stand_there(reason, same):
+    assert repeats(reason, "a b c d e") is same
+
+
+def test_what_the_critic_said_itself_is_held_against_the_draft_not_what_the_final_took_over():
+    scores = pair(3, 3, reason="a b c d e")  # a kept final without words of the critic has the draft's
+    silent = Rectification(criterion="Clarity", agent="sage", action="keep", reason="")
+    row = only(critic_worth(run_of(scores, rectifications=[silent])))["criteria"][0]
+    assert (row["echo_share"], row["reasons"], row["repeated_share"]) == (1.0, 0, None)
+    spoken = only(critic_worth(run_of(scores)))["criteria"][0]
+    assert (spoken["reasons"], spoken["repeated_share"]) == (1, 1.0)
+
+
+def test_what_the_critic_did_not_see_or_failed_at_is_no_echo():
+    note = ("the critic was not asked: nothing was in doubt",)
+    unread = Score(criterion="Clarity", agent="evaluator", stage="draft", status="refused")
+    lost = [unread, unread.model_copy(update={"agent": "sage", "stage": "final", "draft": unread.key})]
+    row = only(critic_worth(run_of(pair(3, 3, notes=note), pair(3, None, status="timeout"), lost, pair(4, 3))))[
+        "criteria"
+    ][0]
+    assert (row["n"], row["changed"], row["not_asked"], row["failed"], row["unread_drafts"]) == (1, 1, 1, 1, 1)
+
+
+def test_new_criteria_are_counted_by_sample_under_their_critic():
+    new = Suggestion(kind="criterion", criterion="Creativity", definition="d", agent="sage")
+    found = only(critic_worth(run_of(pair(3, 3), pair(3, 2), pair(3, 2), suggestions=[[new, new], [], [new]])))
+    assert found["new_criteria"] == {"Creativity": 2}
+
+
+def test_a_critic_that_changes_nothing_has_a_difference_of_exactly_nothing():
+    rng = np.random.default_rng(3)
+    drafts, human = rng.uniform(1, 5, 40), [{"clarity": float(x)} for x in rng.uniform(1, 5, 40)]
+    for level in ("dataset", "group", "system"):
+        run = run_of(*(pair(x, x) for x in drafts), human=human)
+        for i, item in enumerate(run.items):
+            item.sample.meta.update({"group": str(i // 4), "system": str(i % 8)})
+        rows = only(critic_worth(run, Conventions(level=level, resamples=100, permutations=100)))["agreement"]
+        assert len(rows) == 3
+        for row in rows:
+            assert (row["difference"], row["low"], row["high"], row["p"], row["p_corrected"]) == (0, 0, 0, 1, 1), level
+
+
+def test_a_critic_that_sees_what_people_see_is_worth_something_and_one_that_guesses_is_not():
+    rng = np.random.default_rng(1)
+    truth = rng.uniform(1, 5, 120)
+    noisy = np.clip(truth + rng.normal(0, 1.5, 120), 1, 5)
+    finals = {
+        "Clarity": np.clip(truth + rng.normal(0, 0.2, 120), 1, 5),
+        "Flow": np.clip(noisy + rng.normal(0, 0.1, 120), 1, 5),
+    }
+    scores = [[s for name, column in finals.items() for s in pair(noisy[i], column[i], name)] for i in range(120)]
+    human = [{"Clarity": float(x), "flow": float(x)} for x in truth]
+    rows = only(critic_worth(run_of(*scores, human=human), FAST))["agreement"]
+    found = {(row["criterion"], row["statistic"]): row for row in rows}
+    better, same = found["Clarity", "pearson"], found["Flow", "pearson"]
+    assert better["after"] - better["before"] == pytest.approx(better["difference"])
+    assert 0 < better["low"] < better["difference"] < better["high"]
+    assert better["p"] < 0.02 < 0.05 < same["p"]
+    assert better["p_corrected"] == pytest.approx(2 * better["p"])  # Holm over two criteria
+    assert same["low"] < 0 < same["high"] or abs(same["difference"]) < 0.02
+    assert better["before"] == pytest.approx(np.corrcoef(noisy, truth)[0, 1])
+
+
+def test_of_labels_the_items_that_one_side_has_right_are_tested_exactly():
+    right = [("calm", "angry")] * 1 + [("angry", "calm")] * 6 + [("calm", "calm")] * 3  # people say calm
+    run = run_of(*(pair(*p, "Tone", scale=TONES) for p in right), human=[{"tone": ["calm", "calm", "angry"]}] * 10)
+    accuracy, kappa = only(critic_worth(run, FAST))["agreement"]
+    assert (accuracy["before"], accuracy["after"], accuracy["difference"]) == (0.4, 0.9, 0.5)
+    assert accuracy["p"] == pytest.approx(2 * (1 + 7) / 2**7)  # McNemar, 6 against 1
+    assert 0 <= accuracy["low"] < 0.5 < accuracy["high"] <= 0.9
+    assert kappa["statistic"] == "kappa"
+
+
+@pytest.mark.parametrize(("unreadable", "n"), [("drop", 3), ("zero", 4)])
+def test_what_the_critic_lost_counts_as_the_conventions_say(unreadable, n):
+    run = run_of(
+        pair(1, 2),
+        pair(2, 4),
+        pair(5, 3),
+        pair(3, None, status="timeout"),
+        human=[{"Clarity": i} for i in (1, 2, 3, 4)],
+    )
+    rows = only(critic_worth(run, Conventions(unreadable=unreadable, resamples=50)))["agreement"]
+    assert {row["n"] for row in rows} == {n}
+
+
+def test_a_level_that_the_samples_cannot_follow_is_said_and_no_number():
+    run = run_of(pair(1, 2), pair(2, 4), pair(5, 3), human=[{"Clarity": i} for i in (1, 2, 3)])
+    row = only(critic_worth(run, Conventions(level="group")))["agreement"][0]
+    assert row["difference"] is None
+    assert "meta.group" in row["note"]
+
+
+@pytest.mark.parametrize(
+    "critic", [None, "critic-panel", "devils-advocate", "self-reflection"], ids=lambda name: name or "sage"
+)
+def test_the_calls_of_each_critic_are_its_own(critic, tmp_path):
+    run = jg.evaluate(sageval(criteria="summary", critic=critic), SUMMARIES[:4], out=tmp_path / "run")
+    run = Run.load(tmp_path / "run")
+    found = only(critic_worth(run, FAST))
+    assert found["cost"]["nodes"] == ["critique"]
+    bills = run.manifest["calls"]["by_node"]
+    assert found["cost"]["calls"] == bills["critique"]["calls"] > 0
+    assert sum(bill["calls"] for bill in bills.values()) == run.manifest["spent"]["calls"]
+    for name in ("prompt_tokens", "completion_tokens"):
+        assert sum(bill[name] for bill in bills.values()) == run.manifest["spent"][name]
+        assert found["cost"][name] == bills["critique"][name]
+
+
+def chain():
+    """An evaluator, a critic in rounds, and a second critic over what came of them."""
+    criteria = criteria_set("summary").criteria
+    graph = StateGraph(jg.EvalState)
+    graph.add_node("evaluate", Evaluator(criteria=criteria))
+    graph.add_node("refine", jg.refine("sage", rounds=3, criteria="summary"))
+    graph.add_node("second", jg.critique("critic-panel", criteria="summary", of="sage", stage="final"))
+    for one, other in ((START, "evaluate"), ("evaluate", "refine"), ("refine", "second"), ("second", END)):
+        graph.add_edge(one, other)
+    return graph.compile(name="chain")
+
+
+def test_critics_in_a_row_and_in_rounds_are_told_apart():
+    graph = chain()
+    assert critic_nodes(graph) == {"sage": ["refine/critic"], "critic-panel": ["second/critic"]}
+    run = jg.evaluate(graph, SUMMARIES[:4])
+    first, second = critic_worth(run, FAST).critics
+    assert (first.critic, first.reviewed) == ("sage", "evaluator/draft")
+    assert (second.critic, second.reviewed) == ("critic-panel", "sage/final")
+    assert first.rounds[1][0] == 16
+    assert all(changed <= n for n, changed in first.rounds.values())
+    assert second.rounds == {}
+    moved = Counter(s.criterion for item in run.items for s in item.scores if s.stage == "final" and s.agent == "sage")
+    assert {r.criterion: r.n for r in first.reviews} == dict(moved)
+    assert first.cost.calls == run.manifest["calls"]["by_node"]["refine/critic"]["calls"]
+
+
+def test_replies_that_a_ledger_had_count_as_much_as_paid_ones_would(tmp_path):
+    graph, ledger = sageval(criteria="summary"), tmp_path / "ledger"
+    paid = only(critic_worth(jg.evaluate(graph, SUMMARIES, ledger=ledger), FAST))["cost"]
+    again = only(critic_worth(jg.evaluate(graph, SUMMARIES, ledger=ledger), FAST))["cost"]
+    assert (paid["calls"], paid["found"], again["calls"], again["found"]) == (12, 0, 12, 12)
+    assert again["prompt_tokens"] is None  # nothing was paid for here, so nobody knows
+    more = [*SUMMARIES, SUMMARIES[0].model_copy(update={"id": "new", "output": "A cat sat somewhere."})]
+    run = jg.evaluate(graph, more, ledger=ledger)
+    mixed = only(critic_worth(run, FAST))["cost"]
+    assert (mixed["calls"], mixed["found"]) == (13, 12)
+    assert mixed["prompt_tokens"] == run.manifest["calls"]["by_node"]["critique"]["prompt_tokens"] * 13
+
+
+def test_a_run_that_goes_on_adds_up_what_its_processes_paid(tmp_path):
+    graph = sageval(criteria="summary")
+    jg.evaluate(graph, SUMMARIES[:2], out=tmp_path / "run")
+    run = jg.evaluate(graph, SUMMARIES[:3], out=tmp_path / "run")
+    bill = run.manifest["calls"]["by_node"]["critique"]
+    assert (bill["calls"], bill["found"]) == (3, 0)
+
+
+def test_money_is_told_where_the_price_is_known_and_only_there():
+    table = {
+        "by_node": {"critique": {"calls": 4, "prompt_tokens": 100, "completion_tokens": 20, "usd": 0.5, "unpriced": 0}}
+    }
+    manifest = {"critics": {"sage": ["critique"]}, "calls": table}
+    scores = [pair(x, y) for x, y in ((1, 1), (4, 2), (2, 3), (3, 4))]
+    human = [{"Clarity": x} for x in (1, 2, 3, 4)]
+    found = only(critic_worth(run_of(*scores, human=human, manifest=manifest), FAST))
+    gained = found["mean_gain"]["pearson"]
+    assert found["per_point"]["pearson"]["usd"] == pytest.approx(0.5 / (gained / 0.01))
+    assert found["per_point"]["pearson"]["calls"] == pytest.approx(4 / (gained * 100))
+    table["by_node"]["critique"]["unpriced"] = 1
+    assert only(critic_worth(run_of(*scores, human=human, manifest=manifest), FAST))["cost"]["usd"] is None
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [{}, {"critics": {}}, {"critics": [], "calls": 3}, {"critics": {"sage": ["c"]}, "calls": {"by_node": "x"}}],
+)
+def test_a_manifest_that_does_not_tell_costs_is_no_error(manifest):
+    assert only(critic_worth(run_of(pair(3, 4), manifest=manifest)))["cost"] is None
+
+
+def test_the_section_is_printed_inert_and_says_what_there_is_to_say(capsys):
+    rich = [pair(1, 2, "Cla\x1b[31mrity[bold]"), pair(4, 3, "Cla\x1b[31mrity[bold]"), pair(5, None, status="timeout")]
+    labels = [{"Cla\x1b[31mrity[bold]": 2}, {"Cla\x1b[31mrity[bold]": 3}]
+    print_critic(critic_worth(run_of(*rich, human=labels), FAST))
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "failed: 1 score" in out
+    assert "does not tell" in out
+    print_critic(critic_worth(jg.evaluate(sageval(criteria="summary"), SUMMARIES), FAST))
+    out = capsys.readouterr().out
+    assert "critic sage over evaluator/draft, 12 samples" in out
+    assert "12 calls" in out
+    assert "50 % of the run's calls" in out
+    assert "mean gain, pearson" in out
+
+
+def test_a_number_that_is_undefined_is_null_and_not_nan():
+    run = run_of(pair(3, 3), pair(3, 3), human=[{"Clarity": 1}, {"Clarity": 2}])
+    text = json.dumps(critic_worth(run).to_dict(), allow_nan=False)
+    assert not math.isnan(json.loads(text)["critics"][0]["agreement"][0]["n"])
+
+
+def test_what_was_not_escalated_is_no_echo_of_the_strong_judge():
+    criteria = criteria_set("summary").criteria
+    graph = jg.escalate("embedded", "embedded", criteria=criteria, when=jg.low(1.5))
+    finals = [s for item in jg.evaluate(graph, SUMMARIES[:4]).items for s in item.scores if s.stage == "final"]
+    (critic,) = critic_worth(jg.evaluate(graph, SUMMARIES[:4]), FAST).critics
+    assert critic.reviewed == "escalate-cheap/draft"
+    kept = sum(any(note.startswith("not escalated") for note in s.notes) for s in finals)
+    assert sum(r.not_asked for r in critic.reviews) == kept > 0
+    assert sum(r.n for r in critic.reviews) == len(finals) - kept

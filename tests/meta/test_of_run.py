@@ -1,0 +1,139 @@
+"""What a run says, beside what people said of the same samples."""
+
+from pathlib import Path
+
+import pytest
+
+import judgegraph as jg
+from judgegraph.errors import ConfigError
+from judgegraph.meta.of_run import of_run, read_run
+from judgegraph.runtime.item import Item
+from judgegraph.types import Comparison, Finding, Sample, Scale, Score
+
+
+def score(value=None, criterion="Clarity", agent="judge", stage="final", **more) -> Score:
+    return Score(criterion=criterion, agent=agent, stage=stage, value=value, **more)
+
+
+def run(*items: Item) -> jg.Run:
+    return jg.Run({"signature": "mine|v:1"}, items)
+
+
+def item(id: str, human: dict, *scores: Score, meta: dict | None = None, **more) -> Item:
+    return Item(sample=Sample(id=id, output="text", human=human, meta=meta or {}), scores=scores, **more)
+
+
+def test_agents_are_metrics_and_criteria_are_met_whatever_their_case():
+    found = read_run(
+        run(
+            item("1", {"CLARITY": [1.0, 2.0]}, score(1.0), score(4.0, stage="draft"), score(3.0, agent="other")),
+            item("2", {"CLARITY": 2.0}, score(status="refused"), score(5.0, criterion="Tone")),
+            item("3", {}, score(3.0)),
+            Item(sample=Sample(id="4", output="x", human={"clarity": 4.0}), status="timeout"),
+        )
+    )  # fmt: skip
+    (one,) = found.judgements
+    assert (one.criterion, one.kind, one.ids) == ("CLARITY", "number", ("1", "2", "3", "4"))
+    assert one.human == ((1.0, 2.0), (2.0,), (), (4.0,))
+    assert one.metrics == {"judge": (1.0, None, 3.0, None), "other": (3.0, None, None, None)}
+    assert one.statuses["judge"] == ("ok", "refused", "ok", "timeout")
+    assert one.statuses["other"] == ("ok", "missing", "missing", "timeout")
+    assert found.notes == ("not judged by people: Tone",)
+
+
+def test_drafts_are_metrics_of_their_own_where_they_are_asked_for():
+    (one,) = of_run(run(item("1", {"Clarity": 1.0}, score(1.0), score(4.0, stage="draft"))), stages=("draft", "final"))
+    assert one.metrics == {"judge": (1.0,), "judge (draft)": (4.0,)}
+
+
+def test_agents_may_be_chosen_and_repeats_count_by_their_mean():
+    scores = (score(1.0), score(4.0, repeat=1), score(3.0, agent="other"))
+    (one,) = of_run(run(item("1", {"Clarity": 1.0}, *scores)), agents=("judge",))
+    assert one.metrics == {"judge": (2.5,)}
+
+
+def test_groups_and_systems_are_read_from_meta():
+    meta = {"group": "d1", "system": 7, "by": {"name": "x"}}
+    (one,) = of_run(run(item("1", {"Clarity": 1.0}, score(1.0), meta=meta)))
+    assert (one.groups, one.systems) == (("d1",), ("7",))
+    (one,) = of_run(run(item("1", {"Clarity": 1.0}, score(1.0), meta=meta)), system="by.name")
+    assert one.systems == ("x",)
+    with pytest.raises(ConfigError, match=r"sample '1': expected text in meta\.doc; its meta has group, system, by"):
+        of_run(run(item("1", {"Clarity": 1.0}, score(1.0), meta=meta)), group="doc")
+
+
+def test_findings_of_assistants_count_where_they_are_asked_for():
+    found = run(item("1", {"Clarity": 1.0}, score(1.0), findings=(Finding(assistant="rouge", value=0.5),)))
+    assert of_run(found)[0].metrics.keys() == {"judge"}
+    assert of_run(found, assistants=True)[0].metrics["rouge"] == (0.5,)
+
+
+def pair(id: str, human: dict, first: str | None, second: str | None, criterion: str = "overall") -> Item:
+    sides = [Comparison(criterion=criterion, agent="merge", verdict=v, order=o, status="ok" if v else "unreadable")
+             for v, o in ((first, "AB"), (second, "BA"))]  # fmt: skip
+    sample = Sample(id=id, output="a", rival="b", human=human)
+    return Item(sample=sample, comparisons=tuple(sides), verdict=first)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["overall", "Verdict", "winner"])
+@pytest.mark.parametrize("words", [("A", "tie"), ("first", "tie"), (1.0, "tie")])
+def test_verdicts_are_held_against_what_people_call_the_winner(name: str, words: tuple):
+    found = read_run(run(pair("1", {name: words[0]}, "A", "B"), pair("2", {name: words[1]}, None, "tie")))
+    (one,) = found.judgements
+    assert (one.kind, one.human) == ("verdict", (("A",), ("tie",)))
+    assert one.metrics == {"merge": ("A", None)}
+    assert one.exchanged == {"merge": ("B", "tie")}
+    assert one.statuses == {"merge": ("ok", "unreadable")}
+    assert found.notes == ()
+
+
+def test_numbers_for_verdicts_must_be_said():
+    found = run(pair("1", {"winner": 0.0}, "A", "A"), pair("2", {"winner": 1.0}, "B", "B"))
+    with pytest.raises(ConfigError, match="say which is which"):
+        of_run(found)
+    (one,) = of_run(found, verdicts={"0": "A", "1": "B"})
+    assert one.human == (("A",), ("B",))
+
+
+def test_labels_take_their_order_from_the_scale():
+    scale = Scale(labels=("poor", "fair", "good"))
+    scores = score(label="fair", scale=scale)
+    (one,) = of_run(run(item("1", {"clarity": "Good"}, scores)))
+    assert (one.kind, one.human, one.metrics["judge"]) == ("label", (("good",),), ("fair",))
+    assert one.label_order == ("poor", "fair", "good")
+
+
+def test_a_scale_of_labels_a_and_b_holds_no_verdicts():
+    scores = score(label="A", scale=Scale(labels=("A", "B", "C")))
+    (one,) = of_run(run(item("1", {"clarity": "C"}, scores)))
+    assert (one.kind, one.human) == ("label", (("C",),))
+
+
+def test_what_speaks_another_language_is_left_out_and_named():
+    found = read_run(run(item("1", {"Clarity": 2.0}, score(1.0), score(label="good", agent="other"))))
+    assert found.judgements[0].metrics.keys() == {"judge"}
+    assert found.notes == ("Clarity: other gave labels where people gave numbers, left out",)
+
+
+WITHOUT = [
+    (item("1", {}, score(1.0)), "no sample of the run holds people's judgements; give them as columns human.CRITERION"),
+    (
+        item("1", {"Tone": 1.0}, score(1.0)),
+        "not judged by people: Clarity; Tone: people judged it, and the run did not",
+    ),
+    (item("1", {"Clarity": 1.0}, score(1.0, stage="draft")), "did not .at stage final; there are draft"),
+]
+
+
+@pytest.mark.parametrize(("only", "said"), WITHOUT)
+def test_a_run_with_nothing_to_compare_says_what_is_missing(only: Item, said: str):
+    with pytest.raises(ConfigError, match=said):
+        of_run(run(only))
+
+
+def test_agreement_takes_a_run_as_it_is(tmp_path: Path):
+    items = [item(str(i), {"Clarity": float(i % 4)}, score(float(i % 3), criterion="clarity")) for i in range(12)]
+    found = jg.agreement(run(*items, item("x", {}, score(2.0))), resamples=20)
+    assert found.source == "mine|v:1"
+    assert found.row("spearman", "judge", "Clarity").n == 12
+    assert found.notes == ("Clarity: 1 item without a judgement of people, left out",)

@@ -1,0 +1,295 @@
+"""Systems ranked from scores, from pairs and from runs; hostile names; the command."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+import judgegraph as jg
+from judgegraph.bench.pandalm import COLLECTION
+from judgegraph.cli.main import main
+from judgegraph.errors import ConfigError, DataError
+from judgegraph.graphs import fennec, g_eval
+from judgegraph.meta.contests import contests
+from judgegraph.meta.conventions import Conventions, chosen
+from judgegraph.meta.entrants import Entrants, of_run, of_table
+from judgegraph.meta.judgements import Judgements
+
+QUICK = Conventions(resamples=40)
+SCORES = [  # document, system, people, metric: people say x > y > z, the metric has x and y the other way
+    ("d1", "x", 5, 3), ("d1", "y", 4, 5), ("d1", "z", 1, 1),
+    ("d2", "x", 4, 4), ("d2", "y", 4, 5), ("d2", "z", 2, 2),
+    ("d3", "x", 2, 4), ("d3", "y", 1, 2), ("d3", "z", 3, ""),
+]  # fmt: skip
+PAIRS = [
+    ("x", "y", "A", "A"),
+    ("y", "z", "A", "tie"),
+    ("z", "x", "B", "B"),
+    ("x", "y", "tie", "B"),
+    ("z", "y", "A", ""),
+]
+
+
+@pytest.fixture
+def table(tmp_path):
+    return _csv(tmp_path / "scores.csv", "doc,sys,human,metric", SCORES)
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    return _csv(tmp_path / "pairs.csv", "first,second,human,judge", PAIRS)
+
+
+def _csv(path, header, rows):
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
+COLUMNS = {"system": "sys", "group": "doc", "human": ("human",), "metrics": ("metric",)}
+
+
+def _won(ranking):
+    return {row.system: row.won for row in ranking.systems}
+
+
+def test_scores_are_compared_within_their_document(table):
+    people, metric = jg.rank_systems(table, QUICK, **COLUMNS)
+    assert _won(people) == {"x": 4.5 / 6, "y": 2.5 / 6, "z": 2 / 6}
+    assert _won(metric) == {"y": 4 / 5, "x": 3 / 5, "z": 0}
+    assert [row.score for row in people.systems] == pytest.approx([11 / 3, 3, 2])
+    assert (people.comparisons, people.units, people.unread) == (9, 3, 0)
+    assert (metric.comparisons, metric.units, metric.unread) == (7, 3, 1)
+
+
+def test_a_metrics_order_is_held_against_peoples(table):
+    _, metric = jg.rank_systems(table, QUICK, **COLUMNS)
+    for by in metric.against:
+        assert (by.alike, by.pairs, by.kendall, by.spearman) == (2, 3, pytest.approx(1 / 3), pytest.approx(0.5)), by.by
+    assert [by.by for by in metric.against] == ["score", "strength", "elo"]
+
+
+def test_it_is_said_that_a_system_which_never_won_was_lent_wins(table):
+    people, metric = jg.rank_systems(table, QUICK, **COLUMNS)
+    assert not any(note.startswith("wins do not lead") for note in people.notes)
+    assert any("each pair was lent 0.1 wins either way" in note for note in metric.notes)
+    assert "lent:0.1" in metric.signature
+    assert math.isfinite(metric.systems[-1].strength)
+
+
+def test_items_of_one_id_are_one_document_where_none_is_named(table):
+    named = {**COLUMNS, "group": None}
+    assert (
+        jg.rank_systems(table, QUICK, **COLUMNS)[0].systems
+        == jg.rank_systems(table, QUICK, id="doc", **named)[0].systems
+    )
+
+
+def test_an_unread_score_can_count_as_zero(table):
+    metric = jg.rank_systems(table, QUICK.replaced(unreadable="zero"), **COLUMNS)[1]
+    assert metric.comparisons == 9
+    assert _won(metric)["z"] == 0
+
+
+def test_verdicts_on_pairs_rank_and_their_circles_are_named(pairs):
+    people, judge = jg.rank_systems(pairs, QUICK, system="first", rival="second", human=("human",), metrics=("judge",))
+    assert _won(people) == {"x": 2.5 / 3, "y": 1.5 / 4, "z": 1 / 3}
+    assert people.cycles.knots == ()
+    assert (judge.comparisons, judge.unread) == (4, 1)
+
+
+def test_an_unread_verdict_can_be_a_tie(pairs):
+    named = {"system": "first", "rival": "second", "human": ("human",), "metrics": ("judge",)}
+    judge = jg.rank_systems(pairs, QUICK.replaced(unreadable="tie"), **named)[1]
+    assert (judge.comparisons, judge.unread) == (5, 1)
+    assert _won(judge) == {"x": 2 / 3, "y": (0 + 0.5 + 1 + 0.5) / 4, "z": (0.5 + 0 + 0.5) / 3}
+
+
+def test_a_circle_of_preferences_is_reported(tmp_path):
+    table = _csv(tmp_path / "circle.csv", "a,b,judge", [("x", "y", "A"), ("y", "z", "A"), ("z", "x", "A")])
+    (only,) = jg.rank_systems(table, QUICK, system="a", rival="b", metrics=("judge",))
+    assert only.cycles.found == (("x", "y", "z"),)
+    assert {row.place for row in only.systems} == {1}
+    assert only.judge == "judge"
+    assert only.against == ()
+
+
+def test_both_orders_of_a_pair_are_two_comparisons_of_one_unit(tmp_path):
+    rows = [("x", "y", "A", "A"), ("y", "x", "A", "B"), ("x", "y", "B", "")]
+    table = _csv(tmp_path / "orders.csv", "a,b,judge,swapped", rows)
+    named = {"system": "a", "rival": "b", "metrics": ("judge",), "exchanged": {"judge": "swapped"}}
+    (only,) = jg.rank_systems(table, QUICK, **named)
+    assert (only.comparisons, only.units, only.unread) == (5, 3, 1)
+    assert _won(only) == {"x": 3 / 5, "y": 2 / 5}
+
+
+def test_several_annotators_count_by_their_majority(tmp_path):
+    rows = [("x", "y", "A", "A", "B"), ("y", "x", "A", "B", "tie")]
+    table = _csv(tmp_path / "three.csv", "a,b,h1,h2,h3", rows)
+    (people,) = jg.rank_systems(table, QUICK, system="a", rival="b", human=("h1", "h2", "h3"))
+    assert _won(people) == {"x": 0.75, "y": 0.25}
+    assert "annotators:majority of 3" in people.signature
+
+
+def test_a_pair_of_a_system_with_itself_is_left_out_and_counted(tmp_path):
+    table = _csv(tmp_path / "self.csv", "a,b,judge", [("x", "x", "A"), ("x", "y", "A"), ("y", "x", "A")])
+    (only,) = jg.rank_systems(table, QUICK, system="a", rival="b", metrics=("judge",))
+    assert only.comparisons == 2
+    assert "1 pairs of a system with itself, left out" in only.notes
+
+
+@pytest.mark.parametrize(
+    ("rows", "named", "error", "said"),
+    [
+        (SCORES, {"group": "doc", "metrics": ("metric",)}, ConfigError, "--system"),
+        (SCORES, {**COLUMNS, "system": "syss"}, DataError, "column syss"),
+        ([("d1", "x", 5, 3), ("d2", "y", 4, 5)], COLUMNS, ConfigError, "no two systems were compared"),
+        ([("d1", "x", 5, 3), ("d1", "x", 4, 5)], {**COLUMNS, "group": None, "id": "doc"}, DataError, "2 times"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(tmp_path, rows, named, error, said):
+    table = _csv(tmp_path / "t.csv", "doc,sys,human,metric", rows)
+    with pytest.raises(error, match=said):
+        jg.rank_systems(table, QUICK, **named)
+
+
+def test_very_many_systems_are_refused_before_anything_is_drawn(tmp_path):
+    rows = [("d", f"s{k}", k, k) for k in range(301)]
+    table = _csv(tmp_path / "t.csv", "doc,sys,human,metric", rows)
+    with pytest.raises(ConfigError, match="301 systems"):
+        jg.rank_systems(table, QUICK, **COLUMNS)
+
+
+def test_a_run_of_scores_ranks_the_systems_in_its_meta():
+    texts = {"x": "The river rose after the rain and the town was flooded.", "y": "Rain rain rain.", "z": "Bananas."}
+    samples = [
+        jg.Sample(id=f"{doc}/{name}", source="After heavy rain the river rose and flooded the town.", output=text,
+                  meta={"group": doc, "system": name})
+        for doc in ("d1", "d2")
+        for name, text in texts.items()
+    ]  # fmt: skip
+    run = jg.evaluate(g_eval(criteria="summary"), samples)
+    rankings = jg.rank_systems(run, QUICK)
+    assert rankings
+    for one in rankings:
+        assert {row.system for row in one.systems} == {"x", "y", "z"}
+        assert (one.comparisons, one.units) == (6, 2)
+
+
+def _paired(**meta):
+    return jg.Sample(
+        id="1", query="Why is the sky blue?", output="Air scatters blue light more than red.", rival="Because.",
+        human={"overall": "A"}, meta=meta,
+    )  # fmt: skip
+
+
+def test_a_run_of_pairs_ranks_by_verdicts_and_by_people():
+    run = jg.evaluate(fennec(criteria="general", orders="both"), [_paired(system="x", rival_system="y")])
+    (entrants,) = [one for one in of_run(run) if one.judged.criterion == "overall"]
+    assert entrants.rivals == ("y",)
+    judges = [contest.judge for contest in contests(entrants, QUICK)]
+    assert judges[0] == "people"
+    assert len(judges) > 1
+
+
+@pytest.mark.parametrize(
+    ("meta", "keys", "said"),
+    [
+        ({}, {}, r"sample '1': no name in meta.system, its meta has nothing; --system KEY"),
+        ({"system": "x", "other": "y"}, {}, r"no name in meta.rival_system, its meta has system, other; --rival KEY"),
+        ({"system": "x", "rival_system": "y"}, {"group": "doc"}, r"no name in meta.doc, .* --group KEY"),
+        ({"system": ["x"]}, {}, r"no name in meta.system"),
+    ],
+)
+def test_a_sample_without_its_system_is_named(meta, keys, said):
+    run = jg.evaluate(fennec(criteria="general", mode="pair"), [_paired(**meta)])
+    with pytest.raises(ConfigError, match=said):
+        of_run(run, **keys)
+
+
+def test_systems_of_pandalm_are_ranked_as_people_rank_them_but_for_one_pair(shared):
+    samples = list(COLLECTION.samples(shared / "data/pandalm"))
+    (judged,) = COLLECTION.recorded(shared / "data/pandalm")[""]
+    entrants = Entrants(
+        replace(judged, systems=tuple(s.meta["system"] for s in samples)),
+        tuple(s.meta["rival_system"] for s in samples),
+    )
+    people, judge = jg.rank_systems([entrants], chosen("pandalm", resamples=40))
+    assert [row.system for row in people.systems][::4] == ["llama-7b", "cerebras-gpt-6.7B"]
+    assert people.cycles.found == judge.cycles.found == ()
+    assert [(by.alike, by.pairs) for by in judge.against] == [(9, 10), (9, 10)]
+
+
+HOSTILE = ("[red]x[/red]", "y\x1b[31m\x07", "\u202ez", "=cmd()")
+
+
+def test_hostile_names_of_systems_reach_no_terminal(tmp_path):
+    rows = [(a, b, "A") for at, a in enumerate(HOSTILE) for b in HOSTILE[at + 1 :]] + [
+        (HOSTILE[2], HOSTILE[0], "A")
+    ] * 2
+    table = _csv(tmp_path / "t.csv", "a,b,judge", rows)
+    found = CliRunner().invoke(
+        main, ["rank", str(table), *["--system", "a", "--rival", "b", "--metric", "judge", "--resamples", "20"]]
+    )
+    assert found.exit_code == 0, found.output
+    assert "[red]x[/red]" in found.output
+    assert "preferences run in circles" in found.output
+    assert not set("\x1b\x07\u202e") & set(found.output)
+
+
+def test_the_command_prints_json(table):
+    arguments = [
+        *[
+            "--system",
+            "sys",
+            "--group",
+            "doc",
+            "--human",
+            "human",
+            "--metric",
+            "metric",
+            "--resamples",
+            "20",
+            "--elo-k",
+            "8",
+            "--json",
+        ]
+    ]
+    found = CliRunner().invoke(main, ["rank", str(table), *arguments])
+    assert found.exit_code == 0, found.output
+    people, metric = json.loads(found.output)
+    assert [row["place"] for row in people["systems"]] == [1, 2, 3]
+    assert metric["against"][0]["by"] == "score"
+    assert "elo:k=8,scale=400,start=1000" in people["signature"]
+
+
+def test_the_command_prints_a_table_for_people(table):
+    arguments = ["--system", "sys", "--group", "doc", "--human", "human", "--metric", "metric", "--resamples", "20"]
+    found = CliRunner().invoke(main, ["rank", str(table), *arguments])
+    assert found.exit_code == 0, found.output
+    for said in ("by people: 9 comparisons in 3 units", "pairs ranked alike", "2 of 3", "1 answer missing"):
+        assert said in found.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["nowhere.csv"], 1, "no such file"),
+        ([".", "--human", "h"], 2, "--human names a column of a table"),
+        (["nowhere.csv", "--annotators", "some"], 1, "annotators"),
+        (["nowhere.csv", "--elo-k", "0"], 2, "--elo-k"),
+    ],
+)
+def test_the_command_says_what_is_wrong(arguments, code, said):
+    found = CliRunner().invoke(main, ["rank", *arguments])
+    assert found.exit_code == code
+    assert said in found.output
+
+
+def test_of_a_table_people_or_metrics_may_be_missing(table):
+    (people,) = of_table(table, system="sys", group="doc", human=("human",))
+    (metric,) = of_table(table, system="sys", group="doc", metrics=("metric",))
+    assert people.judged.metrics == {}
+    assert not any(metric.judged.human)
+    assert isinstance(metric.judged, Judgements)

@@ -1,0 +1,45 @@
+"""Intervals of resampled values."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from judgegraph.stats.intervals import Interval, interval
+
+EVEN = np.arange(1, 1000) / 1000  # its p-th quantile is p
+
+
+def test_ends_are_percentiles():
+    assert interval(EVEN) == Interval(pytest.approx(0.025), pytest.approx(0.975), 0.95, 0.0)
+    assert interval(EVEN, 0.5) == Interval(pytest.approx(0.25), pytest.approx(0.75), 0.5, 0.0)
+
+
+def test_few_units_widen_a_normal_interval_to_one_by_students_t():
+    drawn = stats.norm.ppf(np.arange(1, 100_000) / 100_000) * math.sqrt(15 / 16)  # as resampled means of 16 units do
+    found = interval(drawn, units=16)
+    assert (found.low, found.high) == pytest.approx((stats.t.ppf(0.025, 15), stats.t.ppf(0.975, 15)), rel=1e-3)
+    assert interval(drawn, units=10**6).high == pytest.approx(interval(drawn).high, rel=1e-3)
+
+
+@pytest.mark.parametrize("units", [0, 1])
+def test_one_unit_or_an_unknown_number_leaves_percentiles_as_they_are(units):
+    assert interval(EVEN, units=units) == interval(EVEN)
+
+
+def test_what_has_no_value_is_left_out_and_told():
+    found = interval(np.append(EVEN, np.full(999, np.nan)))
+    assert (found.low, found.undefined) == (pytest.approx(0.025), 0.5)
+
+
+@pytest.mark.parametrize("values", [[], [math.nan, math.nan]])
+def test_without_any_value_there_is_no_interval(values):
+    found = interval(np.array(values))
+    assert (math.isnan(found.low), math.isnan(found.high), found.undefined) == (True, True, 1.0)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 95, -0.1, math.nan])
+def test_a_confidence_is_a_share(confidence):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        interval(EVEN, confidence)
