@@ -361,11 +361,13 @@ class Correction(Value):
 
     Attributes:
         of: which output of a pair. text: as rewritten, "" unless status is "ok". original: as it was judged.
+        agent: who rewrote, "" for a corrector without a name of its own.
         criteria: names of those that scored low. rule: what low was, such as "below 3 on 1-5".
         by: their scores with their reasons, as the corrector was shown them.
     """
 
     of: Side = "output"
+    agent: str = ""
     text: str = ""
     original: str = ""
     criteria: tuple[str, ...] = ()
@@ -373,6 +375,11 @@ class Correction(Value):
     by: tuple[Score, ...] = ()
     status: Status = "ok"
     reason: str = ""
+
+    @property
+    def key(self) -> str:
+        """The side, with "/agent" behind it where there is one."""
+        return key_of(self.of, self.agent) if self.agent else self.of
 
 
 class Note(Value):
@@ -437,12 +444,12 @@ class EvalState(TypedDict, total=False):
     scores: Annotated[Scores, merged]
     rectifications: Annotated[dict[str, Rectification], merged]  # criterion/agent -> what the critic says
     suggestions: Annotated[list[Suggestion], joined]
-    aspects: Annotated[dict[str, list[Criterion]], merged]  # target -> its chain (CoAScore)
+    aspects: Annotated[dict[str, list[Criterion]], merged]  # target, target/name -> its chain (CoAScore)
     branches: Annotated[dict[str, Criterion], merged]  # criterion/agent -> as it was written for the sample (Fennec)
     plan: Annotated[Plan, latest]
     findings: Annotated[dict[str, Finding], merged]  # assistant -> what it said
     comparisons: Annotated[Comparisons, merged]
-    corrections: Annotated[dict[str, Correction], merged]  # "output" or "rival" -> rewritten
+    corrections: Annotated[dict[str, Correction], merged]  # side, side/agent -> rewritten
     overall: Annotated[float | None, latest]
     verdict: Annotated[Verdict | None, latest]
     notes: Annotated[Notes, merged]

@@ -49,8 +49,8 @@ def case(name: str, twin: str) -> object:
     return pytest.param(name, twin, id=twin, marks=marks)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("name", "twin"), [case(name, twin) for name in SETS for twin in twins(name)])
-@pytest.mark.sampled(4)
 def test_the_matching_criterion_falls_and_every_other_falls_less(name: str, twin: str) -> None:
     fallen = falls(name, twin)
     matching = fallen.pop(twins(name)[twin]["criterion"])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from judgegraph.prompts.criteria_file import same_key
-from judgegraph.types import Criterion, Scale
+from judgegraph.types import Criterion, Scale, key_of
 
 FIVE = Scale(low=1, high=5)
 LONGEST = 200  # characters of a name, as in Criterion
@@ -18,6 +18,20 @@ _PLAIN_WORDS = 8  # a line without a mark is prose where more words stand before
 def aspect_stage(target: str) -> str:
     """The stage of an aspect's score: it names the target, so that two chains may share an aspect."""
     return f"aspects:{target}"
+
+
+def chain_key(target: str, chains: str = "") -> str:
+    """The key of a target's chain in `aspects`: it names whose chains these are, where they have a name."""
+    return key_of(target, chains) if chains else target
+
+
+def chains_of(aspects: Mapping[str, Sequence[Criterion]], chains: str = "") -> dict[str, Sequence[Criterion]]:
+    """Target -> its chain, of the chains that have this name; without a name all that there are."""
+    if not chains:
+        return dict(aspects)
+    end = key_of("", chains)
+    own = {key.removesuffix(end): chain for key, chain in aspects.items() if key.endswith(end)}
+    return {target.replace("%2F", "/").replace("%25", "%"): chain for target, chain in own.items()}
 
 
 def read_aspects(text: str, target: str, m: int, scale: Scale = FIVE) -> tuple[list[Criterion], tuple[str, ...]]:

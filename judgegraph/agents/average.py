@@ -20,12 +20,13 @@ class Average:
     target that no aspect speaks for has the status of what failed. A target with labels has no mean: it is skipped.
 
     Attributes:
-        criteria: the targets, where the state brings none.
+        criteria: the targets, where the state brings none. chains: the name of the chains that it reads, "" for none.
     """
 
     criteria: Sequence[Criterion] = ()
     name: str = "average"
     stage: str = "final"
+    chains: str = ""
 
     def __call__(self, state: Chained) -> Fused:
         done = [self._averaged(state, target) for target in state.get("criteria") or self.criteria]
@@ -37,7 +38,7 @@ class Average:
     def _averaged(self, state: Chained, target: Criterion) -> tuple[Score, list[Note]]:
         if target.scale.labels:
             return self._score(target, status="skipped", reason="labels have no mean"), []
-        chain = Chain.of(state, target)
+        chain = Chain.of(state, target, self.chains)
         given = [chain.rated[aspect.name] for aspect in chain.known]
         values = [moved(s.value, s.scale, target.scale) for s in given if s.value is not None and s.scale is not None]
         if not values:

@@ -10,6 +10,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from judgegraph.agents.fusion_judge import OVERALL, floating
+from judgegraph.prompts.criteria_file import same_key
 from judgegraph.prompts.sections import slug
 from judgegraph.types import Criterion, Finding, Plan, Score, Scores, Status, keyed
 
@@ -70,7 +71,8 @@ class Blend:
         if why:
             return Score(**about, status="skipped", reason=why)
         shares, notes, failed = self._heard(state, criterion, weights)
-        total = math.fsum(weights[name] for name, _ in shares)
+        weights = _within_reach({name: weights[name] for name, _ in shares})
+        total = math.fsum(weights.values())
         if not total:
             return Score(**about, status=failed, reason="; ".join(notes) or "no assistant on offer", notes=notes)
         low, high = criterion.scale.low or 0.0, criterion.scale.high or 0.0
@@ -87,14 +89,14 @@ class Blend:
         if self.rule == "average":
             return dict.fromkeys(voices, 1.0), ""
         if self.rule == "weighted":
-            given = {slug(name): by for name, by in self.weights.items()}.get(slug(criterion.name))
-            if given is None:
+            given = {same_key(name): by for name, by in self.weights.items()}.get(same_key(criterion.name))
+            if not given:
                 return {}, "no weights are given for it"
             counted = {name: given[name] for name in voices if given.get(name)}
             return counted, "" if counted else "all its weights are 0: nobody agreed with people on it"
         if plan is None or plan.status != "ok":
             return {}, f"no plan selects assistants for it ({plan.status if plan else 'none was made'})"
-        aligned = {slug(name): by for name, by in plan.alignment.items()}.get(slug(criterion.name), ())
+        aligned = {same_key(name): by for name, by in plan.alignment.items()}.get(same_key(criterion.name), ())
         chosen = [name for name in self.ranges if name in aligned]
         direct = [self.direct_key] if self.direct else []
         return dict.fromkeys([*chosen, *direct], 1.0), "" if chosen else "the plan selects no assistant for it"
@@ -118,9 +120,10 @@ class Blend:
                 scale = score.scale or criterion.scale
                 ends = (scale.low or 0.0, scale.high or 0.0)
             if isinstance(value, int | float):
-                share, note = _share(name, value, ends)
-                shares.append((name, share))
-                notes += note
+                inside, beyond = share_of(value, ends)
+                shares.append((name, inside))
+                said_of = f"{name}: {value:g} lies beyond its range {min(ends):g} to {max(ends):g}"
+                notes += [f"{said_of} and stands at its end"] if beyond else []
                 continue
             why = status if not reason else f"{status}: {reason}"
             notes.append(f"{name}: left out of the mean ({why if value is None else f'no number: {value!r:.40}'})")
@@ -128,12 +131,18 @@ class Blend:
         return shares, tuple(notes), failed[-1]
 
 
-def _share(name: str, value: float, ends: tuple[float, float]) -> tuple[float, list[str]]:
+def share_of(value: float, ends: tuple[float, float]) -> tuple[float, bool]:
+    """A value from worst (0) to best (1), and whether it lies beyond its range: it stands at its end then."""
     worst, best = ends
     share = (value - worst) / (best - worst)
     inside = min(max(share, 0.0), 1.0)
-    beyond = f"{name}: {value:g} lies beyond its range {min(ends):g} to {max(ends):g} and stands at its end"
-    return inside, [] if share == inside else [beyond]
+    return inside, share != inside
+
+
+def _within_reach(weights: Mapping[str, float]) -> dict[str, float]:
+    """The same proportions, none over 1: the sum of the largest numbers that there are is none."""
+    _, exponent = math.frexp(max(weights.values(), default=0.0))
+    return {name: math.ldexp(weight, -exponent) for name, weight in weights.items()}
 
 
 def _direct(scores: Scores, agent: str, criterion: str) -> Score:

@@ -9,14 +9,14 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from judgegraph.agents.aspect_list import FIVE, aspect_stage
+from judgegraph.agents.aspect_list import FIVE, aspect_stage, chain_key
 from judgegraph.prompts.criteria_file import same_key
 from judgegraph.types import Criterion, Note, Notes, Sample, Score, Scores, Status
 
 
 class Chained(TypedDict):  # what a fuser reads
     sample: Sample
-    aspects: dict[str, list[Criterion]]  # target -> its chain
+    aspects: dict[str, list[Criterion]]  # target, target/chains -> its chain
     scores: Scores  # the aspects' among them
     criteria: NotRequired[list[Criterion]]  # the targets, else its own
     notes: NotRequired[Notes]  # why a chain is empty
@@ -40,11 +40,11 @@ class Chain:
     rated: Mapping[str, Score]
 
     @classmethod
-    def of(cls, state: Chained, target: Criterion) -> Chain:
-        """What a state holds of a target."""
+    def of(cls, state: Chained, target: Criterion, chains: str = "") -> Chain:
+        """What a state holds of a target, of the chains of this name."""
         stage = aspect_stage(target.name)
         rated = {s.criterion: s for s in state["scores"].values() if s.stage == stage}
-        return cls(target, state["aspects"].get(target.name) or [], rated)
+        return cls(target, state["aspects"].get(chain_key(target.name, chains)) or [], rated)
 
     @property
     def known(self) -> list[Criterion]:

@@ -16,8 +16,9 @@ from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.form import STRING, record
 from judgegraph.errors import ReplyError
 from judgegraph.prompts.sections import criteria_text, scores_text
-from judgegraph.types import Correction, Criterion, Sample, Scale, Score, Scores, Side, text_of
+from judgegraph.types import Correction, Criterion, Sample, Scale, Score, Scores, Side, keyed, text_of
 
+NAME = "corrector"
 SIDES: tuple[Side, ...] = ("output", "rival")
 _LABEL = re.compile(r"\A\s*[\[*]{0,3}(?:modified|revised|corrected) response[\]*]{0,3}[ \t]*:[*\s]*", re.I)
 
@@ -29,7 +30,7 @@ class Judged(TypedDict):  # what the corrector reads
 
 
 class Corrected(TypedDict):  # what it writes
-    corrections: dict[str, Correction]  # "output" or "rival" -> rewritten
+    corrections: dict[str, Correction]  # side, or side/agent under a name -> rewritten
 
 
 def _read(said: Any) -> str:
@@ -61,6 +62,7 @@ class Corrector:
         scored_by: names of the agents whose scores count; empty: all at the stage. stage: of these scores.
         reply: "form" asks for JSON, "text" for the bare response.
         temperature: paper: 0; None leaves it to the judge.
+        name: one of its own stands in the keys of its corrections, so that two correctors keep theirs.
     """
 
     judge: JudgeLike = "embedded"
@@ -72,13 +74,13 @@ class Corrector:
     reply: Literal["form", "text"] = "form"
     prompt: str = "correct"
     temperature: float | None = 0.0
-    name: str = "corrector"
+    name: str = NAME
 
     async def __call__(self, state: Judged) -> Corrected:
         low = self.low(state.get("scores", {}))
         known = {criterion.name: criterion for criterion in state.get("criteria", ())}
         done = await asyncio.gather(*(self._rewrite(state["sample"], of, low[of], known) for of in low))
-        return {"corrections": {correction.of: correction for correction in done}}
+        return {"corrections": keyed(*done)}
 
     def low(self, scores: Scores) -> dict[Side, list[Score]]:
         """Response -> the scores of its low criteria, in the order of judging; without those that have none."""
@@ -122,7 +124,7 @@ class Corrector:
             response=original, judgements=scores_text(low),
         )  # fmt: skip
         done: dict[str, Any] = {"of": of, "original": original, "criteria": names, "by": tuple(low)}
-        done["rule"] = self._said(low)
+        done |= {"rule": self._said(low), "agent": "" if self.name == NAME else self.name}
         try:
             text = await ask(self.judge, messages, FORMS[self.reply], temperature=self.temperature)
         except ReplyError as error:

@@ -40,6 +40,7 @@ class CriteriaWriter:
         task: one sentence that says what kind of text is judged.
         reply: "form" asks for JSON, "text" for numbered lines. prompt: a template, by default the reply's own.
         temperature: paper: 0; None leaves it to the judge.
+        pairs_only: a sample without a rival gets no criteria, and nothing is asked for it.
     """
 
     judge: JudgeLike = "embedded"
@@ -50,6 +51,7 @@ class CriteriaWriter:
     prompt: str = ""
     temperature: float | None = 0.0
     name: str = "criteria-writer"
+    pairs_only: bool = False
 
     def __post_init__(self) -> None:
         if self.prompt in ("", *PROMPTS.values()):  # so that `replace(agent, reply=...)` changes both
@@ -59,6 +61,8 @@ class CriteriaWriter:
         if given := list(state.get("criteria") or self.criteria):
             kept = distinct(given)
             return {"criteria": kept, "notes": self._noted(_doubled(given, kept))}
+        if self.pairs_only and state["sample"].rival is None:
+            return {"criteria": [], "notes": {}}
         messages = prompts.load(self.prompt).render(task=self.task, count=str(self.count), query=state["sample"].query)
         form = criteria_form(self.count) if self.reply == "form" else CRITERIA_TEXT
         try:

@@ -8,6 +8,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from judgegraph.agents.aspect_list import chain_key
 from judgegraph.agents.chain import Chain, Fused
 from judgegraph.agents.fuser import Fuser
 from judgegraph.types import Criterion, Note, Notes, Sample, Score, keyed
@@ -15,7 +16,7 @@ from judgegraph.types import Criterion, Note, Notes, Sample, Score, keyed
 
 class Proposed(TypedDict):  # what it reads: no scores
     sample: Sample
-    aspects: dict[str, list[Criterion]]  # target -> its chain
+    aspects: dict[str, list[Criterion]]  # target, target/chains -> its chain
     criteria: NotRequired[list[Criterion]]  # the targets, else its own
     notes: NotRequired[Notes]  # why a chain is empty
 
@@ -39,7 +40,7 @@ class DefinitionFuser(Fuser):
         }
 
     async def _defined(self, state: Proposed, target: Criterion) -> tuple[Score, list[Note]]:
-        chain = state["aspects"].get(target.name) or []
+        chain = state["aspects"].get(chain_key(target.name, self.chains)) or []
         if not chain:
             return Chain(target, (), {}).unscored(self.name, self.stage, state.get("notes") or {})
         return self._score(target, await self._asked(state["sample"], target, chain)), []

@@ -32,6 +32,7 @@ class Fuser:
         task: one sentence that says what kind of text is judged.
         reply: "form" asks for JSON, score first; "text" for free text.
         reader: how the score is read; the paper's is the stated number at temperature 0.
+        chains: the name of the chains that it reads; "" for those without one.
     """
 
     judge: JudgeLike = "embedded"
@@ -42,6 +43,7 @@ class Fuser:
     reader: Reader = STATED
     name: str = "fuser"
     stage: str = "final"
+    chains: str = ""
 
     async def __call__(self, state: Chained) -> Fused:
         targets = state.get("criteria") or self.criteria
@@ -52,7 +54,7 @@ class Fuser:
         }
 
     async def _fused(self, state: Chained, target: Criterion) -> tuple[Score, list[Note]]:
-        chain = Chain.of(state, target)
+        chain = Chain.of(state, target, self.chains)
         if not (known := chain.known):
             return chain.unscored(self.name, self.stage, state.get("notes") or {})
         shown = scores_text(chain.rated[aspect.name] for aspect in known)

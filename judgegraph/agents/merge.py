@@ -72,6 +72,11 @@ class Merge:
     comparer: str = "comparer"
     name: str = "merge"
 
+    @property
+    def compares(self) -> bool:
+        """Whether it ever writes a comparison."""
+        return self.mode != "single"
+
     def __call__(self, state: Judgements) -> Merged:
         scales = {criterion.name: criterion.scale for criterion in state.get("criteria", ())}
         pair = self.mode == "pair" or (self.mode == "auto" and state["sample"].rival is not None)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from judgegraph import prompts
-from judgegraph.agents.aspect_list import FIVE, read_aspects, tidy_aspects
+from judgegraph.agents.aspect_list import FIVE, chain_key, read_aspects, tidy_aspects
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.form import STRING, record
 from judgegraph.errors import ReplyError
@@ -27,7 +27,7 @@ class Targets(TypedDict):  # what a proposer reads: no sample
 
 
 class Proposed(TypedDict):  # what it writes
-    aspects: dict[str, list[Criterion]]  # target -> its chain, empty where the call failed
+    aspects: dict[str, list[Criterion]]  # target, target/chains -> its chain, empty where the call failed
     notes: Notes
 
 
@@ -44,6 +44,8 @@ class Proposer:
         count: aspects wanted, 1 or more (5, 10, 20 in the paper); fewer are noted, never padded.
         reply: "form" asks for JSON; "text" for lines "1. Name: definition", with the prompt `propose_text`.
         prompt: None is the one that goes with `reply`. scale: that each aspect will be scored on; the paper's.
+        numbers_only: a target with labels is not asked for and gets no chain: for a mean, which labels have not.
+        chains: a name for the chains, which stands in their keys; for two proposers in one state.
     """
 
     judge: JudgeLike = "embedded"
@@ -54,13 +56,15 @@ class Proposer:
     prompt: str = "propose"
     scale: Scale = FIVE
     name: str = "proposer"
+    numbers_only: bool = field(default=False, compare=False)  # what it names, it names alike
+    chains: str = ""
 
     async def __call__(self, state: Targets) -> Proposed:
-        targets = list(state.get("criteria") or self.criteria)
+        targets = [t for t in state.get("criteria") or self.criteria if not (self.numbers_only and t.scale.labels)]
         chains = await asyncio.gather(*map(self._chain, targets))
-        names = [target.name for target in targets]
-        notes = [note for name, (_, said) in zip(names, chains, strict=True) for note in said]
-        return {"aspects": {n: c for n, (c, _) in zip(names, chains, strict=True)}, "notes": keyed(*notes)}
+        keys = [chain_key(target.name, self.chains) for target in targets]
+        notes = [note for _, said in chains for note in said]
+        return {"aspects": {k: c for k, (c, _) in zip(keys, chains, strict=True)}, "notes": keyed(*notes)}
 
     async def _chain(self, target: Criterion) -> tuple[list[Criterion], list[Note]]:
         """The chain of one target and what to know of it; a failed call gives none, and its status."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from hashlib import blake2b
 from random import Random
 from typing import Any
 
-from judgegraph.agents.aspect_list import aspect_stage
+from judgegraph.agents.aspect_list import aspect_stage, chains_of
 from judgegraph.agents.rater import AspectScores, Chained
 from judgegraph.types import Criterion, Scale, Score, keyed
 
@@ -21,18 +22,20 @@ class RandomRater:
 
     Attributes:
         seed: another one draws others.
+        chains: the name of the chains that it rates; "" for those without one.
     """
 
     seed: int = 0
     name: str = "random-rater"
+    chains: str = ""
 
     def __call__(self, state: Chained) -> AspectScores:
         sample = state["sample"].id
-        chains = state["aspects"].items()
+        chains = chains_of(state["aspects"], self.chains).items()
         return {"scores": keyed(*(self._drawn(sample, target, one) for target, chain in chains for one in chain))}
 
     def _drawn(self, sample: str, target: str, aspect: Criterion) -> Score:
-        words = repr((self.seed, sample, target, aspect.name)).encode("utf-8", "backslashreplace")
+        words = json.dumps([self.seed, sample, target, aspect.name]).encode()  # ASCII: the same on every Python
         draw = Random(int.from_bytes(blake2b(words, digest_size=8).digest()))
         return Score(
             criterion=aspect.name, agent=self.name, stage=aspect_stage(target), scale=aspect.scale, reader="random",

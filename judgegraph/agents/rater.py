@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from typing_extensions import TypedDict
 
 from judgegraph import prompts
-from judgegraph.agents.aspect_list import aspect_stage
+from judgegraph.agents.aspect_list import aspect_stage, chains_of
 from judgegraph.calls import Form, JudgeLike, Rated, Reader, Slot, rate
 from judgegraph.calls.form import Incomplete, answer_key, answer_schema, ratings_form, read_entries, record
 from judgegraph.calls.ratings import STATED
@@ -20,7 +20,7 @@ from judgegraph.types import Criterion, Sample, Score, Scores, keyed
 
 class Chained(TypedDict):  # what a rater reads
     sample: Sample
-    aspects: dict[str, list[Criterion]]  # target -> its chain
+    aspects: dict[str, list[Criterion]]  # target, target/chains -> its chain
 
 
 class AspectScores(TypedDict):  # what it writes
@@ -38,6 +38,7 @@ class Rater:
         judge: who answers. task: one sentence that says what kind of text is judged.
         reasons: ask for a reason before each score; the paper asks for scores alone.
         reader: how scores are read; the paper's is the stated number at temperature 0.
+        chains: the name of the chains that it rates; "" for those without one.
     """
 
     judge: JudgeLike = "embedded"
@@ -46,9 +47,10 @@ class Rater:
     reasons: bool = False
     reader: Reader = STATED
     name: str = "rater"
+    chains: str = ""
 
     async def __call__(self, state: Chained) -> AspectScores:
-        chains = {target: chain for target, chain in state["aspects"].items() if chain}
+        chains = {target: chain for target, chain in chains_of(state["aspects"], self.chains).items() if chain}
         rated = await asyncio.gather(*(self._rated(state["sample"], chain) for chain in chains.values()))
         scores = [
             self._score(target, aspect, answer)
@@ -57,7 +59,7 @@ class Rater:
         ]
         return {"scores": keyed(*scores)}
 
-    async def _rated(self, sample: Sample, chain: list[Criterion]) -> list[tuple[Criterion, Rated]]:
+    async def _rated(self, sample: Sample, chain: Sequence[Criterion]) -> list[tuple[Criterion, Rated]]:
         """Aspect by aspect, in the order of the chain."""
         asked = slugs(chain)
         came, answers = await self._asked(sample, asked, again=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.bench.collection import Collection, Published
-from judgegraph.bench.files import field, present, read_lines, sample_of
+from judgegraph.bench.files import distinct, field, present, read_lines, sample_of
 from judgegraph.bench.pairs import OVERALL, SWAPPED, as_long, verdict_of
 from judgegraph.meta.judgements import Judgements
 from judgegraph.types import Sample, Verdict
@@ -25,6 +25,12 @@ def _rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
     return [(f"{path}, row {number}", row) for number, row in enumerate(read_lines(path), 1)]
 
 
+def _items(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    rows = _rows(folder / ITEMS)
+    distinct(folder / ITEMS, ((where, _id(row, where)) for where, row in rows))
+    return rows
+
+
 def _id(row: Mapping[str, Any], where: str) -> str:
     return str(row["row"]) if isinstance(row.get("row"), int) else where.rpartition(" ")[2]
 
@@ -35,7 +41,7 @@ def _group(row: Mapping[str, Any], where: str) -> str:
 
 
 def _samples(folder: Path) -> Iterable[Sample]:
-    for where, row in _rows(folder / ITEMS):
+    for where, row in _items(folder):
         yield sample_of(
             where, id=_id(row, where), query=field(row, "prompt", where, str),
             output=field(row, "response 1", where, str), rival=field(row, "response 2", where, str),
@@ -52,7 +58,7 @@ def _said(folder: Path, name: str, items: int) -> list[Verdict]:
 
 def _recorded(folder: Path) -> Mapping[str, list[Judgements]]:
     """All items, then each group by itself: the leaderboard's figures are by group."""
-    rows = _rows(folder / ITEMS)
+    rows = _items(folder)
     if not (present(folder / GIVEN) and present(folder / EXCHANGED)):
         return {}
     given = _said(folder, GIVEN, len(rows))

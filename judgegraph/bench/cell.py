@@ -56,8 +56,8 @@ class Cell:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; what is undefined is null."""
-        plain = asdict(self) | {"interval": [_finite(end) for end in self.interval], "value": _finite(self.value)}
-        return plain | {"unread": dict(self.unread), "notes": list(self.notes), "equal": self.equal}
+        found: dict[str, Any] = finite(asdict(self) | {"equal": self.equal})
+        return found
 
 
 def of_row(row: Row, heading: str, ours: bool) -> Cell:
@@ -87,5 +87,10 @@ def of_published(figure: Published) -> Cell:
     )  # fmt: skip
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def finite(value: Any) -> Any:
+    """As JSON values, whatever it holds: a number that is none is null, also within lists and objects."""
+    if isinstance(value, Mapping):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -51,6 +51,10 @@ class Collection:
         published: figures to print beside ours.
         items: what there is in it, such as "1,600 summaries of 100 articles by 16 systems".
         method: that is run where none is named, and settings: KEY=VALUE, with which it is.
+        judges: who gave the scores that all is held against, in the plural.
+        alone: the annotator whom a published figure is held against alone, where the preset takes several together:
+            rows against him are printed too; None where there is no such figure.
+        notes: what to know beside the table, such as scales that differ.
         columns: of the table: its criteria, or, where one is judged in several sets (`meta["group"]`), these sets.
     """
 
@@ -68,4 +72,7 @@ class Collection:
     items: str = ""
     method: str = "g-eval"
     settings: tuple[str, ...] = ()
+    judges: str = "people"
+    alone: int | None = None
+    notes: tuple[str, ...] = ()
     columns: Literal["criteria", "groups"] = "criteria"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,7 +40,7 @@ def read_text(path: Path) -> str:
     found = stored(path)
     if found is None:
         raise DataError(
-            f"no {path}; docs/bench.md says where the original is, `judgegraph bench` which files there are"
+            f"no {path}; `judgegraph bench` lists the files of each collection, and where the originals are"
         )
     try:
         with gzip.open(found) if found.suffix == ".gz" else found.open("rb") as file:
@@ -108,6 +108,25 @@ def rows_of(path: Path) -> list[tuple[str, dict[str, Any]]]:
         if not isinstance(row, dict):
             raise DataError(f"{where}: expected an object, got {type(row).__name__}")
     return pairs
+
+
+def distinct(path: Path, ids: Iterable[tuple[str, str]]) -> None:
+    """Refuses two rows of one id.
+
+    Args:
+        ids: of each row its place, for messages, and its id.
+
+    Raises:
+        DataError: there are two; with file and both places.
+    """
+    seen: dict[str, str] = {}
+    for where, id in ids:
+        if (first := seen.setdefault(id, where)) != where:
+            name, here = one_line(id, 60), where.rpartition(", ")[2]
+            raise DataError(
+                f"{stored(path) or path}, {here}: the id '{name}' again, as {first.rpartition(', ')[2]} has it; "
+                "keep one of the two rows"
+            )
 
 
 def field(row: Mapping[str, Any], key: str, where: str, kind: type[Kind]) -> Kind:

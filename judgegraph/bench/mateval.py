@@ -120,4 +120,8 @@ COLLECTION = Collection(
     samples=_samples,
     recorded=_recorded,
     published=_published(),
+    notes=(
+        "people take up to 3 points off for Logical Inconsistency; the criteria set's scale ends at -2, where a judge "
+        "can only meet their rank",
+    ),
 )

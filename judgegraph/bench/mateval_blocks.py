@@ -1,22 +1,19 @@
-"""What MATEval's transcripts say of each kind of error: question, answer, explanation, score.
+"""What MATEval's transcripts say of each kind of error.
 
-    Question: Does the above story contain 'Repetition'?
-    Answer: Yes
-    ...
-    Score for individual questions: -1
-
-Some blocks say "Deduction: 1 point" instead of a score, or end after "Answer: No".
+A transcript is lines of the form NAME: VALUE. A question that names one kind of error opens its block, which holds the
+answer and mostly a score; where the score is missing, a block may say how much is deducted, or no more than that there
+is no such error. What is summed up over all questions stands behind the last block.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 
-_ASKED = r"^[ \t*]*Question[ \t]*:"
-_BLOCK = re.compile(rf"{_ASKED}(?P<question>[^\n]*)(?P<rest>.*?)(?={_ASKED}|\Z)", re.MULTILINE | re.DOTALL)
-_SCORE = re.compile(r"Score for individual questions?[ \t]*:[ \t]*(-?\d+(?:\.\d+)?)")
-_DEDUCTION = re.compile(r"Deductions?[ \t]*:[ \t]*-?(\d+(?:\.\d+)?)")
-_NO = re.compile(r"Answer[ \t]*:[ \t]*No\b")
+_LINE = re.compile(r"[ \t*]*([^:\n]*?)[ \t*]*:(.*)")
+_BREAK = re.compile(r"\n|\\n")  # some ends of lines stand there as two characters
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+Line = tuple[str, str]  # name in small letters, and value
 
 
 def scores_of(text: str, errors: tuple[str, ...], *, every_block: bool = False) -> dict[str, float | None]:
@@ -24,23 +21,41 @@ def scores_of(text: str, errors: tuple[str, ...], *, every_block: bool = False) 
 
     Args:
         errors: as the questions name them. Where a question is asked twice its last block counts.
-        every_block: a block without a score line is read by its deduction, else a "No" as 0.
+        every_block: a block without a score is read by its deduction, else a "No" as 0.
     """
     found: dict[str, float | None] = dict.fromkeys(errors)
-    for block in _BLOCK.finditer(text):
-        asked = [error for error in errors if error.casefold() in block["question"].casefold()]
+    for question, lines in _blocks(text):
+        asked = [error for error in errors if error.casefold() in question.casefold()]
         if len(asked) == 1:
-            found[asked[0]] = _score(block["rest"], every_block)
+            found[asked[0]] = _score(lines, every_block)
     return found
 
 
-def _score(block: str, every_block: bool) -> float | None:
-    stated = _SCORE.search(block)
-    if stated:
-        return float(stated[1])
-    if not every_block:
-        return None
-    deducted = _DEDUCTION.search(block)
-    if deducted:
-        return -float(deducted[1])
-    return 0.0 if _NO.search(block) else None
+def _blocks(text: str) -> Iterator[tuple[str, list[Line]]]:
+    """Each question, with the lines up to the next one."""
+    blocks: list[tuple[str, list[Line]]] = []
+    for found in map(_LINE.match, _BREAK.split(text)):
+        if found is not None:
+            name, value = found[1].casefold(), found[2]
+            if name == "question":
+                blocks.append((value, []))
+            elif blocks:
+                blocks[-1][1].append((name, value))
+    return iter(blocks)
+
+
+def _score(lines: Sequence[Line], every_block: bool) -> float | None:
+    stated = _number(lines, lambda name: "score" in name and "final" not in name)
+    if stated is not None or not every_block:
+        return stated
+    deducted = _number(lines, lambda name: name.startswith("deduction"))
+    if deducted is not None:
+        return -abs(deducted)
+    said_no = any(name == "answer" and re.match(r"\s*no\b", value, re.IGNORECASE) for name, value in lines)
+    return 0.0 if said_no else None
+
+
+def _number(lines: Sequence[Line], named: Callable[[str], bool]) -> float | None:
+    """The number that the first line so named starts with."""
+    read = (_NUMBER.match(value.strip()) for name, value in lines if named(name))
+    return next((float(found[0]) for found in read if found is not None), None)

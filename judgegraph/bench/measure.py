@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import isfinite
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
-from judgegraph.bench.cell import Cell, of_pairs, of_published, of_row
+from judgegraph.bench.among import Among, among
+from judgegraph.bench.arrangement import against
+from judgegraph.bench.cell import Cell, finite, of_pairs, of_published, of_row
 from judgegraph.bench.collection import Collection, Published
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.duplicates import taken
 from judgegraph.meta.judgements import Judgements
 from judgegraph.meta.result import Agreement, HumanCeiling
 from judgegraph.stats.arrays import COEFFICIENTS, Coefficient, Level
 
-Column = TypeVar("Column")
 Sets = Mapping[str, Sequence[Judgements]]  # heading -> judgements of one set of items
 
 
@@ -26,11 +25,13 @@ class Measured:
 
     Attributes:
         cells: numbers, each beside its published figure, then figures without a number of ours.
-        ceilings: how far people agree with one another, where there are several of them.
+        ceilings: how far people agree with one another, where there are several of them: each with the others.
+        among: the same of each two of them.
     """
 
     cells: tuple[Cell, ...]
     ceilings: tuple[HumanCeiling, ...]
+    among: tuple[Among, ...] = ()
 
     @property
     def unequal(self) -> list[Cell]:
@@ -46,17 +47,22 @@ def measured(found: Sets, collection: Collection, conventions: Conventions, *, o
     """
     cells: list[Cell] = []
     ceilings: list[HumanCeiling] = []
+    alone = collection.alone if conventions.annotators != collection.alone else None
     for heading, judgements in found.items():
-        for one in judgements:
+        for one in (*judgements, *against(judgements, alone)):
             for made in _by_level(one, collection.published, conventions):
                 cells += [of_row(row, heading, ours) for row in made.rows]
                 cells += [of_pairs(pairs, heading, ours) for pairs in made.systems]
                 ceilings += [ceiling for ceiling in made.ceilings if ceiling not in ceilings]
-    return Measured(tuple(_beside(_once(cells), collection.published, ours)), tuple(ceilings))
+    judged = [one for judgements in found.values() for one in judgements]
+    told = tuple(pairs for one in judged if (pairs := among(one, conventions)) is not None)
+    return Measured(tuple(_beside(_once(cells), collection.published, ours)), tuple(ceilings), told)
 
 
 def _by_level(one: Judgements, published: Sequence[Published], conventions: Conventions) -> Iterator[Agreement]:
     """Without tests between metrics, of which recorded judges make many: `judgegraph meta` takes its time for them."""
+    if not one.metrics:
+        return
     if one.kind != "number":
         yield agreement([one], conventions, tests=False)
         return
@@ -99,38 +105,12 @@ def _meets(cell: Cell, figure: Published) -> bool:
     return same and figure.level in ("", cell.level)
 
 
-def by_group(found: Iterable[Judgements]) -> list[Judgements]:
-    """One for each group, called as the group is: where a table's columns are sets of items and not criteria."""
-    made = []
-    for one in found:
-        for group in dict.fromkeys(one.groups or ()):
-            places = [n for n, name in enumerate(one.groups or ()) if name == group]
-            made.append(replace(taken(one, places), criterion=group, groups=None))
-    return made
-
-
-def named(found: Sequence[Judgements], name: str) -> list[Judgements]:
-    """With the method's name on its metrics, which are called as its agents are; alone it is the whole name."""
-    metrics = list(dict.fromkeys(metric for one in found for metric in one.metrics))
-    names = {metric: name if len(metrics) == 1 or metric == name else f"{name}: {metric}" for metric in metrics}
-
-    def called(columns: Mapping[str, Column]) -> dict[str, Column]:
-        return {names[metric]: column for metric, column in columns.items()}
-
-    return [
-        replace(one, metrics=called(one.metrics), exchanged=called(one.exchanged), statuses=called(one.statuses))
-        for one in found
-    ]
-
-
 def to_dict(found: Measured, collection: Collection, conventions: Conventions) -> dict[str, Any]:
-    """As JSON values."""
+    """As JSON values; what is undefined is null."""
     return {
         "collection": collection.name, "title": collection.title, "origin": collection.origin,
-        "conventions": asdict(conventions), "cells": [cell.to_dict() for cell in found.cells],
-        "ceilings": [_finite(asdict(ceiling)) for ceiling in found.ceilings],
+        "judges": collection.judges, "conventions": asdict(conventions),
+        "cells": [cell.to_dict() for cell in found.cells],
+        "ceilings": [finite(asdict(ceiling)) for ceiling in found.ceilings],
+        "among": [one.to_dict() for one in found.among], "notes": list(collection.notes),
     }  # fmt: skip
-
-
-def _finite(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in values.items()}

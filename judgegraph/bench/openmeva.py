@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.bench.collection import Collection, Published
-from judgegraph.bench.files import field, number, rows_of, sample_of
+from judgegraph.bench.files import distinct, field, number, rows_of, sample_of
 from judgegraph.errors import DataError
 from judgegraph.meta.judgements import Judgements
 from judgegraph.types import Sample
@@ -22,7 +22,9 @@ SOURCE = "krystalan/chatgpt_as_nlg_evaluator, data/openmeva.json, all 200 prompt
 
 def _stories(folder: Path) -> Iterator[tuple[str, dict[str, Any], str, dict[str, Any]]]:
     """Place, prompt's row, system and its story."""
-    for where, row in rows_of(folder / FILE):
+    rows = rows_of(folder / FILE)
+    distinct(folder / FILE, ((where, field(row, "doc_id", where, str)) for where, row in rows))
+    for where, row in rows:
         for system, held in field(row, "gen", where, dict).items():
             place = f"{where}, gen, {system!r}"
             if not isinstance(held, dict):

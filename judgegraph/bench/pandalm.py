@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.bench.collection import Collection, Published
-from judgegraph.bench.files import field, present, rows_of, sample_of
+from judgegraph.bench.files import distinct, field, present, rows_of, sample_of
 from judgegraph.bench.pairs import OVERALL, as_long, verdict_of
 from judgegraph.errors import DataError
 from judgegraph.meta.judgements import Judgements
@@ -30,6 +30,12 @@ def _id(row: Mapping[str, Any], where: str) -> str:
     return str(index)
 
 
+def _items(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    rows = rows_of(folder / ITEMS)
+    distinct(folder / ITEMS, ((where, _id(row, where)) for where, row in rows))
+    return rows
+
+
 def _text(row: Mapping[str, Any], key: str, where: str) -> str:
     """A text; six replies "True" were stored as JSON's true by the authors."""
     return str(row[key]) if isinstance(row.get(key), bool) else field(row, key, where, str)
@@ -40,7 +46,7 @@ def _human(row: Mapping[str, Any], where: str) -> list[Verdict]:
 
 
 def _samples(folder: Path) -> Iterable[Sample]:
-    for where, row in rows_of(folder / ITEMS):
+    for where, row in _items(folder):
         first, _, second = str(row.get("cmp_key", "")).partition("_")
         systems = {"system": first, "rival_system": second} if second else {}
         yield sample_of(
@@ -51,7 +57,7 @@ def _samples(folder: Path) -> Iterable[Sample]:
 
 
 def _recorded(folder: Path) -> Mapping[str, list[Judgements]]:
-    rows = rows_of(folder / ITEMS)
+    rows = _items(folder)
     if not present(folder / JUDGE):
         return {}
     said = rows_of(folder / JUDGE)
@@ -68,7 +74,8 @@ def _recorded(folder: Path) -> Mapping[str, list[Judgements]]:
 
 
 def _published() -> tuple[Published, ...]:
-    readme = "WeOpenML/PandaLM @ 3871806, README.md"
+    readme = "WeOpenML/PandaLM @ 3871806, README.md: against the majority of three annotators"
+    table = "Fennec (arXiv:2405.12163), table 2; its code compares with annotator 1 alone, rows here as they say"
     names = ("accuracy", "macro-precision", "macro-recall", "macro-f1")
     own = zip(names, (0.7107, 0.5879, 0.5736, 0.5755), strict=True)
     fennec = {
@@ -77,7 +84,7 @@ def _published() -> tuple[Published, ...]:
         "Fennec": (70.67, 87.89), "Fennec-bridging": (72.17, 89.69),
     }  # fmt: skip
     return tuple(Published("GPT-3.5", OVERALL, name, value, readme, digits=4) for name, value in own) + tuple(
-        Published(judge, OVERALL, name, round(percent / 100, 4), "Fennec (arXiv:2405.12163), table 2", digits=4)
+        Published(judge, OVERALL, name, round(percent / 100, 4), table, digits=4)
         for judge, pair in fennec.items()
         for name, percent in zip(("agreement", "consistency"), pair, strict=True)
     )
@@ -94,6 +101,7 @@ COLLECTION = Collection(
     samples=_samples,
     recorded=_recorded,
     published=_published(),
+    alone=1,
     method="fennec",
     settings=("orders=both",),
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.bench.collection import Collection
-from judgegraph.bench.files import field, number, rows_of, sample_of
+from judgegraph.bench.files import distinct, field, number, rows_of, sample_of
 from judgegraph.errors import DataError, one_line
 from judgegraph.meta.judgements import Judgements
 from judgegraph.types import Criterion, Sample, Scale, text_of
@@ -64,6 +64,12 @@ def _id(row: Mapping[str, Any], where: str) -> tuple[str, str]:
     return str(int(number(row, "idx", where))), field(row, "response_source", where, str)
 
 
+def _items(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    rows = rows_of(folder / ITEMS)
+    distinct(folder / ITEMS, ((where, "/".join(_id(row, where))) for where, row in rows))
+    return rows
+
+
 def _scores(row: Mapping[str, Any], where: str) -> list[float]:
     said = field(row, "gpt4_score", where, list)
     if len(said) != RUNS:
@@ -72,7 +78,7 @@ def _scores(row: Mapping[str, Any], where: str) -> list[float]:
 
 
 def _samples(folder: Path) -> Iterable[Sample]:
-    for where, row in rows_of(folder / ITEMS):
+    for where, row in _items(folder):
         parts = parts_of(field(row, "instruction", where, str), where)
         query, system = _id(row, where)
         yield sample_of(
@@ -83,11 +89,13 @@ def _samples(folder: Path) -> Iterable[Sample]:
 
 
 def _recorded(folder: Path) -> Mapping[str, list[Judgements]]:
-    """Each run of GPT-4 against every later one: the three pairs that there are."""
-    rows = [(_id(row, where), _scores(row, where)) for where, row in rows_of(folder / ITEMS)]
-    return {
+    """Each run of GPT-4 against every later one: the three pairs that there are; and all three as annotators."""
+    rows = [(_id(row, where), _scores(row, where)) for where, row in _items(folder)]
+    ids = tuple("/".join(name) for name, _ in rows)
+    runs = Judgements(RUBRIC, "number", ids, human=tuple(tuple(scores) for _, scores in rows), metrics={})
+    return {"": [runs]} | {
         f"against GPT-4's run {run + 1}": [Judgements(
-            criterion=RUBRIC, kind="number", ids=tuple("/".join(name) for name, _ in rows),
+            criterion=RUBRIC, kind="number", ids=ids,
             human=tuple((scores[run],) for _, scores in rows),
             metrics={f"GPT-4, run {k + 1}": tuple(scores[k] for _, scores in rows) for k in range(run + 1, RUNS)},
             groups=tuple(query for (query, _), _ in rows), systems=tuple(system for (_, system), _ in rows),
@@ -106,4 +114,5 @@ COLLECTION = Collection(
     preset="prometheus",
     samples=_samples,
     recorded=_recorded,
+    judges="GPT-4's runs",
 )

@@ -42,4 +42,5 @@ COLLECTION = Collection(
     recorded=recorded,
     published=unieval_published({"Consistency": (0.681681, 0.662255, 0.531636)}),
     folder="fact",
+    notes=("people's consistency is a share from 0 to 1, the criteria set asks for 1 to 5: coefficients stand that",),
 )

@@ -1,30 +1,25 @@
 """How replies of recorded judges of SummEval are read: by our readers, or by the rules of those who asked them.
 
-Theirs (Shen et al. 2023, DAMO-NLP-SG/LLM_summeval, utils.py), so that their figures can be recomputed; in our words:
-    rts: the first number after "score:", in digits or as a word; else the first one in a sentence after "score" or
-        "scoring"; else the last digit 1-5 at all, also where that is the scale's own ("4 out of 5" is 5); else -1.
+Theirs (Shen et al. 2023, arXiv:2305.13091), so that their figures can be recomputed; as steps of ours over words:
+    rts: the value behind "score" and a colon; else the first one that a sentence has after "score" or "scoring";
+        else the last digit from 1 to 5, also where that is the scale's own ("4 out of 5" is 5); else -1.
     stars: the word before "star". letters: the reply is the letter.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from judgegraph.calls.reading import read_choice, read_rating
 from judgegraph.types import Scale
 
 LETTERS, WORDS = "ABCDE", ("one", "two", "three", "four", "five")
+DIGITS, CUES = "12345", ("score", "scoring")
 SCALE = Scale(low=1, high=5)
 SILENT = -1.0  # what counts, with their rules, where a reply has no number
-_WORD = "|".join(WORDS)
-_CUES = (
-    re.compile(r"score:\s*([1-5](?:\.\d)?)"),
-    re.compile(rf"score:\s*({_WORD})"),
-    re.compile(r"scor(?:e|ing)[^.]+?([1-5](?:\.[1-5])?)"),
-)
-_IN_WORDS = re.compile(rf"scor(?:e|ing)[^.]+\s(?:{_WORD})[\s.,]")
-_ANY = re.compile(r"[1-5](?:\.\d\s(?:out of [1-5])?)?")
-_STARS = re.compile(r"(\S+)\sstar")
+_TOKEN = re.compile(r"[0-9]\.[0-9]|[^\W\d_]+|\S")  # a digit with its tenth, a word, or one mark
 
 
 def ours(text: str, prompt: str) -> tuple[float | None, str]:
@@ -41,27 +36,42 @@ def theirs(text: str, prompt: str) -> tuple[float | None, str]:
     """Value and status by the authors' rules."""
     if prompt.endswith("mcq"):
         place = LETTERS.find(text.strip()[:1]) if text.strip() else -1
-        return (place + 1.0, "ok") if place >= 0 else (None, "unreadable")
-    if prompt == "stareval":
-        found = _STARS.search(text.lower())
-        value = _number(found[1]) if found else None
-        return value, "unreadable" if value is None else "ok"
-    return _stated(text.lower()), "ok"
+        value = place + 1.0 if place >= 0 else None
+    elif prompt == "stareval":
+        value = _first(token for token, after in pairwise(_tokens(text)) if after.startswith("star"))
+    else:
+        value = _stated(text)
+    return value, "unreadable" if value is None else "ok"
 
 
 def _stated(text: str) -> float:
-    for cue in _CUES:
-        if (found := cue.search(text)) and (value := _number(found[1])) is not None:
-            return value
-    if found := _IN_WORDS.search(text):
-        return WORDS.index(re.findall(_WORD, found[0])[0]) + 1.0
-    last = _ANY.findall(text)
-    number = re.match(r"[1-5](?:\.[1-5])?", last[-1]) if last else None
-    return float(number[0]) if number else SILENT
+    """What "score: 4" states, else "a score of four" before the sentence ends, else the last digit, else -1."""
+    tokens = _tokens(text)
+    labelled = (tokens[at + 2] for at in range(len(tokens) - 2) if tokens[at : at + 2] == ["score", ":"])
+    last = (mark for mark in reversed(text) if mark in DIGITS)
+    return next(
+        (value for found in (labelled, _after_cues(tokens), last) if (value := _first(found)) is not None), SILENT
+    )
 
 
-def _number(word: str) -> float | None:
-    """A number in digits, or a word from one to five."""
-    if word in WORDS:
-        return WORDS.index(word) + 1.0
-    return float(word) if re.fullmatch(r"\d(?:\.\d+)?", word) else None
+def _after_cues(tokens: Iterable[str]) -> Iterator[str]:
+    """What each sentence says once it has spoken of a score."""
+    spoken = False
+    for token in tokens:
+        if spoken:
+            yield token
+        spoken = token != "." and (spoken or any(cue in token for cue in CUES))
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text.lower())
+
+
+def _first(tokens: Iterable[str]) -> float | None:
+    """The first value from 1 to 5 among them, in digits or as a word."""
+    for token in tokens:
+        if token in WORDS:
+            return WORDS.index(token) + 1.0
+        if token[0] in DIGITS and float(token) <= len(DIGITS):
+            return float(token)
+    return None

@@ -54,6 +54,7 @@ class Section:
     level: str
     criteria: tuple[str, ...]
     lines: tuple[Line, ...]
+    judges: str = "people"  # who gave what all is held against
 
     @property
     def counted(self) -> str:
@@ -63,18 +64,22 @@ class Section:
     @property
     def title(self) -> str:
         """Such as "Spearman, over all items"."""
-        name = "Pairs of systems ranked as people rank them" if self.statistic == PAIRS else self.statistic
+        ranked = f"Pairs of systems ranked as {self.judges} rank them"
+        name = ranked if self.statistic == PAIRS else self.statistic
         level = "" if self.statistic == PAIRS else LEVELS.get(self.level, self.level)
         said = ", ".join(part for part in (NAMES.get(name, name), level) if part)
         return f"{self.heading}: {said}" if self.heading else said
 
 
-def sections(cells: Iterable[Cell]) -> list[Section]:
+def sections(cells: Iterable[Cell], judges: str = "people") -> list[Section]:
     """The cells sorted into tables; lines in the order of the cells, those of the user's own run last."""
     found: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in cells:
         found.setdefault((cell.heading, cell.statistic, cell.level), []).append(cell)
-    return [Section(*key, tuple(dict.fromkeys(c.criterion for c in held)), _lines(held)) for key, held in found.items()]
+    return [
+        Section(*key, tuple(dict.fromkeys(c.criterion for c in held)), _lines(held), judges)
+        for key, held in found.items()
+    ]
 
 
 def _lines(cells: Sequence[Cell]) -> tuple[Line, ...]:

@@ -34,6 +34,7 @@ _FUSION_EVAL = {  # Spearman over all turns
     "LLMSel(AE)": (None, None, 0.637, 0.638, 0.676, None),
     "CorrW(AE)": (0.575, 0.637, 0.638, 0.6, 0.682, 0.703),
     "AVG(AE, DE-PaLM2)": (0.655, 0.708, 0.631, 0.639, 0.679, 0.737),
+    "LLMSel(AE, DE-PaLM2)": (None, None, None, 0.66, None, None),
     "CorrW(AE, DE-PaLM2)": (0.666, 0.711, 0.641, 0.65, 0.689, 0.742),
     "FE-PaLM2-NoPlan": (0.683, 0.722, 0.649, 0.643, 0.641, 0.735),
     "FE-PaLM2": (0.697, 0.728, 0.651, 0.709, 0.632, 0.764),

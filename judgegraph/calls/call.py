@@ -97,7 +97,7 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
             sample.progressed()  # when the reply is safe: this writes too, and may fail
             sample.progressed = None
         if not ours:
-            run.bills.here().found += 1
+            run.bills.found(sample.asked if sample else None)
         return unpacked(body)
     except OverBudget as error:
         if sample:
@@ -165,7 +165,8 @@ async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, ad
     choices, share = await _bought(run, judge, call, waiters)
     if run.anew:
         run.renewed.add(address)
-    run.bills.here().pay(*share.paid)
+    sample = unit.get()
+    run.bills.paid(sample.asked if sample else None, *share.paid)
     return Paid(packed(choices), judge.name, *share.paid, share.estimated)
 
 

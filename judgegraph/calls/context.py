@@ -13,7 +13,7 @@ from judgegraph.calls.budget import Purse
 from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.calls.limits import Limits
-from judgegraph.calls.node_bill import NodeBills
+from judgegraph.calls.node_bill import Asked, NodeBills
 from judgegraph.models.resolve import Judge
 
 Doubted: TypeAlias = bool | Literal["first"] | None
@@ -106,12 +106,14 @@ class UnitCalls:
         denied: why the budget refused one of them, "" if it refused none.
         progressed: called once, when its first reply that was not in the ledger has arrived; None when done.
         waits: called with 1 when one of them begins to wait for its reply, with -1 when it ends; None for nobody.
+        asked: what its nodes asked for; None when done: what comes late is counted at once.
         clock: the sample's deadline; it stands while a call waits for its turn.
     """
 
     denied: str = ""
     progressed: Callable[[], None] | None = None
     waits: Callable[[int], None] | None = None
+    asked: Asked | None = field(default_factory=dict)
     clock: asyncio.Timeout | None = None
     _standing: int = 0
     _left: float | None = None

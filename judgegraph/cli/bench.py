@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +57,8 @@ def bench(name: str | None, **given: Any) -> None:
 
 def _list(known: list[Collection], as_json: bool) -> None:
     if as_json:
-        keys = ("name", "title", "items", "criteria", "origin", "files", "preset", "method")
-        click.echo(json.dumps([{key: getattr(one, key) for key in keys} for one in known], indent=1))
+        keys = ("name", "title", "items", "criteria", "judges", "origin", "files", "preset", "method")
+        click.echo(json.dumps([{key: getattr(one, key) for key in keys} for one in known], indent=1, allow_nan=False))
     else:
         from judgegraph.cli.print_bench import print_shelf
 
@@ -80,8 +79,10 @@ def _recorded(known: Collection, folder: Path, conventions: Conventions, given: 
     read = known.recorded if given["reading"] == "ours" or known.authors is None else known.authors
     found = measured(read(folder), known, conventions)
     about = {"recorded": True, "reading": given["reading"] if known.authors is not None else "ours"}
-    _print(known, found, conventions, about, given)
-    if not any(cell.measured for cell in found.cells):
+    nothing = not any(cell.measured for cell in found.cells)
+    if given["as_json"] or not nothing:
+        _print(known, found, conventions, about, given)
+    if nothing:
         click.echo(f"nothing is recorded in {folder}; without --recorded a judge of yours is asked", err=True)
         return FAILURE
     return 0
@@ -89,18 +90,19 @@ def _recorded(known: Collection, folder: Path, conventions: Conventions, given: 
 
 def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
     """A method beside published figures; gives the exit code."""
+    from judgegraph.bench.judged import part_of
     from judgegraph.bench.measure import measured
     from judgegraph.runtime.coverage import coverage
 
-    samples = list(islice(known.samples(folder), given["limit"]))
-    result = _evaluated(known, samples, given)
-    found, unmet = _judgements(known, result)
+    part = part_of(known, known.samples(folder), given["limit"])
+    method, result = _evaluated(known, part.samples, given)
+    found, unmet = _judgements(known, method, result)
     summary = result.summary()
     share, weakest = coverage(summary, 0, 0)
     state = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
     about = {
         "recorded": False, "run": result.signature, **state, "coverage": {"share": share, "weakest": weakest},
-        "out": str(result.folder.path) if result.folder else None,
+        "part": part.told, "out": str(result.folder.path) if result.folder else None,
     }  # fmt: skip
     _print(known, measured({"": found}, known, conventions, ours=True), conventions, about, given)
     if not given["as_json"]:
@@ -117,20 +119,23 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
     return BELOW_COVERAGE if given["gate"] is not None and share < given["gate"] else 0
 
 
-def _judgements(known: Collection, result: Run) -> tuple[list[Judgements], str]:
+def _judgements(known: Collection, method: str, result: Run) -> tuple[list[Judgements], str]:
     """What people and the run judged, and why it is nothing; what was paid for is told in either case."""
-    from judgegraph.bench.measure import by_group, named
+    from judgegraph.bench.arrangement import in_columns, named
     from judgegraph.meta.judgements import Unjudged
     from judgegraph.meta.of_run import of_run
+    from judgegraph.registry.methods import is_file
 
+    name = result.signature.partition("|")[0] if is_file(method) else method
     try:
-        found = named(of_run(result), result.signature.partition("|")[0])
+        found = named(of_run(result), name)
     except Unjudged as error:
         return [], str(error)
-    return (by_group(found) if known.columns == "groups" else found), ""
+    return in_columns(found, known), ""
 
 
-def _evaluated(known: Collection, samples: list[Sample], given: dict[str, Any]) -> Run:
+def _evaluated(known: Collection, samples: list[Sample], given: dict[str, Any]) -> tuple[str, Run]:
+    """The method that was run, as it was asked for, and what came of it."""
     from judgegraph.bench.judged import criteria_of
 
     method, settings = given["method"], given["settings"]
@@ -141,20 +146,22 @@ def _evaluated(known: Collection, samples: list[Sample], given: dict[str, Any]) 
     judge = judge_of(given["judge"], given["base_url"], given["temperature"])
     graph = graph_of(
         method, criteria=given["criteria"], judge=judge, settings=settings, critic=given["critic"],
-        judged=criteria_of(known, samples),
+        judged=lambda build: criteria_of(known, samples, build),
     )  # fmt: skip
     refuse_unwired(graph)
-    return evaluated(graph, samples, known.title, lambda: len(samples), given)
+    return method, evaluated(graph, samples, known.title, lambda: len(samples), given)
 
 
 def _print(
     known: Collection, found: Measured, conventions: Conventions, about: dict[str, Any], given: dict[str, Any]
 ) -> None:
     if given["as_json"]:
+        from judgegraph.bench.cell import finite
         from judgegraph.bench.measure import to_dict
 
-        click.echo(json.dumps({**about, **to_dict(found, known, conventions)}, indent=1))
+        told = finite({**about, **to_dict(found, known, conventions)})
+        click.echo(json.dumps(told, indent=1, allow_nan=False))
     else:
         from judgegraph.cli.print_bench import print_bench
 
-        print_bench(known, found, conventions, str(about.get("reading", "")))
+        print_bench(known, found, conventions, str(about.get("reading", "")), str(about.get("part", "")))

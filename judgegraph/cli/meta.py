@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.main import printable
+from judgegraph.cli.main import FAILURE, printable
 from judgegraph.cli.meta_options import Sections, choices, columns, meta_options
 from judgegraph.errors import ConfigError
 
@@ -44,8 +45,9 @@ def meta(source: str, **given: Any) -> None:
     RUN_OR_TABLE is the folder of a run whose samples have human judgements, or a table (CSV, TSV, JSON, JSONL, Parquet)
     with a column of them and one per metric. Columns named id, human, group, system and criterion need no option.
 
-    Numbers are correlated; labels and verdicts (A, B, tie) are counted. Every number comes with its interval, its n and
-    every choice behind it. Two or more metrics are tested against one another on the items where both have an answer.
+    Numbers are correlated; labels and verdicts (A, B, tie) are counted. Every number comes with its interval (but for
+    counts of pairs of systems), its n and every choice behind it. Two or more metrics are tested against one another
+    on the items where both have an answer.
     """
     from judgegraph.meta.conventions import chosen
 
@@ -54,6 +56,14 @@ def meta(source: str, **given: Any) -> None:
         found, worth = _of_run(source, conventions, given)
     else:
         found, worth = _of_table(source, conventions, given), None
+    _print(found, worth, given)
+    if found and all(math.isnan(row.value) for row in found.rows):
+        click.echo("no agreement with people: every statistic is undefined", err=True)
+        if worth is None:
+            click.get_current_context().exit(FAILURE)
+
+
+def _print(found: Agreement | None, worth: CriticWorth | None, given: Mapping[str, Any]) -> None:
     if given["as_json"]:
         whole = {**(found.to_dict() if found else {}), "preset": given["preset"]}
         whole["critic"] = worth.to_dict() if worth else None
@@ -100,7 +110,7 @@ def _of_run(
     try:
         return _agreement(run, conventions, given), worth
     except Unjudged as error:
-        if worth is None:
+        if worth is None or given["metrics"]:
             raise
         click.echo(printable(f"no agreement with people: {error}"), err=True)
         return None, worth

@@ -146,13 +146,17 @@ def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     """KEY=VALUE of an option.
 
     Raises:
-        UsageError: one of them is none.
+        UsageError: one of them is none, or a key is given twice.
     """
-    found = [text.partition("=") for text in texts]
-    for name, equals, value in found:
-        if not (name.strip() and equals and value.strip()):
-            raise click.UsageError(f"{option} takes NAME=VALUE, got '{one_line(name + equals + value, 60)}'")
-    return {name.strip(): value.strip() for name, _, value in found}
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = map(str.strip, text.partition("="))
+        if not (name and equals and value):
+            raise click.UsageError(f"{option} takes NAME=VALUE, got '{one_line(text, 60)}'")
+        if name in found:
+            raise click.UsageError(f"{option} '{one_line(name, 60)}' is given twice")
+        found[name] = value
+    return found
 
 
 def words(text: str | None) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -20,12 +20,12 @@ OPTIONS = {"judge": "-j/--judge", "criteria": "-c/--criteria"}  # settings with 
 
 def graph_of(
     method: str, *, criteria: str | None, judge: Any, settings: Sequence[str], critic: str | None = None,
-    judged: Any = None,
+    judged: Callable[[Any], Any] = lambda build: None,
 ) -> Any:  # fmt: skip
     """The compiled graph of METHOD with what the command line says; what is None is left to METHOD's default.
 
     Args:
-        judged: criteria of the data, for a method that takes criteria and is given none.
+        judged: gives the criteria of the data, for a method (what builds it) that takes criteria and is given none.
 
     Raises:
         ConfigError: no such method; a line for each setting that it does not take; a factory that fails, or makes
@@ -40,7 +40,7 @@ def graph_of(
             raise ConfigError(f"{method} has no critic to swap: leave --critic out; sageval has one, for example")
         settings = (*settings, f"critic={critic}")
     if criteria is None and "criteria" in (hints or {}):
-        criteria = judged
+        criteria = judged(build)
     given, wrong = _read(method, hints, settings)
     if "critic" in given and critic is not None:
         given["critic"] = critic  # always a name, whatever a factory's annotation reads from the text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import combinations
 
 from rich.console import Console
 from rich.padding import Padding
@@ -25,16 +26,20 @@ READINGS = {
 }
 
 
-def print_bench(known: Collection, found: Measured, conventions: Conventions, reading: str = "") -> None:
+def print_bench(
+    known: Collection, found: Measured, conventions: Conventions, reading: str = "", part: str = ""
+) -> None:
     """Title, a table for each statistic, the annotators' own agreement, sources, and what was left unread.
 
     Args:
-        reading: how recorded replies were read, "" where none were.
+        reading: how recorded replies were read, "" where none were. part: which items were taken, "" for all.
     """
     console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
     console.print(plain(known.title), style="bold")
     marks: dict[str, int] = {}
-    for section in filter(worth_printing, sections(found.cells)):
+    if part:
+        console.print(plain(part), style="dim")
+    for section in filter(worth_printing, sections(found.cells, known.judges)):
         console.print(plain(f"\n{section.title}"), style="bold")
         console.print(_table(section, marks))
     console.print()
@@ -44,8 +49,16 @@ def print_bench(known: Collection, found: Measured, conventions: Conventions, re
         console.print(plain(LEGEND), style="dim")
     if reading and known.authors is not None:
         console.print(plain(READINGS[reading]), style="dim")
-    _people(console, found)
+    for note in known.notes:
+        console.print(plain(note), style="dim")
+    _people(console, found, known.judges)
+    _among(console, found, known.judges)
     _unread(console, found)
+    _how(console, found, conventions)
+
+
+def _how(console: Console, found: Measured, conventions: Conventions) -> None:
+    """The choices behind the numbers."""
     signatures = {cell.signature for cell in found.cells if cell.signature}
     told = next((cell.signature for cell in found.cells if cell.signature), "")
     if told:
@@ -78,15 +91,28 @@ def _table(section: Section, marks: dict[str, int]) -> Table:
     return table
 
 
-def _people(console: Console, found: Measured) -> None:
+def _people(console: Console, found: Measured, who: str) -> None:
     """How far one annotator agrees with the others: more cannot be asked of a judge."""
     told: dict[tuple[str, int, int], list[str]] = {}
     for ceiling in found.ceilings:
         said = told.setdefault((ceiling.criterion, ceiling.annotators, ceiling.n), [])
         said.append(f"{ceiling.statistic} {figure(ceiling.value)} ({LEVELS.get(ceiling.level, ceiling.level)})")
     for (criterion, annotators, n), said in told.items():
-        people = f"people, {criterion}, each of {annotators} with the others, n {n:,}"
+        people = f"{who}, {criterion}, each of {annotators} with the others, n {n:,}"
         console.print(plain(f"{people}: {', '.join(said)}"), style="dim")
+
+
+def _among(console: Console, found: Measured, who: str) -> None:
+    """How far each two annotators agree, and what all of them together say."""
+    for one in found.among:
+        pairs = ", ".join(f"{a}-{b}" for a, b in combinations(range(1, one.annotators + 1), 2))
+        said = [
+            f"{name} {' '.join(map(figure, values))}, mean {figure(one.means[name])}"
+            for name, values in one.pairs.items()
+        ]
+        said += [", ".join(f"{answer} {count:,}" for answer, count in one.split.items())] if one.split else []
+        text = f"{who}, {one.criterion}, two by two ({pairs}), n {one.n:,}: {'; '.join(said)}"
+        console.print(plain(text), style="dim")
 
 
 def _unread(console: Console, found: Measured) -> None:
@@ -110,9 +136,10 @@ def print_run_end(run: Run, summary: Summary, gate: float | None) -> None:
 
 
 def print_shelf(collections: Iterable[Collection]) -> None:
-    """The collections: name, title, what is in them, what it is judged by, and where they are from, with licences."""
+    """The collections: name, title, what is in them, what it is judged by, their files, and where they are from."""
     console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
     for known in collections:
         console.print(plain(f"{known.name:13} {known.title}"), style="bold")
-        for text in (known.items, f"criteria: {known.criteria}", known.origin):
+        files = f"below DIR/{known.folder or known.name}: {', '.join(known.files)}"
+        for text in (known.items, f"criteria: {known.criteria}", files, known.origin):
             console.print(Padding(plain(text), (0, 0, 0, 14)))

@@ -11,7 +11,7 @@ from rich.table import Table
 from judgegraph.cli.table import counted, plain
 from judgegraph.meta.critic import CriticOf, CriticWorth, distribution
 from judgegraph.meta.critic_cost import Cost
-from judgegraph.meta.critic_gain import Gain
+from judgegraph.meta.gain import Gain, MeanGain
 from judgegraph.meta.reviews import Review
 
 WIDTH = 100
@@ -91,39 +91,45 @@ def _agreement(console: Console, critic: CriticOf, confidence: float) -> None:
     console.print(plain(f"agreement with people before and after the critic{f', {levels}' if levels else ''}:"))
     interval = f"{100 * confidence:g} % interval"
     heads = ("criterion", "statistic", "n", "before", "after", "difference", interval, "p", "corrected")
-    shown = [gain for gain in critic.gains if not gain.note]
+    shown = [gain for gain in critic.gains if not math.isnan(gain.difference)]
     _print(console, heads, [_gain(gain) for gain in shown[:LINES]])
     if len(shown) > LINES:
         console.print(plain(f"and {len(shown) - LINES} more; --json has them all"))
     for note in dict.fromkeys(gain.note for gain in critic.gains if gain.note):
         whose = ", ".join(f"{gain.criterion} ({gain.statistic})" for gain in critic.gains if gain.note == note)
         console.print(plain(f"{whose}: {note}"))
+    if any(gain.unit not in ("", "item") for gain in shown):
+        console.print(plain("intervals draw whole groups or systems; p exchanges draft and final of a group as one"))
 
 
 def _gain(gain: Gain) -> tuple[str, ...]:
-    within = "" if math.isnan(gain.low) else f"[{_signed(gain.low)}, {_signed(gain.high)}]"
+    counts = f"{gain.n} in {gain.units}" if 0 < gain.units < gain.n else str(gain.n)
     return (
-        gain.criterion, gain.statistic, str(gain.n), _number(gain.before), _number(gain.after),
-        _signed(gain.difference), within, _number(gain.p), _number(gain.p_corrected),
+        gain.criterion, gain.statistic, counts, _number(gain.before), _number(gain.after),
+        _signed(gain.difference), _within(gain), _number(gain.p), _number(gain.p_corrected),
     )  # fmt: skip
 
 
+def _within(ends: Gain | MeanGain) -> str:
+    return "-" if math.isnan(ends.low) else f"[{_signed(ends.low)}, {_signed(ends.high)}]"
+
+
 def _cost(console: Console, critic: CriticOf) -> None:
-    if critic.cost is None:
+    if critic.together and critic.reviewed != critic.together[0]:
+        console.print(plain(f"cost of the critic: with that over {critic.together[0]}"))
+    elif critic.cost is None:
         console.print(plain("cost of the critic: the run's manifest does not tell it"))
-        return
-    console.print(plain(f"cost of the critic: {_amounts(critic.cost)}"))
-    if critic.cost.found:
-        console.print(
-            plain(f"  {critic.cost.found} of these calls were not paid for here; they count as the others do")
-        )
+    else:
+        whose = f" over {' and '.join(critic.together)} together" if critic.together else ""
+        console.print(plain(f"cost of the critic{whose}: {_amounts(critic.cost)}"))
+        if critic.cost.found:
+            said = f"{critic.cost.found} of these calls were not paid for here; they count as the others do"
+            console.print(plain(f"  {said}"))
     points = critic.per_point()
-    for name in dict.fromkeys(gain.statistic for gain in critic.gains):
-        gained = critic.mean_gain(name)
-        if gained is None:
-            continue
+    for name, mean in critic.means.items():
         price = f"; a point (0.01) came to {_per(points[name])}" if name in points else ""
-        console.print(plain(f"  mean gain, {name}: {_signed(gained)}{price}"))
+        price = price if mean.told else "; not told from 0, so a point has no price"
+        console.print(plain(f"  mean gain, {name}: {_signed(mean.value)} {_within(mean)}{price}"))
 
 
 def _amounts(cost: Cost) -> str:

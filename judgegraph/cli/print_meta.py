@@ -19,6 +19,7 @@ SHORT = {
     "accuracy-exchanged": "exchanged", "accuracy-mean": "mean of both", "kappa-linear": "kappa, linear",
     "kappa-quadratic": "kappa, quadratic",
 }  # fmt: skip
+AHEAD = {"wins": "by documents won", "mean": "by means"}  # what a pair of systems is ranked by
 
 
 def print_meta(found: Agreement, preset: str | None = None) -> None:
@@ -111,7 +112,9 @@ def _systems(console: Console, found: Sequence[SystemPairs]) -> None:
     for one in found[:LINES]:
         shares = (_share(one.right, one.pairs), _share(one.close_right, one.close_pairs))
         lines.append((one.criterion, one.metric, str(one.systems), *shares))
-    _print(console, ("criterion", "metric"), ("systems", "pairs ranked as people do", "close ones"), lines)
+    rules = " or ".join(dict.fromkeys(AHEAD[one.rule] for one in found))
+    head = f"pairs ranked as people do, {rules}"
+    _print(console, ("criterion", "metric"), ("systems", head, "close ones"), lines)
 
 
 def _share(part: float, whole: int) -> str:
@@ -123,7 +126,7 @@ def _ceilings(console: Console, found: Sequence[HumanCeiling]) -> None:
     for one in found[:LINES]:
         level = f" ({one.level})" if one.level != "dataset" else ""
         each = " ".join(_number(value) for value in one.each[:8]) + (" ..." if len(one.each) > 8 else "")
-        lines.append((one.criterion, one.statistic + level, f"{one.n:,}", _number(one.value), each))
+        lines.append((one.criterion, one.statistic + level, f"{one.n:,}", _valued(one.value, one.interval), each))
     _print(console, ("criterion", "people among themselves"), ("n", "value", "each against the others"), lines)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from rich.console import Console
 
 from judgegraph.cli.table import counted, plain
+from judgegraph.meta.interval_notes import FEW
 from judgegraph.meta.measured import Measured
 from judgegraph.meta.padded_probe import Change, Padded
 from judgegraph.meta.probes import Probes
@@ -14,6 +15,7 @@ from judgegraph.meta.self_probe import OwnModel
 from judgegraph.meta.swap_probe import Swapped
 
 WIDTH, LINES = 100, 60
+ENDS = {"over_budget": "the budget ended it before all were judged", "stopped": "it was stopped before all were judged"}
 
 
 def print_probes(found: Probes) -> None:
@@ -22,13 +24,24 @@ def print_probes(found: Probes) -> None:
     copies = counted(found.copies, "copy", "copies")
     judged = f"{found.judged} of {found.samples + found.copies} judged"
     say(console, f"{counted(found.samples, 'sample')} and {copies}, {judged}; {100 * found.confidence:g} % intervals")
+    if found.state in ENDS:
+        say(console, ENDS[found.state])
     if found.swap is not None:
         say(console, "\nswap: each pair exchanged", *_swap(found.swap))
     if found.padded is not None:
         say(console, "\npadded: longer, and says no more", *_padded(found.padded))
     if found.own is not None:
         say(console, "\nself: the judge's own model against people", *_own(found.own))
+    if any(one.method == "bootstrap" and 1 < one.units < FEW for one in _numbers(found)):
+        say(console, f"\nrough: an interval drawn from fewer than {FEW} is too narrow")
     console.print(plain(f"\n{found.signature}"), style="dim")
+
+
+def _numbers(found: Probes) -> Iterable[Measured]:
+    """Those that are drawn: means and what is between systems."""
+    own, changes = found.own, found.padded.changes if found.padded else ()
+    held = [change.mean for change in changes] + ([own.people_exact, own.judge_exact] if own else [])
+    return [one for one in held if one is not None]
 
 
 def say(console: Console, *lines: str) -> None:
@@ -39,12 +52,17 @@ def say(console: Console, *lines: str) -> None:
 def _swap(found: Swapped) -> Iterable[str]:
     if found.note:
         yield f"  {found.note}"
+        yield from _left(found.unread)
         return
     yield f"  verdict changes      {_share(found.flips)}"
     yield f"  winner becomes loser {_share(found.reversed)}"
     yield f"  the first one wins   {_share(found.first)}, where one wins; 50 % is even"
-    if found.unread:
-        yield f"  left out: {counted(found.unread, 'pair')} without a verdict in both orders"
+    yield from _left(found.unread)
+
+
+def _left(pairs: int) -> Iterable[str]:
+    if pairs:
+        yield f"  left out: {counted(pairs, 'pair')} without a verdict in both orders"
 
 
 def _padded(found: Padded) -> Iterable[str]:
@@ -57,7 +75,8 @@ def _padded(found: Padded) -> Iterable[str]:
     several = len({criterion for criterion, _ in agents}) < len(agents)
     for change in found.changes[:LINES]:
         name = change.criterion + (f" ({change.agent})" if several and change.agent else "")
-        yield f"  {change.kind}, {name}: {_change(change)}"
+        left = f"; {counted(change.unread, 'sample')} left out" if change.unread else ""
+        yield f"  {change.kind}, {name}: {_change(change)}{left}"
     if len(found.changes) > LINES:
         yield f"  and {len(found.changes) - LINES} more; --json has them all"
 
@@ -70,20 +89,36 @@ def _change(change: Change) -> str:
 
 
 def _own(found: OwnModel) -> Iterable[str]:
-    if found.note or found.advantage is None or found.rank is None:
+    if found.note or found.people_exact is None or found.judge_exact is None:
         yield f"  {found.note}"
         return
     yield f"  {', '.join(found.own)}: {counted(found.n_own, 'score')}, against {counted(found.n_other, 'other')}"
-    yield f"  advantage beyond people's {_number(found.advantage)} standard deviations"
-    yield f"  places up, as a share of all {_number(found.rank)}"
+    yield "  higher than others that people score alike, in standard deviations of the judge's scores"
+    yield f"    if people's scores are exact  {_number(found.people_exact)}"
+    yield f"    if the judge's are            {_number(found.judge_exact)}"
+    both = "both lie on one side of 0: a bias, unless people have it"
+    yield f"  {both if found.biased else 'a bias is shown where both lie on one side of 0, and here they do not'}"
 
 
 def _share(found: Measured | None) -> str:
     if found is None or not found.n or found.value != found.value:
         return "- (n 0)"
     low, value, high = (100 * number for number in (found.low, found.value, found.high))
-    return f"{value:.0f} % [{low:.0f}, {high:.0f}] (n {found.n})"
+    return f"{value:.0f} % {f'[{low:.0f}, {high:.0f}]' if low == low else '-'} ({_counts(found)})"
 
 
 def _number(found: Measured) -> str:
-    return f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}] (n {found.n})"
+    if found.value != found.value:
+        return f"- ({_counts(found)})"
+    within = f"[{found.low:+.2f}, {found.high:+.2f}]" if found.low == found.low else "-"
+    return f"{found.value:+.2f} {within} ({_counts(found)})"
+
+
+def _counts(found: Measured) -> str:
+    """What it rests on, and where that is too little for its interval."""
+    said = [f"n {found.n}", *([counted(found.units, "group")] if found.units < found.n else [])]
+    if found.value == found.value and found.low != found.low:
+        said.append("no interval")
+    elif found.method == "bootstrap" and 1 < found.units < FEW:
+        said.append("rough")
+    return ", ".join(said)

@@ -10,10 +10,12 @@ from rich.table import Table
 
 from judgegraph.cli.print_sample import more
 from judgegraph.cli.table import counted, plain
+from judgegraph.errors import one_line
 from judgegraph.meta.rankings import Ranked, Ranking
 from judgegraph.meta.result import Ends
 
 WIDTH, LINES, CYCLES = 100, 60, 10
+NAME = 200  # characters of a name
 
 
 def print_rankings(found: Sequence[Ranking]) -> None:
@@ -29,19 +31,10 @@ def print_rankings(found: Sequence[Ranking]) -> None:
 
 
 def _ranking(console: Console, one: Ranking) -> None:
-    of = f"{one.criterion}, by {one.judge}" if one.criterion else f"by {one.judge}"
+    of = f"{_name(one.criterion)}, by {_name(one.judge)}" if one.criterion else f"by {_name(one.judge)}"
     units = "" if one.units == one.comparisons else f" in {counted(one.units, 'unit')}"
     console.print(plain(f"{of}: {counted(one.comparisons, 'comparison')}{units}"), style="bold")
-    scored = any(not math.isnan(row.score) for row in one.systems)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("", justify="right")
-    table.add_column("system", overflow="fold", min_width=12)
-    for name in (*(("score",) if scored else ()), "won", "met", "strength", "Elo"):
-        table.add_column(name, justify="right")
-    for row in one.systems[:LINES]:
-        score = [_number(row.score, 3)] if scored else []
-        table.add_row(*map(plain, (str(row.place), row.system, *score, *_cells(row))))
-    console.print(table)
+    console.print(_table(one))
     more(console, len(one.systems) - LINES, "system; --json has it", "systems; --json has them", indent="")
     _cycles(console, one)
     if one.unread:
@@ -50,11 +43,34 @@ def _ranking(console: Console, one: Ranking) -> None:
         console.print(plain(note), style="yellow")
 
 
-def _cells(row: Ranked) -> list[str]:
+def _table(one: Ranking) -> Table:
+    scored = any(not math.isnan(row.score) for row in one.systems)
+    parted = any((row.part or 1) > 1 for row in one.systems)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    if parted:
+        table.add_column("part", justify="right")
+    table.add_column("", justify="right")
+    table.add_column("system", overflow="fold", min_width=12)
+    for name in (*(("score",) if scored else ()), "won", "met", "strength", "Elo"):
+        table.add_column(name, justify="right")
+    digits = min(9, max(0, 2 - math.floor(math.log10(one.elo_scale))))  # of 400 points none, of 1 two
+    for row in one.systems[:LINES]:
+        part = [str(row.part or "-")] if parted else []
+        score = [_number(row.score, 3)] if scored else []
+        table.add_row(*map(plain, (*part, str(row.place or "-"), _name(row.system), *score, *_cells(row, digits))))
+    return table
+
+
+def _cells(row: Ranked, digits: int) -> list[str]:
     return [
         "-" if math.isnan(row.won) else f"{row.won:.1%}", f"{row.met:,.0f}",
-        _valued(row.strength, row.strength_interval, 2), _valued(row.elo, row.elo_interval, 0),
+        _valued(row.strength, row.strength_interval, 2), _valued(row.elo, row.elo_interval, digits),
     ]  # fmt: skip
+
+
+def _name(text: str) -> str:
+    """Foreign, and never more than its own line."""
+    return one_line(text, NAME)
 
 
 def _cycles(console: Console, one: Ranking) -> None:
@@ -64,7 +80,7 @@ def _cycles(console: Console, one: Ranking) -> None:
     tied = sum(map(len, cycles.knots))
     console.print(plain(f"preferences run in circles among {counted(tied, 'system')}; no ranking is right there:"))
     for cycle in cycles.found[:CYCLES]:
-        console.print(plain("  " + " > ".join((*cycle, cycle[0]))))
+        console.print(plain("  " + " > ".join(map(_name, (*cycle, cycle[0])))))
     if cycles.more or len(cycles.found) > CYCLES:
         console.print(plain("  and others; --json has more of them"))
 
@@ -81,7 +97,14 @@ def _against(console: Console, found: Sequence[Ranking]) -> None:
         table.add_column(name, justify="right")
     for one, by in rows[:LINES]:
         tau = _valued(by.kendall, by.kendall_interval, 3)
-        cells = (one.criterion, one.judge, by.by, tau, _number(by.spearman, 3), f"{by.alike} of {by.pairs}")
+        cells = (
+            _name(one.criterion),
+            _name(one.judge),
+            by.by,
+            tau,
+            _number(by.spearman, 3),
+            f"{by.alike} of {by.pairs}",
+        )
         table.add_row(*map(plain, cells))
     console.print(table)
 

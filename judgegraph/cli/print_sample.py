@@ -33,7 +33,8 @@ def print_sample(console: Console, item: Item) -> None:
     _scores(console, item)
     _comparisons(console, item)
     for correction in item.corrections:
-        console.print(plain(f"  corrected {correction.of}: {cut(correction.text, 300)}"))
+        who = f" by {cut(correction.agent, 80)}" if correction.agent else ""
+        console.print(plain(f"  corrected {correction.of}{who}: {cut(correction.text, 300)}"))
 
 
 def more(console: Console, count: int, one: str = "", many: str = "", indent: str = "  ") -> None:

@@ -45,7 +45,7 @@ def probe(method: str, data: str, **given: Any) -> None:
     \b
     swap    pairs with their two sides exchanged: does the verdict stay?
     padded  copies that are longer and say no more: do they score higher, or win against their original?
-    self    outputs of the judge's own model (meta.system): do they fare better than with people (human)?
+    self    outputs of the judge's own model (meta.system): higher than others that people (human) score alike?
 
     METHOD, DATA and options are those of `judgegraph run`. Each sample is judged once as it is, and once more for each
     copy: a single output once for each kind of padding, a pair once exchanged and twice for each kind.

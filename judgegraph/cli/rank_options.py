@@ -28,7 +28,7 @@ _HOW = (
     click.option("--annotators", metavar="RULE",
                  help="Several count by mean, median or majority, or only the N-th does.  [default: mean]"),
     click.option("--unreadable", type=click.Choice(("drop", "zero", "tie")),
-                 help="A missing answer is left out, a score of 0, or a tie of a pair.  [default: drop]"),
+                 help="A missing answer is left out; a score: 0; a verdict: a tie.  [default: drop]"),
     click.option("--duplicates", type=click.Choice(("refuse", "last", "first", "mean")),
                  help="Of scores with one id and system.  [default: refuse]"),
     click.option("--elo-k", type=Finite(0, 10_000, min_open=True), default=16.0, show_default=True, metavar="POINTS",

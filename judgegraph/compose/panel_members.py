@@ -32,11 +32,15 @@ class Offer:
     name: str
 
     def members(self, judges: Sequence[Any]) -> dict[str, Any]:
-        """Name -> node, in their order."""
+        """Name -> node, in their order.
+
+        A method's agents have the panel's name before their own, or where several are of one method the member's.
+        """
         listed = [pair for j in judges for pair in (j.items() if isinstance(j, Mapping) else [("", j)])]
         own = [given or _own_name(which) for given, which in listed]
         often = Counter(own)
         made: dict[str, Any] = {}
+        plain: dict[str, Any] = {}
         for place, ((given, which), word) in enumerate(zip(listed, own, strict=True), 1):
             alone = bool(word) and often[word] == 1
             called = given or f"{self.name}-{word if alone else place}"
@@ -44,7 +48,12 @@ class Offer:
                 why = "two are called so" if called in made else "a word of the graph's own, or with ':' or '|'"
                 raise ConfigError(f"panel: no member can be called {one_line(called, 80)!r}: {why}")
             made[called] = self._made(which, called, prefix=called if given or not alone else self.name)
-        return made
+            if alone and not given and is_method(which):
+                plain[called] = which
+        graphs = {called: _graph_name(made[called]) or called for called in plain}  # of a paper's row its method's
+        rows = Counter(graphs.values())
+        again = {called: which for called, which in plain.items() if rows[graphs[called]] > 1}
+        return made | {called: self._made(which, called, prefix=called) for called, which in again.items()}
 
     def _made(self, which: Any, called: str, prefix: str) -> Any:
         if is_judge(which):
@@ -76,6 +85,11 @@ def is_judge(which: Any) -> bool:
     return False
 
 
+def is_method(which: Any) -> bool:
+    """Whether something is the name of a method."""
+    return isinstance(which, str) and not is_judge(which) and registry.find(which)[0] == "method"
+
+
 def _own_name(which: Any) -> str:
     """What a member is called by itself, fit for a node; "" for a judge and a graph without a name."""
     if is_judge(which):
@@ -84,10 +98,16 @@ def _own_name(which: Any) -> str:
     if isinstance(which, str):
         name = which.rpartition(":" if ":" in which else "/")[2]
     elif hasattr(which, "get_name"):
-        name = which.get_name()
+        name = _graph_name(which)
     else:
         name = getattr(which, "name", None) or getattr(which, "__name__", "")
-    return "" if name == "LangGraph" else str(name).replace(":", "-").replace("|", "-")
+    return str(name).replace(":", "-").replace("|", "-")
+
+
+def _graph_name(graph: Any) -> str:
+    """Of a compiled graph, "" where it was given none."""
+    name = graph.get_name() if hasattr(graph, "get_name") else ""
+    return "" if name == "LangGraph" else str(name)
 
 
 def check(members: Mapping[str, Any], name: str) -> None:

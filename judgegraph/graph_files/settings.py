@@ -45,6 +45,8 @@ def settings_of(around: Around, path: Place, use: Use, given: Mapping[str, Any])
             found[name] = _value(around, place, use.hints.get(name, Any), raw)
             if name == "prompt" and isinstance(raw, str) and raw:
                 found[name] = _prompt(around, place, raw)
+            elif name == "weights" and use.kind == "method" and isinstance(raw, str):
+                found[name] = str(around.folder / raw)  # a file, which is found as one of criteria is
     return found
 
 

@@ -11,7 +11,7 @@ Source: Gong and Mao 2023, arXiv:2312.10355, section 3; ablations section 4.6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
@@ -19,6 +19,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
+from judgegraph.agents.aspect_list import chain_key
 from judgegraph.agents.average import Average
 from judgegraph.agents.chain import chain_of
 from judgegraph.agents.definition_fuser import DefinitionFuser
@@ -34,11 +35,13 @@ from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria
 from judgegraph.types import Asked, Criterion, EvalState, Notes, Sample, Scores, merged
 from judgegraph.wiring.marks import never_empty
 
+ASPECTS = 10  # of a chain: the paper's m
+
 
 class Result(TypedDict, total=False):
     """What the graph writes, and no more: so two methods can stand side by side in one graph."""
 
-    aspects: Annotated[dict[str, list[Criterion]], merged]  # from propose
+    aspects: Annotated[dict[str, list[Criterion]], merged]  # from propose; target, target/name -> its chain
     scores: Annotated[Scores, merged]  # from rate and fuse
     notes: Annotated[Notes, merged]
 
@@ -56,7 +59,7 @@ Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
 
 @checked("coascore")
 def builder(
-    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", aspects: UpToHundred = 10,
+    judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", aspects: UpToHundred = ASPECTS,
     reply: ReplyKind = "form", reasons: bool = False, proposer_judge: JudgeLike | None = None,
     chain: Literal["generated", "inter"] = "generated", scores: Literal["rated", "none", "random"] = "rated",
     fuse: Literal["judge", "average"] = "judge", seed: int = 0, name: str = "",
@@ -66,19 +69,22 @@ def builder(
     Args:
         judge: of all three agents; `proposer_judge`: of the proposer alone.
         criteria: the targets: name of a set, a file, or criteria. Any may be a target, "Overall" too.
-        aspects: of a chain, 1 to 100; the paper tries 5, 10 and 20.
+        aspects: of a generated chain, 1 to 100; the paper tries 5, 10 and 20.
         reply: of proposer and fuser: "form" is JSON, "text" lines and a number, as in the authors' code.
-        reasons: ask for a reason before each aspect's score, for the fuser to read; the paper does not.
+        reasons: ask the rater for a reason before each aspect's score, for the fuser to read; the paper does not.
         chain: "generated" asks the proposer, "inter" takes the other criteria of the set, however many they are.
         scores: of the aspects: "rated" asks the rater, "none" shows the fuser definitions alone, "random" draws them by
             `seed`.
-        fuse: "judge" asks the fuser, "average" takes the mean of the aspects' scores.
-        name: put before the agents' names, for two of these in one graph: "a-rater", "a-fuser".
+        fuse: "judge" asks the fuser, "average" takes the mean of the aspects' scores; a target with labels, which have
+            no mean, is skipped unasked.
+        name: put before the agents' names and behind the chains' keys, for two of these in one graph: "a-rater".
 
     Raises:
-        ConfigError: a setting has none of its values, or nothing is left to score by. CriteriaError: no such criteria.
+        ConfigError: a setting has none of its values, or would do nothing, or nothing is left to score by.
+        CriteriaError: no such criteria.
     """
     chosen = criteria_set(criteria)
+    _refuse_idle(aspects, reasons, chain, scores, seed)
     _refuse(chosen, chain, scores, fuse)
     common: dict[str, Any] = {"judge": judge, "task": chosen.task}
     targets: dict[str, Any] = {"criteria": chosen.criteria, "reply": reply}
@@ -86,18 +92,33 @@ def builder(
     if chain == "generated":
         nodes["propose"] = Proposer(
             **common | {"judge": proposer_judge or judge}, **targets, count=aspects, name=named(name, "proposer"),
-            prompt="propose_text" if reply == "text" else "propose",
+            prompt="propose_text" if reply == "text" else "propose", numbers_only=fuse == "average", chains=name,
         )  # fmt: skip
     if scores == "random":
-        nodes["rate"] = RandomRater(seed=seed, name=named(name, "random-rater"))
+        nodes["rate"] = RandomRater(seed=seed, name=named(name, "random-rater"), chains=name)
     elif scores == "rated":
-        nodes["rate"] = Rater(**common, reasons=reasons, name=named(name, "rater"))
+        nodes["rate"] = Rater(**common, reasons=reasons, name=named(name, "rater"), chains=name)
     if fuse == "average":
-        nodes["fuse"] = Average(criteria=chosen.criteria, name=named(name, "average"))
+        nodes["fuse"] = Average(criteria=chosen.criteria, name=named(name, "average"), chains=name)
     else:
         fuser = DefinitionFuser if scores == "none" else Fuser
-        nodes["fuse"] = fuser(**common, **targets, name=named(name, "fuser"))
-    return _side_by_side(_row(nodes), chosen.criteria, chain == "inter")
+        nodes["fuse"] = fuser(**common, **targets, name=named(name, "fuser"), chains=name)
+    among = _among_others(name, numbers_only=fuse == "average") if chain == "inter" else None
+    return _side_by_side(_row(nodes), chosen.criteria, among)
+
+
+def _refuse_idle(aspects: int, reasons: bool, chain: str, scores: str, seed: int) -> None:
+    """
+    Raises:
+        ConfigError: a setting would do nothing, and would still stand in the signature.
+    """
+    if chain == "inter" and aspects != ASPECTS:
+        why = "chain: 'inter' takes the other criteria of the set, however many they are"
+        raise ConfigError(f"coascore: aspects: {aspects} would do nothing, as {why}; leave one of the two out")
+    if scores != "rated" and reasons:
+        raise ConfigError(f"coascore: reasons would do nothing, as scores: '{scores}' asks no rater for them")
+    if scores != "random" and seed:
+        raise ConfigError(f"coascore: seed: {seed} would do nothing, as only scores: 'random' draws by it")
 
 
 def _refuse(chosen: CriteriaSet, chain: str, scores: str, fuse: str) -> None:
@@ -123,8 +144,23 @@ def _row(nodes: dict[str, Any]) -> Any:
     return chain.compile()
 
 
-def _side_by_side(chain: Any, criteria: Sequence[Criterion], inter: bool) -> Builder:
-    """A chain for every target."""
+Others = Callable[[Sequence[Criterion]], dict[str, dict[str, list[Criterion]]]]
+
+
+def _among_others(name: str, numbers_only: bool) -> Others:
+    """Of a set its targets' chains, as each is sent its own: target -> what stands in `aspects`."""
+
+    def others(asked: Sequence[Criterion]) -> dict[str, dict[str, list[Criterion]]]:
+        skipped = {target.name for target in asked if numbers_only and target.scale.labels}
+        chains = {target.name: {chain_key(target.name, name): chain_of(target, asked)} for target in asked}
+        return {target: {} if target in skipped else chain for target, chain in chains.items()}
+
+    return others
+
+
+def _side_by_side(chain: Any, criteria: Sequence[Criterion], among: Others | None) -> Builder:
+    """A chain for every target, sent along or proposed."""
+    of = among or (lambda asked: {})
 
     @never_empty  # a set has one criterion at least
     def each_target(state: EvalState) -> list[Send]:
@@ -134,15 +170,12 @@ def _side_by_side(chain: Any, criteria: Sequence[Criterion], inter: bool) -> Bui
     @never_empty
     def each_among_others(state: EvalState) -> list[Send]:
         asked, sample = state.get("criteria") or criteria, state["sample"]
-        others = {target.name: chain_of(target, asked) for target in asked}
-        return [
-            Send("chain", Chain(sample=sample, criteria=[target], aspects={target.name: others[target.name]}))
-            for target in asked
-        ]
+        chains = of(asked)
+        return [Send("chain", Chain(sample=sample, criteria=[t], aspects=chains[t.name])) for t in asked]
 
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
     graph.add_node("chain", chain)
-    graph.add_conditional_edges(START, each_among_others if inter else each_target, ["chain"])
+    graph.add_conditional_edges(START, each_among_others if among else each_target, ["chain"])
     graph.add_edge("chain", END)
     return graph
 

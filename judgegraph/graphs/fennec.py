@@ -3,7 +3,8 @@
     START -> branch -> weigh (one per criterion, side by side) -> merge -> correct -> END
              branch -> merge (no criteria)                        merge -> END (nothing scored low)
 
-With `correct="off"` merge goes to END alone. Each `weigh` is a graph of its own: `judgegraph/graphs/weigh.py`.
+With `mode="pair"` or "apart" a sample without a rival has no criteria, and nothing is asked. With `correct="off"` merge
+goes to END alone. Each `weigh` is a graph of its own: `judgegraph/graphs/weigh.py`.
 
 Source: "Fennec: Fine-grained Language Model Evaluation and Correction Extended through Branching and Bridging",
 section 3.1 and tables 7 and 9.
@@ -25,6 +26,7 @@ from judgegraph.agents.guideline_writer import GuidelineWriter
 from judgegraph.agents.judge import Judge
 from judgegraph.agents.merge import Merge
 from judgegraph.calls import JudgeLike
+from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import OneToFive, Temperature, UpToFifty, checked, named
 from judgegraph.graphs.weigh import Branch, Mode, weigh
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
@@ -90,8 +92,7 @@ def builder(
         criteria: a set's name, a file, or criteria. They replace what branch would write; so do the state's.
         branches: criteria that branch asks for, 1 to 50 (paper: N = 5).
         mode: "single" scores the output alone, "pair" beside its rival, "auto" does so where there is one. "apart"
-            scores output and rival each alone, by the same criteria, and compares their sums (paper: sections 5.2 and
-            6.3, where single scores rank responses and systems).
+            scores output and rival each alone, by the same criteria, and compares their sums (paper: section 5.2).
         orders: "AB", "BA", or "both": ask for both orders of a pair; see `Comparer` and `Merge`.
         labels: "response": they stay with their responses in either order; "position": A is printed first.
         reply: "form" asks for JSON everywhere, "text" for plain replies.
@@ -105,8 +106,9 @@ def builder(
         name: put before the agents' names, for two of these in one graph: "a-judge", "a-comparer".
 
     Raises:
-        ConfigError: a setting has none of its values. CriteriaError: no such criteria.
+        ConfigError: a setting has none of its values, or would do nothing. CriteriaError: no such criteria.
     """
+    _refuse_idle(mode, orders, labels, merge)
     given = criteria_set(criteria) if criteria is not None else None
     common: dict[str, Any] = {"reply": reply, "temperature": temperature}
     common["task"] = task or (given.task if given else TASK)
@@ -114,7 +116,10 @@ def builder(
     roles = ("criteria-writer", "guideline-writer", "judge", "comparer", "merge", "corrector")
     names = [named(name, role) for role in roles]
 
-    branch = CriteriaWriter(criteria=given.criteria if given else (), count=branches, name=names[0], **writer)
+    branch = CriteriaWriter(
+        criteria=given.criteria if given else (), count=branches, pairs_only=mode in ("pair", "apart"), name=names[0],
+        **writer,
+    )  # fmt: skip
     guide = GuidelineWriter(name=names[1], **writer)
     single = Judge(judge=judge, name=names[2], **common)
     compare = Comparer(judge=judge, orders=orders, labels=labels, name=names[3], **common)
@@ -123,10 +128,25 @@ def builder(
         judge=corrector_judge or judge, rule=correct, threshold=threshold, scored_by=tuple(names[2:4]),
         name=names[5], **common,
     )  # fmt: skip
-    return _wired(mode, branch, weigh(mode, guide, single, compare), merging, corrector)
+    return _wired(branch, weigh(mode, guide, single, compare), merging, corrector)
 
 
-def _wired(mode: Mode, branch: CriteriaWriter, weighing: Any, merge: Merge, corrector: Corrector | None) -> Builder:
+def _refuse_idle(mode: Mode, orders: Orders, labels: Labels, merge: Rule) -> None:
+    """
+    Raises:
+        ConfigError: a setting would do nothing, and would still stand in the signature.
+    """
+    found = [f"orders: '{orders}'"] if orders != "AB" else []
+    found += [f"labels: '{labels}'"] if labels != "response" else []
+    found += [f"merge: '{merge}'"] if merge != "sum" and mode == "single" else []
+    if found and mode in ("single", "apart"):
+        why = f"mode: '{mode}' shows each response alone" if mode == "apart" else "mode: 'single' compares nothing"
+        raise ConfigError(
+            f"fennec: {' and '.join(found)} would do nothing, as {why}; leave it out, or set mode: 'pair'"
+        )
+
+
+def _wired(branch: CriteriaWriter, weighing: Any, merge: Merge, corrector: Corrector | None) -> Builder:
     """The paper's figure."""
 
     def kept(criterion: Criterion) -> dict[str, Criterion]:
@@ -135,7 +155,7 @@ def _wired(mode: Mode, branch: CriteriaWriter, weighing: Any, merge: Merge, corr
     def each_criterion(state: State) -> list[Send] | str:
         """One weigh per criterion; with nothing to judge straight on (an empty fan-out would end the run)."""
         sample = state["sample"]
-        unpaired = mode in ("pair", "apart") and sample.rival is None
+        unpaired = branch.pairs_only and sample.rival is None
         asked = () if unpaired else state.get("criteria", ())
         return [Send("weigh", Branch(sample=sample, criterion=c, branches=kept(c))) for c in asked] or "merge"
 

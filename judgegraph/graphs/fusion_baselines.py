@@ -12,10 +12,10 @@ from judgegraph.calls import JudgeLike, Reader
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.graphs.settings import named
 from judgegraph.graphs.voice_weights import Weights, finite, read_weights
+from judgegraph.prompts.criteria_file import same_key
 from judgegraph.prompts.criteria_sets import CriteriaSet
-from judgegraph.prompts.sections import slug
 from judgegraph.tools.finding import Assistant
-from judgegraph.tools.ranges import worst_and_best
+from judgegraph.tools.ranges import SAYING, worst_and_best
 
 Fuse = Literal["judge", "average", "selected", "weighted"]
 Direct = Literal["llm-score", "g-eval"]
@@ -46,22 +46,30 @@ def blend(
     Raises:
         ConfigError: an assistant without a range; of "weighted" no weights, or none for a criterion or an assistant.
     """
-    ends = ranges_of(offered, ranges or {})
+    ends = ranges_of(offered, {} if ranges is None else ranges)
+    own, key = (named(name, direct), str(direct)) if direct else ("", "")
     given: Weights = {}
     if rule == "weighted":
         if weights is None:
             raise ConfigError(f"fusion-eval: {WANTED}")
         given = read_weights(weights)
-        _complete(given, [c.name for c in chosen.criteria], [*ends, *([direct] if direct else [])])
+        if own and any(own in by for by in given.values()):
+            key = own  # weights of a run with two such graphs in one
+        _complete(given, [c.name for c in chosen.criteria], [*ends, *([key] if key else [])])
     return Blend(
-        ranges=ends, rule=rule, weights=given, direct=named(name, direct) if direct else "",
-        direct_key=direct or "", criteria=chosen.criteria, name=named(name, "blend"),
+        ranges=ends, rule=rule, weights=given, direct=own, direct_key=key, criteria=chosen.criteria,
+        name=named(name, "blend"),
     )  # fmt: skip
 
 
 def known_ranges(offered: Iterable[Assistant], ranges: Ranges | None) -> tuple[Assistant, ...]:
-    """Those whose worst and best value are known."""
-    return tuple(a for a in offered if a.name in (ranges or {}) or worst_and_best(a) is not None)
+    """Those whose worst and best value are known.
+
+    Raises:
+        ConfigError: the given ranges are no mapping.
+    """
+    given = _mapping({} if ranges is None else ranges)
+    return tuple(a for a in offered if a.name in given or worst_and_best(a) is not None)
 
 
 def ranges_of(offered: Sequence[Assistant], given: Ranges) -> dict[str, tuple[float, float]]:
@@ -71,32 +79,59 @@ def ranges_of(offered: Sequence[Assistant], given: Ranges) -> dict[str, tuple[fl
         ConfigError: no range is known, or a given one is no pair of different numbers.
     """
     names = [a.name for a in offered]
-    if unknown := sorted(set(given) - set(names)):
+    if unknown := sorted(map(str, set(_mapping(given)) - set(names))):
         raise ConfigError(f"fusion-eval: ranges: no assistant '{one_line(unknown[0], 80)}'; here: {', '.join(names)}")
     found: dict[str, tuple[float, float]] = {}
     for assistant in offered:
-        ends = given.get(assistant.name) or worst_and_best(assistant)
-        if ends is None:
+        if assistant.name in given:
+            found[assistant.name] = pair(assistant.name, given[assistant.name])
+        elif ends := worst_and_best(assistant):
+            found[assistant.name] = ends
+        else:
             raise ConfigError(
                 f"fusion-eval: the mean needs the worst and the best value of '{assistant.name}', which does not say "
-                f"both: leave it out of assistants, or give ranges={{'{assistant.name}': [WORST, BEST]}}"
+                f"both ({SAYING}): leave it out of assistants, or give ranges={{'{assistant.name}': [WORST, BEST]}}"
             )
-        pair = tuple(ends) if isinstance(ends, Sequence) and not isinstance(ends, str) else ()
-        if len(pair) != 2 or not all(map(finite, pair)) or pair[0] == pair[1]:
-            raise ConfigError(
-                f"fusion-eval: ranges: {assistant.name}: expected [WORST, BEST], two different numbers, "
-                f"got {one_line(repr(ends), 60)}"
-            )
-        found[assistant.name] = (float(pair[0]), float(pair[1]))
     return found
 
 
-def _complete(given: Weights, criteria: Iterable[str], voices: Sequence[str]) -> None:
-    known = {slug(name): by for name, by in given.items()}
+def pair(name: str, ends: Any) -> tuple[float, float]:
+    """(worst, best) as given.
+
+    Raises:
+        ConfigError: no pair of different numbers.
+    """
+    found = tuple(ends) if isinstance(ends, Sequence) and not isinstance(ends, str) else ()
+    if len(found) == 2 and all(map(finite, found)) and found[0] != found[1]:
+        worst, best = float(found[0]), float(found[1])
+        if worst != best and finite(best - worst):
+            return worst, best
+    raise ConfigError(
+        f"fusion-eval: ranges: {one_line(name, 80)}: expected [WORST, BEST], two different numbers, "
+        f"got {one_line(repr(ends), 60)}"
+    )
+
+
+def _mapping(given: Any) -> Ranges:
+    if not isinstance(given, Mapping):
+        got = one_line(repr(given), 60)
+        raise ConfigError(f"fusion-eval: ranges: expected assistant -> [WORST, BEST], got {got}")
+    return given
+
+
+def _complete(given: Weights, criteria: Sequence[str], voices: Sequence[str]) -> None:
+    """Every criterion has a weight of every voice, or {}: it is meant to have none, and is skipped."""
+    known = {same_key(name): by for name, by in given.items()}
+    if without := [name for name in criteria if same_key(name) not in known]:
+        said = ", ".join(f"'{one_line(name, 60)}'" for name in without[:5])
+        there = one_line(", ".join(map(repr, given)), 200) or "none at all"
+        raise ConfigError(
+            f"fusion-eval: weights: none for {said}; there are for: {there}. Judge by these criteria alone (-c), or "
+            f"write `{one_line(without[0], 60)}: {{}}` for one that is to be skipped; {WANTED}"
+        )
     for criterion in criteria:
-        if slug(criterion) not in known:
-            raise ConfigError(f"fusion-eval: weights: none for '{one_line(criterion, 80)}'; {WANTED}")
-        if missing := [voice for voice in voices if voice not in known[slug(criterion)]]:
+        by = known[same_key(criterion)]
+        if missing := [voice for voice in voices if by and voice not in by]:
             raise ConfigError(
                 f"fusion-eval: weights: {one_line(criterion, 80)}: no weight of '{missing[0]}'; 0 leaves it out"
             )

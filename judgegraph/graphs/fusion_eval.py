@@ -89,8 +89,8 @@ def builder(
         direct: with a baseline, a direct score of each criterion that joins its mean: "llm-score" asks once, "g-eval"
             reads probabilities or takes 20 samples.
         ranges: with a baseline, assistant -> [worst, best value], where it does not say so itself.
-        weights: of "weighted": criterion -> assistant, or `direct`'s own name -> 0 or more; or a file of such. Fitted
-            on the same items they flatter: see `judgegraph.meta.weights`.
+        weights: of "weighted": criterion -> assistant, or `direct`'s own name -> 0 or more; or a file of such. A
+            criterion with {} is skipped. Fitted on the same items they flatter: see `judgegraph.meta.weights`.
         name: put before the agents' names, for two of these in one graph: "a-planner", "a-fusion-judge".
 
     Raises:

@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from judgegraph.errors import ConfigError
+from judgegraph.graphs.fusion_baselines import Ranges
 from judgegraph.meta.answers import floats
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Judgements
+from judgegraph.meta.turned import ends_of, turned
 from judgegraph.meta.weights import cross_fitted
 from judgegraph.prompts.criteria_file import same_key
 from judgegraph.runtime.run import Run
@@ -23,34 +25,46 @@ AVG, SELECTED, WEIGHTED = "AVG", "LLMSel", "CorrW"
 def aggregates(
     judgements: Sequence[Judgements], conventions: Conventions, assistants: Sequence[str], *,
     alignment: Mapping[str, Sequence[str]] | None = None, direct: str | None = None, folds: int = 5,
+    ranges: Mapping[str, Sequence[float]] | None = None,
 ) -> list[Judgements]:  # fmt: skip
     """The same judgements with "AVG(AE)", "LLMSel(AE)" and "CorrW(AE) cross-fitted" among their metrics.
 
     Source: Fusion-Eval (arXiv:2311.09204), tables 2 and 3. Each assistant's values are brought to mean 0 and standard
     deviation 1 over the items of the criterion, which needs no ranges but the whole run; an item's unread values are
     left out of its mean. A weight comes from items of other folds, so that no item is weighted by its own label. A
-    metric that is the same everywhere says nothing and is left out. Higher has to be better for every assistant.
+    metric that is the same everywhere says nothing and is left out.
 
     Args:
         assistants: metrics that are taken together. alignment: criterion -> those that a plan selected for it, for
             LLMSel; a criterion without one has no LLMSel.
         direct: a metric that joins each of the three, in rows of their own: "AVG(AE, NAME)".
         folds: for the weights, 2 or more.
+        ranges: assistant -> (worst, best), by which its values are turned first; of one without, higher is better.
 
     Raises:
-        ConfigError: no such metric, or too few items for the folds.
+        ConfigError: no such metric, too few items for the folds, or a range that is none.
     """
     return [
-        _with(one, conventions, assistants, alignment or {}, direct, folds) if one.kind == "number" else one
+        _with(one, turned(one, ranges or {}), conventions, assistants, alignment or {}, direct, folds)
+        if one.kind == "number"
+        else one
         for one in judgements
     ]
 
 
-def aggregates_of(run: Run, judgements: Sequence[Judgements], conventions: Conventions) -> list[Judgements]:
+def aggregates_of(
+    run: Run, judgements: Sequence[Judgements], conventions: Conventions, *, ranges: Ranges | None = None
+) -> list[Judgements]:
     """`aggregates` of the assistants that a run consulted, with the alignment of its plan where it has one.
 
+    Each is turned by its own range, or by what the run's mean was set to. One whose better end is not known is left
+    out, as the method itself leaves it out.
+
+    Args:
+        ranges: assistant -> [worst, best], before those of the run.
+
     Raises:
-        ConfigError: nobody was consulted, or as `aggregates`.
+        ConfigError: nobody was consulted, none has a better end, or as `aggregates` and `ends_of`.
     """
     names: dict[str, None] = {}
     alignment: Mapping[str, Sequence[str]] = {}
@@ -59,16 +73,20 @@ def aggregates_of(run: Run, judgements: Sequence[Judgements], conventions: Conve
         alignment = alignment or (item.plan.alignment if item.plan else {})
     if not names:
         raise ConfigError("no assistant was consulted in this run: aggregates are of assistants, as fusion-eval asks")
+    ends = ends_of(run, ranges)
+    if not ends:
+        raise ConfigError(f"no aggregates: none of {', '.join(names)} says which end is better; give ranges={{...}}")
     theirs = {one.criterion: next((v for k, v in alignment.items() if same_key(k) == same_key(one.criterion)), ())
               for one in judgements}  # fmt: skip
-    known = [name for name in names if all(name in one.metrics for one in judgements if one.kind == "number")]
-    return aggregates(judgements, conventions, known, alignment=theirs)
+    known = [name for name in ends if all(name in one.metrics for one in judgements if one.kind == "number")]
+    return aggregates(judgements, conventions, known, alignment=theirs, ranges=ends)
 
 
 def _with(
-    one: Judgements, conventions: Conventions, assistants: Sequence[str], alignment: Mapping[str, Sequence[str]],
-    direct: str | None, folds: int,
+    whole: Judgements, one: Judgements, conventions: Conventions, assistants: Sequence[str],
+    alignment: Mapping[str, Sequence[str]], direct: str | None, folds: int,
 ) -> Judgements:  # fmt: skip
+    """`whole` with the means of `one`, the same with its values turned."""
     wanted = [*assistants, *([direct] if direct else [])]
     if missing := [name for name in wanted if name not in one.metrics]:
         raise ConfigError(f"{one.criterion}: no metric '{missing[0]}'; there are: {', '.join(one.metrics)}")
@@ -86,7 +104,7 @@ def _with(
         added[f"{WEIGHTED}{of} cross-fitted"] = weighted
     columns = {name: tuple(None if math.isnan(v) else float(v) for v in values) for name, values in added.items()}
     statuses = {name: tuple("skipped" if v is None else "ok" for v in values) for name, values in columns.items()}
-    return replace(one, metrics={**one.metrics, **columns}, statuses={**one.statuses, **statuses})
+    return replace(whole, metrics={**whole.metrics, **columns}, statuses={**whole.statuses, **statuses})
 
 
 def _z(values: Floats) -> Floats:

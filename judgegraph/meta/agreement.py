@@ -10,6 +10,8 @@ from judgegraph.meta.answers import Answers, answers
 from judgegraph.meta.ceilings import ceilings, system_pairs
 from judgegraph.meta.conventions import Conventions, chosen
 from judgegraph.meta.differences import differences, pairs, with_corrections
+from judgegraph.meta.fitting import with_annotator
+from judgegraph.meta.interval_notes import few_resamples
 from judgegraph.meta.judgements import Judgements, Unjudged
 from judgegraph.meta.label_differences import label_differences
 from judgegraph.meta.labels import rows as label_rows
@@ -38,7 +40,8 @@ def agreement(
         tests: whether metrics are compared with one another. against: only with this one.
 
     Returns:
-        Rows for each criterion, metric and statistic, each with its interval and its signature.
+        Rows for each criterion, metric and statistic, each with its interval and its signature. Counts of pairs of
+        systems have no interval.
 
     Raises:
         ConfigError: nothing that people judged; a choice that does not fit; DataError: doubled records.
@@ -51,12 +54,15 @@ def agreement(
         read = read_run(of)
         source, notes, judged = of.signature, list(read.notes), read.judgements
     assert not isinstance(judged, Run)
+    judged, lacking = with_annotator(judged, c.annotators)
+    notes += [*lacking, *(note for one in judged for note in one.notes)]
     prepared = [answers(one, c) for one in judged]
     if against is not None:
         pairs([name for one in prepared for name in one.metrics], against)  # it must be somewhere
     found = _Found()
+    notes += few_resamples(c)
     for one in prepared:
-        notes += _left_out(one)
+        notes += _left_out(one) + _without_level(one, c)
         if len(one) and one.metrics:
             found.add(one, c, tests, against)
     if not found.rows:
@@ -106,6 +112,15 @@ def _left_out(one: Answers) -> list[str]:
         if (why := _mirrored(one, name)) is not None:
             notes.append(f"{of}{name}: {why}")
     return notes
+
+
+def _without_level(one: Answers, c: Conventions) -> list[str]:
+    """Labels are counted over all items, whatever the level."""
+    levels = dict.fromkeys(level for level in (c.level, *(level for _, level in c.levels)) if level != "dataset")
+    if one.kind == "number" or not levels:
+        return []
+    of = f"{one.criterion}: " if one.criterion else ""
+    return [f"{of}{one.kind}s are counted over all items: level {', '.join(levels)} changes nothing"]
 
 
 def _mirrored(one: Answers, name: str) -> str | None:

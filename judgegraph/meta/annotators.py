@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean, median
 
 from judgegraph.errors import ConfigError
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Answer, Judgements
+from judgegraph.meta.means import mean, median
 
 
 def said(value: Answer) -> bool:
@@ -47,9 +47,9 @@ def people(judgements: Judgements, conventions: Conventions) -> list[Answer | No
             raise ConfigError(f"annotators: the annotator {rule} is wanted, and there {_are(count)}")
         return [_nth(places, rule) for places in judgements.human]
     if judgements.kind == "number" and rule != "majority":
-        mean = fmean if rule == "mean" else median
+        middle = mean if rule == "mean" else median
         known = ([float(v) for v in places if said(v)] for places in judgements.human)
-        return [float(mean(values)) if values else None for values in known]
+        return [middle(values) if values else None for values in known]
     return [_majority(places, judgements.kind) for places in judgements.human]
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from judgegraph.meta.answers import Answers, at, floats
+from judgegraph.meta.ceiling_draws import of_alpha, of_labels, of_numbers
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.numbers import Numbers
-from judgegraph.meta.result import HumanCeiling, SystemPairs
+from judgegraph.meta.result import Ends, HumanCeiling, SystemPairs
 from judgegraph.meta.signatures import signature
-from judgegraph.stats.arrays import Codes
+from judgegraph.stats.arrays import Codes, Level
 from judgegraph.stats.ceiling import Ceiling, leave_one_out, leave_one_out_labels
-from judgegraph.stats.krippendorff import krippendorff_alpha
+from judgegraph.stats.krippendorff import Metric, krippendorff_alpha
 from judgegraph.stats.levels import system_means
 from judgegraph.stats.system_pairs import Rule, ranked_pairs
 
@@ -25,17 +26,18 @@ def ceilings(answers: Answers, conventions: Conventions) -> Iterator[HumanCeilin
         return
     raters = list(zip(*table, strict=True))
 
-    def row(statistic: str, found: Ceiling, level: str = "dataset") -> HumanCeiling:
-        line = signature(answers, c, statistic, level, found.n, resampled=False)  # type: ignore[arg-type]
+    def row(statistic: str, found: Ceiling, drawn: tuple[Ends, int], level: Level = "dataset") -> HumanCeiling:
+        ends, made = drawn
+        line = signature(answers, c, statistic, level, found.n, made=made)
         return HumanCeiling(
-            criterion=answers.criterion, statistic=statistic, level=level, value=found.value, each=found.each,
-            annotators=len(raters), n=found.n, signature=line,
+            criterion=answers.criterion, statistic=statistic, level=level, value=found.value, interval=ends,
+            each=found.each, annotators=len(raters), n=found.n, signature=line,
         )  # fmt: skip
 
     if answers.kind != "number":
         found = leave_one_out_labels(table)
-        yield row("accuracy", found)
-        kind = "ordinal" if answers.order else "nominal"
+        yield row("accuracy", found, of_labels(answers, c))
+        kind: Metric = "ordinal" if answers.order else "nominal"
     else:
         numbers = np.array([floats(rater) for rater in raters]).T
         for name in c.coefficients:
@@ -43,10 +45,10 @@ def ceilings(answers: Answers, conventions: Conventions) -> Iterator[HumanCeilin
             found = leave_one_out(
                 numbers, coefficient=name, level=level, group=answers.group, system=answers.system, constant=c.constant
             )  # fmt: skip
-            yield row(name, found, level)
+            yield row(name, found, of_numbers(answers, numbers, name, c), level)
         kind = "interval"
-    value = krippendorff_alpha(raters, kind, answers.order)  # type: ignore[arg-type]
-    yield row(f"alpha-{kind}", Ceiling(value, (), found.n))
+    value = krippendorff_alpha(raters, kind, answers.order)
+    yield row(f"alpha-{kind}", Ceiling(value, (), found.n), of_alpha(answers, kind, c))
 
 
 def system_pairs(numbers: Numbers) -> Iterator[SystemPairs]:
@@ -73,10 +75,11 @@ def system_pairs(numbers: Numbers) -> Iterator[SystemPairs]:
         found = ranked_pairs(human, said, group, system, rule=rule, close="adjacent")
         n = int(known.sum())
         more, c = (f"ahead-by:{rule}", "close:adjacent"), numbers.conventions
-        line = signature(answers, c, "system-pairs", "dataset", n, *more, resampled=False)
+        line = signature(answers, c, "system-pairs", "dataset", n, *more, made=0)
         yield SystemPairs(
-            criterion=answers.criterion, metric=name, systems=len(np.unique(system)), right=found.right,
-            pairs=found.pairs, close_right=found.close_right, close_pairs=found.close_pairs, n=n, signature=line,
+            criterion=answers.criterion, metric=name, systems=len(np.unique(system)), rule=rule,
+            right=found.right, pairs=found.pairs, close_right=found.close_right, close_pairs=found.close_pairs, n=n,
+            signature=line,
         )  # fmt: skip
 
 

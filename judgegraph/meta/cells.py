@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.meta.judgements import Answer, Kind
 from judgegraph.types import Verdict
 
-MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))  # of numbers; of labels only an empty cell
+MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))  # unless it is one of people's labels
+NOTHING = MISSING - {"none", "-"}  # never a label of people but by an order: these two may well be some
 WORDS: Mapping[str, Verdict] = {
     **dict.fromkeys(("a", "[[a]]", "first", "output", "response 1", "response1", "output_1", "model_a", "a wins"), "A"),
     **dict.fromkeys(("b", "[[b]]", "second", "rival", "response 2", "response2", "output_2", "model_b", "b wins"), "B"),
@@ -19,6 +20,7 @@ WORDS: Mapping[str, Verdict] = {
 }  # type: ignore[dict-item, unused-ignore]
 MOST = 1e100  # of a number, so that sums of squares stay numbers
 _NUMBER = re.compile(r"[+-]?(\d{1,300}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+_FIGURE = re.compile(r"[+-]?\d{1,9}([.,]\d{1,9})?\s?(%|/\s?\d{1,9}|)")  # such as 1,5 and 4/5: meant as a number
 SWAPPED: Mapping[Answer, Answer] = {"A": "B", "B": "A"}
 
 
@@ -47,9 +49,12 @@ def word(cell: Any) -> str:
     return str(cell).lower() if isinstance(cell, bool) else str(cell).strip()
 
 
-def said(cell: Any, kind: Kind) -> bool:
-    """Whether something is said at all, readable or not."""
-    return not (empty(cell) or (kind == "number" and isinstance(cell, str) and cell.strip().casefold() in MISSING))
+def said(cell: Any, words: Container[str] = ()) -> bool:
+    """Whether something is said at all, readable or not; NA and the like say nothing, unless they are among `words`."""
+    if not isinstance(cell, str):
+        return not empty(cell)
+    key = cell.strip().casefold()
+    return key not in MISSING or key in words
 
 
 def verdict_words(given: Mapping[str, Verdict], cells: Iterable[Any], where: str) -> dict[str, Answer]:
@@ -75,17 +80,22 @@ def kind_of(cells: Iterable[Any], where: str) -> Kind:
     """What people's judgements are, by how they are written.
 
     Raises:
-        ConfigError: numbers and words are mixed.
+        ConfigError: numbers and words are mixed, or words are meant as numbers.
     """
     numbers: dict[str, Any] = {}
     words: dict[str, Any] = {}
     for cell in cells:
-        if said(cell, "number"):
+        if said(cell):
             (numbers if number(cell) is not None else words).setdefault(word(cell).casefold(), cell)
     if not words:
         return "number"
     if words.keys() <= WORDS.keys():
         return "verdict"
+    if not numbers and all(_FIGURE.fullmatch(key) for key in words):
+        raise ConfigError(
+            f"{where}: people's judgements are written as '{one_line(next(iter(words.values())), 30)}', which is no "
+            "number; write plain ones, such as 1.5 or 4, or say that they are labels: --kind label"
+        )
     if not numbers:
         return "label"
     one, other = one_line(next(iter(numbers.values())), 30), one_line(next(iter(words.values())), 30)
@@ -96,18 +106,18 @@ def kind_of(cells: Iterable[Any], where: str) -> Kind:
 
 
 def known_labels(order: Iterable[str], cells: Iterable[Any]) -> dict[str, Answer]:
-    """Casefolded label -> the label as it is spelt in the order, else as it is met first."""
+    """Casefolded label -> the label as it is spelt in the order, else as people spell it first."""
     found: dict[str, Answer] = {label.strip().casefold(): label.strip() for label in order}
     if not found:
         for cell in cells:
-            if not empty(cell):
+            if not empty(cell) and word(cell).casefold() not in NOTHING:
                 found.setdefault(word(cell).casefold(), word(cell))
     return found
 
 
 def answer(cell: Any, kind: Kind, words: Mapping[str, Answer]) -> Answer | None:
     """What a cell says; None where it cannot be read. Of labels, those that are not known are read as they are."""
-    if not said(cell, kind) or isinstance(cell, list | dict):
+    if not said(cell, words) or isinstance(cell, list | dict):
         return None
     if kind == "number":
         return number(cell)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judgegraph.errors import DataError, one_line
@@ -47,17 +47,21 @@ class Columns:
     swap_back: bool = False
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """Columns that every row has to fill."""
+        return tuple(name for name in (self.id, self.group, self.system, self.criterion) if name is not None)
+
+    @property
     def named(self) -> tuple[str, ...]:
         """All columns that are read."""
-        single = [name for name in (self.id, self.group, self.system, self.criterion) if name is not None]
-        return tuple(dict.fromkeys([*single, *self.human, *self.metrics, *self.exchanged.values()]))
+        return tuple(dict.fromkeys([*self.texts, *self.human, *self.metrics, *self.exchanged.values()]))
 
     def completed(self, known: Sequence[str], file: str) -> Columns:
         """With the obvious columns where none is named.
 
         Raises:
-            DataError: no column of people's judgements, or none of a metric, is named or obvious; an exchanged order
-                of a metric that is not compared.
+            DataError: no column of people's judgements, or none of a metric, is named or obvious; one is given twice;
+                an exchanged order of a metric that is not compared.
         """
         taken = set(self.named)
         found = {
@@ -75,6 +79,9 @@ class Columns:
             raise DataError(f"{file}: which column holds people's judgements? Name it with --human COLUMN; {has}")
         if not metrics:
             raise DataError(f"{file}: which column is compared with them? Name it with --metric COLUMN; {has}")
+        for option, names in (("--metric", metrics), ("--human", human)):
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise DataError(f"{file}: {option} '{one_line(twice[0], 60)}' is given twice")
         for name in self.exchanged:
             if name not in metrics:
                 raise DataError(f"{file}: exchanged order of '{one_line(name, 60)}', which is no --metric")
@@ -84,16 +91,22 @@ class Columns:
         )  # fmt: skip
 
 
-def refuse_unknown(wanted: Iterable[str], met: set[str], known: Sequence[str], file: str) -> None:
-    """Refuse columns that no row has, with what they may be called.
+def refuse_unknown(
+    wanted: Iterable[str], met: Collection[str], known: Collection[str], where: str, what: str = "table"
+) -> None:  # fmt: skip
+    """Refuse columns that are not met, with what they may be called among the known ones.
 
     Raises:
         DataError: there are some.
     """
     for name in wanted:
         if name not in met:
-            same = [c for c in known if c.casefold() == name.casefold()]
-            near = same or difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean '{one_line(near[0], 60)}'?" if near else "."
             has = one_line(", ".join(known), 200)
-            raise DataError(f"{file}: no column '{one_line(name, 60)}'{hint} The table has {has}")
+            raise DataError(f"{where}: no column '{one_line(name, 60)}'{near(name, known)} The {what} has {has}")
+
+
+def near(name: str, known: Collection[str]) -> str:
+    """How a sentence on an unknown name goes on: with the one that may have been meant, if there is one."""
+    same = [c for c in known if c.casefold() == name.casefold()]
+    found = same or difflib.get_close_matches(name, list(known), 1)
+    return f"; did you mean '{one_line(found[0], 60)}'?" if found else "."

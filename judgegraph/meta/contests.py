@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from judgegraph.errors import ConfigError
 from judgegraph.meta.annotators import people, rule_of
-from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.conventions import Conventions, Unreadable
 from judgegraph.meta.duplicates import single
 from judgegraph.meta.entrants import Entrants
-from judgegraph.meta.judgements import Answer, Judgements
-from judgegraph.stats.arrays import Floats
+from judgegraph.meta.judgements import Answer
+from judgegraph.stats.arrays import Codes, Floats
 from judgegraph.stats.matches import Matches
 
 PEOPLE = "people"
+MOST = 5_000_000  # comparisons of one judge: more do not fit into memory
 WON = {"A": 1.0, "B": 0.0, "tie": 0.5}
 
 
@@ -26,9 +27,9 @@ class Contest:
     """One judge by one criterion.
 
     Attributes:
-        judge: a metric, or "people". matches: of all systems, in the order of their names. unread: answers that are
-            missing. alike: pairs of a system with itself, left out.
-        rule: how the annotators were taken together.
+        judge: a metric, or "people". matches: of all systems, in the order of their names; units are numbered alike
+            for all judges. unread: answers that are missing. alike: pairs of a system with itself, left out.
+        rule: how the annotators were taken together. unreadable: what a missing answer counted as.
         means, counts: (n,) of each system, where items are scored: its mean score and how many there were.
     """
 
@@ -38,6 +39,7 @@ class Contest:
     unread: int
     alike: int = 0
     rule: str = "single"
+    unreadable: Unreadable = "drop"
     means: Floats | None = None
     counts: Floats | None = None
 
@@ -46,11 +48,12 @@ def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
     """People's contest, where they judged, then each metric's.
 
     Raises:
-        DataError: doubled records that are refused; ConfigError: no such annotator.
+        DataError: doubled records that are refused; ConfigError: no such annotator, or too many comparisons.
     """
-    one = entrants.judged
     if entrants.rivals is None:
-        one, _ = single(one, conventions.duplicates)
+        one, _ = single(entrants.judged, conventions.duplicates)
+        entrants = replace(entrants, judged=one)
+    one = entrants.judged
     judges: dict[str, tuple[Sequence[Answer | None], Sequence[Answer | None]]] = {}
     judged = people(one, conventions)
     if any(answer is not None for answer in judged):
@@ -59,68 +62,109 @@ def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
         other = one.exchanged.get(name, ())
         judges[f"{name} (a metric)" if name == PEOPLE else name] = (answers, other)
     made = _of_scores if entrants.rivals is None else _of_pairs
-    return [made(entrants, one, name, *answers, conventions) for name, answers in judges.items()]
+    table = _Table.of(entrants)
+    rule = rule_of(one, conventions)
+    return _numbered([
+        replace(made(table, name, *answers, conventions), criterion=one.criterion, rule=rule)
+        for name, answers in judges.items()
+    ])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The columns that all judges share, as codes.
+
+    Attributes:
+        system, rival: of each item; rival: as system where there is none. unit: its document, or itself.
+    """
+
+    names: tuple[str, ...]
+    system: Codes
+    rival: Codes
+    unit: Codes
+
+    @classmethod
+    def of(cls, entrants: Entrants) -> _Table:
+        one = entrants.judged
+        assert one.systems is not None
+        rivals = entrants.rivals or one.systems
+        names = tuple(sorted({*one.systems, *rivals}))
+        of = {name: code for code, name in enumerate(names)}
+        units: Sequence[object] = one.groups or (one.ids if entrants.rivals is None else range(len(one)))
+        return cls(names, _codes(one.systems, of), _codes(rivals, of), _codes(units, _places(units)))
+
+
+def _places(names: Sequence[object]) -> dict[object, int]:
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
+
+
+def _codes(names: Sequence[object], of: Mapping[Any, int]) -> Codes:
+    return np.array([of[name] for name in names], dtype=np.intp)
 
 
 def _of_scores(
-    entrants: Entrants, one: Judgements, judge: str, answers: Sequence[Answer | None], _: Sequence[Answer | None],
-    conventions: Conventions,
+    table: _Table, judge: str, answers: Sequence[Answer | None], _: Sequence[Answer | None], conventions: Conventions
 ) -> Contest:  # fmt: skip
     """Within each document the higher score wins. Without documents, items of one id are of one."""
-    assert one.systems is not None
-    names = tuple(sorted(set(one.systems)))
-    codes = {name: code for code, name in enumerate(names)}
-    zero = 0.0 if conventions.unreadable == "zero" else None
-    values = [zero if answer is None else answer for answer in answers]
-    groups: dict[str, list[tuple[int, float]]] = {}
-    totals, counts = np.zeros(len(names)), np.zeros(len(names))
-    for system, group, value in zip(one.systems, one.groups or one.ids, values, strict=True):
-        if isinstance(value, float | int):
-            groups.setdefault(group, []).append((codes[system], float(value)))
-            totals[codes[system]] += value
-            counts[codes[system]] += 1
+    zero = 0.0 if conventions.unreadable == "zero" else np.nan
+    scores = np.array([float(a) if isinstance(a, float | int) else zero if a is None else np.nan for a in answers])
+    known = np.flatnonzero(~np.isnan(scores))
+    system, score = table.system[known], scores[known]
+    counts = np.bincount(system, minlength=len(table.names)).astype(np.float64)
     with np.errstate(invalid="ignore"):
-        means = totals / counts
-    matches, rule = _matches(names, list(_games(groups.values()))), rule_of(one, conventions)
-    return Contest(one.criterion, judge, matches, sum(a is None for a in answers), 0, rule, means, counts)
+        means = np.bincount(system, score, minlength=len(table.names)) / counts
+    first, second = _games(table.unit[known], system)
+    x, y = score[first], score[second]
+    with np.errstate(invalid="ignore"):  # inf is as high as inf
+        equal = (x == y) | (np.abs(x - y) <= 1e-12 * np.maximum(1, np.maximum(np.abs(x), np.abs(y))))
+    matches = Matches(
+        table.names, system[first], system[second], np.where(equal, 0.5, (x > y) * 1.0), table.unit[known][first]
+    )
+    unreadable: Unreadable = "zero" if conventions.unreadable == "zero" else "drop"
+    unread = sum(answer is None for answer in answers)
+    return Contest("", judge, matches, unread, unreadable=unreadable, means=means, counts=counts)
 
 
-def _games(groups: Iterable[Sequence[tuple[int, float]]]) -> Iterator[tuple[int, int, float, int]]:
-    """(system, other, won, document) of every two items of one document."""
-    for unit, group in enumerate(groups):
-        for (a, x), (b, y) in combinations(group, 2):
-            if a != b:
-                yield a, b, 0.5 if math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12) else float(x > y), unit
+def _games(unit: Codes, system: Codes) -> tuple[Codes, Codes]:
+    """Every two items of one document that are of different systems.
+
+    Raises:
+        ConfigError: there are too many.
+    """
+    order = np.argsort(unit, kind="stable")
+    sizes = np.bincount(unit)
+    starts = np.cumsum(sizes) - sizes
+    if (total := int((sizes * (sizes - 1) // 2).sum())) > MOST:
+        raise ConfigError(f"{total:,} comparisons of two outputs for one document; at most {MOST:,} are ranked")
+    found = [np.empty((2, 0), dtype=np.intp)]
+    for many in np.unique(sizes[sizes > 1]):
+        rows = order[starts[sizes == many][:, None] + np.arange(many)]
+        found.append(np.stack([rows[:, side].ravel() for side in np.triu_indices(int(many), 1)]))
+    first, second = np.concatenate(found, axis=1)
+    other = system[first] != system[second]
+    return first[other], second[other]
 
 
 def _of_pairs(
-    entrants: Entrants, one: Judgements, judge: str, answers: Sequence[Answer | None],
-    exchanged: Sequence[Answer | None], conventions: Conventions,
+    table: _Table, judge: str, answers: Sequence[Answer | None], exchanged: Sequence[Answer | None],
+    conventions: Conventions,
 ) -> Contest:  # fmt: skip
     """Each verdict is a comparison, in either order; what people or a metric did not answer is left out, or a tie."""
-    assert one.systems is not None
-    assert entrants.rivals is not None
-    names = tuple(sorted({*one.systems, *entrants.rivals}))
-    codes = {name: code for code, name in enumerate(names)}
-    missing = "tie" if conventions.unreadable == "tie" and judge != PEOPLE else None
-    units = {name: unit for unit, name in enumerate(dict.fromkeys(one.groups))} if one.groups else None
-    rows, unread, alike = [], 0, 0
-    for at, (system, rival) in enumerate(zip(one.systems, entrants.rivals, strict=True)):
-        said = [column[at] for column in (answers, exchanged) if column]
-        unread += sum(answer is None for answer in said)
-        if system == rival:
-            alike += 1
-            continue
-        unit = at if units is None or one.groups is None else units[one.groups[at]]
-        found = [WON[str(answer or missing)] for answer in said if answer or missing]
-        rows += [(codes[system], codes[rival], won, unit) for won in found]
-    return Contest(one.criterion, judge, _matches(names, rows), unread, alike, rule_of(one, conventions))
+    unreadable: Unreadable = "tie" if conventions.unreadable == "tie" else "drop"
+    missing = 0.5 if unreadable == "tie" and judge != PEOPLE else np.nan
+    said = [column for column in (answers, exchanged) if column]
+    won = np.array([[missing if a is None else WON[str(a)] for a in column] for column in said])
+    unlike = table.system != table.rival
+    order, at = np.nonzero(~np.isnan(won) & unlike)
+    matches = Matches(table.names, table.system[at], table.rival[at], won[order, at], table.unit[at])
+    unread = sum(answer is None for column in said for answer in column)
+    return Contest("", judge, matches, unread, int((~unlike).sum()), unreadable=unreadable)
 
 
-def _matches(names: tuple[str, ...], rows: Sequence[tuple[int, int, float, int]]) -> Matches:
-    first, second, won, unit = zip(*rows, strict=True) if rows else ((), (), (), ())
-    codes = np.unique(np.array(unit, dtype=np.intp), return_inverse=True)[1].reshape(-1)
-    return Matches(
-        names, np.array(first, dtype=np.intp), np.array(second, dtype=np.intp), np.array(won, dtype=np.float64),
-        codes.astype(np.intp),
-    )  # fmt: skip
+def _numbered(found: Sequence[Contest]) -> list[Contest]:
+    """Units without gaps, and the same for all: what is drawn of one judge is drawn of each."""
+    met = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *(one.matches.units for one in found)]))
+    return [
+        replace(one, matches=replace(one.matches, unit=np.searchsorted(met, one.matches.units), total=len(met)))
+        for one in found
+    ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic_cost import POINT, Cost, cost_of
-from judgegraph.meta.critic_gain import Gain, correct, gains
+from judgegraph.meta.critic_gain import correct, gains
+from judgegraph.meta.gain import Gain, MeanGain, mean_gain
 from judgegraph.meta.reviews import Critiques, Review, critiques
 from judgegraph.runtime.run import Run
 
@@ -27,7 +27,10 @@ class CriticOf:
         new_criteria: name -> samples for which the critic suggests it.
         rounds: number -> (scores in it, scores that it changed), of a critic that is asked repeatedly.
         gains: one for each criterion and statistic; empty where people judged nothing.
-        cost: None where the run's manifest does not tell it.
+        means: statistic -> mean gain over the criteria that have one, with its interval.
+        cost: None where the run's manifest does not tell it, and where it stands elsewhere: a critic over several
+            agents has one cost, which is told with the first of them.
+        together: all that the critic reviewed, where these are several and share its cost; else ().
     """
 
     critic: str
@@ -37,19 +40,18 @@ class CriticOf:
     new_criteria: dict[str, int]
     rounds: dict[int, tuple[int, int]]
     gains: tuple[Gain, ...]
+    means: dict[str, MeanGain]
     cost: Cost | None
-
-    def mean_gain(self, statistic: str) -> float | None:
-        """The mean difference over the criteria that have one."""
-        known = [g.difference for g in self.gains if g.statistic == statistic and not math.isnan(g.difference)]
-        return fmean(known) if known else None
+    together: tuple[str, ...] = ()
 
     def per_point(self) -> dict[str, dict[str, float | None]]:
-        """Statistic -> what one point (0.01) of its mean gain came to in calls, tokens and USD, where it gained."""
-        if self.cost is None:
+        """Statistic -> what one point (0.01) of its mean gain came to in calls, tokens and USD.
+
+        Only of a gain that is told from nothing, as noise has no price, and of a cost that is for this gain alone.
+        """
+        if self.cost is None or self.together:
             return {}
-        means = {name: self.mean_gain(name) for name in dict.fromkeys(g.statistic for g in self.gains)}
-        return {name: self.cost.per(mean / POINT) for name, mean in means.items() if mean is not None and mean > 0}
+        return {name: self.cost.per(mean.value / POINT) for name, mean in self.means.items() if mean.told}
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -60,8 +62,8 @@ class CriticOf:
             "rounds": [{"round": k, "scores": n, "changed": c} for k, (n, c) in sorted(self.rounds.items())],
             "distribution": distribution(self.reviews),
             "agreement": [gain.to_dict() for gain in self.gains],
-            "mean_gain": {name: self.mean_gain(name) for name in dict.fromkeys(g.statistic for g in self.gains)},
-            "cost": self.cost.to_dict() if self.cost else None,
+            "mean_gain": {name: mean.to_dict() for name, mean in self.means.items()},
+            "cost": self.cost.to_dict() if self.cost else None, "cost_together": list(self.together),
             "per_point": self.per_point(),
         }  # fmt: skip
 
@@ -95,18 +97,26 @@ def critic_worth(
     if not found.reviews:
         return None
     whose = dict.fromkeys((review.critic, review.reviewed) for review in found.reviews.values())
-    return CriticWorth(tuple(_critic(run, found, *who, chosen) for who in whose), chosen)
+    all_of = {critic: tuple(reviewed for one, reviewed in whose if one == critic) for critic, _ in whose}
+    return CriticWorth(tuple(_critic(run, found, *who, all_of[who[0]], chosen) for who in whose), chosen)
 
 
-def _critic(run: Run, found: Critiques, critic: str, reviewed: str, conventions: Conventions) -> CriticOf:
+def _critic(
+    run: Run, found: Critiques, critic: str, reviewed: str, all_of: tuple[str, ...], conventions: Conventions
+) -> CriticOf:
     reviews = tuple(r for r in found.reviews.values() if (r.critic, r.reviewed) == (critic, reviewed))
     known = [gain for review in reviews for gain in gains(review.criterion, review.pairs, conventions)]
     correct(known, conventions)
     rounds = {number: (n, changed) for number, (n, changed) in found.rounds.get(critic, {}).items()}
     new = dict(found.new_criteria.get(critic, {}))
     new = dict(sorted(new.items(), key=lambda pair: (-pair[1], pair[0])))
-    cost = cost_of(run.manifest, critic)
-    return CriticOf(critic, reviewed, found.samples[critic], reviews, new, rounds, tuple(known), cost)
+    by_name = {name: [g for g in known if g.statistic == name] for name in dict.fromkeys(g.statistic for g in known)}
+    means = {name: mean_gain(mine, conventions.confidence) for name, mine in by_name.items()}
+    cost = cost_of(run.manifest, critic) if reviewed == all_of[0] else None
+    return CriticOf(
+        critic, reviewed, found.samples[critic], reviews, new, rounds, tuple(known),
+        {name: mean for name, mean in means.items() if mean is not None}, cost, all_of if len(all_of) > 1 else (),
+    )  # fmt: skip
 
 
 def _row(review: Review) -> dict[str, Any]:

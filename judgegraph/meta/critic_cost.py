@@ -17,7 +17,8 @@ class Cost:
 
     Attributes:
         nodes: of the graph, that are the critic. calls: it asked for, found: those of them that cost nothing here, as a
-            ledger had the reply or another sample was asking for the same.
+            ledger had the reply or another sample was asking for the same; what the run itself had paid for before it
+            was stopped counts once.
         prompt_tokens, completion_tokens, usd: of all calls: those of the paid ones, and as much again for each found
             one as a paid one took on average. None where none was paid for, or of usd no price is known.
         share: of the run's calls that were paid for, 0 to 1; None where none was.

@@ -8,17 +8,23 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
 
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.meta.answers import at
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.numbers import Numbers
 from judgegraph.meta.result import NONE, Difference, Ends, Test
-from judgegraph.meta.signatures import signature
-from judgegraph.stats.arrays import Coefficient
+from judgegraph.meta.signatures import signature, unit_of
+from judgegraph.stats.arrays import Coefficient, Floats, Level
 from judgegraph.stats.coefficients import coefficient as plain
 from judgegraph.stats.paired import TestResult, corrected, permutation_test, steiger, williams
 from judgegraph.stats.power import labels_needed
+from judgegraph.stats.rows import of_groups
+
+Bools = NDArray[np.bool_]
+POWER = 0.8
 
 
 def pairs(metrics: Sequence[str], against: str | None) -> list[tuple[str, str]]:
@@ -36,7 +42,10 @@ def pairs(metrics: Sequence[str], against: str | None) -> list[tuple[str, str]]:
 
 
 def differences(numbers: Numbers, against: str | None = None) -> Iterator[Difference]:
-    """Each pair of metrics by each coefficient, over the items where both have a number."""
+    """Each pair of metrics by each coefficient, over the items where both have a number.
+
+    At group level over the documents where both have a coefficient, unless those without one count as 0.
+    """
     for a, b in pairs(list(numbers.metrics), against):
         for coefficient in numbers.conventions.coefficients:
             yield _difference(numbers, a, b, coefficient)
@@ -46,39 +55,82 @@ def _difference(numbers: Numbers, a: str, b: str, coefficient: Coefficient) -> D
     c, answers = numbers.conventions, numbers.answers
     level = c.level_of(coefficient)
     x, y = numbers.counted(a), numbers.counted(b)
-    both = ~np.isnan(x) & ~np.isnan(y)
+    both = _shared(numbers, x, y, coefficient, level)
+    n = int(both.sum())
     x, y = np.where(both, x, np.nan), np.where(both, y, np.nan)
     values = [numbers.estimate(coefficient, side).value for side in (x, y)]
+    ends, spread = _interval(numbers, (a, b), coefficient, both)
     tests: list[Test] = []
-    needed = None
+    needed, gone_through = None, ""
     if not any(math.isnan(value) for value in values):
         found = permutation_test(
             numbers.human[both], x[both], y[both], coefficient=coefficient, level=level, group=at(answers.group, both),
             system=at(answers.system, both), constant=c.constant, permutations=c.permutations, seed=c.seed,
         )  # fmt: skip
         tests.append(_test(found))
+        gone_through = permutations(found)
         if (coefficient, level) == ("pearson", "dataset"):
-            n, between = int(both.sum()), plain("pearson", x[both], y[both])
+            between = plain("pearson", x[both], y[both])
             tests += [_test(test(values[0], values[1], between, n)) for test in (williams, steiger)]
-            needed = labels_needed(values[0], values[1], between, alpha=1 - c.confidence)
-    n = int(both.sum())
-    more = (f"permutations:{c.permutations}", f"correction:{c.correction}")
+            alpha = 1 - c.confidence
+            if unit_of(answers, c, level) == "item":
+                needed = labels_needed(values[0], values[1], between, alpha=alpha)
+            else:
+                needed = needed_of_spread(values[0] - values[1], spread, n, alpha)
+    more = (*((gone_through,) if gone_through else ()), f"correction:{c.correction}")
     return Difference(
         criterion=answers.criterion, a=a, b=b, statistic=coefficient, level=level, n=n, value_a=values[0],
-        value_b=values[1], interval=_interval(numbers, a, b, coefficient), tests=tuple(tests), needed=needed,
+        value_b=values[1], interval=ends, tests=tuple(tests), needed=needed,
         signature=signature(answers, c, coefficient, level, n, *more),
     )  # fmt: skip
 
 
-def _interval(numbers: Numbers, a: str, b: str, coefficient: Coefficient) -> Ends:
+def _shared(numbers: Numbers, x: Floats, y: Floats, coefficient: Coefficient, level: Level) -> Bools:
+    """The items that say something of both metrics."""
+    both: Bools = ~np.isnan(x) & ~np.isnan(y)
+    group = at(numbers.answers.group, both)
+    if level == "group" and numbers.conventions.constant == "skip" and group is not None and len(group):
+        code = np.unique(group, return_inverse=True)[1].astype(np.intp)
+        each = [of_groups(numbers.human[both], side[both], code, [coefficient])[0] for side in (x, y)]
+        both[both] = ~np.isnan(each[0] + each[1])[code]
+    return both
+
+
+def _interval(numbers: Numbers, names: tuple[str, str], coefficient: Coefficient, both: Bools) -> tuple[Ends, float]:
+    """The ends of the difference's interval, and its standard deviation."""
     level = numbers.conventions.level_of(coefficient)
-    drawn = numbers.resampled([a, b], level)
-    if drawn is None:
-        return NONE
-    names, sample = drawn
-    place = numbers.levels()[level].index(coefficient)
-    found = sample.difference(names.index(a), names.index(b), place, numbers.conventions.confidence)
-    return found.low, found.high
+    drawn = numbers.resampled(names, level, both)
+    if drawn is None or drawn[1].units < 2:
+        return NONE, math.nan
+    order, sample = drawn
+    c, (a, b) = numbers.levels()[level].index(coefficient), (order.index(name) for name in names)
+    found = sample.difference(a, b, c, numbers.conventions.confidence)
+    apart = sample.values[a, c] - sample.values[b, c]
+    known = apart[~np.isnan(apart)]
+    return (found.low, found.high), float(known.std()) if len(known) > 1 else math.nan
+
+
+def permutations(found: TestResult) -> str:
+    """What was gone through, for the signature; "" where nothing was."""
+    if not found.made:
+        return ""
+    every = found.n < 60 and found.made == 2**found.n
+    return f"permutations:{'all ' if every else ''}{found.made}"
+
+
+def needed_of_spread(apart: float, spread: float, n: int, alpha: float) -> int | None:
+    """Items, in documents as long as these, with which a difference like this is found with a chance of 80 %.
+
+    Args:
+        apart: the difference. spread: its standard deviation over samples of n items in documents.
+
+    Returns:
+        None where there is no difference, or no spread is known.
+    """
+    if not apart or not spread > 0:
+        return None
+    reach = float(stats.norm.isf(alpha / 2) + stats.norm.ppf(POWER))
+    return math.ceil(n * (reach * spread / apart) ** 2)
 
 
 def _test(found: TestResult) -> Test:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from judgegraph.errors import DataError, one_line
 from judgegraph.meta.conventions import Duplicates
 from judgegraph.meta.judgements import Answer, Judgements
+from judgegraph.meta.means import mean
 
 Cell = TypeVar("Cell")
 
@@ -83,9 +84,9 @@ def _meant(judgements: Judgements, places: Sequence[Sequence[int]]) -> Judgement
 def _annotators(records: Sequence[tuple[Answer, ...]]) -> tuple[Answer, ...]:
     width = max(map(len, records))
     means = [_mean(record[k] for record in records if len(record) > k) for k in range(width)]
-    return tuple(math.nan if mean is None else mean for mean in means)
+    return tuple(math.nan if one is None else one for one in means)
 
 
 def _mean(answers: Iterable[Answer | None]) -> float | None:
-    known = [value for value in answers if isinstance(value, float | int) and not math.isnan(value)]
-    return math.fsum(known) / len(known) if known else None
+    known = [float(value) for value in answers if isinstance(value, float | int) and not math.isnan(value)]
+    return mean(known) if known else None

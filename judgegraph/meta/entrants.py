@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.meta.columns import refuse_unknown
 from judgegraph.meta.judgements import Judgements, Kind
 from judgegraph.meta.raw import Raw
 from judgegraph.meta.run_answers import Told, told
 from judgegraph.meta.table import read_table
 from judgegraph.runtime.item import Item
+from judgegraph.runtime.load import READERS, load
 from judgegraph.runtime.run import Run
 from judgegraph.types import Verdict
 
@@ -37,12 +41,16 @@ def of_table(
         rival: column of the second system: rows are pairs then, judged by verdicts.
 
     Raises:
-        ConfigError: no column of systems. DataError: as of `read_table`.
+        ConfigError: no column of systems. DataError: no such column, and as of `read_table`.
     """
     columns |= {"human": tuple(human) or tuple(metrics), "metrics": tuple(metrics) or tuple(human)[:1]}
     if rival is not None:
         columns["kind"] = "verdict"
-    found = read_table(path, None, group=group, **columns)
+    try:
+        found = read_table(path, None, group=group, **columns)
+    except DataError:
+        _refuse_misspelt(path, [columns.get("system"), rival, group, columns.get("id"), columns.get("criterion")])
+        raise
     for one in found:
         if one.systems is None:
             raise ConfigError(f"{one_line(path)}: which column holds the systems? Name it with --system COLUMN")
@@ -52,8 +60,25 @@ def of_table(
         found = [replace(one, metrics={}, statuses={}) for one in found]
     if rival is None:
         return [Entrants(one) for one in found]
-    others = [one.groups for one in read_table(path, None, group=rival, **columns)]
+    try:
+        others = [one.groups for one in read_table(path, None, group=rival, **columns)]
+    except DataError:
+        _refuse_misspelt(path, [rival])
+        raise
     return [Entrants(one, other) for one, other in zip(found, others, strict=True)]
+
+
+def _refuse_misspelt(path: str | os.PathLike[str], wanted: Sequence[str | None]) -> None:
+    """A name that is in no first row is no empty cell of it.
+
+    Raises:
+        DataError: one of them is.
+    """
+    first = next((row for _, row in READERS[load(path).format](Path(path))), None)
+    if isinstance(first, dict):
+        names = [name for name in wanted if name is not None]
+        met = {name for name in names if name in first or name.partition(".")[0] in first}
+        refuse_unknown(names, met, list(first), one_line(path))
 
 
 def of_run(
@@ -67,18 +92,29 @@ def of_run(
         metrics: only these agents.
 
     Raises:
-        ConfigError: a sample without its system, or nothing that ranks.
+        ConfigError: a sample without its system, no such agent, or nothing that ranks.
     """
     items = [(item, told(item, stages, assistants=False)) for item in run.items]
     names: dict[str, str] = {}
     for _, said in items:
         for name in said.names:
             names.setdefault(name.casefold(), name)
+    _refuse_unknown_agents(metrics, items)
     found = [_criterion(name, key, items, (system, rival, group), metrics, verdicts) for key, name in names.items()]
     kept = [one for one in found if one is not None]
     if not kept:
         raise ConfigError("nothing ranks the systems: the run has no scores that are numbers, and no verdicts of pairs")
     return kept
+
+
+def _refuse_unknown_agents(wanted: Sequence[str], items: Sequence[tuple[Item, Told]]) -> None:
+    known = list(dict.fromkeys(m for _, said in items for found in said.by.values() for m in found))
+    for name in wanted:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean '{one_line(near[0], 60)}'?" if near else "."
+            has = one_line(", ".join(known), 200) or "none that scored or compared"
+            raise ConfigError(f"no agent '{one_line(name, 60)}' in the run{hint} It has {has}")
 
 
 def _criterion(

@@ -1,23 +1,28 @@
-"""Of a run, which metrics can be held against what people said: numbers, labels and verdicts do not mix."""
+"""What can be held against what people said: numbers, labels and verdicts do not mix, and an annotator may lack."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from judgegraph.errors import one_line
-from judgegraph.meta.cells import kind_of, said
-from judgegraph.meta.judgements import Kind
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.meta.annotators import width
+from judgegraph.meta.cells import kind_of, known_labels, said
+from judgegraph.meta.judgements import Judgements, Kind
 from judgegraph.meta.raw import Raw
+from judgegraph.meta.vocabulary import listed, strange
 from judgegraph.types import Verdict
 
 SIDES = ("A", "B", "tie")
 
 
-def fitted(raw: Raw, verdicts: Mapping[str, Verdict] | None, labelled: bool = False) -> tuple[Kind, list[str]]:
+def fitted(
+    raw: Raw, verdicts: Mapping[str, Verdict] | None, order: Sequence[str] = (), labelled: bool = False
+) -> tuple[Kind, list[str]]:  # fmt: skip
     """What people's judgements are; metrics of another kind leave `raw`, and are named in a line each.
 
     Args:
+        order: of the labels, where it is known.
         labelled: the criterion has a scale of labels, whatever these look like.
 
     Raises:
@@ -44,7 +49,40 @@ def fitted(raw: Raw, verdicts: Mapping[str, Verdict] | None, labelled: bool = Fa
             notes.append(f"{what} gave {own}s where people gave {kind}s, left out")
     if kind != "verdict":
         raw.exchanged.clear()
-    return kind, notes
+    return kind, notes + (_strangers(raw, order) if kind == "label" else [])
+
+
+def with_annotator(judged: Sequence[Judgements], rule: str | int) -> tuple[list[Judgements], list[str]]:
+    """The criteria that have an n-th annotator, where only this one counts; the others in a line each.
+
+    Raises:
+        ConfigError: none has.
+    """
+    found, notes = [], []
+    for one in judged:
+        if isinstance(rule, int) and 0 < width(one) < rule:
+            of = f"{one_line(one.criterion, 60)}: " if one.criterion else ""
+            are = "is one" if width(one) == 1 else f"are {width(one)}"
+            notes.append(f"{of}the annotator {rule} is wanted, and there {are}")
+        else:
+            found.append(one)
+    if notes and not found:
+        raise ConfigError(f"annotators: {'; '.join(notes[:6])}")
+    return found, [f"{note}, left out" for note in notes]
+
+
+def _strangers(raw: Raw, order: Sequence[str]) -> list[str]:
+    """Metrics whose labels are of something else leave, too: an assistant may well tell languages, say."""
+    labels = known_labels(order, (cell for cells in raw.human for cell in cells))
+    notes = []
+    for name in [name for name, cells in raw.metrics.items() if strange(cells, labels)]:
+        said_first = next(cell for cell in raw.metrics.pop(name) if said(cell, labels))
+        del raw.statuses[name]
+        what = f"{one_line(raw.criterion, 60)}: {one_line(name, 60)}"
+        notes.append(
+            f"{what} never says one of people's labels ({listed(labels)}), but '{one_line(said_first, 40)}', left out"
+        )
+    return notes
 
 
 def _kind(cells: Sequence[Any]) -> Kind | None:
@@ -66,4 +104,4 @@ def _sides(people: Sequence[Any]) -> bool:
 
 
 def _words(people: Sequence[Any]) -> Iterator[str]:
-    return (str(cell).strip().casefold() for cell in people if said(cell, "number"))
+    return (str(cell).strip().casefold() for cell in people if said(cell))

@@ -31,6 +31,7 @@ class Judgements:
         statuses: metric -> per item why there is no answer ("refused", "truncated", ...), "ok" where there is one.
         groups, systems: of the items (document, dialogue; generator), None where there are none.
         label_order: of ordinal labels, least first; () where they have no order.
+        notes: what to know of how they were read.
     """
 
     criterion: str
@@ -43,6 +44,7 @@ class Judgements:
     groups: tuple[str, ...] | None = None
     systems: tuple[str, ...] | None = None
     label_order: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         held = [self.human, *self.metrics.values(), *self.exchanged.values(), *self.statuses.values()]

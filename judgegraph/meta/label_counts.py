@@ -37,12 +37,26 @@ def alpha(table: Floats) -> float:
     return 1 - float(n - 1) * float(n - np.trace(both)) / expected if expected else float("nan")
 
 
-def f1(table: Floats, classes: int) -> float:
-    """Macro F1 over the first classes, those of people."""
+def ordinal_alpha(table: Floats) -> float:
+    """Krippendorff's alpha of two raters whose classes stand in their order; nan where nothing varies."""
+    both = table + table.T
+    n, each = both.sum(), both.sum(axis=0)
+    place = np.cumsum(each) - each / 2  # mean rank, but for a constant
+    apart = np.subtract.outer(place, place) ** 2
+    expected = float(each @ apart @ each)
+    return 1 - float(n - 1) * float((both * apart).sum()) / expected if expected else float("nan")
+
+
+def macro(table: Floats, classes: int) -> tuple[float, float, float]:
+    """Macro precision, recall and F1 over the first classes, those of people."""
     right, wanted, given = np.diag(table)[:classes], table.sum(axis=1)[:classes], table.sum(axis=0)[:classes]
     met = wanted > 0  # in a resample a class may be missing
-    each = 2 * right[met] / (given + wanted)[met]
-    return float(each.mean()) if len(each) else float("nan")
+    if not met.any():
+        return float("nan"), float("nan"), float("nan")
+    right, wanted, given = right[met], wanted[met], given[met]
+    each = right / np.where(given > 0, given, 1), right / wanted, 2 * right / (given + wanted)
+    precision, recall, f1 = (float(one.mean()) for one in each)
+    return precision, recall, f1
 
 
 def coded(columns: Sequence[Sequence[object]], classes: Sequence[object]) -> list[Codes]:

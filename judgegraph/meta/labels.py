@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from judgegraph.meta.answers import WRONG, Answers
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Answer
-from judgegraph.meta.label_draws import intervals
+from judgegraph.meta.label_draws import SHARES, intervals
 from judgegraph.meta.result import NONE, Ends, Row
 from judgegraph.meta.signatures import signature, unread_rule
 from judgegraph.stats.labels import accuracy, both_orders, cohen_kappa, krippendorff_alpha, macro
@@ -28,14 +28,14 @@ class Verdicts:
 
 
 def by_rule(answers: Answers, name: str, rule: str) -> Verdicts:
-    """A metric's columns by a rule for unread answers: "drop", "wrong", "tie", or "best" (what people say)."""
+    """A metric's columns by a rule for unread answers: "drop", "wrong", "tie", or "right" (what people say)."""
     first, second = answers.metrics[name], answers.exchanged.get(name)
     kept = range(len(answers))
     if rule == "drop":
         kept = [i for i in kept if first[i] is not None and (second is None or second[i] is not None)]  # type: ignore[assignment]
 
     def filled(column: Sequence[Answer | None]) -> tuple[Answer, ...]:
-        said = ((column[i], answers.human[i] if rule == "best" else RULES[rule]) for i in kept)
+        said = ((column[i], answers.human[i] if rule == "right" else RULES[rule]) for i in kept)
         return tuple(value if value is not None else other for value, other in said)  # type: ignore[misc]
 
     return Verdicts(
@@ -90,7 +90,7 @@ def _ways(answers: Answers, name: str, conventions: Conventions) -> dict[str, di
     columns = [answers.metrics[name], answers.exchanged.get(name, ())]
     if not any(value is None for column in columns for value in column):
         return {}
-    rules = ("drop", "wrong", *(("tie",) if answers.kind == "verdict" else ()), "best")
+    rules = ("drop", "wrong", *(("tie",) if answers.kind == "verdict" else ()), "right")
     return {
         rule: statistics(by_rule(answers, name, rule), answers.order, conventions.unread_equal) for rule in rules
     }  # fmt: skip
@@ -107,8 +107,10 @@ def _row(
         criterion=answers.criterion, metric=name, kind=answers.kind, statistic=statistic, value=value, interval=ends,
         n=n, units=n, judged=len(answers), unread=_unread(answers, name),
         failures={rule: found[statistic] for rule, found in ways.items()},
-        signature=signature(answers, conventions, statistic, "dataset", n, *more, resampled=not math.isnan(ends[0])),
-        notes=notes,
+        signature=signature(
+            answers, conventions, statistic, "dataset", n, *more, made=0 if math.isnan(ends[0]) else None,
+            wilson=statistic in SHARES,
+        ), notes=notes,
     )  # fmt: skip
 
 

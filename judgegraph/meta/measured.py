@@ -8,22 +8,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from judgegraph.stats.arrays import Codes, Floats
 from judgegraph.stats.bootstrap import resample
 from judgegraph.stats.intervals import interval
+from judgegraph.stats.shares import share_interval
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A number with its interval; nan where there is none. `method`: "wilson" or "bootstrap"."""
+    """A number with its interval, nan where there is none.
+
+    Attributes:
+        method: "wilson" or "bootstrap". units: how many were drawn, or count: groups where samples stand in some, else
+            samples; fewer than two have no interval but Wilson's of a share of single samples.
+    """
 
     value: float
     low: float
     high: float
     n: int
     method: str
+    units: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; what is undefined is null."""
@@ -41,18 +47,14 @@ class Drawing:
     def share(self, parts: Sequence[float], units: Codes | None = None) -> Measured:
         """The mean of numbers from 0 to 1, such as hits: Wilson's interval, which says something at 0 and 1 too.
 
-        Of parts between 0 and 1 it is too wide rather than too narrow: they vary less than hits with the same mean.
-        Where samples hang together it would be too narrow, and units are drawn instead.
+        Samples that hang together count as fewer; where each is a group of its own, as what they are.
         """
-        n = len(parts)
-        if not n:
-            return Measured(math.nan, math.nan, math.nan, 0, "wilson")
-        if units is not None:
-            return self.mean(parts, units)
-        p, z = math.fsum(parts) / n, float(norm.ppf((1 + self.confidence) / 2))
-        middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        low, high = ((middle + way * half) / (1 + z * z / n) for way in (-1, 1))
-        return Measured(p, max(0.0, low) if p else 0.0, min(1.0, high) if p < 1 else 1.0, n, "wilson")
+        column = np.array(parts, dtype=np.float64)
+        if not len(column):
+            return _nothing("wilson")
+        count = len(column) if units is None else len(np.unique(units))
+        found = share_interval(column, self.confidence, unit=None if count == len(column) else units)
+        return Measured(math.fsum(parts) / len(column), found.low, found.high, len(column), "wilson", count)
 
     def mean(self, values: Sequence[float], units: Codes | None = None) -> Measured:
         """Of values, by drawing samples, or the units that they stand in."""
@@ -60,15 +62,22 @@ class Drawing:
         return self.of(lambda index: column[index].mean() if len(index) else math.nan, len(column), units)
 
     def of(self, statistic: Callable[[Codes], float], n: int, units: Codes | None = None) -> Measured:
-        """Of any number that is computed from drawn items."""
+        """Of any number that is computed from drawn items; no interval where more draws lack it than lie in a tail."""
         if not n:
-            return Measured(math.nan, math.nan, math.nan, 0, "bootstrap")
+            return _nothing("bootstrap")
         value = float(statistic(np.arange(n)))
+        count = n if units is None else len(np.unique(units))
 
         def drawn(index: Codes) -> Floats:
             return np.array([statistic(index)])
 
+        if count < 2 or math.isnan(value):
+            return Measured(value, math.nan, math.nan, n, "bootstrap", count)
         values = resample(drawn, n, units=units, resamples=self.resamples, seed=self.seed)[0]
-        count = n if units is None else len(np.unique(units))
         found = interval(values, self.confidence, units=count)
-        return Measured(value, found.low, found.high, n, "bootstrap")
+        low, high = (math.nan, math.nan) if found.undefined > (1 - self.confidence) / 2 else (found.low, found.high)
+        return Measured(value, low, high, n, "bootstrap", count)
+
+
+def _nothing(method: str) -> Measured:
+    return Measured(math.nan, math.nan, math.nan, 0, method)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from judgegraph.meta.answers import Answers, at, floats
 from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.interval_notes import of_units, settled_ends
 from judgegraph.meta.result import NONE, Ends, Row
 from judgegraph.meta.signatures import signature, unit_of
 from judgegraph.stats.arrays import Coefficient, Floats, Level
@@ -53,12 +54,18 @@ class Numbers:
             found.setdefault(self.conventions.level_of(name), []).append(name)
         return found
 
-    def resampled(self, names: Sequence[str], level: Level) -> tuple[list[str], Resampled] | None:
+    def resampled(
+        self, names: Sequence[str], level: Level, among: NDArray[np.bool_] | None = None
+    ) -> tuple[list[str], Resampled] | None:
         """Draws over the items where all these metrics have numbers; those with the very same items are drawn along.
 
         None where nothing is to be drawn.
+
+        Args:
+            among: whether an item may count; None: all may.
         """
         known = ~np.isnan(np.sum([self.counted(name) for name in names], axis=0))
+        known = known if among is None else known & among
         if not self.conventions.resamples or known.sum() < 2:
             return None
         key = (known.tobytes(), level)
@@ -86,29 +93,34 @@ class Numbers:
         a, level = self.answers, self.conventions.level_of(coefficient)
         values = self.counted(name)
         found = self.estimate(coefficient, values)
-        ends, notes = self._interval(name, coefficient, level)
+        ends, made, notes = self._interval(name, coefficient, level)
         if math.isnan(found.value):
             notes = (self._undefined(values, level),)
         return Row(
             criterion=a.criterion, metric=name, kind="number", statistic=coefficient, value=found.value,
             interval=ends, level=level, n=found.n, units=found.units, skipped=found.skipped, judged=len(a),
             unread=a.unread[name], failures=self._failures(name, coefficient),
-            signature=signature(a, self.conventions, coefficient, level, found.n), notes=notes,
+            signature=signature(a, self.conventions, coefficient, level, found.n, made=made), notes=notes,
         )  # fmt: skip
 
-    def _interval(self, name: str, coefficient: Coefficient, level: Level) -> tuple[Ends, tuple[str, ...]]:
+    def _interval(self, name: str, coefficient: Coefficient, level: Level) -> tuple[Ends, int, tuple[str, ...]]:
+        """Its ends, the resamples that were made, and what to know of them."""
         drawn = self.resampled([name], level)
         if drawn is None:
-            return NONE, ()
+            return NONE, 0, ()
         names, sample = drawn
         m, c = names.index(name), self.levels()[level].index(coefficient)
         found, made = sample.interval(m, c, self.conventions.confidence), int(sample.made[m, c])
-        notes = (
-            [f"interval from {made:,} resamples, more would take too long"] if made < self.conventions.resamples else []
-        )
+        ranks = level == "system" and coefficient != "pearson"
+        notes = of_units(sample.units, unit_of(self.answers, self.conventions, level), ranks_of_systems=ranks)
+        if sample.units < 2:
+            return NONE, 0, tuple(notes)
+        if made < self.conventions.resamples:
+            notes.append(f"interval from {made:,} resamples, more would take too long")
         if 0 < found.undefined < 1:
             notes.append(f"undefined in {found.undefined:.1%} of the resamples, which are left out")
-        return (found.low, found.high), tuple(notes)
+        ends, more = settled_ends((found.low, found.high))
+        return ends, made, (*notes, *more)
 
     def _undefined(self, values: Floats, level: Level) -> str:
         known = ~np.isnan(values)
@@ -122,7 +134,11 @@ class Numbers:
         )
 
     def _failures(self, name: str, coefficient: Coefficient) -> dict[str, float]:
-        """The value if unread answers were left out, counted as 0, or stood in people's order, or against it."""
+        """The value if unread answers were left out, counted as 0, or stood against people's order, or in it.
+
+        The last two put them at the quantiles of the metric's own answers, and bound nothing: one number in their
+        place that the metric never gives may move it further.
+        """
         values = self.metrics[name]
         missing = np.isnan(values)
         if not missing.any():
@@ -131,7 +147,7 @@ class Numbers:
         ways = {"drop": values, "zero": zero}
         if not missing.all():
             ranks = np.searchsorted(np.sort(self.human), self.human[missing], side="right") / len(self.human)
-            for way, share in (("worst", 1 - ranks), ("best", ranks)):
+            for way, share in (("against people", 1 - ranks), ("with people", ranks)):
                 ways[way] = values.copy()
                 ways[way][missing] = np.quantile(values[~missing], share)
         return {way: self.estimate(coefficient, filled).value for way, filled in ways.items()}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.meta.columns import near
 from judgegraph.meta.fitting import fitted
 from judgegraph.meta.judgements import Judgements, Unjudged
 from judgegraph.meta.raw import Raw
@@ -15,6 +16,7 @@ from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
 from judgegraph.types import Verdict
 
+_LOST = {"group": "the bootstrap draws items (unit:item)", "system": "nothing is told of them"}
 OVER_ALL = ("verdict", "preference", "winner", "label")  # what people's "overall" is also called, of pairs
 
 
@@ -49,23 +51,27 @@ def read_run(
 
     Raises:
         Unjudged: no sample holds a judgement of people, or none of a criterion that was scored.
+        ConfigError: no such agent, or a sample without a key of meta that is named.
     """
     seen = [_seen(item, told(item, stages, assistants), group, system) for item in run.items]
+    _refuse_nobody(agents, seen)
     people = _names(name for one in seen for name in one.human)
     if not people:
         raise Unjudged(
             "no sample of the run holds people's judgements; give them as columns human.CRITERION (or -f "
             "human.CRITERION=COLUMN) when it is judged"
         )
-    found, notes = [], list(_without(people, seen))
+    found, notes = [], [*_without(people, seen), *_partly(seen)]
     for key, name in people.items():
         raw = _raw(name, key, seen, agents)
         scale = next((s.told.scales[key] for s in seen if key in s.told.scales), ())
-        kind, other = fitted(raw, verdicts, bool(scale))
+        judged = bool(raw.metrics)
+        kind, other = fitted(raw, verdicts, order or scale, bool(scale))
         notes += other
-        if not raw.metrics:
+        if not judged:
             who = "these agents" if agents else "the run"
             notes.append(f"{one_line(name, 60)}: people judged it, and {who} did not ({_stages(stages, seen)})")
+        if not raw.metrics:
             continue
         said = verdicts if kind == "verdict" else None
         found.append(raw.judgements(kind, said, (order or scale) if kind == "label" else ()))
@@ -82,7 +88,7 @@ def _stages(stages: Sequence[str], seen: Sequence[_Seen]) -> str:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What is kept of an item."""
+    """What is kept of an item. agents: whoever said something of it, at any stage."""
 
     id: str
     status: str
@@ -90,12 +96,32 @@ class _Seen:
     told: Told
     group: str | None
     system: str | None
+    agents: frozenset[str]
 
 
 def _seen(item: Item, said: Told, group: str | None, system: str | None) -> _Seen:
     meta = item.sample.meta
-    found = [_meta(meta, key, fallback, item.id) for key, fallback in ((group, "group"), (system, "system"))]
-    return _Seen(item.id, item.status, dict(item.sample.human), said, *found)
+    document, writer = _meta(meta, group, "group", item.id), _meta(meta, system, "system", item.id)
+    metrics = {m for by in (*said.by.values(), said.everywhere) for m in by}
+    agents = frozenset(map(_agent, metrics)) | {score.agent for score in item.scores}
+    return _Seen(item.id, item.status, dict(item.sample.human), said, document, writer, agents)
+
+
+def _refuse_nobody(agents: Sequence[str], seen: Sequence[_Seen]) -> None:
+    known = dict.fromkeys(sorted({name for one in seen for name in one.agents}))
+    for name in agents:
+        if name not in known:
+            hint, there = near(name, known), one_line(", ".join(known), 200) or "none"
+            raise ConfigError(f"the run has no agent '{one_line(name, 60)}'{hint} There are {there}")
+
+
+def _partly(seen: Sequence[_Seen]) -> Iterable[str]:
+    """Keys of meta that some samples have and others have not: these are not used, which is said."""
+    for name in ("group", "system"):
+        without = [one for one in seen if getattr(one, name) is None]
+        if 0 < len(without) < len(seen):
+            first = f"'{one_line(without[0].id, 60)}' first"
+            yield f"{len(without):,} of {len(seen):,} samples lack meta.{name} ({first}): no {name}s, {_LOST[name]}"
 
 
 def _meta(meta: Mapping[str, Any], key: str | None, fallback: str, id: str) -> str | None:

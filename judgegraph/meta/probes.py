@@ -67,11 +67,12 @@ def probe(
 
     "swap" exchanges output and rival; it needs pairs, and a method that writes `verdict`. "padded" judges copies that
     are longer and say no more: alone, or of pairs beside their own original, in both orders. "self" compares scores of
-    the judge's own model's outputs with people's; it judges nothing more, and needs `human` and `meta.system`. What a
-    probe cannot say of a method or data it says so, in `note`.
+    the judge's own model's outputs with those of others that people score alike; it judges nothing more, and needs
+    `human` and `meta.system`. What a probe cannot say of a method or data it says so, in `note`.
 
     The samples are judged first, then the copies, all as one run; they are held in memory. Shares have Wilson's
-    interval, all else a percentile bootstrap over samples; where every sample has a `meta.group`, both draw groups.
+    interval, all else a percentile bootstrap over samples; where every sample has a `meta.group`, groups are what
+    counts for both. One sample or group alone has no interval.
 
     Args:
         graph: a compiled graph, or what `judgegraph methods` lists, or a file of one's own.
@@ -91,25 +92,25 @@ def probe(
     with ExitStack() as stack:
         if settings.get("out") is None:
             settings["out"] = os.path.join(stack.enter_context(TemporaryDirectory(prefix="judgegraph-probe-")), "run")
-        run, seen, extra = _judged(made, held, probes, kinds, settings)
+        run, seen, words = _judged(made, held, probes, kinds, settings)
     drawing, units = Drawing(confidence, resamples, seed), _groups(held)
     found: dict[str, Any] = {}
     if "swap" in probes:
-        found["swap"] = swapped(seen, units, drawing, ORIGINAL)
+        found["swap"] = swapped(seen, words, units, drawing, ORIGINAL)
     if "padded" in probes:
-        found["padded"] = padding(seen, kinds, units, drawing, ORIGINAL)
+        found["padded"] = padding(seen, words, kinds, units, drawing, ORIGINAL)
     if "self" in probes:
         names = own_systems(made, held, own)
         found["own"] = own_model(held, [one.get(ORIGINAL) for one in seen], names, units, drawing)
     told = run.manifest
-    judged = sum(len(one) for one in seen)
+    judged, extra = sum(map(len, seen)), sum(map(len, words))
     return Probes(len(held), extra, judged, run.signature, str(told["state"]), told["spent"], confidence, **found)
 
 
 def _judged(
     graph: Any, held: Sequence[Sample], probes: Sequence[str], kinds: Sequence[str], settings: Mapping[str, Any]
-) -> tuple[Run, list[dict[str, Seen]], int]:
-    """The run, what was seen of each sample by the words of its copies, and how many copies there are.
+) -> tuple[Run, list[dict[str, Seen]], list[list[str]]]:
+    """The run, what was seen of each sample by the words of its copies, and the words of all its copies.
 
     Whether a method judges pairs is known when it has: so the copies are made after the originals were judged, and the
     second call goes on with the first one's run.
@@ -117,8 +118,7 @@ def _judged(
     run = evaluate(graph, held, **settings)
     pairwise = any(item.comparisons or item.verdict is not None for item in run.items)
     made = [list(copies(sample, probes, kinds, pairwise)) for sample in held]
-    extra = sum(map(len, made))
-    if extra and run.manifest["state"] == "finished":
+    if any(made) and run.manifest["state"] == "finished":
         run = evaluate(graph, chain(held, (copy for some in made for _, copy in some)), **settings)
     places = {sample.id: (place, ORIGINAL) for place, sample in enumerate(held)}
     places |= {copy.id: (place, word) for place, some in enumerate(made) for word, copy in some}
@@ -127,7 +127,7 @@ def _judged(
         if item.status == "ok" and item.id in places:
             place, word = places[item.id]
             seen[place][word] = Seen.of(item)
-    return run, seen, extra
+    return run, seen, [[word for word, _ in some] for some in made]
 
 
 def _check(

@@ -15,12 +15,16 @@ class Ranked:
     """One system by one judge.
 
     Attributes:
-        place: 1 for the strongest. met: its comparisons. won: share of them, ties half. score: its mean, nan where
-            pairs were judged. strength: Bradley-Terry, in log odds, mean 0. elo: averaged over orders.
+        place: 1 for the strongest of its part; None where it was never compared.
+        part: 1 for the most systems that comparisons link, 2 for the next, ...; None as of `place`.
+        met: its comparisons. won: share of them, ties half. score: its mean, nan where pairs were judged.
+        strength: Bradley-Terry, in log odds, mean 0 of a part. elo: averaged over orders. Both nan where it was never
+            compared.
     """
 
     system: str
-    place: int
+    place: int | None
+    part: int | None = 1
     met: float
     won: float
     score: float = math.nan
@@ -35,6 +39,7 @@ class AgainstPeople:
     """How far a metric's ranking is people's, by "score", "strength" or "elo": see `RankingsAgree`.
 
     Attributes:
+        pairs: of systems that comparisons link, by people and by the metric; no others count.
         kendall_interval: from the resampled strengths, nan beside other measures.
     """
 
@@ -51,7 +56,8 @@ class Ranking:
     """The systems by one judge and criterion, the strongest first.
 
     Attributes:
-        cycles: of majority preferences. unread: answers that are missing. signature: every choice behind it.
+        units: that hold a comparison. cycles: of majority preferences. unread: answers that are missing.
+        elo_scale: of the ratings. signature: every choice behind it.
         against: () for people themselves, and where they did not judge.
     """
 
@@ -64,6 +70,7 @@ class Ranking:
     against: tuple[AgainstPeople, ...] = ()
     unread: int = 0
     notes: tuple[str, ...] = ()
+    elo_scale: float = 400.0
     signature: str = ""
 
     def to_dict(self) -> dict[str, Any]:

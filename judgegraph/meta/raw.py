@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.meta.cells import SWAPPED, answer, kind_of, known_labels, said, verdict_words, word
+from judgegraph.meta.cells import SWAPPED, answer, kind_of, known_labels, said, verdict_words
 from judgegraph.meta.judgements import Answer, Judgements, Kind
+from judgegraph.meta.vocabulary import listed, notes, refuse_other
 from judgegraph.types import Verdict
 
-TIES = ("tie", "draw")  # where one of these stands among numbers, the numbers are verdicts
 UNSAID = math.nan  # an annotator's place that is empty
 
 
@@ -57,16 +57,17 @@ class Raw:
 
         human = tuple(self._human(found, read, words))
         metrics = {name: tuple(map(read, cells)) for name, cells in self.metrics.items()}
-        self._refuse_other_kind(metrics, found, where)
+        for name, answers in metrics.items():
+            refuse_other(name, self.metrics[name], answers, found, words, self.places, where)
         exchanged = {name: tuple(map(read, cells)) for name, cells in self.exchanged.items()}
         if swap_back:
             exchanged = {m: tuple(a and SWAPPED.get(a, a) for a in answers) for m, answers in exchanged.items()}
-        statuses = {name: self._statuses(name, answers, found) for name, answers in metrics.items()}
+        statuses = {name: self._statuses(name, answers, words) for name, answers in metrics.items()}
         return Judgements(
             criterion=self.criterion, kind=found, ids=tuple(self.ids), human=human, metrics=metrics,
             exchanged=exchanged, statuses=statuses, groups=None if self.groups is None else tuple(self.groups),
             systems=None if self.systems is None else tuple(self.systems),
-            label_order=tuple(map(str, words.values())) if order else (),
+            label_order=tuple(map(str, words.values())) if order else (), notes=self._notes(found, order, words),
         )  # fmt: skip
 
     def _kind(self, verdicts: bool, order: bool, where: str) -> Kind:
@@ -95,31 +96,23 @@ class Raw:
         self, kind: Kind, read: Callable[[Any], Answer | None], words: Mapping[str, Answer]
     ) -> Iterator[tuple[Answer, ...]]:  # fmt: skip
         for place, cells in zip(self.places, self.human, strict=True):
-            found = [read(cell) if said(cell, kind) else UNSAID for cell in cells]
+            found = [read(cell) if said(cell, words) else UNSAID for cell in cells]
             if None in found:
                 cell = one_line(cells[found.index(None)], 40)
-                known = {"number": "a number", "label": ", ".join(map(str, words.values()))}.get(kind)
+                known = {"number": "a number", "label": listed(words)}.get(kind)
                 wanted = known or "A, B, tie or the like (--verdicts WORD=A says more words)"
                 raise DataError(f"{place}: people's judgement '{cell}' cannot be read; expected {wanted}")
             judged = any(value is not UNSAID for value in found)
             yield tuple(value for value in found if value is not None) if judged else ()
 
-    def _refuse_other_kind(self, metrics: Mapping[str, tuple[Answer | None, ...]], kind: Kind, where: str) -> None:
-        """A metric that says much and of which nothing can be read speaks another language than people."""
-        for name, answers in metrics.items():
-            cells = [
-                (place, cell) for place, cell in zip(self.places, self.metrics[name], strict=True) if said(cell, kind)
-            ]
-            words = [(place, cell) for place, cell in cells if word(cell).casefold() in TIES]
-            mute = cells if cells and all(a is None for a in answers) else words if kind == "number" else []
-            if mute:
-                place, cell = mute[0]
-                raise ConfigError(
-                    f"{where}: people gave {kind}s, and metric '{one_line(name, 60)}' says '{one_line(cell, 40)}' "
-                    f"({place}); say what they are: --kind number, label or verdict, --verdicts A=WORD,B=WORD"
-                )
+    def _notes(self, kind: Kind, order: Sequence[str], words: Mapping[str, Answer]) -> tuple[str, ...]:
+        if kind != "label":
+            return ()
+        return tuple(notes(self.criterion, self.human, {} if order else self.metrics, words))
 
-    def _statuses(self, name: str, answers: Sequence[Answer | None], kind: Kind) -> tuple[str, ...]:
+    def _statuses(
+        self, name: str, answers: Sequence[Answer | None], words: Mapping[str, Answer]
+    ) -> tuple[str, ...]:  # fmt: skip
         given = self.statuses.get(name) or [""] * len(answers)
         return tuple(
             "ok"
@@ -127,7 +120,7 @@ class Raw:
             else status
             if status not in ("", "ok")
             else "unreadable"
-            if said(cell, kind)
+            if said(cell, words)
             else "missing"
             for a, status, cell in zip(answers, given, self.metrics[name], strict=True)
         )

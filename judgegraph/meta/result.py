@@ -19,10 +19,11 @@ class Row:
     """One statistic of one metric by one criterion.
 
     Attributes:
-        value: nan where it is undefined. interval: its ends by bootstrap.
+        value: nan where it is undefined. interval: its ends, by bootstrap, of shares by Wilson.
         n: items it rests on. units: what counted at its level. skipped: groups without a coefficient.
         judged: items that people judged. unread: status -> how many of these the metric has no answer for.
-        failures: what the unread ones could do to the value: by each rule for them, and at worst and best.
+        failures: what the unread ones do to the value by each rule for them, and where they stand with people, or
+            against them ("right", "with people", "against people"; no bounds).
         signature: every choice behind the number, in one line. notes: what else to know.
     """
 
@@ -88,12 +89,17 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class HumanCeiling:
-    """How far annotators agree with one another: each with the others, and the mean of it; or an alpha of all."""
+    """How far annotators agree with one another: each with the others, and the mean of it; or an alpha of all.
+
+    Attributes:
+        interval: of the value, nan where there is none: items lack an annotator and the level is not the dataset's.
+    """
 
     criterion: str
     statistic: str
     level: str = "dataset"
     value: float
+    interval: Ends = NONE
     each: tuple[float, ...] = ()
     annotators: int
     n: int
@@ -102,11 +108,16 @@ class HumanCeiling:
 
 @dataclass(frozen=True, kw_only=True)
 class SystemPairs:
-    """Pairs of systems that a metric ranks as people do, of all and of the close ones."""
+    """Pairs of systems that a metric ranks as people do, of all and of the close ones.
+
+    Attributes:
+        rule: a system is ahead of another by "wins" of documents, or by its "mean".
+    """
 
     criterion: str
     metric: str
     systems: int
+    rule: str
     right: float
     pairs: int
     close_right: float

@@ -21,13 +21,14 @@ _WORD = re.compile(r"\w+")
 
 
 class Pair(NamedTuple):
-    """A draft and what the critic made of it; None where it could not be read."""
+    """A draft and what the critic made of it; None where it could not be read. sample: its id, "" where unknown."""
 
     human: tuple[Answer, ...]
     draft: Answer | None
     final: Answer | None
     group: str | None
     system: str | None
+    sample: str = ""
 
 
 @dataclass
@@ -126,7 +127,8 @@ class Critiques:
                 reason = said.get(key_of(final.criterion, final.agent), final.reason)
                 review.add(draft, final, reason)
                 if (human := labels_of(item.sample, final.criterion)) and final.of == "output":
-                    pair = Pair(human, draft.answer, final.answer, *_places(item.sample, group, system))
+                    places = _places(item.sample, group, system)
+                    pair = Pair(human, draft.answer, final.answer, *places, item.sample.id)
                     review.pairs.append(pair)
                 critics.setdefault(final.agent, []).append(review)
             elif (number := _round_of(final.stage)) and final.status == draft.status == "ok":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judgegraph.meta.judgements import Answer
+from judgegraph.meta.means import mean
 from judgegraph.runtime.item import Item
 from judgegraph.types import Comparison, Score
 
@@ -70,7 +70,7 @@ def _metric(score: Score) -> str:
 def _one(scores: Sequence[Score]) -> Answered:
     values = [s.value for s in scores if s.value is not None]
     if values:
-        return math.fsum(values) / len(values), "ok"
+        return mean(values), "ok"
     labels = [s.label for s in scores if s.label is not None]
     return (labels[0], "ok") if labels else (None, scores[0].status)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from judgegraph.meta.annotators import people
 from judgegraph.meta.conventions import Conventions
@@ -21,6 +20,7 @@ from judgegraph.runtime.signature import agents_of
 from judgegraph.stats.arrays import Codes, Floats
 from judgegraph.types import Sample
 
+EVEN, DIGITS = 1e-9, 12  # what is less than that of a value, or comes after so many digits, is round-off
 _IDLE = re.compile(r"[^a-z0-9]+")
 
 
@@ -29,27 +29,39 @@ Table = dict[str, tuple[Floats, Floats, Codes]]  # criterion -> the judge's scor
 
 @dataclass(frozen=True)
 class OwnModel:
-    """How much better its own model's outputs fare with the judge than with people, against all other outputs.
+    """How much higher the judge scores its own model's outputs than others that people score alike.
+
+    People's scores are held fixed by a straight line, one slope per criterion within own and other outputs. Noise in
+    what is held fixed flattens the line, and the flattened part of a true difference between systems looks like a bias.
+    How noisy people are is not known, so there are two numbers, and the truth lies between them as long as the noise of
+    the judge and that of people have nothing to do with each other. Only what both say is a bias.
 
     Attributes:
         own: systems taken for the judge's own. n_own, n_other: their scores by criteria that people judged by too.
-        advantage: mean of (judge's z-score - people's z-score) of the own outputs less that of the others, in standard
-            deviations; scores are standardised by criterion. 0 for a judge that does not care.
-        rank: the same of ranks, as a share of the number of outputs: +0.1 is ten places up among a hundred.
+        people_exact: in standard deviations of the judge's scores, were people's scores without error (all scatter
+            between the two is the judge's). judge_exact: the same, were all of it people's.
         note: why there is nothing.
     """
 
     own: tuple[str, ...]
     n_own: int = 0
     n_other: int = 0
-    advantage: Measured | None = None
-    rank: Measured | None = None
+    people_exact: Measured | None = None
+    judge_exact: Measured | None = None
     note: str = ""
+
+    @property
+    def biased(self) -> bool:
+        """Whether both intervals lie on one side of 0."""
+        both = [one for one in (self.people_exact, self.judge_exact) if one is not None]
+        return len(both) == 2 and (all(one.low > 0 for one in both) or all(one.high < 0 for one in both))
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
-        numbers = {name: m.to_dict() if (m := getattr(self, name)) else None for name in ("advantage", "rank")}
-        return {"own": list(self.own), "n_own": self.n_own, "n_other": self.n_other, **numbers, "note": self.note}
+        named = {"people_exact": self.people_exact, "judge_exact": self.judge_exact}
+        numbers = {name: m.to_dict() if m else None for name, m in named.items()}
+        counts = {"own": list(self.own), "n_own": self.n_own, "n_other": self.n_other}
+        return {**counts, **numbers, "biased": self.biased, "note": self.note}
 
 
 def own_model(
@@ -64,6 +76,8 @@ def own_model(
         return OwnModel(
             tuple(own), note="not applicable: no output is of the judge's own model (own= names its system)"
         )
+    if not any(seen):
+        return OwnModel(tuple(own), note="nothing to say: no sample was judged")
     table = _table(samples, seen, systems)
     places = np.concatenate([place for _, _, place in table.values()]) if table else np.array([], dtype=np.intp)
     n_own = int(mine[places].sum())
@@ -71,11 +85,11 @@ def own_model(
         why = "people judged" if table else "people judged nothing by the judge's criteria, so"
         return OwnModel(tuple(own), n_own, len(places) - n_own, note=f"not applicable: {why} nothing to compare with")
 
-    def measured(way: Callable[[Floats], Floats]) -> Measured:
-        return drawing.of(lambda index: _advantage(table, mine, index, way), len(samples), units)
+    def measured(judge_exact: bool) -> Measured:
+        return drawing.of(lambda index: _advantage(table, mine, index, judge_exact), len(samples), units)
 
     counts = n_own, len(places) - n_own
-    return OwnModel(tuple(own), *counts, advantage=measured(_standardised), rank=measured(_ranked))
+    return OwnModel(tuple(own), *counts, people_exact=measured(False), judge_exact=measured(True))
 
 
 def _table(samples: Sequence[Sample], seen: Sequence[Seen | None], systems: Sequence[str | None]) -> Table:
@@ -99,31 +113,45 @@ def _table(samples: Sequence[Sample], seen: Sequence[Seen | None], systems: Sequ
     return table
 
 
-def _advantage(table: Table, mine: Any, index: Codes, way: Callable[[Floats], Floats]) -> float:
-    """Of drawn samples: how much higher the judge puts the own ones than people do, against the others."""
+def _advantage(table: Table, mine: Any, index: Codes, judge_exact: bool) -> float:
+    """Of drawn samples: the mean over criteria, each counting by how much it knows; nan where none tells."""
     often = np.bincount(index, minlength=len(mine))
-    gaps, whose = [], []
+    found, weights = [], []
     for judge, human, place in table.values():
         rows = np.repeat(np.arange(len(place)), often[place])
-        if len(rows) > 1:
-            gaps.append(way(judge[rows]) - way(human[rows]))
-            whose.append(mine[place[rows]])
-    if not gaps:
+        own = mine[place[rows]]
+        share = own.mean() if len(rows) else 0.0
+        if 0 < share < 1:
+            found.append(_given_people(judge[rows], human[rows], own, judge_exact))
+            weights.append(len(rows) * share * (1 - share))
+    values = np.array(found)
+    known = ~np.isnan(values)
+    return float(np.average(values[known], weights=np.array(weights)[known])) if known.any() else math.nan
+
+
+def _given_people(judge: Floats, human: Floats, own: Any, judge_exact: bool) -> float:
+    """How much higher the own ones are than others with the same score by people, in the judge's standard deviations.
+
+    The slope is that of the judge on people, or where the judge is exact the inverse of that of people on the judge,
+    both from within own and other outputs: what lies between the two is what is asked.
+    """
+    spread = judge.std()
+    if spread <= EVEN * np.abs(judge).max(initial=0.0):
+        return 0.0  # a judge that says one thing prefers nobody
+    apart = [float(side[own].mean() - side[~own].mean()) for side in (judge, human)]
+    if abs(apart[1]) <= EVEN * np.abs(human).max(initial=0.0):
+        return float(round(apart[0] / spread, DIGITS))  # people see no difference, so no slope is needed
+    j, h = (_within(side, own) for side in (judge, human))
+    together = float(j @ h)
+    above, under = (float(j @ j), together) if judge_exact else (together, float(h @ h))
+    if under <= EVEN * math.sqrt(float(j @ j) * float(h @ h)) or (judge_exact and together <= 0):
         return math.nan
-    gap, own = np.concatenate(gaps), np.concatenate(whose)
-    if own.all() or not own.any():
-        return math.nan
-    return float(gap[own].mean() - gap[~own].mean())
+    return float(round((apart[0] - above / under * apart[1]) / spread, DIGITS))
 
 
-def _standardised(values: Floats) -> Floats:
-    """z-scores; a constant side tells nothing, and is 0."""
-    spread = values.std()
-    return (values - values.mean()) / spread if spread > 0 else np.zeros_like(values)
-
-
-def _ranked(values: Floats) -> Floats:
-    return np.asarray(rankdata(values) / len(values))
+def _within(values: Floats, own: Any) -> Floats:
+    """Less the mean of its kind."""
+    return np.asarray(values - np.where(own, values[own].mean(), values[~own].mean()))
 
 
 def own_systems(graph: Any, samples: Sequence[Sample], given: Sequence[str]) -> tuple[str, ...]:

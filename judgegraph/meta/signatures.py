@@ -44,15 +44,23 @@ def unread_rule(answers: Answers, conventions: Conventions) -> str:
 
 
 def signature(
-    answers: Answers, conventions: Conventions, statistic: str, level: Level, n: int, *more: str, resampled: bool = True
+    answers: Answers, conventions: Conventions, statistic: str, level: Level, n: int, *more: str,
+    made: int | None = None, wilson: bool = False,
 ) -> str:  # fmt: skip
-    """Such as `kendall-b|level:group|n:1200|unreadable:drop|constant:skip|...|seed:0`."""
+    """Such as `kendall-b|level:group|n:1200|unreadable:drop|constant:skip|...|seed:0`.
+
+    Args:
+        made: resamples that were made, where they are not those of the conventions; 0: the number has no interval.
+        wilson: its interval is Wilson's, and no resample was made.
+    """
     c = conventions
+    made = c.resamples if made is None else made
     unit = unit_of(answers, c, level)
     parts = [statistic, f"level:{level}", f"n:{n}", f"unreadable:{unread_rule(answers, c)}"]
     parts += [f"constant:{c.constant}"] if answers.kind == "number" else []
     parts += [f"duplicates:{c.duplicates}", f"annotators:{answers.rule}"]
     parts += [f"order:{'<'.join(answers.order)}"] if answers.order else []
-    if resampled and c.resamples:
-        parts += [f"unit:{unit}", f"resamples:{c.resamples}", f"confidence:{c.confidence:g}"]
+    if made:
+        how = "interval:wilson" if wilson else f"resamples:{made}"
+        parts += [f"unit:{unit}", how, f"confidence:{c.confidence:g}"]
     return "|".join(part.replace("|", "/") for part in (*parts, *more, f"seed:{c.seed}"))

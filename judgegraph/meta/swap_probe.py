@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,8 @@ class Swapped:
         reversed: share of pairs whose winner becomes the loser.
         first: of a pair's verdicts for one side, in both runs, the share for what stands as `output`; the mean
             over pairs, 0.5 for a judge that does not care. A method that prints the rival first: what it prints last.
-        n: pairs with both verdicts. unread: pairs without one of them. note: why there is nothing.
+        n: pairs with both verdicts. unread: pairs without one of them: it could not be read, or the pair or its copy
+            was not judged. note: why there is nothing.
     """
 
     flips: Measured
@@ -37,8 +38,12 @@ class Swapped:
         return {**numbers, "n": self.n, "unread": self.unread, "note": self.note}
 
 
-def swapped(seen: Sequence[dict[str, Seen]], units: Codes | None, drawing: Drawing, original: str) -> Swapped:
-    """Of the samples with an exchanged copy."""
+def swapped(
+    seen: Sequence[dict[str, Seen]], made: Sequence[Collection[str]], units: Codes | None, drawing: Drawing,
+    original: str,
+) -> Swapped:  # fmt: skip
+    """Of the samples with an exchanged copy; `made`: words of each sample's copies, judged or not."""
+    pairs = sum(SWAPPED in words for words in made)
     known = [(i, one[original], one[SWAPPED]) for i, one in enumerate(seen) if original in one and SWAPPED in one]
     read = [(i, a.verdict, b.verdict) for i, a, b in known if a.verdict is not None and b.verdict is not None]
     mine = _units(units, [i for i, *_ in read])
@@ -47,8 +52,16 @@ def swapped(seen: Sequence[dict[str, Seen]], units: Codes | None, drawing: Drawi
     sides = [(i, [verdict == "A" for verdict in (a, b) if verdict != "tie"]) for i, a, b in read]
     decided = [(i, sum(wins) / len(wins)) for i, wins in sides if wins]
     first = drawing.share([part for _, part in decided], _units(units, [i for i, _ in decided]))
-    note = "" if known else "not applicable: the method gives no verdict on pairs, or there are no pairs"
-    return Swapped(flips, turned, first, len(read), len(known) - len(read), note)
+    return Swapped(flips, turned, first, len(read), pairs - len(read), "" if read else _why(seen, pairs))
+
+
+def _why(seen: Sequence[dict[str, Seen]], pairs: int) -> str:
+    """Why no pair has both verdicts."""
+    if not any(seen):
+        return "nothing to say: no sample was judged"
+    if pairs:
+        return "nothing to say: no pair has a verdict in both orders"
+    return "not applicable: the method gives no verdict on pairs, or there are no pairs"
 
 
 def _units(units: Codes | None, places: Sequence[int]) -> Codes | None:

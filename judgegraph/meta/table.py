@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -43,17 +45,31 @@ def read_table(path: str | os.PathLike[str], columns: Columns | None = None, /, 
         raise DataError(f"{file}: holds no rows; expected one item per row")
     known = list(first[1])
     chosen = chosen.completed(known, file)
-    met: set[str] = set()
-    found: dict[str, Raw] = {}
-    for place, row in chain([first], rows):
-        known = known if len(known) >= len(row) else list(row)
-        cells = {name: _cell(row, name) for name in chosen.named}
-        met |= {name for name, cell in cells.items() if cell is not _ABSENT}
-        _add(found, cells, chosen, place, file)
-    refuse_unknown(chosen.named, met, known, file)
+    if samples.format in ("csv", "tsv"):  # where a column that the first row lacks is nowhere
+        refuse_unknown(chosen.named, known, known, file)
+    found = _read(chain([first], rows), chosen, known, file)
     return [
         raw.judgements(chosen.kind, chosen.verdicts, chosen.order, chosen.swap_back) for raw in found.values()
     ]  # fmt: skip
+
+
+def _read(rows: Iterator[tuple[str, Row]], columns: Columns, known: list[str], file: str) -> dict[str, Raw]:
+    """Criterion -> its cells.
+
+    Raises:
+        DataError: a row without an id, group, system or criterion, or a column that no row has.
+    """
+    met: set[str] = set()
+    found: dict[str, Raw] = {}
+    for place, row in rows:
+        known = known if len(known) >= len(row) else list(row)
+        cells = {name: _cell(row, name) for name in columns.named}
+        here = {name for name, cell in cells.items() if cell is not _ABSENT}
+        refuse_unknown(columns.texts, here, row, place, "row")
+        met |= here
+        _add(found, cells, columns, place, file)
+    refuse_unknown(columns.named, met, known, file)
+    return found
 
 
 def _rows(path: Path, format: str, file: str, unit: str) -> Iterator[tuple[str, Row]]:
@@ -115,11 +131,21 @@ def _started(criterion: str, columns: Columns, file: str) -> Raw:
 
 def _value(cells: Row, name: str, place: str) -> Any:
     """A cell; one that is not there is empty."""
-    cell = cells[name]
-    if cell is _ABSENT:
-        return None
+    return None if cells[name] is _ABSENT else _plain(_written(cells[name]), name, place)
+
+
+def _written(cell: Any) -> Any:
+    """Numbers that JSON has not as a CSV file would hold them: nan is no answer, inf is one that cannot be read."""
+    if isinstance(cell, list):
+        return [_written(one) for one in cell]
+    if not isinstance(cell, float | Decimal) or math.isfinite(cell):
+        return cell
+    return None if math.isnan(cell) else str(cell)
+
+
+def _plain(cell: Any, name: str, place: str) -> Any:
     try:
-        return None if isinstance(cell, float) and cell != cell else plain(cell, name)  # Parquet may hold nan
+        return plain(cell, name)
     except Fault as fault:
         raise DataError(f"{place}, column {fault.field}: {fault.reason}") from None
 
@@ -131,8 +157,9 @@ def _text(cell: Any, name: str, place: str) -> str:
         DataError: it is empty, or neither text nor a whole number.
     """
     where = f"{place}, column {one_line(name, 60)}"
-    if cell is _ABSENT or empty(cell):
+    if empty(cell):
         raise DataError(f"{where}: expected text or a whole number, got nothing")
-    if isinstance(cell, bool | float | list | dict) or not isinstance(plain(cell, name), str | int):
+    said = None if isinstance(cell, bool | float | list | dict) else _plain(cell, name, place)
+    if not isinstance(said, str | int):
         raise DataError(f"{where}: expected text or a whole number, got {type(cell).__name__}")
-    return str(plain(cell, name)).strip()
+    return str(said).strip()

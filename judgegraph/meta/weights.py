@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from judgegraph.errors import ConfigError
+from judgegraph.graphs.fusion_baselines import Direct, Ranges
 from judgegraph.meta.answers import Answers, answers, at, floats
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.duplicates import taken
 from judgegraph.meta.judgements import Judgements
 from judgegraph.meta.of_run import of_run
+from judgegraph.meta.turned import ends_of, turned
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.whole_file import write_lines
 from judgegraph.stats.levels import correlate
@@ -24,8 +27,9 @@ DIRECT = " (direct)"  # behind the name of a metric that is a direct judge's sco
 
 
 def weights_of(
-    judgements: Sequence[Judgements], conventions: Conventions, metrics: Sequence[str] | None = None
-) -> dict[str, dict[str, float]]:
+    judgements: Sequence[Judgements], conventions: Conventions, metrics: Sequence[str] | None = None,
+    ranges: Mapping[str, Sequence[float]] | None = None,
+) -> dict[str, dict[str, float]]:  # fmt: skip
     """Criterion -> metric -> weight, 0 to 1, for `fusion_eval(fuse="weighted", weights=...)`.
 
     A weight is the metric's coefficient with people, the first of the conventions' at its level, over the items that
@@ -34,34 +38,57 @@ def weights_of(
     them on other items, or ask for `cross_fitted` ones.
 
     Args:
-        metrics: whose; None: all.
+        metrics: whose; None: all. ranges: metric -> (worst, best): its values are turned by them, as the method turns
+            them; of one without, higher is better.
+
+    Raises:
+        ConfigError: no such metric, or a range that is none.
     """
-    numbers = [one for one in judgements if one.kind == "number"]
+    numbers = [turned(one, ranges or {}) for one in judgements if one.kind == "number"]
     return {one.criterion: _weights(one, conventions, metrics) for one in numbers}
 
 
 def write_weights(
     run: Run, conventions: Conventions, path: str | os.PathLike[str], *, group: str | None = None,
-    system: str | None = None,
+    system: str | None = None, ranges: Ranges | None = None,
 ) -> dict[str, dict[str, float]]:  # fmt: skip
-    """Weights of a run's assistants, and of a direct judge by its own name, as the JSON file that the method reads.
+    """Weights of a run's assistants, and of a direct judge, as the JSON file that the method reads.
+
+    Values are turned as the method turns them, by ranges that the run's mean was set to, or that an assistant says
+    itself. One whose better end is not known has no weight: the method cannot count it either. A direct judge is
+    called "llm-score" or "g-eval", whatever the graph's name was; two of these in one run keep their own names.
 
     Args:
-        group, system: as of `of_run`.
+        group, system: as of `of_run`. ranges: assistant -> [worst, best], before those of the run.
 
     Raises:
-        Unjudged: people judged nothing that was scored. ConfigError: nobody was consulted, or nothing can be written.
+        Unjudged: people judged nothing that was scored. ConfigError: nobody was consulted, none has a better end, a
+            run in memory does not say it (see `ends_of`), or nothing can be written.
     """
     names = {finding.assistant for item in run.items for finding in item.findings}
     if not names:
         raise ConfigError("no assistant was consulted in this run: weights are of assistants, as fusion-eval asks them")
+    ends = ends_of(run, ranges)
+    judged = of_run(run, group=group, system=system, stages=("direct",), assistants=True)
+    direct = _keys({metric for one in judged for metric in one.metrics if metric.endswith(DIRECT)})
+    if not ends and not direct:
+        raise ConfigError(
+            f"no weights: none of {', '.join(sorted(names))} says which end is better; give ranges={{...}}"
+        )
     found: dict[str, dict[str, float]] = {}
-    for one in of_run(run, group=group, system=system, stages=("direct",), assistants=True):
-        counted = [metric for metric in one.metrics if metric in names or metric.endswith(DIRECT)]
-        for criterion, by in weights_of([one], conventions, counted).items():
-            found[criterion] = {metric.removesuffix(DIRECT): weight for metric, weight in by.items()}
+    for one in judged:
+        counted = [metric for metric in one.metrics if metric in ends or metric in direct]
+        for criterion, by in weights_of([one], conventions, counted, ends).items():
+            found[criterion] = {direct.get(metric, metric): weight for metric, weight in by.items()}
     write_lines(Path(path), [json.dumps(found, ensure_ascii=False, indent=1)])
     return found
+
+
+def _keys(metrics: set[str]) -> dict[str, str]:
+    """Metric of a direct judge -> what weights call it: "llm-score" of "x-llm-score (direct)"."""
+    own = {metric: metric.removesuffix(DIRECT) for metric in metrics}
+    plain = {m: next((k for k in get_args(Direct) if f"-{name}".endswith(f"-{k}")), name) for m, name in own.items()}
+    return {m: key if list(plain.values()).count(key) == 1 else own[m] for m, key in plain.items()}
 
 
 def cross_fitted(

@@ -12,9 +12,10 @@ from judgegraph.types import Correction, Sample
 def corrected(items: Iterable[Item], signature: str) -> Iterator[Sample]:
     """A sample per correction that was made: `output` is the correction, `rival` the original.
 
-    Its id is the item's with ":output" or ":rival" behind it, whichever was corrected. Query, source and reference
-    stay; people's judgements do not, as they are of the original. `meta["corrected"]` says of what sample and side it
-    is, by which criteria, rule and scores, and the signature of the run.
+    Its id is the item's with ":output" or ":rival" behind it, whichever was corrected, and the corrector's name where
+    it has one of its own. Query, source and reference stay; people's judgements do not, as they are of the original.
+    `meta["corrected"]` says of what sample and side it is, by which criteria, rule and scores, and the signature of the
+    run.
     """
     for item in items:
         for correction in item.corrections:
@@ -28,8 +29,10 @@ def _sample(judged: Sample, correction: Correction, signature: str) -> Sample:
     ]  # fmt: skip
     about: dict[str, Any] = {"id": judged.id, "of": correction.of, "criteria": list(correction.criteria)}
     about |= {"rule": correction.rule, "by": said, "run": signature}
+    about |= {"agent": correction.agent} if correction.agent else {}
+    name = ":".join(filter(None, (judged.id, correction.of, correction.agent)))
     return Sample(
-        id=f"{judged.id}:{correction.of}", query=judged.query, source=judged.source, reference=judged.reference,
+        id=name, query=judged.query, source=judged.source, reference=judged.reference,
         output=correction.text, rival=judged.output if correction.of == "output" else judged.rival,
         meta={**judged.meta, "corrected": about},
     )  # fmt: skip

@@ -41,6 +41,8 @@ class Record:
         self._started = earlier.get("started") or _now()
         self._ledger: str | None = None
         self._before: Bill = astuple(Spent())
+        counted = earlier.get("calls")
+        work.calls.bills.carry(counted.get("by_node") if isinstance(counted, Mapping) else None)
 
     def pays(self, ledger: Ledger) -> None:
         """The run's calls are paid for in this ledger; what it spent earlier, wherever, counts."""

@@ -194,8 +194,11 @@ class Work:
                 self._closed[slot] = item
         finally:
             calls.waits = calls.progressed = calls.clock = None  # a call that ends late must not touch the next one's
-        if calls.denied:
+        if calls.denied:  # it will be judged again, and asks for the same then
             return item.model_copy(update={"status": "over_budget", "reason": one_line(calls.denied)})
+        before, asked, calls.asked = unit.before, calls.asked, None
+        again = before is not None and before.status not in (None, "over_budget")
+        self.calls.bills.ended(asked or {}, again=again)
         return item
 
     def _watched(self, unit: Unit, slot: int) -> UnitCalls:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgegraph.stats.arrays import Codes, Coefficient, Constant, Floats, Level
-from judgegraph.stats.levels import correlate
+from judgegraph.stats.levels import correlate, settled
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,26 @@ def leave_one_out(
     """
     each = []
     for at in range(annotators.shape[1]):
-        own, others = annotators[:, at], np.delete(annotators, at, axis=1)
-        known = ~np.isnan(own) & ~np.isnan(others).all(axis=1)
+        own, mean = annotators[:, at], others(annotators, at)
+        known = ~np.isnan(own) & ~np.isnan(mean)
         each.append(
             correlate(
-                np.nanmean(others[known], axis=1), own[known], coefficient=coefficient, level=level,
+                mean[known], own[known], coefficient=coefficient, level=level,
                 group=None if group is None else group[known],
                 system=None if system is None else system[known], constant=constant,
             ).value
         )  # fmt: skip
     return _ceiling(each, int(((~np.isnan(annotators)).sum(axis=1) >= 2).sum()))
+
+
+def others(annotators: Floats, at: int) -> Floats:
+    """The mean of all annotators but one, nan where none of them has the item; equal means are equal."""
+    rest = np.delete(annotators, at, axis=1)
+    known = ~np.isnan(rest)
+    count = known.sum(axis=1)
+    means = np.where(known, rest, 0.0).sum(axis=1) / np.maximum(count, 1)
+    means = settled(means, float(np.abs(rest[known]).max(initial=0.0))) if rest.shape[1] > 1 else means
+    return np.where(count > 0, means, np.nan)
 
 
 def leave_one_out_labels(annotators: Sequence[Sequence[float | str | None]]) -> Ceiling:
@@ -65,19 +75,21 @@ def leave_one_out_labels(annotators: Sequence[Sequence[float | str | None]]) -> 
     Args:
         annotators: items x annotators, None where one left an item out.
     """
-    width = len(annotators[0]) if annotators else 0
-    each = []
-    for at in range(width):
-        hits = [_hit(row[at], [*row[:at], *row[at + 1 :]]) for row in annotators]
-        known = [hit for hit in hits if hit is not None]
-        each.append(sum(known) / len(known) if known else math.nan)
+    found = hits(annotators)
+    each = [float(column.mean()) if len(column) else math.nan for column in (c[~np.isnan(c)] for c in found.T)]
     return _ceiling(each, sum(sum(label is not None for label in row) >= 2 for row in annotators))
 
 
-def _hit(own: float | str | None, others: Sequence[float | str | None]) -> float | None:
+def hits(annotators: Sequence[Sequence[float | str | None]]) -> Floats:
+    """(items, annotators): whether he says what the majority of the others says, nan where nothing can be said."""
+    found = [[_hit(row[at], [*row[:at], *row[at + 1 :]]) for at in range(len(row))] for row in annotators]
+    return np.array(found, dtype=np.float64).reshape(len(annotators), len(annotators[0]) if annotators else 0)
+
+
+def _hit(own: float | str | None, others: Sequence[float | str | None]) -> float:
     votes = Counter(label for label in others if label is not None)
     if own is None or not votes:
-        return None
+        return math.nan
     most = max(votes.values())
     return (votes[own] == most) / sum(count == most for count in votes.values())
 

@@ -14,6 +14,7 @@ from judgegraph.stats.kappa import places
 
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 BLOCK = 4_000_000  # distances held at once
+ROUND_OFF = 1e-12  # a share of two ratings by which they may differ and are equal
 
 
 def krippendorff_alpha(
@@ -33,8 +34,17 @@ def krippendorff_alpha(
         ValueError: raters of different lengths, words where numbers are needed, numbers below 0 with "ratio".
     """
     values, item = _pairable(_numbers(ratings, metric, order))
+    values = _merged(values)
+    if not len(values) or (values == values[0]).all():  # sums of equal numbers are not equal to the last digit
+        return math.nan
+    if metric in ("interval", "ratio"):
+        if not np.isfinite(values).all():
+            return math.nan
+        values = values / np.abs(values).max()  # squares of huge or tiny numbers stay numbers
     if metric == "ordinal":  # its distance is that of the mean ranks
         values = stats.rankdata(values)
+    if metric == "interval":  # the squares of small differences between large numbers are lost
+        values = values - np.median(values)
     apart = {"nominal": _unequal, "ordinal": _squares, "interval": _squares, "ratio": _ratios}[metric]
     observed, expected = apart(values, item), apart(values, np.zeros_like(item))
     return 1 - observed / expected if expected > 0 else math.nan
@@ -68,6 +78,16 @@ def _pairable(table: Floats) -> tuple[Floats, Codes]:
     columns = table.T[(~np.isnan(table)).sum(axis=0) >= 2]
     item, rater = np.nonzero(~np.isnan(columns))
     return columns[item, rater], item
+
+
+def _merged(values: Floats) -> Floats:
+    """Ratings that differ by round-off (0.3 and 0.1 + 0.2) are one."""
+    distinct, code = np.unique(values, return_inverse=True)
+    if not np.isfinite(distinct).all():
+        return values
+    size = np.maximum(np.abs(distinct[1:]), np.abs(distinct[:-1]))
+    new = np.concatenate([[True], distinct[1:] - distinct[:-1] > ROUND_OFF * size])
+    return np.asarray(distinct[new][np.cumsum(new) - 1][code]) if len(distinct) else values
 
 
 def _unequal(values: Floats, item: Codes) -> float:

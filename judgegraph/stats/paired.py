@@ -82,23 +82,36 @@ def _footing(values: Floats, coefficient: Coefficient) -> Floats:
 
 
 def _of_groups(each: Floats, constant: Constant, permutations: int, seed: int) -> TestResult:
-    """The test at group level: a group has a coefficient with a and one with b, and these two are swapped."""
-    each = np.nan_to_num(each) if constant == "zero" else each[:, ~np.isnan(each).all(axis=0)]
-    units = each.shape[1]
-    known, values = (~np.isnan(each)).astype(np.float64), np.nan_to_num(each)
-    if not known.any(axis=1).all():
-        return TestResult("permutation", math.nan, math.nan, units, "no group in which both sides vary")
+    """The test at group level, of groups that have a coefficient with a and one with b: these two are swapped."""
+    each = np.nan_to_num(each) if constant == "zero" else each[:, ~np.isnan(each).any(axis=0)]
+    if not each.shape[1]:
+        return TestResult("permutation", math.nan, math.nan, 0, "no group in which all sides vary")
+    return _of_means(each[0] - each[1], each.shape[1], permutations, seed)
 
-    def difference(rows: Floats) -> Floats:
-        stays, goes = (1 + rows) / 2, (1 - rows) / 2
-        means = []
-        with np.errstate(invalid="ignore"):
-            for x, y in ((stays, goes), (goes, stays)):
-                means.append((x @ values[0] + y @ values[1]) / (x @ known[0] + y @ known[1]))
-        return np.asarray(means[0] - means[1])
 
-    drawn = np.concatenate([difference(rows) for rows in patterns(units, permutations, seed, units)])
-    return _result(float(difference(np.ones((1, units)))[0]), drawn, units, "")
+def permutation_test_of_shares(
+    a: Floats, b: Floats, *, group: Codes, permutations: int = 2000, seed: int = 0
+) -> TestResult:
+    """Tests whether two metrics are right equally often, by swapping them group by group at random; two-sided.
+
+    Args:
+        a, b: (items,), 1 or true where the metric is right. group: (items,), 0, 1, ... permutations: as above.
+
+    Raises:
+        ValueError: different lengths, or no item.
+    """
+    if not len(a) == len(b) == len(group) or not len(a):
+        raise ValueError("a, b and group are of one length, and hold an item")
+    apart = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
+    sums = np.asarray(np.bincount(codes_of("group", group, len(a)), apart), dtype=np.float64)
+    return _of_means(sums, len(a), permutations, seed)
+
+
+def _of_means(apart: Floats, count: int, permutations: int, seed: int) -> TestResult:
+    """Of a sum over units of what lies between a and b, divided by a count that swaps leave as it is."""
+    units = len(apart)
+    drawn = np.concatenate([rows @ apart / count for rows in patterns(units, permutations, seed, units)])
+    return _result(float(apart.sum() / count), drawn, units, "")
 
 
 def _result(observed: float, drawn: Floats, units: int, note: str) -> TestResult:
@@ -108,7 +121,7 @@ def _result(observed: float, drawn: Floats, units: int, note: str) -> TestResult
     p = as_large / len(drawn) if every else (as_large + 1) / (len(drawn) + 1)
     if units < FEW:
         note = f"{units} units to swap: p cannot fall below {2 / 2**units:.3g}"
-    return TestResult("permutation", observed, p, units, note)
+    return TestResult("permutation", observed, p, units, note, len(drawn))
 
 
 def corrected(p_values: Sequence[float] | Floats, method: Literal["holm", "bh", "none"] = "holm") -> Floats:

@@ -1,19 +1,22 @@
-"""Scores: no two agents of a run write theirs under one key, unless they are the same."""
+"""Scores: no two agents of a run write theirs under one key, unless they are the same; nor what else has a name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
 from judgegraph.agents.rectify import Rectify
 from judgegraph.wiring.agents import is_agent
 from judgegraph.wiring.drawn import Drawn, Part
+from judgegraph.wiring.feeding import fed_alike, parted, same
 from judgegraph.wiring.finding import Finding
 
+NAMED = ("scores", "comparisons", "corrections", "aspects")  # keys whose entries are told apart by who wrote them
 
-class Scoring(NamedTuple):
-    """An agent that writes scores, in which graph, and its path."""
+
+class Writer(NamedTuple):
+    """An agent that writes one of these keys, in which graph, and its path."""
 
     part: Part
     graph: Drawn
@@ -21,42 +24,69 @@ class Scoring(NamedTuple):
 
 
 def same_scores(drawn: Drawn) -> Iterator[Finding]:
-    """Agents of one name and stage with different settings, whose scores overwrite each other."""
-    told = set()
-    for one, other in combinations(_scoring(drawn), 2):
-        if _mark(one.part) != _mark(other.part) or _alike(one, other) or not _may_meet(one.part.runs, other.part.runs):
+    """Agents of one name and stage with different settings, or fed differently, that overwrite each other.
+
+    Of what else they write it is told where their graphs have not been told of.
+    """
+    told: set[str] = set()
+    graphs: set[tuple[str, str]] = set()
+    for key, one, other in ((k, *pair) for k in NAMED for pair in combinations(_writers(drawn, k), 2)):
+        where = parted(drawn, one.at, other.at)
+        if where is None or _mark(key, one.part) != _mark(key, other.part) or other.at in told:
             continue
-        if not _meet(drawn, one.at, other.at) or other.at in told:
+        common, (first, *_), (second, *_) = where
+        pair = (common.at(first), common.at(second))
+        if key != "scores" and pair in graphs:
             continue
-        told.add(other.at)
-        name, stage, *_ = _mark(one.part)
-        about = f"the name '{name}'" + (f" at stage '{stage}'" if stage else "")
-        text = f"nodes '{one.at}' and '{other.at}' both write scores under {about}, so the later overwrite the earlier"
-        cure = f"give one of them another name, such as {_cure(other)}"
-        yield Finding("same-scores", other.at, "scores", f"{text}: {cure}", "warning")
+        if _may_meet(one.part.runs, other.part.runs) and not _alike(drawn, one, other):
+            if not common.steps.together(first, second):
+                continue
+            told.add(other.at)
+            graphs.add(pair)
+            yield _finding(key, one, other, common, second)
 
 
-def _cure(one: Scoring) -> str:
-    agent = one.part.runs
-    return f"name='{agent.name}-2'" if _settles(agent) else f"{type(agent).__name__}(name='{agent.name}-2')"
+def _finding(key: str, one: Writer, other: Writer, common: Drawn, second: str) -> Finding:
+    agent, what = other.part.runs, "chains of aspects" if key == "aspects" else key
+    name = agent.chains if key == "aspects" else agent.name
+    about = f" under the name '{name}'" if name else " without a name"
+    if key == "scores" and (_settles(agent) or hasattr(agent, "stage")):
+        about += f" at stage '{_mark(key, other.part)[1]}'"
+    text = f"nodes '{one.at}' and '{other.at}' both write {what}{about}, so the later overwrite the earlier"
+    return Finding("same-scores", other.at, key, f"{text}: {_cure(key, agent, common, second)}", "warning")
 
 
-def _scoring(drawn: Drawn) -> list[Scoring]:
-    """Agents that write scores, in subgraphs too."""
+def _cure(key: str, agent: Any, common: Drawn, second: str) -> str:
+    graph = getattr(common.parts[second].runs, "builder", None)
+    if hasattr(graph, "method_settings"):
+        return f"give the method at '{common.at(second)}' a name, such as name='{second}'"
+    if key == "aspects":
+        return f"give one of them another name, such as {type(agent).__name__}(chains='{second}')"
+    new = f"name='{agent.name}-2'"
+    return f"give one of them another name, such as {new if _settles(agent) else f'{type(agent).__name__}({new})'}"
+
+
+def _writers(drawn: Drawn, key: str) -> list[Writer]:
+    """Agents that write a key, in subgraphs too."""
     return [
-        Scoring(part, graph, graph.at(name))
+        Writer(part, graph, graph.at(name))
         for graph in drawn.everywhere()
         for name, part in graph.parts.items()
-        if "scores" in (part.writes or ()) and is_agent(part.runs) and getattr(part.runs, "name", None)
+        if key in (part.writes or ()) and is_agent(part.runs) and getattr(part.runs, "name", None)
+        if (key != "aspects" or hasattr(part.runs, "chains"))
+        and (key != "comparisons" or getattr(part.runs, "compares", True))
     ]
 
 
-def _mark(part: Part) -> tuple[str, str, bool, str]:
-    """What scores are told apart by; an agent that reads verdicts writes at another stage than it reads."""
+def _mark(key: str, part: Part) -> tuple[str, ...]:
+    """What entries are told apart by; an agent that reads verdicts writes at another stage than it reads."""
     agent = part.runs
+    if key != "scores":
+        return (agent.chains if key == "aspects" else agent.name,)
     stage = "final" if _settles(agent) else str(getattr(agent, "stage", type(agent).__name__))
     of = getattr(agent, "of", "output")  # which response of a pair, where it is another than usual
-    return agent.name, stage, "rectifications" in part.reads | part.may_read, "rival" if of == "rival" else "output"
+    reads = "rectifications" in part.reads | part.may_read
+    return agent.name, stage, str(reads), "rival" if of == "rival" else "output"
 
 
 def _settles(agent: Any) -> bool:
@@ -64,26 +94,14 @@ def _settles(agent: Any) -> bool:
     return isinstance(agent, Rectify) or hasattr(agent, "reviewed")
 
 
-def _alike(one: Scoring, other: Scoring) -> bool:
-    """Whether both write the same: their settings are the same, and so are the critics whose verdicts they go by."""
-    critics = [_critics(scoring) if _settles(scoring.part.runs) else {} for scoring in (one, other)]
-    return one.part.runs == other.part.runs and _same(*critics)
+def _alike(drawn: Drawn, one: Writer, other: Writer) -> bool:
+    """Whether both write the same: by their settings, by the critics whose verdicts they go by, by what feeds them."""
+    critics = [_critics(writer) if _settles(writer.part.runs) else {} for writer in (one, other)]
+    return one.part.runs == other.part.runs and same(*critics) and fed_alike(drawn, one.at, other.at)
 
 
-def _critics(one: Scoring) -> dict[str, Part]:
+def _critics(one: Writer) -> dict[str, Part]:
     return {name: part for name, part in one.graph.parts.items() if "rectifications" in (part.writes or ())}
-
-
-def _same(one: Mapping[str, Part], other: Mapping[str, Part]) -> bool:
-    """Whether nodes are the same by name and settings, in subgraphs too; of functions by where they are written."""
-    return one.keys() == other.keys() and all(_same_part(one[name], other[name]) for name in one)
-
-
-def _same_part(one: Part, other: Part) -> bool:
-    if one.inside is not None and other.inside is not None:
-        return _same(one.inside.parts, other.inside.parts)
-    codes = [getattr(part.runs, "__code__", None) for part in (one, other)]
-    return bool(one.runs == other.runs) or (codes[0] is not None and codes[0] == codes[1])
 
 
 def _may_meet(one: Any, other: Any) -> bool:
@@ -99,14 +117,3 @@ def _same_metric(one: Any, other: Any) -> bool:
     known = {getattr(assistant, "name", None): assistant for assistant in one}
     named = {getattr(assistant, "name", None): assistant for assistant in other}
     return any(known[name] != named[name] for name in known.keys() & named.keys())
-
-
-def _meet(drawn: Drawn, one: str, other: str) -> bool:
-    """Whether some run has both in it: it depends on the graph in which their paths part."""
-    graph, first, second = drawn, one.split("/"), other.split("/")
-    while first[0] == second[0]:
-        inner = graph.parts[first[0]].inside
-        if inner is None:
-            return False
-        graph, first, second = inner, first[1:], second[1:]
-    return graph.steps.together(first[0], second[0])

@@ -138,12 +138,30 @@ def test_weights_are_those_of_the_criterion_brought_to_a_sum_of_one():
     ("weights", "why"),
     [
         ({}, "no weights are given for it"),
+        ({"Depth": {}}, "no weights are given for it"),
         ({"Depth": {"rouge": 0}}, "all its weights are 0: nobody agreed with people on it"),
     ],
 )
 def test_without_weights_a_criterion_is_skipped(weights, why):
     score = only(blended(said(rouge=1, chrf=0, perplexity=1), rule="weighted", weights=weights))
     assert (score.status, score.reason) == ("skipped", why)
+
+
+@pytest.mark.parametrize("large", [1e308, 1.7e308])
+def test_weights_as_large_as_numbers_are_count_by_their_proportion(large):
+    weights = {"Depth": {"rouge": large, "chrf": large, "perplexity": 0}}
+    assert only(blended(said(rouge=1, chrf=0), rule="weighted", weights=weights)).value == 3
+
+
+def test_criteria_in_any_script_have_weights_and_plans_of_their_own():
+    criteria = [Criterion(name="\u6df1\u5ea6"), Criterion(name="\u8bed\u6c14")]
+    weights = {"\u6df1\u5ea6": {"rouge": 1}, "\u8bed\u6c14": {"chrf": 1}}
+    for settings in (
+        {"rule": "weighted", "weights": weights},
+        {"rule": "selected", "made": Plan(text="t", alignment={name: tuple(by) for name, by in weights.items()})},
+    ):
+        scores = blended(said(rouge=1, chrf=0), criteria, settings.pop("made", None), **settings)["scores"].values()
+        assert [score.value for score in scores] == [5, 1]
 
 
 VOICE = {"direct": "llm-score", "direct_key": "llm-score"}

@@ -54,7 +54,7 @@ def _written(folder, items, given=(), exchanged=()):
 
 
 def test_the_exchanged_order_is_swapped_back(tmp_path):
-    items = [ITEM] * 3
+    items = [{**ITEM, "row": row} for row in range(3)]
     given, exchanged = ([{"output": k} for k in order] for order in ((0, 1, 2), (1, 1, 2)))
     overall, code = COLLECTION.recorded(_written(tmp_path, items, given, exchanged))[""]
     assert overall.metrics == code.metrics == {"Auto-J": ("A", "B", "tie")}
@@ -66,6 +66,15 @@ def test_the_authors_own_file_has_scenarios_for_groups(tmp_path):
     bare = {key: value for key, value in ITEM.items() if key not in ("row", "group")}
     (sample,) = COLLECTION.samples(_written(tmp_path, [bare]))
     assert (sample.id, sample.meta["group"]) == ("1", "debugging")
+
+
+def test_a_row_that_stands_twice_is_told_before_anything_is_judged(tmp_path):
+    folder = _written(tmp_path, [ITEM, {**ITEM, "row": 6}, ITEM], [{"output": 0}] * 3, [{"output": 1}] * 3)
+    said = r"testdata_pairwise.jsonl, row 3: the id '5' again, as row 1 has it; keep one"
+    with pytest.raises(DataError, match=said):
+        COLLECTION.recorded(folder)
+    with pytest.raises(DataError, match=said):
+        list(COLLECTION.samples(folder))
 
 
 @pytest.mark.parametrize(

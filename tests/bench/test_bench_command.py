@@ -3,12 +3,14 @@
 import gzip
 import itertools
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from judgegraph.bench.shelf import COLLECTIONS, collection
+from judgegraph.bench.judged import part_of
+from judgegraph.bench.shelf import COLLECTIONS, collection, folder_of
 from judgegraph.cli import main
 
 ARTICLE = "The council met on Monday. It voted to close the old bridge for a year. Traffic will use the ring road."
@@ -51,13 +53,11 @@ def test_without_a_name_every_collection_is_listed_with_its_origin_and_licence()
 
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_a_collection_is_called_by_its_own_name_and_its_preset_is_known(name):
-    from judgegraph.bench.judged import criteria_of
     from judgegraph.meta.conventions import PRESETS
     from judgegraph.registry import METHODS
 
     found = collection(name.upper().replace("_", "-"))
     assert (found.name, found.preset in PRESETS, found.method in METHODS) == (name, True, True)
-    assert criteria_of(found, []).criteria
     assert found.items
 
 
@@ -184,16 +184,144 @@ def test_a_collection_without_recorded_judges_says_so(tmp_path: Path):
     (tmp_path / "bagel.json").write_text(json.dumps({"0": row}))
     done = run("bagel", "--data", tmp_path, "--recorded")
     assert done.exit_code == 1
-    assert "nothing is recorded" in done.output
+    assert done.output.splitlines() == [
+        f"nothing is recorded in {tmp_path}; without --recorded a judge of yours is asked"
+    ]
 
 
-@pytest.mark.parametrize("name", ["summeval", "topical_chat", "openmeva", "bagel", "sfres", "qags"])
-@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", COLLECTIONS)
+@pytest.mark.sampled(4)
 def test_the_embedded_judge_goes_through_every_collection(shared: Path, name):
-    done = run(name, "--data", shared / "data", "-m", "llm-score", "-n", 20, "--resamples", 20)
-    assert done.exit_code == 0, done.output
-    assert "(this run)" in done.stdout
-    assert "20 samples" in done.stdout
+    pairs = collection(name).method == "fennec"
+    method, many = ("fennec-2", 8) if pairs else ("llm-score", 20)
+    done = run(name, "--data", shared / "data", "-m", method, "-n", many, "--resamples", 20)
+    rubric = name == "prometheus"  # of each item's own: nothing that the embedded judge measures
+    assert (done.exit_code, "nothing was judged" in done.output) == (int(rubric), rubric), done.output
+    assert re.search(rf"^{method} +\(this", done.stdout, re.MULTILINE)  # wide tables fold the rest
+    assert f"{many} samples" in done.stdout
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """Auto-J as its file is laid out, with six made-up pairs in two groups, one group after the other."""
+    rows = [
+        {
+            "row": n, "group": ("Code", "Mail")[n // 3], "scenario": "x", "label": n % 3,
+            "prompt": f"Name {n} primes.", "response 1": "2, 3 and 5 are primes.", "response 2": f"I do not know {n}.",
+        }
+        for n in range(6)
+    ]  # fmt: skip
+    (tmp_path / "testdata_pairwise.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def asked(data: Path, *more: object):
+    return json.loads(run("autoj", "--data", data, "--resamples", 0, "--json", *more).stdout)
+
+
+def test_fennec_writes_its_criteria_where_people_judged_by_none(pairs: Path):
+    one, three = (asked(pairs, "-s", f"branches={n}", "-s", "correct=off") for n in (1, 3))
+    assert one["run"] != three["run"]
+    assert "criteria:" not in one["run"]
+    assert one["calls"]["by_node"]["branch"]["calls"] == 6
+    assert one["spent"]["calls"] < three["spent"]["calls"]
+    assert asked(pairs, "-m", "fennec-1", "-s", "correct=off")["calls"]["by_node"]["branch"]["calls"] == 6
+
+
+def test_criteria_that_are_given_take_the_place_of_those_that_fennec_would_write(pairs: Path):
+    given = asked(pairs, "-c", "general", "-n", 2)
+    assert "branch" not in given["calls"]["by_node"]
+    assert "criteria:" in given["run"]
+
+
+def test_a_method_that_needs_criteria_has_the_collection_s_own(pairs: Path):
+    from judgegraph.bench.judged import criteria_of
+    from judgegraph.registry import factory
+
+    known = collection("autoj")
+    samples = list(known.samples(pairs))
+    for method, name in (("fennec", None), ("fennec-3", None), ("g-eval", "general"), ("sageval-cot", "general")):
+        found = criteria_of(known, samples, factory(method))
+        assert (found and found.name) == name, method
+
+
+ONE_IN_BOTH_ORDERS = ("-m", "fennec-1", "-s", "orders=both")
+
+
+def test_a_run_over_pairs_stands_beside_the_figures_over_all_sets(pairs: Path):
+    told = asked(pairs, *ONE_IN_BOTH_ORDERS)
+    ours = {cell["criterion"]: cell["n"] for cell in told["cells"] if cell["ours"] and cell["statistic"] == "agreement"}
+    assert ours == {"overall": 6, "Code": 3, "Mail": 3}
+    text = run("autoj", "--data", pairs, "--resamples", 0, *ONE_IN_BOTH_ORDERS).stdout
+    over_all = re.search(r"^agreement\n.*?overall.*?\n\n", text, re.MULTILINE | re.DOTALL)
+    assert over_all
+    assert re.search(r"^Fennec-bridging .*^fennec-1 \(this", over_all[0], re.MULTILINE | re.DOTALL)
+
+
+def test_a_part_of_sets_has_some_of_each(pairs: Path):
+    told = asked(pairs, *ONE_IN_BOTH_ORDERS, "-n", 4)
+    ours = {cell["criterion"]: cell["n"] for cell in told["cells"] if cell["ours"] and cell["statistic"] == "agreement"}
+    assert (ours, told["part"]) == ({"overall": 4, "Code": 2, "Mail": 2}, "4 of 6 items, in turn from Code, Mail")
+
+
+@pytest.mark.parametrize(
+    ("many", "said"),
+    [
+        (3, "3 of 202 items of 2 groups, the last with 1 of its 2"),
+        (4, "4 of 202 items of 2 groups, all whole"),
+        (202, ""),
+        (None, ""),
+    ],
+)
+def test_of_a_part_it_is_said_whether_its_last_group_is_cut(shared: Path, many, said):
+    known = collection("bagel")
+    assert part_of(known, known.samples(shared / "data/bagel"), many).told == said
+
+
+@pytest.mark.parametrize("method", ["sageval-cot", "llm-score-cot", "llm-score"])
+def test_a_row_is_called_as_the_method_was_asked_for(data: Path, method):
+    done = run("qags", "--data", data, "-m", method, "-n", 3, "--resamples", 0)
+    assert f"\n{method} (this run)" in done.stdout
+
+
+def test_json_holds_null_where_there_is_no_number(shared: Path):
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    done = run("prometheus", "--data", shared / "data", "-n", 3, "--resamples", 0, "--json")
+    assert '"kendall-b"' in done.stdout
+    json.loads(done.stdout, parse_constant=refuse)
+
+
+def test_where_people_s_range_is_not_the_criterion_s_it_is_said(shared: Path):
+    from judgegraph.prompts.criteria_sets import criteria_set
+
+    for name in COLLECTIONS:
+        known, apart = collection(name), []
+        human: dict[str, set[float]] = {}
+        for sample in known.samples(folder_of(shared / "data", known)):
+            for key, value in sample.human.items():
+                human.setdefault(key, set()).update(value if isinstance(value, list) else [value])
+        for criterion in criteria_set(known.criteria).criteria:
+            found, scale = human.get(criterion.name, {None}), criterion.scale
+            apart += (
+                [criterion.name] if found != {None} and not scale.low <= min(found) <= max(found) <= scale.high else []
+            )
+        assert {"qags": ["Consistency"], "mateval": ["Logical Inconsistency"]}.get(name, []) == apart
+        assert len(known.notes) == len(apart)
+        assert all(criterion.lower() in known.notes[0].lower() for criterion in apart)
+
+
+def test_notes_of_a_collection_are_printed(data: Path):
+    done = run("qags", "--data", data, "-m", "llm-score", "-n", 3, "--resamples", 0)
+    assert "share from 0 to 1" in done.stdout
+
+
+def test_the_list_names_the_files_of_each_collection():
+    text = " ".join(run().stdout.split())
+    for name in COLLECTIONS:
+        known = collection(name)
+        assert f"below DIR/{known.folder or name}: {known.files[0]}" in text, name
 
 
 def test_help_has_the_options_of_a_run_and_its_own_under_headings():

@@ -38,7 +38,7 @@ def test_a_name_stands_for_the_file_with_and_without_gz(tmp_path: Path):
     (tmp_path / "b.json.gz").write_bytes(gzip.compress(b"[2]"))
     assert read_json(tmp_path / "a.json.gz") == [1]
     assert read_json(tmp_path / "b.json") == [2]
-    with pytest.raises(DataError, match=r"no .*c\.json; docs/bench\.md"):
+    with pytest.raises(DataError, match=r"no .*c\.json; `judgegraph bench` lists the files"):
         read_json(tmp_path / "c.json")
 
 

@@ -61,23 +61,25 @@ def test_every_story_has_five_scores_and_its_premise(shared):
     assert all(tuple(sample.human) == ERRORS and sample.query for sample in samples)
 
 
-BLOCK = "Question: Does it contain '{}'?\nAnswer: {}\n{}\n"
+BLOCK = "Question: any '{}' here?\nAnswer: {}\n{}\n"
 
 
 @pytest.mark.parametrize(
     ("text", "stated", "every"),
     [
-        (BLOCK.format("Repetition", "Yes", "Score for individual questions: -1"), -1, -1),
-        (BLOCK.format("repetition", "Yes", "Score for individual questions: -0.5 point"), -0.5, -0.5),
-        (BLOCK.format("Repetition", "Yes", "Score for individual question: -2 points (1 for each)"), -2, -2),
+        (BLOCK.format("Repetition", "Yes", "Score: -1"), -1, -1),
+        (BLOCK.format("repetition", "Yes", "Its score: -0.5 point"), -0.5, -0.5),
+        (BLOCK.format("Repetition", "Yes", "**Score**: -2 points (1 each)"), -2, -2),
         (BLOCK.format("Repetition", "Yes", "Deduction: 1 point"), None, -1),
         (BLOCK.format("Repetition", "Yes", "Deductions: -2"), None, -2),
         (BLOCK.format("Repetition", "No", ""), None, 0),
         (BLOCK.format("Repetition", "None can say", ""), None, None),
-        (BLOCK.format("Repetition or Factual Error", "No", "Score for individual questions: -1"), None, None),
-        (BLOCK.format("Wit", "Yes", "Score for individual questions: -1"), None, None),
-        ("The story asks a Question: is it Repetition? Score for individual questions: -1", None, None),
+        (BLOCK.format("Repetition or Factual Error", "No", "Score: -1"), None, None),
+        (BLOCK.format("Wit", "Yes", "Score: -1"), None, None),
+        ("The story asks a Question: is it Repetition? Score: -1", None, None),
         ("Final Score: -3", None, None),
+        (BLOCK.format("Repetition", "Yes", "Final Score: -3"), None, None),
+        ("Question: any 'Repetition'?\\nAnswer: No.\\nScore: 0", 0, 0),
         ("", None, None),
     ],
 )
@@ -87,9 +89,7 @@ def test_a_block_is_read_by_its_score_line_else_by_what_it_says(text, stated, ev
 
 
 def test_a_score_is_taken_from_its_own_block_alone():
-    text = BLOCK.format("Repetition", "No", "") + BLOCK.format(
-        "Factual Error", "Yes", "Score for individual questions: -1"
-    )
+    text = BLOCK.format("Repetition", "No", "") + BLOCK.format("Factual Error", "Yes", "Score: -1")
     found = scores_of(text, ERRORS)
     assert (found["Repetition"], found["Factual Error"], found["Discontinuity"]) == (None, -1, None)
 

@@ -1,17 +1,16 @@
 """PandaLM: majority, kappas and GPT-3.5's figures, by the path of `judgegraph bench pandalm --recorded`."""
 
 import json
-from collections import Counter
 
 import pytest
+from click.testing import CliRunner
 
 from judgegraph.bench.measure import measured
 from judgegraph.bench.pandalm import COLLECTION
+from judgegraph.cli import main
 from judgegraph.errors import DataError
 from judgegraph.meta.agreement import agreement
-from judgegraph.meta.annotators import people
 from judgegraph.meta.conventions import chosen
-from judgegraph.stats.labels import cohen_kappa
 
 PANDALM = chosen("pandalm", resamples=0)
 NAMES = ("accuracy", "macro-precision", "macro-recall", "macro-f1")
@@ -27,14 +26,32 @@ def recorded(shared):
     return only
 
 
-def test_the_majority_splits_as_published(recorded):
-    assert Counter(people(recorded, PANDALM)) == {"tie": 105, "A": 422, "B": 472}
+def test_the_annotators_agree_and_their_majority_splits_as_published(shared):
+    """Cohen's kappa .852 / .879 / .862 and 105 / 422 / 472, as ../shared/data/README.md has them."""
+    command = ["bench", "pandalm", "--data", str(shared / "data"), "--recorded", "--resamples", "0"]
+    (told,) = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)["among"]
+    assert [round(kappa, 3) for kappa in told["pairs"]["kappa"]] == [0.852, 0.879, 0.862]
+    assert told["split"] == {"tie": 105, "A": 422, "B": 472}
+    text = " ".join(CliRunner().invoke(main, command).stdout.split())
+    assert "two by two (1-2, 1-3, 2-3), n 999: kappa .852 .879 .862, mean .864; A 422, B 472, tie 105" in text
 
 
-def test_the_annotators_agree_as_published(recorded):
-    first, second, third = zip(*recorded.human, strict=True)
-    kappas = [cohen_kappa(a, b) for a, b in ((first, second), (first, third), (second, third))]
-    assert sorted(round(kappa, 3) for kappa in kappas) == [0.852, 0.862, 0.879]
+def test_both_references_are_printed_and_told_apart(recorded, shared):
+    table = measured({"": [recorded]}, COLLECTION, PANDALM)
+    found = {cell.judge: cell.value for cell in table.cells if cell.statistic == "accuracy" and cell.measured}
+    first = [row[0] for row in recorded.human]
+    said = [answer or "tie" for answer in recorded.metrics["GPT-3.5"]]
+    by_hand = sum(a == b for a, b in zip(first, said, strict=True)) / 999
+    assert found == {"GPT-3.5": pytest.approx(0.71071, abs=1e-5), "GPT-3.5, against annotator 1": by_hand}
+    fennec = {figure.source for figure in COLLECTION.published if figure.judge == "Fennec"}
+    assert all("annotator 1 alone" in source for source in fennec)
+
+
+def test_a_pair_that_stands_twice_is_told_before_anything_is_judged(tmp_path):
+    folder = _written(tmp_path, [ITEM, {**ITEM, "idx": 1}, ITEM], [])
+    for read in (COLLECTION.recorded, lambda where: list(COLLECTION.samples(where))):
+        with pytest.raises(DataError, match=r"testset-v1.json, item 3: the id '0' again, as item 1 has it; keep one"):
+            read(folder)
 
 
 @pytest.mark.parametrize(

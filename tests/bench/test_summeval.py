@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from judgegraph.bench.summeval import COLLECTION
+from judgegraph.bench.summeval import COLLECTION, NAMES
 from judgegraph.bench.summeval_reading import ours, theirs
 from judgegraph.errors import DataError
 
@@ -79,6 +79,10 @@ def test_our_own_reading_differs_where_a_reply_ends_in_the_scale(shared: Path, r
         ("The summary deserves a score of four.", "rts", 4, 4),
         ("It earns a score of 3 out of 5.", "altrts", 3, 3),
         ("It says nothing.", "rts", None, -1),
+        ("The score is low. Its one flaw costs 2 points.", "rts", None, 2),
+        ("Scoring this is easy, it is a three.", "rts", 3, 3),
+        ("Score: 4.5", "rts", 4.5, 4.5),
+        ("It scores poorly, 15 facts of 16 are wrong.", "rts", None, 1),
         ("D", "mcq", 4, 4),
         ("B: It is dull.", "altmcq", 2, 2),
         ("Four stars. The summary is good.", "stareval", 4, 4),
@@ -109,6 +113,37 @@ def test_samples_hold_article_system_and_the_mean_of_four_criteria(shared: Path)
     assert len({s.meta["system"] for s in samples}) == 16
     four = [sum(v for k, v in s.human.items() if k != "Overall") / 4 for s in samples]
     assert [s.human["Overall"] for s in samples] == pytest.approx(four)
+
+
+def test_each_figure_of_the_fusion_paper_can_be_what_it_is_called(shared: Path):
+    """Of 16 systems tau-b has steps of its own; they are others where two systems have one mean, which tells columns.
+
+    Two systems tie on fluency and over all. What our copy misprints, such as .007 or .902, is no such step. The overall
+    of metrics down to BARTScore is no coefficient, but the mean of their four.
+    """
+    means: dict[str, dict[str, list[float]]] = {}
+    for sample in COLLECTION.samples(shared / "data/summeval"):
+        for name, value in sample.human.items():
+            means.setdefault(name, {}).setdefault(sample.meta["system"], []).append(value)
+    figures = {(f.judge, f.criterion): f.value for f in COLLECTION.published if "Fusion-Eval" in f.source}
+    assert len(figures) == 111
+    averaged = 0
+    for (judge, criterion), value in figures.items():
+        of = [round(float(np.mean(values)), 9) for values in means[criterion].values()]
+        step = 1 / np.sqrt(120 * (120 - (len(of) - len(set(of)))))
+        least = 0.51 * 10 ** -len(str(value).partition(".")[2])
+        four = [figures.get((judge, name), np.nan) for name in NAMES]
+        if criterion == "Overall" and abs(np.mean(four) - value) <= 0.002:
+            averaged += 1
+        else:
+            assert abs(round(value / step) * step - value) <= least, (judge, criterion, value)
+    assert averaged == 11
+
+
+def test_a_figure_that_our_copy_misprints_says_where_it_is_from():
+    (noted,) = [figure for figure in COLLECTION.published if figure.value == 0.962]
+    assert (noted.judge, noted.criterion) == ("FE-PaLM2", "Overall")
+    assert ".962 is from a note; our copy prints .902" in noted.source
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """The paper's table: what stands in a cell, and in which order the lines stand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from judgegraph.bench.cell import Cell, of_published
+from judgegraph.bench.arrangement import against, by_group, in_columns, named
+from judgegraph.bench.cell import Cell, finite, of_published
 from judgegraph.bench.collection import Collection, Published
-from judgegraph.bench.measure import by_group, measured, named
+from judgegraph.bench.measure import measured
 from judgegraph.bench.table import figure, sections, shown, spread
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Judgements
@@ -105,6 +107,49 @@ def test_a_table_whose_columns_are_sets_of_items_splits_the_run_by_group():
     assert second.groups is None
 
 
+def test_over_all_sets_a_run_is_measured_where_a_figure_is_published_for_them():
+    sets = replace(KNOWN, columns="groups")
+    assert [one.criterion for one in in_columns([ONE], sets)] == ["Coherence", "a", "b"]
+    assert in_columns([ONE], sets)[0].groups is None
+    assert [one.criterion for one in in_columns([ONE], replace(sets, published=()))] == ["a", "b"]
+    assert in_columns([ONE], KNOWN) == [ONE]
+
+
+THREE = Judgements(
+    criterion="overall", kind="verdict", ids=tuple("abcd"),
+    human=(("A", "A", "B"), ("B", "A", "B"), ("tie", "tie", "tie"), ("B", "A", "A")),
+    metrics={"m": ("A", "B", "tie", "B")}, exchanged={"m": ("A", "B", "tie", "B")},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("alone", "rule", "accuracies"),
+    [
+        (1, "majority", {"m": 0.75, "m, against annotator 1": 1.0}),
+        (1, 1, {"m": 1.0}),
+        (None, "majority", {"m": 0.75}),
+    ],
+)
+def test_a_run_is_held_to_the_one_annotator_of_a_published_figure_too(alone, rule, accuracies):
+    conventions = Conventions(resamples=0, annotators=rule)
+    found = measured({"": [THREE]}, replace(KNOWN, alone=alone), conventions, ours=True)
+    assert {c.judge: c.value for c in found.cells if c.statistic == "accuracy" and c.measured} == accuracies
+    assert against([ONE], 1) == []
+
+
+def test_annotators_are_compared_two_by_two_and_their_judgement_is_split():
+    (told,) = measured({"": [THREE, ONE]}, KNOWN, Conventions(resamples=0, annotators="majority")).among
+    assert (told.annotators, told.n, told.split) == (3, 4, {"A": 2, "B": 1, "tie": 1})
+    by_hand = [(0.5 - 4 / 16) / (1 - 4 / 16), (0.5 - 6 / 16) / (1 - 6 / 16), (0.5 - 4 / 16) / (1 - 4 / 16)]
+    assert told.pairs["kappa"] == pytest.approx(by_hand)
+    assert told.means["kappa"] == pytest.approx(sum(by_hand) / 3)
+
+
+def test_what_is_no_number_is_null_however_deep_it_stands():
+    deep = {"a": (math.nan, [math.inf, {"b": (1.0, -math.inf)}]), "c": "NaN", "d": True}
+    assert finite(deep) == {"a": [None, [None, {"b": [1.0, None]}]], "c": "NaN", "d": True}
+
+
 def test_levels_that_the_items_have_not_are_left_out():
     alone = Judgements(criterion="Coherence", kind="number", ids=ONE.ids, human=ONE.human, metrics=ONE.metrics)
     cells = measured({"": [alone]}, KNOWN, PLAIN).cells
@@ -116,3 +161,5 @@ def test_a_run_s_metric_is_called_as_its_method():
     (alone,) = named([by_group([ONE])[0]], "mine")
     assert set(alone.metrics) == {"mine: rec", "mine: new"}
     assert set(named([Judgements("c", "number", ("a",), ((1,),), {"merge": (1.0,)})], "mine")[0].metrics) == {"mine"}
+    both = Judgements("c", "verdict", ("a",), (("A",),), {"merge": ("A",), "merge (both orders)": ("A",)})
+    assert set(named([both], "mine")[0].metrics) == {"mine", "mine (both orders)"}

@@ -153,6 +153,9 @@ WRONG_OF_RUN = [
     (("--exchanged", "a=b"), 2, "--exchanged names columns of a table"),
     (("--level", "group", "--group", "doc"), 1, "expected text in meta.doc; its meta has group, system, quality"),
     (("--against", "nobody"), 1, "no metric 'nobody'; there are sage"),
+    (("--metric", "sge"), 1, "the run has no agent 'sge'; did you mean 'sage'? There are evaluator, sage"),
+    (("--metric", "evaluator"), 1, "these agents did not (at stage final; there are draft)"),
+    (("--annotators", "2"), 1, "annotators: coherence: the annotator 2 is wanted, and there is one"),
 ]
 
 
@@ -176,6 +179,9 @@ WRONG = [
     (("--metric", "m", "--verdicts", "A"), 2, "--verdicts takes NAME=VALUE"),
     (("--metric", "m", "--order", "a"), 2, "--order takes two or more labels"),
     (("--metric", "m", "--exchanged", "m"), 2, "--exchanged takes NAME=VALUE"),
+    (("--metric", "m", "--exchanged", "m=x", "--exchanged", "m=y"), 2, "--exchanged 'm' is given twice"),
+    (("--metric", "m", "--metric", "m"), 1, "--metric 'm' is given twice"),
+    (("--metric", "m", "--group", "ids"), 1, "t.jsonl, line 1: no column 'ids'; did you mean 'id'?"),
     (("--metric", "m", "--stage", "draft"), 2, "--stage is of runs, and this is a file"),
     (("--metric", "m", "--confidence", "1"), 2, "0<x<1"),
 ]
@@ -185,6 +191,13 @@ WRONG = [
 def test_a_mistake_is_one_line_that_says_what_was_expected(tmp_path: Path, options: tuple, code: int, text: str):
     table = written(tmp_path / "t.jsonl", [{"id": i, "human": i, "m": i % 3} for i in range(6)])
     assert text in called(table, *options, code=code)
+
+
+@pytest.mark.parametrize("people", [[2, 2, 2], [1]])
+def test_where_nothing_is_defined_the_command_fails(tmp_path: Path, people: list[int]):
+    table = written(tmp_path / "t.jsonl", [{"human": human, "m": i} for i, human in enumerate(people)])
+    assert "no agreement with people: every statistic is undefined" in called(table, "--metric", "m", *FAST, code=1)
+    assert '"rows"' in called(table, "--metric", "m", "--json", *FAST, code=1)
 
 
 def test_what_is_neither_run_nor_table_is_refused(tmp_path: Path, judged: Path):

@@ -222,6 +222,7 @@ atexit.register(slowly)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_near_the_end_of_the_process_has_our_exit_code(sent, code, tmp_path):
     (tmp_path / "mine.py").write_text(ENDING + BLOCKED)

@@ -117,6 +117,42 @@ async def test_members_of_one_name_are_told_apart_by_their_place():
     assert final["notes"] == {}
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("g-eval", "g-eval-20"),
+        ("coascore", "coascore-5", "g-eval"),
+        ("fennec-1", "fennec-2"),
+        ("sageval", "sageval-sr"),
+    ],
+)
+async def test_rows_of_one_method_each_keep_what_they_wrote(rows):
+    node = jg.panel(*rows, criteria="summary")
+    assert jg.check(node).findings == ()
+    final = await run(node)
+    assert not [note for note in final["notes"].values() if "left out" in note.text]
+    assert set(by_stage(final, "ballot")) == {f"panel-{row}" for row in rows}
+    for row in rows:
+        own = f"panel-{row}" if row != "g-eval" or "g-eval-20" in rows else "panel"
+        alone = await as_node(row, criteria="summary", name=own).ainvoke({"sample": SAMPLE})
+        for key in ("scores", "aspects", "corrections", "comparisons", "rectifications"):
+            assert alone.get(key, {}).items() <= final.get(key, {}).items(), (row, key)
+
+
+async def test_rows_of_one_method_ask_what_each_asks_alone(tmp_path):
+    ledger = tmp_path / "calls.sqlite"
+    for row in ("coascore-5", "coascore-no-scores"):
+        jg.evaluate(as_node(row, criteria=[CLARITY]), [SAMPLE], ledger=ledger)
+    held = jg.evaluate(jg.panel("coascore-5", "coascore-no-scores", criteria=[CLARITY]), [SAMPLE], ledger=ledger)
+    assert held.manifest["spent"]["calls"] == 0
+
+
+async def test_a_panel_of_different_methods_writes_under_the_panels_name_alone():
+    final = await run(jg.panel("g-eval", "llm-score", "coascore-5", criteria=[CLARITY]))
+    agents = {s.agent for s in final["scores"].values() if s.stage not in ("ballot",)}
+    assert agents == {"panel", "panel-g-eval", "panel-llm-score", "panel-rater", "panel-fuser"}
+
+
 async def test_the_answer_of_a_graph_is_its_final_score_and_says_where_it_is_from():
     draft = {"clarity": {"reason": "r", "score": 4}}
     kept = {"rectifications": {"clarity": {"reason": "s", "verdict": "lower", "score": 2}}}

@@ -43,6 +43,7 @@ def scores(run: jg.Run) -> dict[str, list[dict]]:
     return {item.id: [json.loads(score.model_dump_json()) for score in item.scores] for item in run.items}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limit", [30, pytest.param(200, marks=pytest.mark.long)])
 def test_python_and_yaml_give_the_same_scores(plugin: str, shared: Path, limit: int):
     in_python = judged(f"{AFTERNOON / 'panel.py'}:panel", shared / DATA, "python", limit)

@@ -54,6 +54,7 @@ def every_example(limit):
     return [s.model_copy(update={"id": f"{p.stem}/{s.id}"}) for p in paths for s in jg.load(p, limit=limit)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("limit", [1, pytest.param(None, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", TWINS)
 def test_a_file_and_its_twin_give_the_same_of_every_sample(name, limit):

@@ -166,7 +166,7 @@ async def test_without_criteria_the_run_ends_with_a_status_and_no_number(sample)
 async def test_a_pair_without_a_rival_is_skipped_before_anything_is_judged():
     cast = Cast({})
     final = await cast(ONE, mode="pair")
-    assert cast.steps == ["branch"]
+    assert cast.steps == []
     assert final["comparisons"]["overall/merge/AB"].status == "skipped"
 
 

@@ -5,6 +5,7 @@ from drawing import arrows
 from test_fennec import NAMES, ONE, PAIR, Cast
 
 import judgegraph as jg
+from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec
 from judgegraph.registry import VARIANTS, factory
 from judgegraph.runtime.configuration import configuration
@@ -53,9 +54,32 @@ async def test_single_scores_the_output_alone_also_beside_a_rival():
 async def test_without_a_rival_a_row_of_pairs_judges_nothing_and_says_so(name):
     cast = Cast({})
     state = await cast(ONE, factory(name)(cast.model))
-    assert set(cast.steps) <= {"branch"}
+    assert cast.steps == []
     (total,) = state["comparisons"].values()
     assert (total.status, total.reason, state["verdict"]) == ("skipped", "the sample has no rival", None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"mode": "apart", "orders": "both"}, "orders: 'both' would do nothing, as mode: 'apart'"),
+        ({"mode": "apart", "orders": "BA"}, "orders: 'BA' would do nothing"),
+        ({"mode": "apart", "labels": "position", "orders": "BA"}, "orders: 'BA' and labels: 'position' would"),
+        ({"mode": "single", "labels": "position"}, "labels: 'position' would do nothing, as mode: 'single'"),
+        ({"mode": "single", "merge": "votes"}, "merge: 'votes' would do nothing, as mode: 'single' compares nothing"),
+    ],
+    ids=str,
+)
+def test_settings_that_would_do_nothing_are_refused(settings, said):
+    with pytest.raises(ConfigError, match=f"^fennec: {said}"):
+        fennec(**settings)
+
+
+def test_a_rows_own_settings_count_among_those_that_would_do_nothing():
+    with pytest.raises(ConfigError, match="orders: 'both' would do nothing, as mode: 'apart'"):
+        factory("fennec-both")(mode="apart")
+    assert factory("fennec-both")(mode="apart", orders="AB")
+    assert factory("fennec-votes")(mode="apart")  # votes of the criteria, each response scored alone
 
 
 async def test_both_orders_are_those_of_the_pair_and_its_exchange():

@@ -135,7 +135,7 @@ def test_what_llm_score_asked_is_paid_for(tmp_path):
 
 
 async def test_an_assistant_that_fails_is_left_out_and_noted():
-    assistants = [*offered(), Metric(name="broken", about="Range: 0 to 1", measure=lambda s: 1 / 0)]
+    assistants = [*offered(), Metric(name="broken", about="Range: 0 to 1; 1 is best", measure=lambda s: 1 / 0)]
     state = await fusion_eval(fuse="average", assistants=assistants, criteria=CRITERIA).ainvoke({"sample": SAMPLE})
     score = state["scores"]["Clarity/blend/final/0"]
     assert score.value == 3
@@ -156,9 +156,11 @@ async def test_two_of_them_stand_in_one_graph_by_their_names():
     assert {"Coherence/x-blend/final/0", "Coherence/x-llm-score/direct/0"} <= keys[0]
 
 
-@pytest.mark.parametrize("about", ["Range: 0 or more", "how alike they are"])
+@pytest.mark.parametrize("about", ["Range: 0 or more", "how alike they are", "Range: 0 to 1"])
 async def test_a_range_that_an_assistant_does_not_say_is_given_by_hand(about):
-    with pytest.raises(ConfigError, match=r"the worst and the best value of 'a'.*ranges=\{'a': \[WORST, BEST\]\}"):
+    with pytest.raises(
+        ConfigError, match=r"the worst and the best value of 'a'.*lower = better.*ranges=\{'a': \[WORST, BEST\]\}"
+    ):
         fusion_eval(fuse="average", assistants=offered(about=about))
     graph = fusion_eval(fuse="average", assistants=offered(about=about), ranges={"a": [2, 0], "b": (-1, 1)})
     assert (await graph.ainvoke({"sample": SAMPLE}))["overall"] == 3
@@ -196,7 +198,19 @@ def test_weights_of_a_file_are_those_of_a_mapping(tmp_path):
         ("Clarity:\n  a: much", "line 2: expected a weight of 0 or more, got text (much)"),
         ("Clarity: {a: -1}", "Clarity: a: expected 0 or more, got -1.0"),
         ("Clarity: {a: .nan}", "line 1: expected a weight of 0 or more, got a number (.nan)"),
-        ("Clarity: {a: 1, b: 1}", "weights: none for 'Depth'"),
+        (
+            "Clarity: {a: 1, b: 1}",
+            "weights: none for 'Depth'; there are for: 'Clarity'. Judge by these criteria alone (-c), or write "
+            "`Depth: {}` for one that is to be skipped",
+        ),
+        (
+            "Clarity: {a: 1, b: 1}\nDepth: {a: 1}\nClarity: {a: 2, b: 2}",
+            "line 3, 'Clarity': given twice, first in line 1",
+        ),
+        ("Clarity: {a: 1, b: 1}\nclarity: {a: 2, b: 2}", "line 2, 'clarity': given twice, first in line 1"),
+        ('{"Clarity": {"a": 1,\n"a": 2}}', "line 2, 'a': given twice, first in line 1"),
+        ("[a, b]: {a: 1}", "line 1: expected criterion -> assistant -> weight, got a list for a name"),
+        (f"Clarity: {{a: 1{'0' * 400}}}", "Clarity: a: expected 0 or more, got inf"),
         ("Clarity: {a: 1}\nDepth: {a: 1, b: 1}", "Clarity: no weight of 'b'; 0 leaves it out"),
         ("{", "is not well-formed"),
         ("", "is empty"),
@@ -217,6 +231,13 @@ def test_a_file_that_holds_no_weights_is_refused_with_the_place(text, said, tmp_
         ({"fuse": "weighted", "weights": {"Clarity": 3}}, "Clarity: expected assistant -> weight, got 3"),
         ({"fuse": "weighted", "weights": {"Clarity": {"a": "x"}}}, "Clarity: a: expected 0 or more, got 'x'"),
         ({"fuse": "weighted", "weights": {"Clarity": {"a": True}}}, "Clarity: a: expected 0 or more, got True"),
+        ({"fuse": "weighted", "weights": []}, "weights: expected criterion -> assistant -> weight, or a file"),
+        ({"fuse": "weighted", "weights": 3}, "weights: expected criterion -> assistant -> weight, or a file"),
+        ({"fuse": "weighted", "weights": {"Clarity": {"a": 10**400}}}, "Clarity: a: expected 0 or more, got 1000"),
+        (
+            {"fuse": "weighted", "weights": {"Clarity": {}, "clarity": {}}},
+            "'clarity' is given twice, also as 'Clarity'",
+        ),
         ({"fuse": "average", "weights": {}}, "weights goes with fuse='weighted', not with 'average'"),
         ({"direct": "llm-score"}, "direct goes with fuse='average', 'selected' or 'weighted', not with 'judge'"),
         ({"ranges": {"a": [0, 1]}}, "ranges goes with fuse='average', 'selected' or 'weighted', not with 'judge'"),
@@ -225,6 +246,16 @@ def test_a_file_that_holds_no_weights_is_refused_with_the_place(text, said, tmp_
         ({"fuse": "average", "ranges": {"a": [1]}}, "ranges: a: expected [WORST, BEST]"),
         ({"fuse": "average", "ranges": {"a": "0-1"}}, "ranges: a: expected [WORST, BEST]"),
         ({"fuse": "average", "ranges": {"a": [0, float("inf")]}}, "ranges: a: expected [WORST, BEST]"),
+        ({"fuse": "average", "ranges": {"a": [0, 10**400]}}, "ranges: a: expected [WORST, BEST]"),
+        ({"fuse": "average", "ranges": {"a": [-1e308, 1e308]}}, "ranges: a: expected [WORST, BEST]"),
+        ({"fuse": "average", "ranges": {"a": []}}, "ranges: a: expected [WORST, BEST], two different numbers, got []"),
+        (
+            {"fuse": "average", "ranges": {"a": None}},
+            "ranges: a: expected [WORST, BEST], two different numbers, got None",
+        ),
+        ({"fuse": "average", "ranges": {3: [0, 1], "z": [0, 1]}}, "ranges: no assistant '3'; here: a, b"),
+        ({"fuse": "average", "ranges": 3}, "ranges: expected assistant -> [WORST, BEST], got 3"),
+        ({"fuse": "average", "ranges": []}, "ranges: expected assistant -> [WORST, BEST], got []"),
         ({"fuse": "average", "consult": "tools"}, "consult='tools' is the judge's"),
         ({"fuse": "mean"}, "fuse: expected 'judge', 'average', 'selected' or 'weighted', got 'mean'"),
         ({"fuse": "average", "direct": True}, "direct: expected 'llm-score', 'g-eval' or none, got True"),
@@ -235,6 +266,42 @@ def test_a_wrong_setting_is_told_before_anything_is_asked(settings, said):
     with pytest.raises(ConfigError) as error:
         fusion_eval(scripted(), criteria=CRITERIA, assistants=offered(), **settings)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("ranges", [3, [], {"rouge-l": []}])
+def test_wrong_ranges_beside_the_default_assistants_are_told_too(ranges):
+    with pytest.raises(ConfigError, match=r"ranges: (rouge-l: )?expected"):
+        fusion_eval(fuse="average", ranges=ranges)
+
+
+async def test_a_criterion_with_no_weights_at_all_is_skipped_with_the_reason():
+    weights = {"clarity": {"a": 1, "b": 0}, "depth": {}}
+    state, _ = await evaluated(fuse="weighted", weights=weights)
+    assert (finals(state), state["overall"]) == ({"Clarity": 5, "Depth": None}, None)
+    assert state["scores"]["Depth/blend/final/0"].reason == "no weights are given for it"
+
+
+@pytest.mark.parametrize("key", ["llm-score", "x-llm-score"])
+async def test_a_direct_score_of_a_named_graph_is_weighted_by_either_name(key):
+    weights = {c: {"a": 0, "b": 1, key: 1} for c in ("Clarity", "Depth")}
+    state, _ = await evaluated(*[rated(3)] * 2, fuse="weighted", weights=weights, direct="llm-score", name="x")
+    assert finals(state) == {"Clarity": 2, "Depth": 2}
+
+
+@pytest.mark.parametrize("within", ["here", "."])
+async def test_weights_of_a_graph_file_lie_beside_it(within, tmp_path, monkeypatch):
+    folder = tmp_path / within
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    written(folder / "w.json", json.dumps(OURS))
+    node = "{use: fusion-corrw, with: {weights: w.json}}"
+    path = written(folder / "g.yaml", f"name: mine\nnodes: {{a: {node}}}\nedges: [start -> a, a -> end]\n")
+    state = await jg.load_graph(path).ainvoke({"sample": SAMPLE})
+    assert finals(state)["Coherence"] is not None
+    assert "weights:" in signature(jg.load_graph(path))
+    (folder / "w.json").unlink()
+    with pytest.raises(ConfigError, match=r"weights file .*w\.json: No such file"):
+        jg.load_graph(path)
 
 
 def test_the_baseline_is_the_figure_of_the_docstring():

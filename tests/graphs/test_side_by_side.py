@@ -86,6 +86,70 @@ async def test_two_judges_of_one_method_keep_all_their_scores():
     }  # fmt: skip
 
 
+PAIR = SAMPLE.model_copy(update={"rival": "It is open."})
+ROWS_OF_ONE = [
+    ("coascore-5", "coascore-10"), ("coascore-5", "coascore-inter"), ("coascore-inter", "coascore-no-scores"),
+    ("coascore-random", "coascore-no-scores"), ("fennec-pair", "fennec-apart"), ("fennec-1", "fennec-5"),
+    ("fennec-both", "fennec-single"), ("g-eval", "g-eval-20"), ("sageval-sr", "sageval-cot"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "two"), ROWS_OF_ONE)
+async def test_two_rows_of_one_method_keep_all_they_write_under_names(one, two):
+    graph = composed({"a": made(one, "p"), "b": made(two, "q")})
+    assert jg.check(graph).findings == ()
+    final = await graph.ainvoke({"sample": PAIR})
+    apart = [await made(row, name).ainvoke({"sample": PAIR}) for row, name in ((one, "p"), (two, "q"))]
+    for key in ("scores", "comparisons", "corrections", "aspects", "branches", "rectifications", "notes"):
+        both = [state.get(key, {}) for state in apart]
+        assert final[key] == {**both[0], **both[1]}
+        assert len(final[key]) == len(both[0]) + len(both[1])
+
+
+ALIKE = [
+    ("coascore", "coascore"), ("fennec", "fennec-5"), ("coascore", "coascore-average"),
+    ("coascore-random", "coascore-average"), ("fennec-pair", "fennec-pair"),
+]  # fmt: skip
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("one", "two"), [*ROWS_OF_ONE, *ALIKE])
+async def test_without_names_it_is_told_where_one_row_may_overwrite_the_other_and_nowhere_else(one, two):
+    graph = composed({"a": made(one), "b": made(two)})
+    final = await graph.ainvoke({"sample": PAIR})
+    apart = [await made(row).ainvoke({"sample": PAIR}) for row in (one, two)]
+    kept = ("scores", "comparisons", "corrections", "aspects", "rectifications")
+    lost = [k for k in kept for state in apart if not state.get(k, {}).items() <= final[k].items()]
+    told = jg.check(graph).findings
+    assert bool(told) == ((one, two) not in ALIKE)
+    assert bool(lost) <= bool(told)
+    assert lost or (one, two) in ALIKE or one == "sageval-sr"  # the embedded judge thinks no other way
+    assert all("give the method at 'b' a name, such as name='b'" in finding.message for finding in told)
+
+
+def test_of_drawn_scores_no_stage_is_told_that_they_do_not_have():
+    graph = composed({name: factory("coascore-random")(seed=seed) for name, seed in (("a", 1), ("b", 2))})
+    first = jg.check(graph).findings[0].message
+    assert "'a/chain/rate' and 'b/chain/rate' both write scores under the name 'random-rater', so" in first
+
+
+async def test_a_name_stands_behind_what_is_corrected_and_without_one_there_is_the_side_alone():
+    plain, named = [await made("fennec-pair", name).ainvoke({"sample": PAIR}) for name in ("", "p")]
+    assert [*plain["corrections"]] == ["output", "rival"]
+    assert [*named["corrections"]] == ["output/p-corrector", "rival/p-corrector"]
+    assert [c.text for c in plain["corrections"].values()] == [c.text for c in named["corrections"].values()]
+
+
+async def test_a_name_stands_behind_the_target_of_a_chain():
+    target = Criterion(name="Facts and/or 100%", definition="Whether the source says so.")
+    graphs = (factory("coascore")(criteria=[target], aspects=3, name=name) for name in ("", "p/q"))
+    plain, named = [await graph.ainvoke({"sample": SAMPLE}) for graph in graphs]
+    assert [*plain["aspects"]] == ["Facts and/or 100%"]
+    assert [*named["aspects"]] == ["Facts and%2For 100%25/p%2Fq"]
+    assert [s.answer for s in plain["scores"].values()] == [s.answer for s in named["scores"].values()]
+    assert {s.stage for s in named["scores"].values()} == {"aspects:Facts and/or 100%", "final"}
+
+
 async def test_two_critics_keep_all_their_rectifications_and_finals_meet_their_own_drafts():
     run = jg.evaluate(composed({"a": made("sageval", "a"), "b": made("sageval", "b")}), [SAMPLE])
     (item,) = run.items

@@ -39,7 +39,12 @@ def answer(messages):
 async def ran(name, criteria=(ONE,), sample=SAMPLE, **settings):
     """(what was asked, the final state), of a judge that answers anything."""
     judge = scripted(*[answer] * 12)
-    if "aspects" not in settings and name.startswith("coascore") and not name[-1].isdigit():
+    if (
+        "aspects" not in settings
+        and name.startswith("coascore")
+        and name != "coascore-inter"
+        and not name[-1].isdigit()
+    ):
         settings["aspects"] = 2
     return judge, await factory(name)(judge, criteria=criteria, **settings).ainvoke({"sample": sample})
 
@@ -148,6 +153,17 @@ def test_a_draw_follows_from_seed_sample_target_and_aspect_alone():
         assert drawn(names=names, **other) != first
 
 
+def test_draws_are_the_same_on_every_python():
+    names = ["Wit", "caf\u00e9", "\U0001fae8", "\u0378", "it's", 'a"b', "line\nbreak"]  # some newer than others
+    assert drawn(sample="s\U0001fae8", names=names) == [3, 2, 2, 5, 3, 2, 3]
+
+
+def test_what_a_draw_follows_from_cannot_run_into_one_another():
+    names = [f"Aspect {i}" for i in range(40)]
+    one = drawn(sample="s', 'T", target="U", names=names)
+    assert one != drawn(sample="s", target="T', 'U", names=names)
+
+
 def test_all_points_of_a_scale_are_drawn_alike():
     values = drawn(names=[f"Aspect {i}" for i in range(2000)])
     counts = [values.count(point) for point in (1.0, 2.0, 3.0, 4.0, 5.0)]
@@ -165,6 +181,40 @@ async def test_average_asks_no_fuser_and_is_the_mean_on_the_targets_scale():
     score = state["scores"]["Relevance/average/final/0"]
     assert score.value == pytest.approx(1 + 2 * (2.5 - 1) / 4)  # of 2 and 3 on 1-5, on 1-3
     assert score.reader == "mean"
+
+
+@pytest.mark.parametrize("settings", [{}, {"chain": "inter"}, {"scores": "random"}], ids=str)
+async def test_a_target_with_labels_has_no_mean_and_nothing_is_asked_for_it(settings):
+    judge, state = await ran(
+        "coascore-average", criteria=(ONE, TWO, TONE), **settings, **({"aspects": 10} if settings else {})
+    )
+    assert not any("Tone" in str(call[-1].content) for call in judge.calls)
+    assert state["scores"]["Tone/average/final/0"].status == "skipped"
+    assert [*state["aspects"]] == ["Relevance", "Fluency"]
+    fewer, _ = await ran("coascore-average", criteria=(ONE, TWO), **settings, **({"aspects": 10} if settings else {}))
+    assert len(judge.calls) == len(fewer.calls)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"chain": "inter", "aspects": 5}, "aspects: 5 would do nothing, as chain: 'inter'"),
+        ({"scores": "none", "reasons": True}, "reasons would do nothing, as scores: 'none' asks no rater"),
+        ({"scores": "random", "reasons": True}, "reasons would do nothing"),
+        ({"seed": 3}, "seed: 3 would do nothing, as only scores: 'random' draws by it"),
+    ],
+    ids=str,
+)
+def test_settings_that_would_do_nothing_are_refused(settings, said):
+    with pytest.raises(ConfigError, match=f"^coascore: {said}"):
+        factory("coascore")(**settings)
+
+
+def test_a_rows_own_settings_count_among_those_that_would_do_nothing():
+    with pytest.raises(ConfigError, match="aspects: 5 would do nothing"):
+        factory("coascore-5")(chain="inter")
+    assert factory("coascore-inter")(aspects=10)
+    assert factory("coascore-random")(seed=3)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_nothing_was_opened_connected_started_or_imported_that_the_text_names(found: dict):
     assert found["bad"] == []
 

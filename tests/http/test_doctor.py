@@ -269,10 +269,10 @@ async def small_run(site):
     return site.count - before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "script", [pytest.param(name, marks=() if n % 4 == 0 else pytest.mark.long) for n, name in enumerate(SCRIPTS)]
 )
-@pytest.mark.sampled(7)
 async def test_a_run_after_doctor_sends_no_more_requests_than_one_without(server, script):
     plain, site = server(script), server(script)
     without = await small_run(plain)
@@ -280,6 +280,7 @@ async def test_a_run_after_doctor_sends_no_more_requests_than_one_without(server
     assert await small_run(site) <= without
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", ["prose", "rambling", "no-schema"])
 async def test_a_schema_that_doctor_saw_fail_is_not_sent_in_a_whole_run(server, script):
     site = server(script)

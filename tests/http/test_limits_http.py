@@ -56,11 +56,11 @@ async def test_what_cannot_help_is_not_sent_again(server, script, fatal, given):
     assert "\n" not in str(error)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("script", "transport"),
     [("429=0.8,ok", "fast"), ("429-date=1,ok", "fast"), ("429-ahead=1,ok", "fast"), ("429-ahead=1,ok", "langchain")],
 )
-@pytest.mark.sampled(2)
 async def test_nobody_comes_earlier_than_the_server_asked_one_of_them(
     server, no_backoff, monkeypatch, script, transport
 ):
@@ -145,6 +145,7 @@ async def test_tokens_are_reserved_by_estimate_and_settled_by_what_the_reply_say
         task.cancel()
 
 
+@pytest.mark.long
 async def test_a_retry_that_waits_holds_neither_slot_nor_place(server, no_backoff):
     refused, judge = server("500=,ok"), None
     judge = refused.judge(in_flight=1)

@@ -99,8 +99,8 @@ async def test_the_retries_of_a_given_chat_model_do_not_multiply_ours(server, no
     assert (site.count, model.max_retries) == (requests, 2)  # the user's own object is left as it was
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", ["hang", "drip"])
-@pytest.mark.sampled(2)
 async def test_a_server_that_never_comes_to_an_end_meets_the_total_deadline(server, script):
     site = server(script)
     start = time.monotonic()

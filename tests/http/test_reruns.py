@@ -51,10 +51,10 @@ def asked(judge, ledger, way, seed, *, width=None, count=20):
     return asyncio.run(run())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("way", [sampled, weighted])
 @pytest.mark.parametrize("script", SERVERS)
-@pytest.mark.sampled(8)
 def test_a_rerun_in_another_order_and_width_sends_nothing(server, tmp_path, script, way, seed):
     site, ledger = server(script), tmp_path / "calls.sqlite"
     first = asked(site.judge(), ledger, way, seed)

@@ -101,3 +101,16 @@ def test_labels_stay_as_they_are_and_an_unknown_metric_is_told():
     assert aggregates([labels], PEARSON, NAMES) == [labels]
     with pytest.raises(ConfigError, match="Depth: no metric 'bleurt'; there are: near, far, direct, flat"):
         aggregates([judgements()], PEARSON, ["near", "bleurt"])
+
+
+def test_one_of_which_lower_is_better_is_turned_first():
+    one = judgements()
+    wrong = judgements(near=tuple(9 - v for v in one.metrics["near"]))
+    rows, found = added(wrong, ranges={"near": (100, -100)})
+    for name, values in added(one)[0].items():
+        assert rows[name] == pytest.approx(values)
+    assert found.metrics["near"] == wrong.metrics["near"]
+    open_ended = added(wrong, ranges={"near": (float("inf"), float("-inf"))})[0]
+    assert open_ended["AVG(AE)"] == pytest.approx(rows["AVG(AE)"])
+    with pytest.raises(ConfigError, match=r"ranges: near: expected \[WORST, BEST\]"):
+        added(one, ranges={"near": (1, 1)})

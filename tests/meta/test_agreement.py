@@ -11,11 +11,12 @@ import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.judgements import Judgements
-from judgegraph.meta.label_counts import alpha, coded, costs, counted, f1, kappa
+from judgegraph.meta.label_counts import alpha, coded, costs, counted, kappa, ordinal_alpha
+from judgegraph.meta.label_counts import macro as macro_of_counts
 from judgegraph.meta.label_differences import mcnemar, needed
 from judgegraph.stats.labels import cohen_kappa, krippendorff_alpha, macro
 
-QUICK = {"resamples": 60, "permutations": 60}
+QUICK = {"resamples": 100, "permutations": 60}
 RANDOM = np.random.default_rng(1)
 HUMAN = RANDOM.integers(1, 6, 60).astype(float)
 NEAR = HUMAN + RANDOM.normal(0, 1, 60)
@@ -66,7 +67,7 @@ def test_the_signature_names_every_choice():
     found = agreement([numbers(near=NEAR, far=FAR)], constant="zero", seed=3, **QUICK)
     assert found.row("spearman", "near").signature == (
         "spearman|level:dataset|n:60|unreadable:drop|constant:zero|duplicates:refuse|annotators:single|unit:group|"
-        "resamples:60|confidence:0.95|seed:3"
+        "resamples:100|confidence:0.95|seed:3"
     )
     assert "permutations:60|correction:holm" in found.differences[0].signature
 
@@ -79,7 +80,7 @@ def test_what_unread_answers_could_do_is_said_side_by_side():
     assert row.failures["drop"] == pytest.approx(row.value)
     assert row.value == pytest.approx(stats.spearmanr(HUMAN[kept], NEAR[kept]).statistic)
     assert row.failures["zero"] == pytest.approx(stats.spearmanr(HUMAN, np.nan_to_num(gaps)).statistic)
-    assert row.failures["worst"] < row.value < row.failures["best"]
+    assert row.failures["against people"] < row.value < row.failures["with people"]
     zero = agreement([numbers(m=gaps)], unreadable="zero", **QUICK).row("spearman")
     assert zero.value == pytest.approx(row.failures["zero"])
     assert "unreadable:zero" in zero.signature
@@ -181,7 +182,7 @@ def test_an_unread_verdict_is_left_out_wrong_or_a_tie():
         assert row.value == value
         assert f"unreadable:{'wrong' if rule == 'zero' else rule}|" in row.signature
         assert (row.failures["drop"], row.failures["wrong"], row.failures["tie"]) == tuple(wanted.values())
-        assert row.failures["best"] == wanted["zero"] + 10 / 80
+        assert row.failures["right"] == wanted["zero"] + 10 / 80
 
 
 @pytest.mark.parametrize(("equal", "consistency"), [(False, 0.5), (True, 1.0)])
@@ -230,7 +231,9 @@ def test_the_tables_that_are_resampled_say_what_the_statistics_say(order):
     assert kappa(table, costs(3, 1)) == pytest.approx(cohen_kappa(a, b, "linear", "abc"))
     assert kappa(table, costs(3, 2)) == pytest.approx(cohen_kappa(a, b, "quadratic", "abc"))
     assert alpha(table) == pytest.approx(krippendorff_alpha([a, b]))
-    assert f1(table, 3) == pytest.approx(macro(a, b).f1)
+    assert ordinal_alpha(table) == pytest.approx(krippendorff_alpha([a, b], "ordinal", "abc"))
+    by_words = macro(a, b)
+    assert macro_of_counts(table, 3) == pytest.approx((by_words.precision, by_words.recall, by_words.f1))
     labels = Judgements(
         "c", "label", tuple(map(str, range(50))), tuple((x,) for x in a), {"m": tuple(b)}, label_order=order
     )

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 
 import numpy as np
@@ -14,11 +15,14 @@ from judgegraph.cli.print_critic import print_critic
 from judgegraph.graphs import sageval
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import CriticWorth, critic_worth
-from judgegraph.meta.reviews import point_of, repeats
+from judgegraph.meta.critic_gain import gains
+from judgegraph.meta.gain import Gain, mean_gain
+from judgegraph.meta.reviews import Pair, point_of, repeats
 from judgegraph.prompts.criteria_sets import criteria_set
 from judgegraph.runtime.critic_nodes import critic_nodes
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
+from judgegraph.stats.kappa import cohen_kappa
 from judgegraph.types import Rectification, Sample, Scale, Score, Suggestion
 
 FAST = Conventions(resamples=200, permutations=200)
@@ -183,8 +187,21 @@ def test_of_labels_the_items_that_one_side_has_right_are_tested_exactly():
     accuracy, kappa = only(critic_worth(run, FAST))["agreement"]
     assert (accuracy["before"], accuracy["after"], accuracy["difference"]) == (0.4, 0.9, 0.5)
     assert accuracy["p"] == pytest.approx(2 * (1 + 7) / 2**7)  # McNemar, 6 against 1
-    assert 0 <= accuracy["low"] < 0.5 < accuracy["high"] <= 0.9
-    assert kappa["statistic"] == "kappa"
+    assert accuracy["low"] < 0.5 < accuracy["high"] <= 1.1  # of ten items: they may reach 0
+    assert (kappa["statistic"], kappa["difference"], kappa["low"]) == ("kappa", 0, None)  # people say one label
+    assert "all resamples are alike" in kappa["note"]
+
+
+def test_kappa_has_an_interval_and_a_p_as_accuracy_has():
+    sides = [("angry", "calm")] * 9 + [("calm", "angry")] * 2
+    pairs = [Pair(("calm",), *side, None, None) for side in sides] + [
+        Pair(("angry",), "angry", "angry", None, None)
+    ] * 9
+    accuracy, kappa = gains("Tone", pairs, FAST)
+    said, drafts, finals = zip(*((p.human[0], p.draft, p.final) for p in pairs), strict=True)
+    assert (kappa.before, kappa.after) == pytest.approx((cohen_kappa(said, drafts), cohen_kappa(said, finals)))
+    assert kappa.low < kappa.difference < kappa.high
+    assert kappa.p == pytest.approx(accuracy.p, abs=0.05)
 
 
 @pytest.mark.parametrize(("unreadable", "n"), [("drop", 3), ("zero", 4)])
@@ -276,10 +293,10 @@ def test_money_is_told_where_the_price_is_known_and_only_there():
         "by_node": {"critique": {"calls": 4, "prompt_tokens": 100, "completion_tokens": 20, "usd": 0.5, "unpriced": 0}}
     }
     manifest = {"critics": {"sage": ["critique"]}, "calls": table}
-    scores = [pair(x, y) for x, y in ((1, 1), (4, 2), (2, 3), (3, 4))]
-    human = [{"Clarity": x} for x in (1, 2, 3, 4)]
+    scores = [pair(x, y) for x, y in ((1, 1), (4, 2), (2, 3), (3, 4), (5, 5))] * 8
+    human = [{"Clarity": x} for x in (1, 2, 3, 4, 5)] * 8
     found = only(critic_worth(run_of(*scores, human=human, manifest=manifest), FAST))
-    gained = found["mean_gain"]["pearson"]
+    gained = found["mean_gain"]["pearson"]["value"]
     assert found["per_point"]["pearson"]["usd"] == pytest.approx(0.5 / (gained / 0.01))
     assert found["per_point"]["pearson"]["calls"] == pytest.approx(4 / (gained * 100))
     table["by_node"]["critique"]["unpriced"] = 1
@@ -308,6 +325,8 @@ def test_the_section_is_printed_inert_and_says_what_there_is_to_say(capsys):
     assert "12 calls" in out
     assert "50 % of the run's calls" in out
     assert "mean gain, pearson" in out
+    assert "intervals draw whole groups" in out
+    assert re.search(r"mean gain, pearson: [+-][\d.]+ \[.*\]; (not told from 0|a point)", out)
 
 
 def test_a_number_that_is_undefined_is_null_and_not_nan():
@@ -325,3 +344,144 @@ def test_what_was_not_escalated_is_no_echo_of_the_strong_judge():
     kept = sum(any(note.startswith("not escalated") for note in s.notes) for s in finals)
     assert sum(r.not_asked for r in critic.reviews) == kept > 0
     assert sum(r.n for r in critic.reviews) == len(finals) - kept
+
+
+def of_effects(rng, count=25):
+    """Groups that the critic makes better or worse as a whole, by the toss of a coin: on average it does nothing."""
+    for group in range(count):
+        moved = ("angry", "calm") if rng.random() < 0.5 else ("calm", "angry")
+        for _ in range(8):
+            yield Pair(("calm",), *(moved if rng.random() < 0.5 else ("calm", "calm")), str(group), None)
+            yield Pair(("angry",), "angry", "angry", str(group), None)
+
+
+def test_labels_of_whole_groups_are_swapped_together_so_that_chance_is_not_taken_for_a_gain():
+    conventions = Conventions(resamples=60, permutations=200)
+    found = [gains("Tone", list(of_effects(np.random.default_rng(seed))), conventions) for seed in range(60)]
+    for place in (0, 1):  # accuracy, kappa
+        assert sum(pair[place].p < 0.05 for pair in found) <= 8  # McNemar's by items: about 19
+        assert {(pair[place].units, pair[place].unit) for pair in found} == {(25, "group")}
+
+
+def test_a_group_of_one_sample_each_is_tested_as_single_samples_are():
+    sides = [("angry", "calm")] * 9 + [("calm", "angry")] * 2
+    alone, grouped = (
+        gains("Tone", [Pair(("calm",), *side, name and str(i), None) for i, side in enumerate(sides)], FAST)[0].p
+        for name in (None, "group")
+    )
+    assert grouped == pytest.approx(alone, abs=0.05)
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_one_group_has_no_interval_and_p_says_why_it_is_one(labels, capsys):
+    kind = {1: "calm", 2: "angry", 3: "sad"} if labels else {1: 1, 2: 2, 3: 3}
+    rows = [(1, 1, 2), (2, 1, 2), (1, 2, 1), (3, 1, 3)] * 3
+    scale = Scale.of(["calm", "angry", "sad"]) if labels else SCALE
+    run = run_of(
+        *(pair(kind[draft], kind[final], "Tone", scale=scale) for _, draft, final in rows),
+        human=[{"Tone": kind[said]} for said, *_ in rows],
+    )
+    for item in run.items:
+        item.sample.meta["group"] = "one"
+    worth = critic_worth(run, FAST)
+    for row in only(worth)["agreement"]:
+        assert (row["low"], row["high"], row["p"]) == (None, None, 1.0)
+        assert "no interval" in row["note"]
+        assert "p cannot fall below 1" in row["note"]
+    print_critic(worth)
+    out = " ".join(capsys.readouterr().out.split())
+    assert "p cannot fall below 1" in out
+    assert "no interval" in out
+
+
+def test_few_groups_are_said_to_be_few():
+    run = run_of(*(pair(i % 4 + 1, (i + i // 7) % 4 + 1) for i in range(20)),
+                 human=[{"Clarity": i % 4 + 1} for i in range(20)])  # fmt: skip
+    for i, item in enumerate(run.items):
+        item.sample.meta["group"] = str(i % 4)
+    note = only(critic_worth(run, FAST))["agreement"][0]["note"]
+    assert "4 groups" in note
+    assert "p cannot fall below 0.125" in note
+
+
+def test_at_group_level_only_groups_with_both_sides_are_compared():
+    rng, pairs = np.random.default_rng(0), []
+    for group in range(20):
+        for _ in range(5):
+            said = int(rng.integers(1, 6))
+            noisy = int(np.clip(said + rng.integers(-2, 3), 1, 5))
+            draft, final = (said, said) if group < 4 else (3, noisy)  # drafts are constant in 16 groups
+            pairs.append(Pair((said,), draft, final, str(group), None))
+    (found,) = gains("Clarity", pairs, Conventions(level="group", coefficients=("pearson",), resamples=200))
+    assert (found.difference, found.p, found.units, found.n) == (0.0, 1.0, 4, 20)
+    assert "of 20 groups 4 are compared" in found.note
+    as_zero = Conventions(level="group", constant="zero", coefficients=("pearson",), resamples=200)
+    assert gains("Clarity", pairs, as_zero)[0].units == 20  # a constant group is 0 then, and compares
+
+
+def test_a_critic_over_two_judges_is_paid_for_once(capsys):
+    def both(i):
+        drafts = [Score(criterion="Clarity", agent=name, stage="draft", value=i * 2 % 5 + 1) for name in ("a", "b")]
+        finals = [
+            Score(criterion="Clarity", agent="sage", stage="final", value=i % 5 + 1, draft=d.key, repeat=r)
+            for r, d in enumerate(drafts)
+        ]
+        return [*drafts, *finals]
+
+    bill = {"calls": 40, "prompt_tokens": 4000, "completion_tokens": 400, "usd": 1.0}
+    manifest = {"critics": {"sage": ["critique"]}, "calls": {"by_node": {"critique": bill}}}
+    run = run_of(*map(both, range(20)), human=[{"Clarity": i % 5 + 1} for i in range(20)], manifest=manifest)
+    worth = critic_worth(run, FAST)
+    first, second = worth.to_dict()["critics"]
+    assert (first["cost"]["calls"], second["cost"]) == (40, None)
+    assert first["cost_together"] == second["cost_together"] == ["a/draft", "b/draft"]
+    assert (first["per_point"], second["per_point"]) == ({}, {})
+    print_critic(worth)
+    out = capsys.readouterr().out
+    assert out.count("40 calls") == 1
+    assert "over a/draft and b/draft together" in out
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_run_that_goes_on_after_its_budget_costs_what_one_in_one_go_does(shared, tmp_path):
+    samples = [s.model_copy(update={"output": "The same."}) if shared and i > 7 else s for i, s in enumerate(SUMMARIES)]
+    graph = sageval(criteria="summary", critic="critic-panel")  # several calls a sample: it is stopped amid them
+    whole = critic_worth(jg.evaluate(graph, samples, out=tmp_path / "whole"), FAST)
+    states = []
+    for calls in (16, 21, 31, None):
+        budget = jg.Budget(calls=calls) if calls else None
+        run = jg.evaluate(graph, samples, out=tmp_path / "parts", budget=budget)
+        states.append(run.manifest["state"])
+    assert states == ["over_budget"] * 3 + ["finished"]
+    assert only(critic_worth(run, FAST))["cost"] == only(whole)["cost"]
+    assert {bill["open"] for bill in run.manifest["calls"]["by_node"].values()} == {0}
+
+
+def test_noise_has_no_price():
+    rng = np.random.default_rng(4)
+    bill = {"calls": 4, "prompt_tokens": 100, "completion_tokens": 20, "usd": 0.5}
+    manifest = {"critics": {"sage": ["critique"]}, "calls": {"by_node": {"critique": bill}}}
+    truth, found = rng.uniform(1, 5, 30), []
+    for _ in range(6):
+        sides = [np.clip(truth + rng.normal(0, 1, 30), 1, 5) for _ in range(2)]
+        scores = [pair(float(a), float(b)) for a, b in zip(*sides, strict=True)]
+        run = run_of(*scores, human=[{"Clarity": float(t)} for t in truth], manifest=manifest)
+        found.append(only(critic_worth(run, Conventions(coefficients=("pearson",), resamples=200, permutations=50))))
+    assert any(one["mean_gain"]["pearson"]["value"] > 0 for one in found)
+    for one in found:
+        mean = one["mean_gain"]["pearson"]
+        assert mean["low"] < mean["value"] < mean["high"]
+        assert ("pearson" in one["per_point"]) == (mean["low"] > 0)
+    assert sum("pearson" in one["per_point"] for one in found) <= 1
+
+
+def test_the_mean_gain_of_criteria_drawn_together_is_narrower_than_the_mean_of_their_intervals():
+    rng = np.random.default_rng(0)
+    draws = rng.normal(0, 1, (2, 4000))
+    ends = {"low": -2.0, "high": 2.0, "difference": 0.0}
+    both = [Gain("C", "pearson", "dataset", 50, draws=one, basis=(50, "item"), **ends) for one in draws]
+    together = mean_gain(both, 0.95)
+    assert together.high == pytest.approx(1.96 / math.sqrt(2), rel=0.1)
+    both[1].basis = (50, "group")
+    assert (mean_gain(both, 0.95).low, mean_gain(both, 0.95).high) == (-2.0, 2.0)
+    assert mean_gain([Gain("C", "pearson", "dataset", 0)], 0.95) is None

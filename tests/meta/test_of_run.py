@@ -6,6 +6,7 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
+from judgegraph.meta.judgements import Unjudged
 from judgegraph.meta.of_run import of_run, read_run
 from judgegraph.runtime.item import Item
 from judgegraph.types import Comparison, Finding, Sample, Scale, Score
@@ -60,6 +61,37 @@ def test_groups_and_systems_are_read_from_meta():
     assert one.systems == ("x",)
     with pytest.raises(ConfigError, match=r"sample '1': expected text in meta\.doc; its meta has group, system, by"):
         of_run(run(item("1", {"Clarity": 1.0}, score(1.0), meta=meta)), group="doc")
+
+
+def test_groups_that_some_samples_lack_are_noted():
+    some = run(
+        item("1", {"Clarity": 1.0}, score(1.0), meta={"group": "d1", "system": "s"}),
+        item("2", {"Clarity": 1.0}, score(1.0), meta={"group": "", "system": "s"}),
+    )  # fmt: skip
+    found = read_run(some)
+    assert found.judgements[0].groups is None
+    assert found.judgements[0].systems == ("s", "s")
+    assert found.notes == (
+        "1 of 2 samples lack meta.group ('2' first): no groups, the bootstrap draws items (unit:item)",
+    )
+    assert read_run(run(item("1", {"Clarity": 1.0}, score(1.0)))).notes == ()
+
+
+def test_an_agent_who_is_not_there_is_refused_with_the_one_who_may_be_meant():
+    known = run(item("1", {"Clarity": 1.0}, score(1.0), score(1.0, agent="writer", stage="draft")))
+    with pytest.raises(ConfigError, match=r"no agent 'juge'; did you mean 'judge'\? There are judge, writer") as raised:
+        of_run(known, agents=("judge", "juge"))
+    assert type(raised.value) is ConfigError
+    with pytest.raises(Unjudged, match="there are draft"):
+        of_run(known, agents=("writer",))
+
+
+def test_labels_of_something_else_are_left_out_and_named():
+    scale = Scale(labels=("poor", "good"))
+    scores = (score(label="good", scale=scale), score(label="en", agent="language"))
+    found = read_run(run(item("1", {"Clarity": "poor"}, *scores)))
+    assert found.judgements[0].metrics == {"judge": ("good",)}
+    assert found.notes == ("Clarity: language never says one of people's labels (poor, good), but 'en', left out",)
 
 
 def test_findings_of_assistants_count_where_they_are_asked_for():
@@ -131,9 +163,21 @@ def test_a_run_with_nothing_to_compare_says_what_is_missing(only: Item, said: st
         of_run(run(only))
 
 
+def test_a_criterion_without_the_annotator_is_left_out_and_named():
+    both = [
+        item(str(i), {"Clarity": [1.0 * (i % 2), 1.0 * (i % 3)], "Tone": 1.0 * i}, score(1.0 * i),
+             score(2.0 * i, criterion="Tone")) for i in range(6)
+    ]  # fmt: skip
+    found = jg.agreement(run(*both), annotators=2, resamples=0)
+    assert {row.criterion for row in found.rows} == {"Clarity"}
+    assert found.notes == ("Tone: the annotator 2 is wanted, and there is one, left out",)
+    with pytest.raises(ConfigError, match="annotators: Clarity: the annotator 3 is wanted, and there are 2; Tone: "):
+        jg.agreement(run(*both), annotators=3)
+
+
 def test_agreement_takes_a_run_as_it_is(tmp_path: Path):
     items = [item(str(i), {"Clarity": float(i % 4)}, score(float(i % 3), criterion="clarity")) for i in range(12)]
-    found = jg.agreement(run(*items, item("x", {}, score(2.0))), resamples=20)
+    found = jg.agreement(run(*items, item("x", {}, score(2.0))), resamples=100)
     assert found.source == "mine|v:1"
     assert found.row("spearman", "judge", "Clarity").n == 12
     assert found.notes == ("Clarity: 1 item without a judgement of people, left out",)

@@ -11,11 +11,15 @@ from scipy.stats import binomtest
 
 import judgegraph as jg
 from judgegraph.cli import main
+from judgegraph.cli.print_probes import print_probes
 from judgegraph.graphs import fennec, llm_score
-from judgegraph.meta.copies import copies
+from judgegraph.meta.copies import Seen, copies
 from judgegraph.meta.measured import Drawing
+from judgegraph.meta.padded_probe import padding
 from judgegraph.meta.padding import KINDS, padded
 from judgegraph.meta.probes import probe
+from judgegraph.meta.self_probe import own_model
+from judgegraph.meta.swap_probe import swapped
 from judgegraph.registry import METHODS
 from judgegraph.testing.answering import Answering
 from judgegraph.types import EvalState, Sample, Score, keyed
@@ -124,6 +128,31 @@ def test_a_reply_that_cannot_be_read_is_left_out_and_counted():
     assert (found.n, found.unread) == (3, 1)
 
 
+def test_pairs_without_a_judged_copy_are_counted_and_not_called_inapplicable():
+    seen = [{"original": Seen("A", {("C", "j"): 3.0})} for _ in range(9)]
+    seen.append({"original": Seen("A"), "swapped": Seen("B")})
+    made = [["swapped"]] * 10
+    found = swapped(seen, made, None, Drawing(), "original")
+    assert (found.n, found.unread, found.note) == (1, 9, "")
+    none = swapped(seen[:9], made[:9], None, Drawing(), "original")
+    assert (none.n, none.unread) == (0, 9)
+    assert none.note == "nothing to say: no pair has a verdict in both orders"
+    assert swapped([{}], [[]], None, Drawing(), "original").note == "nothing to say: no sample was judged"
+
+
+def test_padded_copies_that_were_not_judged_are_counted():
+    score = Seen(None, {("C", "j"): 3.0})
+    seen = [{"original": score, "polite": score}, {"original": score}, {}]
+    found = padding(seen, [["polite"]] * 3, ("polite",), None, Drawing(), "original")
+    assert [(change.n, change.unread) for change in found.changes] == [(1, 2)]
+    lost = padding(seen[1:], [["polite"]] * 2, ("polite",), None, Drawing(), "original")
+    assert (lost.changes, lost.note) == ((), "nothing to say: no padded copy was judged")
+    pair = {"original": Seen("A"), "polite-first": Seen("A"), "polite-second": Seen("A")}
+    of_pairs = padding([pair, {"original": Seen("A")}], [["polite-first", "polite-second"]] * 2, ("polite",), None,
+                       Drawing(), "original")  # fmt: skip
+    assert (of_pairs.wins["polite"].n, of_pairs.unread) == (1, {"polite": 1})
+
+
 def test_what_cannot_be_said_is_said():
     found = probe(single(content), PAIRS, ("swap", "padded", "self"))
     assert "not applicable" in found.swap.note
@@ -162,9 +191,49 @@ def of_systems(count=80):
 @pytest.mark.parametrize(("bonus", "low", "high"), [(0.0, 0.0, 0.0), (1.0, 0.5, 1.5)])
 def test_a_judge_that_favours_its_own_model_is_found_out(bonus, low, high):
     found = probe(favours("mine", bonus), of_systems(), ("self",), own=["mine"]).own
-    assert low <= found.advantage.value <= high
-    assert (found.advantage.low > 0, found.rank.low > 0) == (bonus > 0, bonus > 0)
+    for one in (found.people_exact, found.judge_exact):
+        assert low <= one.value <= high
+        assert (one.low > 0) == (bonus > 0)
+    assert found.biased == (bonus > 0)
     assert (found.n_own, found.n_other) == (40, 40)
+
+
+def judged_by_noise(seed, *, own_is, bias=0.0, people=0.0, noise=1.0, count=120):
+    """Own outputs that are truly better or worse, a noisy judge, and people who may be noisy too."""
+    rng, samples, seen = np.random.default_rng(seed), [], []
+    for i in range(count):
+        mine = i % 3 == 0
+        truth = rng.normal() + own_is * mine
+        human, judged = truth + people * rng.normal(), truth + noise * rng.normal() + bias * mine
+        about = {"system": "mine" if mine else f"s{i % 3}"}
+        samples.append(Sample(id=str(i), output="o", human={"C": float(human)}, meta=about))
+        seen.append(Seen(None, {("C", "j"): float(judged)}))
+    return own_model(samples, seen, ["mine"], None, Drawing(resamples=100))
+
+
+def excludes(found):
+    return found.low > 0 or found.high < 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("own_is", [-1.0, 1.0])
+def test_a_noisy_judge_is_not_called_biased_whether_its_own_outputs_are_truly_better_or_worse(own_is):
+    found = [judged_by_noise(seed, own_is=own_is) for seed in range(30)]
+    assert sum(excludes(one.people_exact) for one in found) <= 5  # differences of z-scores: about half of them
+    assert sum(one.biased for one in found) <= 3
+
+
+def test_noise_of_people_is_not_taken_for_a_bias_either():
+    found = [judged_by_noise(seed, own_is=-1.0, people=1.0, noise=0.3) for seed in range(15)]
+    assert sum(excludes(one.people_exact) for one in found) > 8  # what docs warn of: the slope is attenuated
+    assert sum(one.biased for one in found) <= 1
+
+
+@pytest.mark.parametrize("own_is", [-1.0, 1.0])
+def test_a_bias_beside_a_true_difference_is_found(own_is):
+    found = [judged_by_noise(seed, own_is=own_is, bias=own_is * -1.5, noise=0.5, people=0.2) for seed in range(8)]
+    assert sum(one.biased for one in found) >= 6
+    assert all(one.people_exact.value * own_is < 0 for one in found)
 
 
 def test_ones_own_model_is_known_by_the_judges_name():
@@ -214,6 +283,29 @@ def test_a_budget_ends_it_and_says_so():
     found = probe(llm_score(criteria="summary"), SINGLE, ("padded",), budget=jg.Budget(calls=2), concurrency=1)
     assert found.state == "over_budget"
     assert found.spent["calls"] == 2
+    assert "judged" in found.padded.note
+
+
+def test_a_budget_that_ends_amid_the_copies_is_no_method_without_verdicts(tmp_path, capsys):
+    made = pairwise(content)
+    found = probe(made, PAIRS, ("swap",), budget=jg.Budget(calls=5), concurrency=1)
+    assert found.state == "over_budget"
+    assert found.swap.n + found.swap.unread == 4
+    assert found.swap.unread > 0
+    assert "not applicable" not in found.swap.note
+    print_probes(found)
+    out = capsys.readouterr().out
+    assert "the budget ended it" in out
+    assert "left out" in out
+
+
+def test_one_group_is_printed_without_an_interval_and_few_are_said_to_be_rough(capsys):
+    for count, word in ((1, "no interval"), (2, "rough: an interval drawn from fewer than 6 is too narrow")):
+        samples = [s.model_copy(update={"meta": {"group": str(i % count)}}) for i, s in enumerate(SINGLE)]
+        print_probes(probe(single(length), samples, ("padded",), kinds=("polite",)))
+        out = capsys.readouterr().out
+        assert word in out
+        assert "nan" not in out
 
 
 @pytest.mark.parametrize(
@@ -263,7 +355,38 @@ def test_samples_that_hang_together_make_the_interval_wider():
     hits, groups = [i // 10 % 2 == 0 for i in range(100)], np.arange(100) // 10
     alone, together = Drawing().share(hits), Drawing().share(hits, groups)
     assert together.high - together.low > 2 * (alone.high - alone.low)
-    assert (alone.method, together.method) == ("wilson", "bootstrap")
+    assert (alone.units, together.units) == (100, 10)
+
+
+def test_a_group_for_each_sample_is_none():
+    assert Drawing().share([0.0] * 5, np.arange(5)) == Drawing().share([0.0] * 5)
+
+
+def test_grouped_shares_of_none_and_all_are_not_known_exactly():
+    groups = np.repeat(np.arange(4), 5)
+    none, all_ = Drawing().share([0.0] * 20, groups), Drawing().share([1.0] * 20, groups)
+    assert none.low == 0.0
+    assert 0.4 < none.high < 1  # four groups, not twenty samples
+    assert (all_.low, all_.high) == (pytest.approx(1 - none.high), 1.0)
+
+
+@pytest.mark.parametrize("groups", [3, 5, 10, 20])
+def test_the_interval_of_a_grouped_share_holds_the_truth_with_few_groups_too(groups):
+    rng, held = np.random.default_rng(0), []
+    for _ in range(400):
+        hits = rng.random((groups, 10)) < rng.beta(2, 2, (groups, 1))
+        found = Drawing().share(hits.ravel().astype(float), np.repeat(np.arange(groups), 10))
+        held.append(found.low <= 0.5 <= found.high)
+    assert np.mean(held) > 0.92
+
+
+def test_one_group_and_one_sample_have_no_interval():
+    for found in (Drawing().share([1, 0, 1], np.zeros(3, int)), Drawing().mean([1.0, 2.0], np.zeros(2, int)),
+                  Drawing().mean([1.0])):  # fmt: skip
+        assert (np.isnan(found.low), np.isnan(found.high)) == (True, True)
+        assert not np.isnan(found.value)
+        json.dumps(found.to_dict(), allow_nan=False)
+    assert Drawing().share([1.0]).low < 0.3  # Wilson's says something of one sample too
 
 
 def write(path, samples):

@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -143,7 +144,7 @@ def test_a_pair_of_a_system_with_itself_is_left_out_and_counted(tmp_path):
     ("rows", "named", "error", "said"),
     [
         (SCORES, {"group": "doc", "metrics": ("metric",)}, ConfigError, "--system"),
-        (SCORES, {**COLUMNS, "system": "syss"}, DataError, "column syss"),
+        (SCORES, {**COLUMNS, "system": "syss"}, DataError, "no column 'syss'; did you mean 'sys'"),
         ([("d1", "x", 5, 3), ("d2", "y", 4, 5)], COLUMNS, ConfigError, "no two systems were compared"),
         ([("d1", "x", 5, 3), ("d1", "x", 4, 5)], {**COLUMNS, "group": None, "id": "doc"}, DataError, "2 times"),
     ],
@@ -293,3 +294,83 @@ def test_of_a_table_people_or_metrics_may_be_missing(table):
     assert people.judged.metrics == {}
     assert not any(metric.judged.human)
     assert isinstance(metric.judged, Judgements)
+
+
+def test_of_one_document_no_interval_is_told(tmp_path):
+    table = _csv(tmp_path / "one.csv", "doc,sys,human,metric", SCORES[:3])
+    for one in jg.rank_systems(table, QUICK, **COLUMNS):
+        assert all(math.isnan(row.strength_interval[0]) and math.isnan(row.elo_interval[0]) for row in one.systems)
+        assert all(math.isnan(by.kendall_interval[0]) for by in one.against)
+        assert any("no interval can be told" in note for note in one.notes)
+
+
+def test_few_documents_are_said_to_be_few(table):
+    assert all("3 units: intervals are rough" in one.notes for one in jg.rank_systems(table, QUICK, **COLUMNS))
+
+
+@pytest.mark.parametrize("lost", [0, 29], ids=["first", "last"])
+def test_a_metric_that_is_people_but_for_one_document_is_sure_to_agree(tmp_path, lost):
+    rng = np.random.default_rng(3)
+    scores = [(d, s, round(0.4 * k + rng.normal() * 2, 2)) for d in range(30) for k, s in enumerate("abcde")]
+    rows = [(d, s, x, "" if d == lost else x) for d, s, x in scores]
+    table = _csv(tmp_path / "t.csv", "doc,sys,human,metric", rows)
+    _, metric = jg.rank_systems(table, Conventions(resamples=300), **COLUMNS)
+    low, high = next(by.kendall_interval for by in metric.against if by.by == "strength")
+    assert low > 0.5
+    assert high == 1
+
+
+PARTS = [("a", "b", "A", "A"), ("b", "a", "A", "A"), ("a", "b", "A", "A"), ("x", "y", "A", "B"), ("y", "x", "B", "A")]
+OF_PAIRS = {"system": "first", "rival": "second", "human": ("human",), "metrics": ("judge",)}
+
+
+def test_places_are_within_the_systems_that_were_compared(tmp_path):
+    table = _csv(tmp_path / "t.csv", "first,second,human,judge", [*PARTS, ("z", "z", "A", "A")])
+    people, judge = jg.rank_systems(table, QUICK, **OF_PAIRS)
+    assert [(row.system, row.part, row.place) for row in people.systems] == [
+        ("a", 1, 1), ("b", 1, 2), ("x", 2, 1), ("y", 2, 2), ("z", None, None),
+    ]  # fmt: skip
+    assert people.to_dict()["systems"][-1]["strength"] is None
+    assert any("2 parts that nobody compared (a, b; x, y)" in note for note in people.notes)
+    assert [(by.alike, by.pairs) for by in judge.against] == [(1, 2), (1, 2)]
+    printed = CliRunner().invoke(
+        main, f"rank {table} --system first --rival second --human human --resamples 20".split()
+    )
+    assert printed.output.splitlines()[1].startswith("part")
+
+
+@pytest.mark.parametrize(
+    ("unreadable", "rows", "header", "named"),
+    [("zero", PAIRS, "first,second,human,judge", OF_PAIRS), ("tie", SCORES, "doc,sys,human,metric", COLUMNS)],
+)
+def test_what_a_missing_answer_cannot_be_is_refused(tmp_path, unreadable, rows, header, named):
+    table = _csv(tmp_path / "t.csv", header, rows)
+    with pytest.raises(ConfigError, match=f"unreadable: .*{unreadable} is of"):
+        jg.rank_systems(table, QUICK.replaced(unreadable=unreadable), **named)
+
+
+def test_an_agent_that_the_run_lacks_is_refused_with_those_there_are():
+    run = jg.evaluate(fennec(criteria="general", mode="pair"), [_paired(system="x", rival_system="y")])
+    with pytest.raises(ConfigError, match=r"no agent 'nope' in the run\. It has .+"):
+        of_run(run, metrics=("nope",))
+
+
+def test_a_name_of_two_lines_is_one_line_in_every_list(tmp_path):
+    forged = '"x\n1  best  99 %"'
+    table = _csv(tmp_path / "t.csv", "a,b,judge", [(forged, "y", "A"), ("y", "z", "A"), ("z", forged, "A")])
+    found = CliRunner().invoke(main, f"rank {table} --system a --rival b --metric judge --resamples 20".split())
+    assert found.exit_code == 0, found.output
+    assert "x 1 best 99 % > y > z" in found.output
+    assert not any(line.lstrip().startswith("1  best") for line in found.output.splitlines())
+
+
+def test_ratings_on_a_small_scale_are_printed_with_their_digits(table):
+    line = f"rank {table} --system sys --group doc --human human --resamples 20 --elo-scale 1 --elo-k 0.04"
+    found = CliRunner().invoke(main, line.split())
+    assert "1000.0" in found.output
+
+
+def test_a_document_of_absurdly_many_outputs_is_refused(tmp_path):
+    table = _csv(tmp_path / "t.csv", "doc,sys,human,metric", [("d", f"s{k % 9}", k, k) for k in range(3300)])
+    with pytest.raises(ConfigError, match="5,443,350 comparisons"):
+        jg.rank_systems(table, QUICK, system="sys", group="doc", human=("human",), metrics=("metric",))

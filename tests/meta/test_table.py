@@ -120,7 +120,83 @@ def test_labels_meet_whatever_their_case_and_an_order_refuses_what_it_does_not_n
         jg.read_table(jsonl(tmp_path, *rows), metrics=("m",), order=("poor", "fair", "good"))
 
 
+def test_words_for_nothing_are_no_label_of_people_and_no_wrong_answer_of_a_metric(tmp_path: Path):
+    text = "human,m\nyes,yes\nno,NA\nNA,yes\nn/a,no\nno,none\nyes,-\n"
+    (found,) = jg.read_table(table(tmp_path, text), metrics=("m",))
+    assert found.human == (("yes",), ("no",), (), (), ("no",), ("yes",))
+    assert found.metrics["m"] == ("yes", None, "yes", "no", None, None)
+    assert found.statuses["m"] == ("ok", "missing", "ok", "ok", "missing", "missing")
+    assert found.notes[0].startswith("'NA' counts as no judgement of people (1 of them)")
+    (ordered,) = jg.read_table(table(tmp_path, text), metrics=("m",), order=("no", "NA", "yes"))
+    assert (ordered.human[2], ordered.metrics["m"][1]) == (("NA",), "NA")
+
+
+def test_none_is_a_label_where_people_use_it(tmp_path: Path):
+    (found,) = jg.read_table(table(tmp_path, "human,m\nnone,None\nmild,none\n"), metrics=("m",))
+    assert (found.kind, found.human, found.metrics["m"]) == ("label", (("none",), ("mild",)), ("none", "none"))
+    assert found.notes == ()
+
+
+def test_a_verdict_that_is_not_there_is_missing(tmp_path: Path):
+    (found,) = jg.read_table(table(tmp_path, "human,m\nA,NA\nB,B\nNA,A\n"), metrics=("m",))
+    assert (found.human, found.statuses["m"]) == ((("A",), ("B",), ()), ("missing", "ok", "ok"))
+
+
+def test_a_metric_that_mostly_speaks_otherwise_is_noted(tmp_path: Path):
+    text = "human,m,k\ngood,good,good\nbad,awful,bad\ngood,fine,fine\n"
+    (found,) = jg.read_table(table(tmp_path, text), metrics=("m", "k"))
+    assert found.notes == ("m: 2 of 3 answers are none of people's labels, such as 'awful', and count as wrong",)
+    said = jg.agreement([found], resamples=0).notes
+    assert said == found.notes
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+def test_a_number_without_end_cannot_be_read_in_any_format(tmp_path: Path, name: str):
+    path = tmp_path / name
+    numbers = [2.0, math.inf, -math.inf, math.nan]
+    if name == "t.csv":
+        path.write_text("human,m\n" + "".join(f"1,{number}\n" for number in numbers))
+    elif name == "t.jsonl":
+        path.write_text("".join(json.dumps({"human": 1, "m": number}) + "\n" for number in numbers))
+    else:
+        pandas = pytest.importorskip("pandas")
+        pandas.DataFrame({"human": 1, "m": numbers}).to_parquet(path)
+    (found,) = jg.read_table(path, metrics=("m",))
+    assert found.metrics["m"] == (2.0, None, None, None)
+    assert found.statuses["m"] == ("ok", "unreadable", "unreadable", "missing")
+
+
+NAMED = ("id", "group", "system", "criterion")
+
+
+@pytest.mark.parametrize("column", NAMED)
+def test_a_misspelt_column_is_said_with_the_one_that_may_be_meant(tmp_path: Path, column: str):
+    csv = table(tmp_path, "human,m,name\n1,2,x\n")
+    with pytest.raises(DataError, match=r"t.csv: no column 'nam'; did you mean 'name'\? The table has human, m, name"):
+        jg.read_table(csv, metrics=("m",), **{column: "nam"})
+    path = jsonl(tmp_path, {"human": 1, "m": 2, "nam": "x"}, {"human": 1, "m": 2, "nme": "x"})
+    with pytest.raises(DataError, match=r"line 2: no column 'nam'; did you mean 'nme'\? The row has human, m, nme"):
+        jg.read_table(path, metrics=("m",), **{column: "nam"})
+
+
+@pytest.mark.parametrize("column", NAMED)
+def test_half_a_character_in_a_name_is_refused_with_its_place(tmp_path: Path, column: str):
+    path = jsonl(tmp_path, {"human": 1, "m": 2, "name": "x"}, {"human": 1, "m": 2, "name": "\ud800"})
+    with pytest.raises(DataError, match="line 2, column name: holds a lone surrogate"):
+        jg.read_table(path, metrics=("m",), **{column: "name"})
+
+
 WRONG = [
+    ("human,m\n1,2\n", {"metrics": ("m", "m")}, "--metric 'm' is given twice"),
+    ("h,g,m\n1,2,3\n", {"human": ("h", "h", "g"), "metrics": ("m",)}, "--human 'h' is given twice"),
+    ("human,m\ngood,0.9\nbad,0.1\n", {"metrics": ("m",)}, "labels are good, bad, and metric 'm' never .*'0.9'.*line 2"),
+    ("human,m\ngood,positive\nbad,negative\n", {"metrics": ("m",)}, "write both in the same words, or name all labels"),
+    ("human,m\ntrue,1\nfalse,0\n", {"metrics": ("m",)}, "labels are true, false, and metric 'm' never says one"),
+    ("human,m\nbad,x\nbad,y\n", {"metrics": ("m",), "order": ("bad", "good")}, "labels are bad, good, and metric 'm'"),
+    ('human,m\n"1,5",2\n"2",3\n', {"metrics": ("m",)}, "numbers .*'2'.* and words .*'1,5'"),
+    ('human,m\n"1,5",2\n"2,5",3\n', {"metrics": ("m",)}, "written as '1,5', which is no number; .* --kind label"),
+    ("human,m\n4/5,3/5\n2/5,2/5\n", {"metrics": ("m",)}, "written as '4/5', which is no number"),
+    ("human,m\n80%,3\n20 %,2\n", {"metrics": ("m",)}, "written as '80%', which is no number"),
     ("human,m\n1,2\n", {"metrics": ("M",)}, "no column 'M'; did you mean 'm'"),
     ("people,m\n1,2\n", {"metrics": ("m",)}, "which column holds people's judgements"),
     ("human,x\n1,2\n", {}, "which column is compared with them"),

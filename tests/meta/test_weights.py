@@ -2,15 +2,20 @@
 
 import numpy as np
 import pytest
+from langgraph.graph import START, StateGraph
 from scipy import stats
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fusion_eval, llm_score
 from judgegraph.graphs.voice_weights import read_weights
+from judgegraph.meta.aggregate import aggregates, aggregates_of
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Judgements
+from judgegraph.meta.of_run import of_run
 from judgegraph.meta.weights import cross_fitted, weights_of, write_weights
+from judgegraph.runtime.run import Run
+from judgegraph.tools import Metric
 from judgegraph.types import Criterion, Sample
 
 SPEARMAN = Conventions(coefficients=("spearman",))
@@ -143,6 +148,118 @@ def test_weights_of_a_run_are_a_file_that_the_next_run_takes(tmp_path):
     settings = {"fuse": "weighted", "direct": "llm-score", "weights": tmp_path / "w.json", "criteria": DEPTH}
     again = jg.evaluate(fusion_eval(**settings), ROWS)
     assert all(item.overall is not None for item in again.items)
+
+
+def errors(about="Measures: words left out\nRange: 0 to 40; lower = better", name="lost"):
+    """Agrees with people as far as it is low."""
+    return Metric(name=name, about=about, measure=lambda s: float(len(s.source.split()) - len(s.output.split())))
+
+
+def kept(tmp_path, **settings):
+    graph = fusion_eval(criteria=DEPTH, **{"fuse": "average", **settings})
+    return jg.evaluate(graph, ROWS, out=tmp_path / "run")
+
+
+def least(item):
+    return next(f.value for f in item.findings if f.assistant == "lost")
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_one_of_which_lower_is_better_is_weighted_as_it_is_turned(loaded, tmp_path):
+    run = kept(tmp_path, assistants=["rouge-l", errors()])
+    run = Run.load(tmp_path / "run") if loaded else run
+    found = write_weights(run, PEARSON, tmp_path / "w.json")["Depth"]
+    human = [item.sample.human["Depth"] for item in run.items]
+    turned = stats.pearsonr([-least(item) for item in run.items], human).statistic
+    rouge = [next(f.value for f in item.findings if f.assistant == "rouge-l") for item in run.items]
+    assert found["lost"] / found["rouge-l"] == pytest.approx(turned / stats.pearsonr(rouge, human).statistic)
+    assert found["lost"] > 0.3
+
+
+def test_a_range_that_the_mean_was_set_to_turns_it_and_one_given_by_hand_comes_first(tmp_path):
+    run = kept(tmp_path, assistants=["rouge-l", errors()], ranges={"rouge-l": [1, 0], "lost": [0, 40]})
+    assert write_weights(run, PEARSON, tmp_path / "w.json") == {"Depth": {"rouge-l": 0, "lost": 0}}
+    by_hand = write_weights(run, PEARSON, tmp_path / "w.json", ranges={"lost": [40, 0]})
+    assert by_hand == {"Depth": {"rouge-l": 0, "lost": 1}}
+
+
+def test_a_value_beyond_its_range_counts_as_the_mean_counts_it():
+    human, metrics = drawn()
+    found = weights_of([judgements(human, **metrics)], PEARSON, ["near", "far"], {"far": (-1, 1)})["Depth"]
+    cut = stats.pearsonr(human, np.clip(metrics["far"], -1, 1)).statistic
+    assert found["far"] / found["near"] == pytest.approx(cut / stats.pearsonr(human, metrics["near"]).statistic)
+
+
+@pytest.mark.parametrize(
+    ("about", "expected"),
+    [
+        ("Range: 0 or more; lower = better", {"rouge-l", "lost"}),
+        ("Range: 0 to 40", {"rouge-l"}),
+        ("Range: 0 to 40; neither end is better", {"rouge-l"}),
+    ],
+)
+def test_one_whose_better_end_is_not_known_has_no_weight_and_no_part_in_a_mean(about, expected, tmp_path):
+    run = kept(tmp_path, fuse="judge", consult="all", plan=False, assistants=["rouge-l", errors(about)])
+    found = write_weights(run, PEARSON, tmp_path / "w.json")["Depth"]
+    assert set(found) == expected
+    assert min(found.values()) > 0
+    (judged,) = aggregates_of(run, of_run(run, assistants=True), PEARSON)
+    (alone,) = aggregates(of_run(run, assistants=True), PEARSON, ["rouge-l"])
+    assert (judged.metrics["AVG(AE)"] == alone.metrics["AVG(AE)"]) == (expected == {"rouge-l"})
+    assert judged.metrics["AVG(AE)"] == tuple(sorted(judged.metrics["AVG(AE)"]))  # better and better, as people say
+
+
+def test_where_nobody_says_which_end_is_better_that_is_told(tmp_path):
+    run = kept(tmp_path, fuse="judge", consult="all", plan=False, assistants=[errors("Range: 0 to 40")])
+    with pytest.raises(ConfigError, match=r"none of lost says which end is better; give ranges"):
+        write_weights(run, PEARSON, tmp_path / "w.json")
+    with pytest.raises(ConfigError, match=r"none of lost says which end is better; give ranges"):
+        aggregates_of(run, of_run(run, assistants=True), PEARSON)
+    assert write_weights(run, PEARSON, tmp_path / "w.json", ranges={"lost": [40, 0]}) == {"Depth": {"lost": 1}}
+
+
+@pytest.mark.parametrize(
+    "settings", [{"assistants": [errors()]}, {"ranges": {"rouge-l": [1, 0]}, "assistants": ["rouge-l"]}]
+)
+def test_a_run_in_memory_does_not_keep_what_turns_a_value_and_says_so(settings, tmp_path):
+    run = jg.evaluate(fusion_eval(fuse="average", criteria=DEPTH, **settings), ROWS)
+    (name,) = {finding.assistant for item in run.items for finding in item.findings}
+    with pytest.raises(ConfigError, match=rf"which end of '{name}' is better is not kept of a run in memory.*out="):
+        write_weights(run, PEARSON, tmp_path / "w.json")
+    assert write_weights(run, PEARSON, tmp_path / "w.json", ranges={name: [40, 0]})["Depth"].keys() == {name}
+
+
+@pytest.mark.parametrize(
+    ("ranges", "said"),
+    [({"bleurt": [0, 1]}, "ranges: no assistant 'bleurt' in this run"), ({"chrf": []}, "ranges: chrf: expected")],
+)
+def test_ranges_that_are_none_are_told(ranges, said, tmp_path):
+    run = jg.evaluate(fusion_eval(fuse="average", criteria=DEPTH), ROWS)
+    with pytest.raises(ConfigError, match=said):
+        write_weights(run, PEARSON, tmp_path / "w.json", ranges=ranges)
+
+
+@pytest.mark.parametrize(("made", "used"), [("x", "x"), ("x", ""), ("", "x"), ("x", "y")])
+def test_weights_of_a_named_graph_fit_every_other(made, used, tmp_path):
+    graph = fusion_eval(fuse="average", direct="llm-score", criteria=DEPTH, name=made)
+    found = write_weights(jg.evaluate(graph, ROWS), PEARSON, tmp_path / "w.json")
+    assert set(found["Depth"]) == {"rouge-l", "chrf", "llm-score"}
+    again = fusion_eval(fuse="weighted", direct="llm-score", weights=tmp_path / "w.json", criteria=DEPTH, name=used)
+    assert all(item.overall is not None for item in jg.evaluate(again, ROWS).items)
+
+
+def test_two_named_graphs_in_one_keep_their_direct_scores_apart(tmp_path):
+    def both(**settings):
+        graph = StateGraph(jg.EvalState)
+        for name in ("x", "y"):
+            graph.add_node(name, fusion_eval(direct="llm-score", criteria=DEPTH, name=name, **settings))
+            graph.add_edge(START, name)
+        return graph.compile()
+
+    found = write_weights(jg.evaluate(both(fuse="average"), ROWS), PEARSON, tmp_path / "w.json")
+    assert set(found["Depth"]) == {"rouge-l", "chrf", "x-llm-score", "y-llm-score"}
+    again = jg.evaluate(both(fuse="weighted", weights=tmp_path / "w.json"), ROWS)
+    assert all(s.status == "ok" for item in again.items for s in item.scores)
 
 
 def test_a_run_without_assistants_has_no_weights(tmp_path):

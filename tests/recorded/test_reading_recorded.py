@@ -73,6 +73,7 @@ RATED = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("judge", "aspect", "prompt", "published", "silent"), RATED)
 def test_summeval_ratings_give_the_published_figures_within_two_hundredths(
     shared, judge, aspect, prompt, published, silent
@@ -149,8 +150,8 @@ SAMPLED = [  # prompt, aspect, published r and tau, ours, samples without a rati
 ]
 
 
-@pytest.mark.parametrize(("prompt", "aspect", "published", "ours", "silent"), SAMPLED)
 @pytest.mark.sampled(3)
+@pytest.mark.parametrize(("prompt", "aspect", "published", "ours", "silent"), SAMPLED)
 def test_topicalchat_samples_give_the_published_figures(shared, prompt, aspect, published, ours, silent):
     """Ours differs in the third digit where samples say "2.5", which the authors cut to 2."""
     items = loaded(shared / f"data/topical_chat/gpt-3.5/gpt3.5_{aspect[:3]}_{prompt}.json.gz")

@@ -74,6 +74,7 @@ def test_a_plain_list_of_methods_is_one_a_line_as_long_as_they_are_all_ours():
     assert "reads sample" in call("methods", "-v")
 
 
+@pytest.mark.long
 def test_a_package_stands_under_its_name_and_what_fails_with_its_reason(packages):
     packages.critic("strict-critic", "strict")
     packages.critic("broken", "broken", code="print('noise'); import nowhere_at_all")
@@ -144,6 +145,7 @@ def test_other_lists_name_packages_too(packages):
     assert "made int" in tools["odd"]["disabled"]
 
 
+@pytest.mark.long
 def test_a_critic_of_a_package_is_swapped_from_the_command_line(packages, tmp_path):
     packages.critic("strict-critic", "strict")
     data = tmp_path / "data.jsonl"

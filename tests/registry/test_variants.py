@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLAIN = {**table.OF_SAGEVAL, **table.OF_COASCORE, **table.OF_LLM_SCORE, **table.OF_G_EVAL}  # need no more settings
 SAMPLES = [Sample(id=f"s{i}", query="When does it open?", source="It opens in May.", output="In May.") for i in "12"]
 FILES = {"sageval": "forms"}
+DOCS = ROOT / "docs/variants.md"
 
 
 def ledger_rows(path):
@@ -110,6 +111,7 @@ def test_a_wrong_setting_is_told_by_the_variants_name(arguments, said):
     assert said in " ".join(f"{done.output} {done.exception}".split())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PLAIN)
 def test_it_is_run_checked_and_planned_by_its_name(name):
     data = ROOT / f"examples/{'forms' if VARIANTS[name].method == 'sageval' else 'articles'}.jsonl"
@@ -187,11 +189,24 @@ def test_the_list_says_what_each_is_of_which_method_and_where_it_is_from():
     assert "(coascore, aspects=5; Gong & Mao 2023" in " ".join(call("methods", "-v").output.split())
 
 
-def test_the_docs_list_every_variant_with_its_settings():
-    text = (ROOT / "docs/variants.md").read_text()
-    rows = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (.*?) \|", text, re.M))
-    assert set(rows) >= set(VARIANTS)
-    assert set(rows) <= {*VARIANTS, *METHODS}
-    for name in PLAIN:
-        said = dict(re.findall(r"`(\w+)=([^`]*)`", rows[name]))
-        assert said == {key: str(value).lower() for key, value in VARIANTS[name].settings.items()}, name
+def documented():
+    """Name -> (settings, source) of every row of the tables; "the same, ..." is of the source of the row above."""
+    rows, above = {}, ""
+    for name, settings, source in re.findall(r"^\| `([a-z0-9-]+)` \| (.*?) \| (.*?) \|$", DOCS.read_text(), re.M):
+        source = source.replace("the same,", f"{above.partition(':')[0]}:")
+        rows[name], above = (settings, source), source
+    return rows
+
+
+def test_the_docs_list_every_row_and_no_other():
+    rows = documented()
+    assert set(rows) == {*VARIANTS, *METHODS}
+    assert {settings for name, (settings, _) in rows.items() if name in METHODS} == {"none"}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_docs_say_of_a_row_what_it_sets_and_where_it_is_from(name):
+    settings, source = documented()[name]
+    said = re.findall(r"`(\w+)=([^`]*)`", settings)
+    assert sorted(said) == sorted((key, str(value).lower()) for key, value in VARIANTS[name].settings.items())
+    assert source == re.sub(r"^.*?arXiv:[\d.]+(, |: )", "", VARIANTS[name].source)  # the paper heads the table

@@ -122,8 +122,8 @@ CONDITIONED = {  # node -> calls for a sample by four criteria
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CONDITIONED)
-@pytest.mark.sampled(2)
 async def test_a_doubt_about_some_criteria_counts_beside_one_about_all_or_none(name, monkeypatch):
     """Two equal judges that are asked the same are asked once: about all criteria they are, about some they are not."""
     monkeypatch.setenv("OPENAI_API_KEY", "x")

@@ -138,6 +138,7 @@ def paths(make, **settings):
 
 
 COT = ("options.cot", "prompt")
+PAIRED = {"nodes.merge.options.mode", "nodes.branch.options.pairs_only"}
 APART = ("nodes.weigh/compare", "nodes.weigh/judge_rival")
 WEIGHTS = {name: {"rouge-l": 1, "chrf": 2} for name in ("Coherence", "Consistency", "Fluency", "Relevance")}
 
@@ -166,8 +167,8 @@ WEIGHTS = {name: {"rouge-l": 1, "chrf": 2} for name in ("Coherence", "Consistenc
         (fennec, {"correct": "at-most"}, {"nodes.correct.options.rule"}),
         (fennec, {"correct": "off"}, {"nodes.correct", "edges"}),
         (fennec, {"threshold": 2.0}, {"nodes.correct.options.threshold"}),
-        (fennec, {"mode": "pair"}, {"nodes.weigh/judge", "nodes.merge.options.mode", "edges"}),
-        (fennec, {"mode": "apart"}, {*APART, "nodes.merge.options.mode", "edges"}),
+        (fennec, {"mode": "pair"}, {*PAIRED, "nodes.weigh/judge", "edges"}),
+        (fennec, {"mode": "apart"}, {*APART, *PAIRED, "edges"}),
         (fennec, {"writer_judge": "openai:m"}, {"nodes.branch.judge", "nodes.weigh/guide.judge"}),
         (fennec, {"corrector_judge": "openai:m"}, {"nodes.correct.judge"}),
         (fusion_eval, {"rounds": 2}, {"nodes.consult/ask.options.rounds"}),

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from langgraph.graph import START, StateGraph
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
@@ -54,6 +55,20 @@ def test_a_correction_stands_beside_its_original_with_what_it_was_corrected_by()
     assert about["by"] == [{"criterion": "Depth", "value": 2.0, "agent": "comparer", "reason": "shallow"}]
     assert about["run"].startswith("fennec|v:")
     assert second.meta["corrected"]["by"][0]["reason"] == "empty"
+
+
+def test_two_methods_corrections_of_one_output_are_samples_of_their_own(tmp_path):
+    graph = StateGraph(jg.EvalState)
+    for name in "pq":
+        graph.add_node(name, fennec(judge(*map(better, (f"{name} 1", f"{name} 2"))), criteria=[DEPTH], name=name))
+        graph.add_edge(START, name)
+    run = jg.evaluate(graph.compile(), ROWS[:1], out=tmp_path / "run")
+    found = {sample.id: sample for sample in jg.Run.load(tmp_path / "run").corrected()}
+    assert list(run.corrected()) == list(found.values())
+    ids = [f"p1:{of}:{name}-corrector" for name in "pq" for of in ("output", "rival")]
+    assert sorted(found) == sorted(ids)
+    for sample in found.values():
+        assert sample.meta["corrected"]["agent"] == sample.id.rpartition(":")[2] == f"{sample.output[0]}-corrector"
 
 
 def test_what_was_not_corrected_is_left_out():

@@ -162,10 +162,11 @@ def test_where_nothing_is_defined_interval_and_value_are_nan(level, unit, x):
     assert all(math.isnan(found.interval(0, c).low) and math.isnan(found.interval(0, c).high) for c in range(3))
 
 
-def test_one_group_has_an_interval_of_no_width():
+def test_one_group_has_no_interval():
     x, y = np.random.default_rng(0).random((2, 20))
     found = bootstrap(x, [y], level="group", unit="group", group=np.zeros(20, int), resamples=10).interval(0, 0)
-    assert found.low == found.high == pytest.approx(coefficient("pearson", x, y))
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
 
 
 def test_resamples_without_a_value_are_left_out_and_their_share_is_told():
@@ -175,6 +176,7 @@ def test_resamples_without_a_value_are_left_out_and_their_share_is_told():
     assert 0 < found.low <= found.high <= 1
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("unit", UNITS)
 def test_memory_does_not_grow_with_resamples(level, unit, monkeypatch):

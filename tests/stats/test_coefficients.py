@@ -131,7 +131,7 @@ def test_levels_are_scipys_in_a_loop(seed, n, name, constant):
     assert (found.n, found.units, found.skipped) == (n, len(counted), len(each) - len(defined))
     assert len(of_groups(x, y, np.unique(group, return_inverse=True)[1], [name])[0]) == len(each)
 
-    means = [[round(side[system == s].mean(), 9) for s in np.unique(system)] for side in (x, y)]
+    means = [[round(side[system == s].mean(), 12) for s in np.unique(system)] for side in (x, y)]
     found = correlate(x, y, coefficient=name, level="system", system=system)
     assert near(found.value, by_hand(name, *means))
     assert (found.n, found.units, found.skipped) == (n, len(means[0]), 0)

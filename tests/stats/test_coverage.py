@@ -9,6 +9,7 @@ import pytest
 from judgegraph.stats.arrays import COEFFICIENTS
 from judgegraph.stats.bootstrap import bootstrap
 from judgegraph.stats.levels import correlate
+from judgegraph.stats.shares import share_interval
 
 MANY = 4000  # simulations: the share that is found then has a standard error of 0.34 points
 
@@ -52,6 +53,19 @@ def crossed(rng, groups=60, systems=30):
     return x.ravel(), y.ravel(), group, system
 
 
+def of_systems(rng, groups=60, systems=60):
+    """As crossed, and unrounded: systems' means go together by the same 0.5 however many documents there are."""
+    of_group, of_system = normals(rng, (groups, 1), 0.8), normals(rng, systems, 0.5)
+    noise = normals(rng, (groups, systems), 0.5)
+    x, y = np.sqrt(0.3) * of_group + np.sqrt(0.3) * of_system[:, None] + np.sqrt(0.4) * noise
+    group, system = np.divmod(np.arange(groups * systems), systems)
+    return x.ravel(), y.ravel(), group, system
+
+
+def few_systems(rng):
+    return of_systems(rng, 100, 16)
+
+
 NORMAL = (0.5, 6 / np.pi * np.arcsin(0.25), 2 / np.pi * np.arcsin(0.5), 2 / np.pi * np.arcsin(0.5))
 
 
@@ -89,6 +103,7 @@ CASES = {
     "clustered": Case(clustered, 100_000, {"unit": "group"}),
     "group level": Case(grouped, 100_000, {"unit": "group", "level": "group"}),
     "crossed": Case(crossed, 1000, {"unit": "both"}),
+    "60 systems": Case(of_systems, given={"unit": "both", "level": "system"}),
 }
 
 
@@ -98,6 +113,28 @@ CASES = {
 def test_95_percent_intervals_hold_the_truth_in_95_percent(name):
     found = CASES[name].coverage(MANY, 300)
     assert found == pytest.approx(0.95, abs=0.02), dict(zip(COEFFICIENTS, found, strict=True))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_of_16_systems_intervals_of_ranks_are_wider_than_they_say():
+    pearson, *ranks = Case(few_systems, given={"unit": "both", "level": "system"}).coverage(MANY, 300)
+    assert pearson == pytest.approx(0.96, abs=0.02)
+    assert ranks == pytest.approx([0.99] * 3, abs=0.01)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("share", "least"), [(0.9, 0.93), (0.97, 0.91)])
+def test_shares_of_clustered_items_hold_the_truth_near_1(share, least):
+    """Of 0.97, where few of the 40 documents have anything wrong, in 92 of 100."""
+    held, rng = 0, np.random.default_rng(11)
+    unit = np.repeat(np.arange(40), 10)
+    for _ in range(MANY):
+        of_unit = rng.beta(4 * share, 4 * (1 - share), 40)  # items of one document correlate by 0.2
+        found = share_interval((rng.random(400) < of_unit[unit]).astype(float), unit=unit)
+        held += found.low <= share <= found.high
+    assert least < held / MANY < 0.97
 
 
 @pytest.mark.long

@@ -23,9 +23,13 @@ def test_few_units_widen_a_normal_interval_to_one_by_students_t():
     assert interval(drawn, units=10**6).high == pytest.approx(interval(drawn).high, rel=1e-3)
 
 
-@pytest.mark.parametrize("units", [0, 1])
-def test_one_unit_or_an_unknown_number_leaves_percentiles_as_they_are(units):
-    assert interval(EVEN, units=units) == interval(EVEN)
+def test_an_unknown_number_of_units_leaves_percentiles_as_they_are():
+    assert interval(EVEN, units=0) == interval(EVEN)
+
+
+def test_one_unit_has_no_interval():
+    found = interval(np.full(100, 0.086), units=1)
+    assert (math.isnan(found.low), math.isnan(found.high), found.undefined) == (True, True, 0.0)
 
 
 def test_what_has_no_value_is_left_out_and_told():

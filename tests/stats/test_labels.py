@@ -205,3 +205,19 @@ def test_all_judges_of_llmbar_in_both_orders(shared):
         for figure, key in ((found.agreement, "correct_both"), (found.consistency, "equal")):
             assert round(figure * found.n) == int(printed[key].split("/")[0]), path
     assert len(runs) == 111
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1e8 + 0.1, 1e-9, 1e300, 0.0])
+@pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])
+def test_alpha_of_equal_numbers_is_undefined_whatever_their_last_digit(metric, value):
+    assert math.isnan(krippendorff_alpha(np.full((3, 7), value), metric))
+    nearly = np.full((3, 7), value)
+    nearly[0, 0] = np.nextafter(value, math.inf) if value else 0
+    assert math.isnan(krippendorff_alpha(nearly, metric))
+
+
+@pytest.mark.parametrize(("metric", "shift"), [("interval", 1e8), ("interval", 0), ("ratio", 0)])
+def test_alpha_of_large_or_small_numbers_is_that_of_their_pattern(metric, shift):
+    ratings = np.array([[1, 2, 3, 3, 1], [1, 2, 3, 2, 1.0]])
+    for scale in (1, 1e-200, 1e200) if not shift else (1,):
+        assert krippendorff_alpha(ratings * scale + shift, metric) == pytest.approx(krippendorff_alpha(ratings, metric))

@@ -15,7 +15,7 @@ from judgegraph.stats import swaps
 from judgegraph.stats.arrays import COEFFICIENTS
 from judgegraph.stats.coefficients import coefficient
 from judgegraph.stats.levels import correlate
-from judgegraph.stats.paired import corrected, permutation_test, steiger, williams
+from judgegraph.stats.paired import corrected, permutation_test, permutation_test_of_shares, steiger, williams
 
 
 def enumerated(name, human, a, b, unit):
@@ -80,8 +80,23 @@ def test_the_statistic_is_the_difference_of_what_is_printed_at_each_level():
     a[group == 3], human[group == 4], b[group == 5] = 2, 1, 3  # constant on one side, on another, on the third
     for level, name, constant in itertools.product(("dataset", "group", "system"), COEFFICIENTS, ("skip", "zero")):
         at = {"coefficient": name, "level": level, "group": group, "system": system, "constant": constant}
-        expected = correlate(human, a, **at).value - correlate(human, b, **at).value
-        assert permutation_test(human, a, b, permutations=100, **at).statistic == pytest.approx(expected)
+        counts = ~np.isin(group, (3, 5)) if (level, constant) == ("group", "skip") else np.ones(96, dtype=bool)
+        codes = {"group": group[counts], "system": system[counts]}
+        first, second = (correlate(human[counts], side[counts], **{**at, **codes}).value for side in (a, b))
+        found = permutation_test(human, a, b, permutations=100, **at)
+        assert found.statistic == pytest.approx(first - second)
+
+
+def test_whole_documents_are_swapped_where_two_shares_are_compared():
+    """By every one of the 2**6 ways."""
+    rng = np.random.default_rng(5)
+    group = np.repeat(np.arange(6), (1, 2, 3, 4, 5, 6))
+    a, b = rng.integers(0, 2, (2, 21)).astype(float)
+    found = permutation_test_of_shares(a, b, group=group, permutations=64)
+    sums = np.array([(a - b)[group == g].sum() for g in range(6)])
+    all_ways = [abs(float(np.dot(signs, sums))) for signs in itertools.product((1, -1), repeat=6)]
+    assert found.p == np.mean(np.array(all_ways) >= abs(sums.sum()) - 1e-9)
+    assert (found.statistic, found.n, found.made) == (pytest.approx(a.mean() - b.mean()), 6, 64)
 
 
 def test_at_group_level_a_group_s_two_coefficients_are_swapped():
@@ -168,6 +183,7 @@ def test_what_cannot_be_tested_is_refused(change):
         permutation_test(*sides, **settings)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_two_thousand_permutations_of_1600_items_take_seconds(name):
     rng = np.random.default_rng(13)

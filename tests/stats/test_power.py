@@ -34,7 +34,18 @@ def test_closer_metrics_need_more_labels_and_correlated_ones_fewer():
     assert labels_needed(0.4, 0.5, 0.5) == labels_needed(0.5, 0.4, 0.5)
 
 
-@pytest.mark.parametrize("r", [(0.5, 0.5, 0.3), (math.nan, 0.5, 0.3), (1.0, 0.5, 0.5), (0.5, 0.4, 1.0)])
+@pytest.mark.parametrize(
+    "r",
+    [
+        (0.5, 0.5, 0.3),
+        (math.nan, 0.5, 0.3),
+        (1.0, 0.5, 0.5),
+        (0.5, 0.4, 1.0),
+        (0.3, math.nextafter(0.3, 1), 0.3),
+        (0.3, 0.3 + 1e-14, 0.3),
+        (0.3, 0.3001, 0.3),
+    ],
+)
 def test_where_nothing_is_apart_or_defined_there_is_no_number(r):
     assert labels_needed(*r) is None
 
@@ -43,3 +54,7 @@ def test_where_nothing_is_apart_or_defined_there_is_no_number(r):
 def test_chances_lie_between_0_and_1(settings):
     with pytest.raises(ValueError, match="between 0 and 1"):
         labels_needed(0.5, 0.4, 0.3, **settings)
+
+
+def test_a_number_is_given_up_to_ten_million():
+    assert labels_needed(0.3, 0.301, 0.3) < 10_000_000 < labels_needed(0.3, 0.303, 0.3) * 10

@@ -15,7 +15,7 @@ from judgegraph.stats.cycles import preference_cycles
 from judgegraph.stats.elo import EloRule, elo
 from judgegraph.stats.intervals import interval
 from judgegraph.stats.matches import Matches, strongly_connected, win_graph
-from judgegraph.stats.ranking import rankings_agree
+from judgegraph.stats.ranking import levels, rankings_agree
 
 
 def _matches(*games, names="xyzw", unit=None):
@@ -246,3 +246,89 @@ def test_wins_lead_everywhere_or_not(games, strong):
 def test_comparisons_that_are_none_are_refused(first, second, won, said):
     with pytest.raises(ValueError, match=said):
         Matches(("x", "y"), np.array(first), np.array(second), np.array(won))
+
+
+def test_systems_that_nobody_compared_with_others_are_fitted_by_themselves():
+    matches = _matches(*["xy"] * 3, "yx", *["zw"] * 9, names="xyzwv")
+    found = bradley_terry(matches, resamples=30)
+    assert found.parts.tolist() == [0, 0, 1, 1, -1]
+    assert found.values[0] - found.values[1] == pytest.approx(math.log(3))  # lent nothing: only z and w need it
+    assert found.values[2] - found.values[3] == pytest.approx(math.log((9 + PRIOR) / PRIOR))
+    assert found.values[0] + found.values[1] == pytest.approx(0)
+    assert math.isnan(found.values[4])
+
+
+def test_only_pairs_within_a_part_are_held_against_each_other():
+    parts = np.array([0, 0, 1, 1, -1])
+    found = rankings_agree(np.array([1.0, 2, 30, 40, 0]), np.array([10.0, 20, 3, 4, 9]), parts)
+    assert (found.alike, found.pairs, found.kendall) == (2, 2, 1)
+    assert math.isnan(found.spearman)
+
+
+def _round_robin(seed, n=6, games=10):
+    rng = np.random.default_rng(seed)
+    true = rng.normal(size=n) * 1.5
+    rows = []
+    for a in range(n):
+        for b in range(a + 1, n):
+            won = rng.binomial(games, 1 / (1 + math.exp(true[b] - true[a])))
+            rows += [(a, b, 1.0)] * won + [(a, b, 0.0)] * (games - won)
+    first, second, won = zip(*rows, strict=True)
+    return Matches(tuple("abcdef"), np.array(first), np.array(second), np.array(won))
+
+
+def test_equal_wins_in_a_round_robin_are_equal_strengths():
+    ties = 0
+    for seed in range(60):
+        matches = _round_robin(seed)
+        level, wins = levels(bradley_terry(matches, resamples=0).values), matches.wins().sum(axis=1)
+        assert ((level[:, None] == level) == (wins[:, None] == wins)).all(), seed
+        ties += int((wins[:, None] == wins).sum() - 6) // 2
+    assert ties > 5
+
+
+def test_very_many_systems_are_fitted_as_by_the_exact_steps(monkeypatch):
+    tables = np.random.default_rng(3).poisson(0.4, (3, 90, 90)) * (1 - np.eye(90)) + 0.01
+    quick = newton(tables, np.zeros(90))
+    monkeypatch.setattr("judgegraph.stats.bradley_terry.MANY", 1000)
+    assert np.abs(quick - newton(tables, np.zeros(90))).max() < 1e-12
+
+
+def test_a_long_chain_is_fitted_though_gradients_do_not_reach_its_ends():
+    at = np.arange(79)
+    wins = np.zeros((1, 80, 80))
+    wins[0, at, at + 1], wins[0, at + 1, at] = 9, 1
+    assert -np.diff(newton(wins, np.linspace(90, -90, 80))[0]) == pytest.approx(np.full(79, math.log(9)))
+
+
+def test_ratings_that_only_the_luck_of_orders_parts_are_equal():
+    circle = _matches(*["xy", "yz", "zw", "wx", "xz", "zx", "yw", "wy"] * 10)
+    assert not elo(circle, resamples=0).signs.any()
+
+
+@pytest.mark.parametrize("rule", [EloRule(), EloRule(k=0.04, scale=1)], ids=str)
+def test_ratings_are_apart_on_any_scale(rule):
+    found = elo(_simulated(np.array([-1.0, 0, 1]), 400, seed=2), rule, resamples=0)
+    assert found.signs.tolist() == [[0, -1, -1], [1, 0, -1], [1, 1, 0]]
+
+
+def test_of_very_many_comparisons_orders_play_some_and_rate_as_if_all():
+    matches = _simulated(np.array([-0.5, 0, 0.2]), 100_000, seed=4)
+    found = elo(matches, orders=40, resamples=0)
+    assert found.played == 20_000
+    assert found.values - 1000 == pytest.approx((np.array([-0.5, 0, 0.2]) + 0.1) * 400 / math.log(10), abs=15)
+
+
+def test_of_very_many_systems_fewer_resamples_are_drawn(monkeypatch):
+    monkeypatch.setattr("judgegraph.stats.bradley_terry.MOST_WORK", 120 * 30**3)
+    assert len(bradley_terry(_simulated(np.linspace(-1, 1, 30), 4000, seed=4), resamples=1000).drawn) == 120
+    assert len(bradley_terry(_simulated(np.linspace(-1, 1, 60), 4000, seed=4), resamples=1000).drawn) == 100
+
+
+def test_a_judge_without_one_unit_has_the_draws_of_the_others():
+    games = ["xy", "yx", "xy", "yz", "zx", "zy", "xz"]
+    whole = _matches(*games, names="xyz", unit=np.arange(7))
+    lacking = Matches(whole.names, whole.first[1:], whole.second[1:], whole.won[1:], np.arange(1, 7), total=7)
+    for one, other in zip(whole.draws(20, 5), lacking.draws(20, 5), strict=True):
+        assert (one.weights == other.weights).all()
+    assert (lacking.judged, lacking.drawn_from) == (6, 7)

@@ -69,6 +69,7 @@ def rejected(p, make, times, seed=0):
     return np.mean([p(*make(rng), seed=number) <= 0.05 for number in range(times)])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("times", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", CASES)
 def test_equal_metrics_differ_in_five_of_a_hundred_cases(name, times):

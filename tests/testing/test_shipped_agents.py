@@ -57,8 +57,8 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "settings"), WAYS)
 @pytest.mark.sampled(12)
+@pytest.mark.parametrize(("kind", "settings"), WAYS)
 def test_it_conforms(kind: type, settings: dict[str, Any]):
     report = check_agent(kind(**SETTINGS.get(kind.__name__, {}), **settings), rounds=2)
     assert report.ok, str(report)

@@ -26,6 +26,7 @@ SHIPPED: list[tuple[str, dict[str, Any]]] = [
     *(
         ("fennec", {"mode": mode, "correct": correct, "orders": orders})
         for mode in ("auto", "single", "pair") for correct in ("below", "at-most", "off") for orders in ("AB", "both")
+        if (mode, orders) != ("single", "both")  # refused: it would do nothing
     ),
     *(("fusion-eval", {"plan": plan, "consult": how}) for plan in (True, False) for how in (None, "tools", "all")),
     ("g-eval", {}), ("llm-score", {}), ("llm-score", {"cot": True}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from judgegraph.models.embedded.directions import stated_direction, stated_range
 from judgegraph.models.embedded.families import families_of
 
 _KIN: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -11,14 +12,6 @@ _KIN: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"nli|entail|copied|novel", ("consistency", "groundedness")),
     (r"prob|perplex|likelihood", ("fluency", "naturalness", "understandability")),
     (r"length", ("conciseness", "relevance")),
-)
-_RANGE = re.compile(r"\brange:?\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(-?\d+(?:\.\d+)?)", re.I)
-_NEITHER = re.compile(
-    r"nothing of quality|for better\b.{0,60}\bworse|no direction|neither (?:good|better)|near 1 is right",
-    re.I,
-)
-_LOWER = re.compile(
-    r"\b(?:lower|low|less|smaller)\b(?: values?)? (?:is|are|=|means?) (?:\w+ )?(?:better|best|good)", re.I
 )
 
 
@@ -33,16 +26,15 @@ def assistant_families(name: str, description: str = "") -> tuple[str, ...]:
 
 def direction(description: str) -> int:
     """1 where a higher value is better (also where nothing is said), -1 where a lower one is, 0 where neither is."""
-    if _NEITHER.search(description):
-        return 0
-    return -1 if _LOWER.search(description) else 1
+    stated = stated_direction(description)
+    return 1 if stated is None else stated
 
 
 def goodness(value: float, description: str = "") -> float | None:
     """A value as a share of what is best, 0-1; None where it has no direction or lies off its range."""
-    way, stated = direction(description), _RANGE.search(description)
-    low, high = (float(stated[1]), float(stated[2])) if stated else (0.0, 100.0 if 1 < value <= 100 else 1.0)
-    if not way or high <= low or not low <= value <= high:
+    way = direction(description)
+    low, high = stated_range(description) or (0.0, 100.0 if 1 < value <= 100 else 1.0)
+    if not way or not low <= value <= high:
         return None
     share = (value - low) / (high - low)
     return share if way > 0 else 1 - share
