@@ -9,6 +9,7 @@ G-Eval, each with its 95 % interval by bootstrap over documents. Whatever it sho
 from __future__ import annotations
 
 import argparse
+import math
 import platform
 import sys
 import time
@@ -28,6 +29,7 @@ from judgegraph.meta.result import Row
 from judgegraph.registry import METHODS, VARIANTS, factory
 from judgegraph.types import Sample
 
+METHOD = "llm-score"  # asks by criteria that are given, as all do here
 NEEDS_MORE = {  # variants that cannot be asked here, or are another row
     "fusion-corrw": "needs weights", "fusion-corrw-direct": "needs weights",
     "fennec-pair": "needs pairs", "fennec-both": "needs pairs", "fennec-votes": "needs pairs",
@@ -62,6 +64,8 @@ def cell(row: Row | None) -> str:
     """Value, interval, and how many answers are missing."""
     if row is None:
         return ""
+    if math.isnan(row.value):
+        return "-"
     low, high = row.interval
     missing = sum(row.unread.values())
     return f"{row.value:.3f} [{low:.2f}, {high:.2f}]" + (f" n {row.n}" if missing else "")
@@ -81,7 +85,7 @@ def main(args: Iterable[str] | None = None) -> int:
         return 1
     known = collection(given.collection)
     samples = list(islice(known.samples(folder_of(given.data, known)), given.n))
-    criteria = criteria_of(known, samples)
+    criteria = criteria_of(known, samples, factory(METHOD))
     names = [c.name for c in criteria.criteria]
     versions = ", ".join(f"{p} {version(p)}" for p in ("judgegraph", "langgraph", "scipy"))
     print(f"{known.title}, {len(samples)} items; embedded judge; {platform.machine()}, Python "
