@@ -1,4 +1,7 @@
 PY ?= .venv/bin/python
+# tests that kill, stop or measure processes of their own, and want the machine for themselves
+ALONE = $(addprefix tests/runtime/test_,kill.py faulty.py unclean.py resume.py load.py disk_index.py bridge.py) \
+	tests/cli/test_stop.py
 
 .venv/bin/python:
 	python3 -m venv .venv
@@ -21,8 +24,8 @@ test:                            ## the fast suite
 
 long:                            ## tests over a minute
 	$(PY) -m pytest -n 2 -m "long and sampled"
-	$(PY) -m pytest -n 2 -m "long and not sampled" --ignore=tests/runtime --ignore=tests/cli
-	$(PY) -m pytest -m "long and not sampled" tests/runtime tests/cli
+	$(PY) -m pytest -n 2 -m "long and not sampled" $(ALONE:%=--ignore=%)
+	$(PY) -m pytest -m "long and not sampled" $(ALONE)
 
 soak:                            ## a run killed a hundred times: many minutes
 	$(PY) -m pytest -m soak -s

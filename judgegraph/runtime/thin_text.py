@@ -9,6 +9,7 @@ from judgegraph.types import Note, Sample, text_of
 
 LEAST = 8  # words; a text of fewer is flagged
 LOOKED_AT = 2000  # characters
+HEAD = 300  # of these, which settle it for nearly every text: the rest is not worth its time on every sample
 _KEYS = re.compile(  # what opens an answer and is none; Zhao et al. 2025, arXiv:2507.08794, has such a list
     "|".join((
         "thought process",
@@ -27,7 +28,14 @@ def thin(sample: Sample) -> list[Note]:
 
 
 def _why(text: str) -> str:
-    left = re.sub(r"[\W_]+", "", _KEYS.sub("", text.casefold()))
-    if not left:
+    head = text[:HEAD]
+    if len(_left(head)) > HEAD // 5 and len(words(head)) >= LEAST:  # more than an opening that was cut there
+        return ""
+    if not _left(text):
         return "is a master key: the opening of an answer, or signs alone; no score of it can be trusted"
     return f"has fewer than {LEAST} words: a good score of it says little" if len(words(text)) < LEAST else ""
+
+
+def _left(text: str) -> str:
+    """Letters and digits that belong to no opening of an answer."""
+    return re.sub(r"[\W_]+", "", _KEYS.sub("", text.casefold()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from judgegraph.models.embedded.directions import stated_direction, stated_range
 from judgegraph.tools.finding import Assistant
 
 SAYING = '"Range: 0 to 1; higher = better", or "lower = better"'  # how a description says both
@@ -14,6 +13,8 @@ def worst_and_best(assistant: Assistant) -> tuple[float, float] | None:
     None where the range is open ("0 or more"), where neither end is better ("1 = copied, 0 = its own words"), and
     where either is not said, or not in words that are known: nothing is guessed.
     """
+    from judgegraph.models.embedded.directions import stated_direction, stated_range  # the embedded judge comes with it
+
     about = str(assistant.about)
     ends, way = stated_range(about), stated_direction(about)
     if ends is None or not way:
