@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVERY = 5.0  # seconds between two lines of progress
 
 
-def _as_run(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+def as_run(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Options that `judgegraph run` has too."""
 
     def decorate(command: Command) -> Command:
@@ -36,13 +36,13 @@ def _as_run(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 @click.command(cls=Grouped, context_settings={"show_default": True})
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
-@_as_run(*SUBJECT)
+@as_run(*SUBJECT)
 @click.option(
     "-o", "--out", type=click.Path(file_okay=False), callback=folder,
     help="A run's folder: what it has finished and what its ledger holds is left out. Only a pilot writes there.",
 )  # fmt: skip
 @click.option("--ledger", type=click.Path(dir_okay=False), help="A file of model calls.  [default: the one in --out]")
-@_as_run(*PACE, *COST)
+@as_run(*PACE, *COST)
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
 @click.option(
     "--pilot", metavar="N", type=click.IntRange(1),

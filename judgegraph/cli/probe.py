@@ -11,7 +11,7 @@ import click
 from judgegraph.cli.check import refuse_unwired
 from judgegraph.cli.main import FAILURE, OVER_BUDGET
 from judgegraph.cli.options import graph_of, judge_of
-from judgegraph.cli.plan import _as_run
+from judgegraph.cli.plan import as_run
 from judgegraph.cli.run_options import COST, PACE, SUBJECT, Grouped, check, columns, evaluation, folder
 from judgegraph.cli.table import counted
 
@@ -21,7 +21,7 @@ NAMES, PADDINGS = ("swap", "padded", "self"), ("repeated", "polite", "restated")
 @click.command(cls=Grouped, context_settings={"show_default": True})
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
-@_as_run(*SUBJECT)
+@as_run(*SUBJECT)
 @click.option(
     "-p", "--probe", "probes", multiple=True, type=click.Choice(NAMES), help="Which; repeat for more.  [default: all]"
 )
@@ -36,7 +36,7 @@ NAMES, PADDINGS = ("swap", "padded", "self"), ("repeated", "polite", "restated")
     help="A folder for the run; the same command goes on where it was stopped.",
 )  # fmt: skip
 @click.option("--ledger", type=click.Path(dir_okay=False), help="A file of model calls that are not paid for again.")
-@_as_run(*PACE, *COST)
+@as_run(*PACE, *COST)
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def probe(method: str, data: str, **given: Any) -> None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judgegraph.meta.result import NONE, Ends
+from judgegraph.meta.result import NONE, Ends, json_values
 from judgegraph.stats.cycles import Cycles
 
 
@@ -75,13 +75,5 @@ class Ranking:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; what is undefined is null."""
-        found: dict[str, Any] = _plain(asdict(self))
+        found: dict[str, Any] = json_values(asdict(self))
         return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -162,13 +162,14 @@ class Agreement:
             "differences": differences, "ceilings": [asdict(c) for c in self.ceilings],
             "system_pairs": [asdict(s) for s in self.systems], "notes": list(self.notes),
         }  # fmt: skip
-        found: dict[str, Any] = _plain(whole)
+        found: dict[str, Any] = json_values(whole)
         return found
 
 
-def _plain(value: Any) -> Any:
+def json_values(value: Any) -> Any:
+    """Mappings and sequences as JSON has them; a number that is not finite is null."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: json_values(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [json_values(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
