@@ -7,7 +7,7 @@ ALONE = $(addprefix tests/runtime/test_,kill.py faulty.py unclean.py resume.py l
 	python3 -m venv .venv
 	.venv/bin/python -m pip install -q -r requirements.lock -e .
 
-.PHONY: setup check lint types test long soak bench lock clean
+.PHONY: setup check lint types test long soak phoenix bench docs notebooks lock clean
 setup: .venv/bin/python          ## environment of pinned packages in .venv
 
 check: lint types test           ## what every commit passes
@@ -30,11 +30,21 @@ long:                            ## tests over a minute
 soak:                            ## a run killed a hundred times: many minutes
 	$(PY) -m pytest -m soak -s
 
+phoenix:                         ## export to a real Phoenix, installed in .phoenix (about 850 MB)
+	test -x .phoenix/bin/phoenix || (python3 -m venv .phoenix && .phoenix/bin/pip install -q arize-phoenix)
+	$(PY) -m pytest tests/trace/test_phoenix.py -m long
+
 bench:                           ## figures of the embedded judge
 	$(PY) benchmarks/embedded.py
+
+docs:                            ## docs/commands.md, of the commands
+	$(PY) -m judgegraph.cli.reference docs/commands.md
+
+notebooks:                       ## the outputs of notebooks/, by running them
+	$(PY) tests/notebooks/executed.py
 
 lock:                            ## pin what is installed now
 	$(PY) -m pip freeze --exclude-editable | sort -f > requirements.lock
 
 clean:
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .phoenix build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -179,8 +179,13 @@ def _samples(first: int, count: int) -> Any:
     return (Sample(id=f"s{n}", output=text(n, CHARACTERS - TEMPLATE)) for n in range(first, first + count))
 
 
-async def _evaluated(graph: Any, calls: int, flight: int, per_sample: int = 1, warm_ledger: bool = False) -> Any:
-    """A whole run with everything on: ledger on disk, validation, a folder with a line per sample, the manifest."""
+async def _evaluated(
+    graph: Any, calls: int, flight: int, per_sample: int = 1, warm_ledger: bool = False, trace: bool = False
+) -> Any:
+    """A whole run: ledger on disk, validation, a folder with a line per sample, the manifest; spans only if asked for.
+
+    benchmarks/tracing.py says what spans cost.
+    """
     from judgegraph import aevaluate
 
     with tempfile.TemporaryDirectory() as folder:
@@ -189,7 +194,9 @@ async def _evaluated(graph: Any, calls: int, flight: int, per_sample: int = 1, w
 
         async def run(name: str, first: int, count: int) -> Any:
             out = Path(folder) / name
-            return await aevaluate(graph, _samples(first, count), out=out, ledger=ledger, concurrency=flight)
+            return await aevaluate(
+                graph, _samples(first, count), out=out, ledger=ledger, concurrency=flight, trace=trace
+            )
 
         await run("warm", 10_000_000, min(WARM, samples))
         if warm_ledger:
@@ -224,6 +231,18 @@ async def judgegraph_one(url: str, calls: int, flight: int) -> Any:
 async def judgegraph_five(url: str, calls: int, flight: int) -> Any:
     """Five judges side by side and a node that joins them; per call."""
     return await _evaluated(_five(url), calls, flight, per_sample=5)
+
+
+async def judgegraph_traced(url: str, calls: int, flight: int) -> Any:
+    """One judge, with spans."""
+    from judgegraph.graphs import llm_score
+
+    return await _evaluated(llm_score(_endpoint(url), criteria=_criteria()), calls, flight, trace=True)
+
+
+async def judgegraph_five_traced(url: str, calls: int, flight: int) -> Any:
+    """Five judges side by side, with spans; per call."""
+    return await _evaluated(_five(url), calls, flight, per_sample=5, trace=True)
 
 
 async def bare_five(url: str, calls: int, flight: int) -> dict[str, float]:
@@ -371,6 +390,8 @@ WORKERS: dict[str, Callable[[str, int, int], Awaitable[Any]]] = {
     "ledger": ledger,
     "judgegraph-chatopenai": judgegraph_chatopenai,
     "judgegraph-again": judgegraph_again,
+    "judgegraph-traced": judgegraph_traced,
+    "judgegraph-five-traced": judgegraph_five_traced,
     "memory": memory,
 }
 PACKAGES = (

@@ -35,17 +35,21 @@ if TYPE_CHECKING:
     from judgegraph.meta.agreement import agreement
     from judgegraph.meta.critic import critic_worth
     from judgegraph.meta.probes import probe
+    from judgegraph.meta.run_diff import RunDiff, diff_runs
     from judgegraph.meta.systems import rank_systems
     from judgegraph.meta.table import read_table
     from judgegraph.models.prices import Prices
     from judgegraph.prompts.criteria_sets import CriteriaSet, criteria_set
     from judgegraph.registry.decorators import agent, assistant, critic, method
+    from judgegraph.report.drawing import Drawing, show
+    from judgegraph.report.write import write_report
     from judgegraph.runtime.check import Wiring, WiringError, check
     from judgegraph.runtime.evaluate import aevaluate, evaluate
     from judgegraph.runtime.load import load
     from judgegraph.runtime.plan import aplan, plan
     from judgegraph.runtime.run import Run
     from judgegraph.runtime.serde import serializer
+    from judgegraph.runtime.tracing import tracing
     from judgegraph.tools.fetch import fetch
     from judgegraph.tools.finding import About, Metric
     from judgegraph.tools.graph_assistant import as_assistant
@@ -83,6 +87,8 @@ _HOMES = {
     "judgegraph.calls.reading": ("Reading", "read_choice", "read_rating"),
     "judgegraph.prompts.criteria_sets": ("CriteriaSet", "criteria_set"),
     "judgegraph.registry.decorators": ("agent", "assistant", "critic", "method"),
+    "judgegraph.report.drawing": ("Drawing", "show"),
+    "judgegraph.report.write": ("write_report",),
     "judgegraph.runtime.check": ("Wiring", "WiringError", "check"),
     "judgegraph.runtime.evaluate": ("aevaluate", "evaluate"),
     "judgegraph.runtime.load": ("load",),
@@ -92,10 +98,12 @@ _HOMES = {
     "judgegraph.meta.table": ("read_table",),
     "judgegraph.meta.critic": ("critic_worth",),
     "judgegraph.meta.probes": ("probe",),
+    "judgegraph.meta.run_diff": ("RunDiff", "diff_runs"),
     "judgegraph.models.prices": ("Prices",),
     "judgegraph.runtime.plan": ("aplan", "plan"),
     "judgegraph.runtime.run": ("Run",),
     "judgegraph.runtime.serde": ("serializer",),
+    "judgegraph.runtime.tracing": ("tracing",),
     "judgegraph.tools.fetch": ("fetch",),
     "judgegraph.tools.finding": ("About", "Metric"),
     "judgegraph.tools.graph_assistant": ("as_assistant",),
@@ -108,14 +116,15 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Endpoint",
-    "EvalState", "Finding", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices", "Reader", "Reading",
-    "Rectification", "ReplyError", "Run", "Sample", "Scale", "Score", "Suggestion", "Wiring", "WiringError",
-    "__version__", "aevaluate", "agent", "agreement", "aplan", "as_assistant", "ask", "assistant", "bounded", "check",
-    "criteria_set", "critic", "critic_worth", "critique", "disagree", "each", "either", "escalate", "evaluate",
-    "failed", "fetch", "gate", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "panel",
-    "plan", "probe", "rank_systems", "read_choice", "read_rating", "read_table", "refine", "serializer", "wide",
-    "with_person",
+    "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing",
+    "Endpoint", "EvalState", "Finding", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices",
+    "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunDiff", "Sample", "Scale", "Score",
+    "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement", "aplan",
+    "as_assistant", "ask", "assistant", "bounded", "check", "criteria_set", "critic", "critic_worth",
+    "critique", "diff_runs", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate",
+    "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "panel", "plan", "probe",
+    "rank_systems", "read_choice", "read_rating", "read_table", "refine", "serializer", "show", "tracing",
+    "wide", "with_person", "write_report",
 ]  # fmt: skip
 
 

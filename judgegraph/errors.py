@@ -77,3 +77,11 @@ def one_line(text: object, limit: int = 200) -> str:
     line = " ".join(str(text)[: 4 * limit + 4].split())
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """Without control characters except newline: nothing judged may drive a terminal."""
+    return "".join(c if c == "\n" or (c.isprintable() and c not in _BIDI) else "\ufffd" for c in text)
+
+
+_BIDI = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

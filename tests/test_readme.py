@@ -14,7 +14,8 @@ from judgegraph.registry import METHODS
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text()
 CODE = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-COMMANDS = [line.strip() for line in TEXT.splitlines() if re.match(r"    judgegraph (run|show|criteria)", line)]
+COMMANDS = [line.strip() for line in TEXT.splitlines() if re.match(r"    judgegraph (run|criteria)", line)]
+SEEN = [line.strip() for line in TEXT.splitlines() if re.match(r"    judgegraph (trace|report|diff|export|show)", line)]
 
 
 @pytest.mark.parametrize("code", CODE, ids=range(len(CODE)))
@@ -31,6 +32,19 @@ def test_its_commands_run(command: str, monkeypatch: pytest.MonkeyPatch):
     done = CliRunner().invoke(main, [*shlex.split(command)[1:], "--limit", "2"])
     assert done.exit_code == 0, done.output
     assert "2 samples" in done.output
+
+
+def test_a_run_is_seen_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for out in ("runs/forms", "runs/forms-2"):
+        made = ["run", "sageval", str(ROOT / "examples/forms.jsonl"), "--limit", "2", "--out", out]
+        assert CliRunner().invoke(main, made).exit_code == 0
+    assert len(SEEN) == 6
+    for command in SEEN:
+        done = CliRunner().invoke(main, shlex.split(command, comments=True)[1:])
+        assert done.exit_code == 0, (command, done.output)
+        assert done.output, command
+    assert {"forms.html", "scores.csv", "sageval.svg"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_its_criteria_file_is_one(tmp_path: Path):

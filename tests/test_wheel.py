@@ -39,6 +39,7 @@ def test_the_wheel_carries_prompts_criteria_and_types(built: Path):
     (wheel,) = built.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"judgegraph/prompts/evaluate.md", "judgegraph/prompts/criteria/forms.yaml", "judgegraph/py.typed"} <= names
+    assert {f"judgegraph/report/page/{name}" for name in ("head.html", "sample.html", "page.css")} <= names
 
 
 @pytest.mark.long

@@ -10,6 +10,8 @@ from langgraph.errors import GraphBubbleUp
 
 from judgegraph.agents.under_review import Critic, Critique, Reviewed
 from judgegraph.errors import ReplyError, one_line
+from judgegraph.trace.record import span, written
+from judgegraph.trace.watched import watched
 from judgegraph.types import Criterion, Note, Rectification, Status, Suggestion, keyed
 
 WRITTEN: Mapping[str, tuple[Any, type]] = {
@@ -24,8 +26,10 @@ async def heard(name: str, critic: Critic, state: Reviewed, asked: Iterable[Crit
         Exception: what ends a run (see `errors.ConfigError`), and a stop for a person.
     """
     try:
-        said: Any = critic.ainvoke(state) if hasattr(critic, "ainvoke") else critic(state)
-        said = await said if inspect.isawaitable(said) else said
+        with span("agent", name, {"class": type(critic).__name__}) as about:
+            said: Any = watched(critic).ainvoke(state) if hasattr(critic, "ainvoke") else critic(state)
+            said = await said if inspect.isawaitable(said) else said
+            about["writes"] = written(said)
     except Exception as error:
         if isinstance(error, GraphBubbleUp) or getattr(error, "ends_run", False):
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,15 +31,18 @@ from judgegraph.calls.features import (
 from judgegraph.calls.ledger import Paid
 from judgegraph.calls.limits import limiter_of
 from judgegraph.calls.native import callbacks_here, choices_of, door_of, told, usage_of
+from judgegraph.calls.notes import note, payer
 from judgegraph.calls.reservation import Reservation
 from judgegraph.calls.turn import Turn, standing
 from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError
 from judgegraph.models.resolve import Judge
+from judgegraph.trace.record import recording, span
 
 _backoff = wait_random_exponential(multiplier=0.5, max=30)
 UNBOUNDED = 1_000_000  # tokens of a reply that may be as long as it likes, where a plan wants the longest
 Usage = tuple[int, int]  # prompt and completion tokens; zeros where the reply does not say
 Answer = tuple[list[Choice], Usage]
+About = dict[str, Any] | None  # of the call's span, where spans are recorded
 
 
 @dataclass(slots=True)
@@ -68,26 +71,43 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     Raises:
         AuthError, ReplyError: as `_sent`. OverBudget: it was not sent. LedgerError: the reply could not be kept.
     """
+    if not recording():
+        return await _answered(judge, call, anew)
+    told: dict[str, Any] = {"prompt": call.prompt, "form": call.form, "n": call.n, "repeat": call.repeat}
+    if call.settings:
+        told["settings"] = dict(call.settings)
+    with span("model", judge.name, told) as about:
+        found: Sequence[Choice] = ()
+        try:
+            return (found := await _answered(judge, call, anew, about))
+        finally:
+            if "address" not in about:  # no ledger of a run has it
+                note(judge, call, found, about)
+
+
+async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -> list[Choice]:
     if (part := allowance.get()) is not None:
-        return await _counted(part, judge, call, anew)
+        return await _counted(part, judge, call, anew, about)
     run = context.get()
     if run is None:
-        return (await _sent(judge, call))[0]
+        return (await _sent(judge, call) if about is None else await _settled(payer(), judge, call, Waiters(), about))[
+            0
+        ]
     if run.stand_in is not None:
         found = run.stand_in(judge, call)
         return found if isinstance(found, list) else await found
     if run.ledger is None:
         waiters = Waiters()
         waiters.join(unit.get())
-        return (await _bought(run, judge, call, waiters))[0]
+        return (await _bought(run, judge, call, waiters, about))[0]
     address, sample, ours = address_of(judge, call), unit.get(), False
     anew = anew and address not in run.renewed
-    waiters = run.wait_for(address, sample)
+    waiters, joined = run.wait_for(address, sample), run.ledger.flies(address)
 
     def pay() -> Awaitable[Paid]:
         nonlocal ours
         ours = True
-        return _paid(run, judge, call, waiters, address)
+        return _paid(run, judge, call, waiters, address, about)
 
     try:
         if sample and sample.waits:
@@ -107,12 +127,18 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
         error.ends_run = True  # a judge that cannot be made or has no price: it would meet every sample alike
         raise
     finally:
+        if about is not None:
+            about["address"] = address.hex()
+            if not ours:
+                about["from"] = "joined" if joined else "ledger"
+            if run.told and not about.pop("asked", False):
+                run.ledger.ask(address, call.messages)
         run.waited(address, sample)
         if sample and sample.waits:
             sample.waits(-1)
 
 
-async def _counted(part: Allowance, judge: Judge, call: Call, anew: bool) -> list[Choice]:
+async def _counted(part: Allowance, judge: Judge, call: Call, anew: bool, about: About) -> list[Choice]:
     """Within the allowance of the part of the work that the call belongs to, whoever answers and pays."""
     run = context.get()
     keeps = run is not None and (run.stand_in is not None or run.ledger is not None)
@@ -122,10 +148,10 @@ async def _counted(part: Allowance, judge: Judge, call: Call, anew: bool) -> lis
         before = allowance.set(None)  # what a judge asks to answer is no call of this part
         try:
             if run is not None and keeps:
-                choices = await send(judge, call, anew=anew)
+                choices = await _answered(judge, call, anew, about)
                 return choices, *_taken(run, call, address)
             payer = run or CallContext(purse=Purse(prices=part.purse.prices))
-            choices, share = await _bought(payer, judge, call, Waiters())
+            choices, share = await _bought(payer, judge, call, Waiters(), about)
             return choices, *share.paid[:2]
         finally:
             allowance.reset(before)
@@ -147,22 +173,42 @@ def _taken(run: CallContext, call: Call, address: bytes) -> Usage:
     return (1, 1) if doubted else (prompt_tokens(call), completion_tokens(call, UNBOUNDED))
 
 
-async def _bought(run: CallContext, judge: Judge, call: Call, waiters: Waiters) -> tuple[list[Choice], Reservation]:
+async def _bought(
+    run: CallContext, judge: Judge, call: Call, waiters: Waiters, about: About = None
+) -> tuple[list[Choice], Reservation]:
     """Send within the budget."""
-    call = as_sent(judge, call)
+    return await _settled(run, judge, as_sent(judge, call), waiters, about)
+
+
+async def _settled(
+    run: CallContext, judge: Judge, call: Call, waiters: Waiters, about: About
+) -> tuple[list[Choice], Reservation]:
     share = await _share(run, judge, call, waiters)
     try:
         choices, usage = await _sent(judge, call, _UnderWay(run, share, waiters))
         share.settle(*usage)
     except BaseException:
         share.release()
+        _told(about, share, share.lost if any(share.lost[:2]) else None)
         raise
+    _told(about, share, share.paid)
     return choices, share
 
 
-async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, address: bytes) -> Paid:
-    """As a ledger keeps it."""
-    choices, share = await _bought(run, judge, call, waiters)
+def _told(about: About, share: Reservation, paid: tuple[int, int, float | None] | None) -> None:
+    if about is not None:
+        about["requests"] = share.requests
+        if paid is not None:
+            about["from"] = "paid"
+            about["prompt_tokens"], about["completion_tokens"], about["usd"] = paid
+
+
+async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, address: bytes, about: About) -> Paid:
+    """As a ledger keeps it; what was asked is committed with it."""
+    choices, share = await _bought(run, judge, call, waiters, about)
+    if about is not None and run.told and run.ledger is not None:
+        run.ledger.ask(address, call.messages, new=True)
+        about["asked"] = True
     if run.anew:
         run.renewed.add(address)
     sample = unit.get()
@@ -235,8 +281,9 @@ async def _attempt(judge: Judge, call: Call, under_way: _UnderWay | None) -> Ans
     try:
         turn = Turn(run.slots(judge) if run else None, place, under_way.waiters if under_way else None)
         async with turn:
-            if run:
-                run.requests += 1
+            if under_way:
+                under_way.run.requests += 1
+                under_way.share.requests += 1
             async with asyncio.timeout(judge.endpoint.timeout):
                 choices, usage = await _generate(judge, call, sent)
             place.used = sum(usage) or None

@@ -33,6 +33,7 @@ class CallContext:
         stand_in: answers in place of every judge, in a plan; nothing is sent then. kept: in a plan, what a ledger holds
             at an address, None for nothing. doubted: in a plan, whether a condition finds everything in doubt, the
             first criterion alone or nothing; None where it can look for itself as no reply was invented.
+        told: keep what was asked beside the replies, where spans are recorded.
         requests: sent, retries included. replies: received. models: judge -> replies.
         bills: what each node paid. awaited: address -> who waits for that call.
     """
@@ -46,6 +47,7 @@ class CallContext:
     stand_in: Callable[[Judge, Call], list[Choice] | Awaitable[list[Choice]]] | None = None
     kept: Callable[[bytes], Paid | None] | None = None
     doubted: Callable[[], Doubted] | None = None
+    told: bool = True
     requests: int = 0
     replies: int = 0
     prompt_tokens: int = 0

@@ -101,7 +101,9 @@ def _asked(
     """The call, and what its replies are read by."""
     shape = form if isinstance(form, Form) else Form.of(form) if form is not None else NOTHING
     own = _settings(judge, settings)
-    return Call(_messages(messages), schema=shape.schema, form=shape.name, settings=own, **asked), shape
+    prompt = f"{messages.prompt}@{messages.digest}" if isinstance(messages, Rendered) else ""
+    said = _messages(messages)
+    return Call(said, schema=shape.schema, form=shape.name, settings=own, prompt=prompt, **asked), shape
 
 
 def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ class Call:
         messages: LangChain messages. schema: of the form, None for text; form: its name.
         tools: in OpenAI's shape. settings: parameters as sent (temperature, seed, ...). n: choices asked for.
         logprobs: ask for token log-probabilities. repeat: tells equal calls apart that must be answered anew.
+        prompt: "NAME@DIGEST" of the template, "" where there was none; the reply depends on what was made of it alone.
     """
 
     messages: tuple[Any, ...]
@@ -31,6 +32,7 @@ class Call:
     n: int = 1
     logprobs: bool = False
     repeat: int = 0
+    prompt: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ class Flights:
     def __init__(self) -> None:
         self._flights: dict[bytes, Flight] = {}
 
+    def __contains__(self, address: bytes) -> bool:
+        return address in self._flights
+
     async def join(self, address: bytes, pay: Callable[[], Awaitable[bytes]]) -> tuple[bytes, bool]:
         """What `pay` gives, or what it gave another who called it for this address; and whether it was another.
 

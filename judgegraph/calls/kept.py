@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from judgegraph.calls.ledger_file import APPLICATION, REPLY, SCHEMA, LedgerError, text_of, whole
 from judgegraph.calls.payments import Paid
+from judgegraph.calls.texts import KeptTexts, texts_of
 
 
 class Kept:
@@ -20,6 +21,7 @@ class Kept:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = Path(path) if path is not None else None
+        self._texts = KeptTexts(texts_of(self.path)) if self.path is not None else None
         self._db = _opened(self.path) if self.path is not None and self.path.exists() else None
 
     def get(self, address: bytes) -> Paid | None:
@@ -35,8 +37,14 @@ class Kept:
         body, _, model, prompt, completion, usd = row
         return Paid(body, model, prompt, completion, usd)
 
+    def asked(self, address: bytes) -> tuple[tuple[str, str], ...]:
+        """(kind, text) of the messages asked at an address; () where they were not kept, or are damaged."""
+        return self._texts.asked(address) if self._texts is not None else ()
+
     def close(self) -> None:
         """Let the file go."""
+        if self._texts is not None:
+            self._texts.close()
         if self._db is not None:
             self._db.close()
 

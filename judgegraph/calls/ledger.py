@@ -19,6 +19,7 @@ from judgegraph.calls.exchange import writable
 from judgegraph.calls.flights import Flights
 from judgegraph.calls.ledger_file import REPLY, SCHEMA, LedgerError, checksum, opened, whole
 from judgegraph.calls.payments import Bill, Paid, Payments
+from judgegraph.calls.texts import Texts, texts_of
 
 __all__ = ["SCHEMA", "Counts", "Ledger", "LedgerError", "Paid"]
 
@@ -54,6 +55,7 @@ class Ledger:
         self._payments = Payments(self._db)
         self._flights = Flights()
         self._rows: list[Row] = []
+        self._texts = Texts(texts_of(self.path)) if self.path is not None else None
         self._sync: asyncio.TimerHandle | None = None
 
     async def answer(self, address: bytes, pay: Callable[[], Awaitable[Paid]], *, anew: bool = False) -> bytes:
@@ -80,6 +82,10 @@ class Ledger:
         await self._put(address, paid)
         self.counts.paid += 1
         return paid.body
+
+    def flies(self, address: bytes) -> bool:
+        """Whether a call for it is under way, and whoever wants it now would join that."""
+        return address in self._flights
 
     def get(self, address: bytes) -> bytes | None:
         """The reply at an address, None where there is none or its row is damaged."""
@@ -110,6 +116,15 @@ class Ledger:
             loop.call_soon(self._commit, loop)
         self._rows.append((address, paid, done))
         return done
+
+    def ask(self, address: bytes, messages: Sequence[Any], *, new: bool = False) -> None:
+        """Keep what was asked at an address, once, in the file of texts; a ledger in memory keeps none.
+
+        Args:
+            messages: LangChain messages. new: nobody asked for it before, as far as is known; it saves a look.
+        """
+        if self._texts is not None:
+            self._texts.ask(address, messages, new=new)
 
     def _commit(self, loop: asyncio.AbstractEventLoop) -> None:
         rows, self._rows = self._rows, []
@@ -172,6 +187,8 @@ class Ledger:
             self._commit(asyncio.get_running_loop())
         if self._sync is not None:
             self._sync.cancel()
+        if self._texts is not None:
+            self._texts.close()
         self._db.close()
 
 

@@ -42,7 +42,7 @@ def _heard(callbacks: Any) -> bool:
     idle = known.hooks is not None and all(var.get() is None and name is None for var, _, _, name in known.hooks)
     if idle and not getattr(callbacks, "handlers", callbacks) and not known.tracing() and not known.debug():
         return False
-    return bool(known.configure(callbacks).handlers)
+    return any(not (one.ignore_llm and one.ignore_chat_model) for one in known.configure(callbacks).handlers)
 
 
 def callbacks_here() -> Any:

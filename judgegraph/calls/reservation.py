@@ -107,6 +107,7 @@ class Reservation:
     estimated: bool = False
     lost_prompt: int = 0
     lost_completion: int = 0
+    requests: int = 0
 
     @property
     def usd(self) -> float:
@@ -140,6 +141,12 @@ class Reservation:
     def paid(self) -> tuple[int, int, float | None]:
         """Prompt and completion tokens and USD (None if unpriced) of a settled call, with its lost replies."""
         prompt, completion = self.prompt + self.lost_prompt, self.completion + self.lost_completion
+        return prompt, completion, self.price.usd(prompt, completion) if self.price else None
+
+    @property
+    def lost(self) -> tuple[int, int, float | None]:
+        """The same of its lost replies alone: what a call that failed was paid for."""
+        prompt, completion = self.lost_prompt, self.lost_completion
         return prompt, completion, self.price.usd(prompt, completion) if self.price else None
 
     def lose(self, prompt: int, completion: int) -> None:

@@ -83,7 +83,8 @@ def _recorded(known: Collection, folder: Path, conventions: Conventions, given: 
     if given["as_json"] or not nothing:
         _print(known, found, conventions, about, given)
     if nothing:
-        click.echo(f"nothing is recorded in {folder}; without --recorded a judge of yours is asked", err=True)
+        told = f"nothing is recorded in {folder}; without --recorded a judge of yours is asked"
+        click.echo(printable(told), err=True)
         return FAILURE
     return 0
 

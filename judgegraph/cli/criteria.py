@@ -6,6 +6,7 @@ import json
 
 import click
 
+from judgegraph.cli.main import printable
 from judgegraph.prompts.criteria_sets import criteria_set, known_sets
 from judgegraph.prompts.sections import criteria_text
 
@@ -22,6 +23,6 @@ def criteria(name: str | None, as_json: bool) -> None:
         return
     chosen = criteria_set(name)
     if as_json:
-        click.echo(chosen.model_dump_json(indent=1, exclude_defaults=True))
+        click.echo(json.dumps(chosen.model_dump(mode="json", exclude_defaults=True), indent=1))
     else:
-        click.echo(f"{chosen.name}: {chosen.task}\n\n{criteria_text(chosen.criteria)}")
+        click.echo(printable(f"{chosen.name}: {chosen.task}\n\n{criteria_text(chosen.criteria)}"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -13,11 +14,14 @@ import click
 from judgegraph import __version__
 from judgegraph.cli.stop import stoppable
 from judgegraph.errors import JudgegraphError
+from judgegraph.errors import printable as printable  # which the commands take from here
 
 COMMANDS = {  # name -> module, one line for --help
     "run": ("judgegraph.cli.run", "Run a method over a dataset and print what came of it."),
     "plan": ("judgegraph.cli.plan", "Say what a run will ask for and cost, before anything is spent."),
     "corrected": ("judgegraph.cli.corrected", "Write a run's corrections as samples, to judge what they gained."),
+    "export": ("judgegraph.cli.export", "Write a run's scores as CSV, or its items as JSON lines."),
+    "trace": ("judgegraph.cli.trace", "Say what was done for a run's samples, step by step."),
     "check": ("judgegraph.cli.check", "Prove that a method's graph is wired; nothing is asked."),
     "doctor": ("judgegraph.cli.doctor", "Measure what a judge's endpoint really does; runs use what was found."),
     "probe": ("judgegraph.cli.probe", "Measure a judge's biases: exchanged order, padded copies, its own outputs."),
@@ -25,8 +29,10 @@ COMMANDS = {  # name -> module, one line for --help
     "agents": ("judgegraph.cli.agents", "List the agents and critics, with what they read and write."),
     "tools": ("judgegraph.cli.tools", "List the assistant evaluators."),
     "criteria": ("judgegraph.cli.criteria", "List the criteria sets, or print one."),
-    "show": ("judgegraph.cli.show", "Print a method's graph as Mermaid."),
+    "show": ("judgegraph.cli.show", "Draw a method's graph: Mermaid, text or SVG."),
     "meta": ("judgegraph.cli.meta", "Say how far a run's scores, or a table's, agree with people."),
+    "diff": ("judgegraph.cli.diff", "Say which scores moved between two runs, and why."),
+    "report": ("judgegraph.cli.report", "Write a run as one HTML file that opens anywhere."),
     "rank": ("judgegraph.cli.rank", "Rank systems by people and by metrics, from scores or from pairs."),
     "bench": ("judgegraph.cli.bench", "Hold a method beside a benchmark's published figures."),
     "review": ("judgegraph.cli.review", "Judge, and decide on the criteria that the critic suggests."),
@@ -65,9 +71,14 @@ class Lazy(click.Group):
                 _drop_stdout()
                 sys.exit(FAILURE)
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _inert_usage():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _inert_usage():
+                return super().invoke(ctx)
         except JudgegraphError as error:
             click.echo(f"{type(error).__name__}: {printable(str(error))}", err=True)
             sys.exit(FAILURE)
@@ -75,6 +86,16 @@ class Lazy(click.Group):
             notes = "; ".join(getattr(stop, "__notes__", ()))
             click.echo(printable(f"stopped: {notes}" if notes else "stopped"), err=True)
             sys.exit(getattr(stop, "code", STOPPED))
+
+
+@contextmanager
+def _inert_usage() -> Generator[None]:
+    """What click says of a wrong argument repeats it, and an argument may be the name of a foreign file."""
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = printable(error.message)  # type: ignore[misc]  # Final for subclasses; there is no other way
+        raise
 
 
 def _open_streams() -> None:
@@ -88,14 +109,6 @@ def _drop_stdout() -> None:
     """What is still buffered goes nowhere, or Python would fail again when it flushes at its end."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def printable(text: str) -> str:
-    """Without control characters except newline: nothing judged may drive a terminal."""
-    return "".join(c if c == "\n" or (c.isprintable() and c not in _BIDI) else "\ufffd" for c in text)
-
-
-_BIDI = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})

@@ -31,7 +31,7 @@ def print_sample(console: Console, item: Item) -> None:
     if item.sample.query:
         console.print(plain(f"  {cut(item.sample.query, 200)}"), style="italic")
     _scores(console, item)
-    _comparisons(console, item)
+    print_comparisons(console, item)
     for correction in item.corrections:
         who = f" by {cut(correction.agent, 80)}" if correction.agent else ""
         console.print(plain(f"  corrected {correction.of}{who}: {cut(correction.text, 300)}"))
@@ -77,7 +77,8 @@ def _repeat(score: Score, paired: Iterable[str]) -> str:
     return f" ({score.repeat + 1})"
 
 
-def _comparisons(console: Console, item: Item) -> None:
+def print_comparisons(console: Console, item: Item) -> None:
+    """A row for each criterion; of many the first."""
     rows: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in item.comparisons:
         rows.setdefault((comparison.criterion, comparison.agent), []).append(comparison)

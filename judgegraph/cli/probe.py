@@ -49,6 +49,8 @@ def probe(method: str, data: str, **given: Any) -> None:
 
     METHOD, DATA and options are those of `judgegraph run`. Each sample is judged once as it is, and once more for each
     copy: a single output once for each kind of padding, a pair once exchanged and twice for each kind.
+
+    Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended it.
     """
     from judgegraph.cli.print_probes import print_probes
     from judgegraph.meta.probes import probe as measured

@@ -147,10 +147,15 @@ def _answer(number: int, suggestion: Mapping[str, Any]) -> Any:
     chosen = click.prompt("     accept, edit or reject", type=click.Choice(list(CHOICES)), show_choices=True)
     if chosen != "e":
         return CHOICES[chosen]
-    edited = {"definition": click.prompt("     definition", default=suggestion["definition"])}
+    edited = {"definition": _edited("definition", suggestion["definition"])}
     if suggestion["kind"] == "criterion":
-        edited["name"] = click.prompt("     name", default=suggestion["criterion"])
+        edited["name"] = _edited("name", suggestion["criterion"])
     return edited
+
+
+def _edited(what: str, now: str) -> Any:
+    """What is typed, nothing for what stands there now: as it is, though it is shown without control characters."""
+    return click.prompt(f"     {what} [{printable(now)}]", default=now, show_default=False)
 
 
 def _finals(state: Mapping[str, Any]) -> dict[str, str]:

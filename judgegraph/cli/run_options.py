@@ -17,7 +17,7 @@ GROUPS = {  # heading of --help -> options; what stands nowhere comes last
     "What is judged, and by whom": (
         "criteria", "judge", "base_url", "temperature", "critic", "settings", "fields", "limit",
     ),
-    "Where it is kept": ("out", "ledger", "retry_failed"),
+    "Where it is kept": ("out", "ledger", "retry_failed", "trace", "redact"),
     "How fast": ("concurrency", "rpm", "tpm", "timeout"),
     "How much it may cost": ("budget_calls", "budget_tokens", "budget_usd", "prices"),
 }  # fmt: skip
@@ -85,6 +85,14 @@ _PLACE = (
         "  [default: ledger.sqlite in --out]",
     ),
     click.option("--retry-failed", is_flag=True, help="Judge again what failed in the run in --out, and nothing else."),
+    click.option(
+        "--trace/--no-trace", default=True, help="Record in --out what was done for each sample, and when.",
+        show_default=True,
+    ),
+    click.option(
+        "--redact", type=click.Choice(["texts"]), multiple=True,
+        help="Keep no prompt and no message of an error in the trace.",
+    ),
 )  # fmt: skip
 PACE = (
     click.option(
@@ -168,6 +176,7 @@ def evaluation(given: Mapping[str, Any]) -> dict[str, Any]:
         from judgegraph.calls.limits import Limits
     return {
         **{name: given[name] for name in plain},
+        **{name: given[name] for name in ("trace", "redact") if name in given},  # a plan and a probe keep none
         "budget": Budget(**cap) if any(value is not None for value in cap.values()) else None,
         "limits": Limits(**pace) if any(value is not None for value in pace.values()) else None,
     }

@@ -28,6 +28,8 @@ class Failure(NamedTuple):
 class _Contained(Runnable[Any, Any]):
     """What a node runs, with its failure in the place of what it would have written."""
 
+    contains = True  # what is in `runs` is recorded for itself
+
     def __init__(self, runs: Runnable[Any, Any]) -> None:
         self.runs = runs
 

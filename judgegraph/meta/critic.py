@@ -7,12 +7,14 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from judgegraph.errors import printable
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic_cost import POINT, Cost, cost_of
 from judgegraph.meta.critic_gain import correct, gains
 from judgegraph.meta.gain import Gain, MeanGain, mean_gain
 from judgegraph.meta.reviews import Critiques, Review, critiques
 from judgegraph.runtime.run import Run
+from judgegraph.trace.html import Shown
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class CriticOf:
 
 
 @dataclass(frozen=True)
-class CriticWorth:
+class CriticWorth(Shown):
     """What the critics of a run did, each by itself. `conventions`: how agreement was counted."""
 
     critics: tuple[CriticOf, ...]
@@ -78,6 +80,20 @@ class CriticWorth:
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
         return {"critics": [critic.to_dict() for critic in self.critics]}
+
+    def __str__(self) -> str:
+        return printable(
+            "\n".join(
+                f"critic {one.critic} over {one.reviewed}: changed {sum(r.changed for r in one.reviews):,}"
+                f" of {sum(r.n for r in one.reviews):,} scores"
+                for one in self.critics
+            )
+        )
+
+    def _repr_html_(self) -> str:
+        from judgegraph.meta.display import worth_html
+
+        return worth_html(self)
 
 
 def critic_worth(

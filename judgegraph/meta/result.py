@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from judgegraph.errors import printable
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Kind
+from judgegraph.trace.html import Shown
 
 Ends = tuple[float, float]  # of an interval, nan where there is none
 NONE: Ends = (math.nan, math.nan)
@@ -127,7 +129,7 @@ class SystemPairs:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Shown):
     """How far metrics agree with people.
 
     Attributes:
@@ -164,6 +166,19 @@ class Agreement:
         }  # fmt: skip
         found: dict[str, Any] = json_values(whole)
         return found
+
+    def __str__(self) -> str:
+        rows = (
+            f"{' '.join(part for part in (r.criterion, r.metric) if part)}: {r.statistic} {r.value:.3f}"
+            f" [{r.interval[0]:.3f}, {r.interval[1]:.3f}], n {r.n}/{r.judged}"
+            for r in self.rows
+        )
+        return printable("\n".join(rows))
+
+    def _repr_html_(self) -> str:
+        from judgegraph.meta.display import agreement_html
+
+        return agreement_html(self)
 
 
 def json_values(value: Any) -> Any:

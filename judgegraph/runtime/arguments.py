@@ -22,7 +22,9 @@ SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
 }
 
 
-def check_arguments(graph: Any, samples: Any, concurrency: Any, timeout: Any, **settings: Any) -> None:
+def check_arguments(
+    graph: Any, samples: Any, concurrency: Any, timeout: Any, *, trace: Any = True, redact: Any = (), **settings: Any
+) -> None:
     """Of `evaluate`.
 
     Raises:
@@ -41,6 +43,10 @@ def check_arguments(graph: Any, samples: Any, concurrency: Any, timeout: Any, **
         raise ConfigError(f"concurrency is 1 or more, a whole number; got {_shown(concurrency)}")
     if not isinstance(timeout, int | float) or isinstance(timeout, bool) or not timeout > 0:  # nan too
         raise ConfigError(f"timeout is more than 0 seconds; got {_shown(timeout)}")
+    if not isinstance(trace, bool):
+        raise ConfigError(f"trace is True or False; got {_shown(trace)}")
+    if not isinstance(redact, tuple | list) or any(what != "texts" for what in redact):
+        raise ConfigError(f'redact is a list of what is not kept: ("texts",) or (); got {_shown(redact)}')
     for name, value in settings.items():
         check_setting(name, value)
 

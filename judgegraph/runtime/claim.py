@@ -6,14 +6,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from judgegraph.calls.texts import texts_of
 from judgegraph.errors import ConfigError
+from judgegraph.trace.file import SPANS
 
 MANIFEST, ITEMS, REJECTED = "manifest.json", "items.jsonl", "rejected.json"
+NOTES = "notes.sqlite"  # what `tracing` writes down of calls; no run is answered from there
 LEDGER, JOURNAL, IN_FLIGHT, LOCK = "ledger.sqlite", "journal.sqlite", ".inflight", ".lock"
+TEXTS = texts_of(Path(LEDGER)).name
 FILES = (
     MANIFEST,
     ITEMS,
     REJECTED,
+    SPANS,
+    TEXTS,
     IN_FLIGHT,
     LOCK,
     *(f"{n}{e}" for n in (LEDGER, JOURNAL) for e in ("", "-wal", "-shm")),
@@ -45,6 +51,8 @@ def refuse_others(path: Path, manifest: dict[str, Any]) -> None:
     for name in (ITEMS, REJECTED):
         if _there(path / name) and (name != ITEMS or _size(path / name)):
             raise ConfigError(f"{path / name} is there, but no manifest that says of which configuration{advice}")
+    if _there(path / NOTES) or _size(path / SPANS):
+        raise ConfigError(f"{path} holds traces of plain runs (jg.tracing), and no run{advice}")
 
 
 def _there(path: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from itertools import chain, islice
 from typing import Any
@@ -26,6 +26,7 @@ from judgegraph.runtime.resume import units
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.signature import agents_of
 from judgegraph.runtime.work import OnItem, OnProgress, Work, checked
+from judgegraph.trace.record import recorder, tracer, within
 from judgegraph.types import Sample
 
 
@@ -45,7 +46,7 @@ async def aevaluate(
     ledger: str | os.PathLike[str] | None = None, concurrency: int = 64, timeout: float = 600.0,
     budget: Budget | None = None, prices: Prices | str | os.PathLike[str] | None = None, limits: Limits | None = None,
     retry_failed: bool = False, on_item: OnItem | None = None, on_progress: OnProgress | None = None,
-    stop: threading.Event | None = None,
+    stop: threading.Event | None = None, trace: bool = True, redact: Sequence[str] = (),
 ) -> Run:  # fmt: skip
     """Run a compiled graph over samples, or go on with a run that has begun.
 
@@ -70,6 +71,9 @@ async def aevaluate(
         on_progress: called with a `Progress` after an item, every 0.1 s at most, every second while nothing
             ends, and at the end.
         stop: once it is set, by any thread, what is in flight is finished and nothing new is begun.
+        trace: record spans in `out`: what was done for each sample, and when. Without a folder there are none.
+        redact: ("texts",) keeps no prompt in the ledger and no message of an error in the spans; replies stay in the
+            ledger, and samples and reasons in the items, as the run needs them.
 
     Returns:
         The run; its manifest's "state" is "finished", "over_budget" or "stopped". A sample whose graph failed has an
@@ -84,7 +88,7 @@ async def aevaluate(
     """
     check_arguments(
         graph, samples, concurrency, timeout, budget=budget, limits=limits, stop=stop, prices=prices, ledger=ledger,
-        on_item=on_item, on_progress=on_progress,
+        on_item=on_item, on_progress=on_progress, trace=trace, redact=redact,
     )  # fmt: skip
     folder = Folder(out) if out is not None else None
     if retry_failed and not (folder and (folder.path / MANIFEST).exists()):
@@ -96,6 +100,11 @@ async def aevaluate(
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(in_one_go(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
     work.stop = stop or work.stop
+    calls.told = "texts" not in redact
+    if trace and folder is not None:
+        from judgegraph.trace.watched import copied
+
+        work.traced = copied(work.graph)
     with (
         seldom(),
         closing(given),
@@ -114,7 +123,7 @@ def _resolve_judges(graph: Any) -> None:
 
 
 async def _all(work: Work, concurrency: int) -> None:
-    token = context.set(work.calls)
+    token, outer = context.set(work.calls), (tracer.set(None), within.set(0), recorder.set(None))  # its own spans
     beat = asyncio.create_task(work.beat())
     try:
         async with asyncio.TaskGroup() as group:
@@ -128,6 +137,9 @@ async def _all(work: Work, concurrency: int) -> None:
     finally:
         beat.cancel()
         context.reset(token)
+        tracer.reset(outer[0])
+        recorder.reset(outer[2])
+        within.reset(outer[1])
     if beat.done():  # it ends by itself only where `on_progress` raised
         beat.result()
     if work.on_progress:

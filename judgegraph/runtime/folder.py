@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from judgegraph.calls.texts import texts_of
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.runtime.claim import (
     FILES,
@@ -31,6 +32,7 @@ from judgegraph.runtime.lines import end_of_lines, index
 from judgegraph.runtime.read_items import Skipped, ignored, read_by_place, read_items
 from judgegraph.runtime.same_items import same_items, stamp
 from judgegraph.runtime.whole_file import unwritable, write_lines, writing
+from judgegraph.trace.file import SPANS, SpanFile
 
 __all__ = ["IN_FLIGHT", "ITEMS", "JOURNAL", "LEDGER", "LOCK", "MANIFEST", "REJECTED", "Folder"]
 
@@ -53,6 +55,7 @@ class Folder:
 
     journal: Journal
     in_flight: InFlight
+    _spans: SpanFile
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         name = os.fspath(path) if isinstance(path, str | os.PathLike) else None
@@ -63,8 +66,12 @@ class Folder:
         self._items, self._end = -1, 0
         self._held = ExitStack()
 
-    def open(self, slots: int) -> None:
-        """Make the folder, or take up what is there; `slots` samples may be in flight."""
+    def open(self, slots: int, *, spans: bool = False) -> None:
+        """Make the folder, or take up what is there; `slots` samples may be in flight.
+
+        Args:
+            spans: open their file too, for `tell`.
+        """
         try:
             with self._writing():
                 refuse_others(self.path, self.earlier())
@@ -79,6 +86,9 @@ class Folder:
                 self._held.callback(os.close, self._items)
                 self.in_flight = InFlight(self.path / IN_FLIGHT)
                 self._held.callback(self.in_flight.close)
+                if spans:
+                    self._spans = SpanFile(self.path / SPANS)
+                    self._held.callback(self._spans.close)
             self.journal = Journal(self.path / JOURNAL)
             self._held.callback(self.journal.close)
             self._held.callback(self._force)
@@ -140,6 +150,13 @@ class Folder:
         self.leave(slot)
         return item
 
+    def tell(self, line: bytes) -> None:
+        """The journey of a sample that has come to its end, before its item: no item is without."""
+        try:
+            self._spans.add(line)
+        except OSError as error:
+            raise unwritable(error, self.path) from None
+
     def leave(self, slot: int) -> None:
         """A worker has ended with its sample."""
         try:
@@ -198,7 +215,7 @@ class Folder:
     def owns(self, path: str | os.PathLike[str], ledger: object = None) -> bool:
         """Whether a path is of a file that the run needs; `ledger` is what its manifest says of it."""
         own = [self.path / name for name in FILES]
-        own += [self.path / ledger] if isinstance(ledger, str) else []
+        own += [self.path / ledger, texts_of(self.path / ledger)] if isinstance(ledger, str) and ledger else []
         return os.path.realpath(path) in map(os.path.realpath, own)
 
     def earlier(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from judgegraph.runtime.amount import Amount
 from judgegraph.runtime.mishaps import Mishap
 from judgegraph.runtime.plan_count import NodeCount, Tally
+from judgegraph.trace.html import Shown
 
 ENDS = ("lowest", "readable", "highest")
 PARTS = ("calls", "prompt_tokens", "completion_tokens", "usd")
@@ -111,7 +112,7 @@ class PilotCost:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class Forecast(Shown):
     """What a run over a dataset will ask for.
 
     Attributes:
@@ -156,6 +157,15 @@ class Forecast:
             "unpriced": list(self.unpriced), "failed": self.failed, "mishaps": [vars(m) for m in self.mishaps],
             "pilot": vars(self.pilot) | {"statuses": dict(self.pilot.statuses)} if self.pilot else None,
         }  # fmt: skip
+
+    def __str__(self) -> str:
+        low, middle, _ = self.total.rest
+        return f"plan for {self.samples:,} samples: {self.total.exact:,} calls for certain, {low:,} to {middle:,} more"
+
+    def _repr_html_(self) -> str:
+        from judgegraph.runtime.display import forecast_html
+
+        return forecast_html(self)
 
 
 def total_of(tally: Tally) -> NodeCount:

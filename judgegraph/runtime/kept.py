@@ -34,7 +34,7 @@ def kept(
             yield record
             record.of(record.ended(retry))
         return
-    folder.open(slots)
+    folder.open(slots, spans=work.traced is not None)
     try:
         settings, data = plain(configuration(work.graph)), data_of(samples)
         record = Record(work, goes_on(folder, settings, data, samples), settings, data)

@@ -42,7 +42,9 @@ def load(
     A row's columns named as a `Sample`'s fields fill them; `human.NAME` columns are people's judgements; all
     others go to `meta`. Without an id column, "line-7" ("row-7" in a JSON list or in Parquet) is the id of what
     stands there, and changes when rows are put before it. A whole number as id is read as text. In CSV and TSV
-    every cell is text, also one that starts like JSON; an empty rival, reference or human judgement is none.
+    every cell is text, also one that starts like JSON; an empty rival, reference or human judgement is none. Quotes
+    that keep spreadsheets from calculating are taken off in tables of a run's scores alone, told by their columns:
+    in data of yours a ' is a '.
 
     Args:
         path: .jsonl, .ndjson, .json (one list, or an object per line), .csv, .tsv, .parquet, .pq; text files

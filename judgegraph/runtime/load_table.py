@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.errors import DataError, ExtraError, one_line
+from judgegraph.runtime.inert_cells import unmarked
 from judgegraph.runtime.load_text import CUT, FREE_UNPACKED, MOST_LINE, MOST_RATIO, bomb, lines
 from judgegraph.runtime.load_value import Fault, Rows
+from judgegraph.runtime.table import COLUMNS
 
 MOST_ROWS = 1_000_000  # a Parquet file may always declare; beyond, no more than it has bytes: each row has an id
 BATCH = 64  # rows of a Parquet file in memory at a time
@@ -19,7 +21,8 @@ BATCH = 64  # rows of a Parquet file in memory at a time
 def csv_rows(path: Path, separator: str) -> Rows:
     """Rows of texts by the names in the first line, each with the line it starts in; blank lines are skipped.
 
-    A comma-separated file whose first line has semicolons and no comma is read by its semicolons.
+    A comma-separated file whose first line has semicolons and no comma is read by its semicolons. A file with all
+    columns of a run's scores is taken for one that we wrote: their texts lose the marks that `Table.to_csv` gave them.
 
     Raises:
         DataError: no first line of distinct names.
@@ -33,6 +36,7 @@ def csv_rows(path: Path, separator: str) -> Rows:
     if separator == "," and "," not in head and ";" in head:
         separator = ";"
     names = _names(path, next(csv.reader([head], delimiter=separator), []))
+    written = frozenset(COLUMNS if set(COLUMNS) <= set(names) else ())
     reader, ended = csv.reader(texts, delimiter=separator, strict=True), False
     while not ended:
         line = reader.line_num + 2
@@ -42,7 +46,8 @@ def csv_rows(path: Path, separator: str) -> Rows:
             if cells and len(cells) != len(names):
                 yield line, Fault("", f"expected {len(names)} cells as in line 1, got {len(cells)}")
             elif cells:
-                yield line, dict(zip(names, cells, strict=True))
+                row = zip(names, cells, strict=True)
+                yield line, {name: unmarked(cell) if name in written else cell for name, cell in row}
         except csv.Error as error:
             open_quote = "end of data" in str(error) or "field limit" in str(error)
             hint = f"a quote opened here is never closed{CUT}" if open_quote else one_line(error)

@@ -5,55 +5,29 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgegraph.errors import ConfigError, ExtraError
+from judgegraph.errors import ConfigError, printable
 from judgegraph.runtime.corrected import corrected
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.summary import Summary, summarise
+from judgegraph.runtime.table import Table, row_of, write_csv
 from judgegraph.runtime.whole_file import write_lines
+from judgegraph.trace.html import Shown
 from judgegraph.types import Sample
 
 if TYPE_CHECKING:
-    import pandas
+    from judgegraph.runtime.traces import SampleTrace
 
 TIMES = {"ms", "place"}  # what an export leaves out: its lines stand in order
-COLUMNS = (
-    "id", "criterion", "agent", "stage", "repeat", "of", "value", "label", "status", "reader", "unseen", "reason",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Table:
-    """Scores as rows, one a score; columns as in `COLUMNS`."""
-
-    rows: list[dict[str, Any]]
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """As a DataFrame.
-
-        Raises:
-            ExtraError: pandas is not installed.
-        """
-        try:
-            import pandas
-        except ImportError:
-            raise ExtraError("to_pandas()", "pandas") from None
-        return pandas.DataFrame(self.rows, columns=list(COLUMNS))
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
-
-
-@dataclass(frozen=True)
-class Run:
+class Run(Shown):
     """A finished run. Its items are read from its folder each time, or held where it has none.
 
     Attributes:
@@ -87,15 +61,23 @@ class Run:
         """The finished samples, in the order of finishing."""
         return self.folder.items() if self.folder else iter(self.held)
 
-    def export(self, path: str | os.PathLike[str]) -> None:
+    def export(self, path: str | os.PathLike[str]) -> int:
         """Write the items as JSON lines in the order of the dataset, without times: the same for the same results.
+
+        Returns:
+            How many items.
 
         Raises:
             ConfigError: the file cannot be written, or is one of the run's own; one that is there stays as it is then.
             DataError: the run's folder cannot be read.
         """
         self._refuse_own(path)
-        write_lines(Path(path), map(_without_times, self._in_order()))
+        return write_lines(Path(path), map(_without_times, self._in_order()))
+
+    def export_scores(self, path: str | os.PathLike[str]) -> int:
+        """Write the scores as `Table.to_csv` does, in the order of the dataset; gives how many. Errors as `export`."""
+        self._refuse_own(path)
+        return write_csv(Path(path), (row_of(item.id, score) for item in self._in_order() for score in item.scores))
 
     def corrected(self) -> Iterator[Sample]:
         """The corrections that were made, in the order of the dataset, each a sample beside its original.
@@ -109,8 +91,7 @@ class Run:
         """Write `corrected()` as JSON lines that `jg.load` reads; gives how many. Errors as `export`."""
         self._refuse_own(path)
         samples = [sample.model_dump_json(exclude_defaults=True) for sample in self.corrected()]
-        write_lines(Path(path), samples)
-        return len(samples)
+        return write_lines(Path(path), samples)
 
     def _refuse_own(self, path: str | os.PathLike[str]) -> None:
         if self.folder and self.folder.owns(path, self.manifest.get("ledger")):
@@ -125,13 +106,24 @@ class Run:
         """All that the numbers depend on, in one line."""
         return str(self.manifest["signature"])
 
+    def trace(self, sample: str, *, redact: bool = False) -> SampleTrace:
+        """What was done for one sample, step by step; arguments and errors as `runtime.traces.trace_of`."""
+        from judgegraph.runtime.traces import trace_of
+
+        return trace_of(self, sample, redact=redact)
+
+    def export_otel(
+        self, endpoint: str | None = None, *, exporter: Any = None, samples: Iterable[str] | None = None,
+        redact: bool = False,
+    ) -> int:  # fmt: skip
+        """Send the traces to an OpenTelemetry collector; arguments and errors as `runtime.otel_export.export_otel`."""
+        from judgegraph.runtime.otel_export import export_otel
+
+        return export_otel(self, endpoint, exporter=exporter, samples=samples, redact=redact)
+
     def scores(self) -> Table:
         """Every score of every sample, drafts and finals."""
-        rows = []
-        for item in self.items:
-            for score in item.scores:
-                rows.append({"id": item.id, **{c: getattr(score, c) for c in COLUMNS[1:]}})
-        return Table(rows)
+        return Table([row_of(item.id, score) for item in self.items for score in item.scores])
 
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""
@@ -139,6 +131,17 @@ class Run:
         summary = summarise(self.folder.items(found.append) if self.folder else self.held, self.signature)
         summary.notes.update(f"left out: {where}" for where in found)
         return summary
+
+    def __str__(self) -> str:
+        calls, samples = self.manifest.get("calls") or {}, self.manifest.get("samples") or {}
+        where = f", kept in {self.folder.path}" if self.folder else ""
+        done = f"{samples.get('done', 0):,} samples, {calls.get('replies', 0):,} calls"
+        return printable(f"run of {self.manifest.get('method')}: {done}{where}")
+
+    def _repr_html_(self) -> str:
+        from judgegraph.runtime.display import run_html
+
+        return run_html(self)
 
 
 def _without_times(item: Item) -> str:

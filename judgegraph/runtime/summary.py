@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from judgegraph.errors import printable
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.line import Line
+from judgegraph.trace.html import Shown
 from judgegraph.types import Comparison
 
 STAGES = ("draft", "final")  # any other is of aspects that were proposed for the sample
@@ -17,7 +19,7 @@ __all__ = ["Line", "Summary", "summarise"]
 
 
 @dataclass
-class Summary:
+class Summary(Shown):
     """What a run came to.
 
     Attributes:
@@ -78,7 +80,12 @@ class Summary:
             rows.append(f"{x.criterion} ({x.agent}, {x.stage}): n {x.n_ok}/{x.n}, mean {mean}")
         if self.verdicts:
             rows.append(f"verdicts: {_counts(self.verdicts)}")
-        return "\n".join(rows)
+        return printable("\n".join(rows))
+
+    def _repr_html_(self) -> str:
+        from judgegraph.runtime.display import summary_html
+
+        return summary_html(self)
 
 
 def _counts(counter: Counter[str]) -> str:

@@ -20,6 +20,7 @@ from judgegraph.runtime.item import Item, failed_item, failures, item_of
 from judgegraph.runtime.progress import Progress
 from judgegraph.runtime.resume import Unit
 from judgegraph.runtime.samples import Samples, SeenIds
+from judgegraph.trace.record import Recorder, recorder
 from judgegraph.types import Sample
 
 OnItem = Callable[[Item], None]
@@ -58,6 +59,7 @@ class Work:
         statuses: of the samples that need nothing more, those that earlier processes finished (`resumed`) included.
         again: failed samples that a retry takes up. in_flight: samples that are being judged.
         held: the items of a run without a folder.
+        traced: the graph whose nodes are recorded, which is run then; None where no spans are wanted.
     """
 
     graph: Any
@@ -68,6 +70,7 @@ class Work:
     on_item: OnItem | None = None
     on_progress: OnProgress | None = None
     calls: CallContext = field(default_factory=CallContext)
+    traced: Any = None
     held: list[Item] = field(default_factory=list)
     alone: list[Unit] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -78,6 +81,8 @@ class Work:
     _start: float = field(default_factory=time.monotonic)
     _told: float = 0.0
     _closed: dict[int, Item] = field(default_factory=dict)
+    _journeys: dict[int, Recorder] = field(default_factory=dict)
+    _copies: dict[int, tuple[Any, Any]] = field(default_factory=dict)
 
     async def take(self, slot: int) -> None:
         """One worker: the next sample, until there is none."""
@@ -157,14 +162,19 @@ class Work:
 
     def _keep(self, unit: Unit, item: Item, slot: int) -> Item:
         """Write it down, or leave what was found before; gives the item as it was written."""
+        journey = self._journeys.pop(slot, None)
         if self.folder is None:
             self.held.append(item)
         elif (before := unit.before) is not None and before.status is not None and _worse(item, unit):
+            if journey is not None:
+                self.folder.tell(journey.line(item.status, kept=False, item_ms=item.ms))
             self.statuses[before.status] += 1
             self.folder.journal.absolve(unit.mark.id)
             self.folder.leave(slot)
             return item
         else:
+            if journey is not None:
+                self.folder.tell(journey.line(item.status, item_ms=item.ms))
             item = self.folder.add(slot, item, unit.mark, before)
         self.statuses[item.status] += 1
         return item
@@ -178,10 +188,11 @@ class Work:
 
         calls = self._watched(unit, slot) if unit.strikes else UnitCalls()
         unit_calls.set(calls)  # a worker's own: each is a task
+        graph = self._watched_graph(sample, slot)
         limit = calls.clock = asyncio.timeout(self.timeout)
         try:
             async with limit:
-                state = await self.graph.ainvoke({"sample": sample})
+                state = await graph.ainvoke({"sample": sample})
             item = item_of(sample, state, ms(), place)
         except TimeoutError as error:
             reason = f"no result within {self.timeout:g} s" if limit.expired() else error
@@ -200,6 +211,15 @@ class Work:
         again = before is not None and before.status not in (None, "over_budget")
         self.calls.bills.ended(asked or {}, again=again)
         return item
+
+    def _watched_graph(self, sample: Sample, slot: int) -> Any:
+        """What is run for it; where spans are wanted its journey begins here."""
+        if self.traced is None:
+            return self.graph
+        name, bare = self.graph.get_name(), not self.calls.told
+        self._journeys[slot] = journey = Recorder(sample.id, name, bare=bare, copies=self._copies)
+        recorder.set(journey)  # as `unit_calls`
+        return self.traced
 
     def _watched(self, unit: Unit, slot: int) -> UnitCalls:
         """For a sample with strikes: its progress, and whether it waits, are written down at once."""

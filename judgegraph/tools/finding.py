@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from judgegraph.errors import JudgegraphError, one_line
 from judgegraph.prompts.sections import MOST_SAID
+from judgegraph.trace.record import span
 from judgegraph.types import Finding, Sample
 
 
@@ -99,6 +100,15 @@ async def find(assistant: Assistant, sample: Sample) -> Finding:
         assistant failed or gave no finite number. Never an exception, never a zero in place of a value.
     """
     name = assistant.name
+    with span("tool", name) as about:
+        finding = await _found(assistant, sample, name)
+        if isinstance(finding.value, float):
+            about["value"] = finding.value
+        about["status"] = finding.status
+    return finding
+
+
+async def _found(assistant: Assistant, sample: Sample, name: str) -> Finding:
     try:
         value, said = await _asked(assistant, sample)
         if isinstance(value, Finding):

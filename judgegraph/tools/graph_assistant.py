@@ -43,10 +43,12 @@ class GraphAssistant:
     budget: Budget | None = None
 
     async def __call__(self, sample: Sample, /) -> Finding:
+        from judgegraph.trace.watched import watched  # with langchain, which the catalogue is without
+
         around = allowance.get()
         before = allowance.set(Allowance(_purse(self.budget), around) if self.budget else around)
         try:
-            state = await self.graph.ainvoke({"sample": sample})
+            state = await watched(self.graph).ainvoke({"sample": sample})
         finally:
             allowance.reset(before)
         return self._finding(state)

@@ -1,10 +1,13 @@
 """docs/ is true: every block is run, in order, in one module for each `##` section, and what it prints is compared.
 
+A page whose sections go on where the one before stopped (`WALKED`) is run as a whole.
+
     ```python     is run; what it prints stands in the ```text block behind it
     ```console    lines that begin with "$ judgegraph" are run; what they print stands below them. "$ pip install -e
                   FOLDER" puts that package where Python finds it
     ```yaml       is written to a file; a graph file is loaded and checked
     ```text       what the block before it prints; "..." stands for anything
+    ```mermaid    is a drawing, and not run
 
 What stands before the first `##` is run before each section. Examples are in the folder `examples`. A comment before a
 block says more: `<!-- file: NAME -->` writes it to a file, `<!-- exit: 1 -->` is a command's exit code, `<!-- input: a
@@ -33,10 +36,11 @@ from judgegraph.graph_files.use import HELPERS
 from judgegraph.registry.decorators import REGISTERED
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ("bench.md", "compose.md", "meta.md", "plugins.md", "ranking.md", "trust.md", "variants.md")
+WALKED = ("concepts.md", "start.md")
+FILES = tuple(sorted(path.name for path in (ROOT / "docs").glob("*.md")))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 MARK = re.compile(r"<!-- (file|exit|input|refused|not run)(?:: ([^<>]*))? -->\n\Z")
-LANGUAGES = {"python", "console", "yaml", "text", "toml", "markdown"}
+LANGUAGES = {"python", "console", "yaml", "text", "toml", "markdown", "mermaid"}
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ def sections_text(file: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-CASES = [(file, title) for file in FILES for title in sections(file)]
+CASES = [(file, title) for file in FILES if file not in WALKED for title in sections(file)]
 
 
 @pytest.fixture
@@ -124,15 +128,17 @@ def read_yaml(block: Block) -> None:
         jg.criteria_set(block.marks["file"])
 
 
-@pytest.mark.parametrize(("file", "title"), CASES, ids=[f"{file}: {title}" for file, title in CASES])
-@pytest.mark.sampled(3)
-def test_a_section_does_what_it_says(
-    file: str, title: str, folder: Path, install: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
-):
-    module = types.ModuleType(f"docs_{file.partition('.')[0]}")
+@pytest.fixture
+def do(folder: Path, install: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Block]], None]:
+    """Runs blocks, one after the other, in one module and one folder."""
+    module = types.ModuleType("docs_page")
     monkeypatch.setitem(sys.modules, module.__name__, module)
+    return lambda blocks: run_blocks(blocks, module, folder, install)
+
+
+def run_blocks(blocks: list[Block], module: types.ModuleType, folder: Path, install: Callable[[Path], None]) -> None:
     printed = ""  # by the block before
-    for block in sections(file)[title]:
+    for block in blocks:
         assert block.language == "text" or not printed.strip(), f"before {block.where}: it prints what no block shows"
         if "file" in block.marks:
             path = folder / block.marks["file"]
@@ -149,7 +155,18 @@ def test_a_section_does_what_it_says(
             run_console(block, install)
         elif block.language == "yaml":
             read_yaml(block)
-    assert not printed.strip(), f"at the end of {title}: it prints what no block shows"
+    assert not printed.strip(), f"the last block, {blocks[-1].where}: it prints what no block shows"
+
+
+@pytest.mark.parametrize(("file", "title"), CASES, ids=[f"{file}: {title}" for file, title in CASES])
+@pytest.mark.sampled(3)
+def test_a_section_does_what_it_says(file: str, title: str, do: Callable[[list[Block]], None]):
+    do(sections(file)[title])
+
+
+@pytest.mark.parametrize("file", WALKED)
+def test_a_page_can_be_walked_from_top_to_bottom(file: str, do: Callable[[list[Block]], None]):
+    do([block for blocks in sections(file).values() for block in blocks])
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -166,7 +183,7 @@ def test_no_block_is_passed_over(file: str):
         elif block.language in ("yaml", "toml", "markdown"):
             assert "file" in block.marks, f"{block.where}: which file is it?"
         else:
-            assert block.language in ("python", "console", "text"), f"{block.where}: nothing runs it"
+            assert block.language in ("python", "console", "text", "mermaid"), f"{block.where}: nothing runs it"
 
 
 def test_every_finding_of_check_is_explained():

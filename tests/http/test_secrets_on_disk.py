@@ -5,21 +5,28 @@ import base64
 import json
 import logging
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
 import traceback
+from contextlib import closing
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from langchain_openai import ChatOpenAI
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint
+from judgegraph.cli import main
+from judgegraph.cli.main import COMMANDS
 from judgegraph.errors import JudgegraphError
 from judgegraph.graphs import fusion_eval, sageval
 from judgegraph.types import Criterion, Sample
 
 ENV, OBJECT, HEADER = "canary-env-0123456789", "canary-object-0123456789", "canary-header-0123456789"
+NAMED, QUERY = "canary-named-0123456789", "canary-query-0123456789"
 LOGIN = "canary-user:canary-word"
 CANARIES = ("canary", base64.b64encode(LOGIN.encode()).decode())
 FAULTS = "500,ok,truncated,half,400,ok,reset,length,content_filter,refusal,plain-200,ok,null-logprobs,ok"
@@ -31,10 +38,20 @@ def with_login(url):
     return url.replace("http://", f"http://{LOGIN}@")
 
 
+def with_query(url):
+    return f"{url}?api_key={QUERY}"
+
+
 def judges(site):
     headers = {"X-Team": HEADER, "Authorization-Extra": HEADER}
     return {
         "key in the environment": Endpoint(model="openai:stub", base_url=site.url, attempts=2, timeout=5),
+        "key in a variable of its own": Endpoint(
+            model="openai:stub", base_url=site.url, api_key_env="TEAM_KEY", attempts=2, timeout=5
+        ),
+        "key in the query of the address": Endpoint(
+            model="openai:stub", base_url=with_query(site.url), attempts=2, timeout=5
+        ),
         "login in the address": Endpoint(model="openai:stub", base_url=with_login(site.url), attempts=2, timeout=5),
         "object with key and headers": ChatOpenAI(
             model="stub", base_url=site.url, api_key=OBJECT, default_headers=headers, max_retries=0
@@ -43,12 +60,24 @@ def judges(site):
     }
 
 
-KINDS = ("key in the environment", "login in the address", "object with key and headers", "object with a login")
+KINDS = (
+    "key in the environment", "login in the address", "object with key and headers", "object with a login",
+    "key in a variable of its own", "key in the query of the address",
+)  # fmt: skip
+READ = {  # what prints or writes a run that is there, as far as there is such a command
+    "meta": "meta {run} --json",
+    "export": "export {run} -o {out}.csv",
+    "corrected": "corrected {run} -o {out}.jsonl",
+    "trace": "trace {run} --sample s0 --full --json",
+    "report": "report {run} -o {out}.html",
+    "diff": "diff {run} {run}",
+}
 
 
 @pytest.fixture(autouse=True)
 def _key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", ENV)
+    monkeypatch.setenv("TEAM_KEY", NAMED)
 
 
 def check_nothing_told(*texts):
@@ -60,11 +89,26 @@ def check_nothing_told(*texts):
 
 
 def check_folder(folder):
+    """Every file, whatever its name, as bytes, and every cell of a database, which may lie in pieces in its file."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert {"manifest.json", "items.jsonl", "ledger.sqlite"} <= {path.name for path in files}
+    check_files(files)
+
+
+def check_files(files):
     for path in files:
-        check_nothing_told(path.read_bytes(), path.name)
+        data = path.read_bytes()
+        check_nothing_told(data, path.name)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+        if data.startswith(b"SQLite format 3"):
+            check_nothing_told(*cells(path))
+
+
+def cells(path):
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            for row in db.execute(f'SELECT * FROM "{name}"'):
+                yield from (cell if isinstance(cell, bytes) else str(cell) for cell in row)
 
 
 def told(error):
@@ -93,11 +137,36 @@ def test_a_run_with_faults_leaves_no_key(server, no_backoff, tmp_path, capfd, ca
     sent = json.dumps([one["headers"] for one in site.seen])
     assert any(canary in sent for canary in CANARIES), "the key was never used: this test would show nothing"
     check_folder(tmp_path / "run")
+    check_files(path for path in Path(os.environ["JUDGEGRAPH_CACHE"]).rglob("*") if path.is_file())
     out, err = capfd.readouterr()
-    ours = [r.getMessage() for r in caplog.records if r.name.startswith("judgegraph")]
+    ours = [
+        "\n".join(map(str, (r.getMessage(), r.exc_text, r.exc_info)))
+        for r in caplog.records
+        if r.name.startswith("judgegraph") or r.levelno >= logging.WARNING
+    ]
     check_nothing_told(out, err, *ours, repr(run), str(run.summary()), run.signature, json.dumps(run.manifest))
     statuses = {score.status for item in run.items for score in item.scores} | {item.status for item in run.items}
     assert statuses - {"ok"}, "no fault showed"
+    check_what_leaves(run, tmp_path / "out")
+
+
+def check_what_leaves(run, out):
+    """Exports, and what commands say of a run and write."""
+    out.mkdir()
+    run.export(out / "items.jsonl")
+    run.export_scores(out / "scores.csv")
+    run.export_corrected(out / "corrected.jsonl")
+    run.scores().to_csv(out / "table.csv")
+    check_files(out.iterdir())
+    for name, line in READ.items():
+        if name in COMMANDS:
+            words = [word.format(run=run.folder.path, out=out / f"by-{name}") for word in line.split()]
+            done = CliRunner().invoke(main, words)
+            assert done.exit_code in (0, 1), done.output
+            assert done.exception is None or isinstance(done.exception, SystemExit), told(done.exception)
+            check_nothing_told(done.output)
+    for path in out.iterdir():
+        check_nothing_told(path.read_bytes())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -109,9 +178,7 @@ def test_an_endpoint_that_says_the_key_back_ends_the_run_without_telling_it(serv
         jg.evaluate(sageval(judges(site)[kind], criteria=CRITERIA), SAMPLES, out=tmp_path / "run")
     assert site.count >= 1
     check_nothing_told(told(caught.value), *capfd.readouterr())
-    for path in (tmp_path / "run").rglob("*"):
-        check_nothing_told(path.read_bytes())
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    check_files((tmp_path / "run").rglob("*"))
 
 
 @pytest.mark.parametrize("script", ["500,ok,half,ok,400,ok", "401"])
@@ -125,9 +192,7 @@ def test_nor_does_the_command_line(server, tmp_path, script):
     assert done.returncode == (1 if script == "401" else 0), done.stderr
     assert b"Traceback" not in done.stderr
     check_nothing_told(done.stdout, done.stderr)
-    for path in (tmp_path / "run").rglob("*"):
-        check_nothing_told(path.read_bytes())
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    check_files((tmp_path / "run").rglob("*"))
 
 
 def test_nor_does_a_traceback_of_a_stopped_run(server, tmp_path):

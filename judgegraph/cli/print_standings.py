@@ -1,0 +1,103 @@
+"""The samples of a run on a terminal, one a line, and how to open the first."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.table import Table
+
+from judgegraph.cli.print_sample import cut
+from judgegraph.cli.screen import screen
+from judgegraph.cli.table import GAP, counted, plain
+from judgegraph.runtime.standing import Standing
+from judgegraph.trace.tree import milliseconds, money
+
+NAME = 16  # columns that an id keeps; longer ones are folded
+SPARE = ("paid/calls", "time", "cost", "doubt", "score")  # what goes first where the terminal is narrow
+ABOUT = {
+    "score": "the least score first", "change": "the most moved by the critic first", "time": "the slowest first",
+    "doubt": "the most in doubt first", "cost": "the dearest first", "failures": "most failures first",
+    "place": "in the order of their ends",
+}  # fmt: skip
+
+
+def print_standings(
+    path: str, rows: Sequence[Standing], count: int, order: str, status: str | None = None, untold: int = 0
+) -> None:  # fmt: skip
+    """The table; `count` is of all samples, of which the rows are the first in an order.
+
+    `untold` calls were paid for beyond those of the spans.
+    """
+    console = screen()
+    ended = f" that ended with {status}" if status else ""
+    if not rows:
+        console.print(plain(f"no samples{ended}"))
+        return
+    console.print(_table(rows, order, console.width))
+    said = f"{len(rows):,} of {counted(count, 'sample')}" if count > len(rows) else counted(count, "sample")
+    more = "; --limit N lists more" if count > len(rows) else ""
+    console.print(plain(f"\n{said}{ended}, {ABOUT[order]}{more}"), style="dim")
+    if untold:
+        calls = "1 more call was" if untold == 1 else f"{untold:,} more calls were"
+        console.print(plain(f"{calls} paid for attempts that were cut off or not traced"), style="dim")
+    opens = f"judgegraph trace {shlex.quote(path)} --sample {shlex.quote(rows[0].id)}"
+    console.print(plain(opens), style="dim", soft_wrap=True)  # to be copied
+
+
+def _table(rows: Sequence[Standing], order: str, width: int) -> Table:
+    columns = {name: cells for name, cells in _columns(rows).items() if any(cells)}
+    for spare in (name for name in SPARE if name != order):
+        if _width(columns) > width:
+            columns.pop(spare, None)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+    for name, cells in columns.items():
+        if name == "sample":
+            table.add_column(name, overflow="fold", min_width=_name_width(cells))
+        else:
+            table.add_column(name, justify="left" if name in ("status", "change") else "right", no_wrap=True)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*map(plain, row))
+    return table
+
+
+def _columns(rows: Sequence[Standing]) -> dict[str, list[str]]:
+    """A column without any cell is left out."""
+    failed = any(one.status != "ok" for one in rows)
+    priced = any(one.usd for one in rows)
+    return {
+        "sample": [cut(one.id, 200) for one in rows],
+        "status": [one.status if failed else "" for one in rows],
+        "score": [one.verdict or _share(one.value) for one in rows],
+        "change": [_change(one) for one in rows],
+        "doubt": [_share(one.doubt) for one in rows],
+        "failures": [str(one.failures or "") for one in rows],
+        "paid/calls": ["" if one.calls is None else f"{one.paid}/{one.calls}" for one in rows],
+        "cost": [money(one.usd) if priced and one.usd is not None else "" for one in rows],
+        "time": [milliseconds(one.ms) for one in rows],
+    }
+
+
+def _change(one: Standing) -> str:
+    """Such as "Relevancy 4.48 -> 3.95"; "none" where a critic left all as it was."""
+    if one.changed_criterion is None:
+        return "none" if one.change is not None else ""
+    return f"{cut(one.changed_criterion, 20)} {_answer(one.changed_from)} -> {_answer(one.changed_to)}"
+
+
+def _answer(value: float | str | None) -> str:
+    return cut(value, 12) if isinstance(value, str) else "" if value is None else f"{value:.2f}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    widths = {name: max(cell_len(cell) for cell in (name, *cells)) for name, cells in columns.items()}
+    return sum(widths.values()) - widths["sample"] + _name_width(columns["sample"]) + GAP * (len(columns) - 1)
+
+
+def _name_width(names: Sequence[str]) -> int:
+    return min(NAME, max(cell_len(name) for name in ("sample", *names)))

@@ -1,0 +1,1 @@
+"""Two runs side by side: what changed, which scores moved, and by what."""

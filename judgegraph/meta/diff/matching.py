@@ -1,0 +1,78 @@
+"""Which scores of two items are the same score, and the drafts behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from judgegraph.runtime.item import Item
+from judgegraph.types import Score
+
+Place: TypeAlias = tuple[str, str, int]  # criterion, side, repeat
+Matched: TypeAlias = tuple[Score | None, Score | None]
+
+
+def matched(a: Item, b: Item) -> Iterator[Matched]:
+    """Final scores, by key; those that are left over by criterion, side and repeat where one of each side is left.
+
+    So the finals of two critics, or of an evaluator without and with a critic, are held beside each other. Where
+    neither item has a final score of a criterion, all its scores are matched by key.
+    """
+    ones, others = _compared(a.scores, b.scores), _compared(b.scores, a.scores)
+    by_key = {score.key: score for score in others}
+    left: list[Score] = []
+    for score in ones:
+        other = by_key.pop(score.key, None)
+        if other is None:
+            left.append(score)
+        else:
+            yield score, other
+    yield from _by_place(left, list(by_key.values()))
+
+
+def _compared(scores: Sequence[Score], others: Sequence[Score]) -> list[Score]:
+    final = {_place(score) for score in (*scores, *others) if score.stage == "final"}
+    return [score for score in scores if score.stage == "final" or _place(score) not in final]
+
+
+def _place(score: Score) -> Place:
+    return score.criterion, score.of, score.repeat
+
+
+def _by_place(ones: Sequence[Score], others: Sequence[Score]) -> Iterator[Matched]:
+    found: dict[Place, tuple[list[Score], list[Score]]] = {}
+    for side, scores in enumerate((ones, others)):
+        for score in scores:
+            found.setdefault(_place(score), ([], []))[side].append(score)
+    for here, there in found.values():
+        if len(here) == 1 == len(there) and here[0].stage == there[0].stage:
+            yield here[0], there[0]
+        else:
+            yield from ((score, None) for score in here)
+            yield from ((None, score) for score in there)
+
+
+def chain(item: Item, score: Score) -> list[Score]:
+    """A score with the drafts behind it, the first one first."""
+    by_key = {one.key: one for one in item.scores}
+    found = [score]
+    while (draft := by_key.get(found[-1].draft or "")) is not None and draft not in found:
+        found.append(draft)
+    return found[::-1]
+
+
+def roots(item: Item) -> frozenset[tuple[object, ...]]:
+    """What reviewers of an item may have read: the scores that rectify none, with their reasons."""
+    read = [score for score in item.scores if score.draft is None]
+    return frozenset((s.criterion, s.agent, s.of, s.repeat, s.status, s.answer, s.reason) for s in read)
+
+
+def same_answer(a: Score, b: Score) -> bool:
+    """To nine digits, or in the label; without an answer in the status."""
+    if a.value is not None and b.value is not None:
+        return abs(a.value - b.value) <= 1e-9 * max(1.0, abs(a.value), abs(b.value)) and _scale(a) == _scale(b)
+    return (a.status, a.label, a.value) == (b.status, b.label, b.value)
+
+
+def _scale(score: Score) -> tuple[float | None, float | None]:
+    return (score.scale.low, score.scale.high) if score.scale else (None, None)

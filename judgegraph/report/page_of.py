@@ -1,0 +1,116 @@
+"""The page of a run: its parts, and how they share the bytes that it may have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from judgegraph.report.about import about
+from judgegraph.report.amounts import time
+from judgegraph.report.blocks import Section
+from judgegraph.report.graph_part import graph_part
+from judgegraph.report.overview import facts, overview
+from judgegraph.report.samples.detail import Detail
+from judgegraph.report.samples.fitted import least, short, size, whole
+from judgegraph.report.samples.groups import common_scale, grouped
+from judgegraph.report.samples.lists import Listing, listings
+from judgegraph.report.samples.sample import view_of
+from judgegraph.report.sections import all_sections, tally_of
+from judgegraph.report.templates import Templates
+from judgegraph.runtime.folder import REJECTED
+from judgegraph.runtime.item import Item
+from judgegraph.runtime.run import Run
+from judgegraph.runtime.traces import SampleTrace, traces_of
+
+MOST_BYTES = 2_900_000
+LEAST_WHOLE, MOST_WHOLE = 0.35, 0.8  # of what is left beside the sections, for the samples of the lists
+
+
+def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> str:
+    """The whole page as text."""
+    templates = Templates()
+    tally, rejected = tally_of(run), _rejected(run)
+    summary = tally.summary
+    parts = [overview(summary), graph_part(run)]
+    parts += all_sections(run, tally)
+    last = about(run.manifest, rejected)
+    sections = templates.sections(parts)
+    end = templates.sections([last])
+    head = templates.head(_head(run, redact), facts(run.manifest, summary, len(rejected)), _anchors([*parts, last]))
+    room = most_bytes - size([head, *sections, *end]) - 20_000
+    lists = listings(run, most)
+    scale = common_scale(x.scale for x in summary.lines.values() if x.stage == "final")
+    groups = grouped(run.items, summary.samples.total(), scale)
+    folder, places = _folder(run), dict[str, int]()
+
+    def write(item: Item, level: Detail) -> str:
+        return templates.short(view_of(item, level, folder), places.get(item.id))
+
+    share = min(MOST_WHOLE * room, max(LEAST_WHOLE * room, room - least(groups, write)))
+    listed, detail = _whole(run, lists, templates, redact, int(share))
+    places |= {name: number for number, name in enumerate(listed)}
+    shown = short(groups, write, room - size(list(listed.values())))
+    samples = templates.samples(lists, listed, places, shown, detail)
+    return "".join([head, *sections, samples, *end, templates.foot()])
+
+
+def _whole(
+    run: Run, lists: list[Listing], templates: Templates, redact: bool, room: int
+) -> tuple[dict[str, str], Detail]:
+    """Id -> what is shown of it, of every sample in the lists."""
+    why: dict[str, str] = {}
+    for listing in lists:
+        for name, reason in listing.samples:
+            why.setdefault(name, reason)
+    traces: list[SampleTrace] = list(traces_of(run, why, redact=redact))
+    folder = _folder(run)
+
+    def write(detail: Detail) -> list[str]:
+        views = [view_of(t.item, detail, folder, why[t.item.id], t) for t in traces]
+        return [templates.sample(view, number) for number, view in enumerate(views)]
+
+    written, detail = whole(write, room)
+    return {t.item.id: html for t, html in zip(traces, written, strict=True)}, detail
+
+
+def _folder(run: Run) -> str:
+    return str(run.folder.path) if run.folder else ""
+
+
+def _head(run: Run, redact: bool) -> dict[str, Any]:
+    manifest = run.manifest
+    return {
+        "method": str(manifest.get("method") or "graph"), "name": run.folder.path.resolve().name if run.folder else "",
+        "signature": run.signature, "state": str(manifest.get("state") or ""), "redact": redact,
+        "when": str(manifest.get("started") or ""), "took": time(_took(manifest)),
+        "version": str(manifest.get("judgegraph") or ""),
+    }  # fmt: skip
+
+
+def _took(manifest: Mapping[str, Any]) -> float | None:
+    from datetime import datetime
+
+    try:
+        start, end = (datetime.fromisoformat(str(manifest[key])) for key in ("started", "ended"))
+    except (KeyError, ValueError):
+        return None
+    return (end - start).total_seconds() * 1000
+
+
+def _anchors(parts: list[Section]) -> Iterator[tuple[str, str]]:
+    """(anchor, title) of the page's parts; the samples stand before the last."""
+    yield from ((part.key, part.title) for part in parts[:-1])
+    yield "samples", "Samples"
+    yield parts[-1].key, parts[-1].title
+
+
+def _rejected(run: Run) -> list[dict[str, Any]]:
+    """Rows of the data that were no samples; none where that is not known."""
+    if run.folder is None:
+        return []
+    try:
+        found = json.loads((run.folder.path / REJECTED).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []

@@ -1,0 +1,170 @@
+"""The scores of a sample, a row for each criterion: draft, final, why, and what people said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from judgegraph.report.amounts import number
+from judgegraph.report.blocks import Picture
+from judgegraph.report.charts.score_bar import score_bar
+from judgegraph.report.samples.detail import Detail
+from judgegraph.report.visible import Cut, cut, line
+from judgegraph.runtime.item import Item
+from judgegraph.types import Rectification, Score
+
+NAMED = 120  # characters of a criterion
+POINTS = 12  # of a distribution in words
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A distribution, drawn and in words."""
+
+    stage: str
+    chart: Picture
+    words: str
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A criterion's score, with the draft that it rectifies where there is one.
+
+    Attributes:
+        name: the criterion, with the side of a pair and the agent where several judged it. scale: "1-5".
+        draft, final: the answer as text. moved: "up", "down", "changed" or "".
+        why: (who, reason) of each that gave one. spreads: distributions. human: what people said.
+        facts: how it was read, and what else is worth knowing.
+    """
+
+    name: str
+    scale: str
+    draft: str
+    final: str
+    moved: str
+    why: tuple[tuple[str, Cut], ...]
+    spreads: tuple[Spread, ...]
+    human: str
+    facts: tuple[str, ...]
+
+
+def rows_of(item: Item, detail: Detail) -> list[ScoreRow]:
+    """The final scores, else all scores, each beside its draft."""
+    scores = {score.key: score for score in item.scores}
+    finals = [s for s in item.scores if s.stage == "final"]
+    drafts = {s.draft for s in finals}
+    alone = [s for s in item.scores if s.stage != "final" and s.key not in drafts]
+    critics: dict[str, list[Rectification]] = {}
+    for said in item.rectifications:
+        critics.setdefault(said.criterion, []).append(said)
+    people = {name.casefold(): label for name, label in item.sample.human.items()}
+    shown = finals + alone
+    names = named(shown)
+    return [
+        _row(name, score, scores.get(score.draft or ""), critics.get(score.criterion, ()), people, detail)
+        for name, score in zip(names, shown, strict=True)
+    ]
+
+
+def named(scores: list[Score]) -> list[str]:
+    """A name for each score that tells it from the others."""
+    agents: dict[tuple[str, str], set[str]] = {}
+    for s in scores:
+        agents.setdefault((s.criterion, s.of), set()).add(s.agent)
+    found = []
+    for s in scores:
+        more = ["rival"] if s.of == "rival" else []
+        more += [s.agent] if len(agents[s.criterion, s.of]) > 1 else []
+        more += [s.stage] if s.stage not in ("final", "draft") else []
+        more += [f"repeat {s.repeat + 1}"] if s.repeat else []
+        found.append(f"{s.criterion} ({', '.join(more)})" if more else s.criterion)
+    return found
+
+
+def _row(
+    name: str, score: Score, draft: Score | None, critics: Iterable[Rectification], people: Mapping[str, object],
+    detail: Detail,
+) -> ScoreRow:  # fmt: skip
+    drawn = [s for s in (draft, score) if s is not None and s.distribution] if detail.charts else []
+    if len(drawn) > 1 and drawn[0].distribution == drawn[1].distribution:
+        del drawn[0]
+    return ScoreRow(
+        line(name, NAMED), str(score.scale or ""), answer(draft) if draft else "", answer(score), moved(draft, score),
+        tuple(_why(score, draft, critics, detail.reason)), tuple(map(_spread, drawn)),
+        told(people.get(score.criterion.casefold())), tuple(_facts(score)),
+    )  # fmt: skip
+
+
+def _why(score: Score, draft: Score | None, critics: Iterable[Rectification], reason: int) -> Iterator[tuple[str, Cut]]:
+    """Who says what; what was said already is not said again."""
+    said: set[str] = set()
+    heard = [(s.agent, s.reason) for s in (draft, score) if s is not None]
+    heard += [(f"{r.agent} {_action(r)}", r.reason) for r in critics]
+    heard = heard if draft is None else [heard[0], *heard[2:], heard[1]]  # a critic's own words before what came of it
+    for who, text in heard:
+        if text and text not in said:
+            said.add(text)
+            yield who, cut(text, reason)
+
+
+def _action(said: Rectification) -> str:
+    to = said.label or number(said.value)
+    if said.status != "ok":
+        return said.status
+    if said.action == "keep":
+        return "keeps it"
+    return f"changes it{f' {said.direction}' if said.direction != 'none' else ''}{f' to {to}' if to else ''}"
+
+
+def answer(score: Score) -> str:
+    """The value, the label, or how it ended instead."""
+    if score.value is not None:
+        return f"{score.value:.2f}" if score.value % 1 else f"{score.value:.0f}"
+    return score.label or score.status.replace("_", " ")
+
+
+def moved(draft: Score | None, score: Score) -> str:
+    """Which way the score went from its draft."""
+    if draft is None or draft.answer is None or score.answer is None or draft.answer == score.answer:
+        return ""
+    if draft.value is None or score.value is None:
+        return "changed"
+    return "up" if score.value > draft.value else "down"
+
+
+def _spread(score: Score) -> Spread:
+    """The likeliest points in words, in the order of the scale."""
+    shares = score.distribution or {}
+    kept = set(sorted(shares, key=lambda point: -shares[point])[:POINTS])
+    labels = score.scale.labels if score.scale is not None else ()
+    order = [p for p in labels if p in kept] or sorted(kept, key=_number)
+    words = ", ".join(f"{line(p, 40)}: {100 * shares[p]:.0f} %" for p in order if shares[p] >= 0.005)
+    drawn = score_bar(shares, score.scale, score.answer)
+    small = _SPARE.sub("", drawn.svg).replace('role="img"', 'aria-hidden="true"', 1)
+    return Spread(score.stage, Picture(small, words), words)
+
+
+_SPARE = re.compile(r' xmlns="[^"]*"| (?:fill|stroke)="#[0-9a-f]{6}"|<(title|desc)>.*?</\1>', re.S)
+"""What a drawing in a page with our CSS, beside the same in words, can do without: half of its bytes."""
+
+
+def _number(point: str) -> tuple[float, str]:
+    try:
+        return float(point), point
+    except ValueError:
+        return float("inf"), point
+
+
+def told(human: object) -> str:
+    """A label of people, or all of several."""
+    values = human if isinstance(human, list) else [] if human is None else [human]
+    return ", ".join(f"{v:g}" if isinstance(v, int | float) else str(v) for v in values[:20])
+
+
+def _facts(score: Score) -> Iterator[str]:
+    if score.reader:
+        yield f"read by {score.reader}"
+    if score.unseen and score.unseen >= 0.005:
+        yield f"{100 * score.unseen:.0f} % of the probability on no point of the scale"
+    yield from score.notes[:4]

@@ -1,0 +1,47 @@
+"""Whether longer outputs score higher: Spearman of each line's scores with the length of what was judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgegraph.report.sections.some_items import SomeItems
+from judgegraph.stats.bootstrap import bootstrap
+from judgegraph.stats.coefficients import coefficient
+
+LINES, LEAST = 24, 5
+WORK = 3_000_000  # numbers drawn
+
+
+@dataclass(frozen=True)
+class LengthEffect:
+    """One line's coefficient with its 95 % interval, nan where lengths or scores are all alike."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    n: int
+    resamples: int
+
+
+def length_effects(some: SomeItems) -> list[LengthEffect]:
+    """Of the final scores of single outputs that are numbers, at least five of a line; of none final, of drafts."""
+    held: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
+    for one in some.held:
+        for criterion, agent, stage, value in one.values:
+            held.setdefault((criterion, agent, stage), []).append((one.length, value))
+    finals = {line: rows for line, rows in held.items() if line[2] == "final"} or held
+    finals = {line: rows for line, rows in list(finals.items())[:LINES] if len(rows) >= LEAST}
+    resamples = max(100, min(1000, WORK // max(1, sum(map(len, finals.values()))) // 100 * 100))
+    return [_effect(f"{line[0]}, {line[1]}", rows, resamples) for line, rows in finals.items()]
+
+
+def _effect(name: str, rows: list[tuple[int, float]], resamples: int) -> LengthEffect:
+    lengths, values = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    value = coefficient("spearman", lengths, values)
+    if value != value:
+        return LengthEffect(name, value, value, value, len(rows), resamples)
+    found = bootstrap(lengths, [values], coefficients=("spearman",), resamples=resamples).interval(0, 0)
+    return LengthEffect(name, value, found.low, found.high, len(rows), resamples)

@@ -1,0 +1,93 @@
+"""What the sections tell of a run, counted in one pass over its items; its memory does not grow with their number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from judgegraph.errors import one_line
+from judgegraph.meta.reviews import Critiques, point_of
+from judgegraph.report.sections.advice import Advice
+from judgegraph.report.sections.commonest import Commonest
+from judgegraph.report.sections.orders import Orders
+from judgegraph.report.sections.pool import Pool
+from judgegraph.report.sections.probed import Probed
+from judgegraph.report.sections.some_items import SomeItems
+from judgegraph.runtime.item import Item
+from judgegraph.runtime.run import Run
+from judgegraph.runtime.summary import Summary, summarise
+
+Line = tuple[str, ...]  # criterion, agent, stage, side: as of `Summary.lines`
+OTHER, MOST_POINTS = "other", 60
+SIDES = ("the output", "the rival")  # what notes of `runtime.thin_text` begin with
+
+
+class Tally:
+    """Counts of a run.
+
+    Attributes:
+        summary: without notes, reasons and wordings, which are bounded here. samples: how many items there were.
+        points: line -> point of its scale -> scores (`meta.reviews.point_of` says what a point is).
+        critiques: drafts beside finals. advice: suggestions. orders: pairs.
+        notes: (agent, text). failures: (status, reason) of samples that did not come to their end.
+        reasons: (criterion, status, reason) of scores that could not be read.
+        thin: samples whose output, or rival, is too thin to be judged.
+        probed: copies of samples that a probe had judged.
+        labelled, some: samples, of those that people judged and of all.
+    """
+
+    def __init__(self) -> None:
+        self.summary = Summary("")
+        self.samples, self.thin = 0, 0
+        self.points: dict[Line, Counter[str]] = {}
+        self.critiques, self.advice, self.orders = Critiques(), Advice(), Orders()
+        self.notes: Commonest[tuple[str, str]] = Commonest()
+        self.failures: Commonest[tuple[str, str]] = Commonest()
+        self.reasons: Commonest[tuple[str, str, str]] = Commonest()
+        self.labelled, self.some = SomeItems(), SomeItems(scored=False)
+        self.probed = Probed()
+        self._pool = Pool()
+
+    def watch(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Count items as they pass, and pass them on as they are to be summed up."""
+        for item in items:
+            yield self._add(item)
+
+    def _add(self, whole: Item) -> Item:
+        item = self._pool(whole)
+        self.samples += 1
+        self.critiques.add(item, "group", "system")
+        self.advice.add(whole)
+        self.orders.add(whole, self._pool)
+        self.probed.add(whole)
+        self._texts(whole)
+        for score in item.scores:
+            if score.answer is not None:
+                counts = self.points.setdefault((score.criterion, score.agent, score.stage, score.of), Counter())
+                point = point_of(score.answer, score.scale)
+                counts[point if point in counts or len(counts) < MOST_POINTS else OTHER] += 1
+            elif score.status not in ("ok", "skipped"):
+                self.reasons.add((score.criterion, score.status, one_line(score.reason)))
+        self.some.offer(item, whole)
+        if whole.sample.human:
+            self.labelled.offer(item, whole)
+        return item
+
+    def _texts(self, item: Item) -> None:
+        for note in item.notes:
+            self.notes.add((note.agent, one_line(note.text)))
+        self.thin += any(note.agent == "sample" and note.text.startswith(SIDES) for note in item.notes)
+        if item.status != "ok":
+            self.failures.add((item.status, one_line(item.reason)))
+
+
+def tally_of(run: Run, items: Iterable[Item] | None = None) -> Tally:
+    """Of a run, in one pass.
+
+    Args:
+        items: the run's, where another reader of the same pass hands them on; None: they are read here.
+    """
+    tally = Tally()
+    watched = tally.watch(run.items if items is None else items)
+    tally.summary = summarise(watched, str(run.manifest.get("signature", "")))
+    return tally

@@ -1,0 +1,180 @@
+"""A run, its summary, its scores, its plan and its traces as a notebook shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from judgegraph.runtime.folder_traces import FolderTrace
+from judgegraph.runtime.forecast import Forecast, NodePlan
+from judgegraph.runtime.item import Item
+from judgegraph.runtime.line import Line
+from judgegraph.runtime.run import Run
+from judgegraph.runtime.summary import Summary
+from judgegraph.runtime.table import COLUMNS, Table
+from judgegraph.runtime.traces import SampleTrace
+from judgegraph.trace.html import Html, fold, framed, joined, para, table, text
+from judgegraph.trace.step_html import scores_html, step_html
+from judgegraph.types import Score
+
+FIRST = 10  # rows of a table of scores
+HEAD = ("criterion", "agent", "scale", "n ok", "draft", "score", "sd", "critic")
+NUMERIC = ("n ok", "draft", "score", "sd", "value", "samples", "exact", "more", "at worst", "in ledger", "USD")
+SHOWN = tuple(name for name in COLUMNS if name not in ("repeat", "of", "unseen"))
+
+
+def run_html(run: Run) -> str:
+    """What was run, and its summary."""
+    return framed(para(run), _summary(run.summary()))
+
+
+def summary_html(summary: Summary) -> str:
+    """Per criterion how many could be read, their mean, and what the critic did; what failed; suggestions and notes."""
+    return framed(_summary(summary))
+
+
+def table_html(scores: Table) -> str:
+    """The first rows, and how many there are."""
+    count = len(scores)
+    caption = f"{count:,} scores" + (f", the first {FIRST}" if count > FIRST else "")
+    rows = [[_cell(row.get(name)) for name in SHOWN] for row in scores.rows[:FIRST]]
+    return framed(table(caption, SHOWN, rows, NUMERIC))
+
+
+def trace_html(trace: SampleTrace) -> str:
+    """The sample's answers, and behind clicks what was done for it."""
+    item = trace.item
+    said = f"{item.id}: {item.status}" + (f" ({item.reason})" if item.reason else "")
+    steps = step_html(trace.root) if trace.root else para(trace.untraced)
+    return framed(para(said), scores_html(_told(item), "scores", {s.key: s for s in item.scores}), steps)
+
+
+def folder_trace_html(trace: FolderTrace) -> str:
+    """What was done in a plain run of a graph, behind clicks."""
+    return framed(para(f"{trace.sample}: {trace.root.status}"), step_html(trace.root))
+
+
+def forecast_html(plan: Forecast) -> str:
+    """Calls and money per node: certain ones, more where every reply can be read, and at worst."""
+    head = ("node", "exact", "more", "at worst", "in ledger", *(("USD",) if plan.total.cost.highest.usd else ()))
+    rows = [_planned(node)[: len(head)] for node in (*plan.nodes, plan.total)]
+    basis = fold(text("what this rests on"), *map(para, plan.basis))
+    trouble = [para(f"no figure for what comes behind: {mishap}") for mishap in plan.mishaps]
+    return framed(table(f"plan for {plan.samples:,} samples", head, rows, NUMERIC), *trouble, basis)
+
+
+def _planned(node: NodePlan) -> Sequence[str]:
+    low, middle, high = node.rest
+    paid = (node.cost.lowest.usd, node.cost.middle.usd)
+    return (
+        node.node, f"{node.exact:,}", f"{low:,}–{middle:,}" if low != middle else f"{low:,}",
+        f"{high:,}", f"{node.kept:,}", f"{paid[0]:.4f}–{paid[1]:.4f}",
+    )  # fmt: skip
+
+
+def _told(item: Item) -> Iterator[Score]:
+    """Final scores; where there are none, all."""
+    finals = [score for score in item.scores if score.stage == "final"]
+    yield from finals or item.scores
+
+
+def _summary(summary: Summary) -> Html:
+    ended = ", ".join(f"{status} {count}" for status, count in summary.samples.most_common())
+    finals = [line for line in summary.lines.values() if line.stage == "final"] or list(summary.lines.values())
+    drafts = {line.draft for line in finals}
+    rest = [x for key, x in summary.lines.items() if x not in finals and key not in drafts]
+    return joined(
+        _lines(summary, f"samples: {ended}", finals) if finals else para(f"samples: {ended}"),
+        fold(text(f"{len(rest)} other lines"), _others(rest)) if rest else Html(""),
+        *_pairs(summary), *_troubles(summary), *_advice(summary), para(summary.signature),
+    )  # fmt: skip
+
+
+def _lines(summary: Summary, caption: str, lines: Iterable[Line]) -> Html:
+    rows = []
+    for x in lines:
+        draft = summary.lines.get(x.draft) if x.draft else None
+        rows.append(
+            (
+                _named(x),
+                x.agent,
+                _scale(x),
+                f"{x.n_ok}/{x.n}",
+                _mean(draft) if draft else "",
+                _mean(x),
+                _sd(x),
+                _moves(x),
+            )
+        )
+    kept = [i for i, name in enumerate(HEAD) if name not in ("draft", "critic") or any(row[i] for row in rows)]
+    return table(caption, [HEAD[i] for i in kept], [[row[i] for i in kept] for row in rows], NUMERIC)
+
+
+def _others(lines: Iterable[Line]) -> Html:
+    head = ("criterion", "agent", "stage", "n ok", "score", "sd")
+    rows = [(_named(x), x.agent, x.stage, f"{x.n_ok}/{x.n}", _mean(x), _sd(x)) for x in lines]
+    return table("other agents and stages", head, rows, NUMERIC, most=12)
+
+
+def _named(line: Line) -> str:
+    return line.criterion + (" (rival)" if line.of == "rival" else "")
+
+
+def _scale(line: Line) -> str:
+    return "labels" if line.labels else str(line.scale or "")
+
+
+def _sd(line: Line) -> str:
+    return f"{line.sd:.2f}" if line.sd is not None else ""
+
+
+def _mean(line: Line) -> str:
+    """Of labels the most frequent; with what the missing ones could make of the mean."""
+    if line.labels:
+        ((label, count),) = line.labels.most_common(1)
+        return f"{label} ({count})"
+    if line.mean is None:
+        return "-"
+    missing = line.n > line.values and line.bounds
+    return f"{line.mean:.2f}" + (f" [{missing[0]:.2f}, {missing[1]:.2f}]" if missing else "")
+
+
+def _moves(line: Line) -> str:
+    other = line.changed - line.down - line.up
+    said = [f"{n} {way}" for n, way in ((line.down, "down"), (line.up, "up"), (other, "changed")) if n]
+    return ", ".join(said) or (
+        "kept all" if line.reviewed == line.n else f"kept {line.reviewed}" if line.reviewed else ""
+    )
+
+
+def _pairs(summary: Summary) -> Iterator[Html]:
+    if summary.verdicts:
+        yield para("verdicts: " + ", ".join(f"{name} {count}" for name, count in summary.verdicts.most_common()))
+    if summary.both:
+        yield para(f"same verdict in both orders: {summary.consistent} of {summary.both}")
+    if summary.corrections:
+        yield para("corrections: " + ", ".join(f"{name} {n}" for name, n in summary.corrections.most_common()))
+
+
+def _troubles(summary: Summary) -> Iterator[Html]:
+    if summary.failures:
+        rows = [(status, n, reason) for (status, reason), n in summary.failures.most_common()]
+        yield table("samples that failed", ("status", "samples", "reason"), rows, NUMERIC)
+    for line in summary.lines.values():
+        if bad := {status: n for status, n in (line.statuses - line.lost).items() if status != "ok"}:
+            said = ", ".join(f"{n} {status}" for status, n in bad.items())
+            yield para(f"{_named(line)} ({line.agent}, {line.stage}): {said}")
+
+
+def _advice(summary: Summary) -> Iterator[Html]:
+    if summary.suggestions:
+        rows = [(name, kind, n, summary.wordings[kind, name]) for (kind, name), n in summary.suggestions.most_common()]
+        head = ("criterion", "suggested as", "samples", "definition")
+        yield fold(text(f"{len(rows)} suggestions of the critic"), table("suggestions", head, rows, NUMERIC))
+    if summary.notes:
+        rows_ = [(note, n) for note, n in summary.notes.most_common()]
+        yield fold(text(f"{len(rows_)} notes"), table("notes", ("note", "samples"), rows_, NUMERIC))
+
+
+def _cell(value: Any) -> object:
+    return "" if value is None else f"{value:.2f}" if isinstance(value, float) else value

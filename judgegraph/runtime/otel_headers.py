@@ -1,0 +1,57 @@
+"""Headers for a collector, from the environment: a mistake in them is told before anything is sent."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from judgegraph.errors import ConfigError
+
+NAMES = ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS")  # the first that is set is taken
+PARSER = "opentelemetry.util.re"  # its logger, which would print what it cannot read
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+SHORT = 4  # characters; what is shorter is no secret, and stands in many words
+
+
+def header_values() -> list[str]:
+    """The values that will be sent.
+
+    Raises:
+        ConfigError: an entry is no header; the line does not repeat it.
+    """
+    from opentelemetry.util.re import parse_env_headers
+
+    name = next((one for one in NAMES if os.environ.get(one)), "")
+    found: list[str] = []
+    logger = logging.getLogger(PARSER)
+    before, logger.disabled = logger.disabled, True
+    try:
+        for number, entry in enumerate(re.split(r"[ \t]*,[ \t]*", os.environ.get(name, "")), 1):
+            told = parse_env_headers(entry, liberal=True)
+            if entry.strip() and not (told and all(map(_sendable, told, told.values()))):
+                raise ConfigError(f"{name}: entry {number} is no header; write name=value, and commas between several")
+            found += told.values()
+    finally:
+        logger.disabled = before
+    return found
+
+
+def _sendable(name: str, value: str) -> bool:
+    return bool(TOKEN.fullmatch(name)) and value.isprintable() and all(ord(one) < 256 for one in value)
+
+
+def secrets(endpoint: str, headers: list[str]) -> list[str]:
+    """What no message shows, the longest first: the address's login and query, and the headers' values."""
+    query, login = urlsplit(endpoint).query, urlsplit(endpoint).netloc.rpartition("@")[0]
+    held = {
+        login,
+        login.partition(":")[2],
+        query,
+        *(value for _, value in parse_qsl(query)),
+        *headers,
+        *(word for one in headers for word in one.split()),
+    }
+    forms = {form for one in held for form in (one, unquote(one), quote(one), quote(one, safe=""))}
+    return sorted((one for one in forms if len(one) >= SHORT), key=len, reverse=True)

@@ -1,0 +1,91 @@
+"""A run's scores as rows: for pandas, and as a CSV file that a spreadsheet can open without harm."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from judgegraph.errors import ExtraError
+from judgegraph.runtime.inert_cells import marked
+from judgegraph.runtime.whole_file import write_lines
+from judgegraph.trace.html import Shown
+from judgegraph.types import Score
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = (
+    "id", "criterion", "agent", "stage", "repeat", "of", "value", "label", "status", "reader", "unseen", "reason",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table(Shown):
+    """Scores as rows, one a score; columns as in `COLUMNS`."""
+
+    rows: list[dict[str, Any]]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """As a DataFrame.
+
+        Raises:
+            ExtraError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ExtraError("to_pandas()", "pandas") from None
+        return pandas.DataFrame(self.rows, columns=list(COLUMNS))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """As a CSV file in UTF-8; our own readers give its texts back as they were.
+
+        A text that a spreadsheet would calculate has a single quote before it (see `inert_cells`); numbers are plain.
+
+        Raises:
+            ConfigError: the file cannot be written; one that is there stays as it is then.
+        """
+        write_csv(Path(path), self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        return f"a table of {len(self):,} scores"
+
+    def _repr_html_(self) -> str:
+        from judgegraph.runtime.display import table_html
+
+        return table_html(self)
+
+
+def row_of(id: str, score: Score) -> dict[str, Any]:
+    """A score of a sample as a row."""
+    return {"id": id, **{name: getattr(score, name) for name in COLUMNS[1:]}}
+
+
+def write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write rows as `Table.to_csv` does, one in memory at a time; gives how many."""
+    return write_lines(path, _lines(rows), end="") - 1
+
+
+class _Said:
+    """A file that gives back what is written to it."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The head and the rows as RFC 4180 has them; without the mark before them Excel takes UTF-8 for another code."""
+    line = csv.writer(_Said(), lineterminator="\r\n").writerow
+    yield f"\ufeff{line(COLUMNS)}"
+    for row in rows:
+        yield str(line(marked(cell) if isinstance(cell, str) else cell for cell in map(row.get, COLUMNS)))

@@ -1,0 +1,165 @@
+"""The traces of a run: its spans joined with what its items and its ledger hold, sample by sample."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from judgegraph.calls.kept import Kept
+from judgegraph.errors import DataError, one_line
+from judgegraph.runtime.claim import ITEMS
+from judgegraph.runtime.item import Item
+from judgegraph.runtime.journeys import belongs, id_of
+from judgegraph.runtime.known_names import known_names
+from judgegraph.runtime.lines import id_digest, id_of_line, item_of_line
+from judgegraph.runtime.lines import lines as lines_of
+from judgegraph.runtime.redacted import redacted_item, redacted_root
+from judgegraph.runtime.steps import tree
+from judgegraph.trace.file import SPANS, journey, lines
+from judgegraph.trace.html import Shown
+from judgegraph.trace.step import Step
+
+if TYPE_CHECKING:
+    from judgegraph.runtime.run import Run
+
+
+UNTRACED, LOST = "no spans were recorded", "the last attempt was not recorded"
+LOOKED_AT = 20_000
+
+
+@dataclass(frozen=True)
+class SampleTrace(Shown):
+    """What was done for one sample.
+
+    Attributes:
+        item: what came of it. root: the graph's step with all below it; None where no spans were recorded of the
+            attempt that it came of.
+        attempts: journeys that came to an end, 1 unless the sample was taken up again; 0 where none was recorded.
+    """
+
+    item: Item
+    root: Step | None
+    attempts: int = 0
+
+    @property
+    def untraced(self) -> str:
+        """Why there is no root, "" where there is one."""
+        return "" if self.root is not None else LOST if self.attempts else UNTRACED
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; a step's own steps stand in it."""
+        item = self.item.model_dump(mode="json", exclude_defaults=True)
+        told = {"attempts": self.attempts, "item": item, "root": self.root.to_dict() if self.root else None}
+        return told | ({"untraced": self.untraced} if self.untraced else {})
+
+    def __str__(self) -> str:
+        """Its tree as plain text; the first lines of each text."""
+        from judgegraph.trace.tree import inert, tree_text  # and rich, which a run goes without
+
+        head = inert(f"{self.item.id}: {self.item.status}", 200)
+        return f"{head}\n{tree_text(self.root) if self.root else self.untraced}"
+
+    def _repr_html_(self) -> str:
+        from judgegraph.runtime.display import trace_html
+
+        return trace_html(self)
+
+
+def trace_of(run: Run, sample: str, *, redact: bool = False) -> SampleTrace:
+    """The trace of one sample.
+
+    Args:
+        redact: texts that were judged or generated are replaced by their length, and names that the run was not set up
+            with by numbers.
+
+    Raises:
+        DataError: the run has no such sample; the run's folder or its ledger cannot be read.
+    """
+    for found in traces_of(run, [sample], redact=redact):
+        return found
+    raise DataError(f"the run has no sample {one_line(sample, 80)!r}{near(sample, (item.id for item in run.items))}")
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """For an error: which names are like it, else which there are; of very many only the first are looked at."""
+    known = list(dict.fromkeys(islice(names, LOOKED_AT)))
+    holding = [one for one in known if name and name.casefold() in one.casefold()]
+    like = difflib.get_close_matches(name, known, 3, 0.5) or holding[:3] or known[:3]
+    return f"; there are {', '.join(repr(one_line(one, 60)) for one in like)}" if like else ""
+
+
+def traces_of(run: Run, samples: Iterable[str], *, redact: bool = False) -> Iterator[SampleTrace]:
+    """The traces of some samples, in the order asked for; those that the run has not are left out.
+
+    The run's files are read once. Raises as `trace_of`.
+    """
+    wanted = dict.fromkeys(samples)
+    items = _items(run, wanted)
+    found, attempts = _journeys(run, items)
+    with closing(Kept(ledger_of(run))) as ledger:
+        agents, known = run.manifest.get("nodes") or {}, known_names(run.manifest) if redact else frozenset()
+        for sample in wanted:
+            if (item := items.get(sample)) is None:
+                continue
+            told = journey(found[sample]) if sample in found else None
+            root = tree(told, item, agents, ledger) if told is not None else None
+            if redact:
+                root = redacted_root(root, known, item) if root is not None else None
+                item = redacted_item(item, known)
+            yield SampleTrace(item, root, attempts[sample])
+
+
+def _items(run: Run, wanted: Collection[str]) -> dict[str, Item]:
+    """Those of some samples; of the others' lines only the beginning is read, which is far quicker."""
+    if run.folder is None:
+        return {item.id: item for item in run.items if item.id in wanted}
+    digests = {id_digest(name) for name in wanted}
+    found: dict[str, Item] = {}
+    with _opened(run.folder.path / ITEMS) as file:
+        for _, line in lines_of(file):
+            with suppress(DataError):
+                if id_of_line(line, "") in digests:
+                    item = item_of_line(line, "")
+                    found[item.id] = item  # the latest line of a sample stands
+    return found
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise DataError(f"{path.parent} is no run's folder: {path.name}: {error.strerror}") from None
+
+
+def _journeys(run: Run, items: Mapping[str, Item]) -> tuple[dict[str, bytes], Counter[str]]:
+    """Of each sample the line of the journey that its item came of, if that was recorded; and how many it has."""
+    found: dict[str, bytes] = {}
+    attempts: Counter[str] = Counter()
+    kept: set[str] = set()
+    for _, line in lines(spans_of(run)):
+        told = journey(line) if id_of(line) in items else None
+        if told is not None:
+            attempts[told.sample] += 1
+            if belongs(told, items[told.sample]) and (told.kept or told.sample not in kept):
+                found[told.sample] = line
+                kept |= {told.sample} if told.kept else set()
+    return found, attempts
+
+
+def spans_of(run: Run) -> Path | None:
+    """Where a run's spans lie; there may be no such file. None for a run in memory, which has none."""
+    return run.folder.path / SPANS if run.folder else None
+
+
+def ledger_of(run: Run) -> Path | None:
+    """The ledger that a run used, None if it was none that is a file."""
+    name: Any = run.manifest.get("ledger")
+    if not isinstance(name, str) or run.folder is None:
+        return None
+    return run.folder.path / name

@@ -1,0 +1,173 @@
+"""Recording: spans are begun and ended where things are done; without a recorder that costs one look at a variable."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from hashlib import blake2b
+from typing import Any, get_args
+
+from judgegraph.trace.span import Kind
+from judgegraph.types import Status
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=repr)
+LARGE = 1e18
+STATUSES = frozenset(get_args(Status))
+MOST = 64  # entries of one key that are named; of more only their number is kept
+
+NAMED = frozenset(  # of other keys, such as "notes" or one of yours, an entry's key may be a text
+    ("scores", "rectifications", "findings", "comparisons", "corrections", "branches", "aspects")
+)
+
+
+class Recorder:
+    """The spans of one journey, as they come; one for each sample that is judged.
+
+    A span is a list, as it will be written: [id, parent, kind, name, start, ms, status, about].
+    """
+
+    __slots__ = ("_bare", "_lock", "_zero", "copies", "sample", "spans", "started")
+
+    def __init__(
+        self, sample: str, name: str, *, bare: bool = False, copies: dict[int, tuple[Any, Any]] | None = None
+    ) -> None:
+        self.sample, self.started, self._zero = sample, time.time(), time.perf_counter()
+        self._bare = bare  # no message of an error, and no name that a model may have written
+        self.copies = copies if copies is not None else {}  # of graphs, as `trace.watched` makes them: one for a run
+        self._lock = threading.Lock()  # a plain function runs in a thread, and may ask from there
+        self.spans: list[list[Any]] = [[0, None, "graph", name, 0.0, 0.0, "ok", {}]]
+
+    def begin(self, kind: Kind, name: str, about: dict[str, Any], parent: int | None = None) -> list[Any]:
+        """A span that begins now, within the one that this task is in unless another is named."""
+        span = [0, within.get() if parent is None else parent, kind, name, 0.0, -1.0, "ok", about]
+        with self._lock:
+            span[0], span[4] = len(self.spans), round((time.perf_counter() - self._zero) * 1000, 3)
+            self.spans.append(span)
+        return span
+
+    def end(self, span: list[Any], status: str = "ok") -> None:
+        """It ends now."""
+        span[5] = round((time.perf_counter() - self._zero) * 1000 - span[4], 3)
+        span[6] = status
+
+    def line(self, status: str, *, kept: bool = True, item_ms: float | None = None) -> bytes:
+        """The journey ends: as one line of JSON. What is still open was cut off with it.
+
+        Args:
+            item_ms: of the item that came of it, by which the two are known to belong together.
+        """
+        if item_ms is not None:
+            self.spans[0][7]["item_ms"] = item_ms
+        for span in reversed(self.spans[1:]):  # what was done for another ends before it
+            if span[5] < 0:
+                self.end(span, status if status != "ok" else "skipped")
+        self.end(self.spans[0], status)
+        for span in self.spans if self._bare else ():
+            _strip(span[7])
+        told = {"id": self.sample, "t": round(self.started, 6), "spans": self.spans}
+        if not kept:
+            told["kept"] = False
+        try:
+            text = _ENCODER.encode(told)
+        except Exception:  # of something foreign that stands in a span: no run ends for that
+            text = _ENCODER.encode({**told, "spans": [[*span[:7], {}] for span in self.spans]})
+        return text.encode("utf-8", "replace") + b"\n"
+
+
+def _strip(about: dict[str, Any]) -> None:
+    about.pop("error", None)
+    if isinstance(writes := about.get("writes"), dict):
+        named = {key: entry for key, entry in writes.items() if isinstance(entry, list)}
+        about["writes"] = writes | {key: [pseudonym(name) for name in entry] for key, entry in named.items()}
+
+
+def pseudonym(key: str) -> str:
+    """Of an entry's key where no text is kept: it is found again by who has the key."""
+    return f"#{blake2b(key.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
+
+
+recorder: ContextVar[Recorder | None] = ContextVar("judgegraph_recorder", default=None)
+within: ContextVar[int] = ContextVar("judgegraph_within", default=0)
+tracer: ContextVar[Any] = ContextVar("judgegraph_tracer", default=None)  # a `runtime.tracer.Tracer`; None in a run
+traced: ContextVar[tuple[Recorder, int] | None] = ContextVar("judgegraph_traced", default=None)  # its `within`
+
+
+def recording() -> bool:
+    """Whether anybody records what is done here: a run, or who traces plain graphs."""
+    return recorder.get() is not None or _here() is not None
+
+
+def _here() -> tuple[Recorder, int] | None:
+    """The journey and the span that this is within, by who traces plain graphs."""
+    found = tracer.get()
+    here: tuple[Recorder, int] | None = found.here() if found is not None else None
+    return here
+
+
+@contextmanager
+def span(kind: Kind, name: str, about: dict[str, Any] | None = None) -> Generator[dict[str, Any]]:
+    """What is done within is a span, if anybody records; gives its `about`, to be filled."""
+    at, told = recorder.get(), about if about is not None else {}
+    if at is not None:
+        begun = at.begin(kind, name, told)
+        inner: Any = (within, within.set(begun[0]))
+    elif (here := _here()) is not None:
+        at, begun = here[0], here[0].begin(kind, name, told, here[1])
+        inner = (traced, traced.set((at, begun[0])))
+    else:
+        yield told
+        return
+    try:
+        yield told
+    except BaseException as error:
+        at.end(begun, failed(told, error))
+        raise
+    else:
+        at.end(begun, str(told.pop("status", "ok")))
+    finally:
+        inner[0].reset(inner[1])
+
+
+def failed(about: dict[str, Any], error: BaseException) -> str:
+    """The status of what raised; why it did goes to its `about`, in one short line."""
+    if isinstance(error, asyncio.CancelledError):
+        about["error"] = "it was cut off"
+        return "timeout"
+    status, why = None, type(error).__name__
+    with suppress(Exception):  # an error's text and its attributes may be code too
+        why = f"{why}: {error}".removesuffix(": ")
+        status = getattr(error, "status", None)
+    about["error"] = " ".join(why[:400].split())[:200]
+    return status if isinstance(status, str) and status in STATUSES else "agent_error"
+
+
+def sizes(state: Any) -> dict[str, int | None]:
+    """Key of a state -> how many entries stand there, None where it holds one value."""
+    if not isinstance(state, Mapping):
+        return {}
+    try:
+        return {str(k): len(v) if isinstance(v, dict | list | tuple) else None for k, v in state.items()}
+    except Exception:  # a value may be code too
+        return {}
+
+
+def written(update: Any) -> dict[str, Any]:
+    """Key that a node wrote -> its entries' keys where these are names, else how many, else the number; no text."""
+    try:
+        update = getattr(update, "update", None) if not isinstance(update, Mapping) else update
+        return {str(key): _entry(key, value) for key, value in update.items()} if isinstance(update, Mapping) else {}
+    except Exception:  # as in `sizes`
+        return {}
+
+
+def _entry(key: str, value: Any) -> Any:
+    if key in NAMED and isinstance(value, dict) and len(value) <= MOST:
+        return [str(key) for key in value]
+    if isinstance(value, dict | list | tuple):
+        return len(value)
+    return value if isinstance(value, bool | int | float) and abs(value) < LARGE else None  # nan is not either

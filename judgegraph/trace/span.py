@@ -1,0 +1,76 @@
+"""A span: one thing that was done for a sample, with its times; and a sample's whole way through a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+from judgegraph.types import Status
+
+Kind: TypeAlias = Literal["graph", "node", "agent", "model", "tool"]
+KINDS: tuple[Kind, ...] = ("graph", "node", "agent", "model", "tool")
+STATUSES = frozenset(get_args(Status))
+
+
+@dataclass(frozen=True)
+class Span:
+    """One thing that was done.
+
+    Attributes:
+        id: its number in the journey, from 0. parent: the number of what it was done for; None of the first.
+        name: of the graph, node, agent, judge or assistant.
+        start: milliseconds since the journey began. ms: milliseconds that it took.
+        status: "ok", or how it failed.
+        about: ids, counts and addresses, never a text that was judged or generated, but for the names of criteria and
+            aspects that a model may have written (a run with `redact` has digests of them). Of a node "reads" (key of
+            the state -> how many entries) and "writes" (key -> the entries' own keys, or how many, or a number); of a
+            model call "address" (hex, in the ledger), "prompt" ("NAME@DIGEST"), "form", "from" ("paid", "ledger" or
+            "joined"), "requests" (those sent), "prompt_tokens", "completion_tokens", "usd", "n", "repeat".
+    """
+
+    id: int
+    parent: int | None
+    kind: Kind
+    name: str
+    start: float
+    ms: float
+    status: Status = "ok"
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_row(cls, row: Any) -> Span:
+        """From a line's list; an error of somebody else's may have brought a status of its own, which is "agent_error".
+
+        Raises:
+            ValueError: it is none.
+        """
+        number, parent, kind, name, start, ms, status, about = row
+        if kind not in KINDS or not isinstance(number, int) or not isinstance(about, dict):
+            raise ValueError(f"no span: {row!r:.80}")
+        known = cast(Status, status) if status in STATUSES else "agent_error"
+        return cls(number, parent, cast(Kind, kind), str(name), float(start), float(ms), known, about)
+
+
+@dataclass(frozen=True)
+class Journey:
+    """One sample's way through a graph.
+
+    Attributes:
+        sample: its id. started: seconds since 1970. kept: False where what came of it was not, as of a retry that
+            failed. spans: the graph's own first, then in the order in which they began.
+    """
+
+    sample: str
+    started: float
+    spans: tuple[Span, ...]
+    kept: bool = True
+
+    def place(self, span: Span) -> str:
+        """The nodes that a span stands in, such as "weigh/judge", its own included; "" outside of all nodes."""
+        names = []
+        at: Span | None = span
+        while at is not None:
+            names += [at.name] if at.kind == "node" else []
+            at = self.spans[at.parent] if at.parent is not None else None
+        return "/".join(reversed(names))

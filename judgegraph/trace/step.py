@@ -1,0 +1,65 @@
+"""A step: a span with what it wrote and what was said, as every view shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from judgegraph.trace.html import Shown, framed
+from judgegraph.trace.span import Kind
+from judgegraph.types import Score, Status
+
+
+@dataclass(frozen=True)
+class Step(Shown):
+    """One thing that was done, with all that was done for it.
+
+    Attributes:
+        kind, name, start, ms, status, about: as of a `Span`; `about` has "place" too, the nodes that it stands in.
+        scores: those that a node or an agent wrote, as they stand in the item.
+        messages: (role, text) of what a model was asked; empty where the ledger does not hold it. replies: its answers.
+        steps: what was done for it, in the order in which it began.
+    """
+
+    kind: Kind
+    name: str
+    start: float
+    ms: float
+    status: Status = "ok"
+    about: Mapping[str, Any] = field(default_factory=dict)
+    scores: tuple[Score, ...] = ()
+    messages: tuple[tuple[str, str], ...] = ()
+    replies: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def walk(self) -> Iterator[Step]:
+        """Itself and all below it, each before its own."""
+        yield self
+        for step in self.steps:
+            yield from step.walk()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values, with all below it; what is empty is left out."""
+        told: dict[str, Any] = {"kind": self.kind, "name": self.name, "start": self.start, "ms": self.ms}
+        told |= {"status": self.status, "about": dict(self.about)}
+        if self.scores:
+            told["scores"] = [score.model_dump(mode="json", exclude_defaults=True) for score in self.scores]
+        if self.messages:
+            told["messages"] = [{"role": role, "text": text} for role, text in self.messages]
+        if self.replies:
+            told["replies"] = list(self.replies)
+        if self.steps:
+            told["steps"] = [step.to_dict() for step in self.steps]
+        return told
+
+    def __str__(self) -> str:
+        """Its tree as plain text; the first lines of each text."""
+        from judgegraph.trace.tree import tree_text  # and rich, which a run goes without
+
+        return tree_text(self)
+
+    def _repr_html_(self) -> str:
+        from judgegraph.trace.step_html import step_html
+
+        return framed(step_html(self))

@@ -1,0 +1,207 @@
+"""A report in Chromium: nothing in it acts, everything can be reached, and it is quickly there."""
+
+import base64
+import json
+import time
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from report_runs import hostile_run, scored_run
+
+import judgegraph as jg
+from judgegraph.cli import main
+from judgegraph.graphs import fennec, sageval
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+ROOT = Path(__file__).resolve().parents[2]
+LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
+MARKERS = "[window.__ran, window.pwned, window.__pwned, window.xss].every(x => x === undefined)"
+
+
+def corpus_run(shared: Path, folder: Path) -> jg.Run:
+    """The hostile corpus, judged by the embedded judge; rows that are no samples are rejected."""
+    lines = []
+    for line in (shared / "hostile/inputs.jsonl").read_text().splitlines():
+        sample = json.loads(line)["sample"]
+        for one in sample if isinstance(sample, list) else [sample]:
+            raw = one.get("__raw_line_base64__")
+            lines.append(base64.b64decode(raw) if raw else json.dumps(one).encode())
+    (folder / "hostile.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    done = CliRunner().invoke(
+        main, ["run", "sageval", str(folder / "hostile.jsonl"), "-o", str(folder / "run"), "-c", "summary"]
+    )
+    assert done.exit_code == 0, done.output
+    return jg.Run.load(folder / "run")
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("attacked")
+    return jg.write_report(hostile_run(folder / "run"), folder / "run.html", most=5)
+
+
+@pytest.fixture(scope="module")
+def corpus(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    return jg.write_report(corpus_run(shared, folder), folder / "run.html", most=5)
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("forms")
+    samples = list(jg.load(ROOT / "examples/forms.jsonl"))[:6]
+    return jg.write_report(
+        jg.evaluate(sageval(criteria="forms"), samples, out=folder / "run"), folder / "run.html", most=2
+    )
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pairs")
+    samples = list(jg.load(ROOT / "examples/pairs.jsonl"))[:3]
+    return jg.write_report(jg.evaluate(fennec(), samples, out=folder / "run"), folder / "run.html", most=1)
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("labelled")
+    return jg.write_report(scored_run(folder / "run", 30), folder / "run.html", most=2)
+
+
+@pytest.fixture
+def report(request: pytest.FixtureRequest) -> Path:
+    return request.getfixturevalue(request.param)
+
+
+ATTACKED = pytest.mark.parametrize("report", ["attacked", "corpus"], indirect=True)
+ALL = pytest.mark.parametrize("report", ["forms", "pairs", "labelled", "attacked", "corpus"], indirect=True)
+
+
+@ATTACKED
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
+def test_nothing_in_it_acts(report: Path, width: int, dark: bool, visit):
+    title = report.read_text().split("<title>")[1].split("</title>")[0]
+    with visit(report, width, dark) as seen:
+        seen.open_all()
+        seen.page.mouse.wheel(0, 20_000)
+        for _ in range(40):
+            seen.page.keyboard.press("Tab")
+        seen.page.wait_for_timeout(300)
+        assert seen.requests == [report.as_uri()]
+        assert seen.did == []
+        assert seen.page.evaluate(MARKERS)
+        assert seen.page.evaluate("document.scripts.length") == 0
+        assert seen.page.evaluate("document.title") == seen.page.evaluate("t => new DOMParser()"
+            ".parseFromString(t, 'text/html').body.textContent", title)  # fmt: skip
+        assert seen.page.url == report.as_uri()
+
+
+GOT_IN = """() => {
+    const script = document.createElement('script'); script.textContent = 'window.__ran = 1';
+    const image = document.createElement('img'); image.src = 'http://127.0.0.1:9/x';
+    document.body.append(script, image);
+    document.body.insertAdjacentHTML('beforeend', '<b onclick="window.__ran=1" id=zz>x</b>');
+    document.getElementById('zz').click() }"""
+
+
+def test_a_script_that_got_in_would_not_run(attacked: Path, visit):
+    """The policy is the second line: what our escaping let through could still do nothing."""
+    with visit(attacked) as seen:
+        seen.page.evaluate(GOT_IN)
+        seen.page.wait_for_timeout(200)
+        assert seen.page.evaluate(MARKERS)
+        assert seen.blocked == ["http://127.0.0.1:9/x: csp"]
+        assert any("Content Security Policy" in line for line in seen.did)
+
+
+@ALL
+@pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
+def test_the_page_never_scrolls_sideways(report: Path, width: int, dark: bool, visit):
+    with visit(report, width, dark) as seen:
+        for opened in (False, True):
+            if opened:
+                seen.open_all()
+            wide, window = seen.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert wide <= window
+
+
+@ALL
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_serious(report: Path, dark: bool, visit):
+    axe = (files("axe_playwright_python") / "axe.min.js").read_text()
+    with visit(report, dark=dark, bypass_csp=True) as seen:
+        seen.page.evaluate(axe)
+        for opened in (False, True):
+            if opened:
+                seen.open_all()
+            found = seen.page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+            serious = [
+                (rule["id"], rule["help"], [node["html"][:200] for node in rule["nodes"][:3]])
+                for rule in found["violations"]
+                if rule["impact"] in ("serious", "critical")
+            ]
+            assert serious == []
+
+
+def test_every_fold_opens_by_keyboard(forms: Path, visit):
+    with visit(forms) as seen:
+        folds = seen.page.query_selector_all("summary")
+        assert len(folds) > 40
+        for fold in folds:  # outer ones stand before their inner ones
+            fold.focus()
+            seen.page.keyboard.press("Enter")
+        assert seen.page.evaluate("[...document.querySelectorAll('details')].every(one => one.open)")
+
+
+def test_the_keyboard_reaches_the_content_first_and_wide_tables(labelled: Path, visit):
+    with visit(labelled, 390) as seen:
+        seen.page.keyboard.press("Tab")
+        assert seen.page.evaluate("document.activeElement.getAttribute('href')") == "#main"
+        seen.page.keyboard.press("Enter")
+        assert seen.page.evaluate("location.hash") == "#main"
+        wide = seen.page.evaluate("[...document.querySelectorAll('.scroll')].every(x => x.tabIndex === 0)")
+        assert wide
+
+
+def test_a_reason_is_three_clicks_away(labelled: Path, visit):
+    with visit(labelled) as seen:
+        page = seen.page
+        page.get_by_role("link", name="Samples", exact=True).click()
+        page.locator("details.group > summary").first.click()
+        sample = page.locator("details.group[open] details.sample").first
+        assert not sample.locator("ul").is_visible()
+        sample.locator("summary").click()
+        assert sample.locator("ul").is_visible()
+        assert "Accuracy" in sample.inner_text()
+
+
+@ALL
+def test_it_prints(report: Path, visit):
+    with visit(report, dark=True) as seen:
+        assert seen.page.pdf().startswith(b"%PDF")
+        seen.page.emulate_media(media="print")
+        ground = seen.page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        assert ground == "rgb(255, 255, 255)"
+
+
+@pytest.mark.timeout(300)
+def test_a_thousand_samples_are_quickly_there(tmp_path: Path, visit, capsys: pytest.CaptureFixture[str]):
+    run = scored_run(tmp_path / "run", 1000)
+    start = time.perf_counter()
+    path = jg.write_report(run, tmp_path / "run.html")
+    built = time.perf_counter() - start
+    with visit(path) as seen:
+        times = seen.page.evaluate(
+            """() => ({ready: performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd,
+            paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null})"""
+        )
+    size = path.stat().st_size
+    with capsys.disabled():
+        print(
+            f"\n1,000 samples: {size:,} bytes, built in {built:.1f} s, painted {times['paint']} ms, {times['ready']} ms"
+        )
+    assert size < 3_000_000
+    assert built < 15  # 5 s on a machine of its own
+    assert times["ready"] < 3_000

@@ -1,0 +1,140 @@
+"""Steps as a tree of text: what stands in it, what is cut, and that nothing in it drives a terminal."""
+
+import pytest
+from rich.cells import cell_len
+
+from judgegraph.trace.bars import bars, likeliest
+from judgegraph.trace.step import Step
+from judgegraph.trace.tree import Look, excerpt, milliseconds, money, tree_text
+from judgegraph.types import Scale
+
+FIVE = Scale(low=1, high=5)
+CALL = {
+    "prompt": "evaluate@b0ec41a0", "form": "ratings", "n": 2, "repeat": 1, "requests": 3, "from": "paid",
+    "prompt_tokens": 1234, "completion_tokens": 56, "usd": 0.0012,
+}  # fmt: skip
+MODEL = Step("model", "m", 1.0, 90.0, "ok", CALL, messages=(("user", "Is it good?"),), replies=("Yes.", "No."))
+AGENT = Step("agent", "Evaluator", 0.5, 95.0, "ok", {"judge": "m", "prompt": "evaluate@b0ec41a0"}, steps=(MODEL,))
+NODE = Step("node", "evaluate", 0.5, 95.0, "ok", {
+    "reads": {"sample": None, "scores": 8}, "writes": {"scores": ["a", "b"], "notes": 1, "overall": 2.5},
+}, steps=(AGENT,))  # fmt: skip
+TOOL = Step("tool", "rouge-l", 96.0, 3000.0, "skipped", {"value": 0.33333})
+BROKEN = Step("node", "rectify", 96.0, 0.2, "agent_error", {"error": "ValueError: no"})
+ROOT = Step("graph", "sageval", 0.0, 3100.0, steps=(NODE, TOOL, BROKEN))
+WHOLE = """\
+graph sageval  3.10 s
+├── node evaluate  95 ms
+│   read: sample, scores(8)  wrote: scores(2), notes(1), overall = 2.5
+│   └── agent Evaluator  95 ms  judge m  prompt evaluate@b0ec41a0
+│       └── model m  90 ms  paid  2 retries  1,234+56 tokens  $0.0012
+│           evaluate@b0ec41a0  form ratings  2 choices  repeat 1
+│           user: Is it good?
+│           reply: Yes.
+│           reply: No.
+├── tool rouge-l  3.00 s  0.3333  skipped
+└── node rectify  0.2 ms  agent_error
+    ValueError: no"""
+
+
+def test_a_tree_says_what_was_done():
+    assert tree_text(ROOT, 80) == WHOLE
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_tree_keeps_to_its_width_and_loses_nothing(width):
+    told = tree_text(ROOT, width)
+    assert max(cell_len(line) for line in told.splitlines()) <= width
+    assert [word for word in ("1,234+56", "ratings", "ValueError:", "overall") if word not in told] == []
+
+
+@pytest.mark.parametrize("source", ["ledger", "joined"])
+def test_what_was_not_paid_for_says_from_where_it_came(source):
+    step = Step("model", "m", 0, 1, "ok", {"from": source, "prompt_tokens": 1, "completion_tokens": 2, "usd": None})
+    assert source in tree_text(step)
+    assert "price unknown" in tree_text(step)
+
+
+BAD = "a\x1b[2J\x9b31m\r\x08\x7f\u202eb[bold]c[/bold]\ud800"
+
+
+def test_nothing_in_a_tree_drives_a_terminal_or_is_taken_for_markup():
+    about = {
+        "error": BAD,
+        "judge": BAD,
+        "prompt": BAD,
+        "reader": BAD,
+        "form": BAD,
+        "reads": {BAD: 1},
+        "writes": {BAD: [BAD]},
+    }
+    for kind in ("graph", "node", "agent", "model", "tool"):
+        step = Step(
+            kind, BAD, 0, 1, "agent_error", about | {"value": BAD, "from": BAD}, messages=((BAD, BAD),), replies=(BAD,)
+        )
+        told = tree_text(Step("graph", "g", 0, 1, steps=(step,)), 200)
+        assert not [c for c in told if c != "\n" and not c.isprintable()]
+        assert "[bold]c[/bold]" in told
+
+
+def test_long_texts_are_cut_with_their_length_and_shown_whole_on_demand():
+    text = "\n".join(f"line {n} of a long text" for n in range(100))
+    assert excerpt(text) == "\n".join(f"line {n} of a long text" for n in range(4)) + f"… ({len(text):,} characters)"
+    assert excerpt(text, Look(full=True)) == text
+    assert excerpt(text, Look(plain=True)).endswith(f"... ({len(text):,} characters)")
+    assert excerpt("x" * 5000) == "x" * 320 + "… (5,000 characters)"
+    assert excerpt("short") == "short"
+    assert excerpt("a\n\n\nb") == "a\nb"
+    assert excerpt("a\tb\r\nc", Look(full=True)) == "a   b\nc"
+
+
+BARS = [
+    ({"4": 0.5, "5": 0.5}, FIVE, "▁▁▁▅▅", "___=="),
+    ({"4": 1.0}, FIVE, "▁▁▁█▁", "___#_"),
+    ({"good": 1.0}, Scale(labels=("bad", "good")), "▁█", "_#"),
+    ({"3.5": 0.2, "1": 0.8}, None, "▇▂", "*."),
+    ({"x": 0.2, "y": 0.8}, None, "▂▇", ".*"),
+    ({}, FIVE, "", ""),
+    ({"1": 0.0}, FIVE, "", ""),
+]
+
+
+@pytest.mark.parametrize(("shares", "scale", "blocks", "letters"), BARS, ids=range(len(BARS)))
+def test_a_distribution_is_a_bar_for_each_point_in_order(shares, scale, blocks, letters):
+    assert bars(shares, scale) == blocks
+    assert bars(shares, scale, plain=True) == letters
+
+
+def test_many_points_share_bars():
+    wide = Scale(low=1, high=100)
+    assert bars({"100": 1.0}, wide) == "▁" * 19 + "█"
+    assert bars({str(n): 0.01 for n in range(1, 101)}, wide) == "▁" * 20
+
+
+def test_the_likeliest_points_are_told_in_percent():
+    assert likeliest({"3": 0.2, "4": 0.7, "5": 0.1}) == "4: 70 %, 3: 20 %"
+    assert likeliest({"4": 1.0, "5": 0.001}) == "4: 100 %"
+    assert likeliest({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"),
+    [(0, "0.0 ms"), (0.44, "0.4 ms"), (9.96, "10 ms"), (999, "999 ms"), (999.6, "1.00 s"), (119_400, "119.40 s"),
+     (119_600, "2 min 0 s"), (192_000, "3 min 12 s")],
+)  # fmt: skip
+def test_times_are_told_in_units_that_can_be_read(ms, said):
+    assert milliseconds(ms) == said
+
+
+@pytest.mark.parametrize(
+    ("usd", "said"), [(0, "$0.0000"), (0.00123, "$0.0012"), (1234.5, "$1,234.50"), (None, "price unknown")]
+)
+def test_money_is_told_in_dollars(usd, said):
+    assert money(usd) == said
+
+
+def test_a_step_as_json_has_all_below_it():
+    told = ROOT.to_dict()
+    assert told["steps"][0]["steps"][0]["steps"][0]["messages"] == [{"role": "user", "text": "Is it good?"}]
+    assert told["steps"][0]["steps"][0]["steps"][0]["replies"] == ["Yes.", "No."]
+    assert "steps" not in told["steps"][1]
+    assert [step.name for step in ROOT.walk()] == ["sageval", "evaluate", "Evaluator", "m", "rouge-l", "rectify"]

@@ -1,0 +1,155 @@
+"""A recorded graph is the graph: what nodes do, raise and send on is as it was, and each is told as what it was."""
+
+import asyncio
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.runnables import Runnable
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+from typing_extensions import TypedDict
+
+import judgegraph as jg
+from judgegraph.trace.file import SPANS, journeys
+from judgegraph.trace.span import Journey
+
+SAMPLE = jg.Sample(id="s1", output="A short and clear text about nothing much.")
+
+
+class State(TypedDict, total=False):
+    sample: Any
+    log: Any
+
+
+def graph(*nodes: tuple[str, Any]) -> StateGraph:
+    """One node after the other."""
+    made = StateGraph(State)
+    for name, node in nodes:
+        made.add_node(name, node)
+    made.add_edge(START, nodes[0][0])
+    for (one, _), (other, _) in pairwise(nodes):
+        made.add_edge(one, other)
+    made.add_edge(nodes[-1][0], END)
+    return made
+
+
+def run(compiled: Any, out: Path, **settings: Any) -> tuple[Any, Journey | None]:
+    """The item, and its journey."""
+    done = jg.evaluate(compiled, [SAMPLE], out=out, **settings)
+    (item,) = done.items
+    return item, next(journeys(out / SPANS), None)
+
+
+async def same(state: State) -> State:
+    return {"log": 1}
+
+
+async def slow(state: State) -> State:
+    await asyncio.sleep(0.3)
+    return {"log": 1}
+
+
+def test_a_graph_that_was_changed_since_is_run_as_it_is_now(tmp_path: Path):
+    compiled = graph(("slow", slow)).compile()
+    assert run(compiled, tmp_path / "a")[0].status == "ok"
+    compiled.step_timeout = 0.05
+    assert run(compiled, tmp_path / "b")[0].status == run(compiled, tmp_path / "c", trace=False)[0].status == "timeout"
+
+
+def test_a_command_to_the_graph_around_is_no_failure(tmp_path: Path):
+    async def leave(state: State) -> Command:
+        return Command(graph=Command.PARENT, goto="after", update={"log": "a secret text"})
+
+    inner = graph(("leave", leave)).compile()
+    outer = StateGraph(State)
+    outer.add_node("inner", inner, destinations=("after",))
+    outer.add_node("after", same)
+    outer.add_edge(START, "inner")
+    outer.add_edge("after", END)
+    item, journey = run(outer.compile(), tmp_path / "run")
+    assert item.status == "ok"
+    assert journey is not None
+    assert {span.status for span in journey.spans} == {"ok"}
+    assert "secret" not in (tmp_path / "run" / SPANS).read_text()
+
+
+def test_a_run_within_a_node_has_spans_of_its_own(tmp_path: Path):
+    async def judges(state: State) -> State:
+        from judgegraph.graphs import llm_score
+
+        inside = await jg.aevaluate(llm_score(criteria="summary"), [state["sample"]])
+        return {"log": len(list(inside.items))}
+
+    item, journey = run(graph(("judges", judges)).compile(), tmp_path / "run")
+    assert item.other == {"log": 1}
+    assert journey is not None
+    assert [(span.kind, span.name) for span in journey.spans] == [("graph", "LangGraph"), ("node", "judges")]
+
+
+class Counting(Runnable[Any, Any]):
+    """Of a user's own, with an attribute that something of ours has too."""
+
+    def __init__(self) -> None:
+        self.runs: Any = self
+        self.count = 0
+
+    def invoke(self, input: Any, config: Any = None, **more: Any) -> Any:
+        self.count += 1
+        return {"log": self.count}
+
+
+def test_what_a_user_can_run_is_run_itself(tmp_path: Path):
+    counting = Counting()
+    item, journey = run(graph(("count", counting)).compile(), tmp_path / "run")
+    assert (item.other, counting.count) == ({"log": 1}, 1)
+    assert journey is not None
+    assert journey.spans[1].name == "count"
+
+
+class Loud(list):
+    def __len__(self) -> int:
+        raise RuntimeError("no length")
+
+
+class Odd(Exception):
+    @property
+    def status(self) -> str:
+        raise RuntimeError("no status")
+
+
+ODD: dict[str, Any] = {"loud": Loud, "huge": lambda: 10**5000, "nan": lambda: float("nan"), "object": object}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_what_a_node_writes_cannot_stop_the_recording(tmp_path: Path, kind: str):
+    async def write(state: State) -> State:
+        return {"log": ODD[kind]()}
+
+    ends = []
+    for trace in (True, False):
+        out = tmp_path / str(trace)
+        ends.append(jg.evaluate(graph(("write", write), ("read", same)).compile(), [SAMPLE], out=out, trace=trace))
+    assert [run.manifest["state"] for run in ends] == ["finished", "finished"]
+    traced, plain = ([item.status for item in run.items] for run in ends)
+    assert traced == plain
+    assert next(journeys(tmp_path / "True" / SPANS)).spans[1].status == "ok"
+
+
+def test_what_a_node_raises_arrives_as_it_was(tmp_path: Path):
+    async def fail(state: State) -> State:
+        raise Odd("odd")
+
+    traced, journey = run(graph(("fail", fail)).compile(), tmp_path / "a")
+    plain, none = run(graph(("fail", fail)).compile(), tmp_path / "b", trace=False)
+    assert (traced.status, traced.reason) == (plain.status, plain.reason)
+    assert none is None
+    assert journey is not None
+    assert journey.spans[1].about["error"] == "Odd: odd"
+
+
+def test_nodes_with_odd_names_are_recorded(tmp_path: Path):
+    _, journey = run(graph(("__x", same), ("y", same)).compile(), tmp_path / "run")
+    assert journey is not None
+    assert [span.name for span in journey.spans[1:]] == ["__x", "y"]
