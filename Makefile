@@ -24,7 +24,8 @@ test:                            ## the fast suite
 
 long:                            ## tests over a minute
 	$(PY) -m pytest -n 2 -m "long and sampled"
-	$(PY) -m pytest -n 2 -m "long and not sampled" $(ALONE:%=--ignore=%)
+	$(PY) -m pytest -n 2 -m "long and not sampled and not browser" $(ALONE:%=--ignore=%)
+	$(PY) -m pytest -m browser
 	$(PY) -m pytest -m "long and not sampled" $(ALONE)
 
 soak:                            ## a run killed a hundred times: many minutes

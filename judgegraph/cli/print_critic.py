@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 from rich.table import Table
@@ -123,7 +124,10 @@ def _cost(console: Console, critic: CriticOf) -> None:
         whose = f" over {' and '.join(critic.together)} together" if critic.together else ""
         console.print(plain(f"cost of the critic{whose}: {_amounts(critic.cost)}"))
         if critic.cost.found:
-            said = f"{critic.cost.found} of these calls were not paid for here; they count as the others do"
+            said = (
+                f"{critic.cost.found:,} of these calls were not paid for here, but count as the others do: it is what"
+            )
+            said += f" all would cost; paid here: {_amounts(replace(critic.cost.spent, share=None))}"
             console.print(plain(f"  {said}"))
     points = critic.per_point()
     for name, mean in critic.means.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from judgegraph.calls.node_bill import NodeBill
@@ -36,6 +36,18 @@ class Cost:
         """What one of so many points came to."""
         amounts = {name: getattr(self, name) for name in ("calls", "prompt_tokens", "completion_tokens", "usd")}
         return {name: None if amount is None else amount / points for name, amount in amounts.items()}
+
+    @property
+    def spent(self) -> Cost:
+        """What was paid here alone, without what the found calls would have cost."""
+        part = 1 - self.found / self.calls if self.calls else 0.0
+        prompt, completion, usd = (
+            None if amount is None else amount * part
+            for amount in (self.prompt_tokens, self.completion_tokens, self.usd)
+        )
+        return replace(
+            self, calls=self.calls - self.found, found=0, prompt_tokens=prompt, completion_tokens=completion, usd=usd
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""

@@ -34,14 +34,19 @@ def money(usd: float | None) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """3.00 as 3, 3.256 as 3.26; "" for None."""
+    """3.00 as 3, 3.5 as 3.50, 3.256 as 3.26; "" for None."""
     if value is None:
         return ""
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    whole, _, part = f"{value:.{digits}f}".partition(".")
+    part = part.rstrip("0")
+    return f"{whole}.{part:0<2}" if part else whole
 
 
 def share(part: float) -> str:
-    """0.984 as 98 %; what is not all is never said to be."""
+    """0.984 as 98 %; what is not all is never said to be, nor is a little said to be nothing."""
     percent = 100 * part
-    return f"{percent:.0f} %" if percent in (0, 100) or 0.5 <= percent < 99.5 else f"{percent:.2f} %"
+    if percent in (0, 100) or 0.5 < percent < 99.5:
+        return f"{percent:.0f} %"
+    if 0 < percent < 0.01:
+        return "<0.01 %"
+    return ">99.99 %" if 99.99 < percent < 100 else f"{percent:.2f} %"

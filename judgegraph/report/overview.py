@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from judgegraph.report.amounts import count, counted, number
 from judgegraph.report.blocks import Block, Grid, Para, Section
 from judgegraph.report.visible import line
 from judgegraph.runtime.line import Line
+from judgegraph.runtime.node_times import node_times, within
+from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary
 
 ROWS = 40  # criteria
@@ -41,8 +42,8 @@ def _scores(summary: Summary, lines: list[Line]) -> Grid:
     rows = []
     for name, x in zip(names, lines, strict=True):
         draft = summary.lines.get(x.draft) if x.draft else None
-        rows.append((name, "labels" if x.labels else str(x.scale or ""), f"{x.n_ok:,}/{x.n:,}", _mean(draft), _mean(x),
-                     _bounds(x), number(x.sd), _moves(x)))  # fmt: skip
+        rows.append((name, "labels" if x.labels else str(x.scale or ""), f"{x.n_ok:,}/{x.n:,}",
+                     *_means(x, draft), _bounds(x), number(x.sd), _moves(x)))  # fmt: skip
     head = ("Criterion", "Scale", "Read", "Draft", "Final", "If the missing were lowest, highest", "SD", "Critic")
     keep = [i for i in range(len(head)) if i < 3 or any(row[i] for row in rows)]
     right = frozenset(at for at, i in enumerate(keep) if i in (2, 3, 4, 5, 6))
@@ -64,9 +65,16 @@ def _names(lines: list[Line]) -> list[str]:
     ]
 
 
-def _mean(x: Line | None) -> str:
-    if x is None:
-        return ""
+def _means(x: Line, draft: Line | None) -> tuple[str, str]:
+    """Draft and final: means of the same samples, those in which both could be read."""
+    if draft is None:
+        return "", _mean(x)
+    if x.paired and (x.paired < x.values or x.paired < draft.values):
+        return f"{x.before:.2f} (n {x.paired:,})", f"{x.after:.2f} (n {x.paired:,})"
+    return _mean(draft), _mean(x)
+
+
+def _mean(x: Line) -> str:
     if x.labels:
         ((label, n),) = x.labels.most_common(1)
         return f"{line(label, 40)} ({n:,})"
@@ -85,30 +93,37 @@ def _moves(x: Line) -> str:
     return ", ".join(said) or (f"kept {x.reviewed:,}" if x.reviewed else "")
 
 
-def facts(manifest: Mapping[str, Any], summary: Summary, rejected: int) -> list[tuple[str, str]]:
-    """(name, value): what stands at the top of the page."""
-    from judgegraph.report.amounts import money, share
+def facts(run: Run, summary: Summary, rejected: int) -> list[tuple[str, str]]:
+    """(name, value): what stands at the top of the page; a run that is not finished is never told as a whole one."""
+    from judgegraph.report.amounts import share
     from judgegraph.runtime.coverage import coverage
 
-    spent, calls = manifest.get("spent") or {}, manifest.get("calls") or {}
+    state = str(run.manifest.get("state") or "finished")
+    ended = " that came to an end" if state != "finished" else ""
     part, of = coverage(summary, rejected)
-    found = [("Samples", f"{summary.judged:,} judged of {summary.samples.total():,}")]
+    found = [("State", f"unfinished ({line(state, 40)})")] if ended else []
+    found.append(("Samples", f"{summary.judged:,} judged of {summary.samples.total():,}{ended}"))
     failed = summary.samples.total() - summary.samples["ok"]
     found += [("Failed", counted(failed, "sample"))] if failed else []
     found += [("Rejected", f"{counted(rejected, 'row')} of the data")] if rejected else []
-    found.append(("Coverage", f"{share(part)} of {line(of, 80)}" if part < 1 else "100 %"))
-    found.append(("Cost", _cost(spent, money)))
-    found.append(("Model calls", f"{count(spent.get('calls'))} paid{_reused(calls)}"))
-    found.append(("Tokens", f"{count(spent.get('prompt_tokens'))} in, {count(spent.get('completion_tokens'))} out"))
-    return found
+    covered = f"{share(part)} of {line(of, 80)}" if part < 1 else "100 %"
+    found.append(("Coverage", f"{covered}, of those{ended}" if ended else covered))
+    return [*found, *_bill(run, state)]
 
 
-def _cost(spent: Mapping[str, Any], money: Any) -> str:
-    unpriced = spent.get("unpriced") or 0
-    return f"{money(spent.get('usd') or 0.0)}" + (f", {count(unpriced)} calls without a price" if unpriced else "")
+def _bill(run: Run, state: str) -> Iterator[tuple[str, str]]:
+    """What it cost; the manifest of a run under way, or killed, is of its beginning: its spans know more."""
+    from judgegraph.report.amounts import money
 
-
-def _reused(calls: Mapping[str, Any]) -> str:
-    ledger = calls.get("ledger") or {}
-    hits = (ledger.get("hits") or 0) + (ledger.get("joined") or 0)
-    return f", {count(hits)} from the ledger" if hits else ""
+    spent, ledger = run.manifest.get("spent") or {}, (run.manifest.get("calls") or {}).get("ledger") or {}
+    told = {key: spent.get(key) or 0 for key in ("usd", "unpriced", "calls", "prompt_tokens", "completion_tokens")}
+    told["found"] = (ledger.get("hits") or 0) + (ledger.get("joined") or 0)
+    least = "at least " if state == "running" else ""
+    if least:
+        met = within(node_times(run), "")
+        told = {key: max(told[key], getattr(met, {"calls": "paid"}.get(key, key))) for key in told}
+    unpriced = f", {count(told['unpriced'])} calls without a price" if told["unpriced"] else ""
+    reused = f", {count(told['found'])} from the ledger" if told["found"] else ""
+    yield "Cost", f"{least}{money(told['usd'])}{unpriced}"
+    yield "Model calls", f"{least}{count(told['calls'])} paid{reused}"
+    yield "Tokens", f"{least}{count(told['prompt_tokens'])} in, {count(told['completion_tokens'])} out"

@@ -11,59 +11,71 @@ from judgegraph.report.amounts import time
 from judgegraph.report.blocks import Section
 from judgegraph.report.graph_part import graph_part
 from judgegraph.report.overview import facts, overview
+from judgegraph.report.redacted_run import two_levels
 from judgegraph.report.samples.detail import Detail
 from judgegraph.report.samples.fitted import least, short, size, whole
 from judgegraph.report.samples.groups import common_scale, grouped
 from judgegraph.report.samples.lists import Listing, listings
 from judgegraph.report.samples.sample import view_of
-from judgegraph.report.sections import all_sections, tally_of
+from judgegraph.report.sections import SECTIONS, Tally, failures, notes, suggestions, tally_of
 from judgegraph.report.templates import Templates
 from judgegraph.runtime.folder import REJECTED
 from judgegraph.runtime.item import Item
+from judgegraph.runtime.known_names import Names
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.traces import SampleTrace, traces_of
 
 MOST_BYTES = 2_900_000
+SHOWING = (suggestions, failures, notes)  # sections that show texts
 LEAST_WHOLE, MOST_WHOLE = 0.35, 0.8  # of what is left beside the sections, for the samples of the lists
 
 
 def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> str:
     """The whole page as text."""
     templates = Templates()
-    tally, rejected = tally_of(run), _rejected(run)
+    counted, texts, names = two_levels(run) if redact else (run, run, None)
+    tally, rejected = tally_of(counted), _rejected(run)
     summary = tally.summary
-    parts = [overview(summary), graph_part(run)]
-    parts += all_sections(run, tally)
+    parts = [overview(summary), graph_part(run), *_sections(counted, tally, texts)]
     last = about(run.manifest, rejected)
     sections = templates.sections(parts)
     end = templates.sections([last])
-    head = templates.head(_head(run, redact), facts(run.manifest, summary, len(rejected)), _anchors([*parts, last]))
+    head = templates.head(_head(run, redact), facts(run, summary, len(rejected)), _anchors([*parts, last]))
     room = most_bytes - size([head, *sections, *end]) - 20_000
-    lists = listings(run, most)
+    lists = listings(texts, most)
     scale = common_scale(x.scale for x in summary.lines.values() if x.stage == "final")
-    groups = grouped(run.items, summary.samples.total(), scale)
+    groups = grouped(texts.items, summary.samples.total(), scale)
     folder, places = _folder(run), dict[str, int]()
 
     def write(item: Item, level: Detail) -> str:
         return templates.short(view_of(item, level, folder), places.get(item.id))
 
     share = min(MOST_WHOLE * room, max(LEAST_WHOLE * room, room - least(groups, write)))
-    listed, detail = _whole(run, lists, templates, redact, int(share))
+    listed, detail = _whole(run, lists, templates, names, int(share))
     places |= {name: number for number, name in enumerate(listed)}
     shown = short(groups, write, room - size(list(listed.values())))
     samples = templates.samples(lists, listed, places, shown, detail)
     return "".join([head, *sections, samples, *end, templates.foot()])
 
 
+def _sections(counted: Run, tally: Tally, texts: Run) -> Iterator[Section]:
+    """Numbers from the one run, and from the other what shows texts."""
+    shown = tally if texts is counted else tally_of(texts)
+    for section in SECTIONS:
+        run, told = (texts, shown) if section in SHOWING else (counted, tally)
+        if (found := section(run, told)) is not None:
+            yield found
+
+
 def _whole(
-    run: Run, lists: list[Listing], templates: Templates, redact: bool, room: int
+    run: Run, lists: list[Listing], templates: Templates, names: Names | None, room: int
 ) -> tuple[dict[str, str], Detail]:
     """Id -> what is shown of it, of every sample in the lists."""
     why: dict[str, str] = {}
     for listing in lists:
         for name, reason in listing.samples:
             why.setdefault(name, reason)
-    traces: list[SampleTrace] = list(traces_of(run, why, redact=redact))
+    traces: list[SampleTrace] = list(traces_of(run, why, redact=names or False))
     folder = _folder(run)
 
     def write(detail: Detail) -> list[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.report.page_of import MOST_BYTES, page_of
-from judgegraph.report.redacted_run import RedactedRun
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.whole_file import write_lines
 
@@ -40,6 +39,5 @@ def write_report(
         raise ConfigError(f'report: redact is () or ("texts",); got {one_line(repr(redact), 80)}')
     if found.folder and found.folder.owns(out, found.manifest.get("ledger")):
         raise ConfigError(f"{out} is a file of the run itself; name another one")
-    shown = RedactedRun(found.manifest, found.held, found.folder) if redact else found
-    write_lines(Path(out), [page_of(shown, most=most, redact=bool(redact), most_bytes=most_bytes)], end="")
+    write_lines(Path(out), [page_of(found, most=most, redact=bool(redact), most_bytes=most_bytes)], end="")
     return Path(out)

@@ -20,6 +20,7 @@ OURS = frozenset((  # names of our own that no manifest tells: keys of states, s
     "plain", "output", "rival", "AB", "BA", "both", "logprobs", "samples", "stated", "mean", "text", "panel", "random",
     "group", "system", "rival_system",
 ))  # fmt: skip
+RANKED = {"system": "system", "rival_system": "system", "group": "group"}  # of `meta`: kinds of names that are counted
 PLAIN = re.compile(r"round-\d{1,4}|\d{1,9}|#[0-9a-f]{12}")  # the last is of a run that kept no text
 ASPECTS = "aspects:"  # begins the stage of an aspect's score, before its target
 SHAPES = {  # key of a state -> what stands between the "/" of its entries' keys
@@ -46,6 +47,11 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(one)
 
 
+def hidden(text: str) -> str:
+    """Its length; an empty one stays so."""
+    return f"[redacted, {len(text):,} characters]" if text else ""
+
+
 class Names:
     """The names in one sample's trace: a name that is not known has one number wherever it stands in it."""
 
@@ -63,11 +69,26 @@ class Names:
         if self.known(name):
             return name
         if (kind, name) not in self._given:
-            self._counts[kind] += 1
-            while f"{kind}-{self._counts[kind]}" in self._known:
-                self._counts[kind] += 1
-            self._given[kind, name] = f"{kind}-{self._counts[kind]}"
+            self._given[kind, name] = self._new(kind, name)
         return self._given[kind, name]
+
+    def _new(self, kind: str, name: str) -> str:
+        self._counts[kind] += 1
+        while f"{kind}-{self._counts[kind]}" in self._known:
+            self._counts[kind] += 1
+        return f"{kind}-{self._counts[kind]}"
+
+    def text(self, text: str) -> str:
+        """What stands for a text."""
+        return hidden(text)
+
+    def label(self, label: str) -> str:
+        """What stands for a label that is no scale's."""
+        return hidden(label)
+
+    def meta(self, key: str, value: str) -> str:
+        """What stands for a text directly in `meta`."""
+        return hidden(value)
 
     def stage(self, name: str) -> str:
         """Of an aspect's score it names the target."""

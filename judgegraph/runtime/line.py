@@ -19,6 +19,7 @@ class Line:
         values: how many values could be read. mean: of these, in the units of the scale; None without any.
         labels: label -> count. draft: key of the line whose scores these ones rectify.
         reviewed: finals that could be read beside their draft. changed, up, down: those that differ from it.
+        paired: finals with a value whose draft has one. before, after: means of these drafts and of these finals.
         lost: status -> count of scores of the samples whose graph did not come to its end; `statuses` holds them too.
         samples: whether it is a pair -> samples that have scores here. asked: the same -> their scores.
         brought: (status, whether it is a pair) -> scores here of samples that ended so, which a budget does to some.
@@ -45,6 +46,9 @@ class Line:
     up: int = 0
     down: int = 0
     changed: int = 0
+    paired: int = 0
+    before: float = 0.0
+    after: float = 0.0
     _squares: float = 0.0  # of the distances from the mean, kept as the values come (Welford 1962)
 
     @property
@@ -84,6 +88,9 @@ class Line:
         if score.value is not None and draft.value is not None:
             self.up += score.value > draft.value
             self.down += score.value < draft.value
+            self.paired += 1
+            self.before += (draft.value - self.before) / self.paired
+            self.after += (score.value - self.after) / self.paired
 
     def due(self, pair: bool, ok: Counter[bool]) -> int:
         """Scores that a failed sample would have had here, by those that came to their end (`ok`, by pair or not).

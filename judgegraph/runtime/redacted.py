@@ -9,7 +9,7 @@ from typing import Any
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.known_names import Names
 from judgegraph.runtime.redacted_step import redacted_step
-from judgegraph.runtime.redacted_text import hidden, hidden_values
+from judgegraph.runtime.redacted_text import hidden_values
 from judgegraph.trace.step import Step
 from judgegraph.types import Criterion, Sample, Score, text_of
 
@@ -17,14 +17,18 @@ TEXTS = ("reason", "text", "definition", "guideline", "original", "raw", "rule")
 LISTED = ("rectifications", "findings", "comparisons", "suggestions", "corrections", "notes")
 
 
-def redacted_item(item: Item, known: frozenset[str]) -> Item:
-    """Every text in it but ids, statuses, labels of scales and known names; `known` is as `known_names` says."""
-    return _item(item, Names(known))
+def redacted_item(item: Item, known: frozenset[str] | Names) -> Item:
+    """Every text in it but ids, statuses, labels of scales and known names.
+
+    Args:
+        known: as `known_names` says; or the names of a whole run, which number names across its samples.
+    """
+    return _item(item, known if isinstance(known, Names) else Names(known))
 
 
-def redacted_root(root: Step, known: frozenset[str], item: Item | None = None) -> Step:
+def redacted_root(root: Step, known: frozenset[str] | Names, item: Item | None = None) -> Step:
     """A step with all below it, with the same names as `redacted_item` gives its item."""
-    names = Names(known)
+    names = known if isinstance(known, Names) else Names(known)
     if item is not None:
         _item(item, names)
     return _steps(root, names)
@@ -47,18 +51,21 @@ def _item(item: Item, names: Names) -> Item:
             names.of("criterion", name): tuple(names.of("assistant", one) for one in asked)
             for name, asked in plan.alignment.items()
         }
-        usage = {names.of("assistant", name): hidden(text) for name, text in plan.usage.items()}
-        update["plan"] = plan.model_copy(update={"text": hidden(plan.text), "alignment": alignment, "usage": usage})
-    update |= {"sample": _sample(item.sample, names, labels), "reason": hidden(item.reason)}
+        usage = {names.of("assistant", name): names.text(text) for name, text in plan.usage.items()}
+        update["plan"] = plan.model_copy(update={"text": names.text(plan.text), "alignment": alignment, "usage": usage})
+    update |= {"sample": _sample(item.sample, names, labels), "reason": names.text(item.reason)}
     return item.model_copy(update={**update, "other": hidden_values(item.other, names)})
 
 
 def _sample(sample: Sample, names: Names, labels: Iterable[str]) -> Sample:
     given = {name: getattr(sample, name) for name in ("source", "output", "rival", "reference")}
-    texts: dict[str, Any] = {n: hidden(text_of(value)) if value is not None else None for n, value in given.items()}
+    texts: dict[str, Any] = {n: names.text(text_of(value)) if value is not None else None for n, value in given.items()}
     human = {names.of("criterion", name): _said(value, names, labels) for name, value in sample.human.items()}
-    meta = hidden_values(sample.meta, names)
-    return Sample.model_construct(id=sample.id, query=hidden(sample.query), human=human, meta=meta, **texts)
+    meta = {
+        names.of("key", key): names.meta(key, value) if isinstance(value, str) else hidden_values(value, names)
+        for key, value in sample.meta.items()
+    }
+    return Sample.model_construct(id=sample.id, query=names.text(sample.query), human=human, meta=meta, **texts)
 
 
 def _said(value: Any, names: Names, labels: Iterable[str]) -> Any:
@@ -69,7 +76,7 @@ def _said(value: Any, names: Names, labels: Iterable[str]) -> Any:
 
 
 def _label(label: str, names: Names, labels: Iterable[str]) -> str:
-    return label if label.casefold() in labels or names.known(label) else hidden(label)
+    return label if label.casefold() in labels or names.known(label) else names.label(label)
 
 
 def _score(score: Score, names: Names) -> Score:
@@ -87,24 +94,24 @@ def _criteria(value: Any, names: Names, key: str) -> Any:
         return {names.key(key, entry): _criteria(one, names, key) for entry, one in value.items()}
     if isinstance(value, Criterion):
         update = {"name": names.of("criterion", value.name), **_texts(value, names, ())}
-        return value.model_copy(update={**update, "steps": tuple(map(hidden, value.steps))})
+        return value.model_copy(update={**update, "steps": tuple(map(names.text, value.steps))})
     return tuple(_criteria(one, names, key) for one in value)
 
 
 def _texts(value: Any, names: Names, labels: Iterable[str]) -> dict[str, Any]:
     """What any of the values may hold."""
     held = {name: getattr(value, name, None) for name in TEXTS}
-    found: dict[str, Any] = {name: hidden(text) for name, text in held.items() if isinstance(text, str)}
+    found: dict[str, Any] = {name: names.text(text) for name, text in held.items() if isinstance(text, str)}
     for name in ("criterion", "agent", "assistant", "reader"):
         if isinstance(said := getattr(value, name, None), str):
             found[name] = names.of(name, said)
     for name in ("value", "label"):
         if isinstance(said := getattr(value, name, None), str):
-            found[name] = said if said.casefold() in labels else hidden(said)
+            found[name] = said if said.casefold() in labels else names.label(said)
     if shares := getattr(value, "distribution", None):
         found["distribution"] = {_point(point, names, labels): share for point, share in shares.items()}
     if notes := getattr(value, "notes", ()):
-        found["notes"] = tuple(map(hidden, notes))
+        found["notes"] = tuple(map(names.text, notes))
     if draft := getattr(value, "draft", None):
         found["draft"] = names.key("scores", draft)
     if criteria := getattr(value, "criteria", ()):

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from judgegraph.runtime.known_names import Names
+from judgegraph.runtime.known_names import Names, hidden
 
-
-def hidden(text: str) -> str:
-    """Its length; an empty one stays so."""
-    return f"[redacted, {len(text):,} characters]" if text else ""
+__all__ = ["hidden", "hidden_values"]
 
 
 def hidden_values(value: Any, names: Names) -> Any:

@@ -33,6 +33,7 @@ class Standing:
             that moved so, its draft and its final answer; None where none did.
         doubt: the widest distribution of a score, 0 (one point holds all) to 1 (half at either end): its standard
             deviation over the largest that the scale allows, of labels its entropy over the largest. None without any.
+            doubt_criterion: the one that it is of.
         calls: model calls asked for, retaken samples' earlier attempts included. paid: those that were sent and paid
             for; the others lay in the ledger, or a neighbour had asked them. tokens: prompt and completion tokens of
             the paid ones. usd: what they cost, as far as they have a price; None where none has. unpriced: paid calls
@@ -57,6 +58,7 @@ class Standing:
     ms: float
     failures: int
     verdict: Verdict | None
+    doubt_criterion: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -145,11 +147,12 @@ def standing(item: Item, bill: Bill | None = None, criterion: str | None = None)
     finals = [s for s in asked if s.stage == "final"]
     change, draft, final = _change(finals, {s.key: s for s in item.scores})
     values = [x for s in finals if s.of == "output" and (x := scaled(s)) is not None]
-    doubts = [x for s in finals or asked if (x := doubt(s)) is not None]
+    doubts = [(x, s.criterion) for s in finals or asked if (x := doubt(s)) is not None]
+    widest, doubted = max(doubts, key=lambda one: one[0], default=(None, None))
     return Standing(
         id=item.id, place=item.place, status=item.status, value=fmean(values) if values else None, change=change,
         changed_criterion=final.criterion if final else None, changed_from=draft.answer if draft else None,
-        changed_to=final.answer if final else None, doubt=max(doubts, default=None), ms=item.ms,
+        changed_to=final.answer if final else None, doubt=widest, doubt_criterion=doubted, ms=item.ms,
         failures=failures(item), verdict=item.verdict, **asdict(bill or UNKNOWN),
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from judgegraph.errors import DataError, one_line
 from judgegraph.runtime.claim import ITEMS
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.journeys import belongs, id_of
-from judgegraph.runtime.known_names import known_names
+from judgegraph.runtime.known_names import Names, known_names
 from judgegraph.runtime.lines import id_digest, id_of_line, item_of_line
 from judgegraph.runtime.lines import lines as lines_of
 from judgegraph.runtime.redacted import redacted_item, redacted_root
@@ -94,16 +94,17 @@ def near(name: str, names: Iterable[str]) -> str:
     return f"; there are {', '.join(repr(one_line(one, 60)) for one in like)}" if like else ""
 
 
-def traces_of(run: Run, samples: Iterable[str], *, redact: bool = False) -> Iterator[SampleTrace]:
+def traces_of(run: Run, samples: Iterable[str], *, redact: bool | Names = False) -> Iterator[SampleTrace]:
     """The traces of some samples, in the order asked for; those that the run has not are left out.
 
-    The run's files are read once. Raises as `trace_of`.
+    The run's files are read once; `redact` may be the names of a whole run. Raises as `trace_of`.
     """
     wanted = dict.fromkeys(samples)
     items = _items(run, wanted)
     found, attempts = _journeys(run, items)
     with closing(Kept(ledger_of(run))) as ledger:
-        agents, known = run.manifest.get("nodes") or {}, known_names(run.manifest) if redact else frozenset()
+        agents = run.manifest.get("nodes") or {}
+        known = redact if isinstance(redact, Names) else known_names(run.manifest) if redact else frozenset()
         for sample in wanted:
             if (item := items.get(sample)) is None:
                 continue

@@ -78,7 +78,7 @@ def percent(part: float, whole: float) -> str:
     if not whole:
         return ""
     share = 100 * part / whole
-    return "<1 %" if 0 < share < 0.5 else ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
+    return "<1 %" if 0 < share <= 0.5 else ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
 
 def number(value: float | None, digits: int = 2) -> str:

@@ -22,7 +22,7 @@ class Listing:
 
 
 def listings(run: Run, most: int) -> list[Listing]:
-    """At most `most` samples in each. Where nothing moved, or nothing was in doubt, there is no such list."""
+    """At most `most` samples in each. A list without samples is left out, but for that of failures: it says so."""
     found = tops(run, dict.fromkeys(("change", "doubt", "failures", "cost", "time"), most))
     priced = any(one.usd for one in found["cost"])
     dear = found["cost"] if priced else found["time"]
@@ -56,7 +56,7 @@ def _answer(value: float | str | None) -> str:
 
 
 def _doubt(one: Standing) -> str:
-    return f"{share(one.doubt or 0)} uncertain"
+    return f"{line(one.doubt_criterion or '', 80)} {share(one.doubt or 0)} uncertain"
 
 
 def _failed(one: Standing) -> str:

@@ -55,16 +55,29 @@ def rows_of(item: Item, detail: Detail) -> list[ScoreRow]:
     finals = [s for s in item.scores if s.stage == "final"]
     drafts = {s.draft for s in finals}
     alone = [s for s in item.scores if s.stage != "final" and s.key not in drafts]
-    critics: dict[str, list[Rectification]] = {}
-    for said in item.rectifications:
-        critics.setdefault(said.criterion, []).append(said)
     people = {name.casefold(): label for name, label in item.sample.human.items()}
     shown = finals + alone
     names = named(shown)
     return [
-        _row(name, score, scores.get(score.draft or ""), critics.get(score.criterion, ()), people, detail)
+        _row(name, score, scores.get(score.draft or ""), _critics(score, scores, item), people, detail)
         for name, score in zip(names, shown, strict=True)
     ]
+
+
+def _critics(score: Score, scores: Mapping[str, Score], item: Item) -> list[Rectification]:
+    """What critics said of a score: who wrote it or the scores that it came of; of others, those with no final score.
+
+    A panel's members leave the final score to who reconciles them; where a criterion has several final scores, nobody
+    knows which of them such a member spoke of.
+    """
+    finals = {s.agent for s in item.scores if s.stage == "final" and s.criterion == score.criterion}
+    chain, one = {score.agent}, score
+    while (draft := scores.get(one.draft or "")) is not None and draft.agent not in chain:
+        chain.add(draft.agent)
+        one = draft
+    alone = score.agent in finals and len(finals) == 1
+    said = [r for r in item.rectifications if r.criterion == score.criterion]
+    return [r for r in said if r.agent in chain or (alone and r.agent not in finals)]
 
 
 def named(scores: list[Score]) -> list[str]:

@@ -5,18 +5,25 @@ from __future__ import annotations
 import math
 from collections import Counter
 
+import numpy as np
+
 from judgegraph.errors import one_line
+from judgegraph.meta.gain import codes
+from judgegraph.meta.reviews import point_of
 from judgegraph.report.amounts import counted
 from judgegraph.report.blocks import Block, Grid, Para, Section
 from judgegraph.report.charts import Measure, interval_plot
 from judgegraph.report.sections.figures import percent, share
-from judgegraph.report.sections.length import LengthEffect, length_effects
+from judgegraph.report.sections.length import LengthEffect, group_of, length_effects
 from judgegraph.report.sections.pool import POOLED
 from judgegraph.report.sections.probed import probe_blocks
 from judgegraph.report.sections.scores import points_of
 from judgegraph.report.sections.tally import Tally, tally_of
 from judgegraph.runtime.line import Line
 from judgegraph.runtime.run import Run
+from judgegraph.stats.intervals import Interval
+from judgegraph.stats.shares import share_interval
+from judgegraph.types import Scale
 
 MOST = 40
 PROBES = {
@@ -68,7 +75,8 @@ def _lengths(effects: list[LengthEffect], told: Tally) -> list[Block]:
     rows = [Measure(one.name, one.value, one.low, one.high, one.n) for one in known[:MOST]]
     said = (
         f"Rank correlation (Spearman) of scores with the output's length in characters, on {told.some.said}; 95 % "
-        f"intervals from {known[0].resamples:,} resamples. Longer outputs may be better ones: padded copies tell."
+        f"intervals from {known[0].resamples:,} resamples (of groups, where meta.group is told). Longer outputs may be "
+        "better ones: padded copies tell."
     )
     return [Para(said), interval_plot("Score and length", rows)]
 
@@ -79,18 +87,35 @@ def _ceiling(told: Tally) -> list[Block]:
     for key, line in told.summary.lines.items():
         points = points_of(line.scale, set(told.points.get(key, ())))
         if line.stage in ("draft", "final") and points and not line.labels and line.scale is not None:
-            top = told.points[key][points[-1]]
-            value, ends, n = share({1.0: top, 0.0: told.points[key].total() - top})
-            within = "" if line.criterion in POOLED else f" [{percent(ends.low, 1)}, {percent(ends.high, 1)}]"
+            value, ends, n = _highest(told, key, line.scale, points[-1])
+            within = "" if line.criterion in POOLED or ends.low != ends.low else _ends(ends)
             rows.append((_name(line), line.stage, points[-1], percent(value, 1) + within, f"{n:,}"))
     if not rows:
         return []
     said = (
         "Scores whose nearest point (of a fine scale: fifth) is the highest: a judge that gives it to most outputs "
-        "tells little apart."
+        "tells little apart. Where meta.group is told, what shares a group counts as fewer, "
+        f"on at most {told.some.most:,} samples."
     )
     head = ("criterion, agent", "stage", "highest", "share, 95 % interval (Wilson)", "n")
     return [Para(said), Grid("Leniency", head, tuple(rows[:MOST]), frozenset({3, 4}))]
+
+
+def _highest(told: Tally, key: tuple[str, ...], scale: Scale, point: str) -> tuple[float, Interval, int]:
+    """The share of a line's scores at a point with its interval, and of how many; groups are known of some items."""
+    held = [
+        (value, group_of(one.item)) for one in told.some.held for *line, value in one.values if (*line, "output") == key
+    ]
+    unit = codes([group for _, group in held])
+    if unit is None:
+        top = told.points[key][point]
+        return share({1.0: top, 0.0: told.points[key].total() - top})
+    values = np.array([point_of(value, scale) == point for value, _ in held], dtype=np.float64)
+    return float(values.mean()), share_interval(values, unit=unit), len(values)
+
+
+def _ends(ends: Interval) -> str:
+    return f" [{percent(ends.low, 1)}, {percent(ends.high, 1)}]"
 
 
 def _name(line: Line) -> str:

@@ -10,7 +10,7 @@ from judgegraph.meta.critic import CriticOf, critic_worth
 from judgegraph.meta.critic_cost import Cost, cost_of
 from judgegraph.meta.gain import Gain
 from judgegraph.meta.reviews import Review
-from judgegraph.report.amounts import counted
+from judgegraph.report.amounts import counted, money
 from judgegraph.report.blocks import Block, Grid, Para, Section
 from judgegraph.report.sections.draws import draws
 from judgegraph.report.sections.figures import filled, number, percent, signed, within
@@ -124,14 +124,33 @@ def _gains(critic: CriticOf) -> Grid:
 def _gain(gain: Gain) -> tuple[str, ...]:
     return (
         gain.criterion, gain.statistic, f"{gain.n:,}", number(gain.before), number(gain.after),
-        signed(gain.difference), within(gain.low, gain.high), gain.note,
+        signed(gain.difference), within(gain.low, gain.high), _without_p(gain.note),
     )  # fmt: skip
 
 
+def _without_p(note: str) -> str:
+    """No p is shown, so how far one can fall is no news."""
+    return "; ".join(part for part in note.split("; ") if "p cannot fall below" not in part)
+
+
 def _cost(cost: Cost) -> str:
+    """What was paid; where some calls were found, also what all would have cost had none been."""
+    share = f"; {percent(cost.share, 1)} of the run's paid calls" if cost.share is not None else ""
+    if not cost.calls:
+        return "nothing, as it made no model call"
+    if not cost.found:
+        return _amounts(cost) + share
+    if cost.found == cost.calls:
+        return f"nothing paid here, as the replies to all of its {counted(cost.calls, 'call')} were there already"
+    return (
+        f"{_amounts(cost.spent)} paid here{share}. The replies to {cost.found:,} more were there already; had none "
+        f"been, it would cost about {_amounts(cost)}"
+    )
+
+
+def _amounts(cost: Cost) -> str:
     said = [counted(cost.calls, "call")]
     if cost.prompt_tokens is not None and cost.completion_tokens is not None:
         said.append(f"{cost.prompt_tokens + cost.completion_tokens:,.0f} tokens")
-    said.append("price unknown" if cost.usd is None else f"{cost.usd:.4f} USD")
-    share = f"; {percent(cost.share, 1)} of the run's paid calls" if cost.share is not None else ""
-    return ", ".join(said) + share
+    said.append("price unknown" if cost.usd is None else money(cost.usd))
+    return ", ".join(said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from judgegraph.errors import one_line
 from judgegraph.meta.reviews import MOST_POINTS, PARTS
@@ -18,7 +19,7 @@ from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import STAGES
 from judgegraph.types import Scale
 
-MOST, CHARTS = 100, 24
+MOST, CHARTS, LABELS = 100, 24, 30
 HEAD = ("criterion", "agent, stage", "scale", "n ok/n", "mean", "sd", "if the missing were least, greatest", "not ok")
 
 
@@ -87,6 +88,8 @@ def _charts(told: Tally) -> list[Picture]:
         draft = told.summary.lines.get(line.draft) if line.draft else None
         series = [_series(told, one) for one in (draft, line) if one is not None]
         points = points_of(line.scale, {point for one in series for point in one.counts})
+        if line.labels:
+            points, series = _commonest(points, series)
         if points and len(found) < CHARTS:
             several = sum(one.criterion == line.criterion and one.of == line.of for one in finals) > 1
             name = line.criterion + (" (rival)" if line.of == "rival" else "") + (f", {line.agent}" if several else "")
@@ -97,6 +100,21 @@ def _charts(told: Tally) -> list[Picture]:
 def _series(told: Tally, line: Line) -> Series:
     met = told.points.get((line.criterion, line.agent, line.stage, line.of), Counter())
     return Series(f"{line.stage} ({line.agent})", met, None if line.labels else line.mean)
+
+
+def _commonest(points: list[str], series: list[Series]) -> tuple[list[str], list[Series]]:
+    """Of many labels those met most often, in the order of the scale; the others as one row."""
+    if len(points) <= LABELS:
+        return points, series
+    met = sum((Counter(one.counts) for one in series), Counter[str]())
+    kept = set([label for label, _ in met.most_common() if label != OTHER][:LABELS])
+    shown = [point for point in points if point in kept]
+    rest = f"{len(points) - len(shown):,} others"
+    folded = []
+    for one in series:
+        counts = {point: n for point, n in one.counts.items() if point in kept}
+        folded.append(replace(one, counts={**counts, rest: one.n - sum(counts.values())}))
+    return [*shown, rest], folded
 
 
 def points_of(scale: Scale | None, met: set[str]) -> list[str]:

@@ -188,7 +188,8 @@ def test_of_many_systems_eight_are_drawn():
     ("call", "said"),
     [
         (number(None), "-"), (number(math.nan), "-"), (number(-0.001), "0.00"), (number(2.345, 1), "2.3"),
-        (percent(0, 0), ""), (percent(1, 1000), "<1 %"), (percent(999, 1000), ">99 %"), (percent(1, 3), "33 %"),
+        (percent(0, 0), ""), (percent(5, 1000), "<1 %"), (percent(995, 1000), ">99 %"),
+        (percent(1, 1000), "<1 %"), (percent(999, 1000), ">99 %"), (percent(1, 3), "33 %"),
         (fit("a very long line indeed", 60), "a very l…"), (fit("short", 60), "short"),
     ],
 )  # fmt: skip

@@ -1,0 +1,140 @@
+"""What the page says of scores, critics and unfinished runs is so."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from langgraph.graph import END, START, StateGraph
+from report_runs import one_node
+
+import judgegraph as jg
+from judgegraph.graphs import sageval
+from judgegraph.report.overview import facts, overview
+from judgegraph.report.samples.detail import WHOLE
+from judgegraph.report.samples.scores import rows_of
+from judgegraph.runtime.item import Item
+from judgegraph.runtime.standing import standing
+
+SCALE = jg.Scale.of("1-5")
+
+
+def score(criterion: str, agent: str, value: float | None, draft: jg.Score | None = None, **about) -> jg.Score:
+    stage, key = ("draft", None) if draft is None else ("final", draft.key)
+    status = "ok" if value is not None else "unreadable"
+    return jg.Score(criterion=criterion, agent=agent, stage=stage, value=value, scale=SCALE, draft=key, status=status,
+                    **about)  # fmt: skip
+
+
+def said(agent: str, criterion: str = "Depth") -> jg.Rectification:
+    return jg.Rectification(criterion=criterion, agent=agent, reason=f"{agent} on {criterion}")
+
+
+J1, J2 = score("Depth", "j1", 4), score("Depth", "j2", 2)
+F1, F2 = score("Depth", "c1", 1, J1), score("Depth", "c2", 2, J2)
+
+
+@pytest.mark.parametrize(
+    ("scores", "critics", "want"),
+    [
+        ([J1, J2, F1, F2], ["c1", "c2"], [["c1 on Depth"], ["c2 on Depth"]]),
+        ([J1, F1], ["c1"], [["c1 on Depth"]]),
+        ([J1, F1], ["warm", "strict", "c1"], [["warm on Depth", "strict on Depth", "c1 on Depth"]]),  # a panel
+        ([J1, J2, F1, F2], ["panel"], [[], []]),
+        ([J1, F1, score("Depth", "c2", 3, F1)], ["c1", "c2"], [["c1 on Depth"], ["c1 on Depth", "c2 on Depth"]]),
+        ([J1, F1, J2], ["c1"], [["c1 on Depth"], []]),  # a draft that nobody reviewed
+    ],
+)
+def test_a_critics_reason_stands_at_the_score_it_speaks_of(scores: list, critics: list[str], want: list[list[str]]):
+    item = Item(sample=jg.Sample(id="s", output="o"), scores=tuple(scores),
+                rectifications=(*map(said, critics), said("c1", "Tone")))  # fmt: skip
+    assert [[text.text for _, text in row.why] for row in rows_of(item, WHOLE[0])] == want
+
+
+def reviewed_run(folder: Path) -> jg.Run:
+    async def judge(state: jg.EvalState) -> jg.EvalState:
+        draft = score("Depth", "evaluator", 4, reason="It goes deep.")
+        kept = said("sage").model_copy(update={"reason": "That is so."})
+        final = draft.model_copy(update={"stage": "final", "agent": "sage", "draft": draft.key})
+        return {"scores": {s.key: s for s in (draft, final)}, "rectifications": {kept.key: kept}}
+
+    return jg.evaluate(one_node("judge", judge), [jg.Sample(id=str(n), output="o") for n in range(3)], out=folder)
+
+
+def test_all_samples_tell_the_evaluators_reason_before_the_critics(tmp_path: Path):
+    page = jg.write_report(reviewed_run(tmp_path / "run"), tmp_path / "run.html").read_text()
+    every = re.sub(r"<[^>]+>", "", page[page.index('id="list-all"') :])
+    assert every.count("evaluator: It goes deep.; sage keeps it: That is so.") == 3
+
+
+def test_a_link_to_a_sample_leads_into_its_fold(tmp_path: Path):
+    page = jg.write_report(reviewed_run(tmp_path / "run"), tmp_path / "run.html").read_text()
+    assert '<div class="within" id="s0">' in page
+    assert 'href="#s0"' in page
+    assert "all 3 samples are folded until they are opened" in page
+
+
+def test_draft_and_final_are_means_of_the_same_samples(tmp_path: Path):
+    drafts, finals = [4, 2, 5, None], [3, 2, None, 1]
+
+    async def judge(state: jg.EvalState) -> jg.EvalState:
+        place = int(state["sample"].id)
+        draft = score("Depth", "evaluator", drafts[place])
+        return {"scores": {s.key: s for s in (draft, score("Depth", "sage", finals[place], draft))}}
+
+    run = jg.evaluate(one_node("judge", judge), [jg.Sample(id=str(n), output="o") for n in range(4)])
+    grid = overview(run.summary()).blocks[0]
+    told = dict(zip(grid.head, grid.rows[0], strict=True))
+    assert (told["Draft"], told["Final"], told["Read"]) == ("3.00 (n 2)", "2.50 (n 2)", "3/4")
+
+
+@pytest.mark.parametrize("state", ["running", "stopped", "over_budget"])
+def test_an_unfinished_run_is_not_told_as_a_whole_one(tmp_path: Path, state: str):
+    run = jg.evaluate(sageval(criteria="forms"),
+                      list(jg.load(Path(__file__).resolve().parents[2] / "examples/forms.jsonl"))[:2],
+                      out=tmp_path / "run")  # fmt: skip
+    whole, path = dict(facts(run, run.summary(), 0)), tmp_path / "run/manifest.json"
+    assert "State" not in whole
+    told = json.loads(path.read_text()) | {"state": state}
+    if state == "running":
+        told |= {"spent": {}, "calls": {}}
+    path.write_text(json.dumps(told))
+    run = jg.Run.load(tmp_path / "run")
+    found = dict(facts(run, run.summary(), 0))
+    assert found["State"] == f"unfinished ({state})"
+    assert found["Samples"] == "2 judged of 2 that came to an end"
+    assert found["Coverage"] == f"{whole['Coverage']}, of those that came to an end"
+    for name in ("Cost", "Model calls", "Tokens"):
+        assert found[name] == (f"at least {whole[name]}" if state == "running" else whole[name])
+
+
+def test_who_is_uncertain_is_named():
+    scores = [jg.Score(criterion=name, agent="a", value=3, scale=SCALE, distribution=shares)
+              for name, shares in (("Sure", {"3": 1.0}), ("Torn", {"1": 0.5, "5": 0.5}))]  # fmt: skip
+    found = standing(Item(sample=jg.Sample(id="s", output="o"), scores=tuple(scores)))
+    assert (found.doubt, found.doubt_criterion) == (1.0, "Torn")
+
+
+def test_two_critics_of_one_graph_keep_their_reasons(tmp_path: Path):
+    """As a run has it: who reviews whom is told by the scores alone."""
+
+    def node(*written: object):
+        async def write(state: jg.EvalState) -> jg.EvalState:
+            found = {"scores": {}, "rectifications": {}}
+            for one in written:
+                found["scores" if isinstance(one, jg.Score) else "rectifications"][one.key] = one
+            return found
+
+        return write
+
+    graph = StateGraph(jg.EvalState)
+    for name, parts in (("judges", (J1, J2)), ("critics", (F1, F2, said("c1"), said("c2")))):
+        graph.add_node(name, node(*parts))
+    graph.add_edge(START, "judges")
+    graph.add_edge("judges", "critics")
+    graph.add_edge("critics", END)
+    run = jg.evaluate(graph.compile(name="two"), [jg.Sample(id="s", output="o")], out=tmp_path / "run")
+    page = re.sub(r"<[^>]+>", "", jg.write_report(run, tmp_path / "run.html").read_text())
+    every = page[page.index("All samples") :]
+    assert re.search(r"Depth \(c1\) 4 → 1 ▼ +c1 keeps it: c1 on Depth\n", every)
+    assert re.search(r"Depth \(c2\) 2 +c2 keeps it: c2 on Depth\n", every)
