@@ -90,9 +90,9 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
         return await _counted(part, judge, call, anew, about)
     run = context.get()
     if run is None:
-        return (await _sent(judge, call) if about is None else await _settled(payer(), judge, call, Waiters(), about))[
-            0
-        ]
+        if about is None:
+            return (await _sent(judge, call))[0]
+        return (await _settled(payer(), judge, call, Waiters(), about))[0]
     if run.stand_in is not None:
         found = run.stand_in(judge, call)
         return found if isinstance(found, list) else await found

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judgegraph.cli.main import printable
+from judgegraph.runtime.display import mean_text
 from judgegraph.runtime.summary import Line, Summary
 from judgegraph.types import Score
 
@@ -89,12 +90,4 @@ def _moves(line: Line) -> str:
 
 
 def _mean(line: Line | None) -> str:
-    if line is None:
-        return ""
-    if line.labels:
-        ((label, count),) = line.labels.most_common(1)
-        return f"{label} ({count})"
-    if line.mean is None:
-        return "-"
-    missing = line.n > line.values and line.bounds
-    return f"{line.mean:.2f}" + (f" [{missing[0]:.2f}, {missing[1]:.2f}]" if missing else "")
+    return "" if line is None else mean_text(line)

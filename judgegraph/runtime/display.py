@@ -100,8 +100,8 @@ def _lines(summary: Summary, caption: str, lines: Iterable[Line]) -> Html:
                 x.agent,
                 _scale(x),
                 f"{x.n_ok}/{x.n}",
-                _mean(draft) if draft else "",
-                _mean(x),
+                mean_text(draft) if draft else "",
+                mean_text(x),
                 _sd(x),
                 _moves(x),
             )
@@ -112,7 +112,7 @@ def _lines(summary: Summary, caption: str, lines: Iterable[Line]) -> Html:
 
 def _others(lines: Iterable[Line]) -> Html:
     head = ("criterion", "agent", "stage", "n ok", "score", "sd")
-    rows = [(_named(x), x.agent, x.stage, f"{x.n_ok}/{x.n}", _mean(x), _sd(x)) for x in lines]
+    rows = [(_named(x), x.agent, x.stage, f"{x.n_ok}/{x.n}", mean_text(x), _sd(x)) for x in lines]
     return table("other agents and stages", head, rows, NUMERIC, most=12)
 
 
@@ -128,7 +128,7 @@ def _sd(line: Line) -> str:
     return f"{line.sd:.2f}" if line.sd is not None else ""
 
 
-def _mean(line: Line) -> str:
+def mean_text(line: Line) -> str:
     """Of labels the most frequent; with what the missing ones could make of the mean."""
     if line.labels:
         ((label, count),) = line.labels.most_common(1)
