@@ -73,7 +73,9 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     """
     if not recording():
         return await _answered(judge, call, anew)
-    told: dict[str, Any] = {"prompt": call.prompt, "form": call.form, "n": call.n, "repeat": call.repeat}
+    told: dict[str, Any] = {"prompt": call.prompt, "form": call.form}
+    if call.n != 1 or call.repeat:
+        told["n"], told["repeat"] = call.n, call.repeat
     if call.settings:
         told["settings"] = dict(call.settings)
     with span("model", judge.name, told) as about:

@@ -19,6 +19,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from judgegraph.trace.compact import compact
+
 BREAK = "\n\n<"  # before a section
 PIECES = 16  # of one message at most: a text may hold any number of such breaks
 KNOWN, ROOM = 1024, 2**21  # pieces whose being there is remembered, and their characters
@@ -56,17 +58,17 @@ class Texts:
         """
         if not new and self._has(address):
             return
-        lines: list[str] = []
-        said = [[message.type, self._pieces(_said(message), lines)] for message in messages]
-        lines.append(_ENCODER.encode(["asked", address.hex(), said]))
+        lines: list[bytes] = []
+        said = [(message.type, self._pieces(_said(message), lines)) for message in messages]
+        lines += (compact(("asked", address.hex(), said)), b"")
         try:
             if self._file < 0:
                 self._open()
-            _write(self._file, ("\n".join(lines) + "\n").encode("utf-8", "replace"))
+            _write(self._file, b"\n".join(lines))
         except OSError:  # the disk is full, say: whoever keeps a reply is told
             self._known.clear()
 
-    def _pieces(self, text: str, lines: list[str]) -> str:
+    def _pieces(self, text: str, lines: list[bytes]) -> str:
         found = ""
         for piece in text.split(BREAK, PIECES - 1):
             key = self._known.get(piece)
@@ -76,7 +78,7 @@ class Texts:
                     self._known.clear()
                     self._held = len(piece)
                 key = self._known[piece] = digest(piece.encode("utf-8", "replace")).hex()
-                lines.append(f'["text","{key}",{_ENCODER.encode(piece)}]')
+                lines.append(compact(("text", key, piece)))
             found += key
         return found
 
@@ -185,7 +187,7 @@ def entries(path: Path) -> Iterator[tuple[str, bytes, int]]:
 def _said(message: Any) -> str:
     """A message's content, and the tools that it calls."""
     text: str = message.content if isinstance(message.content, str) else _ENCODER.encode(message.content)
-    if calls := getattr(message, "tool_calls", None):
+    if message.type not in ("human", "system") and (calls := getattr(message, "tool_calls", None)):
         named = [f"calls {call.get('name')}({_ENCODER.encode(call.get('args') or {})})" for call in calls]
         return "\n".join([text, *named] if text else named)
     return text

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Mapping
+from contextlib import suppress
+from contextvars import ContextVar, Token
 from hashlib import blake2b
+from types import TracebackType
 from typing import Any, get_args
 
+from judgegraph.trace.compact import compact
 from judgegraph.trace.span import Kind
 from judgegraph.types import Status
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=repr)
 LARGE = 1e18
 STATUSES = frozenset(get_args(Status))
+_MANY, _NUMBER = (dict, list, tuple), (bool, int, float)
 MOST = 64  # entries of one key that are named; of more only their number is kept
 
 NAMED = frozenset(  # of other keys, such as "notes" or one of yours, an entry's key may be a text
@@ -44,15 +45,16 @@ class Recorder:
 
     def begin(self, kind: Kind, name: str, about: dict[str, Any], parent: int | None = None) -> list[Any]:
         """A span that begins now, within the one that this task is in unless another is named."""
-        span = [0, within.get() if parent is None else parent, kind, name, 0.0, -1.0, "ok", about]
+        within_ = within.get() if parent is None else parent
         with self._lock:
-            span[0], span[4] = len(self.spans), round((time.perf_counter() - self._zero) * 1000, 3)
+            start = int((time.perf_counter() - self._zero) * 1e6) / 1000
+            span = [len(self.spans), within_, kind, name, start, -1.0, "ok", about]
             self.spans.append(span)
         return span
 
     def end(self, span: list[Any], status: str = "ok") -> None:
         """It ends now."""
-        span[5] = round((time.perf_counter() - self._zero) * 1000 - span[4], 3)
+        span[5] = int((time.perf_counter() - self._zero - span[4] / 1000) * 1e6) / 1000
         span[6] = status
 
     def line(self, status: str, *, kept: bool = True, item_ms: float | None = None) -> bytes:
@@ -73,10 +75,9 @@ class Recorder:
         if not kept:
             told["kept"] = False
         try:
-            text = _ENCODER.encode(told)
+            return compact(told) + b"\n"
         except Exception:  # of something foreign that stands in a span: no run ends for that
-            text = _ENCODER.encode({**told, "spans": [[*span[:7], {}] for span in self.spans]})
-        return text.encode("utf-8", "replace") + b"\n"
+            return compact({**told, "spans": [[*span[:7], {}] for span in self.spans]}) + b"\n"
 
 
 def _strip(about: dict[str, Any]) -> None:
@@ -109,28 +110,36 @@ def _here() -> tuple[Recorder, int] | None:
     return here
 
 
-@contextmanager
-def span(kind: Kind, name: str, about: dict[str, Any] | None = None) -> Generator[dict[str, Any]]:
-    """What is done within is a span, if anybody records; gives its `about`, to be filled."""
-    at, told = recorder.get(), about if about is not None else {}
-    if at is not None:
-        begun = at.begin(kind, name, told)
-        inner: Any = (within, within.set(begun[0]))
-    elif (here := _here()) is not None:
-        at, begun = here[0], here[0].begin(kind, name, told, here[1])
-        inner = (traced, traced.set((at, begun[0])))
-    else:
-        yield told
-        return
-    try:
-        yield told
-    except BaseException as error:
-        at.end(begun, failed(told, error))
-        raise
-    else:
-        at.end(begun, str(told.pop("status", "ok")))
-    finally:
-        inner[0].reset(inner[1])
+class span:
+    """What is done within is a span, if anybody records: `with span("tool", name) as about:`, which is to be filled.
+
+    A class, since a generator that does the same would cost more, at every call of a model.
+    """
+
+    __slots__ = ("_about", "_at", "_begun", "_kind", "_name", "_token", "_variable")
+
+    def __init__(self, kind: Kind, name: str, about: dict[str, Any] | None = None) -> None:
+        self._kind, self._name = kind, name
+        self._about: dict[str, Any] = about if about is not None else {}
+
+    def __enter__(self) -> dict[str, Any]:
+        self._at = at = recorder.get()
+        self._variable: ContextVar[Any] = within
+        if at is not None:
+            self._begun = at.begin(self._kind, self._name, self._about)
+            self._token: Token[Any] = within.set(self._begun[0])
+        elif (here := _here()) is not None:
+            self._at, self._variable = here[0], traced
+            self._begun = here[0].begin(self._kind, self._name, self._about, here[1])
+            self._token = traced.set((here[0], self._begun[0]))
+        return self._about
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._at is None:
+            return
+        about = self._about
+        self._at.end(self._begun, str(about.pop("status", "ok")) if error is None else failed(about, error))
+        self._variable.reset(self._token)
 
 
 def failed(about: dict[str, Any], error: BaseException) -> str:
@@ -151,7 +160,7 @@ def sizes(state: Any) -> dict[str, int | None]:
     if not isinstance(state, Mapping):
         return {}
     try:
-        return {str(k): len(v) if isinstance(v, dict | list | tuple) else None for k, v in state.items()}
+        return {str(key): len(value) if isinstance(value, _MANY) else None for key, value in state.items()}
     except Exception:  # a value may be code too
         return {}
 
@@ -159,7 +168,7 @@ def sizes(state: Any) -> dict[str, int | None]:
 def written(update: Any) -> dict[str, Any]:
     """Key that a node wrote -> its entries' keys where these are names, else how many, else the number; no text."""
     try:
-        update = getattr(update, "update", None) if not isinstance(update, Mapping) else update
+        update = update if isinstance(update, Mapping) else getattr(update, "update", None)
         return {str(key): _entry(key, value) for key, value in update.items()} if isinstance(update, Mapping) else {}
     except Exception:  # as in `sizes`
         return {}
@@ -168,6 +177,6 @@ def written(update: Any) -> dict[str, Any]:
 def _entry(key: str, value: Any) -> Any:
     if key in NAMED and isinstance(value, dict) and len(value) <= MOST:
         return [str(key) for key in value]
-    if isinstance(value, dict | list | tuple):
+    if isinstance(value, _MANY):
         return len(value)
-    return value if isinstance(value, bool | int | float) and abs(value) < LARGE else None  # nan is not either
+    return value if isinstance(value, _NUMBER) and abs(value) < LARGE else None  # nan is not either

@@ -26,7 +26,8 @@ class Span:
             aspects that a model may have written (a run with `redact` has digests of them). Of a node "reads" (key of
             the state -> how many entries) and "writes" (key -> the entries' own keys, or how many, or a number); of a
             model call "address" (hex, in the ledger), "prompt" ("NAME@DIGEST"), "form", "from" ("paid", "ledger" or
-            "joined"), "requests" (those sent), "prompt_tokens", "completion_tokens", "usd", "n", "repeat".
+            "joined"), "requests" (those sent), "prompt_tokens", "completion_tokens", "usd", and where it is not the one
+            choice of the first time "n" and "repeat".
     """
 
     id: int
