@@ -20,6 +20,7 @@ from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.prices import Price, Prices
 from judgegraph.models.resolve import Judge, trying
 from judgegraph.prompts.template import Prompt, watched
+from judgegraph.runtime.in_threads import InThreads
 from judgegraph.runtime.one_go import in_one_go
 from judgegraph.runtime.stand_in import invented
 
@@ -28,7 +29,8 @@ READABLE = (  # the ends of what readable replies make a graph ask, and one betw
     Manner("doubtful", "low", most=True, alike=False, tools="once", doubts=True),
     Manner("partly", "low", most=True, alike=False, tools="once", doubts="first"),
 )
-IDLE = (40, 0.006)  # turns of the event loop, and seconds, in which nothing more was asked: a node may run in a thread
+IDLE = (40, 0.006)  # turns of the event loop, and seconds, in which nothing more was asked
+THREADS = 1.0  # seconds that a round waits for a thread at most, which may itself wait for an answer
 GUESS = Price(1.0, 4.0)  # USD per million tokens, where an assistant has a budget in USD and a judge no known price
 PATIENCE, MOST = 30.0, 500  # seconds, and rounds, after which a graph is taken to have no end
 
@@ -40,7 +42,7 @@ class Trial:
     Attributes:
         asked: address -> the node that asked. rounds: of questions, each waiting for the answers of the one before.
         texts: (node, prompt, field) -> what was filled in. failed: why it did not come to its end, "" if it did.
-        doubtful: what was asked hangs on a condition, or on a budget of a part.
+        doubtful: what was asked hangs on a condition, or on a budget of a part. threads: at work for it.
     """
 
     manner: Manner
@@ -49,6 +51,8 @@ class Trial:
     rounds: int = 0
     failed: str = ""
     doubtful: bool = False
+    threads: InThreads = field(default_factory=InThreads)
+    _patience: float = field(default_factory=lambda: THREADS)
     _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
     async def answer(self, judge: Judge, call: Call) -> list[Choice]:
@@ -88,14 +92,24 @@ class Trial:
                         one.set_result(None)
 
     async def _idle(self, work: asyncio.Task[Any]) -> None:
-        """Until nothing more has been asked for a while."""
+        """Until nothing more has been asked for a while, and no thread is at work that may ask."""
         turns, seconds = IDLE
-        count, since, turn = len(self._waiting), time.monotonic(), 0
-        while not work.done() and (turn < turns or time.monotonic() - since < seconds):
+        begun = since = time.monotonic()
+        count, threads, turn = len(self._waiting), self.threads.under_way, 0
+        while not work.done() and (turn < turns or time.monotonic() - since < seconds or self._busy(begun)):
             await asyncio.sleep(0 if turn < turns else 0.001)
             turn += 1
-            if len(self._waiting) != count:
-                count, since, turn = len(self._waiting), time.monotonic(), 0
+            if len(self._waiting) != count or self.threads.under_way != threads:
+                count, threads = len(self._waiting), self.threads.under_way
+                since, turn = time.monotonic(), 0
+
+    def _busy(self, begun: float) -> bool:
+        """Whether an answer is to wait for a thread; where one waits for the answer no later round waits for any."""
+        if not self._waiting or not self.threads.under_way:
+            return False
+        if time.monotonic() - begun > self._patience:
+            self._patience = 0.0
+        return self._patience > 0
 
 
 async def tried(graph: Any, state: Mapping[str, Any], manner: Manner) -> Trial:
@@ -108,10 +122,11 @@ async def tried(graph: Any, state: Mapping[str, Any], manner: Manner) -> Trial:
     here = CallContext(purse=Purse(prices=_prices()), stand_in=trial.answer, kept=_nothing, doubted=trial.doubted)
     tokens = context.set(here), trying.set({}), watched.set(trial.rendered)
     try:
-        work = asyncio.ensure_future(in_one_go(graph).ainvoke(dict(state)))
-        await trial.conduct(work)
-        with suppress(asyncio.CancelledError):
-            await work
+        with trial.threads.counted():
+            work = asyncio.ensure_future(in_one_go(graph).ainvoke(dict(state)))
+            await trial.conduct(work)
+            with suppress(asyncio.CancelledError):
+                await work
     except ConfigError:
         raise
     except Exception as error:

@@ -2,6 +2,8 @@
 
 import asyncio
 import operator
+import threading
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +14,7 @@ from typing_extensions import TypedDict
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.registry import factory
+from judgegraph.runtime import trial
 from judgegraph.runtime.anatomy import acount_calls, count_calls, to_dict
 from judgegraph.runtime.trial import tried
 from judgegraph.types import EvalState, Sample
@@ -104,6 +107,41 @@ async def test_a_node_that_asks_twice_counts_twice_also_where_a_slow_thread_stan
     graph.add_edge("twice", END)
     counts = await acount_calls(graph.compile())
     assert counts.plain == ("4", "0", "2")
+
+
+def side_by_side(in_thread, answered=lambda: None):
+    """One node asks at once, another when a thread has done its work."""
+
+    async def asks(state: EvalState) -> EvalState:
+        await jg.ask("embedded", f"first {state['sample'].output}")
+        answered()
+        return {}
+
+    async def later(state: EvalState) -> EvalState:
+        await asyncio.to_thread(in_thread)
+        await jg.ask("embedded", f"later {state['sample'].output}")
+        return {}
+
+    graph = StateGraph(EvalState)
+    for name, node in (("asks", asks), ("later", later)):
+        graph.add_node(name, node)
+        graph.add_edge(START, name)
+        graph.add_edge(name, END)
+    return graph.compile()
+
+
+async def test_a_slow_thread_beside_a_call_makes_no_call_wait_for_another():
+    graphs = [side_by_side(lambda: time.sleep(0.1)) for _ in range(2)]
+    found = await asyncio.gather(*(acount_calls(graph) for graph in graphs))
+    assert [counts.plain for counts in found] == [("2", "0", "1")] * 2
+    assert "run_in_executor" not in vars(asyncio.get_running_loop())  # it is as it was
+
+
+async def test_a_thread_that_waits_for_an_answer_itself_is_waited_for_once(monkeypatch):
+    monkeypatch.setattr(trial, "THREADS", 0.05)
+    told = threading.Event()
+    counts = await acount_calls(side_by_side(told.wait, told.set))
+    assert counts.plain == ("2", "0", "1 to 2")  # it was told by the first run
 
 
 def low(state):
