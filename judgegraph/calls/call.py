@@ -1,65 +1,29 @@
-"""One request to one judge, with the one retry layer around it."""
+"""One call to one judge: found in the run's ledger, else sent for within the budget, and its span."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Sequence
 from typing import Any
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
-from tenacity.wait import wait_random_exponential
 
 from judgegraph.calls.address import address_of
 from judgegraph.calls.allowance import Allowance, Told, allowance
 from judgegraph.calls.budget import OverBudget, Purse
 from judgegraph.calls.context import CallContext, Waiters, context, unit
 from judgegraph.calls.estimate import completion_tokens, prompt_tokens
-from judgegraph.calls.exchange import Call, Choice, choice_of, packed, unpacked
-from judgegraph.calls.faults import Fault, classify
-from judgegraph.calls.features import (
-    arguments,
-    as_sent,
-    described,
-    learn_schema,
-    past_the_parser,
-    step_down,
-    unbound,
-    with_settings,
-)
+from judgegraph.calls.exchange import Call, Choice, packed, unpacked
+from judgegraph.calls.features import as_sent
+from judgegraph.calls.generate import Usage
 from judgegraph.calls.ledger import Paid
-from judgegraph.calls.limits import limiter_of
-from judgegraph.calls.native import callbacks_here, choices_of, door_of, told, usage_of
 from judgegraph.calls.notes import note, payer
 from judgegraph.calls.reservation import Reservation
-from judgegraph.calls.turn import Turn, standing
-from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError
+from judgegraph.calls.sending import UnderWay, sent_out
+from judgegraph.calls.turn import standing
+from judgegraph.errors import ConfigError
 from judgegraph.models.resolve import Judge
 from judgegraph.trace.record import recording, span
 
-_backoff = wait_random_exponential(multiplier=0.5, max=30)
 UNBOUNDED = 1_000_000  # tokens of a reply that may be as long as it likes, where a plan wants the longest
-Usage = tuple[int, int]  # prompt and completion tokens; zeros where the reply does not say
-Answer = tuple[list[Choice], Usage]
 About = dict[str, Any] | None  # of the call's span, where spans are recorded
-
-
-@dataclass(slots=True)
-class _UnderWay:
-    """A run's call, its share of the budget and who waits for it."""
-
-    run: CallContext
-    share: Reservation
-    waiters: Waiters
-
-
-class _Again(Exception):
-    """A fault that the same request may not meet again."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
 
 
 async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
@@ -69,7 +33,8 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
         anew: a reply that lay in the ledger before this process will not do: ask, and put the new one in its place.
 
     Raises:
-        AuthError, ReplyError: as `_sent`. OverBudget: it was not sent. LedgerError: the reply could not be kept.
+        AuthError, ReplyError: as `sending.sent_out`. OverBudget: it was not sent.
+        LedgerError: the reply could not be kept.
     """
     if not recording():
         return await _answered(judge, call, anew)
@@ -93,7 +58,7 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
     run = context.get()
     if run is None:
         if about is None:
-            return (await _sent(judge, call))[0]
+            return (await sent_out(judge, call))[0]
         return (await _settled(payer(), judge, call, Waiters(), about))[0]
     if run.stand_in is not None:
         found = run.stand_in(judge, call)
@@ -187,7 +152,7 @@ async def _settled(
 ) -> tuple[list[Choice], Reservation]:
     share = await _share(run, judge, call, waiters)
     try:
-        choices, usage = await _sent(judge, call, _UnderWay(run, share, waiters))
+        choices, usage = await sent_out(judge, call, UnderWay(run, share, waiters))
         share.settle(*usage)
     except BaseException:
         share.release()
@@ -227,152 +192,3 @@ async def _share(run: CallContext, judge: Judge, call: Call, waiters: Waiters) -
             raise
     with standing(waiters):
         return await run.purse.room(judge, call)
-
-
-async def _sent(judge: Judge, call: Call, under_way: _UnderWay | None = None) -> Answer:
-    """Send until it is answered or cannot be.
-
-    Raises:
-        AuthError: the endpoint refuses us; every other call would fail too.
-        ReplyError: status "timeout", "provider_error" or "filtered" after the last attempt.
-            OverBudget: replies that were paid for and no use leave no room for another attempt.
-    """
-    try:
-        return await _attempt(judge, call, under_way)
-    except _Again as again:
-        first = again
-    return await _sent_again(judge, call, under_way, first)
-
-
-async def _sent_again(judge: Judge, call: Call, under_way: _UnderWay | None, first: _Again) -> Answer:
-    """The retry layer; the try that failed before it is its first."""
-    failed: list[_Again] = [first]
-    tries = AsyncRetrying(
-        retry=retry_if_exception_type(_Again),
-        stop=stop_after_attempt(judge.endpoint.attempts),
-        wait=_wait,
-        reraise=True,
-        sleep=asyncio.sleep,
-    )
-    try:
-        async for attempt in tries:
-            with attempt:
-                if failed:
-                    raise failed.pop()
-                if under_way:
-                    under_way.run.purse.allow_again(under_way.share, judge)
-                return await _attempt(judge, call, under_way)
-    except _Again as again:
-        fault = again.fault
-    raise ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
-
-
-def _wait(state: RetryCallState) -> float:
-    error = state.outcome.exception() if state.outcome else None
-    asked = error.fault.wait if isinstance(error, _Again) else None
-    drawn = float(_backoff(state))
-    return drawn if asked is None else asked + min(1.0, drawn)  # spread those that were told the same second
-
-
-async def _attempt(judge: Judge, call: Call, under_way: _UnderWay | None) -> Answer:
-    """One request; more only where a refused feature is left out, each at most once."""
-    run = under_way.run if under_way else None
-    sent = arguments(judge, call) if judge.speaks_openai else {}
-    limiter = limiter_of(judge, run.limits if run else None)
-    place = limiter.place(prompt_tokens(call) + completion_tokens(call) if limiter.tpm else 0)
-    try:
-        turn = Turn(run.slots(judge) if run else None, place, under_way.waiters if under_way else None)
-        async with turn:
-            if under_way:
-                under_way.run.requests += 1
-                under_way.share.requests += 1
-            async with asyncio.timeout(judge.endpoint.timeout):
-                choices, usage = await _generate(judge, call, sent)
-            place.used = sum(usage) or None
-    except (JudgegraphError, AssertionError):  # ours, or a test's: not the provider's
-        raise
-    except Exception as raised:
-        # langchain-openai warns of some refusals on its way; where warnings are errors, that hides the refusal
-        error = raised.__context__ if isinstance(raised, Warning) and raised.__context__ else raised
-        stepped_down = step_down(judge.support, sent, error)
-        fault = classify(error, secrets=judge.secrets, timeout=judge.endpoint.timeout)
-        if fault.throttled:
-            place.throttled(fault.wait)
-    else:
-        if run:
-            run.count(judge.name, *usage)
-        if choices and choices[0].finish != "error":
-            if "response_format" in sent:
-                learn_schema(judge.support, choices)
-            return choices, usage
-        if under_way:
-            under_way.share.lose(*usage)
-        what = "the provider stopped the reply with an error" if choices else "a reply without choices"
-        stepped_down, fault = False, Fault("provider_error", what, retry=True)
-    # Raised out here, so that no chain of exceptions holds the SDK's, which carries the request and its headers.
-    if stepped_down:
-        return await _attempt(judge, call, under_way)
-    raise _failure(judge, fault)
-
-
-def _failure(judge: Judge, fault: Fault) -> Exception:
-    if fault.fatal:
-        return AuthError(f"judge {judge.name}: {fault.message}")
-    if fault.retry:
-        return _Again(fault)
-    error = ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
-    error.final = True
-    return error
-
-
-async def _generate(judge: Judge, call: Call, sent: dict[str, Any]) -> Answer:
-    if not judge.speaks_openai:
-        return await _generate_other(judge, call)
-    callbacks = callbacks_here()  # so that astream_events and tracers see the call
-    messages, keywords = described(judge, call), past_the_parser(judge.model, sent)
-    if (complete := door_of(judge, callbacks, keywords)) is not None:
-        answer = await complete(messages, **keywords)
-        return choices_of(answer), usage_of(answer)
-    result = await judge.model.agenerate([messages], callbacks=callbacks, **keywords)
-    choices = [choice_of(g.message, g.generation_info) for g in result.generations[0]]  # type: ignore[union-attr]
-    usage = (result.llm_output or {}).get("token_usage") or {}  # once for all choices: each repeats it
-    if usage or not choices:
-        return choices, _usage(usage, "prompt_tokens", "completion_tokens")
-    of_one = getattr(choices[0].message, "usage_metadata", None) or {}  # of the first: each choice has the whole usage
-    return choices, _usage(of_one, "input_tokens", "output_tokens")
-
-
-def _usage(usage: Any, *names: str) -> Usage:
-    return told(*(usage.get(name) for name in names)) if isinstance(usage, Mapping) else (0, 0)
-
-
-async def _generate_other(judge: Judge, call: Call) -> Answer:
-    """Any other LangChain chat model: by its own structured output, or the schema in the prompt."""
-    model, rest = with_settings(judge, call), unbound(judge, call)
-    if call.tools:
-        model = model.bind_tools([dict(tool) for tool in call.tools], **rest)
-    elif call.schema is not None and judge.support.json_schema is not False:
-        titled = {"title": call.form, "description": f"The {call.form} asked for.", **call.schema}
-        try:
-            model = model.with_structured_output(titled, include_raw=True)
-        except (NotImplementedError, ValueError):
-            judge.support.json_schema = False
-            return await _generate_other(judge, call)
-    elif rest:
-        model = model.bind(**rest)
-    answer = await model.ainvoke(described(judge, call))
-    message = answer["raw"] if isinstance(answer, dict) else answer
-    usage = getattr(message, "usage_metadata", None) or {}
-    choice = choice_of(message, None)
-    if isinstance(answer, dict):
-        choice = _from_tool(choice)
-        learn_schema(judge.support, [choice])
-    return [choice], _usage(usage, "input_tokens", "output_tokens")
-
-
-def _from_tool(choice: Choice) -> Choice:
-    """Structured output by a tool call: its arguments are the reply, also where they are no JSON."""
-    if choice.tool_calls:
-        return replace(choice, text=json.dumps(choice.tool_calls[0]["args"]), tool_calls=())
-    broken = getattr(choice.message, "invalid_tool_calls", None)
-    return replace(choice, text=str(broken[0].get("args") or "")) if broken else choice

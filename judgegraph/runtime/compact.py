@@ -51,7 +51,8 @@ def _written_again(journal: Journal, path: Path, new: Path, starts: DiskIndex) -
 def _write(journal: Journal, path: Path, new: Path, starts: DiskIndex) -> bool:
     """Whether every finished sample's line was written; `starts` gets where each begins."""
     finished, end = sum(count for _, _, count in journal.statuses()), 0
-    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    new.unlink(missing_ok=True)  # of a process that was killed; a link that somebody laid there is not followed
+    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with path.open("rb") as old, os.fdopen(handle, "wb") as out:
         for at, line in lines(old):
             try:

@@ -35,7 +35,7 @@ def said(text="", finish="stop", **more):
 
 @pytest.fixture
 def no_backoff(monkeypatch):
-    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
 
 
 @pytest.mark.parametrize(

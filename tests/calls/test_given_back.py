@@ -331,7 +331,7 @@ async def test_who_comes_just_as_a_shared_call_ends_does_not_wait_for_it_for_eve
     ("cap", "sent", "status"), [(1700, 1, "over_budget"), (2000, 2, "over_budget"), (9000, 3, "provider_error")]
 )
 async def test_replies_without_choices_are_paid_for_and_end_a_budget(monkeypatch, cap, sent, status):
-    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
 
     async def empty():
         return 0, 1000, 500
@@ -351,7 +351,7 @@ async def test_replies_without_choices_are_paid_for_and_end_a_budget(monkeypatch
 
 
 async def test_a_reply_after_one_without_choices_is_kept_with_what_both_took(monkeypatch):
-    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
     replies = iter([(0, 1000, 500), (1, 1000, 20)])
 
     async def second():
@@ -436,6 +436,6 @@ async def fuzz(seed, parted=False):
 )
 @pytest.mark.long
 def test_whatever_ends_a_sample_nothing_that_it_took_is_lost(monkeypatch, parted, seeds):
-    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.5)
+    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.5)
     ends = set().union(*(virtually(fuzz(seed, parted)) for seed in range(seeds)))
     assert ends == {"ok", "agent_error", "timeout", "over_budget", "CancelledError"}

@@ -205,7 +205,7 @@ def rude() -> Iterator[str]:
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_a_server_that_answers_with_bad_words(status, more, rude, folder, run, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
     judge = ("-j", "openai:m", "--base-url", f"{rude}/{status}/v1")
     done = call("run", "llm-score", folder / "bad.jsonl", "-c", "summary", "-n", "2", *judge, *more)
     check(done, 0, 1, told="nothing was judged" if more and status in (400, 500) else "evil")

@@ -88,7 +88,7 @@ async def test_a_wait_above_two_minutes_is_obeyed_to_the_second(server, no_backo
         slept.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr("judgegraph.calls.call.asyncio.sleep", fake)
+    monkeypatch.setattr("judgegraph.calls.sending.asyncio.sleep", fake)
     async with asyncio.timeout(10):
         assert await asked(judge) == "Final score: 4."
     assert [s for s in slept if s > 1] == [300, 500]
@@ -157,7 +157,7 @@ async def test_a_retry_that_waits_holds_neither_slot_nor_place(server, no_backof
         await sleep(2)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("judgegraph.calls.call.asyncio.sleep", parked)
+        patch.setattr("judgegraph.calls.sending.asyncio.sleep", parked)
         first = asyncio.create_task(asked(judge, run))
         await waits.wait()
         start = time.monotonic()

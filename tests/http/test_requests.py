@@ -128,7 +128,7 @@ async def test_a_wait_above_two_minutes_is_obeyed(server, no_backoff, monkeypatc
         slept.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr("judgegraph.calls.call.asyncio.sleep", fake)
+    monkeypatch.setattr("judgegraph.calls.sending.asyncio.sleep", fake)
     await ask(judge, MESSAGES, FORM)
     assert [round(s, -1) for s in slept if s > 1] == [300, 500]
 

@@ -28,7 +28,7 @@ CLARITY = [jg.Criterion(name="Clarity", definition="Every sentence is understood
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.01)
+    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.01)
 
 
 def run(url: str, samples: list[jg.Sample], out: Path | None = None) -> Run:

@@ -187,6 +187,15 @@ def test_superseded_lines_leave_when_the_run_ends(superseded):
     assert sorted(row[3] for row in rows(superseded)) == starts
 
 
+def test_a_link_laid_in_the_way_of_the_new_file_is_not_followed(superseded, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text("of somebody else")
+    (superseded / ".items.jsonl.new").symlink_to(other)
+    run(Judged(), 6, superseded)
+    assert other.read_text() == "of somebody else"
+    assert len(lines(superseded)) == 6
+
+
 @pytest.mark.parametrize("moment", ["before the file is replaced", "after it", "amid the new offsets"])
 def test_a_kill_while_lines_leave_loses_nothing(moment, superseded, monkeypatch):
     class Killed(BaseException):

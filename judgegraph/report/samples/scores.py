@@ -172,7 +172,7 @@ def _number(point: str) -> tuple[float, str]:
 def told(human: object) -> str:
     """A label of people, or all of several."""
     values = human if isinstance(human, list) else [] if human is None else [human]
-    return ", ".join(f"{v:g}" if isinstance(v, int | float) else str(v) for v in values[:20])
+    return ", ".join(f"{round(v, 2):g}" if isinstance(v, int | float) else str(v) for v in values[:20])
 
 
 def _facts(score: Score) -> Iterator[str]:
