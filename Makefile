@@ -25,10 +25,10 @@ test:                            ## the fast suite
 long:                            ## tests over a minute
 	$(PY) -m pytest -n 2 -m "long and sampled"
 	$(PY) -m pytest -n 2 -m "long and not sampled and not browser" $(ALONE:%=--ignore=%)
-	$(PY) -m pytest -m browser
+	$(PY) -m pytest -n 2 -m browser
 	$(PY) -m pytest -m "long and not sampled" $(ALONE)
 
-soak:                            ## a run killed a hundred times: many minutes
+soak:                            ## a run killed a hundred times, and the longest simulations: many minutes
 	$(PY) -m pytest -m soak -s
 
 phoenix:                         ## export to a real Phoenix, installed in .phoenix (about 850 MB)

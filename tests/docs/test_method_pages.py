@@ -222,9 +222,14 @@ def test_g_eval_s_recorded_replies_give_these_figures(column: str, reading: tupl
         assert (f"{pearson:.3f}".lstrip("0"), str(n)) == (row[column], row["n"])
 
 
-@pytest.mark.long
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("name", "options"), [("`fennec`, embedded judge", ()), ("Auto-J", ("--recorded",))])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        pytest.param("`fennec`, embedded judge", (), marks=pytest.mark.soak),
+        pytest.param("Auto-J", ("--recorded",), marks=pytest.mark.long),
+    ],
+)
 def test_fennec_s_pairs_give_these_figures(name: str, options: tuple[str, ...], shared: Path):
     found = benched("autoj", "--data", str(shared / "data"), *options)
     (row,) = re.findall(rf"^\| {re.escape(name)} \| (\S+) \| (\S+) \| (.*) \|$", PAGES["fennec"], re.M)

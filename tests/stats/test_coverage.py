@@ -107,9 +107,13 @@ CASES = {
 }
 
 
-@pytest.mark.long
+SLOWEST = ("normal", "60 systems")
+
+
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.soak if name in SLOWEST else pytest.mark.long) for name in CASES]
+)
 def test_95_percent_intervals_hold_the_truth_in_95_percent(name):
     found = CASES[name].coverage(MANY, 300)
     assert found == pytest.approx(0.95, abs=0.02), dict(zip(COEFFICIENTS, found, strict=True))
