@@ -12,8 +12,9 @@ from judgegraph.agents.under_review import Critic, Critique, Reviewed
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.trace.record import span, written
 from judgegraph.trace.watched import watched
-from judgegraph.types import Criterion, Note, Rectification, Status, Suggestion, keyed
+from judgegraph.types import Criterion, EvalState, Note, Rectification, Status, Suggestion, keyed
 
+KEYS = frozenset(EvalState.__annotations__)
 WRITTEN: Mapping[str, tuple[Any, type]] = {
     "rectifications": (Mapping, Rectification), "suggestions": (list | tuple, Suggestion), "notes": (Mapping, Note),
 }  # fmt: skip
@@ -29,7 +30,7 @@ async def heard(name: str, critic: Critic, state: Reviewed, asked: Iterable[Crit
         with span("agent", name, {"class": type(critic).__name__}) as about:
             said: Any = watched(critic).ainvoke(state) if hasattr(critic, "ainvoke") else critic(state)
             said = await said if inspect.isawaitable(said) else said
-            about["writes"] = written(said)
+            about["writes"] = written(said, KEYS)
     except Exception as error:
         if isinstance(error, GraphBubbleUp) or getattr(error, "ends_run", False):
             raise

@@ -23,8 +23,11 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
     reader, criteria, critic, graph or version; to noise where nothing did. What changed together is told as "prompt or
     model": the runs cannot tell them apart. Differences are no failure: the exit code is 0.
     """
+    from judgegraph.cli.run_folder import refuse_traces
     from judgegraph.meta.run_diff import diff_runs
 
+    for run in (run_a, run_b):
+        refuse_traces(run)
     found = diff_runs(run_a, run_b, criterion=criterion, limit=None if every else limit)
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))

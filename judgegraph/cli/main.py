@@ -20,7 +20,7 @@ COMMANDS = {  # name -> module, one line for --help
     "run": ("judgegraph.cli.run", "Run a method over a dataset and print what came of it."),
     "plan": ("judgegraph.cli.plan", "Say what a run will ask for and cost, before anything is spent."),
     "corrected": ("judgegraph.cli.corrected", "Write a run's corrections as samples, to judge what they gained."),
-    "export": ("judgegraph.cli.export", "Write a run's scores as CSV, or its items as JSON lines."),
+    "export": ("judgegraph.cli.export", "Write a run's scores or comparisons as CSV, or its items as JSON lines."),
     "trace": ("judgegraph.cli.trace", "Say what was done for a run's samples, step by step."),
     "check": ("judgegraph.cli.check", "Prove that a method's graph is wired; nothing is asked."),
     "doctor": ("judgegraph.cli.doctor", "Measure what a judge's endpoint really does; runs use what was found."),

@@ -64,13 +64,13 @@ def _scores(console: Console, item: Item) -> None:
             draft = scores.get(score.draft or "")
             moved = draft is not None and draft.answer != score.answer
             arrow = f"{_answer(draft)} -> " if draft and moved else ""
-            answers.append(f"{arrow}{_answer(score)}{_repeat(score, paired) if len(row) > 1 or score.repeat else ''}")
+            answers.append(f"{arrow}{_answer(score)}{repeat_of(score, paired) if len(row) > 1 or score.repeat else ''}")
             reason = reason or (draft.reason if draft and not moved else score.reason)
         console.print(plain(f"  {name}: {', '.join(answers)}  {cut(reason, 220)}"))
     more(console, len(finals) - sum(len(row) for _, row in shown), "score")
 
 
-def _repeat(score: Score, paired: Iterable[str]) -> str:
+def repeat_of(score: Score, paired: Iterable[str]) -> str:
     """Which of repeated scores: by the order of a pair, else by number."""
     if score.agent in paired and score.repeat < 2:
         return (" (AB)", " (BA)")[score.repeat]

@@ -2,52 +2,51 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from rich.cells import cell_len
 from rich.table import Table
 
 from judgegraph.cli.print_sample import cut
+from judgegraph.cli.sample_order import Listed
 from judgegraph.cli.screen import screen
 from judgegraph.cli.table import GAP, counted, plain
 from judgegraph.runtime.standing import Standing
+from judgegraph.trace.shell import quoted
 from judgegraph.trace.tree import milliseconds, money
 
 NAME = 16  # columns that an id keeps; longer ones are folded
-SPARE = ("paid/calls", "time", "cost", "doubt", "score")  # what goes first where the terminal is narrow
-ABOUT = {
-    "score": "the least score first", "change": "the most moved by the critic first", "time": "the slowest first",
-    "doubt": "the most in doubt first", "cost": "the dearest first", "failures": "most failures first",
-    "place": "in the order of their ends",
-}  # fmt: skip
+SPARE = ("paid/calls", "time", "tokens", "cost", "doubt", "score", "verdict")  # what goes first where it is narrow
 
 
 def print_standings(
-    path: str, rows: Sequence[Standing], count: int, order: str, status: str | None = None, untold: int = 0
+    path: str, samples: Listed, status: str | None = None, untold: int = 0, unfinished: str = ""
 ) -> None:  # fmt: skip
-    """The table; `count` is of all samples, of which the rows are the first in an order.
+    """The table, and what it is of.
 
-    `untold` calls were paid for beyond those of the spans.
+    `untold` calls were paid for beyond those of the spans; `unfinished` says how much of a run there is.
     """
     console = screen()
-    ended = f" that ended with {status}" if status else ""
+    rows, count = samples.rows, samples.count
+    ended = f" that ended with {status}, or have an answer that did" if status else ""
+    if unfinished:
+        console.print(plain(unfinished), style="yellow")
     if not rows:
         console.print(plain(f"no samples{ended}"))
         return
-    console.print(_table(rows, order, console.width))
+    console.print(_table(rows, "tokens" if samples.tokens else samples.order, console.width))
     said = f"{len(rows):,} of {counted(count, 'sample')}" if count > len(rows) else counted(count, "sample")
     more = "; --limit N lists more" if count > len(rows) else ""
-    console.print(plain(f"\n{said}{ended}, {ABOUT[order]}{more}"), style="dim")
+    console.print(plain(f"\n{said}{ended}, {samples.about}{more}"), style="dim")
     if untold:
         calls = "1 more call was" if untold == 1 else f"{untold:,} more calls were"
         console.print(plain(f"{calls} paid for attempts that were cut off or not traced"), style="dim")
-    opens = f"judgegraph trace {shlex.quote(path)} --sample {shlex.quote(rows[0].id)}"
+    opens = f"judgegraph trace {quoted(path)} --sample {quoted(rows[0].id)}"
     console.print(plain(opens), style="dim", soft_wrap=True)  # to be copied
 
 
 def _table(rows: Sequence[Standing], order: str, width: int) -> Table:
-    columns = {name: cells for name, cells in _columns(rows).items() if any(cells)}
+    columns = {name: cells for name, cells in _columns(rows, order).items() if any(cells)}
     for spare in (name for name in SPARE if name != order):
         if _width(columns) > width:
             columns.pop(spare, None)
@@ -56,27 +55,36 @@ def _table(rows: Sequence[Standing], order: str, width: int) -> Table:
         if name == "sample":
             table.add_column(name, overflow="fold", min_width=_name_width(cells))
         else:
-            table.add_column(name, justify="left" if name in ("status", "change") else "right", no_wrap=True)
+            table.add_column(name, justify="left" if name in ("status", "change", "verdict") else "right", no_wrap=True)
     for row in zip(*columns.values(), strict=True):
         table.add_row(*map(plain, row))
     return table
 
 
-def _columns(rows: Sequence[Standing]) -> dict[str, list[str]]:
-    """A column without any cell is left out."""
+def _columns(rows: Sequence[Standing], order: str) -> dict[str, list[str]]:
+    """A column without any cell is left out; tokens stand there where they are what samples are ordered by."""
     failed = any(one.status != "ok" for one in rows)
     priced = any(one.usd for one in rows)
     return {
         "sample": [cut(one.id, 200) for one in rows],
-        "status": [one.status if failed else "" for one in rows],
-        "score": [one.verdict or _share(one.value) for one in rows],
+        "status": [_status(one, failed) for one in rows],
+        "verdict": [one.verdict or "" for one in rows],
+        "score": [_share(one.value) for one in rows],
         "change": [_change(one) for one in rows],
         "doubt": [_share(one.doubt) for one in rows],
         "failures": [str(one.failures or "") for one in rows],
         "paid/calls": ["" if one.calls is None else f"{one.paid}/{one.calls}" for one in rows],
+        "tokens": [f"{one.tokens:,}" if order == "tokens" and one.tokens is not None else "" for one in rows],
         "cost": [money(one.usd) if priced and one.usd is not None else "" for one in rows],
         "time": [milliseconds(one.ms) for one in rows],
     }
+
+
+def _status(one: Standing, failed: bool) -> str:
+    """How it ended; "no score" where nothing that it came to has an answer."""
+    if one.status == "ok" and one.answers and one.lost == one.answers:
+        return "no score"
+    return one.status if failed else ""
 
 
 def _change(one: Standing) -> str:

@@ -22,9 +22,11 @@ def report(run: str, out: str, most: int, redact: str | None) -> None:
     there are labels, and the samples worth reading with their whole trace. Of a run too large for it, it shows every
     k-th sample and says so. The file is readable by its owner alone: it holds what was judged.
     """
+    from judgegraph.cli.run_folder import refuse_traces
     from judgegraph.report.write import write_report
 
     if Path(out).suffix not in (".html", ".htm"):
         raise click.UsageError(f"--out {out}: it ends in .html")
+    refuse_traces(run)
     written = write_report(run, out, most=most, redact=(redact,) if redact else ())
     click.echo(printable(f"{out}: {written.stat().st_size / 1e6:.1f} MB"))

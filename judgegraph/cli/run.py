@@ -70,6 +70,7 @@ def _total(samples: Samples, given: dict[str, Any]) -> Callable[[], int | None]:
         found = rows.within(0)
         return found if found is None or found == limit else found - len(samples.rejected)
 
+    samples.counted = total
     return total
 
 

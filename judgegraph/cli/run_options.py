@@ -68,7 +68,10 @@ SUBJECT = (
         "--base-url", metavar="URL", callback=address,
         help="Of any OpenAI-compatible server; then --judge openai:MODEL.",
     ),
-    click.option("--temperature", metavar="T", type=Finite(0), help="Of agents that do not name their own."),
+    click.option(
+        "--temperature", metavar="T", type=Finite(0),
+        help="Of calls whose agent or reader names none; weighted scores are read at 0 and sampled at 1.",
+    ),
     click.option("--critic", metavar="NAME", help=CRITIC_HELP),
     click.option("-s", "--setting", "settings", multiple=True, metavar="KEY=VALUE", help=SETTING_HELP),
     click.option("-f", "--field", "fields", multiple=True, metavar="FIELD=COLUMN", help="Read FIELD from COLUMN."),

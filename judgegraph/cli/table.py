@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judgegraph.cli.main import printable
-from judgegraph.runtime.display import mean_text
+from judgegraph.runtime.display import draft_text, mean_text
 from judgegraph.runtime.summary import Line, Summary
 from judgegraph.types import Score
 
@@ -64,8 +64,8 @@ def _columns(summary: Summary, lines: Sequence[Line]) -> dict[str, list[str]]:
         "criterion": names(lines),
         "scale": ["labels" if x.labels else str(x.scale or "") for x in lines],
         "n ok": [f"{x.n_ok}/{x.n}" for x in lines],
-        "draft": [_mean(draft) for draft in drafts],
-        "score": [_mean(x) for x in lines],
+        "draft": [draft_text(x, draft) if draft else "" for x, draft in zip(lines, drafts, strict=True)],
+        "score": [mean_text(x) for x in lines],
         "sd": [f"{x.sd:.2f}" if x.sd is not None else "" for x in lines],
         "critic": [_moves(x) for x in lines],
     }
@@ -87,7 +87,3 @@ def _moves(line: Line) -> str:
     said = [f"{n} {way}" for n, way in ((line.down, "down"), (line.up, "up"), (other, "changed")) if n]
     kept = f"kept {'all' if line.reviewed == line.n else line.reviewed}" if line.reviewed else ""
     return ", ".join(said) or kept
-
-
-def _mean(line: Line | None) -> str:
-    return "" if line is None else mean_text(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -15,20 +15,20 @@ from judgegraph.types import Status
 
 if TYPE_CHECKING:
     from judgegraph.runtime.run import Run
-    from judgegraph.runtime.standing import Standing
 
 ORDERS = ("score", "change", "doubt", "cost", "time", "failures")
 OF_A_RUN = ("score", "change", "doubt")
-SHOWN = 20
 
 
 @click.command()
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
 @click.option("--by", type=click.Choice(ORDERS), help="What the samples are ordered by: the most moved by the critic "
-              "first, without a critic those that scored least, unless said.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), help=f"How many samples are listed; {SHOWN}, and with --json all.")
+              "first, where it moved nothing those that scored least, unless said. An order that says nothing of "
+              "these samples is told, and gives way to that.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), help="How many samples are listed; 20, and with --json all.")
 @click.option("--sample", metavar="ID", help="Show what was done for this sample.")
-@click.option("--status", type=click.Choice(get_args(Status)), help="Only samples that ended so.")
+@click.option("--status", type=click.Choice(get_args(Status)), help="Only samples that ended so, or have "
+              "a final score or comparison that did.")  # fmt: skip
 @click.option("--criterion", metavar="NAME", help="Score, change and doubt of this criterion alone.")
 @click.option("--redact", type=click.Choice(["texts"]), multiple=True, help="Show the lengths of texts, not the texts.")
 @click.option("--full", is_flag=True, help="Show all texts to their ends, with --sample.")
@@ -73,47 +73,25 @@ def _list(
     run: str, by: str | None, limit: int | None, status: str | None, criterion: str | None, redact: bool, as_json: bool
 ) -> None:
     from judgegraph.cli.print_standings import print_standings
+    from judgegraph.cli.sample_order import SHOWN, listed
     from judgegraph.report.redacted_run import RedactedRun
     from judgegraph.runtime.run import Run
     from judgegraph.runtime.sample_bills import untold
     from judgegraph.runtime.standing import standings
+    from judgegraph.runtime.unfinished import unfinished
 
     found = Run.load(run)
     found = RedactedRun(found.manifest, found.held, found.folder) if redact else found
-    orders = (by,) if by else ("change", "score")
-    rows, count, order, paid = _ordered(standings(found, status=status, criterion=criterion), orders, limit, as_json)
-    if not count and criterion is not None:
+    most = limit or (None if as_json else SHOWN)
+    samples = listed(standings(found, status=status, criterion=criterion), by, most)
+    if not samples.count and criterion is not None:
         _refuse_unknown(found, criterion)
     if as_json:
-        _print_json([row.to_dict() for row in rows])
-    else:
-        all_of_them = status is None and criterion is None
-        print_standings(run, rows, count, order, status, untold(found.manifest, paid) if all_of_them else 0)
-
-
-def _ordered(
-    found: Iterable[Standing], orders: tuple[str, ...], limit: int | None, as_json: bool
-) -> tuple[list[Standing], int, str, int | None]:
-    """The first of them in the first order that says anything, how many there are in all, that order, and paid calls.
-
-    The paid calls are of all of them, None where no spans were recorded.
-    """
-    from judgegraph.runtime.standing import firsts_of
-
-    count, paid = 0, list[int]()
-
-    def counted() -> Iterator[Standing]:
-        nonlocal count
-        for count, one in enumerate(found, 1):  # noqa: B007 - it is what is counted
-            if one.paid is not None:
-                paid[:] = [sum(paid) + one.paid]
-            yield one
-
-    most = limit or (sys.maxsize if as_json else SHOWN)
-    firsts = firsts_of(counted(), dict.fromkeys(orders, most))
-    moved = any(one.change is not None for one in firsts.get("change", ()))
-    order = orders[0] if len(orders) == 1 or moved else orders[-1]
-    return firsts[order], count, order, sum(paid) if paid else None
+        _print_json([row.to_dict() for row in samples.rows])
+        return
+    all_of_them = status is None and criterion is None
+    more = untold(found.manifest, samples.paid) if all_of_them else 0
+    print_standings(run, samples, status, more, unfinished(found))
 
 
 def _refuse_unknown(run: Run, criterion: str) -> None:
@@ -162,6 +140,7 @@ def _of_folder(
 ) -> None:  # fmt: skip
     """As of a run, of a folder without items."""
     from judgegraph.cli.print_standings import print_standings
+    from judgegraph.cli.sample_order import SHOWN, listed
     from judgegraph.runtime.folder_traces import standings_in
 
     if by in OF_A_RUN or criterion is not None:
@@ -170,11 +149,11 @@ def _of_folder(
         _show_journeys(path, sample, redact, full, as_json)
         return
     found = (one for one in standings_in(path) if status in (None, one.status))
-    rows, count, order, _ = _ordered(found, (by or "place",), limit, as_json)
+    samples = listed(found, by, limit or (None if as_json else SHOWN), journeys=True)
     if as_json:
-        _print_json([row.to_dict() for row in rows])
+        _print_json([row.to_dict() for row in samples.rows])
     else:
-        print_standings(path, rows, count, order, status)
+        print_standings(path, samples, status)
 
 
 def _show_journeys(path: str, sample: str, redact: bool, full: bool, as_json: bool) -> None:

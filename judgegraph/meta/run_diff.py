@@ -127,7 +127,7 @@ def diff_runs(a: RunLike, b: RunLike, *, criterion: str | None = None, limit: in
     _refuse_nothing(found, criterion, known)
     for line in found.lines.values():
         line.settle()
-    found.most, found.notes = most.sorted(), notes_of(one.manifest, other.manifest)
+    found.most, found.notes = most.sorted(), notes_of(one, other)
     return found
 
 

@@ -9,19 +9,20 @@ from typing import Any
 from judgegraph.report.amounts import counted
 from judgegraph.report.blocks import Block, Fold, Grid, Para, Section
 from judgegraph.report.visible import line
+from judgegraph.runtime.unfinished import GONE
 
 ROWS = 400  # of the configuration
 REJECTED = 50  # rows of the data
 VALUE = 400  # characters
 
 
-def about(manifest: Mapping[str, Any], rejected: Sequence[Mapping[str, Any]]) -> Section:
-    """The section; everything else stands in the run's manifest.json."""
-    return Section("about", "About this run", tuple(_blocks(manifest, rejected)))
+def about(manifest: Mapping[str, Any], rejected: Sequence[Mapping[str, Any]], unfinished: str = "") -> Section:
+    """The section; everything else stands in the run's manifest.json. unfinished: as `runtime.unfinished` says it."""
+    return Section("about", "About this run", tuple(_blocks(manifest, rejected, unfinished)))
 
 
-def _blocks(manifest: Mapping[str, Any], rejected: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
-    yield Grid("The run", ("What", "Value"), tuple(_facts(manifest)))
+def _blocks(manifest: Mapping[str, Any], rejected: Sequence[Mapping[str, Any]], unfinished: str) -> Iterator[Block]:
+    yield Grid("The run", ("What", "Value"), tuple(_facts(manifest, unfinished)))
     if criteria := manifest.get("criteria"):
         listed = tuple((line(c.get("name", ""), 100), _scale(c), line(c.get("definition", ""), 600)) for c in criteria)
         yield Fold(f"Criteria ({len(listed)})", (Grid("Criteria", ("Name", "Scale", "Definition"), listed[:ROWS]),))
@@ -45,13 +46,13 @@ def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _facts(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _facts(manifest: Mapping[str, Any], unfinished: str) -> Iterator[tuple[str, str]]:
     yield "Signature", str(manifest.get("signature", ""))
     yield "Method", line(str(manifest.get("method", "")), 120)
-    yield "State", str(manifest.get("state", ""))
+    yield "State", unfinished or str(manifest.get("state", ""))
     yield "Run", str(manifest.get("run", ""))
     yield "Started", str(manifest.get("started") or "")
-    yield "Ended", str(manifest.get("ended") or "not yet")
+    yield "Ended", str(manifest.get("ended") or ("not known" if unfinished.endswith(GONE) else "not yet"))
     if data := manifest.get("data"):
         yield "Data", line(f"{data.get('file')}, {data.get('size'):,} bytes, digest {data.get('digest')}", VALUE)
     versions = {"judgegraph": manifest.get("judgegraph"), **(manifest.get("versions") or {})}

@@ -33,6 +33,15 @@ def money(usd: float | None) -> str:
     return f"${usd:,.2f}" if usd == 0 or usd >= 0.1 else f"${usd:.4f}" if usd >= 0.0001 else "under $0.0001"
 
 
+def cost(usd: float, calls: int, unpriced: int, least: str = "") -> str:
+    """What calls were paid for; a price that is not known is never told as nothing. least: "at least " where it is."""
+    if not unpriced:
+        return f"{least}{money(usd)}"
+    if unpriced >= calls:
+        return f"price unknown ({least}{counted(unpriced, 'call')})"
+    return f"{least}{money(usd)}, and {least}{counted(unpriced, 'call')} of unknown price"
+
+
 def number(value: float | None, digits: int = 2) -> str:
     """3.00 as 3, 3.5 as 3.50, 3.256 as 3.26; "" for None."""
     if value is None:

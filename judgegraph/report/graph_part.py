@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from judgegraph.report.amounts import count, money, time
+from judgegraph.report.amounts import cost, count, money, time
 from judgegraph.report.blocks import Block, Grid, Para, Picture, Section
 from judgegraph.report.drawing.svg import graph_svg
 from judgegraph.report.run_figure import run_figure
@@ -12,7 +12,14 @@ from judgegraph.report.visible import line
 from judgegraph.runtime.node_times import NodeTime, node_times, within
 from judgegraph.runtime.run import Run
 
-HEAD = ("Node", "Runs", "Model calls", "Paid", "From ledger", "Tokens", "Cost", "Total time", "Median time", "Failed")
+HEAD = ("Node", "Runs", "Model calls", "Paid", "From ledger", "Shared", "Tokens", "Cost", "Total time", "Median time",
+        "Failed")  # fmt: skip
+SHARED = HEAD.index("Shared")
+WAITING = (
+    "A time is from a node's start to its end. Waiting is in it, for a reply or for a turn among all that runs at "
+    "once, so that a node of plain code takes longer in a busy run. Nodes run side by side, for many samples at once, "
+    "so their total time exceeds the run's. A median is told within 2.5 %."
+)
 UNTRACED = (
     "This run was not traced, so it is not known how long each node took. `judgegraph run` without --no-trace tells it."
 )
@@ -33,16 +40,15 @@ def _blocks(run: Run) -> Iterator[Block]:
         same = "; the table below says the same of each node" if times else ""
         yield Picture(svg, f"The graph of {line(figure.name, 80)}{same}.")
     if times:
-        yield Grid("What each node took", HEAD, tuple(_rows(total)), frozenset(range(1, len(HEAD))))
+        yield _grid(total)
         yield Para(
-            "Nodes run side by side, for many samples at once, so their total time exceeds the run's. A median is told "
-            "within 2.5 %. Calls that were refused before they were sent, as by a budget, are no model calls. Failed "
-            f"counts runs of a node and its model calls, refused ones too.{_twice(times)}"
+            f"{WAITING} Calls that were refused before they were sent, as by a budget, are no model calls."
+            f"{_shared(times)} Failed counts runs of a node and its model calls, refused ones too.{_twice(times)}"
         )
     else:
         yield Para(UNTRACED)
         if rows := list(_billed(run.manifest.get("calls"))):
-            yield Grid("What each node asked for", ("Node", "Model calls", "From ledger", "Tokens", "Cost"),
+            yield Grid("What each node asked for", ("Node", "Paid calls", "Calls not paid for", "Tokens", "Cost"),
                        tuple(rows), frozenset(range(1, 5)))  # fmt: skip
 
 
@@ -55,13 +61,22 @@ def _badge(one: NodeTime) -> tuple[str, ...]:
     return (*found, f"{time(one.median)} median") if one.median is not None else tuple(found)
 
 
+def _grid(times: Mapping[str, NodeTime]) -> Grid:
+    """A line per node; what is shared only where anything is."""
+    shared = any(one.shared for one in times.values())
+    keep = [at for at in range(len(HEAD)) if at != SHARED or shared]
+    rows = tuple(tuple(row[at] for at in keep) for row in _rows(times))
+    numeric = frozenset(range(1, len(keep)))
+    return Grid("Each node, from its start to its end", tuple(HEAD[at] for at in keep), rows, numeric)
+
+
 def _rows(times: Mapping[str, NodeTime]) -> Iterator[tuple[str, ...]]:
     for place, one in sorted(times.items(), key=lambda pair: not pair[0]):
         tokens = one.prompt_tokens + one.completion_tokens
         calls = _calls(one)
-        asked = [count(n) if calls else "" for n in (calls, one.paid, one.found, tokens)]
-        cost = _cost(one) if one.paid else ""
-        yield (line(place, 120) or "outside of all nodes", count(one.visits), *asked, cost, time(one.ms),
+        asked = [count(n) if calls else "" for n in (calls, one.paid, one.found, one.shared, tokens)]
+        price = cost(one.usd, one.paid, one.unpriced) if one.paid else ""
+        yield (line(place, 120) or "outside of all nodes", count(one.visits), *asked, price, time(one.ms),
                time(one.median), count(one.failures + one.failed_calls))  # fmt: skip
 
 
@@ -70,15 +85,15 @@ def _calls(one: NodeTime) -> int:
     return one.calls - one.unsent
 
 
+def _shared(times: Mapping[str, NodeTime]) -> str:
+    if not any(one.shared for one in times.values()):
+        return ""
+    return " A shared call waited for the same call of another sample, which paid for it."
+
+
 def _twice(times: Mapping[str, NodeTime]) -> str:
     outer = [place for place in times if place and any(other.startswith(f"{place}/") for other in times)]
     return " What nodes within a node asked for counts in both." if outer else ""
-
-
-def _cost(one: NodeTime) -> str:
-    if one.unpriced:
-        return f"{money(one.usd)} and more" if one.usd else "no price"
-    return money(one.usd)
 
 
 def _billed(calls: object) -> Iterator[tuple[str, ...]]:
@@ -86,4 +101,5 @@ def _billed(calls: object) -> Iterator[tuple[str, ...]]:
     for place, bill in nodes.items() if isinstance(nodes, Mapping) else ():
         tokens = bill.get("prompt_tokens", 0) + bill.get("completion_tokens", 0)
         asked = count(bill.get("calls")), count(bill.get("found")), count(tokens)
-        yield line(place, 120), *asked, money(bill.get("usd"))
+        paid, unpriced = bill.get("calls") or 0, bill.get("unpriced") or 0
+        yield line(place, 120), *asked, cost(bill.get("usd") or 0.0, paid, unpriced) if paid else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from judgegraph.report.amounts import count, counted, number
+from judgegraph.report.amounts import cost, count, counted, number
 from judgegraph.report.blocks import Block, Grid, Para, Section
 from judgegraph.report.visible import line
 from judgegraph.runtime.line import Line
@@ -13,6 +13,7 @@ from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary
 
 ROWS = 40  # criteria
+ALWAYS = ("Criterion", "Final", "Scale", "Read")  # columns; what matters most comes first: a phone shows the first four
 
 
 def overview(summary: Summary) -> Section:
@@ -42,11 +43,12 @@ def _scores(summary: Summary, lines: list[Line]) -> Grid:
     rows = []
     for name, x in zip(names, lines, strict=True):
         draft = summary.lines.get(x.draft) if x.draft else None
-        rows.append((name, "labels" if x.labels else str(x.scale or ""), f"{x.n_ok:,}/{x.n:,}",
-                     *_means(x, draft), _bounds(x), number(x.sd), _moves(x)))  # fmt: skip
-    head = ("Criterion", "Scale", "Read", "Draft", "Final", "If the missing were lowest, highest", "SD", "Critic")
-    keep = [i for i in range(len(head)) if i < 3 or any(row[i] for row in rows)]
-    right = frozenset(at for at, i in enumerate(keep) if i in (2, 3, 4, 5, 6))
+        scale = "labels" if x.labels else str(x.scale or "")
+        read = f"{x.n_ok:,}/{x.n:,}"
+        rows.append((name, *_means(x, draft), _moves(x), number(x.sd), scale, read, _bounds(x)))
+    head = ("Criterion", "Draft", "Final", "Critic", "SD", "Scale", "Read", "If the missing were lowest, highest")
+    keep = [i for i in range(len(head)) if head[i] in ALWAYS or any(row[i] for row in rows)]
+    right = frozenset(at for at, i in enumerate(keep) if head[i] not in ("Criterion", "Critic", "Scale"))
     return Grid(
         "Mean score of each criterion", tuple(head[i] for i in keep),
         tuple(tuple(row[i] for i in keep) for row in rows), right,
@@ -66,12 +68,19 @@ def _names(lines: list[Line]) -> list[str]:
 
 
 def _means(x: Line, draft: Line | None) -> tuple[str, str]:
-    """Draft and final: means of the same samples, those in which both could be read."""
+    """Draft and final: means of the same samples, those in which both could be read, if there are any."""
     if draft is None:
         return "", _mean(x)
     if x.paired and (x.paired < x.values or x.paired < draft.values):
         return f"{x.before:.2f} (n {x.paired:,})", f"{x.after:.2f} (n {x.paired:,})"
+    if not x.paired:
+        return _mean_of_some(draft), _mean_of_some(x)
     return _mean(draft), _mean(x)
+
+
+def _mean_of_some(x: Line) -> str:
+    """Where no draft stands beside a final score each says of how many it is."""
+    return f"{_mean(x)} (n {x.values:,})" if x.values else _mean(x)
 
 
 def _mean(x: Line) -> str:
@@ -98,32 +107,49 @@ def facts(run: Run, summary: Summary, rejected: int) -> list[tuple[str, str]]:
     from judgegraph.report.amounts import share
     from judgegraph.runtime.coverage import coverage
 
-    state = str(run.manifest.get("state") or "finished")
-    ended = " that came to an end" if state != "finished" else ""
+    left = state_of(run, summary)
+    ended = " that came to an end" if left else ""
     part, of = coverage(summary, rejected)
-    found = [("State", f"unfinished ({line(state, 40)})")] if ended else []
-    found.append(("Samples", f"{summary.judged:,} judged of {summary.samples.total():,}{ended}"))
+    found = [("State", left)] if left else []
+    found.append(("Samples", _judged(run, summary, ended)))
     failed = summary.samples.total() - summary.samples["ok"]
     found += [("Failed", counted(failed, "sample"))] if failed else []
     found += [("Rejected", f"{counted(rejected, 'row')} of the data")] if rejected else []
     covered = f"{share(part)} of {line(of, 80)}" if part < 1 else "100 %"
     found.append(("Coverage", f"{covered}, of those{ended}" if ended else covered))
-    return [*found, *_bill(run, state)]
+    return [*found, *_bill(run)]
 
 
-def _bill(run: Run, state: str) -> Iterator[tuple[str, str]]:
+def state_of(run: Run, summary: Summary) -> str:
+    """Such as "unfinished: 12 of 32 samples", "" of a run that came to its end."""
+    from judgegraph.runtime.unfinished import unfinished
+
+    return unfinished(run, summary.samples.total() - summary.samples["over_budget"])
+
+
+def _judged(run: Run, summary: Summary, ended: str) -> str:
+    """Of all that the run was given where that is known; drafts whose final scores failed are told apart."""
+    from judgegraph.runtime.unfinished import total_of
+
+    here = summary.samples.total()
+    total = (total_of(run.manifest) or 0) if ended else here
+    of = f"{total:,}" if total >= max(1, here) else f"{here:,}{ended}"
+    if not summary.drafts:
+        return f"{summary.judged:,} judged of {of}"
+    return f"{summary.judged - summary.drafts:,} of {of} with a final score; {summary.drafts:,} with drafts alone"
+
+
+def _bill(run: Run) -> Iterator[tuple[str, str]]:
     """What it cost; the manifest of a run under way, or killed, is of its beginning: its spans know more."""
-    from judgegraph.report.amounts import money
-
     spent, ledger = run.manifest.get("spent") or {}, (run.manifest.get("calls") or {}).get("ledger") or {}
     told = {key: spent.get(key) or 0 for key in ("usd", "unpriced", "calls", "prompt_tokens", "completion_tokens")}
-    told["found"] = (ledger.get("hits") or 0) + (ledger.get("joined") or 0)
-    least = "at least " if state == "running" else ""
+    told |= {"found": ledger.get("hits") or 0, "shared": ledger.get("joined") or 0}
+    least = "at least " if run.manifest.get("state") == "running" else ""
     if least:
         met = within(node_times(run), "")
         told = {key: max(told[key], getattr(met, {"calls": "paid"}.get(key, key))) for key in told}
-    unpriced = f", {count(told['unpriced'])} calls without a price" if told["unpriced"] else ""
     reused = f", {count(told['found'])} from the ledger" if told["found"] else ""
-    yield "Cost", f"{least}{money(told['usd'])}{unpriced}"
-    yield "Model calls", f"{least}{count(told['calls'])} paid{reused}"
+    shared = f", {count(told['shared'])} shared with another call" if told["shared"] else ""
+    yield "Cost", cost(told["usd"], told["calls"], told["unpriced"], least)
+    yield "Model calls", f"{least}{count(told['calls'])} paid{reused}{shared}"
     yield "Tokens", f"{least}{count(told['prompt_tokens'])} in, {count(told['completion_tokens'])} out"

@@ -10,7 +10,7 @@ from judgegraph.report.about import about
 from judgegraph.report.amounts import time
 from judgegraph.report.blocks import Section
 from judgegraph.report.graph_part import graph_part
-from judgegraph.report.overview import facts, overview
+from judgegraph.report.overview import facts, overview, state_of
 from judgegraph.report.redacted_run import two_levels
 from judgegraph.report.samples.detail import Detail
 from judgegraph.report.samples.fitted import least, short, size, whole
@@ -37,10 +37,11 @@ def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> str:
     tally, rejected = tally_of(counted), _rejected(run)
     summary = tally.summary
     parts = [overview(summary), graph_part(run), *_sections(counted, tally, texts)]
-    last = about(run.manifest, rejected)
+    state = state_of(run, summary)
+    last = about(run.manifest, rejected, state)
     sections = templates.sections(parts)
     end = templates.sections([last])
-    head = templates.head(_head(run, redact), facts(run, summary, len(rejected)), _anchors([*parts, last]))
+    head = templates.head(_head(run, redact, state), facts(run, summary, len(rejected)), _anchors([*parts, last]))
     room = most_bytes - size([head, *sections, *end]) - 20_000
     lists = listings(texts, most)
     scale = common_scale(x.scale for x in summary.lines.values() if x.stage == "final")
@@ -90,24 +91,20 @@ def _folder(run: Run) -> str:
     return str(run.folder.path) if run.folder else ""
 
 
-def _head(run: Run, redact: bool) -> dict[str, Any]:
+def _head(run: Run, redact: bool, state: str) -> dict[str, Any]:
     manifest = run.manifest
     return {
         "method": str(manifest.get("method") or "graph"), "name": run.folder.path.resolve().name if run.folder else "",
-        "signature": run.signature, "state": str(manifest.get("state") or ""), "redact": redact,
+        "signature": run.signature, "state": state or str(manifest.get("state") or ""), "redact": redact,
         "when": str(manifest.get("started") or ""), "took": time(_took(manifest)),
         "version": str(manifest.get("judgegraph") or ""),
     }  # fmt: skip
 
 
 def _took(manifest: Mapping[str, Any]) -> float | None:
-    from datetime import datetime
-
-    try:
-        start, end = (datetime.fromisoformat(str(manifest[key])) for key in ("started", "ended"))
-    except (KeyError, ValueError):
-        return None
-    return (end - start).total_seconds() * 1000
+    """Milliseconds in which it worked; from its start to its end is not that where it was taken up again."""
+    seconds = manifest.get("seconds") if manifest.get("state") != "running" else None
+    return seconds * 1000 if isinstance(seconds, int | float) and 0 < seconds < float("inf") else None
 
 
 def _anchors(parts: list[Section]) -> Iterator[tuple[str, str]]:

@@ -30,7 +30,8 @@ def run_figure(manifest: Mapping[str, Any]) -> Figure | None:
     places = [place for place in keys if not any(place[:at] in known for at, c in enumerate(place) if c == ".")]
     lines = [str(line) for line in lines]
     waits = {line.removesuffix(" awaits all") for line in lines if line.endswith(" awaits all")}
-    return _figure(str(manifest.get("method") or "graph"), "", places, list(_ways(lines)), waits)
+    ways = list(_ways(lines, frozenset(map(str, manifest.get("fan_outs") or ()))))  # older manifests do not tell them
+    return _figure(str(manifest.get("method") or "graph"), "", places, ways, waits)
 
 
 def _figure(name: str, path: str, places: list[str], ways: list[Way], waits: set[str]) -> Figure | None:
@@ -91,8 +92,8 @@ def _parent(place: str, places: list[str]) -> str:
     return max((f"{other}/" for other in places if place.startswith(f"{other}/")), key=len, default="")
 
 
-def _ways(lines: Iterable[str]) -> Iterator[Way]:
-    """Of lines such as "a -> b", "a and b -> c", "a -> b or c (low) by any_low"."""
+def _ways(lines: Iterable[str], fan_outs: frozenset[str]) -> Iterator[Way]:
+    """Of lines such as "a -> b", "a and b -> c", "a -> b or c (low) by any_low"; fan_outs: as `topology` has them."""
     for line in lines:
         found = _LINE.fullmatch(line)
         if found is None:
@@ -104,7 +105,10 @@ def _ways(lines: Iterable[str]) -> Iterator[Way]:
             if (end := _END.fullmatch(one)) is None or one == "any":
                 continue
             target, label = (end[1], end[2] or "") if chooses else (one, "")
-            edges += [Edge(_named(source), _named(target), bool(chooses), label) for source in sources]
+            edges += [
+                Edge(_named(a), _named(target), bool(chooses), label, bool(chooses) and f"{a} -> {target}" in fan_outs)
+                for a in sources
+            ]
         yield chooses or "", tuple(edges)
 
 

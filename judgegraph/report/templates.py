@@ -74,18 +74,19 @@ class Templates:
         self, lists: Sequence[Listing], listed: Mapping[str, str], places: Mapping[str, int], shown: Shown,
         detail: Detail,
     ) -> str:  # fmt: skip
-        """The part of the page with all samples; each listed one is told in the first list that has it."""
+        """The part of the page with all samples; each listed one is told in the first list that has it.
+
+        Later lists have it in its rank too, as a link.
+        """
         met: set[str] = set()
         found = []
         for listing in lists:
-            own, again = [], []
+            ranked: list[tuple[Markup | None, int, str, str]] = []  # None: told above
             for name, why in listing.samples:
-                if name in met:
-                    again.append((places[name], name, why))
-                elif name in listed:
+                if name in listed:
+                    ranked.append((None if name in met else Markup(listed[name]), places[name], name, why))
                     met.add(name)
-                    own.append(Markup(listed[name]))
-            found.append((listing, own, again))
+            found.append((listing, ranked))
         groups = [(title, count, [Markup(html) for html in written]) for title, count, written in shown.groups]
         return self._env.get_template("samples.html").render(lists=found, groups=groups, shown=shown, detail=detail)
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from judgegraph.runtime.bridge import run_sync
+from judgegraph.runtime.in_threads import InThreads
 from judgegraph.runtime.trial import READABLE, Trial, tried
 from judgegraph.types import Criterion, Sample
 
@@ -97,13 +98,12 @@ async def acount_calls(graph: Any, samples: Sequence[Sample] = SAMPLES) -> CallC
     Args:
         graph: a compiled LangGraph that reads "sample". samples: two that differ in every field.
     """
-    plain = await _trials(graph, samples, None)
+    threads = InThreads()
+    plain = await _trials(graph, samples, None, threads)
     if failed := next((t.failed for t in plain if t.failed), ""):
         return CallCounts((), "", "", "", ("", "", ""), failed)
     takes = "criteria" in graph.get_input_jsonschema().get("properties", {})
-    given = [await _trials(graph, samples, n) for n in GIVEN] if takes else []
-    if any(t.failed for trials in given for t in trials):
-        given = []
+    given = await _given(graph, samples, threads) if takes else []
     nodes = dict.fromkeys(node for t in plain for node in t.asked.values())
     nodes |= dict.fromkeys(node for trials in given for t in trials for node in t.asked.values())
     sample, dataset, longest = _figures(plain, None)
@@ -118,15 +118,30 @@ async def acount_calls(graph: Any, samples: Sequence[Sample] = SAMPLES) -> CallC
     )
 
 
-async def _trials(graph: Any, samples: Sequence[Sample], criteria: int | None) -> list[Trial]:
-    """For every manner of replying a run with each sample."""
+async def _given(graph: Any, samples: Sequence[Sample], threads: InThreads) -> list[list[Trial]]:
+    """Trials by as many criteria as `GIVEN` says; none where one failed."""
+    found = []
+    for number in GIVEN:
+        found.append(await _trials(graph, samples, number, threads))
+        if found[-1][-1].failed:
+            return []
+    return found
+
+
+async def _trials(
+    graph: Any, samples: Sequence[Sample], criteria: int | None, threads: InThreads
+) -> list[Trial]:  # fmt: skip
+    """For every manner of replying a run with each sample, up to the first that fails."""
     state: dict[str, Any] = {}
     if criteria is not None:
         state["criteria"] = [Criterion(name=f"Criterion {i}", definition=f"Side {i}.") for i in range(1, criteria + 1)]
     found: list[Trial] = []
     for manner in READABLE:
         if manner.doubts != "first" or any(trial.doubtful for trial in found):
-            found += [await tried(graph, {**state, "sample": sample}, manner) for sample in samples]
+            for sample in samples:
+                found.append(await tried(graph, {**state, "sample": sample}, manner, threads))
+                if found[-1].failed:
+                    return found
     return found
 
 

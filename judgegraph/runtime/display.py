@@ -11,7 +11,7 @@ from judgegraph.runtime.item import Item
 from judgegraph.runtime.line import Line
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary
-from judgegraph.runtime.table import COLUMNS, Table
+from judgegraph.runtime.table import Table
 from judgegraph.runtime.traces import SampleTrace
 from judgegraph.trace.html import Html, fold, framed, joined, para, table, text
 from judgegraph.trace.step_html import scores_html, step_html
@@ -19,8 +19,11 @@ from judgegraph.types import Score
 
 FIRST = 10  # rows of a table of scores
 HEAD = ("criterion", "agent", "scale", "n ok", "draft", "score", "sd", "critic")
-NUMERIC = ("n ok", "draft", "score", "sd", "value", "samples", "exact", "more", "at worst", "in ledger", "USD")
-SHOWN = tuple(name for name in COLUMNS if name not in ("repeat", "of", "unseen"))
+NUMERIC = (
+    "n ok", "draft", "score", "sd", "value", "score_a", "score_b", "samples", "exact", "more", "at worst", "in ledger",
+    "USD",
+)  # fmt: skip
+UNSHOWN = ("repeat", "of", "unseen")  # columns of a table of scores
 
 
 def run_html(run: Run) -> str:
@@ -33,12 +36,12 @@ def summary_html(summary: Summary) -> str:
     return framed(_summary(summary))
 
 
-def table_html(scores: Table) -> str:
+def table_html(told: Table) -> str:
     """The first rows, and how many there are."""
-    count = len(scores)
-    caption = f"{count:,} scores" + (f", the first {FIRST}" if count > FIRST else "")
-    rows = [[_cell(row.get(name)) for name in SHOWN] for row in scores.rows[:FIRST]]
-    return framed(table(caption, SHOWN, rows, NUMERIC))
+    count, shown = len(told), [name for name in told.columns if name not in UNSHOWN]
+    caption = f"{count:,} {told.what}s" + (f", the first {FIRST}" if count > FIRST else "")
+    rows = [[_cell(row.get(name)) for name in shown] for row in told.rows[:FIRST]]
+    return framed(table(caption, shown, rows, NUMERIC))
 
 
 def trace_html(trace: SampleTrace) -> str:
@@ -100,7 +103,7 @@ def _lines(summary: Summary, caption: str, lines: Iterable[Line]) -> Html:
                 x.agent,
                 _scale(x),
                 f"{x.n_ok}/{x.n}",
-                mean_text(draft) if draft else "",
+                draft_text(x, draft) if draft else "",
                 mean_text(x),
                 _sd(x),
                 _moves(x),
@@ -137,6 +140,14 @@ def mean_text(line: Line) -> str:
         return "-"
     missing = line.n > line.values and line.bounds
     return f"{line.mean:.2f}" + (f" [{missing[0]:.2f}, {missing[1]:.2f}]" if missing else "")
+
+
+def draft_text(line: Line, draft: Line) -> str:
+    """Of the drafts beside final scores; where these are not all, it says how many they are."""
+    if draft.labels or draft.mean is None or line.paired == line.values == draft.values:
+        return mean_text(draft)
+    mean, n = (line.before, line.paired) if line.paired else (draft.mean, draft.values)
+    return f"{mean:.2f} (n {n})"
 
 
 def _moves(line: Line) -> str:

@@ -33,8 +33,11 @@ from judgegraph.runtime.read_items import Skipped, ignored, read_by_place, read_
 from judgegraph.runtime.same_items import same_items, stamp
 from judgegraph.runtime.whole_file import unwritable, write_lines, writing
 from judgegraph.trace.file import SPANS, SpanFile
+from judgegraph.trace.record import Recorder
 
 __all__ = ["IN_FLIGHT", "ITEMS", "JOURNAL", "LEDGER", "LOCK", "MANIFEST", "REJECTED", "Folder"]
+
+PATIENCE = 0.2  # seconds
 
 
 class Folder:
@@ -103,7 +106,8 @@ class Folder:
         """The system frees the lock when the process ends, however it does."""
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self.path / LOCK, timeout=0, mode=0o600, thread_local=False)
+        # who looks whether a run is under way (`unfinished`) holds it for a moment
+        lock = FileLock(self.path / LOCK, timeout=PATIENCE, mode=0o600, thread_local=False)
         try:
             lock.acquire()
         except Timeout:
@@ -140,11 +144,15 @@ class Folder:
         except OSError as error:
             raise unwritable(error, self.path) from None
 
-    def add(self, slot: int, item: Item, mark: Mark, before: Known | None) -> Item:
-        """One finished sample, written so that a killed run keeps it; gives it as it was written."""
+    def add(
+        self, slot: int, item: Item, mark: Mark, before: Known | None, journey: Recorder | None = None
+    ) -> Item:  # fmt: skip
+        """One finished sample, written so that a killed run keeps it, after its journey; gives it as it was written."""
         if before is not None and before.status is not None and not self.journal.state.superseded:
             self.journal.note(superseded=True)  # told before it is so: readers ask for it
         item, line = _written(item)
+        if journey is not None:
+            self.tell(journey.line(item.status, item_ms=item.ms))
         start, self._end = self._end, self._end + self._write(line)
         self.journal.finish(mark, item.status, failures(item), start, self._end)
         self.leave(slot)

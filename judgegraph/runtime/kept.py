@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Generator, Iterable
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 
 from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.limits import limits_of_run
@@ -14,6 +15,7 @@ from judgegraph.runtime.configuration import configuration, data_of
 from judgegraph.runtime.folder import LEDGER, MANIFEST, REJECTED, Folder
 from judgegraph.runtime.manifest import Record
 from judgegraph.runtime.resume import goes_on, plain, taken_again
+from judgegraph.runtime.samples import how_many
 from judgegraph.runtime.work import Work
 from judgegraph.types import Sample
 
@@ -29,7 +31,7 @@ def kept(
     """
     folder = work.folder
     if folder is None:
-        record = Record(work, {}, {}, None)
+        record = Record(work, {}, {}, None, partial(how_many, samples))
         with _paying(work, record, ledger):
             yield record
             record.of(record.ended(retry))
@@ -37,7 +39,7 @@ def kept(
     folder.open(slots, spans=work.traced is not None)
     try:
         settings, data = plain(configuration(work.graph)), data_of(samples)
-        record = Record(work, goes_on(folder, settings, data, samples), settings, data)
+        record = Record(work, goes_on(folder, settings, data, samples), settings, data, partial(how_many, samples))
         _count(work, folder, retry)
         with _paying(work, record, ledger or folder.path / LEDGER):
             try:

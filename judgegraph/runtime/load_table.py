@@ -12,6 +12,7 @@ from judgegraph.errors import DataError, ExtraError, one_line
 from judgegraph.runtime.inert_cells import unmarked
 from judgegraph.runtime.load_text import CUT, FREE_UNPACKED, MOST_LINE, MOST_RATIO, bomb, lines
 from judgegraph.runtime.load_value import Fault, Rows
+from judgegraph.runtime.pair_rows import COLUMNS as PAIRED
 from judgegraph.runtime.table import COLUMNS
 
 MOST_ROWS = 1_000_000  # a Parquet file may always declare; beyond, no more than it has bytes: each row has an id
@@ -22,7 +23,8 @@ def csv_rows(path: Path, separator: str) -> Rows:
     """Rows of texts by the names in the first line, each with the line it starts in; blank lines are skipped.
 
     A comma-separated file whose first line has semicolons and no comma is read by its semicolons. A file with all
-    columns of a run's scores is taken for one that we wrote: their texts lose the marks that `Table.to_csv` gave them.
+    columns of a run's scores, or of its comparisons, is taken for one that we wrote: their texts lose the marks that
+    `Table.to_csv` gave them.
 
     Raises:
         DataError: no first line of distinct names.
@@ -36,7 +38,7 @@ def csv_rows(path: Path, separator: str) -> Rows:
     if separator == "," and "," not in head and ";" in head:
         separator = ";"
     names = _names(path, next(csv.reader([head], delimiter=separator), []))
-    written = frozenset(COLUMNS if set(COLUMNS) <= set(names) else ())
+    written = {name for ours in (COLUMNS, PAIRED) if set(ours) <= set(names) for name in ours}
     reader, ended = csv.reader(texts, delimiter=separator, strict=True), False
     while not ended:
         line = reader.line_num + 2

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,7 +17,9 @@ from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.reservation import Spent
 from judgegraph.runtime.critic_nodes import critic_nodes
 from judgegraph.runtime.signature import details, signature
+from judgegraph.runtime.sittings import seconds_before, seconds_of
 from judgegraph.runtime.spending import Bill, carried, ledger_name
+from judgegraph.runtime.topology import fan_outs
 from judgegraph.runtime.work import Work
 
 PACKAGES = ("langgraph", "langchain-core", "langchain-openai", "pydantic")
@@ -31,14 +34,17 @@ class Record:
     """
 
     def __init__(
-        self, work: Work, earlier: Mapping[str, Any], configuration: Mapping[str, Any], data: Mapping[str, Any] | None
-    ) -> None:
+        self, work: Work, earlier: Mapping[str, Any], configuration: Mapping[str, Any],
+        data: Mapping[str, Any] | None, given: Callable[[], int | None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """Args: given: how many samples there are, as far as that is known by now."""
         known = earlier.get("run")
         self.run = known if isinstance(known, str) and known else secrets.token_hex(8)
-        self._work, self._earlier = work, earlier
+        self._work, self._earlier, self._given = work, earlier, given
         self.told: dict[str, Any] = {}
         self._fixed = {"configuration": dict(configuration), "data": dict(data) if data is not None else None}
-        self._started = earlier.get("started") or _now()
+        self._fan_outs = fan_outs(work.graph)
+        self._started, self._begun = earlier.get("started") or _now(), time.perf_counter()
         self._ledger: str | None = None
         self._before: Bill = astuple(Spent())
         counted = earlier.get("calls")
@@ -79,11 +85,14 @@ class Record:
             "method": work.graph.get_name(),
             "nodes": about["nodes"],
             "critics": critic_nodes(work.graph),
+            "fan_outs": self._fan_outs,
             "criteria": [c.model_dump(mode="json", exclude_defaults=True) for c in about["criteria"]],
             **self._fixed,
             "samples": {
                 "done": sum(statuses.values()),
                 "failed": sum(count for status, count in statuses.items() if status != "ok"),
+                "over_budget": statuses.get("over_budget", 0),
+                "total": self._total(state, sum(statuses.values())),
             },
             "calls": added(self._earlier.get("calls"), counts),
             "damaged_lines": self._damaged(),
@@ -92,10 +101,37 @@ class Record:
             "ledger": self._ledger,
             "budget": asdict(purse.budget) if purse.budget else None,
             "started": self._started,
-            "ended": _now() if state != "running" else None,
+            "ended": self._ended(state),
+            "seconds": self._seconds(state),
             "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
         }
         return self.told
+
+    def _total(self, state: str, done: int) -> int | None:
+        """How many samples there are: all were taken up, or it is known of what was given; None where it is not."""
+        if state in ("finished", "over_budget"):
+            return done
+        told = self._earlier.get("samples") if self._earlier.get("data") == self._fixed["data"] else None
+        before = told.get("total") if isinstance(told, Mapping) else None
+        known = self._given()
+        known = before if known is None else known
+        return max(known, done) if isinstance(known, int) else None
+
+    def _ended(self, state: str) -> str | None:
+        """A run that was taken up again for nothing ended when it did."""
+        if state == "running":
+            return None
+        before = self._earlier.get("ended")
+        return before if before and not self._judged() and state == self._earlier.get("state") else _now()
+
+    def _seconds(self, state: str) -> float | None:
+        before = seconds_before(self._earlier)
+        worked = state != "running" and self._judged()
+        return seconds_of(before, time.perf_counter() - self._begun if worked else 0.0)
+
+    def _judged(self) -> bool:
+        """Whether this process came to anything."""
+        return self._work.statuses.total() > self._work.resumed or self._work.calls.requests > 0
 
     def _damaged(self) -> int:
         """Lines of the items' file that hold no item, as far as they were looked at."""

@@ -30,7 +30,8 @@ class NodeTime:
         visits: times that it ran. failures: those that failed. ms: their sum; visits may run side by side, so that it
             can exceed the run's own time. slowest: the longest.
         calls: model calls made in it, not in nodes within it. paid: those sent and paid for; found: those that lay in
-            the ledger, or that another sample had under way. failed_calls: those that failed; tools: assistants asked.
+            the ledger; shared: those that another sample had under way. failed_calls: those that failed; tools:
+            assistants asked.
             requests: sent, retries included. unsent: calls that were refused before, as by a budget.
         prompt_tokens, completion_tokens, usd: of the paid ones. unpriced: paid ones without a price.
     """
@@ -42,6 +43,7 @@ class NodeTime:
     calls: int = 0
     paid: int = 0
     found: int = 0
+    shared: int = 0
     failed_calls: int = 0
     requests: int = 0
     tools: int = 0
@@ -81,9 +83,10 @@ class NodeTime:
         sent = told.get("prompt_tokens") is not None
         self.calls += 1
         self.paid += sent
-        found = told.get("from") in ("ledger", "joined") and span.status == "ok"
-        self.found += found
-        self.unsent += not (sent or found or _number(told, "requests"))
+        unpaid = told.get("from") if span.status == "ok" else None
+        self.found += unpaid == "ledger"
+        self.shared += unpaid == "joined"
+        self.unsent += not (sent or unpaid in ("ledger", "joined") or _number(told, "requests"))
         self.failed_calls += span.status not in FINE
         self.requests += _number(told, "requests")
         self.prompt_tokens += _number(told, "prompt_tokens")
@@ -132,7 +135,7 @@ def within(times: Mapping[str, NodeTime], place: str) -> NodeTime:
     own = times.get(place, NodeTime())
     total = NodeTime(own.visits, own.failures, own.ms, own.slowest, _classes=own._classes)
     inner = [one for name, one in times.items() if name == place or name.startswith(f"{place}/") or not place]
-    for name in ("calls", "paid", "found", "failed_calls", "requests", "tools", "unsent", "prompt_tokens",
+    for name in ("calls", "paid", "found", "shared", "failed_calls", "requests", "tools", "unsent", "prompt_tokens",
                  "completion_tokens", "usd", "unpriced"):  # fmt: skip
         setattr(total, name, sum(getattr(one, name) for one in inner))
     return total

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from judgegraph import __version__
 from judgegraph.errors import ConfigError, ExtraError, one_line
-from judgegraph.runtime.otel_headers import header_values, secrets
+from judgegraph.runtime.otel_headers import basic, header_values, login_of, secrets
 from judgegraph.trace.otel import OtelSpan
 from judgegraph.trace.otel_attributes import CONVENTIONS
 
@@ -95,8 +95,9 @@ def _exporter(endpoint: str) -> tuple[CollectorSession, Any]:
         raise ExtraError("export to OpenTelemetry", "otel") from None
     parts = urlsplit(endpoint)
     path = parts.path.rstrip("/")
-    url = parts._replace(path=path if path.endswith(PATH) else path + PATH, fragment="").geturl()
-    session = CollectorSession()
+    host = parts.netloc.rpartition("@")[2]  # what knows no login puts none in a header's place, nor into a log
+    url = parts._replace(netloc=host, path=path if path.endswith(PATH) else path + PATH, fragment="").geturl()
+    session = CollectorSession(basic(login_of(endpoint)))
     return session, OTLPSpanExporter(url, session=session)
 
 
@@ -113,6 +114,8 @@ def _shown(endpoint: str) -> str:
         host = port = None
     if not host or parts.scheme not in ("http", "https"):
         raise ConfigError("the address of a collector begins with http:// or https://, such as http://127.0.0.1:6006")
+    if any("\ud800" <= one <= "\udfff" for one in endpoint):  # of bytes that are no text
+        raise ConfigError("the address of a collector is no text; write what is not ASCII as %XX")
     return one_line(f"{parts.scheme}://{host}{f':{port}' if port else ''}{parts.path}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import zlib
@@ -11,24 +12,46 @@ from typing import Any
 from google.protobuf.json_format import Parse, ParseError
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
-from requests import RequestException, Response, Session
+from requests import PreparedRequest, RequestException, Response, Session
+from requests.auth import AuthBase
 from requests.exceptions import ReadTimeout, Timeout
 
 MOST = 65_536  # bytes of an answer that are read; a collector's has a few
 TEXTS = ("text/plain", "application/json")  # kinds of a refusal that say why
 NO_COLLECTOR = "is this the address of an OTLP collector?"
+OTHER = f"it answered with what no collector says; {NO_COLLECTOR}"
+KNOWN = {name for one in ExportTraceServiceResponse.DESCRIPTOR.fields for name in (one.name, one.json_name)}
+
+
+class Login(AuthBase):
+    """That of an address, where no header says who asks.
+
+    A session that has one looks for none in a .netrc, which would replace the header; proxies it still takes from the
+    environment.
+    """
+
+    def __init__(self, basic: str) -> None:
+        self._basic = basic
+
+    def __call__(self, request: PreparedRequest) -> PreparedRequest:
+        if self._basic and "Authorization" not in request.headers:
+            request.headers["Authorization"] = f"Basic {self._basic}"
+        return request
 
 
 class CollectorSession(Session):
     """As OpenTelemetry's exporter wants one.
 
+    Args:
+        basic: the address's login in base64, "" for none.
+
     Attributes:
         why: what was wrong with the last answer, or that there was none; "" where all was taken.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, basic: str = "") -> None:
         super().__init__()
-        self.why = ""
+        self.why, self.auth = "", Login(basic)
         self.headers["Accept-Encoding"] = "identity"
 
     def request(self, method: Any, url: Any, *args: Any, timeout: Any = None, **more: Any) -> Response:
@@ -45,7 +68,8 @@ class CollectorSession(Session):
             try:
                 found.put(_read(super(CollectorSession, self).request(method, url, *args, **more), ends))
             except BaseException as error:
-                found.put(error)
+                if ends is None or time.monotonic() < ends:  # later it is told below, always in the same words
+                    found.put(error)
 
         threading.Thread(target=ask, name="judgegraph-otlp", daemon=True).start()
         try:
@@ -97,17 +121,19 @@ def refusal(answer: Response) -> str:
 
 
 def _partial(body: bytes) -> str:
-    """By its first byte JSON or not: some name no kind, or another."""
+    """By its first byte JSON or not: some name no kind, or another. JSON with none of OTLP's fields is an error's."""
     told = ExportTraceServiceResponse()
     try:
         if len(body) > MOST:
             raise DecodeError
         if body.lstrip()[:1] == b"{":
             Parse(body, told, ignore_unknown_fields=True)
+            if (said := json.loads(body)) and not KNOWN & said.keys():
+                return f"{OTHER} it says {json.dumps(said, ensure_ascii=False)}"
         else:
             told.ParseFromString(body)
     except (DecodeError, ParseError, ValueError, RecursionError):
-        return f"it answered with what no collector says; {NO_COLLECTOR}"
+        return OTHER
     part = told.partial_success
     return f"{part.rejected_spans} of them left out: {part.error_message}" if part.rejected_spans else ""
 

@@ -14,6 +14,8 @@ from judgegraph.errors import ConfigError, printable
 from judgegraph.runtime.corrected import corrected
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.item import Item
+from judgegraph.runtime.pair_rows import COLUMNS as PAIRED
+from judgegraph.runtime.pair_rows import pair_rows
 from judgegraph.runtime.summary import Summary, summarise
 from judgegraph.runtime.table import Table, row_of, write_csv
 from judgegraph.runtime.whole_file import write_lines
@@ -79,6 +81,11 @@ class Run(Shown):
         self._refuse_own(path)
         return write_csv(Path(path), (row_of(item.id, score) for item in self._in_order() for score in item.scores))
 
+    def export_comparisons(self, path: str | os.PathLike[str]) -> int:
+        """Write the comparisons, as `export_scores` does the scores."""
+        self._refuse_own(path)
+        return write_csv(Path(path), (row for item in self._in_order() for row in pair_rows(item)), PAIRED)
+
     def corrected(self) -> Iterator[Sample]:
         """The corrections that were made, in the order of the dataset, each a sample beside its original.
 
@@ -124,6 +131,16 @@ class Run(Shown):
     def scores(self) -> Table:
         """Every score of every sample, drafts and finals."""
         return Table([row_of(item.id, score) for item in self.items for score in item.scores])
+
+    def comparisons(self) -> Table:
+        """Every verdict on a pair: a row per sample, criterion, agent and order; none where no pairs were judged.
+
+        Columns: `id`, `criterion` ("overall" for what was merged over all criteria), `agent`, `order` ("AB" and "BA":
+        which response stood first; "both": merged of the two), `verdict` ("A", "B" or "tie"), `score_a` and `score_b`
+        (each of the three None where there is none), `status`, `reason`. A is `Sample.output` and B `Sample.rival`, in
+        either order. The last "overall" row of a sample has its verdict (`Item.verdict`), where there is one.
+        """
+        return Table([row for item in self.items for row in pair_rows(item)], PAIRED, "comparison")
 
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sized
 from contextlib import closing
 from copy import copy
 from hashlib import blake2b
@@ -55,6 +55,7 @@ class Samples:
         rejected: the rows that the latest iteration left out so far.
         path: of the file, None where the rows come from elsewhere. format: "jsonl", "json", "csv", "tsv" or "parquet".
         fields: a sample's field -> the column it was read from, as they were renamed.
+        counted: how many samples there are, as far as somebody counted them; None where nobody did.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Samples:
         self.name, self.strict, self.path, self.format = name, strict, path, format
         self.fields: dict[str, str] = dict(reader.fields)
         self.rejected: list[Rejection] = []
+        self.counted: Callable[[], int | None] = lambda: None
         self._rows, self._reader, self._unit, self._limit = rows, reader, unit, limit
 
     def __iter__(self) -> Iterator[Sample]:
@@ -91,12 +93,14 @@ class Samples:
         Raises:
             DataError: the first bad row, where `strict`.
         """
-        return sum(1 for _ in self)
+        found = sum(1 for _ in self)
+        self.counted = lambda: found
+        return found
 
     def whole(self) -> Samples:
         """The file as it is, however many were asked for; bad rows are left out, and listed in its own `rejected`."""
         found = copy(self)
-        found._limit, found.strict, found.rejected = None, False, []
+        found._limit, found.strict, found.rejected, found.counted = None, False, [], lambda: None
         return found
 
     def __repr__(self) -> str:
@@ -139,6 +143,13 @@ class Samples:
             file=self.name, line=number, unit=self._unit, id=one_line(found) if readable else None,
             field=fault.field, reason=fault.reason,
         )  # fmt: skip
+
+
+def how_many(samples: Iterable[Sample]) -> int | None:
+    """How many there are, None where that is not known without reading them."""
+    if isinstance(samples, Samples):
+        return samples.counted()
+    return len(samples) if isinstance(samples, Sized) else None
 
 
 class SeenIds(DiskIndex):

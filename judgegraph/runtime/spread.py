@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from judgegraph.compose.of_scores import width_of as width_of_distribution
 from judgegraph.types import Scale, Score
 
 
@@ -30,18 +29,16 @@ def scaled(score: Score) -> float | None:
 
 
 def doubt(score: Score) -> float | None:
-    """How wide its distribution is, 0 to 1 (see `Standing`); None without one."""
-    shares = score.distribution
-    if not shares or score.status != "ok" or (total := sum(shares.values())) <= 0:
-        return None
-    width = width_of(score.scale)
+    """The width of its distribution, as `jg.wide` measures it, over the largest that its scale allows: 0 to 1.
+
+    Of a number that is the standard deviation over half the range; of a label what the likeliest one leaves to the
+    others, over 1 - 1/count. Both tell how far an answer lies from the one that was given: few chances elsewhere weigh
+    little, as they do not in an entropy. None without a distribution, or a range.
+    """
+    width = width_of_distribution(score) if score.status == "ok" else None
     if width is None:
-        count = len(score.scale.labels) if score.scale is not None else len(shares)
-        entropy = -sum(p / total * math.log(p / total) for p in shares.values() if p > 0)
-        return min(1.0, max(0.0, entropy) / math.log(count)) if count > 1 else 0.0
-    try:
-        points = [(float(point), p / total) for point, p in shares.items()]
-    except ValueError:
         return None
-    mean = sum(x * p for x, p in points)
-    return min(1.0, math.sqrt(sum(p * (x - mean) ** 2 for x, p in points)) / (width / 2))
+    if score.label is None:
+        return min(1.0, width / 0.5)
+    count = len(score.scale.labels) if score.scale is not None else len(score.distribution or ())
+    return min(1.0, width / (1 - 1 / count)) if count > 1 else 0.0

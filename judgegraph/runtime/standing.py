@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.runtime.item import Item, failures
+from judgegraph.runtime.outcome import answers, has_status
 from judgegraph.runtime.sample_bills import Bill, SampleBills
 from judgegraph.runtime.spread import doubt, moved_by, scaled
 from judgegraph.runtime.traces import spans_of
@@ -31,14 +32,15 @@ class Standing:
         change: the most that a critic moved a score, as a share of its scale's width; a changed label is 1. None where
             no final score stands beside a draft. changed_criterion, changed_from, changed_to: the one
             that moved so, its draft and its final answer; None where none did.
-        doubt: the widest distribution of a score, 0 (one point holds all) to 1 (half at either end): its standard
-            deviation over the largest that the scale allows, of labels its entropy over the largest. None without any.
-            doubt_criterion: the one that it is of.
+        doubt: the widest distribution of a score, 0 (one point or label holds all) to 1 (the widest that its scale
+            allows: half at either end, all labels alike): see `spread.doubt`. None without any. doubt_criterion: the
+            one that it is of.
         calls: model calls asked for, retaken samples' earlier attempts included. paid: those that were sent and paid
             for; the others lay in the ledger, or a neighbour had asked them. tokens: prompt and completion tokens of
             the paid ones. usd: what they cost, as far as they have a price; None where none has. unpriced: paid calls
             without a price. All None, and unpriced 0, where no spans were recorded.
         failures: parts of it that failed, itself included.
+        answers: its final scores and comparisons. lost: those of them without an answer, abstentions among them.
     """
 
     id: str
@@ -59,6 +61,8 @@ class Standing:
     failures: int
     verdict: Verdict | None
     doubt_criterion: str | None = None
+    answers: int = 0
+    lost: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -71,7 +75,7 @@ ORDERS: Mapping[str, Key] = {  # name -> what the first of them has least of
     "score": lambda one: (math.inf if one.value is None else one.value,),
     "change": lambda one: (_most(one.change),),
     "doubt": lambda one: (_most(one.doubt),),
-    "cost": lambda one: (_most(one.usd), _most(one.tokens)),  # of judges without a price, by tokens
+    "cost": lambda one: (-(one.usd or 0.0), _most(one.tokens)),  # the free ones and those without a price by tokens
     "time": lambda one: (_most(one.ms),),
     "failures": lambda one: (_most(one.failures), one.status == "ok"),
     "place": lambda one: (),
@@ -87,8 +91,8 @@ def standings(run: Run, *, status: str | None = None, criterion: str | None = No
     """Every sample of a run, in the order of finishing; its files are read as streams.
 
     Args:
-        status: only samples that ended so. criterion: only samples with a score of it; value, change and
-            doubt are of it alone.
+        status: only samples that ended so, or that have a final score or comparison that did. criterion: only samples
+            with a score of it; value, change, doubt and answers are of it alone.
 
     Raises:
         DataError: the run's folder cannot be read.
@@ -96,7 +100,7 @@ def standings(run: Run, *, status: str | None = None, criterion: str | None = No
     with closing(SampleBills(journeys(spans_of(run)))) as bills:
         for item in run.items:
             asked = criterion is None or any(score.criterion == criterion for score in item.scores)
-            if asked and (status is None or item.status == status):
+            if asked and (status is None or has_status(item, status)):
                 yield standing(item, bills.get(item.id), criterion)
 
 
@@ -144,6 +148,7 @@ class _First:
 def standing(item: Item, bill: Bill | None = None, criterion: str | None = None) -> Standing:
     """One item's; `bill` is None where it is not known. Of a criterion alone, as `standings`."""
     asked = [s for s in item.scores if criterion is None or s.criterion == criterion]
+    given = [one for one in answers(item) if criterion in (None, one.criterion)]
     finals = [s for s in asked if s.stage == "final"]
     change, draft, final = _change(finals, {s.key: s for s in item.scores})
     values = [x for s in finals if s.of == "output" and (x := scaled(s)) is not None]
@@ -153,7 +158,8 @@ def standing(item: Item, bill: Bill | None = None, criterion: str | None = None)
         id=item.id, place=item.place, status=item.status, value=fmean(values) if values else None, change=change,
         changed_criterion=final.criterion if final else None, changed_from=draft.answer if draft else None,
         changed_to=final.answer if final else None, doubt=widest, doubt_criterion=doubted, ms=item.ms,
-        failures=failures(item), verdict=item.verdict, **asdict(bill or UNKNOWN),
+        failures=failures(item), verdict=item.verdict, answers=len(given),
+        lost=sum(one.status != "ok" for one in given), **asdict(bill or UNKNOWN),
     )  # fmt: skip
 
 

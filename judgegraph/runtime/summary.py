@@ -24,7 +24,8 @@ class Summary(Shown):
 
     Attributes:
         signature: all that the numbers depend on. samples: status -> count of items.
-        judged: items with a score, a comparison or an overall answer that could be read.
+        judged: items with a score, a comparison or an overall answer that could be read. drafts: of these, those with
+            drafts alone, whose final scores could not be read.
         lines: per criterion, agent, stage. verdicts: of pairs, per verdict; "none" where there is none.
         consistent: pairs judged in both orders with one verdict, of `both` such pairs.
         corrections: status -> count. suggestions: (kind, criterion) -> count; wordings: the first definition given.
@@ -35,6 +36,7 @@ class Summary(Shown):
     signature: str
     samples: Counter[str] = field(default_factory=Counter)
     judged: int = 0
+    drafts: int = 0
     lines: dict[tuple[str, ...], Line] = field(default_factory=dict)
     verdicts: Counter[str] = field(default_factory=Counter)
     consistent: int = 0
@@ -101,6 +103,7 @@ def summarise(items: Iterable[Item], signature: str) -> Summary:
     for item in items:
         summary.samples[item.status] += 1
         summary.judged += item.judged
+        summary.drafts += item.judged and _drafts_alone(item)
         pair = item.sample.rival is not None
         if item.status == "ok":
             ok[pair] += 1
@@ -120,6 +123,13 @@ def summarise(items: Iterable[Item], signature: str) -> Summary:
     if unheard and summary.verdicts:
         summary.verdicts["none"] += unheard
     return summary
+
+
+def _drafts_alone(item: Item) -> bool:
+    """Whether there were final scores and none could be read, nor anything else that comes of a sample."""
+    finals = [score.status for score in item.scores if score.stage == "final"]
+    others = [comparison.status for comparison in item.comparisons]
+    return bool(finals) and "ok" not in finals + others and item.overall is None and item.verdict is None
 
 
 def _add_scores(summary: Summary, item: Item) -> None:

@@ -1,10 +1,10 @@
-"""A run's scores as rows: for pandas, and as a CSV file that a spreadsheet can open without harm."""
+"""A run's scores or comparisons as rows: for pandas, and as CSV that a spreadsheet can open without harm."""
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +25,15 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Table(Shown):
-    """Scores as rows, one a score; columns as in `COLUMNS`."""
+    """Rows of a run.
+
+    Attributes:
+        rows: each by its columns. columns: of scores as in `COLUMNS`. what: one row, in a word.
+    """
 
     rows: list[dict[str, Any]]
+    columns: Sequence[str] = COLUMNS
+    what: str = "score"
 
     def to_pandas(self) -> pandas.DataFrame:
         """As a DataFrame.
@@ -39,7 +45,7 @@ class Table(Shown):
             import pandas
         except ImportError:
             raise ExtraError("to_pandas()", "pandas") from None
-        return pandas.DataFrame(self.rows, columns=list(COLUMNS))
+        return pandas.DataFrame(self.rows, columns=list(self.columns))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """As a CSV file in UTF-8; our own readers give its texts back as they were.
@@ -49,7 +55,7 @@ class Table(Shown):
         Raises:
             ConfigError: the file cannot be written; one that is there stays as it is then.
         """
-        write_csv(Path(path), self.rows)
+        write_csv(Path(path), self.rows, self.columns)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -58,7 +64,7 @@ class Table(Shown):
         return iter(self.rows)
 
     def __str__(self) -> str:
-        return f"a table of {len(self):,} scores"
+        return f"a table of {len(self):,} {self.what}s"
 
     def _repr_html_(self) -> str:
         from judgegraph.runtime.display import table_html
@@ -71,9 +77,9 @@ def row_of(id: str, score: Score) -> dict[str, Any]:
     return {"id": id, **{name: getattr(score, name) for name in COLUMNS[1:]}}
 
 
-def write_csv(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> int:
     """Write rows as `Table.to_csv` does, one in memory at a time; gives how many."""
-    return write_lines(path, _lines(rows), end="") - 1
+    return write_lines(path, _lines(rows, columns), end="") - 1
 
 
 class _Said:
@@ -83,9 +89,9 @@ class _Said:
         return text
 
 
-def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
     """The head and the rows as RFC 4180 has them; without the mark before them Excel takes UTF-8 for another code."""
     line = csv.writer(_Said(), lineterminator="\r\n").writerow
-    yield f"\ufeff{line(COLUMNS)}"
+    yield f"\ufeff{line(columns)}"
     for row in rows:
-        yield str(line(marked(cell) if isinstance(cell, str) else cell for cell in map(row.get, COLUMNS)))
+        yield str(line(marked(cell) if isinstance(cell, str) else cell for cell in map(row.get, columns)))

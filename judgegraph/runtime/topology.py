@@ -9,6 +9,7 @@ from typing import Any
 
 from judgegraph.runtime.code_digest import digest
 from judgegraph.runtime.setting_value import code_set, told
+from judgegraph.wiring.ways import way_of
 
 ENDS = {"__start__": "START", "__end__": "END"}
 
@@ -46,6 +47,21 @@ def edges(graph: Any, path: str = "") -> list[str]:
         found += [f"{named(name)} -> {named(end)} by its command" for end in sorted(node.ends or ())]
         found += edges(node.runnable, f"{path}{name}/")
     return sorted(found)
+
+
+def fan_outs(graph: Any, path: str = "") -> list[str]:
+    """Of a graph's edges those that may be taken many times at once, each as "weigh/guide -> weigh/judge", sorted."""
+    builder = getattr(graph, "builder", None)
+    if builder is None:
+        return []
+    found: list[str] = []
+    for source, branches in builder.branches.items():
+        for branch in branches.values():
+            sent = way_of(source, branch, builder.nodes).sent
+            found += [f"{path}{ENDS.get(source, source)} -> {path}{ENDS.get(end, end)}" for end in sent]
+    for name, node in builder.nodes.items():
+        found += fan_outs(function_of(node.runnable), f"{path}{name}/")
+    return sorted(set(found))
 
 
 def _labelled(label: Any, end: str) -> str:

@@ -19,6 +19,7 @@ from judgegraph.runtime.journeys import belongs, id_of
 from judgegraph.runtime.known_names import Names, known_names
 from judgegraph.runtime.lines import id_digest, id_of_line, item_of_line
 from judgegraph.runtime.lines import lines as lines_of
+from judgegraph.runtime.outcome import ending
 from judgegraph.runtime.redacted import redacted_item, redacted_root
 from judgegraph.runtime.steps import tree
 from judgegraph.trace.file import SPANS, journey, lines
@@ -62,7 +63,7 @@ class SampleTrace(Shown):
         """Its tree as plain text; the first lines of each text."""
         from judgegraph.trace.tree import inert, tree_text  # and rich, which a run goes without
 
-        head = inert(f"{self.item.id}: {self.item.status}", 200)
+        head = inert(f"{self.item.id}: {ending(self.item)}", 300)
         return f"{head}\n{tree_text(self.root) if self.root else self.untraced}"
 
     def _repr_html_(self) -> str:
@@ -87,11 +88,19 @@ def trace_of(run: Run, sample: str, *, redact: bool = False) -> SampleTrace:
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """For an error: which names are like it, else which there are; of very many only the first are looked at."""
+    """For an error: which names may have been meant, else which there are; of very many the first are looked at."""
     known = list(dict.fromkeys(islice(names, LOOKED_AT)))
-    holding = [one for one in known if name and name.casefold() in one.casefold()]
-    like = difflib.get_close_matches(name, known, 3, 0.5) or holding[:3] or known[:3]
-    return f"; there are {', '.join(repr(one_line(one, 60)) for one in like)}" if like else ""
+    asked = name.casefold()
+    same = [one for one in known if one.casefold() == asked]
+    holding = [one for one in known if asked and asked in one.casefold()]
+    if like := same or difflib.get_close_matches(name, known, 3, 0.5) or holding[:3]:
+        return f"; did you mean {' or '.join(map(_named, like))}?"
+    more = f" and {len(known) - 3:,} more" if len(known) > 3 else ""
+    return f"; there {'is' if len(known) == 1 else 'are'} {', '.join(map(_named, known[:3]))}{more}" if known else ""
+
+
+def _named(name: str) -> str:
+    return repr(one_line(name, 60))
 
 
 def traces_of(run: Run, samples: Iterable[str], *, redact: bool | Names = False) -> Iterator[SampleTrace]:

@@ -30,7 +30,6 @@ READABLE = (  # the ends of what readable replies make a graph ask, and one betw
     Manner("partly", "low", most=True, alike=False, tools="once", doubts="first"),
 )
 IDLE = (40, 0.006)  # turns of the event loop, and seconds, in which nothing more was asked
-THREADS = 1.0  # seconds that a round waits for a thread at most, which may itself wait for an answer
 GUESS = Price(1.0, 4.0)  # USD per million tokens, where an assistant has a budget in USD and a judge no known price
 PATIENCE, MOST = 30.0, 500  # seconds, and rounds, after which a graph is taken to have no end
 
@@ -52,7 +51,6 @@ class Trial:
     failed: str = ""
     doubtful: bool = False
     threads: InThreads = field(default_factory=InThreads)
-    _patience: float = field(default_factory=lambda: THREADS)
     _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
     async def answer(self, judge: Judge, call: Call) -> list[Choice]:
@@ -86,39 +84,46 @@ class Trial:
                 return
             if self._waiting:
                 self.rounds += 1
-                waiting, self._waiting = self._waiting, []
-                for one in waiting:
-                    if not one.done():
-                        one.set_result(None)
+                while self._waiting:
+                    _tell(self._waiting.pop(0))
 
     async def _idle(self, work: asyncio.Task[Any]) -> None:
         """Until nothing more has been asked for a while, and no thread is at work that may ask."""
         turns, seconds = IDLE
-        begun = since = time.monotonic()
-        count, threads, turn = len(self._waiting), self.threads.under_way, 0
-        while not work.done() and (turn < turns or time.monotonic() - since < seconds or self._busy(begun)):
+        count, since, turn = len(self._waiting), time.monotonic(), 0
+        while not work.done() and (turn < turns or time.monotonic() - since < seconds or self._waits_for_threads()):
             await asyncio.sleep(0 if turn < turns else 0.001)
             turn += 1
-            if len(self._waiting) != count or self.threads.under_way != threads:
-                count, threads = len(self._waiting), self.threads.under_way
-                since, turn = time.monotonic(), 0
+            if len(self._waiting) != count:
+                count, since, turn = len(self._waiting), time.monotonic(), 0
 
-    def _busy(self, begun: float) -> bool:
-        """Whether an answer is to wait for a thread; where one waits for the answer no later round waits for any."""
-        if not self._waiting or not self.threads.under_way:
-            return False
-        if time.monotonic() - begun > self._patience:
-            self._patience = 0.0
-        return self._patience > 0
+    def _waits_for_threads(self) -> bool:
+        return bool(self._waiting) and self.threads.at_work()
 
 
-async def tried(graph: Any, state: Mapping[str, Any], manner: Manner) -> Trial:
+def _tell(asked: asyncio.Future[None]) -> None:
+    """That its round is over; a plain function's thread may ask from a loop of its own, which may be gone."""
+
+    def tell() -> None:
+        if not asked.done():
+            asked.set_result(None)
+
+    with suppress(RuntimeError):
+        asked.get_loop().call_soon_threadsafe(tell)
+
+
+async def tried(
+    graph: Any, state: Mapping[str, Any], manner: Manner, threads: InThreads | None = None
+) -> Trial:  # fmt: skip
     """Run a graph once with replies of one manner, without its checkpointer.
+
+    Args:
+        threads: what is known of the graph's threads by other trials of it.
 
     Raises:
         ConfigError: a judge cannot be made.
     """
-    trial = Trial(manner)
+    trial = Trial(manner, threads=threads or InThreads())
     here = CallContext(purse=Purse(prices=_prices()), stand_in=trial.answer, kept=_nothing, doubted=trial.doubted)
     tokens = context.set(here), trying.set({}), watched.set(trial.rendered)
     try:

@@ -173,9 +173,7 @@ class Work:
             self.folder.leave(slot)
             return item
         else:
-            if journey is not None:
-                self.folder.tell(journey.line(item.status, item_ms=item.ms))
-            item = self.folder.add(slot, item, unit.mark, before)
+            item = self.folder.add(slot, item, unit.mark, before, journey)
         self.statuses[item.status] += 1
         return item
 

@@ -6,6 +6,7 @@ Phoenix, Langfuse and LangSmith read one or the other of the first two; the thir
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ PROVIDERS = {  # a LangChain class, or what begins the name of a model -> as the
     "ibm": "ibm.watsonx.ai", "ChatOllama": "ollama",
 }  # fmt: skip
 SETTINGS = ("temperature", "seed", "top_p", "max_tokens", "frequency_penalty", "presence_penalty")
+NAMED = re.compile(r"(?:[^:@]*:)?@?[^@]*")  # of a judge's line what stands before its settings and its address
 Attributes = dict[str, Any]
 
 
@@ -79,8 +81,21 @@ def _agent(step: Step) -> Attributes:
     told: Attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": step.name}
     told["agent.name"] = step.name
     if isinstance(judge := step.about.get("judge"), str):
-        told["gen_ai.provider.name"], told["gen_ai.request.model"] = _model(judge)
+        asked = {_model(_called(line, step)) for line in judge.split(",")}
+        providers, models = ({one[at] for one in asked} for at in (0, 1))
+        told |= {"gen_ai.provider.name": providers.pop()} if len(providers) == 1 else {}
+        told |= {"gen_ai.request.model": models.pop()} if len(models) == 1 else {}  # of a panel's several none is it
     return told
+
+
+def _called(judge: str, step: Step) -> str:
+    """A judge's line as its calls are called, such as "openai:m" of "openai:m@t0.7@host:8000/v1".
+
+    The calls know best, as a model's own name may hold an "@"; without any it ends there.
+    """
+    names = (one.name for one in step.walk() if one.kind == "model" and f"{judge}@".startswith(f"{one.name}@"))
+    known = NAMED.match(judge)
+    return max(names, key=len, default=known[0] if known else "")
 
 
 def _model(name: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from contextvars import ContextVar, Token
 from hashlib import blake2b
@@ -84,7 +84,8 @@ def _strip(about: dict[str, Any]) -> None:
     about.pop("error", None)
     if isinstance(writes := about.get("writes"), dict):
         named = {key: entry for key, entry in writes.items() if isinstance(entry, list)}
-        about["writes"] = writes | {key: [pseudonym(name) for name in entry] for key, entry in named.items()}
+        told = writes | {key: [pseudonym(name) for name in entry] for key, entry in named.items()}
+        about["writes"] = {key if key.isidentifier() else pseudonym(key): entry for key, entry in told.items()}
 
 
 def pseudonym(key: str) -> str:
@@ -165,11 +166,18 @@ def sizes(state: Any) -> dict[str, int | None]:
         return {}
 
 
-def written(update: Any) -> dict[str, Any]:
-    """Key that a node wrote -> its entries' keys where these are names, else how many, else the number; no text."""
+def written(update: Any, keys: Container[str] | None = None) -> dict[str, Any]:
+    """Key that a node wrote -> its entries' keys where these are names, else how many, else the number; no text.
+
+    Args:
+        keys: those that are told, None for all: another may be a text that a model wrote.
+    """
     try:
-        update = update if isinstance(update, Mapping) else getattr(update, "update", None)
-        return {str(key): _entry(key, value) for key, value in update.items()} if isinstance(update, Mapping) else {}
+        if not isinstance(update, Mapping):  # a command
+            given = getattr(update, "update", None)
+            update = dict(given) if isinstance(given, list | tuple) else given
+        told = update.items() if isinstance(update, Mapping) else ()
+        return {str(key): _entry(key, value) for key, value in told if keys is None or key in keys}
     except Exception:  # as in `sizes`
         return {}
 

@@ -10,6 +10,7 @@ from judgegraph.types import Status
 
 Kind: TypeAlias = Literal["graph", "node", "agent", "model", "tool"]
 KINDS: tuple[Kind, ...] = ("graph", "node", "agent", "model", "tool")
+LATEST = 2e11  # seconds since 1970, near the year 8000
 STATUSES = frozenset(get_args(Status))
 
 
@@ -47,10 +48,30 @@ class Span:
             ValueError: it is none.
         """
         number, parent, kind, name, start, ms, status, about = row
-        if kind not in KINDS or not isinstance(number, int) or not isinstance(about, dict):
+        if kind not in KINDS or not isinstance(number, int) or not isinstance(about, dict) or not _told(about):
             raise ValueError(f"no span: {row!r:.80}")
         known = cast(Status, status) if status in STATUSES else "agent_error"
-        return cls(number, parent, cast(Kind, kind), str(name), float(start), float(ms), known, about)
+        return cls(number, parent, cast(Kind, kind), str(name), seconds(start), seconds(ms), known, about)
+
+
+def seconds(value: Any) -> float:
+    """A time, or a number of milliseconds, that can be added up, shown and made a date.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LATEST:
+        raise ValueError(f"no time: {value!r:.40}")
+    return float(value)
+
+
+def _told(about: Mapping[str, Any]) -> bool:
+    """Whether what was written are numbers, and names in lists."""
+    writes = about.get("writes", {})
+    if not isinstance(writes, dict):
+        return False
+    names = [name for entry in writes.values() if isinstance(entry, list) for name in entry]
+    return all(isinstance(name, str) for name in names)
 
 
 @dataclass(frozen=True)

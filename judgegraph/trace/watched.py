@@ -15,6 +15,8 @@ from langgraph.errors import GraphBubbleUp
 
 from judgegraph.trace.record import Recorder, failed, recorder, sizes, within, written
 
+Keys = frozenset[str]
+
 
 def watched(graph: Any) -> Any:
     """A graph that an agent runs: its copy, made once in a run; itself where nobody records."""
@@ -31,23 +33,24 @@ def copied(graph: Any) -> Any:
     """The copy whose nodes are recorded, of the graph as it is now; what is none of LangGraph's is left as it is."""
     if not (hasattr(graph, "builder") and hasattr(graph, "nodes") and hasattr(graph, "copy")):
         return graph
-    return graph.copy({"nodes": {name: _node(name, node) for name, node in graph.nodes.items()}})
+    keys = frozenset(getattr(graph, "channels", ()))
+    return graph.copy({"nodes": {name: _node(name, node, keys) for name, node in graph.nodes.items()}})
 
 
-def _node(name: str, node: Any) -> Any:
+def _node(name: str, node: Any, keys: Keys) -> Any:
     if name == "__start__":
         return node
-    return node.copy({"bound": _recorded(name, node.bound)})
+    return node.copy({"bound": _recorded(name, node.bound, keys)})
 
 
-def _recorded(name: str, bound: Any) -> Any:
+def _recorded(name: str, bound: Any, keys: Keys) -> Any:
     """What a node runs: a function, as nearly all do, or another thing that can be run, such as a graph."""
     function = getattr(bound, "afunc", None)
     if type(bound).__name__ == "RunnableCallable" and callable(function):
         same = copy.copy(bound)
-        same.afunc = _called(name, function)
+        same.afunc = _called(name, function, keys)
         return same
-    return _Recorded(name, _inner(bound))
+    return _Recorded(name, _inner(bound), keys)
 
 
 def _inner(runs: Any) -> Any:
@@ -59,7 +62,9 @@ def _inner(runs: Any) -> Any:
     return copied(runs)
 
 
-def _called(name: str, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+def _called(name: str, function: Callable[..., Awaitable[Any]], keys: Keys) -> Callable[..., Awaitable[Any]]:
+    """The function within a span; of what it returns only the keys of the state are told, as LangGraph takes them."""
+
     async def call(*args: Any, **settings: Any) -> Any:
         at = recorder.get()
         if at is None:
@@ -69,7 +74,7 @@ def _called(name: str, function: Callable[..., Awaitable[Any]]) -> Callable[...,
         token = within.set(begun[0])
         try:
             found = await function(*args, **settings)
-            about["writes"] = written(found)
+            about["writes"] = written(found, keys)
             at.end(begun)
             return found
         except GraphBubbleUp as word:  # to the graph around: a command, or a stop for a person
@@ -95,8 +100,8 @@ def _bubbled(at: Recorder, begun: list[Any], word: GraphBubbleUp) -> None:
 class _Recorded(Runnable[Any, Any]):
     """Anything that can be run, within a span."""
 
-    def __init__(self, name: str, runs: Any) -> None:
-        self.name, self.runs = name, runs
+    def __init__(self, name: str, runs: Any, keys: Keys) -> None:
+        self.name, self.runs, self._keys = name, runs, keys
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
         return self.runs.invoke(input, config, **more)
@@ -105,4 +110,4 @@ class _Recorded(Runnable[Any, Any]):
         async def run(state: Any) -> Any:
             return await self.runs.ainvoke(state, config, **more)
 
-        return await _called(str(self.name), run)(input)
+        return await _called(str(self.name), run, self._keys)(input)

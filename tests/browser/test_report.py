@@ -149,9 +149,10 @@ def test_every_fold_opens_by_keyboard(forms: Path, visit):
     with visit(forms) as seen:
         folds = seen.page.query_selector_all("summary")
         assert len(folds) > 40
-        for fold in folds:  # outer ones stand before their inner ones
-            fold.focus()
-            seen.page.keyboard.press("Enter")
+        for fold in folds:  # outer ones stand before their inner ones; the way to a call stands open already
+            if not fold.evaluate("one => one.parentElement.open"):
+                fold.focus()
+                seen.page.keyboard.press("Enter")
         assert seen.page.evaluate("[...document.querySelectorAll('details')].every(one => one.open)")
 
 
@@ -175,6 +176,64 @@ def test_a_reason_is_three_clicks_away(labelled: Path, visit):
         sample.locator("summary").click()
         assert sample.locator("ul").is_visible()
         assert "Accuracy" in sample.inner_text()
+
+
+def test_what_was_asked_is_two_clicks_from_an_opened_sample(forms: Path, visit):
+    with visit(forms) as seen:
+        sample = seen.page.locator("ol.samples details.sample").first
+        for fold in (".id", ".trace > summary", ".k-model > summary"):
+            assert not sample.locator(".k-model pre").first.is_visible()
+            sample.locator(fold).first.click()
+        texts = sample.locator(".k-model").first.locator("pre")
+        assert texts.count() >= 2
+        assert all(text.is_visible() for text in texts.all())
+
+
+SEEN = """() => [...document.querySelectorAll('nav.parts a')].map(a => a.getBoundingClientRect())
+    .every(box => box.width > 0 && box.left >= 0 && box.right <= innerWidth)"""
+
+
+@pytest.mark.parametrize("width", [390, 700, 1280])
+def test_the_navigation_shows_every_part(labelled: Path, width: int, visit):
+    with visit(labelled, width) as seen:
+        assert seen.page.locator("nav.parts a").count() > 6
+        assert seen.page.evaluate(SEEN)
+        seen.page.get_by_role("link", name="Samples", exact=True).click()
+        top, nav = seen.page.evaluate(
+            "['#samples', 'nav.parts'].map(x => document.querySelector(x).getBoundingClientRect())"
+            ".map((box, n) => n ? box.bottom : box.top)"
+        )
+        assert top >= nav - 1, "what was gone to is not under it"
+
+
+BROKEN = """() => [...document.querySelectorAll('dl.about dt')].filter(one => {
+    const text = document.createRange(); text.selectNodeContents(one);
+    return one.textContent.length < 30 && new Set([...text.getClientRects()].map(box => box.top)).size > 1
+}).map(one => one.textContent)"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_name_of_a_fact_is_broken(pairs: Path, width: int, visit):
+    with visit(pairs, width) as seen:
+        seen.open_all()
+        assert seen.page.locator("dl.about dt", has_text="verdict").count()
+        assert seen.page.evaluate(BROKEN) == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_wide_table_shows_that_it_goes_on_and_its_rows_stay_low(labelled: Path, dark: bool, visit):
+    """By a shadow at the side that has more; what scrolls with the table covers it at the table's end."""
+    with visit(labelled, 390, dark) as seen:
+        wide = seen.page.evaluate(
+            "[...document.querySelectorAll('.scroll')].filter(x => x.scrollWidth > x.clientWidth)"
+            ".map(x => getComputedStyle(x).backgroundAttachment)"
+        )
+        assert wide
+        assert set(wide) == {"local, local, scroll, scroll"}
+        rows = "[...document.querySelectorAll('main > section:not(#about) tbody tr')].map(x => x.offsetHeight)"
+        assert max(seen.page.evaluate(rows)) < 120
+        seen.page.emulate_media(media="print")
+        assert seen.page.evaluate("getComputedStyle(document.querySelector('.scroll')).backgroundImage") == "none"
 
 
 @ALL

@@ -74,6 +74,23 @@ def test_a_handful_of_samples_has_a_mean_and_no_interval(runs: tuple[Path, Path]
     assert "95 %" not in said
 
 
+ENDS = [
+    ({"state": "finished"}, ""),
+    ({"state": "stopped", "samples": {"done": 4, "over_budget": 0, "total": 9}}, "unfinished: 4 of 9 samples"),
+    ({"state": "running"}, "unfinished after 4 samples; its process is gone"),
+]
+
+
+@pytest.mark.parametrize(("manifest", "said"), ENDS)
+def test_a_run_that_did_not_come_to_its_end_says_so(runs: tuple[Path, Path], manifest: dict[str, Any], said: str):
+    path = runs[1] / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | manifest))
+    done = call(*runs)
+    assert f"note: run B is {said}\n" in done.output if said else "unfinished" not in done.output
+    assert "run A is" not in done.output
+    assert json.loads(call(*runs, "--json").output)["notes"] == ([f"run B is {said}"] if said else [])
+
+
 def test_equal_runs_have_no_score_that_moved(runs: tuple[Path, Path]):
     done = call(runs[0], runs[0])
     assert (done.exit_code, "no score moved" in done.output, "most moved" in done.output) == (0, True, False)

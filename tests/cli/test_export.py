@@ -1,4 +1,4 @@
-"""`judgegraph export`: a run's scores as CSV, its items as JSON lines."""
+"""`judgegraph export`: a run's scores and comparisons as CSV, its items as JSON lines."""
 
 import csv
 import json
@@ -11,9 +11,10 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
-from judgegraph.graphs import llm_score
-from judgegraph.types import Criterion, Sample
+from judgegraph.graphs import fennec, llm_score
+from judgegraph.types import Comparison, Criterion, Sample
 
+PAIRS = Path(__file__).parents[2] / "examples/pairs.jsonl"
 SAMPLES = [Sample(id=f"=s{n}", query="q", output=f"text number {n} is clear.") for n in range(3)]
 
 
@@ -48,7 +49,7 @@ def test_the_items_are_those_of_run_export(run: Path, tmp_path: Path):
 
 def test_another_ending_another_folder_and_a_file_of_the_run_are_refused(run: Path, tmp_path: Path):
     done = call("export", run, "-o", tmp_path / "s.xlsx")
-    assert (done.exit_code, "it ends in .csv (scores) or .jsonl (items)" in done.output) == (2, True)
+    assert (done.exit_code, "it ends in .csv (scores or comparisons) or .jsonl (items)" in done.output) == (2, True)
     assert call("export", tmp_path, "-o", tmp_path / "s.csv").exit_code == 1
     before = (run / "items.jsonl").read_bytes()
     done = call("export", run, "-o", run / "items.jsonl")
@@ -62,7 +63,7 @@ def test_no_file_that_a_run_left_is_written_over(run: Path):
     files = sorted(path for path in run.iterdir() if path.is_file())
     assert {"items.jsonl", "ledger.sqlite", "manifest.json"} <= {path.name for path in files}
     for path in files:
-        for write in (jg.Run.load(run).export, jg.Run.load(run).export_scores):
+        for write in (jg.Run.load(run).export, jg.Run.load(run).export_scores, jg.Run.load(run).export_comparisons):
             with pytest.raises(ConfigError, match="is a file of the run itself"):
                 write(path)
 
@@ -79,3 +80,64 @@ def test_a_damaged_line_is_left_out_and_told(run: Path, tmp_path: Path):
         0,
         f"{tmp_path / 's.csv'}: 2 scores; left out: 1 damaged line",
     )
+
+
+@pytest.fixture(scope="module")
+def paired(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("paired") / "run"
+    jg.evaluate(fennec(orders="both", branches=2), jg.load(PAIRS, limit=2), out=folder)
+    return folder
+
+
+def test_comparisons_are_a_table_when_asked_for(paired: Path, tmp_path: Path):
+    path = tmp_path / "c.csv"
+    done = call("export", paired, "-o", path, "--what", "comparisons")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, f"{path}: 14 comparisons\n", "")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = [(row["id"], row["criterion"], row["order"], row["verdict"]) for row in csv.DictReader(file)]
+    items = sorted(jg.Run.load(paired).items, key=lambda item: item.place)
+    assert rows == [(item.id, c.criterion, c.order, c.verdict) for item in items for c in item.comparisons]
+    assert {row[2] for row in rows} == {"AB", "BA", "both"}
+
+
+def test_a_table_of_scores_says_that_there_are_comparisons_too(paired: Path, run: Path, tmp_path: Path):
+    done = call("export", paired, "-o", tmp_path / "s.csv")
+    told = "this run has 14 comparisons too (verdicts on pairs): --what comparisons writes them\n"
+    assert (done.stdout, done.stderr) == (f"{tmp_path / 's.csv'}: 16 scores\n", told)
+    same = call("export", paired, "-o", tmp_path / "same.csv", "--what", "scores")
+    assert (tmp_path / "same.csv").read_bytes() == (tmp_path / "s.csv").read_bytes()
+    assert same.stderr == told
+    assert call("export", run, "-o", tmp_path / "plain.csv").stderr == ""
+
+
+def test_a_run_without_comparisons_makes_a_table_without_rows_and_says_so(run: Path, tmp_path: Path):
+    done = call("export", run, "-o", tmp_path / "c.csv", "--what", "comparisons")
+    assert (done.exit_code, done.stdout) == (0, f"{tmp_path / 'c.csv'}: 0 comparisons\n")
+    assert done.stderr == "no comparisons: no pairs were judged in this run, so the table has no rows\n"
+    head = b"\xef\xbb\xbfid,criterion,agent,order,verdict,score_a,score_b,status,reason\r\n"
+    assert (tmp_path / "c.csv").read_bytes() == head
+
+
+def test_items_hold_the_comparisons_and_the_help_says_so(paired: Path, tmp_path: Path):
+    done = call("export", paired, "-o", tmp_path / "i.jsonl")
+    assert (done.exit_code, done.stderr) == (0, "")
+    lines = [json.loads(line) for line in (tmp_path / "i.jsonl").read_text().splitlines()]
+    items = sorted(jg.Run.load(paired).items, key=lambda item: item.place)
+    assert [[Comparison(**c) for c in line["comparisons"]] for line in lines] == [list(i.comparisons) for i in items]
+    assert [line["verdict"] for line in lines] == [item.verdict for item in items]
+    said = " ".join(call("export", "--help").output.split())
+    assert "Items hold all of a sample in one line: scores, comparisons, verdict" in said
+
+
+@pytest.mark.parametrize("where", [("-o", "i.jsonl"), ("--otlp", "http://127.0.0.1:9")])
+def test_what_goes_with_a_table_alone(where: tuple[str, str], run: Path, tmp_path: Path):
+    done = call("export", run, *where, "--what", "comparisons")
+    assert (done.exit_code, "--what goes with -o FILE.csv" in done.output) == (2, True)
+
+
+@pytest.mark.parametrize("what", ["s.csv", "i.jsonl"])
+def test_an_export_of_an_unfinished_run_says_so(what: str, tmp_path: Path):
+    graph = llm_score(criteria=[Criterion(name="Clarity")])
+    jg.evaluate(graph, SAMPLES, out=tmp_path / "run", budget=jg.Budget(calls=2), concurrency=1)
+    done = call("export", tmp_path / "run", "-o", tmp_path / what)
+    assert (done.exit_code, done.stderr) == (0, "unfinished: 2 of 3 samples; its budget is spent\n")

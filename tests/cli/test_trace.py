@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -11,7 +12,9 @@ from terminal import controls, dataset, factory
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.graphs import fennec, sageval
+from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
+from judgegraph.types import Comparison, Rectification, Sample, Scale, Score
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -42,7 +45,7 @@ def test_samples_are_listed_by_what_the_critic_changed_and_the_first_can_be_open
     done = call("trace", run)
     head, first, *_ = done.output.splitlines()
     assert head.split() == ["sample", "score", "change", "doubt", "time"]
-    assert re.match(r"gym-cancellation +0\.73 +Relevancy 4\.73 -> 3\.95 +0\.86 +\d", first)
+    assert re.match(r"gym-cancellation +0\.73 +Relevancy 4\.73 -> 3\.95 +0\.71 +\d", first)
     hint = done.output.splitlines()[-1]
     assert hint.startswith("judgegraph trace ")
     assert call(*hint.split()[1:]).output.startswith("gym-cancellation: ok")
@@ -73,11 +76,12 @@ def test_a_criterion_alone(run: Path):
     assert "Fairness " in done.output
     assert "Cohesion  " not in done.output
     for more in ((), ("--sample", "gym-cancellation"), ("--sample", "gym-cancellation", "--json")):
-        assert "there are 'Fairness'" in call("trace", run, "--criterion", "fairness", *more, code=1).output
+        assert "did you mean 'Fairness'?" in call("trace", run, "--criterion", "fairness", *more, code=1).output
 
 
 def test_a_status_alone(run: Path):
-    assert call("trace", run, "--status", "timeout").output == "no samples that ended with timeout\n"
+    said = "no samples that ended with timeout, or have an answer that did\n"
+    assert call("trace", run, "--status", "timeout").output == said
     assert len(json.loads(call("trace", run, "--status", "ok", "--json").output)) == 16
 
 
@@ -134,11 +138,20 @@ def test_a_run_without_spans_still_shows_its_scores(tmp_path: Path):
 
 
 def test_pairs_are_told_with_their_verdicts(tmp_path: Path):
-    jg.evaluate(fennec(), list(jg.load(EXAMPLES / "pairs.jsonl"))[:2], out=tmp_path / "run")
+    jg.evaluate(fennec(orders="both"), list(jg.load(EXAMPLES / "pairs.jsonl"))[:2], out=tmp_path / "run")
     done = call("trace", tmp_path / "run")
-    assert set(re.findall(r" (A|B|tie) ", done.output)) <= {"A", "B", "tie"}
+    head, *rows = done.output.split("\n\n")[0].splitlines()
+    assert head.split()[:3] == ["sample", "verdict", "score"]
+    assert {row.split()[1] for row in rows} <= {"A", "B", "tie"}
+    assert sorted(row.split()[2] for row in rows) == [row.split()[2] for row in rows]
+    assert "the least score of A first" in done.output
     said = call("trace", tmp_path / "run", "--sample", "explain-tides").output
-    assert "overall: " in said
+    (item,) = (one for one in Run.load(tmp_path / "run").items if one.id == "explain-tides")
+    totals = next(c for c in item.comparisons if c.order == "both")
+    assert f"\noverall: A {totals.score_a / 5:.4g}, B {totals.score_b / 5:.4g}\nverdict: {item.verdict}\n" in said
+    for name in ("Coverage (AB)", "Coverage (rival) (AB)", "Coverage (BA)", "Coverage (rival) (BA)"):
+        assert len(re.findall(rf"^{re.escape(name)}  ", said, re.M)) == 1
+    assert "as stated in the reply" in said
     assert "rival: " in said
     assert said.count("node guide") == 5
 
@@ -154,12 +167,12 @@ def test_a_folder_without_items_lists_its_journeys_and_shows_them(run: Path, tmp
     assert "system: You are an evaluator" in said
     told = json.loads(call("trace", tmp_path, "--sample", "gym-cancellation", "--json", "--redact", "texts").output)
     assert "You are an evaluator" not in json.dumps(told)
-    assert "there are 'gym-cancellation'" in call("trace", tmp_path, "--sample", "gym-cancelation", code=1).output
+    assert "did you mean 'gym-cancellation'?" in call("trace", tmp_path, "--sample", "gym-cancelation", code=1).output
     assert "its journeys have no scores" in call("trace", tmp_path, "--by", "change", code=2).output
 
 
 def test_what_is_wrong_is_said_with_the_usual_codes(run: Path, tmp_path: Path):
-    assert "no sample 'gym'; there are 'gym-cancellation'" in call("trace", run, "--sample", "gym", code=1).output
+    assert "no sample 'gym'; did you mean 'gym-cancellation'?" in call("trace", run, "--sample", "gym", code=1).output
     assert "holds no trace" in call("trace", tmp_path, code=1).output
     call("trace", tmp_path / "none", code=2)
     call("trace", run, "--by", "luck", code=2)
@@ -225,3 +238,159 @@ def test_what_the_encoding_cannot_say_is_a_question_mark_and_no_error(run: Path)
 
 def test_no_colour_goes_to_a_file(run: Path, monkeypatch: pytest.MonkeyPatch):
     assert "\x1b" not in call("trace", run, "--sample", "gym-cancellation").output
+
+
+FIVE = Scale(low=1, high=5)
+TOO_LONG, NO_JSON = "the prompt is too long", "the reply is no JSON"
+
+
+def item(id: str, *scores: Score, place: int = 0, **more: Any) -> Item:
+    return Item(sample=Sample(id=id, output="o"), scores=scores, place=place, **more)
+
+
+def score(value: float | None = None, criterion: str = "Clarity", **more: Any) -> Score:
+    return Score(**{"criterion": criterion, "agent": "evaluator", "scale": FIVE, "value": value, **more})
+
+
+def reviewed(draft: Score, agent: str = "sage", **final: Any) -> tuple[Score, Score]:
+    """A draft and its final score, which is the critic's own where `final` says something."""
+    draft = draft.model_copy(update={"stage": "draft"})
+    about = {"stage": "final", "agent": agent, "raw": None, "draft": draft.key}
+    return draft, Score(**(draft.model_dump() | about | final))
+
+
+def kept(path: Path, *items: Item, **manifest: Any) -> Path:
+    """A run's folder, as far as it is read."""
+    path.mkdir()
+    told = {"judgegraph": "1", "signature": "g", "state": "finished"} | manifest
+    (path / "manifest.json").write_text(json.dumps(told))
+    (path / "items.jsonl").write_text("".join(one.line() + "\n" for one in items))
+    return path
+
+
+LATE = score(status="provider_error", reason=TOO_LONG)
+SAID = Rectification(criterion="Clarity", agent="sage", status="unreadable", reason=NO_JSON)
+
+
+def test_evaluator_and_critic_each_have_their_own_failure(tmp_path: Path):
+    run = kept(tmp_path / "run", item("both", *reviewed(LATE), rectifications=(SAID,)))
+    said = call("trace", run, "--sample", "both").output
+    assert f"    evaluator: {TOO_LONG}\n    sage, unreadable: {NO_JSON}\n" in said
+    assert f"sage: {TOO_LONG}" not in said
+    hidden = call("trace", run, "--sample", "both", "--redact", "texts").output
+    assert f", unreadable: [redacted, {len(NO_JSON)} characters]\n" in hidden
+    assert "JSON" not in hidden
+
+
+def test_who_failed_alike_is_told_apart_and_nobody_twice(tmp_path: Path):
+    both = item("both", *reviewed(LATE), rectifications=(SAID.model_copy(update={"reason": TOO_LONG}),))
+    final = reviewed(score(3, reason="clear"), value=None, status="unreadable", reason=NO_JSON)
+    run = kept(tmp_path / "run", both, item("critic", *final, rectifications=(SAID,), place=1))
+    assert f"evaluator: {TOO_LONG}\n    sage, unreadable: {TOO_LONG}\n" in call("trace", run, "--sample", "both").output
+    said = call("trace", run, "--sample", "critic").output
+    assert f"3.00 -> unreadable\n    evaluator: clear\n    sage: {NO_JSON}\n\n" in said
+
+
+HEADS = [
+    ((score(3),), "ok"),
+    (reviewed(LATE), "ok, but no final score: 1 provider_error"),
+    ((*reviewed(LATE), score(status="abstained", criterion="Depth")),
+     "ok, but no final score: 1 provider_error, 1 abstained"),
+    ((score(3), score(status="unreadable", criterion="Depth")), "ok, but of 2 final scores 1 unreadable"),
+    ((score(3, stage="draft"), score(status="timeout", criterion="Depth", stage="draft")), "ok"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("scores", "head"), HEADS, ids=range(len(HEADS)))
+def test_a_sample_is_headed_by_what_it_has_to_show(scores: tuple[Score, ...], head: str, tmp_path: Path):
+    run = kept(tmp_path / "run", item("s", *scores))
+    assert call("trace", run, "--sample", "s").output.splitlines()[0] == f"s: {head}"
+    assert str(Run.load(run).trace("s")).splitlines()[0] == f"s: {head}"
+
+
+def test_a_status_is_that_of_a_sample_or_of_an_answer_of_it(tmp_path: Path):
+    lost = Comparison(criterion="overall", agent="m", status="provider_error")
+    run = kept(
+        tmp_path / "run", item("late", status="provider_error", reason="gone"), item("score", *reviewed(LATE), place=1),
+        item("pair", comparisons=(lost,), place=2), item("draft", reviewed(LATE)[0], score(3), place=3),
+    )  # fmt: skip
+    rows = json.loads(call("trace", run, "--status", "provider_error", "--json").output)
+    assert {row["id"] for row in rows} == {"late", "score", "pair"}
+    said = call("trace", run, "--status", "provider_error").output
+    assert re.search(r"^score +no score ", said, re.M)
+    assert "3 samples that ended with provider_error, or have an answer that did" in said
+
+
+KEPT = [item(f"s{n}", *reviewed(score(4 - n)), place=n) for n in range(3)]
+LABELS = Scale(labels=("bad", "good"))
+TONES = [item(f"s{n}", score(label="good", scale=LABELS), place=n) for n in range(2)]
+WIDE = score(3, "Depth", distribution={"1": 0.5, "5": 0.5})
+ORDERED = [
+    (KEPT, None, "the critic moved nothing: the least score first", "s2"),
+    (KEPT, "change", "the critic moved nothing: the least score first", "s2"),
+    (KEPT, "doubt", "no score has a distribution: the least score first", "s2"),
+    (KEPT, "failures", "nothing failed: the least score first", "s2"),
+    (KEPT, "cost", "no calls were recorded: the least score first", "s2"),
+    (TONES, None, "in the order of the data", "s0"),
+    (TONES, "change", "no score stands beside a draft: in the order of the data", "s0"),
+    (TONES, "score", "no score is a number that could be read: in the order of the data", "s0"),
+    ([*TONES, item("late", *reviewed(LATE), place=9)], None, "most failures first", "late"),
+    ([*KEPT, item("wide", WIDE, place=9)], "doubt", "the most in doubt first", "wide"),
+    ([item("sure", score(3, distribution={"3": 1.0}))], "doubt", "no score is in doubt: the least score first", "sure"),
+]
+
+
+@pytest.mark.parametrize(("items", "by", "about", "first"), ORDERED, ids=range(len(ORDERED)))
+def test_an_order_that_says_nothing_is_told_and_gives_way(
+    items: list[Item], by: str | None, about: str, first: str, tmp_path: Path
+):
+    run = kept(tmp_path / "run", *items)
+    done = call("trace", run, *(["--by", by] if by else []))
+    assert f"sample{'s' * (len(items) > 1)}, {about}\n" in done.output
+    assert listed(done.output)[0] == first
+    rows = json.loads(call("trace", run, *(["--by", by] if by else []), "--json").output)
+    assert [row["id"] for row in rows] == listed(done.output)
+
+
+PAID = [
+    ({"a": None, "b": None}, "most tokens first: nothing has a price", "tokens"),
+    ({"a": 0.0, "b": 0.0}, "most tokens first: nothing cost money", "tokens"),
+    ({"a": 0.5, "b": 0.1}, "the dearest first", "cost"),
+    ({}, "nothing was paid: the least score first", "score"),
+]
+
+
+@pytest.mark.parametrize(("paid", "about", "column"), PAID)
+def test_what_costs_most_is_told_by_money_or_by_tokens(paid: dict[str, Any], about: str, column: str, tmp_path: Path):
+    run = kept(tmp_path / "run", *(item(id, score(3), place=n) for n, id in enumerate("cba")))
+    with (run / "spans.jsonl").open("w") as file:
+        for id in "abc":
+            more = {"prompt_tokens": 2000 if id == "a" else 9, "completion_tokens": 1, "usd": paid.get(id)}
+            about_call = {"from": "paid", "requests": 1, **more} if id in paid else {"from": "ledger"}
+            spans = [[0, None, "graph", "g", 0.0, 9.0, "ok", {}], [1, 0, "model", "m", 0.0, 1.0, "ok", about_call]]
+            file.write(json.dumps({"id": id, "t": 1.0, "spans": spans}, separators=(",", ":")) + "\n")
+    done = call("trace", run, "--by", "cost")
+    assert f"3 samples, {about}\n" in done.output
+    assert column in done.output.splitlines()[0].split()
+    assert listed(done.output)[0] == ("a" if paid else "c")
+    assert ("2,001" in done.output) == (column == "tokens")
+
+
+def test_a_run_that_did_not_come_to_its_end_says_so(run: Path, tmp_path: Path):
+    stopped = kept(tmp_path / "run", *KEPT, state="stopped", samples={"done": 3, "over_budget": 0, "total": 32})
+    assert call("trace", stopped).output.startswith("unfinished: 3 of 32 samples\n")
+    assert "unfinished" not in call("trace", run).output
+
+
+def test_names_that_nothing_is_like_are_counted(run: Path):
+    said = call("trace", run, "--sample", "0%", code=1).output
+    assert re.search(r"no sample '0%'; there are '[^']+', '[^']+', '[^']+' and 13 more\n", said)
+
+
+def test_a_folder_of_traces_is_no_run_and_says_what_reads_it(run: Path, tmp_path: Path):
+    (tmp_path / "spans.jsonl").write_bytes((run / "spans.jsonl").read_bytes())
+    for asked in (("report", tmp_path, "-o", tmp_path / "page.html"), ("diff", tmp_path, run), ("diff", run, tmp_path)):
+        said = call(*asked, code=1).output
+        assert f"{tmp_path} holds traces and no run" in said
+        assert f"`judgegraph trace {tmp_path}` shows them, `judgegraph export {tmp_path} --otlp URL` sends them" in said
+    assert "is no run's folder" in call("report", EXAMPLES, "-o", tmp_path / "page.html", code=1).output

@@ -272,6 +272,35 @@ def test_another_scale_is_compared_by_its_width():
     assert (move.change, move.share, line.unit, line.mean) == (None, -0.25, "share", -0.25)
 
 
+@pytest.mark.parametrize(("low", "high"), [(-3.7, 11.9), (1.0, 10.0)])
+def test_what_stands_at_the_same_place_of_another_scale_did_not_move(low: float, high: float):
+    values = [1 + 4 * i / 29 for i in range(30)]
+    scale = Scale(low=low, high=high, whole=False)
+    there = [score(low + (high - low) * ((value - 1) / 4), scale=scale) for value in values]
+    assert any((one.value - low) / (high - low) != (value - 1) / 4 for one, value in zip(there, values, strict=True))
+    found = jg.diff_runs(*(run_of(*(item(str(i), v) for i, v in enumerate(of))) for of in (values, there)))
+    (line,) = found.lines.values()
+    assert (found.moved, found.most, dict(found.causes)) == (0, (), {})
+    assert (line.n, line.moved, line.up, line.down, line.unit, line.mean) == (30, 0, 0, 0, "share", 0.0)
+
+
+def test_a_mean_over_another_scale_is_of_all_samples_in_shares():
+    wider = [score(value, scale=Scale.of("1-9")) for value in (5.0, 9.0, 5.0, 1.0)]
+    a, b = (run_of(*(item(str(i), v) for i, v in enumerate(of))) for of in ([3.0] * 4, wider))
+    found = jg.diff_runs(a, b)
+    (line,) = found.lines.values()
+    assert (line.moved, line.up, line.down, line.unit, line.mean) == (2, 1, 1, "share", 0.0)
+    assert line.to_dict()["mean_a"] is None
+    assert len(line.shares) == 4
+
+
+def test_a_scale_that_takes_more_numbers_between_the_same_ends_is_of_the_same_unit():
+    any_number = [score(value, scale=Scale.of("1-5 any")) for value in (3.0, 3.5)]
+    found = jg.diff_runs(*(run_of(*(item(str(i), v) for i, v in enumerate(of))) for of in ([3.0, 3.0], any_number)))
+    (line,) = found.lines.values()
+    assert (line.moved, line.unit, line.mean) == (1, "points", 0.25)
+
+
 def test_a_mean_difference_has_an_interval_that_is_the_same_each_time():
     a = run_of(*(item(f"s{i}", 3.0, place=i) for i in range(40)))
     b = run_of(*(item(f"s{i}", 3.0 + i % 2, place=i) for i in range(40)))

@@ -96,13 +96,17 @@ def test_an_unfinished_run_is_not_told_as_a_whole_one(tmp_path: Path, state: str
     whole, path = dict(facts(run, run.summary(), 0)), tmp_path / "run/manifest.json"
     assert "State" not in whole
     told = json.loads(path.read_text()) | {"state": state}
+    told["samples"] |= {"total": 5}
     if state == "running":
         told |= {"spent": {}, "calls": {}}
     path.write_text(json.dumps(told))
     run = jg.Run.load(tmp_path / "run")
     found = dict(facts(run, run.summary(), 0))
-    assert found["State"] == f"unfinished ({state})"
-    assert found["Samples"] == "2 judged of 2 that came to an end"
+    why = {"running": "; its process is gone", "stopped": "", "over_budget": "; its budget is spent"}[state]
+    assert found["State"] == f"unfinished: 2 of 5 samples{why}"
+    assert found["Samples"] == "2 judged of 5"
+    old = jg.Run({**run.manifest, "samples": {}}, (), run.folder)
+    assert dict(facts(old, run.summary(), 0))["Samples"] == "2 judged of 2 that came to an end"
     assert found["Coverage"] == f"{whole['Coverage']}, of those that came to an end"
     for name in ("Cost", "Model calls", "Tokens"):
         assert found[name] == (f"at least {whole[name]}" if state == "running" else whole[name])

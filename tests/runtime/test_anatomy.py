@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.registry import factory
-from judgegraph.runtime import trial
+from judgegraph.runtime import in_threads
 from judgegraph.runtime.anatomy import acount_calls, count_calls, to_dict
 from judgegraph.runtime.trial import tried
 from judgegraph.types import EvalState, Sample
@@ -138,10 +138,74 @@ async def test_a_slow_thread_beside_a_call_makes_no_call_wait_for_another():
 
 
 async def test_a_thread_that_waits_for_an_answer_itself_is_waited_for_once(monkeypatch):
-    monkeypatch.setattr(trial, "THREADS", 0.05)
-    told = threading.Event()
-    counts = await acount_calls(side_by_side(told.wait, told.set))
-    assert counts.plain == ("2", "0", "1 to 2")  # it was told by the first run
+    monkeypatch.setattr(in_threads, "LOOKS", 20)
+    events: list[threading.Event] = []
+
+    def wait():
+        events.append(threading.Event())
+        assert events[-1].wait(20)
+
+    started = time.monotonic()
+    counts = await acount_calls(side_by_side(wait, lambda: events[-1].set()))
+    assert counts.plain == ("2", "0", "2")
+    assert time.monotonic() - started < 15
+
+
+async def test_a_node_that_is_never_without_a_thread_can_be_counted():
+    async def busy(state: EvalState) -> EvalState:
+        async def beat():
+            while True:
+                await asyncio.to_thread(time.sleep, 0.002)
+
+        task = asyncio.create_task(beat())
+        await jg.ask("embedded", f"one {state['sample'].output}")
+        await jg.ask("embedded", f"two {state['sample'].output}")
+        task.cancel()
+        return {}
+
+    graph = StateGraph(EvalState)
+    graph.add_node("busy", busy)
+    graph.add_edge(START, "busy")
+    graph.add_edge("busy", END)
+    started = time.monotonic()
+    assert (await acount_calls(graph.compile())).plain == ("2", "0", "2")
+    assert time.monotonic() - started < 15
+
+
+async def test_a_plain_function_that_asks_by_a_loop_of_its_own_can_be_counted():
+    def asks(state: EvalState) -> EvalState:
+        asyncio.run(jg.ask("embedded", f"one {state['sample'].output}"))
+        return {}
+
+    graph = StateGraph(EvalState)
+    graph.add_node("asks", asks)
+    graph.add_edge(START, "asks")
+    graph.add_edge("asks", END)
+    assert (await acount_calls(graph.compile())).plain == ("1", "0", "1")
+
+
+async def test_what_stood_in_the_loop_stands_there_again():
+    loop = asyncio.get_running_loop()
+    before, seen = loop.run_in_executor, []
+
+    def own(executor, func, *args):
+        seen.append(func)
+        return before(executor, func, *args)
+
+    loop.run_in_executor = own
+    by_keywords = side_by_side(time.time)
+
+    async def later(state: EvalState) -> EvalState:
+        await loop.run_in_executor(executor=None, func=time.time)
+        return {}
+
+    by_keywords.builder.nodes["later"].runnable.afunc = later
+    try:
+        assert not (await acount_calls(by_keywords)).failed
+        assert loop.run_in_executor is own
+        assert time.time in seen
+    finally:
+        del loop.run_in_executor
 
 
 def low(state):
@@ -179,7 +243,7 @@ async def test_a_doubt_about_some_criteria_counts_beside_one_about_all_or_none(n
 async def test_without_conditions_no_third_run_is_made(monkeypatch):
     made = []
 
-    async def counted(graph, state, manner):
+    async def counted(graph, state, manner, threads):
         made.append(manner.name)
         return await tried(graph, state, manner)
 

@@ -94,9 +94,9 @@ def test_a_sample_that_waits_for_a_person_failed_and_says_what_to_use(make):
 
 def test_a_run_with_such_a_sample_counts_it_as_failed_and_a_retry_takes_it_up(tmp_path):
     run = jg.evaluate(line(EVALUATOR, asks), SAMPLES, out=tmp_path)
-    assert run.manifest["samples"] == {"done": 2, "failed": 1}
+    assert run.manifest["samples"] == {"done": 2, "failed": 1, "over_budget": 0, "total": 2}
     again = jg.evaluate(line(EVALUATOR, asks), SAMPLES, out=tmp_path, retry_failed=True)
-    assert again.manifest["samples"] == {"done": 2, "failed": 1}
+    assert again.manifest["samples"] == {"done": 2, "failed": 1, "over_budget": 0, "total": 2}
 
 
 def test_a_method_with_a_person_ends_nowhere_in_a_run():

@@ -48,7 +48,7 @@ def test_a_stopped_run_goes_on_where_it_was_stopped(out):
     again = jg.evaluate(judged.graph, samples(9), out=out)
     assert judged.seen == [f"s{i}" for i in range(9)]
     assert again.manifest["state"] == "finished"
-    assert again.manifest["samples"] == {"done": 9, "failed": 0}
+    assert again.manifest["samples"] == {"done": 9, "failed": 0, "over_budget": 0, "total": 9}
     assert again.manifest["run"] == first.manifest["run"]
     assert again.manifest["started"] == first.manifest["started"]
 
@@ -407,5 +407,5 @@ except KeyboardInterrupt:
 def test_without_a_folder_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = jg.evaluate(graph_of(fine), samples(3))
-    assert run.manifest["samples"] == {"done": 3, "failed": 0}
+    assert run.manifest["samples"] == {"done": 3, "failed": 0, "over_budget": 0, "total": 3}
     assert os.listdir(tmp_path) == []

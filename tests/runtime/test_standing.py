@@ -1,7 +1,6 @@
 """Samples among each other, and what each node took: by items and spans, also where samples were taken up again."""
 
 import json
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,13 @@ DOUBTS = [
     (score(3, distribution={"3": 2.0, "5": 0.0}), 0.0),
     (score("good", distribution={"good": 1.0}), 0.0),
     (score("good", distribution={"good": 1 / 3, "bad": 1 / 3, "fair": 1 / 3}), 1.0),
-    (score("good", distribution={"good": 0.5, "bad": 0.5}), math.log(2) / math.log(3)),
+    (score("good", distribution={"good": 0.5, "bad": 0.5}), 0.75),
+    (score("good", distribution={"good": 0.8, "bad": 0.1, "fair": 0.1}), 0.3),
+    (score("good", distribution={"good": 0.8, "bad": 0.2}), 0.3),
+    (score("a", scale=Scale(labels=("a", "b")), distribution={"a": 0.5, "b": 0.5}), 1.0),
+    (score("a", scale=None, distribution={"a": 3.0, "b": 1.0}), 0.5),
+    (score("a", scale=None, distribution={"a": 3.0}), 0.0),
+    (Score(criterion="c", agent="a", value=7.0, distribution={"7": 0.5, "1": 0.5}), None),
     (score(3), None),
     (score(3, distribution={}), None),
     (score(3, distribution={"many": 1.0}), None),
@@ -94,6 +99,14 @@ DOUBTS = [
 def test_doubt_is_how_wide_a_distribution_is(one, expected):
     found = doubt(one)
     assert found == (expected if expected is None else pytest.approx(expected, abs=1e-9))
+
+
+@pytest.mark.parametrize("top", [0.7, 0.8, 0.9, 0.95])
+def test_doubt_of_two_labels_and_of_two_neighbours_on_a_scale_are_of_a_size(top):
+    """Of a label and a number that are as sure of themselves neither alone fills a list of the most uncertain."""
+    labels = doubt(score("bad", distribution={"bad": top, "good": 1 - top}))
+    numbers = doubt(score(4, distribution={"4": top, "3": 1 - top}))
+    assert 1 / 2 < labels / numbers < 2
 
 
 ITEMS = [

@@ -309,7 +309,9 @@ def test_keys_of_your_own_are_counted_and_not_named(tmp_path: Path):
 
 
 def test_an_unknown_sample_is_refused_with_what_is_near(runs: dict[str, Run]):
-    with pytest.raises(DataError, match=r"no sample 'mill-bridge.s'; there are 'mill-bridge.s2', 'mill-bridge.s1'"):
+    with pytest.raises(
+        DataError, match=r"no sample 'mill-bridge.s'; did you mean 'mill-bridge.s2' or 'mill-bridge.s1'\?"
+    ):
         runs["coascore"].trace("mill-bridge.s")
 
 
@@ -395,6 +397,30 @@ def test_of_a_retried_sample_the_last_journey_that_was_kept_stands(tmp_path: Pat
 def test_a_status_that_is_none_of_ours_is_an_error_of_the_agent():
     line = b'{"id":"s1","t":1,"spans":[[0,null,"graph","g",0,1,"the judged text",{}]]}'
     assert journey(line).spans[0].status == "agent_error"
+
+
+NO_LINES = {
+    "a start too large": '[0,null,"graph","g",1%s,1,"ok",{}]' % ("0" * 400),
+    "a start near the end of time": '[0,null,"graph","g",1e300,1,"ok",{}]',
+    "ms that are a text": '[0,null,"graph","g",0,"nan","ok",{}]',
+    "ms below 0": '[0,null,"graph","g",0,-5,"ok",{}]',
+    "a start that is a truth": '[0,null,"graph","g",true,1,"ok",{}]',
+    "writes that are a list": '[0,null,"graph","g",0,1,"ok",{"writes":[1]}]',
+    "names that are none": '[0,null,"graph","g",0,1,"ok",{"writes":{"scores":[{}]}}]',
+    "names in lists": '[0,null,"graph","g",0,1,"ok",{"writes":{"scores":[["a"]]}}]',
+}
+
+
+@pytest.mark.parametrize("kind", NO_LINES)
+def test_a_line_that_no_view_could_show_holds_no_journey(kind: str):
+    assert journey(f'{{"id":"s1","t":1,"spans":[{NO_LINES[kind]}]}}'.encode()) is None
+
+
+@pytest.mark.parametrize("began", ["1e300", '"inf"', "1" + "0" * 400, "-1", "null"])
+def test_a_journey_that_began_at_no_time_is_none(began: str):
+    row = '[0,null,"graph","g",0,1,"ok",{}]'
+    assert journey(f'{{"id":"s1","t":{began},"spans":[{row}]}}'.encode()) is None
+    assert journey(f'{{"id":"s1","t":1.5,"spans":[{row}]}}'.encode()) is not None
 
 
 def test_a_line_without_an_end_in_sight_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

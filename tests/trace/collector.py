@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -24,11 +26,21 @@ ANSWERS: dict[str, tuple[int, dict[str, str], bytes]] = {  # status, headers, bo
     "busy until": (429, {"Retry-After": "Wed, 21 Oct 2099 07:28:00 GMT"}, b""),
     "part in JSON": (200, JSON, b'{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "old"}}'),
     "another JSON": (200, JSON, b'["hello"]'),
+    "error in JSON": (200, JSON, b'{"error": "quota used \\u0075p"}'),
+    "error of no kind": (200, {}, b' {"code": 7, "message": "denied"}'),
     "garbage": (200, {"Content-Type": PLAIN}, b"\xff\xffgarbage"),
     "bomb": (200, {"Content-Type": PLAIN, "Content-Encoding": "gzip"}, gzip.compress(bytes(40_000_000), 1)),
     "nothing": (204, {}, b""),
     "whole in JSON": (200, JSON, b'{"partialSuccess": {}, "more": 1}'),
+    "whole by its other name": (200, JSON, b'{"partial_success": null}'),
+    "whole and empty": (200, JSON, b" {}\n"),
     "echo": (400, {"Content-Type": "text/plain"}, b"not with api_key=CANARY%7Bk nor CANARY{k nor Bearer CANARYTOKEN"),
+}
+MIRRORS: dict[str, tuple[int, str, Callable[[str], str]]] = {  # status, kind, how the authorization is repeated
+    "mirror": (401, "text/plain", lambda said: f"not with {said}."),
+    "mirror in JSON": (401, JSON["Content-Type"], lambda said: _escaped({"not": said})),
+    "mirror of success": (200, JSON["Content-Type"], lambda said: _escaped({"not": said})),
+    "mirror of the login": (401, "text/plain", lambda said: f"not with {base64.b64decode(said.split()[-1]).decode()}."),
 }
 
 
@@ -74,6 +86,9 @@ class Taking(BaseHTTPRequestHandler):
         if does in ANSWERS:
             status, more, answer_body = ANSWERS[does]
             self._say(status, more.get("Content-Type", ""), answer_body, more)
+        elif does in MIRRORS:
+            status, kind, form = MIRRORS[does]
+            self._say(status, kind, form(self.headers["authorization"]).encode())
         elif does == "drip":
             self._drip()
         elif does == "page":
@@ -110,6 +125,11 @@ class Taking(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
+
+
+def _escaped(said: Any) -> str:
+    """JSON as some write it."""
+    return json.dumps(said).replace("/", "\\/").replace("=", "\\u003d")
 
 
 @contextmanager

@@ -1,9 +1,14 @@
 """Lines of JSON are the same to a reader with orjson and without, whatever stands in them."""
 
 import dataclasses
+import datetime
+import enum
 import json
-from typing import Any
+import math
+from typing import Any, NamedTuple
+from uuid import UUID
 
+import numpy as np
 import pytest
 
 from judgegraph.trace import compact as module
@@ -13,6 +18,15 @@ from judgegraph.trace.compact import compact
 @dataclasses.dataclass
 class Foreign:
     x: int = 1
+
+
+class Pair(NamedTuple):
+    a: int
+    b: int
+
+
+class Colour(enum.Enum):
+    RED = "red"
 
 
 class Silent:
@@ -37,6 +51,9 @@ def way(request: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
         ({1: "a whole number as a key", None: 2}, {"1": "a whole number as a key", "null": 2}),
         ([2**70, 1e300], [2**70, 1e300]),
         ([Foreign()], ["Foreign(x=1)"]),
+        ([np.float64(3.25), Pair(1, 2), Colour.RED, UUID(int=1)], [3.25, [1, 2], "red", str(UUID(int=1))]),
+        ([math.nan, {"a": (math.inf,)}, np.float64("nan")], [None, {"a": [None]}, None]),
+        ([datetime.date(2026, 1, 2)], ["datetime.date(2026, 1, 2)"]),
         (["half \ud83d of a pair"], ["half ? of a pair"]),
     ],
 )

@@ -1,5 +1,6 @@
 """Export to OpenTelemetry: what a collector receives is the trace, whole, once recognisable, and nothing unasked."""
 
+import base64
 import json
 import logging
 import os
@@ -13,15 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from click.testing import CliRunner
-from collector import Collector, collecting, values
+from collector import MIRRORS, Collector, collecting, values
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import judgegraph as jg
 import judgegraph.graphs as methods
 from judgegraph.cli import main
-from judgegraph.testing import scripted
+from judgegraph.testing import Scripted, scripted
 from judgegraph.testing.hostile_texts import TEXTS
 from judgegraph.trace.otel_attributes import CONVENTIONS, attributes
 from judgegraph.trace.step import Step
@@ -217,7 +219,9 @@ REFUSED = [
     ("status=503", "503 Service Unavailable"), ("nowhere", "answered 302"), ("unchanged", "answered 304"),
     ("busy", "429 Too Many Requests, and asks to wait 3600 seconds"), ("busy until", "to wait until Wed, 21 Oct 2099"),
     ("part in JSON", "3 of them left out: old"), ("another JSON", "what no collector says"),
-    ("garbage", "what no collector says"), ("drip", "no answer in 1.5 seconds"), ("bomb", "what no collector says"),
+    ("error in JSON", 'collector? it says {"error": "quota used up"}'),
+    ("error of no kind", 'it says {"code": 7, "message": "denied"}'),
+    ("garbage", "what no collector says"), ("drip", "no answer in 1."), ("bomb", "what no collector says"),
 ]  # fmt: skip
 
 
@@ -248,7 +252,7 @@ def test_nobody_there_is_told_without_what_the_address_hides(forms: jg.Run, monk
     assert "CANARY" not in str(told.value)
 
 
-@pytest.mark.parametrize("does", ["nothing", "whole in JSON"])
+@pytest.mark.parametrize("does", ["nothing", "whole in JSON", "whole by its other name", "whole and empty"])
 def test_an_empty_answer_and_one_in_json_are_answers(does: str, forms: jg.Run, collector: Collector):
     collector.does = does
     assert forms.export_otel(collector.url) > 0
@@ -283,6 +287,68 @@ def test_what_a_collector_repeats_of_keys_is_not_shown(
     with pytest.raises(jg.ConfigError, match="answered 400 Bad Request: not with") as told:
         forms.export_otel(f"{collector.url}/?api_key=CANARY{{k")
     assert "CANARY" not in str(told.value)
+
+
+@pytest.mark.parametrize("does", MIRRORS)
+@pytest.mark.parametrize("given", ["login", "header"])
+def test_a_login_that_a_collector_repeats_is_not_shown(
+    does: str, given: str, forms: jg.Run, collector: Collector, monkeypatch: pytest.MonkeyPatch
+):
+    told = base64.b64encode(b"CANARYme?:CANARY>>x").decode()
+    assert "/" in told
+    assert told.endswith("=")
+    url = collector.url
+    if given == "login":
+        url = url.replace("//", "//CANARYme%3f:CANARY>>x@")
+    else:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", f"authorization=Basic {told}")
+    collector.does = does
+    with pytest.raises(jg.ConfigError, match="not") as shown:
+        forms.export_otel(url)
+    assert collector.headers[0]["authorization"] == f"Basic {told}"
+    line = str(shown.value)
+    assert "..." in line
+    assert not [one for one in ("CANARY", "me?", ">>", *told.rstrip("=").split("/")) if one in line]
+
+
+LOGINS = [  # of the address, headers -> authorization
+    ("", "", None),
+    ("me:word", "", "me:word"),
+    ("m%C3%A9:a%40b%3Ac d", "", "m\u00e9:a@b:c d"),
+    ("KEY", "", "KEY:"),
+    (":word", "", ":word"),
+    (":", "", None),
+    ("", "authorization=Bearer KEY", "Bearer KEY"),
+    ("me:word", "Authorization=Bearer KEY", "Bearer KEY"),
+    ("me:word", "x-api-key=KEY", "me:word"),
+]
+
+
+@pytest.mark.parametrize("netrc", [False, True], ids=["alone", "with a .netrc"])
+@pytest.mark.parametrize(("login", "headers", "sent"), LOGINS)
+def test_a_header_comes_before_a_login_and_no_netrc_is_read(
+    login: str, headers: str, sent: str | None, netrc: bool, forms: jg.Run, collector: Collector, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):  # fmt: skip
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    if netrc:
+        (tmp_path / ".netrc").write_text("machine 127.0.0.1 login other password OTHER\n")
+        (tmp_path / ".netrc").chmod(0o600)
+        assert requests.utils.get_netrc_auth(collector.url) == ("other", "OTHER")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", headers)
+    forms.export_otel(collector.url.replace("//", f"//{login}@") if login else collector.url)
+    basic = sent and f"Basic {base64.b64encode(sent.encode()).decode()}"
+    assert collector.headers[0].get("authorization") == (sent if sent == "Bearer KEY" else basic)
+    assert collector.headers[0]["host"] == collector.url.removeprefix("http://")
+
+
+def test_a_proxy_of_the_environment_is_asked(forms: jg.Run, collector: Collector, monkeypatch: pytest.MonkeyPatch):
+    for name, value in {"http_proxy": collector.url, "no_proxy": "", "NO_PROXY": ""}.items():
+        monkeypatch.setenv(name, value)
+    forms.export_otel("http://me:word@collector.invalid")
+    assert collector.paths == ["http://collector.invalid/v1/traces"]
+    assert collector.headers[0]["authorization"] == "Basic bWU6d29yZA=="
 
 
 HEADERS = [
@@ -363,6 +429,49 @@ def test_a_provider_is_named_as_the_conventions_do(judge: str, provider: str):
     assert attributes(Step("model", judge, 0, 1, "ok", {}), texts=True)["gen_ai.provider.name"] == provider
 
 
+class Placed(Scripted):
+    """As a model object with an address."""
+
+    model_name: str = "gpt-x@2025"
+    base_url: str = "http://CANARY.invalid:8000/v1"
+
+
+def test_an_agent_names_the_model_that_its_calls_name_and_no_address(tmp_path: Path, collector: Collector):
+    judge = Placed(script=[json.dumps({"score": 3, "reason": "r"})] * 9)
+    graph = methods.llm_score(judge=judge, criteria=CRITERION)
+    jg.evaluate(graph, [jg.Sample(id="s", query="q", output="o")], out=tmp_path / "run").export_otel(collector.url)
+    told = {span.name.split()[0]: values(span.attributes) for span in collector.spans}
+    agent, chat = told["invoke_agent"], told["chat"]
+    names = ("gen_ai.provider.name", "gen_ai.request.model")
+    assert [agent[name] for name in names] == [chat[name] for name in names] == ["placed", "gpt-x@2025"]
+    assert agent["judgegraph.judge"].startswith("Placed:gpt-x@2025@")
+    assert agent["judgegraph.judge"].endswith("@CANARY.invalid:8000/v1")
+    assert [key for key, one in agent.items() if "CANARY" in str(one)] == ["judgegraph.judge"]
+
+
+LINES = [  # an agent's judges, names of the calls -> provider, model
+    ("openai:gpt-x@t0.7@127.0.0.1:18765/v1", [], "openai", "gpt-x"),
+    ("openai:gpt-x@127.0.0.1:18765/v1", ["openai:gpt-x"], "openai", "gpt-x"),
+    ("embedded@t0@set1a2b3c4d", [], "judgegraph.embedded", "embedded"),
+    ("ChatOpenAI@t0@host:8000/v1", [], "judgegraph", "ChatOpenAI"),
+    ("ollama:llama3:8b@t0@host:1/v1", [], "ollama", "llama3:8b"),
+    ("mine:@cf/meta@t0@host", [], "mine", "@cf/meta"),
+    ("google_vertexai:claude@2024@t0", ["google_vertexai:claude@2024"], "gcp.vertex_ai", "claude@2024"),
+    ("google_vertexai:claude@2024@t0", ["openai:of-an-assistant"], "gcp.vertex_ai", "claude"),
+    ("openai:a@t0@host,openai:a@t1@host", ["openai:a"], "openai", "a"),
+    ("openai:a@t0@host,openai:b@t1@host", ["openai:a", "openai:b"], "openai", None),
+    ("openai:a@t0@host,embedded", [], None, None),
+]
+
+
+@pytest.mark.parametrize(("judge", "calls", "provider", "model"), LINES)
+def test_of_a_judge_the_model_alone_is_named(judge: str, calls: list[str], provider: str | None, model: str | None):
+    below = tuple(Step("model", name, 0, 1) for name in calls)
+    told = attributes(Step("agent", "Agent", 0, 1, "ok", {"judge": judge}, steps=below), texts=True)
+    assert (told.get("gen_ai.provider.name"), told.get("gen_ai.request.model")) == (provider, model)
+    assert told["judgegraph.judge"] == judge
+
+
 def test_headers_come_from_the_environment_and_the_path_is_kept(
     forms: jg.Run, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ):
@@ -393,6 +502,11 @@ def test_nothing_goes_anywhere_unasked(
     assert collector.paths == []
 
 
+def test_an_address_is_text(forms: jg.Run):
+    with pytest.raises(jg.ConfigError, match="is no text; write what is not ASCII as %XX"):
+        forms.export_otel("http://127.0.0.1:1/?key=\udcff")
+
+
 @pytest.mark.parametrize("url", ["", "ftp://127.0.0.1", "127.0.0.1:4318", "http://", "http://[", "http://h:x"])
 def test_an_address_is_one(url: str, forms: jg.Run):
     with pytest.raises(jg.ConfigError, match="begins with http"):
@@ -400,7 +514,7 @@ def test_an_address_is_one(url: str, forms: jg.Run):
 
 
 def test_what_is_not_there_is_told(tmp_path: Path, forms: jg.Run, collector: Collector):
-    with pytest.raises(jg.ConfigError, match="no sample 'onbording'; there are 'onboarding'"):
+    with pytest.raises(jg.ConfigError, match=r"no sample 'onbording'; did you mean 'onboarding'\?"):
         forms.export_otel(collector.url, samples=["onbording"])
     sample = jg.Sample(id="s", query="q", output="o")
     plain = jg.evaluate(methods.llm_score(criteria=CRITERION), [sample], out=tmp_path / "run", trace=False)

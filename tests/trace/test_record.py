@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 import pytest
+from langgraph.types import Command
 
 from judgegraph.errors import ReplyError
 from judgegraph.trace.file import journey
@@ -130,12 +131,25 @@ WRITTEN = [
     ({"suggestions": ["a text", "another"]}, {"suggestions": 2}),
     (None, {}),
     ("a text", {}),
+    (Command(update=[("overall", 2.5)]), {"overall": 2.5}),
+    (Command(goto="end"), {}),
 ]
 
 
 @pytest.mark.parametrize(("update", "said"), WRITTEN, ids=range(len(WRITTEN)))
 def test_what_was_written_is_told_by_keys_and_counts_and_never_by_a_text(update, said):
     assert written(update) == said
+
+
+def test_of_what_was_written_only_the_named_keys_are_told():
+    assert written({"overall": 2.5, "a text that a model wrote": 1}, {"overall"}) == {"overall": 2.5}
+
+
+def test_a_bare_recorder_keeps_no_key_that_is_no_name():
+    made = Recorder("s1", "g", bare=True)
+    made.end(made.begin("node", "n", {"writes": {"overall": 2.5, "a text that a model wrote": 1}}))
+    told = whole(made).spans[1].about["writes"]
+    assert (told.pop("overall"), [key[0] for key in told]) == (2.5, ["#"])
 
 
 def test_a_line_is_one_line_of_json_whatever_the_names_are():

@@ -137,6 +137,29 @@ def test_what_a_node_writes_cannot_stop_the_recording(tmp_path: Path, kind: str)
     assert next(journeys(tmp_path / "True" / SPANS)).spans[1].status == "ok"
 
 
+@pytest.mark.parametrize("redact", [(), ("texts",)])
+def test_a_key_that_the_state_does_not_have_is_not_told(tmp_path: Path, redact: tuple[str, ...]):
+    async def write(state: State) -> Any:
+        return {"log": 1, "what a model wrote": 2}
+
+    _, journey = run(graph(("write", write)).compile(), tmp_path / "run", redact=redact)
+    assert journey is not None
+    assert journey.spans[1].about["writes"] == {"log": 1}
+
+
+def test_a_journey_ends_as_its_item_does(tmp_path: Path):
+    async def write(state: jg.EvalState) -> jg.EvalState:
+        return {"notes": {"a": jg.Note(agent="a", text="half \ud83d of a pair")}}
+
+    made = StateGraph(jg.EvalState)
+    made.add_node("write", write)
+    made.add_edge(START, "write")
+    made.add_edge("write", END)
+    item, journey = run(made.compile(), tmp_path / "run")
+    assert journey is not None
+    assert item.status == journey.spans[0].status == "agent_error"
+
+
 def test_what_a_node_raises_arrives_as_it_was(tmp_path: Path):
     async def fail(state: State) -> State:
         raise Odd("odd")

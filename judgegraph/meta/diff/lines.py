@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from judgegraph.meta.diff.matching import ends
 from judgegraph.meta.diff.move import Move
 from judgegraph.stats.draws import Draws
 from judgegraph.stats.intervals import interval
@@ -84,7 +85,7 @@ class Line:
         self.n += 1
         self.moved += move is not None
         if one.value is not None and other.value is not None:
-            self._number(one.value, other.value, move)
+            self._number(one, other, move)
         else:
             self.changed += move is not None
 
@@ -114,15 +115,17 @@ class Line:
         self.gained += after and not before
         self.other += before == after
 
-    def _number(self, a: float, b: float, move: Move | None) -> None:
-        change = 0.0 if move is None else move.change
-        if change is not None:
+    def _number(self, one: Score, other: Score, move: Move | None) -> None:
+        change, part = (0.0, 0.0) if move is None else (move.change, move.share)
+        assert one.value is not None
+        assert other.value is not None
+        if change is not None and ends(one.scale) == ends(other.scale):
             self.points.append(change)
-            self.sums[0] += a
-            self.sums[1] += b
-        elif move is not None and move.share is not None:
-            self.shares.append(move.share)
-        way = (change if change is not None else move.share if move is not None else 0.0) or 0.0
+            self.sums[0] += one.value
+            self.sums[1] += other.value
+        elif part is not None:
+            self.shares.append(part)
+        way = (part if change is None else change) or 0.0
         self.up += way > 0
         self.down += way < 0
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from judgegraph.runtime.item import Item
-from judgegraph.types import Score
+from judgegraph.types import Scale, Score
 
 Place: TypeAlias = tuple[str, str, int]  # criterion, side, repeat
 Matched: TypeAlias = tuple[Score | None, Score | None]
+CLOSE = 1e-9  # nine digits: what differs by less is noise of the arithmetic
 
 
 def matched(a: Item, b: Item) -> Iterator[Matched]:
@@ -68,11 +69,23 @@ def roots(item: Item) -> frozenset[tuple[object, ...]]:
 
 
 def same_answer(a: Score, b: Score) -> bool:
-    """To nine digits, or in the label; without an answer in the status."""
+    """To nine digits, or in the label; on scales that end elsewhere in the share of them, else in the status."""
     if a.value is not None and b.value is not None:
-        return abs(a.value - b.value) <= 1e-9 * max(1.0, abs(a.value), abs(b.value)) and _scale(a) == _scale(b)
+        if ends(a.scale) == ends(b.scale):
+            return abs(a.value - b.value) <= CLOSE * max(1.0, abs(a.value), abs(b.value))
+        one, other = share(a), share(b)
+        return one is not None and other is not None and abs(one - other) <= CLOSE
     return (a.status, a.label, a.value) == (b.status, b.label, b.value)
 
 
-def _scale(score: Score) -> tuple[float | None, float | None]:
-    return (score.scale.low, score.scale.high) if score.scale else (None, None)
+def share(score: Score) -> float | None:
+    """How far up its scale a number stands, 0 to 1; None without a numeric scale."""
+    low, high = ends(score.scale)
+    if score.value is None or low is None or high is None:
+        return None
+    return (score.value - low) / (high - low)
+
+
+def ends(scale: Scale | None) -> tuple[float | None, float | None]:
+    """Of a numeric scale; numbers are of one unit where these are the same."""
+    return (scale.low, scale.high) if scale else (None, None)

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 from judgegraph.errors import one_line
 from judgegraph.meta.diff.causes import Causes, Why
-from judgegraph.meta.diff.matching import matched, same_answer
+from judgegraph.meta.diff.matching import ends, matched, same_answer, share
 from judgegraph.meta.diff.move import Answer, Kind, Move
 from judgegraph.runtime.item import FINE, Item
-from judgegraph.types import Comparison, Scale, Score
+from judgegraph.types import Comparison, Score
 
 WORDS = 160  # characters that are kept of a reason
 Verdict: TypeAlias = Comparison | Item
@@ -100,17 +100,11 @@ def _moved(one: Score, other: Score) -> tuple[float | None, float | None]:
     """(in units of the scale, by its width); None what cannot be said."""
     assert one.value is not None
     assert other.value is not None
-    if one.scale == other.scale:
-        apart, width = other.value - one.value, _width(one.scale)
-        return apart, apart / width if width else None
-    if one.scale is None or other.scale is None or not (_width(one.scale) and _width(other.scale)):
-        return None, None
-    shares = [(s.value - s.scale.low) / _width(s.scale) for s in (one, other)]  # type: ignore[operator,union-attr]
-    return None, shares[1] - shares[0]
-
-
-def _width(scale: Scale | None) -> float:
-    return scale.high - scale.low if scale is not None and scale.low is not None and scale.high is not None else 0.0
+    a, b = share(one), share(other)
+    by_width = None if a is None or b is None else b - a
+    if one.scale == other.scale or (by_width is not None and ends(one.scale) == ends(other.scale)):
+        return other.value - one.value, by_width
+    return None, by_width
 
 
 def _spread(causes: Causes, one: Score, other: Score) -> float | None:

@@ -41,11 +41,7 @@ class Drawing(Shown):
 
     @cached_property
     def mermaid(self) -> str:
-        """Mermaid's text, as LangGraph writes it; a name or an answer is text there, whatever it says.
-
-        Raises:
-            ConfigError: LangGraph cannot write it.
-        """
+        """Mermaid's text, in LangGraph's form; a name or an answer is text there, whatever it says."""
         return graph_mermaid(self.graph)
 
     def save(self, path: str | Path) -> Path:

@@ -16,12 +16,16 @@ Write = Callable[[Item, Detail], str]
 
 @dataclass
 class Shown:
-    """Attributes: groups: (title, samples of the run, those shown as HTML). shown, total: samples. step: every k-th."""
+    """Attributes: groups: (title, samples of the run, those shown as HTML). shown, total: samples. step: every k-th.
+
+    detail: how much is told of each.
+    """
 
     groups: list[tuple[str, int, list[str]]] = field(default_factory=list)
     shown: int = 0
     total: int = 0
     step: int = 1
+    detail: Detail = SHORT[0]
 
 
 def size(texts: Sequence[str]) -> int:
@@ -50,9 +54,10 @@ def short(groups: Groups, write: Write, room: int) -> Shown:
     detail = next((d for d in SHORT if _guess(items, write, d) <= room), SHORT[-1])
     written = {item.place: write(item, detail) for item in items}
     if detail is not SHORT[-1] and size(list(written.values())) > room:  # the guess was wrong
-        written = {item.place: write(item, SHORT[-1]) for item in items}
+        detail = SHORT[-1]
+        written = {item.place: write(item, detail) for item in items}
     step, written = _thinned(written, groups.step, room)
-    shown = Shown([], len(written), groups.total, step)
+    shown = Shown([], len(written), groups.total, step, detail)
     for (rank, title), count in sorted(groups.counts.items()):
         listed = [written[i.place] for i in groups.items.get((rank, title), ()) if i.place in written]
         shown.groups.append((title, count, listed))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from judgegraph.report.amounts import number
 from judgegraph.report.visible import line
-from judgegraph.runtime.item import Item
+from judgegraph.runtime.item import FINE, Item
 from judgegraph.runtime.spread import scaled
 from judgegraph.types import Scale
 
@@ -60,7 +60,8 @@ def group_of(item: Item, scale: Scale | None) -> tuple[float, str]:
     labels = [s.label for s in finals if s.label is not None]
     if labels:
         return 1_000.0, line(labels[0], 60)
-    return 2_000.0, "no final score"
+    failed = any(s.stage == "final" and s.status not in FINE for s in item.scores)
+    return 2_000.0, "no final score that could be read" if failed else "no final score"
 
 
 def _by_mean(mean: float, scale: Scale | None, several: bool) -> tuple[float, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from judgegraph.report.amounts import count, counted, money, number, share, time
+from judgegraph.report.amounts import count, money, number, share, time
+from judgegraph.report.samples.causes import causes
 from judgegraph.report.visible import line
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.standing import Standing, tops
@@ -26,13 +27,15 @@ def listings(run: Run, most: int) -> list[Listing]:
     found = tops(run, dict.fromkeys(("change", "doubt", "failures", "cost", "time"), most))
     priced = any(one.usd for one in found["cost"])
     dear = found["cost"] if priced else found["time"]
+    why = causes(run, {one.id for one in found["failures"] if one.failures})
     lists = [
         _listing("moved", "Most moved by the critic", "The largest step from a draft to its final score, as a share of "
                  "the scale; a changed label counts as the whole scale.", found["change"], lambda x: x.change, _moved),
-        _listing("uncertain", "Most uncertain", "The widest distribution of a score: 0 % where one point holds all, "
-                 "100 % where its halves lie at both ends.", found["doubt"], lambda x: x.doubt, _doubt),
+        _listing("uncertain", "Most uncertain", "The score that is furthest from certain: 0 % where one answer holds "
+                 "all; 100 % where a number's halves lie at both ends, or all labels are as likely.",
+                 found["doubt"], lambda x: x.doubt, _doubt),
         _listing("failed", "Failed", "Samples of which something failed: the graph, a score, a tool.",
-                 found["failures"], lambda x: x.failures, _failed),
+                 found["failures"], lambda x: x.failures, lambda x: why.get(x.id, "")),
         _listing("dearest", "Dearest" if priced else "Slowest", "What cost most." if priced else
                  "What took longest; nothing here has a price.", dear, lambda x: x.usd if priced else x.ms,
                  _cost if priced else _time),
@@ -57,11 +60,6 @@ def _answer(value: float | str | None) -> str:
 
 def _doubt(one: Standing) -> str:
     return f"{line(one.doubt_criterion or '', 80)} {share(one.doubt or 0)} uncertain"
-
-
-def _failed(one: Standing) -> str:
-    parts = counted(one.failures, "failed part")
-    return parts if one.status == "ok" else f"{one.status.replace('_', ' ')}, {parts}"
 
 
 def _cost(one: Standing) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from judgegraph.report.amounts import counted, number, time
 from judgegraph.report.samples.detail import Detail
+from judgegraph.report.samples.groups import VERDICTS
+from judgegraph.report.samples.overalls import overalls
 from judgegraph.report.samples.scores import ScoreRow, rows_of, told
 from judgegraph.report.samples.step import StepView, Views
 from judgegraph.report.visible import Cut, cut, line
-from judgegraph.runtime.item import Item
+from judgegraph.runtime.item import FINE, Item
 from judgegraph.runtime.traces import SampleTrace
+from judgegraph.trace.shell import quoted
 from judgegraph.types import Comparison, text_of
 
 NAMED = 80  # characters of an id in a heading
@@ -67,8 +69,8 @@ def command(run: str, sample: str) -> str:
     """What prints a sample's whole trace; empty for a run that lies nowhere."""
     if not run:
         return ""
-    whole = f"judgegraph trace {shlex.quote(run)} --sample {shlex.quote(sample)}"
-    return whole if len(whole) <= 400 and "\n" not in whole else f"judgegraph trace {shlex.quote(run)}"
+    whole = f"judgegraph trace {quoted(run)} --sample {quoted(sample)}"
+    return whole if len(whole) <= 400 else f"judgegraph trace {quoted(run)}"
 
 
 def head_of(item: Item) -> str:
@@ -80,6 +82,8 @@ def head_of(item: Item) -> str:
     if item.overall is not None:
         return f"overall {number(item.overall)}"
     finals = [s for s in item.scores if s.stage == "final"] or list(item.scores)
+    if all(s.answer is None for s in finals) and any(s.status not in FINE for s in finals):
+        return _unread(item)
     values = [s.value for s in finals if s.value is not None]
     scales = {str(s.scale) for s in finals if s.value is not None}
     if values and len(scales) == 1:  # of labels beside numbers, the numbers
@@ -88,13 +92,19 @@ def head_of(item: Item) -> str:
     return counted(len(finals), "score") if finals else "nothing judged"
 
 
+def _unread(item: Item) -> str:
+    """Of a sample whose graph came to its end, but without a score: drafts that could be read are said to be drafts."""
+    drafts = sum(s.stage != "final" and s.status == "ok" for s in item.scores)
+    final = "final score" if any(s.stage == "final" for s in item.scores) else "score"
+    return f"no {final} could be read" + (f", {counted(drafts, 'draft')} could" if drafts else "")
+
+
 def _facts(item: Item) -> Iterator[tuple[str, str]]:
     yield "in the data", f"number {item.place + 1:,}"
     yield "time", time(item.ms)
-    if item.overall is not None:
-        yield "overall", number(item.overall)
+    yield from overalls(item)
     if item.verdict is not None:
-        yield "verdict", item.verdict
+        yield "verdict", VERDICTS[item.verdict]
 
 
 def _said(item: Item, detail: Detail) -> Iterator[tuple[str, Cut]]:

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from judgegraph.report.amounts import number
-from judgegraph.report.blocks import Picture
-from judgegraph.report.charts.score_bar import score_bar
 from judgegraph.report.samples.detail import Detail
+from judgegraph.report.samples.readings import reading
+from judgegraph.report.samples.spreads import Spread, spread_of
 from judgegraph.report.visible import Cut, cut, line
 from judgegraph.runtime.item import Item
-from judgegraph.types import Rectification, Score
+from judgegraph.types import Comparison, Rectification, Score
 
 NAMED = 120  # characters of a criterion
-POINTS = 12  # of a distribution in words
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A distribution, drawn and in words."""
-
-    stage: str
-    chart: Picture
-    words: str
 
 
 @dataclass(frozen=True)
@@ -33,7 +22,7 @@ class ScoreRow:
 
     Attributes:
         name: the criterion, with the side of a pair and the agent where several judged it. scale: "1-5".
-        draft, final: the answer as text. moved: "up", "down", "changed" or "".
+        draft, final: the answer as text. moved: "up", "down", "changed" or "". kept: a draft that was read stood.
         why: (who, reason) of each that gave one. spreads: distributions. human: what people said.
         facts: how it was read, and what else is worth knowing.
     """
@@ -43,6 +32,7 @@ class ScoreRow:
     draft: str
     final: str
     moved: str
+    kept: bool
     why: tuple[tuple[str, Cut], ...]
     spreads: tuple[Spread, ...]
     human: str
@@ -57,7 +47,7 @@ def rows_of(item: Item, detail: Detail) -> list[ScoreRow]:
     alone = [s for s in item.scores if s.stage != "final" and s.key not in drafts]
     people = {name.casefold(): label for name, label in item.sample.human.items()}
     shown = finals + alone
-    names = named(shown)
+    names = named(shown, item.comparisons)
     return [
         _row(name, score, scores.get(score.draft or ""), _critics(score, scores, item), people, detail)
         for name, score in zip(names, shown, strict=True)
@@ -80,19 +70,29 @@ def _critics(score: Score, scores: Mapping[str, Score], item: Item) -> list[Rect
     return [r for r in said if r.agent in chain or (alone and r.agent not in finals)]
 
 
-def named(scores: list[Score]) -> list[str]:
-    """A name for each score that tells it from the others."""
+def named(scores: list[Score], comparisons: Iterable[Comparison] = ()) -> list[str]:
+    """A name for each score that tells it from the others; who compares in two orders repeats in the second one."""
     agents: dict[tuple[str, str], set[str]] = {}
     for s in scores:
         agents.setdefault((s.criterion, s.of), set()).add(s.agent)
+    orders: dict[tuple[str, str], set[str]] = {}
+    for c in comparisons:
+        orders.setdefault((c.criterion, c.agent), set()).add(c.order)
     found = []
     for s in scores:
         more = ["rival"] if s.of == "rival" else []
         more += [s.agent] if len(agents[s.criterion, s.of]) > 1 else []
         more += [s.stage] if s.stage not in ("final", "draft") else []
-        more += [f"repeat {s.repeat + 1}"] if s.repeat else []
+        more += _repeat(s.repeat, orders.get((s.criterion, s.agent), set()))
         found.append(f"{s.criterion} ({', '.join(more)})" if more else s.criterion)
     return found
+
+
+def _repeat(repeat: int, orders: set[str]) -> list[str]:
+    """The order in which it was asked, where both were or the second alone; else its number, the first one's none."""
+    if repeat < 2 and ("AB", "BA")[repeat] in orders and "BA" in orders:
+        return [("AB", "BA")[repeat]]
+    return [f"repeat {repeat + 1}"] if repeat else []
 
 
 def _row(
@@ -104,29 +104,41 @@ def _row(
         del drawn[0]
     return ScoreRow(
         line(name, NAMED), str(score.scale or ""), answer(draft) if draft else "", answer(score), moved(draft, score),
-        tuple(_why(score, draft, critics, detail.reason)), tuple(map(_spread, drawn)),
+        kept(draft, score), tuple(_why(score, draft, critics, detail.reason)), tuple(map(spread_of, drawn)),
         told(people.get(score.criterion.casefold())), tuple(_facts(score)),
     )  # fmt: skip
 
 
 def _why(score: Score, draft: Score | None, critics: Iterable[Rectification], reason: int) -> Iterator[tuple[str, Cut]]:
-    """Who says what; what was said already is not said again."""
+    """Who says what, a critic's own words before what came of it; what was said already is not said again.
+
+    A critic that failed always says so: its error may read like the draft's, and is another one.
+    """
+    heard = [(*_failed(draft), False)] if draft is not None else []
+    heard += [(f"{r.agent} {_action(r, draft)}", r.reason, r.status != "ok") for r in critics]
+    heard.insert(len(heard) if draft is not None else 0, (*_failed(score), False))
     said: set[str] = set()
-    heard = [(s.agent, s.reason) for s in (draft, score) if s is not None]
-    heard += [(f"{r.agent} {_action(r)}", r.reason) for r in critics]
-    heard = heard if draft is None else [heard[0], *heard[2:], heard[1]]  # a critic's own words before what came of it
-    for who, text in heard:
-        if text and text not in said:
+    for who, text, always in heard:
+        if text and (always or text not in said):
             said.add(text)
             yield who, cut(text, reason)
 
 
-def _action(said: Rectification) -> str:
+def _failed(score: Score) -> tuple[str, str]:
+    """Who scored, with the status where there is no score, and its reason."""
+    return score.agent if score.status == "ok" else f"{score.agent} {_status(score.status)}", score.reason
+
+
+def _status(status: str) -> str:
+    return status.replace("_", " ")
+
+
+def _action(said: Rectification, draft: Score | None) -> str:
     to = said.label or number(said.value)
     if said.status != "ok":
-        return said.status
+        return _status(said.status)
     if said.action == "keep":
-        return "keeps it"
+        return "keeps it" if draft is None or draft.answer is not None else "had no draft to keep"
     return f"changes it{f' {said.direction}' if said.direction != 'none' else ''}{f' to {to}' if to else ''}"
 
 
@@ -134,7 +146,7 @@ def answer(score: Score) -> str:
     """The value, the label, or how it ended instead."""
     if score.value is not None:
         return f"{score.value:.2f}" if score.value % 1 else f"{score.value:.0f}"
-    return score.label or score.status.replace("_", " ")
+    return score.label or _status(score.status)
 
 
 def moved(draft: Score | None, score: Score) -> str:
@@ -146,27 +158,9 @@ def moved(draft: Score | None, score: Score) -> str:
     return "up" if score.value > draft.value else "down"
 
 
-def _spread(score: Score) -> Spread:
-    """The likeliest points in words, in the order of the scale."""
-    shares = score.distribution or {}
-    kept = set(sorted(shares, key=lambda point: -shares[point])[:POINTS])
-    labels = score.scale.labels if score.scale is not None else ()
-    order = [p for p in labels if p in kept] or sorted(kept, key=_number)
-    words = ", ".join(f"{line(p, 40)}: {100 * shares[p]:.0f} %" for p in order if shares[p] >= 0.005)
-    drawn = score_bar(shares, score.scale, score.answer)
-    small = _SPARE.sub("", drawn.svg).replace('role="img"', 'aria-hidden="true"', 1)
-    return Spread(score.stage, Picture(small, words), words)
-
-
-_SPARE = re.compile(r' xmlns="[^"]*"| (?:fill|stroke)="#[0-9a-f]{6}"|<(title|desc)>.*?</\1>', re.S)
-"""What a drawing in a page with our CSS, beside the same in words, can do without: half of its bytes."""
-
-
-def _number(point: str) -> tuple[float, str]:
-    try:
-        return float(point), point
-    except ValueError:
-        return float("inf"), point
+def kept(draft: Score | None, score: Score) -> bool:
+    """Whether a draft that could be read stood: where neither could be, nothing was kept."""
+    return draft is not None and draft.answer is not None and draft.answer == score.answer
 
 
 def told(human: object) -> str:
@@ -177,7 +171,7 @@ def told(human: object) -> str:
 
 def _facts(score: Score) -> Iterator[str]:
     if score.reader:
-        yield f"read by {score.reader}"
+        yield reading(score)
     if score.unseen and score.unseen >= 0.005:
         yield f"{100 * score.unseen:.0f} % of the probability on no point of the scale"
     yield from score.notes[:4]

@@ -14,6 +14,7 @@ from judgegraph.trace.step import Step
 
 NAMED = 80  # characters of a name
 LISTED = 12  # keys of a state, or scores
+FEW = 8  # steps below one that stands open
 SOURCES = {"ledger": "from the ledger", "joined": "shared with another call"}
 
 
@@ -24,6 +25,7 @@ class StepView:
     Attributes:
         facts: what stands beside its name. about: (name, value) behind a click. error: what went wrong.
         texts: (title, text) of messages and replies. left: steps below it that are not shown.
+        opened: it stands open: few steps are below it, so a call is found without a click for each step above it.
     """
 
     kind: str
@@ -36,6 +38,7 @@ class StepView:
     texts: tuple[tuple[str, Cut], ...]
     steps: tuple[StepView, ...]
     left: int = 0
+    opened: bool = False
 
 
 class Views:
@@ -57,6 +60,7 @@ class Views:
         return StepView(
             step.kind, line(step.name, NAMED), time(step.ms), step.status, tuple(_facts(step)), tuple(_about(step)),
             line(str(error), self._detail.reason) if error else "", tuple(self._texts(step)), tuple(below), left,
+            opened=0 < len(below) <= FEW,
         )  # fmt: skip
 
     def _texts(self, step: Step) -> Iterator[tuple[str, Cut]]:

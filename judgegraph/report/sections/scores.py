@@ -20,7 +20,11 @@ from judgegraph.runtime.summary import STAGES
 from judgegraph.types import Scale
 
 MOST, CHARTS, LABELS = 100, 24, 30
-HEAD = ("criterion", "agent, stage", "scale", "n ok/n", "mean", "sd", "if the missing were least, greatest", "not ok")
+SAID = 3  # labels in a row of the table
+HEAD = (
+    "criterion", "agent, stage", "mean", "sd", "n ok/n", "scale", "labels", "if the missing were least, greatest",
+    "not ok",
+)  # fmt: skip
 
 
 def scores(run: Run, tally: Tally | None = None) -> Section | None:
@@ -34,7 +38,7 @@ def scores(run: Run, tally: Tally | None = None) -> Section | None:
         return None
     blocks: list[Block] = [
         Para(_lead(told)),
-        filled("Scores", HEAD, [_row(line) for line in lines[:MOST]], frozenset({3, 4, 5})),
+        filled("Scores", HEAD, [_row(line) for line in lines[:MOST]], frozenset({2, 3, 4})),
     ]
     if len(lines) > MOST:
         blocks.append(Para(f"{counted(len(lines) - MOST, 'more line')} not shown; judgegraph export has every score."))
@@ -48,10 +52,12 @@ def scores(run: Run, tally: Tally | None = None) -> Section | None:
 
 
 def _lead(told: Tally) -> str:
-    read = told.summary.judged
+    drafts = told.summary.drafts
+    read, what = told.summary.judged - drafts, "final score" if drafts else "score"
+    alone = f", and {drafts:,} with drafts alone" if drafts else ""
     return (
-        f"{counted(told.samples, 'sample')}, {read:,} with a score or verdict that could be read. A mean is of the "
-        "scores that could be read; the bounds say what it would be if all others were at the scale's end."
+        f"{counted(told.samples, 'sample')}, {read:,} with a {what} or verdict that could be read{alone}. A mean is of "
+        "the scores that could be read; the bounds say what it would be if all others were at the scale's end."
     )
 
 
@@ -66,14 +72,23 @@ def _in_order(lines: Sequence[Line]) -> list[Line]:
 def _row(line: Line) -> tuple[str, ...]:
     side = " (rival)" if line.of == "rival" else ""
     bounds = line.bounds if line.values < line.n else None
-    labels = {one_line(label, 40): n for label, n in line.labels.most_common(3)}
-    mean = counts(labels) if labels else number(line.mean)
     missing = {status: n for status, n in line.statuses.items() if status != "ok"}
     return (
-        f"{line.criterion}{side}", f"{line.agent}, {line.stage}", _scale(line.scale, bool(line.labels)),
-        f"{line.n_ok:,}/{line.n:,}", mean, number(line.sd) if line.sd is not None else "-",
+        f"{line.criterion}{side}", f"{line.agent}, {line.stage}", *_moments(line), f"{line.n_ok:,}/{line.n:,}",
+        _scale(line.scale, bool(line.labels)), _labels(line.labels),
         f"{number(bounds[0])}, {number(bounds[1])}" if bounds else "", counts(missing),
     )  # fmt: skip
+
+
+def _moments(line: Line) -> tuple[str, str]:
+    """Mean and standard deviation; labels have none."""
+    return ("", "") if line.labels else (number(line.mean), number(line.sd))
+
+
+def _labels(met: Counter[str]) -> str:
+    """The commonest, and how many others there are."""
+    said = ", ".join(f"{one_line(label, 40)} {n:,}" for label, n in met.most_common(SAID))
+    return said + (f", and {len(met) - SAID:,} more" if len(met) > SAID else "")
 
 
 def _scale(scale: Scale | None, labels: bool) -> str:

@@ -132,6 +132,29 @@ def test_scores_give_n_means_and_bounds_and_one_chart_with_draft_and_final():
     assert "a half at the upper" in said(section)
 
 
+def test_labels_that_are_not_named_are_counted():
+    tones = jg.Scale(labels=("calm", "angry", "formal", "flat", "warm"))
+    met = ["calm"] * 3 + ["angry"] * 2 + ["formal", "flat", "warm"]
+    found = [item(k, [Score(criterion="Tone", agent="judge", scale=tones, label=x)]) for k, x in enumerate(met)]
+    (tone,) = rows(scores(run_of(found)), "Scores")
+    assert tone["labels"] == "calm 3, angry 2, formal 1, and 2 more"
+    (few,) = rows(scores(run_of(found[:6])), "Scores")
+    assert few["labels"] == "calm 3, angry 2, formal 1"
+
+
+def test_a_mean_stands_where_a_small_screen_shows_it():
+    (grid, *_) = blocks(scores(run_of([item(0, reviewed("Depth", 3.0, 2.0))])), Grid)
+    assert grid.head[:3] == ("criterion", "agent, stage", "mean")
+    assert grid.numeric == {2, 3, 4}
+
+
+def test_samples_of_which_only_drafts_could_be_read_are_said_to_be_so():
+    found = [item(0, reviewed("Depth", 3.0, None, "truncated")), item(1, reviewed("Depth", 3.0, 2.0))]
+    assert "2 samples, 1 with a final score or verdict that could be read, and 1 with drafts alone." in said(
+        scores(run_of(found))
+    )
+
+
 def test_labels_and_fine_scales_are_drawn_too():
     fine = jg.Scale.of("0-100")
     found = [
