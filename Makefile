@@ -1,5 +1,5 @@
 PY ?= .venv/bin/python
-# tests that kill, stop or measure processes of their own, and want the machine for themselves
+# tests that kill, stop or measure processes of their own: not beside those that take all of the machine
 ALONE = $(addprefix tests/runtime/test_,kill.py faulty.py unclean.py resume.py load.py disk_index.py bridge.py) \
 	tests/cli/test_stop.py
 
@@ -23,10 +23,9 @@ test:                            ## the fast suite
 	$(PY) -m pytest -n 2 -m "not long and not soak"
 
 long:                            ## tests over a minute
-	$(PY) -m pytest -n 2 -m "long and sampled"
-	$(PY) -m pytest -n 2 -m "long and not sampled and not browser" $(ALONE:%=--ignore=%)
-	$(PY) -m pytest -n 2 -m browser
-	$(PY) -m pytest -m "long and not sampled" $(ALONE)
+	$(PY) -m pytest -n 2 -m "long and not browser" $(ALONE:%=--ignore=%)
+	$(PY) -m pytest -n 2 -m browser tests/browser
+	$(PY) -m pytest -n 2 --dist loadfile -m long $(ALONE)
 
 soak:                            ## a run killed a hundred times, and the longest simulations: many minutes
 	$(PY) -m pytest -m soak -s
