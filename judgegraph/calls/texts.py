@@ -26,7 +26,6 @@ PIECES = 16  # of one message at most: a text may hold any number of such breaks
 KNOWN, ROOM = 1024, 2**21  # pieces whose being there is remembered, and their characters
 SIZE = 12  # bytes of a digest
 _TEXT, _ASKED = b'["text","', b'["asked","'
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=repr)
 
 
 def texts_of(ledger: Path) -> Path:
@@ -186,9 +185,9 @@ def entries(path: Path) -> Iterator[tuple[str, bytes, int]]:
 
 def _said(message: Any) -> str:
     """A message's content, and the tools that it calls."""
-    text: str = message.content if isinstance(message.content, str) else _ENCODER.encode(message.content)
+    text: str = message.content if isinstance(message.content, str) else compact(message.content).decode()
     if message.type not in ("human", "system") and (calls := getattr(message, "tool_calls", None)):
-        named = [f"calls {call.get('name')}({_ENCODER.encode(call.get('args') or {})})" for call in calls]
+        named = [f"calls {call.get('name')}({compact(call.get('args') or {}).decode()})" for call in calls]
         return "\n".join([text, *named] if text else named)
     return text
 

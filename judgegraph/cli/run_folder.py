@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from judgegraph.errors import DataError
+from judgegraph.runtime.claim import MANIFEST
+from judgegraph.trace.file import SPANS
+from judgegraph.trace.shell import quoted
 
 
 def refuse_traces(path: str) -> None:
@@ -14,8 +16,8 @@ def refuse_traces(path: str) -> None:
     Raises:
         DataError: it is such a one.
     """
-    if (Path(path) / "spans.jsonl").exists() and not (Path(path) / "manifest.json").exists():
-        name = shlex.quote(path)
+    if (Path(path) / SPANS).exists() and not (Path(path) / MANIFEST).exists():
+        name = quoted(path)
         raise DataError(
             f"{path} holds traces and no run, as `jg.tracing` writes them: it has no scores. "
             f"`judgegraph trace {name}` shows them, `judgegraph export {name} --otlp URL` sends them"

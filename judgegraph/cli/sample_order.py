@@ -41,13 +41,13 @@ def listed(found: Iterable[Standing], by: str | None, limit: int | None, *, jour
     Args:
         limit: None: all. journeys: of a folder without items, which have no scores and stand as they ended.
     """
-    count, paid = 0, list[int]()
+    count, paid = 0, None
 
     def counted() -> Iterator[Standing]:
-        nonlocal count
-        for count, one in enumerate(found, 1):  # noqa: B007 - it is what is counted
-            if one.paid is not None:
-                paid[:] = [sum(paid) + one.paid]
+        nonlocal count, paid
+        for one in found:
+            count += 1
+            paid = paid if one.paid is None else (paid or 0) + one.paid
             yield one
 
     orders = list(dict.fromkeys([*([by] if by else []), *(("place",) if journeys else USUAL)]))
@@ -60,7 +60,7 @@ def listed(found: Iterable[Standing], by: str | None, limit: int | None, *, jour
         told = order == by or (not why and (order, rows[0].change) == ("change", 0))
         why += f"{silent}: " if told else ""
     words, tokens = _words(order, rows, journeys)
-    return Listed(rows, count, order, why + words, tokens, sum(paid) if paid else None)
+    return Listed(rows, count, order, why + words, tokens, paid)
 
 
 def _silent(order: str, first: Standing) -> str:

@@ -9,8 +9,6 @@ from statistics import fmean
 from judgegraph.runtime.item import Item
 from judgegraph.types import Comparison, Score
 
-OVERALL = "overall"  # the criterion of a verdict that is merged over all
-
 
 def answers(item: Item) -> list[Score | Comparison]:
     """Its final scores and its comparisons."""
@@ -29,11 +27,18 @@ def overalls(item: Item) -> str:
     said = f"{item.overall:.4g}"
     if item.sample.rival is None:
         return said
-    pairs = [(c.score_a, c.score_b) for c in item.comparisons if c.criterion != OVERALL]
-    read = [(a, b) for a, b in pairs if a is not None and b is not None]
-    if read and math.isclose(fmean(a for a, _ in read), item.overall):
-        return f"A {said}, B {fmean(b for _, b in read):.4g}"
-    return f"A {said}"
+    rival = rival_overall(item)
+    return f"A {said}" if rival is None else f"A {said}, B {rival:.4g}"
+
+
+def rival_overall(item: Item) -> float | None:
+    """B's mean over the very comparisons whose mean for A is the overall answer; None where they are none's."""
+    for agent in dict.fromkeys(c.agent for c in item.comparisons) if item.overall is not None else ():
+        found = [(c.score_a, c.score_b) for c in item.comparisons if c.agent == agent]
+        both = [(a, b) for a, b in found if a is not None and b is not None]
+        if both and math.isclose(fmean(a for a, _ in both), item.overall or 0.0, abs_tol=1e-9):
+            return fmean(b for _, b in both)
+    return None
 
 
 def ending(item: Item) -> str:

@@ -9,7 +9,7 @@ from judgegraph.runtime.item import Item
 from judgegraph.types import Comparison, Verdict
 
 COLUMNS = ("id", "criterion", "agent", "order", "verdict", "score_a", "score_b", "status", "reason")
-OVERALL = "overall"
+OVERALL = "overall"  # the criterion of what is merged over all
 
 
 def pair_rows(item: Item) -> Iterator[dict[str, Any]]:

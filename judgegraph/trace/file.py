@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from judgegraph.errors import DataError
-from judgegraph.trace.span import Journey, Span, seconds
+from judgegraph.trace.span import Journey, Span, time_of
 
 SPANS = "spans.jsonl"
 DEPTH = 200  # of spans within spans; what is deeper was not written by us
@@ -100,7 +100,7 @@ def journey(line: bytes) -> Journey | None:
         told: Any = _decoder.decode(line.decode())
         spans = tuple(Span.of_row(row) for row in told["spans"])
         sound = bool(spans) and spans[0].parent is None and _sound(spans)
-        return Journey(str(told["id"]), seconds(told["t"]), spans, told.get("kept") is not False) if sound else None
+        return Journey(str(told["id"]), time_of(told["t"]), spans, told.get("kept") is not False) if sound else None
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 

@@ -45,10 +45,10 @@ class Recorder:
 
     def begin(self, kind: Kind, name: str, about: dict[str, Any], parent: int | None = None) -> list[Any]:
         """A span that begins now, within the one that this task is in unless another is named."""
-        within_ = within.get() if parent is None else parent
+        around = within.get() if parent is None else parent
         with self._lock:
             start = int((time.perf_counter() - self._zero) * 1e6) / 1000
-            span = [len(self.spans), within_, kind, name, start, -1.0, "ok", about]
+            span = [len(self.spans), around, kind, name, start, -1.0, "ok", about]
             self.spans.append(span)
         return span
 

@@ -51,10 +51,10 @@ class Span:
         if kind not in KINDS or not isinstance(number, int) or not isinstance(about, dict) or not _told(about):
             raise ValueError(f"no span: {row!r:.80}")
         known = cast(Status, status) if status in STATUSES else "agent_error"
-        return cls(number, parent, cast(Kind, kind), str(name), seconds(start), seconds(ms), known, about)
+        return cls(number, parent, cast(Kind, kind), str(name), time_of(start), time_of(ms), known, about)
 
 
-def seconds(value: Any) -> float:
+def time_of(value: Any) -> float:
     """A time, or a number of milliseconds, that can be added up, shown and made a date.
 
     Raises:

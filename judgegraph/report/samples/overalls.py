@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from judgegraph.report.amounts import number
 from judgegraph.runtime.item import Item
+from judgegraph.runtime.outcome import rival_overall
 
 
 def overalls(item: Item) -> Iterator[tuple[str, str]]:
@@ -17,16 +17,5 @@ def overalls(item: Item) -> Iterator[tuple[str, str]]:
         yield "overall", number(item.overall)
         return
     yield "overall of A (output)", number(item.overall)
-    if (rival := _rival(item, item.overall)) is not None:
+    if (rival := rival_overall(item)) is not None:
         yield "overall of B (rival)", number(rival)
-
-
-def _rival(item: Item, overall: float) -> float | None:
-    """B's mean over the very comparisons whose mean for A is the overall answer; None where they are none's."""
-    agents = {c.agent: None for c in item.comparisons}
-    for agent in agents:
-        found = [(c.score_a, c.score_b) for c in item.comparisons if c.agent == agent]
-        both = [(a, b) for a, b in found if a is not None and b is not None]
-        if both and math.isclose(math.fsum(a for a, _ in both) / len(both), overall, abs_tol=1e-9):
-            return math.fsum(b for _, b in both) / len(both)
-    return None
