@@ -7,7 +7,7 @@ ALONE = $(addprefix tests/runtime/test_,kill.py faulty.py unclean.py resume.py l
 	python3 -m venv .venv
 	.venv/bin/python -m pip install -q -r requirements.lock -e .
 
-.PHONY: setup check lint types test long soak phoenix bench docs notebooks lock clean
+.PHONY: setup check lint types test long soak real phoenix bench docs notebooks lock clean
 setup: .venv/bin/python          ## environment of pinned packages in .venv
 
 check: lint types test           ## what every commit passes
@@ -30,6 +30,10 @@ long:                            ## tests over a minute
 soak:                            ## a run killed a hundred times, and the longest simulations: many minutes
 	$(PY) -m pytest -m soak -s
 
+real:                            ## every method on a real small model, whose server is built in .real once (minutes)
+	$(PY) tests/real/llama_server.py .real
+	JUDGEGRAPH_REAL=.real $(PY) -m pytest -n 0 -s -m real tests/real
+
 phoenix:                         ## export to a real Phoenix, installed in .phoenix (about 850 MB)
 	test -x .phoenix/bin/phoenix || (python3 -m venv .phoenix && .phoenix/bin/pip install -q arize-phoenix)
 	$(PY) -m pytest tests/trace/test_phoenix.py -m long
@@ -47,4 +51,4 @@ lock:                            ## pin what is installed now
 	$(PY) -m pip freeze --exclude-editable | sort -f > requirements.lock
 
 clean:
-	rm -rf .venv .phoenix build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .phoenix .real build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -17,7 +17,7 @@ import re
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -343,6 +343,37 @@ def worst_time(path: Path, out: Callable[[str], None]) -> float:
     return worst
 
 
+PAIRS = ("autoj", "pandalm", "llmbar")
+
+
+def pairs(name: str, data: Path, out: Callable[[str], None]) -> None:
+    """Of pairs that people decided: how often the judge's verdict is theirs, beside the rule "the longer one wins"."""
+    import judgegraph as jg
+    from judgegraph.bench.shelf import collection, folder_of
+    from judgegraph.graphs import fennec
+
+    known = collection(name)
+    decided = {s.id: _majority(s.human) for s in known.samples(folder_of(data, known))}
+    samples = [s for s in known.samples(folder_of(data, known)) if decided[s.id] in ("A", "B")]
+    graph = fennec(judge="embedded", criteria=known.criteria, orders="both")
+    verdicts = {item.id: item.verdict for item in jg.evaluate(graph, samples).items}
+    longer = ["A" if len(str(s.output)) > len(str(s.rival)) else "B" for s in samples]
+    people = [decided[s.id] for s in samples]
+    ours = sum(verdicts[s.id] == right for s, right in zip(samples, people, strict=True))
+    rule = sum(said == right for said, right in zip(longer, people, strict=True))
+    ties = sum(verdict in (None, "tie") for verdict in verdicts.values())
+    of = len(samples)
+    out(f"{known.title}: {of:,} pairs that people decided: {ours / of:.3f} right; no winner, so wrong: {ties / of:.3f}")
+    out(f"  'the longer one wins' is right in {rule / of:.3f}")
+
+
+def _majority(human: Mapping[str, Any]) -> str:
+    """What most annotators say of a pair, "tie" where no side has more."""
+    said = [word for value in human.values() for word in (value if isinstance(value, list) else [value])]
+    a, b = said.count("A"), said.count("B")
+    return "A" if a > max(b, said.count("tie")) else "B" if b > max(a, said.count("tie")) else "tie"
+
+
 def main(args: Iterable[str] | None = None) -> int:
     """Print everything; exit code 1 where the data is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -363,6 +394,8 @@ def main(args: Iterable[str] | None = None) -> int:
         if name == "summeval":
             critic(items, print)
             speed(items, print)
+    for name in () if chosen.only else PAIRS:
+        pairs(name, chosen.data, print)
     if chosen.hostile.is_file():
         worst_time(chosen.hostile, print)
     return 0

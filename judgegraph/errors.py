@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
+damaged_lines: ContextVar[dict[str, None] | None] = ContextVar("judgegraph_damaged", default=None)
+"""What is to be told at a command's end of lines that could not be used, each once; None where nobody asks."""
+
 
 class JudgegraphError(Exception):
     """Base of every error this package raises on purpose."""
@@ -31,9 +36,14 @@ class DataError(ConfigError):
 
 
 class AuthError(ConfigError):
-    """The endpoint refuses our key; every further call would fail alike, so a run ends here."""
+    """The endpoint refuses our key; every further call would fail alike, so a run ends here.
+
+    Attributes:
+        put_off: that is not sure yet: it may be one sample's text that is refused, and a run judges that one later.
+    """
 
     ends_run = True
+    put_off = False
 
 
 class ExtraError(ConfigError):
@@ -45,6 +55,10 @@ class ExtraError(ConfigError):
 
 class ScaleError(JudgegraphError, ValueError):
     """A value is not on its scale."""
+
+
+class StateError(JudgegraphError, ValueError):
+    """A node wrote what a run cannot take up; the message names node, key and cure."""
 
 
 class ReplyError(JudgegraphError):

@@ -7,15 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, model_validator
 from typing_extensions import TypedDict
 
-from judgegraph.errors import ScaleError
+from judgegraph.errors import DataError, ScaleError, one_line
 
 Json: TypeAlias = Any  # text, or a JSON object or array; Sample checks it
 Status = Literal[
     "ok", "abstained", "refused", "filtered", "truncated", "unreadable",
-    "timeout", "provider_error", "agent_error", "over_budget", "skipped",
+    "timeout", "provider_error", "agent_error", "over_budget", "too_large", "skipped",
 ]  # fmt: skip
 Side = Literal["output", "rival"]
 Verdict = Literal["A", "B", "tie"]
@@ -32,6 +32,18 @@ def text_of(value: Json) -> str:
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two texts differ in nothing but how wide their white space is; of JSON, whether the values are equal."""
+    if one.split() == other.split():
+        return True
+    if not (one.lstrip()[:1] and one.lstrip()[:1] in "{[" and other.lstrip()[:1] in ("{", "[")):
+        return False
+    try:
+        return bool(json.loads(one) == json.loads(other))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _material(value: Any) -> Any:
@@ -58,6 +70,7 @@ def _empty(value: Any) -> Any:
 Material = Annotated[Json, BeforeValidator(_material)]
 Optional_ = Annotated[Json, BeforeValidator(lambda v: v if v is None else _material(v))]
 Text = Annotated[str, BeforeValidator(_blank)]
+Number: TypeAlias = Annotated[float, Strict()]  # no text that reads like one, and no truth value
 Human: TypeAlias = dict[str, float | str | list[float | str]]
 
 
@@ -222,6 +235,11 @@ class Criterion(Value):
     guideline: str | None = None
 
 
+def names_of(given: str | Sequence[str]) -> tuple[str, ...]:
+    """One name, or several, as a tuple: a text is one name, and never its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 def key_of(*parts: object) -> str:
     """Parts joined by "/"; a "/" or "%" inside a part is escaped, so keys cannot collide."""
     return "/".join(str(part).replace("%", "%25").replace("/", "%2F") for part in parts)
@@ -241,6 +259,9 @@ class Score(Value):
         raw: the reply as it came, kept where it could not be read.
         notes: repairs of the reply and other things worth knowing.
         draft: key of the score that this one rectifies; None where it rectifies none.
+        votes: keys of the scores that it was combined from, as a panel's of its ballots; a critic that rectifies such a
+            score passes them on.
+        member: name of the panel's member that wrote it on its way to a vote; "" of all that nobody joins.
     """
 
     criterion: str
@@ -248,7 +269,7 @@ class Score(Value):
     stage: str = "final"
     repeat: int = Field(default=0, ge=0)
     of: Side = "output"
-    value: float | None = None
+    value: Number | None = None
     label: str | None = None
     status: Status = "ok"
     reason: str = ""
@@ -259,6 +280,8 @@ class Score(Value):
     raw: str | None = None
     notes: tuple[str, ...] = ()
     draft: str | None = None
+    votes: tuple[str, ...] = ()
+    member: str = ""
 
     @model_validator(mode="after")
     def _honest(self) -> Self:
@@ -362,6 +385,7 @@ class Correction(Value):
     Attributes:
         of: which output of a pair. text: as rewritten, "" unless status is "ok". original: as it was judged.
         agent: who rewrote, "" for a corrector without a name of its own.
+        status: "skipped" where what came back is the original, or that is empty: nothing was changed, and `text` is "".
         criteria: names of those that scored low. rule: what low was, such as "below 3 on 1-5".
         by: their scores with their reasons, as the corrector was shown them.
     """
@@ -381,13 +405,29 @@ class Correction(Value):
         """The side, with "/agent" behind it where there is one."""
         return key_of(self.of, self.agent) if self.agent else self.of
 
+    @property
+    def changed(self) -> bool:
+        """Whether there is another text than the original: what came back as it was is no correction."""
+        return self.status == "ok" and bool(self.text) and not same_text(self.text, self.original)
+
+    @property
+    def outcome(self) -> str:
+        """ "ok" of a response that was changed, "unchanged" of one that came back as it was, else the status."""
+        return "unchanged" if self.status in ("ok", "skipped") and not self.changed else self.status
+
 
 class Note(Value):
-    """Something a reader of the result should know: a shortfall, a fallback, a step that failed."""
+    """Something a reader of the result should know: a shortfall, a fallback, a step that failed.
+
+    Attributes:
+        kind: a short fixed word for what happened ("assistants-skipped"), so that samples with the same trouble are
+            counted together however their texts differ; "" where the text alone says it.
+    """
 
     agent: str
     text: str
     status: Status = "ok"
+    kind: str = ""
 
     @property
     def key(self) -> str:
@@ -453,6 +493,49 @@ class EvalState(TypedDict, total=False):
     overall: Annotated[float | None, latest]
     verdict: Annotated[Verdict | None, latest]
     notes: Annotated[Notes, merged]
+
+
+def sample_of(state: Mapping[str, Any]) -> Sample:
+    """The sample of a state, also where it came as a plain mapping, such as JSON; a field of no sample goes to `meta`.
+
+    Raises:
+        DataError: there is none, or it cannot be made one; the message says what is wrong with which field.
+    """
+    given = state.get("sample")
+    if isinstance(given, Sample):
+        return given
+    if isinstance(given, Mapping):
+        try:
+            return Sample.of_row({str(name): value for name, value in given.items()})
+        except ValidationError as error:
+            raise DataError(f"the state's sample: {_faults(error)}; {_CURE}") from None
+    found = "missing" if given is None else f"a {type(given).__name__}"
+    raise DataError(f"the state's sample is {found}; {_CURE}")
+
+
+def given_criteria(state: Mapping[str, Any]) -> list[Criterion]:
+    """The criteria of a state, also where they came as plain mappings; none where it has none.
+
+    Raises:
+        DataError: one cannot be made of what is given.
+    """
+    given = state.get("criteria")
+    if not given:
+        return []
+    if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
+        raise DataError(f"the state's criteria are a {type(given).__name__}; write a list, [Criterion(name=...)]")
+    try:
+        return [one if isinstance(one, Criterion) else Criterion.model_validate(one) for one in given]
+    except ValidationError as error:
+        raise DataError(f"the state's criteria: {_faults(error)}; write [Criterion(name=...)]") from None
+
+
+_CURE = 'write Sample(id="1", output="what is judged"), or a mapping of its fields'
+
+
+def _faults(error: ValidationError) -> str:
+    found = (f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors(include_url=False)[:5])
+    return one_line("; ".join(found), 300)
 
 
 class Asked(TypedDict, total=False):

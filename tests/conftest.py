@@ -32,6 +32,12 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("JUDGEGRAPH_CACHE", str(tmp_path_factory.getbasetemp() / f"cache-{next(_caches)}"))
 
 
+@pytest.fixture(autouse=True)
+def _one_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed is as wide for a worker of pytest-xdist, which sets COLUMNS, as without one."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of human judgements and recorded replies beside the checkout; without it a test skips."""

@@ -8,9 +8,9 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "judgegraph"
 FLOORS = {
-    "errors": 0, "types": 1, "stats": 2, "prompts": 2, "trace": 2, "models": 3, "registry": 3, "calls": 4, "agents": 5,
-    "tools": 5, "compose": 6, "wiring": 6, "graphs": 7, "graph_files": 8, "testing": 8, "runtime": 9, "meta": 10,
-    "bench": 11, "report": 12, "scaffold": 12, "cli": 13, "studio": 13, "__main__": 14,
+    "errors": 0, "types": 1, "answers": 2, "stats": 2, "prompts": 2, "trace": 2, "models": 3, "registry": 3, "calls": 4,
+    "agents": 5, "tools": 5, "compose": 6, "wiring": 6, "graphs": 7, "graph_files": 8, "testing": 8, "runtime": 9,
+    "meta": 10, "bench": 11, "report": 12, "scaffold": 12, "cli": 13, "studio": 13, "__main__": 14,
 }  # fmt: skip
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -178,6 +178,7 @@ def test_nothing_reaches_the_terminal_or_leaves_the_folder(outcome: Outcome):
         "journal.sqlite",
         "spans.jsonl",
         "ledger.sqlite.texts",
+        "ledger.sqlite.leases",
         ".inflight",
         ".lock",
     }

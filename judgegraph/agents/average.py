@@ -8,7 +8,7 @@ from typing import Any
 
 from judgegraph.agents.chain import Chain, Chained, Fused
 from judgegraph.calls.samples import mean_of
-from judgegraph.types import Criterion, Note, Scale, Score, keyed
+from judgegraph.types import Criterion, Note, Scale, Score, given_criteria, keyed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class Average:
     chains: str = ""
 
     def __call__(self, state: Chained) -> Fused:
-        done = [self._averaged(state, target) for target in state.get("criteria") or self.criteria]
+        done = [self._averaged(state, target) for target in given_criteria(state) or self.criteria]
         return {
             "scores": keyed(*(score for score, _ in done)),
             "notes": keyed(*(note for _, notes in done for note in notes)),
@@ -44,7 +44,8 @@ class Average:
         if not values:
             return chain.unscored(self.name, self.stage, state.get("notes") or {})
         why = f"the mean of {len(values)} aspects' scores"
-        return self._score(target, value=mean_of(values), reader="mean", reason=why, notes=chain.left_out), []
+        score = self._score(target, value=mean_of(values), reader="mean", reason=why, notes=chain.left_out)
+        return score, chain.unrated(self.name)
 
     def _score(self, target: Criterion, **fields: Any) -> Score:
         return Score(criterion=target.name, agent=self.name, stage=self.stage, scale=target.scale, **fields)

@@ -9,10 +9,10 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from judgegraph.agents.fusion_judge import OVERALL, floating
+from judgegraph.agents.fusion_judge import OVERALL, floating, without_evidence
 from judgegraph.prompts.criteria_file import same_key
 from judgegraph.prompts.sections import slug
-from judgegraph.types import Criterion, Finding, Plan, Score, Scores, Status, keyed
+from judgegraph.types import Criterion, Finding, Notes, Plan, Score, Scores, Status, given_criteria, keyed
 
 Rule = Literal["average", "selected", "weighted"]
 Share = tuple[str, float]  # who says it, and 0 (worst) to 1 (best)
@@ -28,6 +28,7 @@ class Consulted(TypedDict):  # what it reads
 class Blended(TypedDict):  # what it writes
     scores: Scores
     overall: float | None
+    notes: NotRequired[Notes]  # where there is no evidence, or less than the plan names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +62,10 @@ class Blend:
     stage: str = "final"
 
     def __call__(self, state: Consulted) -> Blended:
-        scores = [self._score(state, floating(c)) for c in state.get("criteria") or self.criteria]
-        return {"scores": keyed(*scores), "overall": _overall(scores)}
+        scores = [self._score(state, floating(c)) for c in given_criteria(state) or self.criteria]
+        plan = state.get("plan") if self.rule == "selected" else None
+        silent = without_evidence(self.name, list(self.ranges), state.get("findings") or {}, plan)
+        return {"scores": keyed(*scores), "overall": _overall(scores), "notes": keyed(*silent)}
 
     def _score(self, state: Consulted, criterion: Criterion) -> Score:
         about: dict[str, Any] = {"criterion": criterion.name, "agent": self.name, "stage": self.stage}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -59,6 +59,11 @@ class Chain:
         said = f"{len(lost)} of {len(self.aspects)} aspects without a score, left out: {', '.join(lost)}"
         return (said,) if lost else ()
 
+    def unrated(self, agent: str) -> list[Note]:
+        """The same as a note of the sample."""
+        about: dict[str, Any] = {"agent": agent, "status": "skipped", "kind": "aspects-unscored"}
+        return [Note(text=f"{self.target.name}: {text}", **about) for text in self.left_out]
+
     def unscored(self, agent: str, stage: str, notes: Notes) -> tuple[Score, list[Note]]:
         """The score of a target that no aspect speaks for: a status, with a note where no proposer left one."""
         target, chain = self.target, self.aspects
@@ -66,7 +71,7 @@ class Chain:
             return _without(target, agent, stage, told.status, told.text.removeprefix(f"{target.name}: ")), []
         status, reason = _lost(chain, self.rated)
         why = f"none of its {len(chain)} aspects has a score"
-        note = Note(agent=agent, text=f"{target.name}: not scored, {why}", status=status)
+        note = Note(agent=agent, text=f"{target.name}: not scored, {why}", status=status, kind="target-unscored")
         return _without(target, agent, stage, status, f"{why}: {reason}"), [note]
 
 

@@ -15,7 +15,7 @@ from judgegraph.calls import JudgeLike, replies
 from judgegraph.calls.form import off_points
 from judgegraph.errors import ReplyError
 from judgegraph.prompts import Rendered
-from judgegraph.types import Comparison, Comparisons, Criterion, Sample, Score, Scores, keyed, text_of
+from judgegraph.types import Comparison, Comparisons, Criterion, Sample, Score, Scores, keyed, sample_of, text_of
 
 Order = Literal["AB", "BA"]
 Orders = Literal["AB", "BA", "both"]
@@ -75,7 +75,7 @@ class Comparer:
 
     async def _judged(self, state: Case, order: Order) -> tuple[Comparison, Scores]:
         criterion, about = state["criterion"], {"criterion": state["criterion"].name, "agent": self.name}
-        if why := _unfit(state["sample"], criterion):
+        if why := _unfit(sample_of(state), criterion):
             return Comparison(**about, order=order, status="skipped", reason=why), {}
         form = (pairwise_form if self.reply == "form" else pairwise_text)(criterion.scale)
         prompt = self._rendered(state, order)
@@ -86,6 +86,8 @@ class Comparer:
             side = Side(reason=str(error), status=lost["status"])
             return Comparison(**about, order=order, **lost), self._scores(criterion, order, side, side)
         said: Judgement = reply.value
+        if reply.ends is not None:
+            reply.ends.end(said.status)
         exchanged = self.labels == "position" and order == "BA"
         remarks = _remarks(said, criterion, exchanged)
         said, notes = said.swapped() if exchanged else said, (*reply.notes, *remarks)
@@ -98,7 +100,7 @@ class Comparer:
 
     def _rendered(self, state: Case, order: Order) -> Rendered:
         """The prompt; by position the texts change places, by response their sections do."""
-        sample, criterion = state["sample"], state["criterion"]
+        sample, criterion = sample_of(state), state["criterion"]
         a, b = (_shown(text_of(text)) for text in (sample.output, sample.rival))
         by_section = self.labels == "response"
         output, rival = (a, b) if by_section or order == "AB" else (b, a)

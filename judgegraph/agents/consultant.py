@@ -13,7 +13,7 @@ from judgegraph.agents.plan_form import plain, plan_text
 from judgegraph.calls import JudgeLike, Reply, replies
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts.sections import criteria_text
-from judgegraph.types import Criterion, Finding, Note, Notes, Plan, Sample, keyed, text_of
+from judgegraph.types import Criterion, Finding, Note, Notes, Plan, Sample, given_criteria, keyed, sample_of, text_of
 
 ToolCall = dict[str, Any]  # {"name", "id"}; assistants take no arguments
 
@@ -67,7 +67,7 @@ class Consultant:
         return {"messages": [*messages, *said], "calls": calls, "rounds": turn, "notes": notes}
 
     def _opening(self, state: Brief) -> list[Any]:
-        criteria, sample = state.get("criteria") or self.criteria, state["sample"]
+        criteria, sample = given_criteria(state) or self.criteria, sample_of(state)
         held = [f for f in ("query", "source", "output", "reference") if text_of(getattr(sample, f) or "").strip()]
         rendered = prompts.load(self.prompt).render(
             task=self.task, criteria=criteria_text(criteria), plan=plan_text(state.get("plan")),
@@ -76,7 +76,12 @@ class Consultant:
         return list(rendered.messages)
 
     def _fall_back(self, messages: list[Any], why: str, status: Any) -> Wish:
-        note = Note(agent=self.name, text=f"{why}; what the plan names was called instead", status=status)
+        note = Note(
+            agent=self.name,
+            text=f"{why}; what the plan names was called instead",
+            status=status,
+            kind="consultation-failed",
+        )
         return {"messages": messages, "calls": None, "rounds": self.rounds, "notes": keyed(note)}
 
     def _capped(self, state: Brief, turn: int, calls: Sequence[ToolCall]) -> list[Note]:
@@ -85,7 +90,8 @@ class Consultant:
         left = names - set(state.get("findings") or {}) - {call["name"] for call in calls}
         if turn < self.rounds or not calls or not left:
             return []
-        return [Note(agent=self.name, text=f"stopped after {self.rounds} rounds of calls, its cap")]
+        text = f"stopped after {self.rounds} rounds of calls, its cap"
+        return [Note(agent=self.name, text=text, kind="consultation-capped")]
 
 
 def _wanted(plan: Plan | None) -> bool:

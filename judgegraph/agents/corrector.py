@@ -16,9 +16,27 @@ from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.form import STRING, record
 from judgegraph.errors import ReplyError
 from judgegraph.prompts.sections import criteria_text, scores_text
-from judgegraph.types import Correction, Criterion, Sample, Scale, Score, Scores, Side, keyed, text_of
+from judgegraph.types import (
+    Correction,
+    Criterion,
+    Note,
+    Notes,
+    Sample,
+    Scale,
+    Score,
+    Scores,
+    Side,
+    given_criteria,
+    keyed,
+    names_of,
+    same_text,
+    sample_of,
+    text_of,
+)
 
 NAME = "corrector"
+UNCHANGED = "nothing was changed: what came back is the original"
+EMPTY = "it is empty: there is nothing to correct"
 SIDES: tuple[Side, ...] = ("output", "rival")
 _LABEL = re.compile(r"\A\s*[\[*]{0,3}(?:modified|revised|corrected) response[\]*]{0,3}[ \t]*:[*\s]*", re.I)
 
@@ -31,6 +49,7 @@ class Judged(TypedDict):  # what the corrector reads
 
 class Corrected(TypedDict):  # what it writes
     corrections: dict[str, Correction]  # side, or side/agent under a name -> rewritten
+    notes: NotRequired[Notes]
 
 
 def _read(said: Any) -> str:
@@ -42,8 +61,8 @@ def _read(said: Any) -> str:
 
 
 FORMS: dict[str, Form[str]] = {
-    "form": Form("correction", record({"response": STRING}), _read),
-    "text": Form("correction", None, _read),
+    "form": Form("correction", record({"response": STRING}), _read, shorter=False),
+    "text": Form("correction", None, _read, shorter=False),
 }
 
 
@@ -53,7 +72,9 @@ class Corrector:
 
     Source: Fennec, section 3.1, eq. 4. It sees query, response, and what was said of it by the low criteria alone.
     A criterion judged more than once (both orders) counts by its mean. A correction keeps the original, the rule and
-    the scores it was made by, so that it can be judged later what it was worth.
+    the scores it was made by, so that it can be judged later what it was worth. What comes back as it was is no
+    correction: it has the status "skipped" and no text. That, a threshold off the scale and scores that are not there
+    are noted.
 
     Attributes:
         judge: who answers. task: one sentence that says what kind of text is revised.
@@ -69,7 +90,7 @@ class Corrector:
     task: str = "an assistant's response to a user's query"
     rule: Literal["below", "at-most"] = "below"
     threshold: float = 3.0
-    scored_by: Sequence[str] = ()
+    scored_by: str | Sequence[str] = ()
     stage: str = "final"
     reply: Literal["form", "text"] = "form"
     prompt: str = "correct"
@@ -78,9 +99,29 @@ class Corrector:
 
     async def __call__(self, state: Judged) -> Corrected:
         low = self.low(state.get("scores", {}))
-        known = {criterion.name: criterion for criterion in state.get("criteria", ())}
-        done = await asyncio.gather(*(self._rewrite(state["sample"], of, low[of], known) for of in low))
-        return {"corrections": keyed(*done)}
+        known = {criterion.name: criterion for criterion in given_criteria(state)}
+        done = await asyncio.gather(*(self._rewrite(sample_of(state), of, low[of], known) for of in low))
+        notes = [*self._unfit(state.get("scores", {})), *filter(None, map(self._unchanged, done))]
+        return {"corrections": keyed(*done), "notes": keyed(*notes)} if notes else {"corrections": keyed(*done)}
+
+    def _unchanged(self, done: Correction) -> Note | None:
+        if done.status != "skipped":
+            return None
+        text = f"{done.of}: {done.reason}"
+        return Note(agent=self.name, text=text, status="skipped", kind="correction-unchanged")
+
+    def _unfit(self, scores: Scores) -> list[Note]:
+        """Why no score could ever be low, or why each of them is."""
+        about: dict[str, Any] = {"agent": self.name, "status": "skipped"}
+        counted = [score for score in scores.values() if self._counts(score)]
+        if not counted:
+            by = f" by {' or '.join(self.scored_by)}" if self.scored_by else ""
+            text = f"no score at stage '{self.stage}'{by}: nothing to correct by"
+            return [Note(text=text, kind="nothing-to-correct", **about)]
+        if 1 <= self.threshold <= 5:
+            return []
+        text = f"the threshold {self.threshold:g} is not on the scale 1-5, on which it is given for every scale"
+        return [Note(text=text, kind="threshold-off-scale", **about)]
 
     def low(self, scores: Scores) -> dict[Side, list[Score]]:
         """Response -> the scores of its low criteria, in the order of judging; without those that have none."""
@@ -95,7 +136,7 @@ class Corrector:
         return [score for same in by_criterion.values() if self._is_low(same) for score in same]
 
     def _counts(self, score: Score) -> bool:
-        return score.stage == self.stage and (not self.scored_by or score.agent in self.scored_by)
+        return score.stage == self.stage and (not self.scored_by or score.agent in names_of(self.scored_by))
 
     def _is_low(self, same: Sequence[Score]) -> bool:
         mean = math.fsum(score.value for score in same if score.value is not None) / len(same)
@@ -118,15 +159,19 @@ class Corrector:
     ) -> Correction:
         original = text_of(sample.output if of == "output" else sample.rival)
         names = tuple(dict.fromkeys(score.criterion for score in low))
+        done: dict[str, Any] = {"of": of, "original": original, "criteria": names, "by": tuple(low)}
+        done |= {"rule": self._said(low), "agent": "" if self.name == NAME else self.name}
+        if not original.strip():
+            return Correction(**done, status="skipped", reason=EMPTY)
         about = [known.get(name) or Criterion(name=name) for name in names]
         messages = prompts.load(self.prompt).render(
             task=self.task, criteria=criteria_text(about), query=sample.query, source=sample.source,
             response=original, judgements=scores_text(low),
         )  # fmt: skip
-        done: dict[str, Any] = {"of": of, "original": original, "criteria": names, "by": tuple(low)}
-        done |= {"rule": self._said(low), "agent": "" if self.name == NAME else self.name}
         try:
             text = await ask(self.judge, messages, FORMS[self.reply], temperature=self.temperature)
         except ReplyError as error:
             return Correction.model_validate({**done, "status": error.status, "reason": str(error)})
+        if same_text(text, original):
+            return Correction(**done, status="skipped", reason=UNCHANGED)
         return Correction(**done, text=text)

@@ -12,7 +12,7 @@ from judgegraph import prompts
 from judgegraph.agents.criteria_form import CRITERIA_TEXT, criteria_form, distinct
 from judgegraph.calls import JudgeLike, ask
 from judgegraph.errors import ReplyError, one_line
-from judgegraph.types import Criterion, Note, Notes, Sample, keyed
+from judgegraph.types import Criterion, Note, Notes, Sample, given_criteria, keyed, sample_of
 
 PROMPTS = {"form": "branch", "text": "branch_text"}
 
@@ -58,30 +58,37 @@ class CriteriaWriter:
             object.__setattr__(self, "prompt", PROMPTS[self.reply])
 
     async def __call__(self, state: Asked) -> Branched:
-        if given := list(state.get("criteria") or self.criteria):
+        if given := list(given_criteria(state) or self.criteria):
             kept = distinct(given)
-            return {"criteria": kept, "notes": self._noted(_doubled(given, kept))}
-        if self.pairs_only and state["sample"].rival is None:
+            return {"criteria": kept, "notes": keyed(*self._doubled(given, kept))}
+        if self.pairs_only and sample_of(state).rival is None:
             return {"criteria": [], "notes": {}}
-        messages = prompts.load(self.prompt).render(task=self.task, count=str(self.count), query=state["sample"].query)
+        notes = self._without_query(sample_of(state))
+        messages = prompts.load(self.prompt).render(task=self.task, count=str(self.count), query=sample_of(state).query)
         form = criteria_form(self.count) if self.reply == "form" else CRITERIA_TEXT
         try:
             written = await ask(self.judge, messages, form, temperature=self.temperature)
         except ReplyError as error:
             failed = Note.model_validate(
                 {"agent": self.name, "text": f"no criteria: {one_line(error)}", "status": error.status}
+                | {"kind": "criteria-failed"}
             )
-            return {"criteria": [], "notes": keyed(failed)}
+            return {"criteria": [], "notes": keyed(*notes, failed)}
         single = distinct(written)
-        said = _doubled(written, single)
+        notes += self._doubled(written, single)
         if len(single) != self.count:
-            said = (*said, f"{self.count} criteria asked for, {len(single)} came")
-        return {"criteria": single[: self.count], "notes": self._noted(said)}
+            text = f"{self.count} criteria asked for, {len(single)} came"
+            notes.append(Note(agent=self.name, text=text, kind="criteria-fewer"))
+        return {"criteria": single[: self.count], "notes": keyed(*notes)}
 
-    def _noted(self, texts: Sequence[str]) -> Notes:
-        return keyed(*(Note(agent=self.name, text=text) for text in texts))
+    def _without_query(self, sample: Sample) -> list[Note]:
+        """Criteria of nothing say nothing of the sample, however well they read."""
+        if sample.query.strip():
+            return []
+        text = "the sample's query is empty: criteria were asked for all the same, and are of the task alone"
+        return [Note(agent=self.name, text=text, kind="query-empty")]
 
-
-def _doubled(criteria: Sequence[Criterion], kept: Sequence[Criterion]) -> tuple[str, ...]:
-    left = len(criteria) - len(kept)
-    return (f"{left} of {len(criteria)} criteria left out: their names had come before",) if left else ()
+    def _doubled(self, criteria: Sequence[Criterion], kept: Sequence[Criterion]) -> list[Note]:
+        left = len(criteria) - len(kept)
+        text = f"{left} of {len(criteria)} criteria left out: their names had come before"
+        return [Note(agent=self.name, text=text, kind="criteria-doubled")] if left else []

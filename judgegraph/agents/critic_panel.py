@@ -109,8 +109,8 @@ class CriticPanel:
 
     async def __call__(self, state: Reviewed) -> Critique:
         held = UnderReview.of(state, self.criteria, self.stage)
-        if not held.asked:
-            return {"rectifications": {}, "suggestions": [], "notes": {}}
+        if (idle := held.idle(self.name)) is not None:
+            return idle
         asked = held.asked.values()
         found = await asyncio.gather(*(heard(name, critic, state, asked) for name, critic in self.members.items()))
         said = dict(zip(self.members, found, strict=True))
@@ -125,12 +125,12 @@ class CriticPanel:
     def _notes(self, name: str, said: Critique) -> list[Note]:
         """What one critic noted, and that it failed where it did."""
         inner = said.get("notes") or {}
-        notes = [Note(agent=self.name, text=f"{name}: {n.text}", status=n.status) for n in inner.values()]
+        notes = [Note(agent=self.name, text=f"{name}: {n.text}", status=n.status, kind=n.kind) for n in inner.values()]
         lost = [r for r in said["rectifications"].values() if r.status != "ok"]
         if lost:
             why = one_line(lost[0].reason or lost[0].status)
             text = f"{name} was left out for {len(lost)} of {len(said['rectifications'])} criteria: {why}"
-            notes.append(Note(agent=self.name, text=text, status=lost[0].status))
+            notes.append(Note(agent=self.name, text=text, status=lost[0].status, kind="critic-left-out"))
         return notes
 
 

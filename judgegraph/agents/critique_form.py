@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgegraph.calls.form import STRING, Form, Incomplete, enum_of, rating_schema, read_entries, record
+from judgegraph.errors import one_line
 from judgegraph.types import Criterion, Suggestion
 
 PARTS = ("rectifications", "definitions", "new_criteria")
@@ -17,16 +18,20 @@ LABEL_VERDICTS = ("keep", "change")
 def critique_form(
     criteria: Mapping[str, Criterion], parts: tuple[str, ...] = PARTS, name: str = "critique", *, thoughts: bool = False
 ) -> Form[dict[str, Any]]:
-    """The form for any of the three duties; its value maps each part to what could be read of it.
+    """The form for any of the three duties; its value maps each part to what could be read of it, and "dropped" to why
+    suggestions were left out, where some were.
 
     With `thoughts` there is room to think before the reason of each verdict.
     """
     schemas = {part: _schema(part, criteria, thoughts) for part in parts}
 
-    def read(data: Any) -> dict[str, Any]:
+    def read_all(data: Any) -> dict[str, Any]:
         if not isinstance(data, Mapping):
             raise ValueError(f"expected an object with {', '.join(parts)}")
-        lists = {part: _suggestions(part, data.get(part), criteria) for part in parts if part != PARTS[0]}
+        read = {part: _suggestions(part, data.get(part), criteria) for part in parts if part != PARTS[0]}
+        lists: dict[str, Any] = {part: found for part, (found, _) in read.items()}
+        if lost := [why for _, whys in read.values() for why in whys]:
+            lists["dropped"] = lost
         if PARTS[0] not in parts:
             return lists
         try:
@@ -34,7 +39,7 @@ def critique_form(
         except Incomplete as error:
             raise Incomplete(f"{PARTS[0]}: {error}", {PARTS[0]: error.value, **lists}, error.got) from None
 
-    return Form(name, record(schemas), read)
+    return Form(name, record(schemas), read_all)
 
 
 def verdicts_of(criterion: Criterion) -> tuple[str, ...]:
@@ -89,20 +94,34 @@ def _wrong(entry: Any, criterion: Criterion, texts: Sequence[str]) -> str:
     return f"{' and '.join(map(repr, blank))} must say something" if blank else ""
 
 
-def _suggestions(part: str, data: Any, criteria: Mapping[str, Criterion]) -> list[Suggestion]:
-    """The well-formed suggestions; advice that cannot be read is not worth another call."""
+def _suggestions(part: str, data: Any, criteria: Mapping[str, Criterion]) -> tuple[list[Suggestion], list[str]]:
+    """The well-formed suggestions, and why others were left out; what cannot be read is not worth another call."""
     found: list[Suggestion] = []
+    lost: list[str] = []
     names = [c.name for c in criteria.values()]
     known = {name.casefold(): name for name in names} | {name: name for name in names}
     for item in data if isinstance(data, list) else ():
         if not isinstance(item, Mapping):
+            lost.append("one is no object")
             continue
         said = str(item.get("criterion" if part == "definitions" else "name") or "")
         asked = known.get(said) or known.get(said.strip().casefold())
         name, definition = asked or " ".join(said.split()), " ".join(str(item.get("definition") or "").split())
-        if not name or not definition or (asked is not None) != (part == "definitions"):
+        if why := _unusable(name, definition, asked is not None, part):
+            lost.append(why)
             continue
         kind: Any = "definition" if part == "definitions" else "criterion"
         reason = str(item.get("reason") or "")
         found.append(Suggestion(kind=kind, criterion=name, definition=definition, reason=reason))
-    return found if part == "definitions" else found[:NEW_AT_MOST]
+    if part == "definitions":
+        return found, lost
+    return found[:NEW_AT_MOST], lost + [f"more than {NEW_AT_MOST} new criteria"] * len(found[NEW_AT_MOST:])
+
+
+def _unusable(name: str, definition: str, known: bool, part: str) -> str:
+    """Why a suggestion cannot be used, "" where it can."""
+    if not name or not definition:
+        return "a name or a definition is missing"
+    if part == "definitions":
+        return "" if known else f"there is no criterion '{one_line(name, 60)}' to define"
+    return f"the new criterion '{one_line(name, 60)}' is there already" if known else ""

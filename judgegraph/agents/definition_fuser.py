@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from judgegraph.agents.aspect_list import chain_key
 from judgegraph.agents.chain import Chain, Fused
 from judgegraph.agents.fuser import Fuser
-from judgegraph.types import Criterion, Note, Notes, Sample, Score, keyed
+from judgegraph.types import Criterion, Note, Notes, Sample, Score, given_criteria, keyed, sample_of
 
 
 class Proposed(TypedDict):  # what it reads: no scores
@@ -32,7 +32,7 @@ class DefinitionFuser(Fuser):
     prompt: str = "fuse_definitions"
 
     async def __call__(self, state: Proposed) -> Fused:
-        targets = state.get("criteria") or self.criteria
+        targets = given_criteria(state) or self.criteria
         done = await asyncio.gather(*(self._defined(state, target) for target in targets))
         return {
             "scores": keyed(*(score for score, _ in done)),
@@ -43,4 +43,4 @@ class DefinitionFuser(Fuser):
         chain = state["aspects"].get(chain_key(target.name, self.chains)) or []
         if not chain:
             return Chain(target, (), {}).unscored(self.name, self.stage, state.get("notes") or {})
-        return self._score(target, await self._asked(state["sample"], target, chain)), []
+        return self._score(target, await self._asked(sample_of(state), target, chain)), []

@@ -39,8 +39,8 @@ class DevilsAdvocate:
 
     async def __call__(self, state: Reviewed) -> Critique:
         held = UnderReview.of(state, self.criteria, self.stage)
-        if not held.asked:
-            return {"rectifications": {}, "suggestions": []}
+        if (idle := held.idle(self.name)) is not None:
+            return idle
         messages = prompts.load(self.prompt).render(task=self.task, **held.fields)
         rating = await rate(self.judge, messages, advocate_form(held.asked), held.slots(), self.reader)
         return {"rectifications": keyed(*held.verdicts(self.name, _argued(rating))), "suggestions": []}

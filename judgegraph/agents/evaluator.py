@@ -12,7 +12,7 @@ from judgegraph import prompts
 from judgegraph.calls import JudgeLike, Rated, Reader, Slot, rate
 from judgegraph.calls.form import ratings_form
 from judgegraph.prompts.sections import criteria_text, slugs
-from judgegraph.types import Criterion, Sample, Score, Scores, keyed
+from judgegraph.types import Criterion, Sample, Score, Scores, given_criteria, keyed, sample_of
 
 WEIGHTED = Reader("weighted", samples=5)
 
@@ -54,11 +54,11 @@ class Evaluator:
             object.__setattr__(self, "prompt", "evaluate_cot")
 
     async def __call__(self, state: Case) -> Scored:
-        sample, asked = state["sample"], slugs(state.get("criteria") or self.criteria)
+        sample, asked = sample_of(state), slugs(given_criteria(state) or self.criteria)
         if not asked:
             return {"scores": {}}
         messages = prompts.load(self.prompt).render(
-            task=self.task, criteria=criteria_text(asked.values()),
+            task=self.task, criteria=criteria_text(asked),
             query=sample.query, source=sample.source, output=sample.output,
         )  # fmt: skip
         slots = {key: Slot(criterion.scale, (key,)) for key, criterion in asked.items()}

@@ -13,7 +13,7 @@ from judgegraph.agents.score_form import ReplyKind, ask_score, named
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED, Rated
 from judgegraph.prompts.sections import criteria_text, criterion_text, scores_text
-from judgegraph.types import Criterion, Note, Sample, Score, keyed
+from judgegraph.types import Criterion, Note, Sample, Score, given_criteria, keyed, sample_of
 
 __all__ = ["Chained", "Fused", "Fuser"]
 
@@ -46,7 +46,7 @@ class Fuser:
     chains: str = ""
 
     async def __call__(self, state: Chained) -> Fused:
-        targets = state.get("criteria") or self.criteria
+        targets = given_criteria(state) or self.criteria
         done = await asyncio.gather(*(self._fused(state, target) for target in targets))
         return {
             "scores": keyed(*(score for score, _ in done)),
@@ -58,9 +58,9 @@ class Fuser:
         if not (known := chain.known):
             return chain.unscored(self.name, self.stage, state.get("notes") or {})
         shown = scores_text(chain.rated[aspect.name] for aspect in known)
-        answer = await self._asked(state["sample"], target, known, scores=shown)
+        answer = await self._asked(sample_of(state), target, known, scores=shown)
         answer = replace(answer, notes=(*answer.notes, *chain.left_out))
-        return self._score(target, answer), []
+        return self._score(target, answer), chain.unrated(self.name)
 
     async def _asked(self, sample: Sample, target: Criterion, aspects: Sequence[Criterion], **shown: Any) -> Rated:
         plain = target.model_copy(update={"steps": ()})

@@ -12,8 +12,23 @@ from judgegraph import prompts
 from judgegraph.agents.plan_form import assistants_text, plan_text
 from judgegraph.calls import JudgeLike, Rated, Reader, Slot, rate
 from judgegraph.calls.form import ratings_form
+from judgegraph.errors import one_line
 from judgegraph.prompts.sections import criteria_text, finding_text, slug, slugs
-from judgegraph.types import Criterion, Finding, Plan, Sample, Scale, Score, Scores, keyed, text_of
+from judgegraph.types import (
+    Criterion,
+    Finding,
+    Note,
+    Notes,
+    Plan,
+    Sample,
+    Scale,
+    Score,
+    Scores,
+    given_criteria,
+    keyed,
+    sample_of,
+    text_of,
+)
 
 MEAN_OF_EIGHT = Reader("mean", samples=8)
 OVERALL = "overall"
@@ -29,6 +44,7 @@ class Evidence(TypedDict):  # what a fusing judge reads
 class Fused(TypedDict):  # what it writes
     scores: Scores
     overall: float | None  # the overall score's value, None where it could not be read
+    notes: NotRequired[Notes]  # where there is no evidence, or less than the plan names
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +72,7 @@ class FusionJudge:
     stage: str = "final"
 
     async def __call__(self, state: Evidence) -> Fused:
-        given = list(state.get("criteria") or self.criteria)
+        given = list(given_criteria(state) or self.criteria)
         if not given:
             return {"scores": {}, "overall": None}
         asked = slugs(map(floating, with_overall(given)))
@@ -66,12 +82,13 @@ class FusionJudge:
         notes = _without_plan(state.get("plan"))
         scores = [self._score(asked[key], answer, notes) for key, answer in rating.answers.items()]
         whole = next(score for score in scores if slug(score.criterion) == OVERALL)
-        return {"scores": keyed(*scores), "overall": whole.value}
+        silent = without_evidence(self.name, list(self.assistants), state.get("findings") or {}, state.get("plan"))
+        return {"scores": keyed(*scores), "overall": whole.value, "notes": keyed(*silent)}
 
     def _fields(self, state: Evidence, asked: Mapping[str, Criterion]) -> dict[str, Any]:
-        sample, said = state["sample"], state.get("findings") or {}
+        sample, said = sample_of(state), state.get("findings") or {}
         return {
-            "task": self.task, "criteria": criteria_text(asked.values()),
+            "task": self.task, "criteria": criteria_text(asked),
             "assistants": assistants_text(self.assistants), "plan": plan_text(state.get("plan")),
             "query": sample.query, "source": sample.source, "output": sample.output,
             "compared": _compared(sample), "findings": findings_text(self.assistants, said),
@@ -104,6 +121,34 @@ def findings_text(assistants: Mapping[str, str], said: Mapping[str, Finding]) ->
     """A line per assistant on offer, and for any other that said something; who was not asked is absent."""
     silent = {name: Finding(assistant=name, status="skipped", reason="not consulted") for name in assistants}
     return "\n".join(map(finding_text, {**silent, **said}.values()))
+
+
+def without_evidence(
+    agent: str, offered: Sequence[str], findings: Mapping[str, Finding], plan: Plan | None
+) -> list[Note]:  # fmt: skip
+    """Notes where no assistant was consulted or gave a value, and where some that the plan names were not consulted."""
+    said = {name: findings[name] for name in offered if name in findings}
+    named = {name for by in plan.alignment.values() for name in by} if plan and plan.status == "ok" else set()
+    notes = []
+    if offered and not said and not named:
+        text = f"none of {len(offered)} assistants was consulted" + (", and the plan names none" if plan else "")
+        notes.append(Note(agent=agent, text=text, status="skipped", kind="assistants-unused"))
+    if lost := [name for name in offered if name in named and name not in said]:
+        text = f"not consulted: {', '.join(lost)}; the plan names {len(named)} assistants, {len(said)} were consulted"
+        notes.append(Note(agent=agent, text=text, status="skipped", kind="assistants-not-consulted"))
+    if said and all(finding.value is None for finding in said.values()):
+        failed = [finding.status for finding in said.values() if finding.status != "skipped"]
+        kind = "assistants-failed" if failed else "assistants-skipped"
+        notes.append(Note(agent=agent, text=whys(said), status=failed[0] if failed else "skipped", kind=kind))
+    return notes
+
+
+def whys(findings: Mapping[str, Finding]) -> str:
+    """Why assistants gave no value, those with one reason together."""
+    by: dict[str, list[str]] = {}
+    for name, finding in findings.items():
+        by.setdefault(one_line(finding.reason or finding.status, 100), []).append(one_line(name, 60))
+    return "; ".join(f"{', '.join(names)}: {why}" for why, names in by.items())
 
 
 def _compared(sample: Sample) -> str:

@@ -13,7 +13,7 @@ from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.form import STRING, record
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts.sections import criterion_text
-from judgegraph.types import Criterion, Note, Notes, Sample, keyed
+from judgegraph.types import Criterion, Note, Notes, Sample, keyed, sample_of
 
 _LABEL = re.compile(r"\A\s*[\[*#\s]{0,4}(?:scoring )?guidelines?[\]*\s]{0,4}:[\s*]*", re.I)
 
@@ -67,12 +67,13 @@ class GuidelineWriter:
         if criterion.guideline:
             return {"guidelines": {criterion.name: criterion.guideline}, "notes": {}}
         messages = prompts.load(self.prompt).render(
-            task=self.task, criterion=criterion_text(criterion), query=state["sample"].query
+            task=self.task, criterion=criterion_text(criterion), query=sample_of(state).query
         )
         try:
             text = await ask(self.judge, messages, FORMS[self.reply], temperature=self.temperature)
         except ReplyError as error:
             said = f"{criterion.name}: judged without a guideline: {one_line(error)}"
-            failed = Note.model_validate({"agent": self.name, "text": said, "status": error.status})
+            about = {"agent": self.name, "status": error.status, "kind": "guideline-failed"}
+            failed = Note.model_validate({**about, "text": said})
             return {"guidelines": {}, "notes": keyed(failed)}
         return {"guidelines": {criterion.name: text}, "notes": {}}

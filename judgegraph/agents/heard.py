@@ -10,7 +10,7 @@ from langgraph.errors import GraphBubbleUp
 
 from judgegraph.agents.under_review import Critic, Critique, Reviewed
 from judgegraph.errors import ReplyError, one_line
-from judgegraph.trace.record import span, written
+from judgegraph.trace.record import span, status_of, written
 from judgegraph.trace.watched import watched
 from judgegraph.types import Criterion, EvalState, Note, Rectification, Status, Suggestion, keyed
 
@@ -31,6 +31,7 @@ async def heard(name: str, critic: Critic, state: Reviewed, asked: Iterable[Crit
             said: Any = watched(critic).ainvoke(state) if hasattr(critic, "ainvoke") else critic(state)
             said = await said if inspect.isawaitable(said) else said
             about["writes"] = written(said, KEYS)
+            about["status"] = status_of(said, state, about)
     except Exception as error:
         if isinstance(error, GraphBubbleUp) or getattr(error, "ends_run", False):
             raise

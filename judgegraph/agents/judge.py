@@ -11,12 +11,13 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, Reader, Slot, rate
-from judgegraph.calls.form import answer_of, rating_schema
+from judgegraph.calls.form import answer_of, bare_schema, rating_schema
 from judgegraph.calls.ratings import STATED, text_reading
 from judgegraph.errors import ReplyError
 from judgegraph.prompts.sections import criterion_text
-from judgegraph.types import Criterion, Sample, Scale, Score, Scores, Side, keyed
+from judgegraph.types import Criterion, Sample, Scale, Score, Scores, Side, keyed, sample_of
 
+TEXT_TOKENS = 1000  # of a rating with its explanation
 PROMPTS = {"form": "judge_single", "text": "judge_single_text"}
 
 
@@ -71,7 +72,7 @@ class Judge:
             object.__setattr__(self, "prompt", PROMPTS[self.reply])
 
     async def __call__(self, state: Case) -> Judged:
-        sample, criterion = state["sample"], state["criterion"]
+        sample, criterion = sample_of(state), state["criterion"]
         output = sample.output if self.of == "output" else sample.rival
         if output is None:  # no rival, no score of it
             return {"scores": {}}
@@ -110,4 +111,4 @@ def rating_text(scale: Scale) -> Form[Any]:
             raise ValueError(f"no rating on the scale {scale} in the reply ({reading.rule})")
         return text
 
-    return Form("rating", None, read)
+    return Form("rating", None, read, tokens=TEXT_TOKENS, again=bare_schema(scale))

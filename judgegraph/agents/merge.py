@@ -22,10 +22,13 @@ from judgegraph.types import (
     Score,
     Scores,
     Verdict,
+    given_criteria,
     keyed,
+    sample_of,
 )
 
 OVERALL = "overall"
+LEFT_OUT = "judgements-left-out"
 VOTES: dict[Verdict | None, tuple[float, float]] = {"A": (1, 0), "B": (0, 1), "tie": (0.5, 0.5)}
 Points = Callable[[Comparison], tuple[float, float] | None]
 
@@ -52,7 +55,7 @@ class Merge:
     are compared, equal sums are a tie. A judgement without both scores is left out of both sums, never counted as 0,
     and noted. Of two orders each has a merged comparison of its own, so that their agreement can be seen; the one
     of "both" has the mean of their sums over the criteria read in both orders, since a judge that favours what stands
-    first would win by a criterion that counts once; without such a criterion it has what could be read, and a note.
+    first would win by a criterion that counts once; without such a criterion it has no verdict, and a note.
     Single: the mean, in the units of the scale. Apart: both responses have single scores, which are compared and added
     up like those of a pair; the comparison of each criterion, under the judge's name, is written too.
 
@@ -78,8 +81,8 @@ class Merge:
         return self.mode != "single"
 
     def __call__(self, state: Judgements) -> Merged:
-        scales = {criterion.name: criterion.scale for criterion in state.get("criteria", ())}
-        pair = self.mode == "pair" or (self.mode == "auto" and state["sample"].rival is not None)
+        scales = {criterion.name: criterion.scale for criterion in given_criteria(state)}
+        pair = self.mode == "pair" or (self.mode == "auto" and sample_of(state).rival is not None)
         if pair:
             found = [c for c in state.get("comparisons", {}).values() if c.agent == self.comparer]
             return self._pair(state, scales, found)
@@ -94,7 +97,9 @@ class Merge:
     def _single(self, state: Judgements, scales: Mapping[str, Scale]) -> Merged:
         found = [s for s in state.get("scores", {}).values() if s.agent == self.judge_name and s.of == "output"]
         found = [s for s in found if s.criterion in scales]
-        lost = [Note(agent=self.name, text=_left_out(s), status=s.status) for s in found if s.answer is None]
+        lost = [
+            Note(agent=self.name, text=_left_out(s), status=s.status, kind=LEFT_OUT) for s in found if s.answer is None
+        ]  # fmt: skip
         overall, mixed = self._mean((s.value, scales[s.criterion]) for s in found)
         return {"overall": overall, "verdict": None, "comparisons": {}, "notes": keyed(*lost, *mixed)}
 
@@ -103,12 +108,15 @@ class Merge:
         points = _votes if self.rule == "votes" else _sums(scales, found)
         totals = [self._total(order, found, points) for order in _orders(found)]
         if not totals:
-            why = "no criteria to compare by" if state["sample"].rival is not None else "the sample has no rival"
+            why = "no criteria to compare by" if sample_of(state).rival is not None else "the sample has no rival"
             totals = [self._comparison(status="skipped", reason=why)]
         if len(totals) > 1:
             totals.append(self._both(totals, found, points))
-        lost = [
-            Note(agent=self.name, text=f"order {c.order}: {_left_out(c)}", status=c.status)
+        lost = [] if sample_of(state).rival is not None else [
+            Note(agent=self.name, text="the sample has no rival to compare with", status="skipped", kind="no-rival")
+        ]  # fmt: skip
+        lost += [
+            Note(agent=self.name, text=f"order {c.order}: {_left_out(c)}", status=c.status, kind=LEFT_OUT)
             for c in found if points(c) is None
         ]  # fmt: skip
         counted = [c for c in found if points(c) is not None]
@@ -132,19 +140,20 @@ class Merge:
         return self._comparison(order=order, score_a=a, score_b=b, verdict=verdict, reason=reason, notes=left)
 
     def _both(self, totals: Sequence[Comparison], found: Sequence[Comparison], points: Points) -> Comparison:
-        """The mean of the orders' sums over what every order has; an order without sums is left out."""
-        good = [t for t in totals if t.score_a is not None and t.score_b is not None]
-        said = ", ".join(f"{t.order} says {t.verdict or t.status}" for t in totals)
-        agree = "agree" if len({t.verdict for t in totals}) == 1 else "disagree"
-        notes: tuple[str, ...] = (f"the orders {agree if len(good) == len(totals) else 'cannot be compared'}: {said}",)
-        if not good:
-            return self._comparison(order="both", status=totals[0].status, reason=said, notes=notes)
-        counted, single = _in_all(found, points, [t.order for t in good])
-        if not counted:
-            counted, single = [p for p in map(points, found) if p is not None], []
-            notes = (*notes, "no criterion could be read in both orders: each order counts its own")
-        notes = (*notes, *(f"{name}: read in one order only, left out of the mean" for name in single))
-        a, b = (math.fsum(side) / len(good) for side in zip(*counted, strict=True))
+        """The mean of the orders' sums over the criteria read in every order; without such a criterion no verdict."""
+        single, shared = _in_all(found, points, [t.order for t in totals])
+        left = tuple(f"{name}: read in one order only, left out of the mean" for name in single)
+        if not shared:
+            said = ", ".join(f"{t.order} says {t.verdict or t.status}" for t in totals)
+            failed = [one.status for one in (*totals, *found) if one.status != "ok"]
+            notes = (f"the orders cannot be compared: {said}", "no criterion could be read in both orders", *left)
+            return self._comparison(order="both", status=[*failed, "skipped"][0], reason=said, notes=notes)
+        of = [self._total(t.order, shared, points) for t in totals]
+        said = ", ".join(f"{t.order} says {t.verdict}" for t in of)
+        agree = "agree" if len({t.verdict for t in of}) == 1 else "disagree"
+        counted = [p for p in map(points, shared) if p is not None]
+        a, b = (math.fsum(side) / len(of) for side in zip(*counted, strict=True))
+        notes = (f"the orders {agree}: {said}", *left)
         return self._comparison(order="both", score_a=a, score_b=b, verdict=greater(a, b), reason=said, notes=notes)
 
     def _comparison(self, **fields: Any) -> Comparison:
@@ -154,7 +163,8 @@ class Merge:
         """Mean in the units of the scale, and a note where there is no one scale."""
         read = [(value, scale) for value, scale in answers if value is not None]
         if len({scale for _, scale in read}) > 1:
-            return None, (Note(agent=self.name, text="the criteria have different scales: no overall score"),)
+            why = "the criteria have different scales: no overall score"
+            return None, (Note(agent=self.name, text=why, status="skipped", kind="scales-differ"),)
         return (math.fsum(value for value, _ in read) / len(read) if read else None), ()
 
 
@@ -162,16 +172,14 @@ def _orders(found: Iterable[Comparison]) -> list[str]:
     return [order for order in ("AB", "BA") if order in {c.order for c in found}]
 
 
-def _in_all(
-    found: Iterable[Comparison], points: Points, orders: Sequence[str]
-) -> tuple[list[tuple[float, float]], list[str]]:
-    """The points of the criteria that have some in each of these orders, and the names of the others."""
-    held: dict[str, list[tuple[float, float]]] = {}
+def _in_all(found: Iterable[Comparison], points: Points, orders: Sequence[str]) -> tuple[list[str], list[Comparison]]:
+    """The names of the criteria that have points in some of these orders alone, and the comparisons of the others."""
+    held: dict[str, list[Comparison]] = {}
     for comparison in found:
-        if (both := points(comparison)) is not None and comparison.order in orders:
-            held.setdefault(comparison.criterion, []).append(both)
-    counted = [pair for pairs in held.values() if len(pairs) == len(orders) for pair in pairs]
-    return counted, [name for name, pairs in held.items() if len(pairs) < len(orders)]
+        if points(comparison) is not None and comparison.order in orders:
+            held.setdefault(comparison.criterion, []).append(comparison)
+    shared = [one for ones in held.values() if len(ones) == len(orders) for one in ones]
+    return [name for name, ones in held.items() if len(ones) < len(orders)], shared
 
 
 def _left_out(judgement: Score | Comparison) -> str:

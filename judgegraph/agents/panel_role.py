@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from judgegraph import prompts
 from judgegraph.agents.critique_form import PARTS, critique_form
 from judgegraph.agents.sage import WEIGHTED
-from judgegraph.agents.under_review import Critique, Reviewed, UnderReview, advice
+from judgegraph.agents.under_review import Critique, Reviewed, UnderReview, advice, dropped
 from judgegraph.calls import JudgeLike, Reader, rate
 from judgegraph.types import Criterion, keyed
 
@@ -35,10 +35,11 @@ class PanelRole:
 
     async def __call__(self, state: Reviewed) -> Critique:
         held = UnderReview.of(state, self.criteria, self.stage)
-        if not held.asked:
-            return {"rectifications": {}, "suggestions": []}
+        if (idle := held.idle(self.name)) is not None:
+            return idle
         role = f"{self.name}: {self.role}"
         messages = prompts.load(self.prompt).render(task=self.task, role=role, **held.fields)
         rating = await rate(self.judge, messages, critique_form(held.asked), held.slots(PARTS[0]), self.reader)
         said = held.verdicts(self.name, rating, PARTS[0])
-        return {"rectifications": keyed(*said), "suggestions": advice(rating.value, PARTS[1:], self.name)}
+        found, notes = advice(rating.value, PARTS[1:], self.name), dropped(rating.value, self.name)
+        return {"rectifications": keyed(*said), "suggestions": found, "notes": keyed(*notes)}

@@ -12,12 +12,13 @@ from typing_extensions import TypedDict
 
 from judgegraph.errors import CriteriaError, DataError, one_line
 from judgegraph.prompts.criteria_file import same_key
-from judgegraph.types import Criterion, Note, Notes, Sample, Suggestion, keyed
+from judgegraph.types import Criterion, Note, Notes, Sample, Suggestion, given_criteria, keyed, sample_of
 
 HOW = (
     'one answer per suggestion, in their order: "accept", "reject", or {"definition", "scale"} to edit it, of a new '
     'criterion also {"name"}'
 )
+IDLE = "suggestions-idle"
 TAKEN = ("accepted", "edited")  # the first word of a decision that changed the criteria
 
 
@@ -56,16 +57,17 @@ class Person:
     name: str = "person"
 
     def __call__(self, state: Suggested) -> Decided:
-        criteria, before = list(state.get("criteria") or self.criteria), state.get("notes") or {}
+        criteria, before = list(given_criteria(state) or self.criteria), state.get("notes") or {}
         new = [s for s in state.get("suggestions") or () if not self._said(s, before)]
         idle = {i: why for i, s in enumerate(new) if (why := _idle(s, criteria, new))}
         open_ = [s for i, s in enumerate(new) if i not in idle]
         told = [
-            Note(agent=self.name, text=f"not asked about {_what(new[i])}: {idle[i]}", status="skipped") for i in idle
+            Note(agent=self.name, text=f"not asked about {_what(new[i])}: {idle[i]}", status="skipped", kind=IDLE)
+            for i in idle
         ]
         if not open_:
             return {"criteria": criteria, "notes": keyed(*told)}
-        changed, said = self._asked(state["sample"].id, criteria, open_)
+        changed, said = self._asked(sample_of(state).id, criteria, open_)
         return {"criteria": changed, "notes": keyed(*told, *(Note(agent=self.name, text=text) for text in said))}
 
     def _asked(

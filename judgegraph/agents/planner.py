@@ -13,7 +13,7 @@ from judgegraph.agents.plan_form import assistants_text, plain, plan_form
 from judgegraph.calls import JudgeLike, ask
 from judgegraph.errors import ReplyError
 from judgegraph.prompts.sections import criteria_text, slugs
-from judgegraph.types import Criterion, Note, Notes, Plan, keyed
+from judgegraph.types import Criterion, Note, Notes, Plan, given_criteria, keyed
 
 
 class Task(TypedDict):  # what a planner reads: no sample
@@ -46,17 +46,18 @@ class Planner:
     name: str = "planner"
 
     async def __call__(self, state: Task) -> Planned:
-        asked = slugs(state.get("criteria") or self.criteria)
+        asked = slugs(given_criteria(state) or self.criteria)
         messages = prompts.load(self.prompt).render(
-            task=self.task, criteria=criteria_text(asked.values()), assistants=assistants_text(self.assistants)
+            task=self.task, criteria=criteria_text(asked), assistants=assistants_text(self.assistants)
         )
         try:
             plan, mended = await ask(self.judge, messages, plan_form(asked, list(self.assistants)))
         except ReplyError as error:
             plan, mended = Plan(text="", status=error.status), ()
-            note = Note(agent=self.name, text=f"no plan, all assistants are asked: {error}", status=plan.status)
+            text = f"no plan, all assistants are asked: {error}"
+            note = Note(agent=self.name, text=text, status=plan.status, kind="plan-failed")
             return {"plan": plan, "notes": keyed(note)}
         if not mended:
             return {"plan": plan, "notes": {}}
         text = f"the plan was mended: {plain(mended)}"
-        return {"plan": plan, "notes": keyed(Note(agent=self.name, text=text))}
+        return {"plan": plan, "notes": keyed(Note(agent=self.name, text=text, kind="plan-mended"))}

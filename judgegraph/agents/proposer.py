@@ -15,7 +15,7 @@ from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.form import STRING, record
 from judgegraph.errors import ReplyError
 from judgegraph.prompts.sections import criterion_text
-from judgegraph.types import Criterion, Note, Notes, Scale, keyed
+from judgegraph.types import Criterion, Note, Notes, Scale, given_criteria, keyed
 
 __all__ = ["Proposed", "Proposer", "Targets", "aspects_form", "read_aspects"]
 
@@ -60,7 +60,7 @@ class Proposer:
     chains: str = ""
 
     async def __call__(self, state: Targets) -> Proposed:
-        targets = [t for t in state.get("criteria") or self.criteria if not (self.numbers_only and t.scale.labels)]
+        targets = [t for t in given_criteria(state) or self.criteria if not (self.numbers_only and t.scale.labels)]
         chains = await asyncio.gather(*map(self._chain, targets))
         keys = [chain_key(target.name, self.chains) for target in targets]
         notes = [note for _, said in chains for note in said]
@@ -78,8 +78,8 @@ class Proposer:
         except ReplyError as error:
             status: Any = error.status
             text = f"{target.name}: no aspects: {error}"
-            return [], [Note(agent=self.name, text=text, status=status)]
-        return aspects, [Note(agent=self.name, text=f"{target.name}: {text}") for text in said]
+            return [], [Note(agent=self.name, text=text, status=status, kind="aspects-failed")]
+        return aspects, [Note(agent=self.name, text=f"{target.name}: {text}", kind="aspects-fewer") for text in said]
 
 
 def aspects_form(target: str, m: int, scale: Scale = FIVE, reply: Literal["form", "text"] = "form") -> Form[Chain]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from judgegraph.agents.aspect_list import aspect_stage, chains_of
 from judgegraph.agents.rater import AspectScores, Chained
-from judgegraph.types import Criterion, Scale, Score, keyed
+from judgegraph.types import Criterion, Scale, Score, keyed, sample_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class RandomRater:
     chains: str = ""
 
     def __call__(self, state: Chained) -> AspectScores:
-        sample = state["sample"].id
+        sample = sample_of(state).id
         chains = chains_of(state["aspects"], self.chains).items()
         return {"scores": keyed(*(self._drawn(sample, target, one) for target, chain in chains for one in chain))}
 

@@ -15,7 +15,7 @@ from judgegraph.calls import Form, JudgeLike, Rated, Reader, Slot, rate
 from judgegraph.calls.form import Incomplete, answer_key, answer_schema, ratings_form, read_entries, record
 from judgegraph.calls.ratings import STATED
 from judgegraph.prompts.sections import criteria_text, slugs
-from judgegraph.types import Criterion, Sample, Score, Scores, keyed
+from judgegraph.types import Criterion, Sample, Score, Scores, keyed, sample_of
 
 
 class Chained(TypedDict):  # what a rater reads
@@ -51,7 +51,7 @@ class Rater:
 
     async def __call__(self, state: Chained) -> AspectScores:
         chains = {target: chain for target, chain in chains_of(state["aspects"], self.chains).items() if chain}
-        rated = await asyncio.gather(*(self._rated(state["sample"], chain) for chain in chains.values()))
+        rated = await asyncio.gather(*(self._rated(sample_of(state), chain) for chain in chains.values()))
         scores = [
             self._score(target, aspect, answer)
             for target, answers in zip(chains, rated, strict=True)
@@ -73,7 +73,7 @@ class Rater:
     ) -> tuple[bool, dict[str, Rated]]:
         """Whether any reply could be read at all, and the answers."""
         messages = prompts.load(self.prompt).render(
-            task=self.task, aspects=criteria_text(asked.values()),
+            task=self.task, aspects=criteria_text(asked),
             query=sample.query, source=sample.source, output=sample.output,
         )  # fmt: skip
         form = aspect_scores_form(asked, reasons=self.reasons, lenient=not again)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from judgegraph.agents.votes import Outcome, Vote, agrees, is_other, outcome
+from judgegraph.agents.votes import Outcome, Vote, agrees, at_that_point, is_other, outcome, same_point
 from judgegraph.errors import ScaleError, one_line
 from judgegraph.types import Criterion, Rectification, Score, Status, Suggestion
 
@@ -72,6 +72,8 @@ def _vote(name: str, said: Rectification | None, criterion: Criterion, old: floa
     verdict = verdict or ("raise" if _way(given, old) == "up" else "lower")
     if not agrees(verdict, given, old):
         return Vote("keep", old, reason, f"{name} said {verdict!r} but gave {_shown(given)}; counted as 'keep'")
+    if same_point(given, old, criterion.scale):
+        return Vote("keep", old, reason, f"{name} {at_that_point(verdict, given, old)}")
     return Vote(verdict, given, reason)
 
 

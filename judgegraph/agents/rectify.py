@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from typing_extensions import TypedDict
 
+from judgegraph.agents.votes import at_that_point, same_point
 from judgegraph.types import Rectification, Score, Scores, key_of, keyed
 
 
@@ -23,7 +24,8 @@ class Final(TypedDict):  # what it writes
 class Rectify:
     """Writes a final score beside every draft.
 
-    What the critic keeps has the draft's value. What it changes has its value, on the same scale. A draft
+    What the critic keeps has the draft's value. What it changes has its value, on the same scale; a change that names
+    the point which a fractional draft is at (4 for 3.62) is a keep, with a note (`votes.same_point`). A draft
     without a value stays without one; where the critic failed, the final score has the critic's status: an
     unreviewed draft is not a reviewed score. A final score names its draft by the draft's key.
 
@@ -65,6 +67,10 @@ def _final(draft: Score, verdict: Rectification | None, agent: str) -> Score:
     if verdict.action == "keep":
         return final.model_copy(update={"reason": verdict.reason or draft.reason})
     scale = draft.scale
+    if verdict.value is not None and same_point(verdict.value, draft.value, scale):
+        way = {"up": "raise", "down": "lower"}.get(verdict.direction, "change")
+        note = at_that_point(way, verdict.value, draft.value or 0.0)
+        return final.model_copy(update={"reason": verdict.reason or draft.reason, "notes": (*final.notes, note)})
     return Score(
         criterion=draft.criterion, agent=agent, scale=scale, reason=verdict.reason, reader=verdict.reader,
         value=scale.check(verdict.value) if scale and verdict.value is not None else verdict.value,

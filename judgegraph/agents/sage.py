@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from judgegraph import prompts
 from judgegraph.agents.critique_form import PARTS, critique_form
-from judgegraph.agents.under_review import Critic, Critique, Reviewed, UnderReview, advice
+from judgegraph.agents.under_review import Critic, Critique, Reviewed, UnderReview, advice, dropped
 from judgegraph.calls import JudgeLike, Reader, ask, rate
 from judgegraph.calls.ratings import Rating
 from judgegraph.errors import ReplyError, one_line
@@ -67,11 +67,12 @@ class Sage:
 
     async def __call__(self, state: Reviewed) -> Critique:
         held = UnderReview.of(state, self.criteria, self.stage)
-        if not held.asked:
-            return {"rectifications": {}, "suggestions": [], "notes": {}}
+        if (idle := held.idle(self.name)) is not None:
+            return idle
         rating, notes = await (self._at_once(held) if self.calls == "one" else self._apart(held))
         verdicts = held.verdicts(self.name, rating, PARTS[0])
         found = advice(rating.value, PARTS[1:], self.name)
+        notes = (*notes, *dropped(rating.value, self.name))
         return {"rectifications": keyed(*verdicts), "suggestions": found, "notes": keyed(*notes)}
 
     def _render(self, prompt: str, held: UnderReview) -> Rendered:
@@ -89,7 +90,7 @@ class Sage:
         )
         said = {**(scores.value or {})}
         for found, _ in lists:
-            said |= found
+            said |= {**found, "dropped": [*said.get("dropped", ()), *found.get("dropped", ())]}
         return replace(scores, value=said), tuple(note for _, note in lists if note)
 
     async def _scores(self, messages: Rendered, held: UnderReview, parts: tuple[str, ...]) -> Rating[dict[str, Any]]:
@@ -104,4 +105,5 @@ class Sage:
             return await ask(self.judge, messages, critique_form(asked, (part,)), temperature=0.0), None
         except ReplyError as error:
             what = f"no advice on {part.replace('_', ' ')}: {one_line(error)}"
-            return {}, Note.model_validate({"agent": self.name, "text": what, "status": error.status})
+            about = {"agent": self.name, "status": error.status, "kind": "advice-missing"}
+            return {}, Note.model_validate({**about, "text": what})

@@ -6,10 +6,12 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from judgegraph.calls import Form, JudgeLike, Rated, Reader, Slot, rate
-from judgegraph.calls.form import STRING, Incomplete, answer_key, answer_of, answer_schema, record
+from judgegraph.calls.form import STRING, Incomplete, answer_key, answer_of, answer_schema, bare_schema, record
 from judgegraph.calls.ratings import text_reading
 from judgegraph.prompts import Prompt, Rendered
 from judgegraph.types import Criterion, Scale
+
+BARE, EXPLAINED = 160, 600  # tokens of a score in free text: alone, with some words around it, and with a reason
 
 ReplyKind: TypeAlias = Literal["form", "text"]
 Explain: TypeAlias = Literal["never", "after", "before"]
@@ -27,7 +29,11 @@ async def ask_score(
             thought. Of a text reply the prompt decides.
     """
     text = reply == "text"
-    form = text_form(criterion.scale) if text else score_form(criterion, explain)
+    form = (
+        text_form(criterion.scale, BARE if explain == "never" else EXPLAINED)
+        if text
+        else score_form(criterion, explain)
+    )
     slot = Slot(criterion.scale, None if text else (), reader.first_digit)
     rating = await rate(judge, messages, form, {"score": slot}, reader, **settings)
     return rating.answers["score"]
@@ -57,7 +63,7 @@ def score_form(criterion: Criterion, explain: Explain) -> Form[Any]:
 
 
 @lru_cache(maxsize=256)
-def text_form(scale: Scale) -> Form[str]:
+def text_form(scale: Scale, tokens: int = EXPLAINED) -> Form[str]:
     """One score in free text; a reply without one is asked for again, unless it refuses or abstains."""
 
     def read(text: Any) -> str:
@@ -66,4 +72,4 @@ def text_form(scale: Scale) -> Form[str]:
             raise Incomplete(f"expected one value of the scale {scale}: {reading.rule}", text, 0)
         return str(text)
 
-    return Form("rating", None, read)
+    return Form("rating", None, read, tokens=tokens, again=bare_schema(scale))

@@ -15,7 +15,7 @@ from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.sections import criterion_text
-from judgegraph.types import Criterion, Sample, Score, keyed
+from judgegraph.types import Criterion, Sample, Score, given_criteria, keyed, sample_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +45,10 @@ class Scorer:
     stage: str = "final"
 
     async def __call__(self, state: Case) -> Scored:
-        asked = state.get("criteria") or self.criteria
+        asked = given_criteria(state) or self.criteria
         if len(asked) == 1:  # no task of its own
-            return {"scores": keyed(await self._score(state["sample"], asked[0]))}
-        scores = await asyncio.gather(*(self._score(state["sample"], criterion) for criterion in asked))
+            return {"scores": keyed(await self._score(sample_of(state), asked[0]))}
+        scores = await asyncio.gather(*(self._score(sample_of(state), criterion) for criterion in asked))
         return {"scores": keyed(*scores)}
 
     async def _score(self, sample: Sample, criterion: Criterion) -> Score:

@@ -36,8 +36,8 @@ class SelfReflection:
 
     async def __call__(self, state: Reviewed) -> Critique:
         held = UnderReview.of(state, self.criteria, self.stage)
-        if not held.asked:
-            return {"rectifications": {}, "suggestions": []}
+        if (idle := held.idle(self.name)) is not None:
+            return idle
         form = critique_form(held.asked, PARTS[:1], "reflection")
         messages = prompts.load(self.prompt).render(task=self.task, **held.fields)
         rating = await rate(self.judge, messages, form, held.slots(PARTS[0]), self.reader)

@@ -13,6 +13,7 @@ from judgegraph.calls.samples import mean_of
 from judgegraph.types import Criterion, Scale, Score
 
 Answer = float | str
+DIGITS = 9  # of a distance; what comes behind is the floats'
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ def vote_of(entry: Any, criterion: Criterion, draft: Score) -> Vote | None:
         return Vote("keep", old, reason)
     if given is None or not agrees(verdict, given, old):
         return Vote("keep", old, reason, _against(verdict, given, old))
+    if same_point(given, old, criterion.scale):
+        return Vote("keep", old, reason, at_that_point(verdict, given, old))
     return Vote(verdict, given, reason)
 
 
@@ -81,6 +84,27 @@ def is_other(given: Answer | None, old: Answer, scale: Scale) -> bool:
     if given is None or isinstance(given, str) or isinstance(old, str):
         return given is not None and given != old
     return abs(given - old) >= 1 if scale.whole else f"{given:.4g}" != f"{old:.4g}"
+
+
+def same_point(given: Answer | None, old: Answer | None, scale: Scale | None) -> bool:
+    """Whether a critic that names a point of a whole scale names the one that a fractional score is at already.
+
+    The one rule on when a weighted draft counts as changed. Such a draft (3.62) lies between the points, and a critic
+    that is shown it can name points alone: 4 is where the draft stands, whatever the verdict is called, 3 is not. A
+    score halfway is at both. What is a fraction itself was measured (weighted by probabilities as SAGEval, section 4.4,
+    does for both agents; a mean of replies) and is compared as it is: only whether it was a change is asked of the
+    point that the critic named, by how much is the fraction's to say.
+    """
+    if isinstance(given, str) or isinstance(old, str) or given is None or old is None:
+        return False
+    if scale is None or scale.labels or not scale.whole or given % 1 or not old % 1:
+        return False
+    return round(abs(given - old), DIGITS) <= 0.5
+
+
+def at_that_point(verdict: str, given: Answer, old: Answer) -> str:
+    """A note for a verdict that names the point that the score is at."""
+    return f"said {verdict!r} to {given:g} for a score of {old:.4g}, which is at that point; the score stands"
 
 
 def agrees(verdict: str, given: Answer, old: Answer) -> bool:
@@ -109,6 +133,8 @@ def outcome(
     """
     old = votes[0].answer if draft.answer is None else draft.answer
     answer, notes = _label(votes, old, voters) if isinstance(old, str) else _value(votes, old, middle, voters)
+    if same_point(answer, old, draft.scale):  # of a mean by chance
+        answer, notes = old, (*notes, f"the mean of all is {answer:g}, where the score is already; it stands")
     notes = (*dict.fromkeys(vote.note for vote in votes if vote.note), *notes)
     sides = [vote for vote in votes if _with(vote, answer, old)]
     reason = (sides or votes)[0].reason

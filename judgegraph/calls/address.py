@@ -63,6 +63,11 @@ def _asked(model: Any) -> str | None:
     return server_of(model.openai_api_base or str(client.base_url))
 
 
+def asks_openai(judge: Judge) -> bool:
+    """Whether the server that is asked is OpenAI's own, or nobody knows which one it is."""
+    return not _asked(judge.model)
+
+
 @cache
 def _speaks(kind: type) -> bool:
     return any(parent.__name__ in ("BaseChatOpenAI", "FastOpenAI") for parent in kind.__mro__)

@@ -33,6 +33,8 @@ class Allowance:
     room for a call then hangs on nothing but what it asked before. For the same reason calls are made one after the
     other where tokens or USD are capped: what a call takes is known by its reply.
 
+    A request that came to nothing counts too, in the part that it was sent for.
+
     Attributes:
         purse: its budget, with what was asked. parent: of the part that this one belongs to; both count each call.
     """
@@ -43,7 +45,9 @@ class Allowance:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     async def spend(self, judge: Judge, call: Call, question: Hashable, answer: Callable[[], Awaitable[Told]]) -> Told:
-        """What `answer` gives, counted here and by the parts around this one; a call that fails counts for none.
+        """What `answer` gives, counted here and by the parts around this one.
+
+        A call that fails counts as the requests that were sent for it, none where this part did not pay for it.
 
         Args:
             question: equal ones are one call.
@@ -55,15 +59,17 @@ class Allowance:
         capped = budget is not None and (budget.tokens is not None or budget.usd is not None)
         async with self._turn if capped else nullcontext():
             asked = await self._room(judge, call, question)
+            sending = shares.set((*shares.get(), (self.purse, asked.share)))
             try:
                 told = await (self.parent.spend(judge, call, question, answer) if self.parent else answer())
                 self._settle(asked.share, *told)
                 return told
             finally:
+                shares.reset(sending)
                 asked.wanted -= 1
-                if asked.share.open and not asked.wanted:
+                if not asked.share.settled and not asked.wanted:
                     del self._asked[question]
-                    asked.share.release()
+                    asked.share.end()
 
     async def _room(self, judge: Judge, call: Call, question: Hashable) -> _Asked:
         """As `Purse.room`, but an equal question that is under way, or was answered, needs none."""
@@ -79,9 +85,10 @@ class Allowance:
         return asked
 
     def _settle(self, share: Reservation, choices: list[Choice], prompt: int, completion: int) -> None:
-        if share.open:
+        if not share.settled:
             share.choices = len(choices) or 1  # some servers give fewer than they were asked for
             share.settle(prompt, completion)
 
 
 allowance: ContextVar[Allowance | None] = ContextVar("judgegraph_allowance", default=None)
+shares: ContextVar[tuple[tuple[Purse, Reservation], ...]] = ContextVar("judgegraph_shares", default=())

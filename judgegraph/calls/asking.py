@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,14 +11,17 @@ from judgegraph.calls.address import address_of
 from judgegraph.calls.call import send
 from judgegraph.calls.context import context
 from judgegraph.calls.exchange import Call, Choice
-from judgegraph.calls.features import in_words, learn_logprobs
+from judgegraph.calls.features import cap_of, in_words, learn_length, learn_logprobs
 from judgegraph.calls.form import Form, Incomplete
-from judgegraph.calls.reply import Reply, read
+from judgegraph.calls.reply import Reply, read_of
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.models.resolve import Judge
 from judgegraph.prompts.template import section
 
+EXCERPT = 1000  # characters of a bad reply that are sent back
+SHORTER = "Be much shorter this time: one short sentence where a reason is asked for.\n"
 NEVER_CAME = ("provider_error", "timeout", "over_budget")
+_SECTION = re.compile(r"<([a-z_]+)-([0-9a-f]{8})>\n(.*?)\n</\1-\2>", re.S)
 _Got = tuple[list[Choice], ReplyError | None]  # choices, and why there are no more
 
 
@@ -48,32 +52,38 @@ async def _one(
     """The reply or the richest part of one, and what kept it from being whole."""
     best: Incomplete | None = None
     last: ReplyError | None = None
-    asked = call
+    asked, cut = call, False
     for ask in range(1, judge.endpoint.asks + 1):
         try:
             choice = (await send(judge, asked, anew=anew))[0]
             learn_logprobs(judge, asked, choice)
-            return read(choice, form, tools=bool(call.tools)), None
+            learn_length(judge, choice)
+            return read_of(choice, form, tools=bool(call.tools), judged=lambda: _judged(call)), None
         except Incomplete as error:
             best = error if best is None or error.got > best.got else best
             problem = str(error)
         except ReplyError as error:
-            last = error
-            if error.status != "unreadable":
+            last = _with_cap(judge, asked, error)
+            if error.status == "truncated" and not cut and _mends(judge, form):
+                cut = True
+            elif error.status != "unreadable":
                 break
             problem = str(error)
-        said = _complaint(call, choice, problem)
-        asked = replace(call, messages=(*call.messages, *said), repeat=ask)  # anew, also where the same was said again
+        asked = _again(judge, call, form, choice, problem, ask, anew=anew)
     return (best.value, last or best) if best is not None else (None, last)
 
 
 @dataclass(frozen=True)
 class _Round:
-    """What came of asking once for several replies: read in full, in part, and what was wrong with the last bad one."""
+    """What came of asking once for several replies: read in full, in part, and what was wrong with the last bad one.
+
+    `bad` could not be read, `cut` was cut off.
+    """
 
     whole: list[Reply[Any]]
     parts: list[Reply[Any]]
     bad: tuple[Choice, str] | None
+    cut: tuple[Choice, str] | None
     last: ReplyError | None
 
 
@@ -99,15 +109,17 @@ async def _many(
     whole: list[Reply[Any]] = []
     parts: list[Reply[Any]] = []
     last: ReplyError | None = None
-    asked, rounds = call, 0
+    asked, rounds, cut = call, 0, False
     while rounds < judge.endpoint.asks:
         got = await _round(judge, asked, form, anew)
         whole, parts, last = whole + got.whole, parts + got.parts, got.last or last
-        if 2 * len(whole) >= call.n or got.bad is None:
+        bad = got.bad or (got.cut if not cut and _mends(judge, form) else None)
+        if 2 * len(whole) >= call.n or bad is None:
             break
-        said = _complaint(call, *got.bad)
+        cut = cut or got.cut is not None
         rounds += 1
-        asked = replace(call, n=call.n - len(whole), messages=(*call.messages, *said), repeat=rounds * call.n)
+        wanted = replace(call, n=call.n - len(whole))
+        asked = _again(judge, wanted, form, *bad, rounds * call.n, anew=anew)
     return whole, parts, last
 
 
@@ -115,18 +127,20 @@ async def _round(judge: Judge, call: Call, form: Form[Any], anew: bool) -> _Roun
     choices, last = await _choices(judge, call, anew)
     whole: list[Reply[Any]] = []
     parts: list[Reply[Any]] = []
-    bad = None
+    bad, cut = None, None
     for choice in choices:
         learn_logprobs(judge, call, choice)
+        learn_length(judge, choice)
         try:
-            whole.append(read(choice, form))
+            whole.append(read_of(choice, form, judged=lambda: _judged(call)))
         except Incomplete as error:
             parts.append(error.value)
             bad = choice, str(error)
         except ReplyError as error:
-            last = error
+            last = _with_cap(judge, call, error)
             bad = (choice, str(error)) if error.status == "unreadable" else bad
-    return _Round(whole, parts, bad, last)
+            cut = (choice, str(error)) if error.status == "truncated" else cut
+    return _Round(whole, parts, bad, cut, last)
 
 
 async def _choices(judge: Judge, call: Call, anew: bool) -> _Got:
@@ -138,14 +152,15 @@ async def _choices(judge: Judge, call: Call, anew: bool) -> _Got:
     if call.n > 1 and judge.support.n is False and not held(judge, call):
         wanted = (call, *_singles(call, 1))
         rest = await asyncio.gather(*(_request(judge, asked, anew) for asked in wanted))
-        return _gathered([], rest)
+        return _gathered([], [(more[:1], why) for more, why in rest])
     choices, last = await _request(judge, call, anew)
     if last is not None:
         return choices, last
     if call.n > 1 and judge.support.n is not False:
         judge.support.n = len(choices) > 1
-    rest = await asyncio.gather(*(_request(judge, asked, anew) for asked in _singles(call, len(choices))))
-    return _gathered(choices[: call.n], rest)
+    left = _left(judge, call, len(choices))
+    rest = await asyncio.gather(*(_request(judge, asked, anew) for asked in left))
+    return _gathered(choices[: call.n], [(more[: one.n], why) for one, (more, why) in zip(left, rest, strict=True)])
 
 
 def _singles(call: Call, start: int) -> list[Call]:
@@ -153,11 +168,23 @@ def _singles(call: Call, start: int) -> list[Call]:
     return [replace(call, n=1, repeat=call.repeat + index) for index in range(start, call.n)]
 
 
+def _left(judge: Judge, call: Call, got: int) -> list[Call]:
+    """For the choices that a first request left out: as many at once as it gave, which share a prompt.
+
+    Until lately each was a request of its own: so they are where a ledger holds them.
+    """
+    singles = _singles(call, got)
+    if got < 2 or not singles or held(judge, singles[0]):
+        return singles
+    starts = range(got, call.n, got)
+    return [replace(call, n=min(got, call.n - start), repeat=call.repeat + start) for start in starts]
+
+
 def _gathered(choices: list[Choice], rest: list[_Got]) -> _Got:
-    """With one choice of each request in `rest`."""
+    """With those of each request in `rest`."""
     last: ReplyError | None = None
     for more, error in rest:
-        choices, last = choices + more[:1], error or last
+        choices, last = choices + more, error or last
     return choices, last
 
 
@@ -174,7 +201,57 @@ async def _request(judge: Judge, call: Call, anew: bool) -> _Got:
         return [], error
 
 
-def _complaint(call: Call, choice: Choice, problem: str) -> tuple[Any, ...]:
+def _judged(call: Call) -> str:
+    """What stands in the sections of a call's prompt."""
+    texts = [message.content for message in call.messages if isinstance(message.content, str)]
+    return "\n".join(found[3] for text in texts for found in _SECTION.finditer(text) if found[1] != "problem")
+
+
+def _with_cap(judge: Judge, call: Call, error: ReplyError) -> ReplyError:
+    """The reason of a reply that was cut off names the limit that was sent, and how to give more room."""
+    if error.status != "truncated":
+        return error
+    cap = cap_of(judge, call)
+    where = f"at the limit of {cap:,} tokens" if cap else "by the server, at a limit of its own"
+    more = "" if not cap else "; max_tokens (--max-tokens N) gives it more room, 0 sends no limit"
+    return ReplyError(f"the reply was cut off {where}{more}", "truncated", error.text)
+
+
+def _mends(judge: Judge, form: Form[Any]) -> bool:
+    """Whether asking again may help where a reply was cut off: it can be shorter, or has more room beside thoughts."""
+    return form.shorter or judge.support.thinks is True
+
+
+def _again(
+    judge: Judge, call: Call, form: Form[Any], choice: Choice, problem: str, repeat: int, *, anew: bool
+) -> Call:  # fmt: skip
+    """The call that asks once more, with what was wrong; it is answered anew, also where the same was said again.
+
+    Until lately a reply was sent back whole. Where a ledger holds what came of that, it is taken and not paid for
+    again.
+    """
+    cut = choice.finish in ("length", "max_tokens")
+    whole = _complaint(call, choice.text, problem)
+    before = replace(call, messages=(*call.messages, *whole), repeat=repeat)
+    if not cut and not anew and held(judge, before):
+        return before
+    schema = call.schema if call.schema is not None else form.again
+    asked = replace(
+        call, schema=schema, repeat=repeat, room=call.room.shorter() if cut else replace(call.room, steps=True)
+    )
+    wanted = SHORTER if cut and form.shorter else ""
+    return replace(asked, messages=(*call.messages, *_complaint(asked, excerpt(choice.text), problem, wanted)))
+
+
+def excerpt(text: str, most: int = EXCERPT) -> str:
+    """A text's head and tail, with how much was left out between them; a reply may be as long as a context."""
+    if len(text) <= most:
+        return text
+    head, tail = text[: most * 2 // 3], text[-(most // 3) :]
+    return f"{head}\n[... {len(text) - len(head) - len(tail):,} characters left out ...]\n{tail}"
+
+
+def _complaint(call: Call, said: str, problem: str, wanted: str = "") -> tuple[Any, ...]:
     """What was said and what is wrong with it, with the schema in words, whether or not the judge needs them.
 
     A rerun must ask for the same, whatever it knows of the judge by then.
@@ -182,6 +259,6 @@ def _complaint(call: Call, choice: Choice, problem: str) -> tuple[Any, ...]:
     from langchain_core.messages import AIMessage, HumanMessage
 
     why = section("problem", one_line(problem, 500))  # it may quote the reply, and that the judged text
-    said = f"Your reply could not be used:\n{why}\nReply again, in the form asked for and nothing else."
-    words = f"{said}\n{in_words(call)}" if call.schema is not None else said
-    return AIMessage(choice.text or "(nothing)"), HumanMessage(words)
+    told = f"Your reply could not be used:\n{why}\n{wanted}Reply again, in the form asked for and nothing else."
+    words = f"{told}\n{in_words(call)}" if call.schema is not None else told
+    return AIMessage(said or "(nothing)"), HumanMessage(words)

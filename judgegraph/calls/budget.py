@@ -23,9 +23,11 @@ class Budget:
     """Caps on what a run spends; None is no cap.
 
     Attributes:
-        calls: model calls; one with all its retries is one call. What a ledger answers is none, but to an assistant's
-            budget, which counts what is asked (`jg.as_assistant`).
-        tokens: of prompts and replies together.
+        calls: requests to models, whatever comes back: a retry is one more. One that no server received, as its
+            connection was refused, is none. What a ledger answers is none, but to an assistant's budget, which counts
+            what is asked (`jg.as_assistant`).
+        tokens: of prompts and replies together. A request that was sent is booked at its estimate until its usage is
+            known, and stays so where it never is: a timeout, a broken connection, an error of the server.
         usd: by the price table; a judge whose price is not known may not be asked then.
 
     Raises:
@@ -69,7 +71,7 @@ class Purse:
     At a reservation, spent and reserved never pass a cap. So what is spent passes it at most by as much as calls then
     under way take more than was estimated. A call that would fit but for what those have set aside waits for them
     (`room`): they mostly take less than that. One that does not fit beside what is spent is refused at once. A later
-    run takes it up.
+    run takes it up. Each request of a call needs its own room (`again`).
     """
 
     budget: Budget | None = None
@@ -78,9 +80,9 @@ class Purse:
     _held: Held = field(default_factory=Held, repr=False)
     _seen: dict[tuple[str, str], Seen] = field(default_factory=dict, repr=False)
 
-    def resume(self, calls: int, prompt: int, completion: int, usd: float, estimated: int, unpriced: int) -> None:
+    def resume(self, *spent: Any) -> None:
         """Begin with what the run paid for earlier: `purse.resume(*ledger.spent())`. Called once, before any call."""
-        self.spent = Spent(calls, prompt, completion, usd, estimated, unpriced)
+        self.spent = Spent(*spent)
 
     async def room(self, judge: Judge, call: Call) -> Reservation:
         """As `reserve`, but a call for which there may be room later waits until there is, or is none."""
@@ -115,20 +117,25 @@ class Purse:
         self._held.take(share)
         return share
 
-    def allow_again(self, share: Reservation, judge: Judge) -> None:
-        """Whether a call some of whose replies were lost may be tried once more.
+    async def again(self, share: Reservation, judge: Judge) -> None:
+        """Room for one more request of a call whose last one came to nothing; waits as `room` does.
 
         Raises:
-            OverBudget: what they took leaves no room for it.
+            OverBudget: there is none.
         """
-        if self.budget is not None and (share.lost_prompt or share.lost_completion):
-            self._held.take_out(share)
+        while not share.open:
             try:
-                self._fit(self.budget, share, judge)
+                self.retake(share, judge)
             except OverBudget as error:
-                raise OverBudget(str(error)) from None
-            finally:
-                self._held.take(share)
+                if not error.later:
+                    raise
+                await self.next_release()
+
+    def retake(self, share: Reservation, judge: Judge) -> None:
+        """As `again`, without waiting."""
+        if self.budget is not None and not share.open and not share.ended:
+            self._fit(self.budget, share, judge)
+        share.retake()
 
     def _fit(self, budget: Budget, share: Reservation, judge: Judge) -> None:
         if budget.usd is not None and share.price is None:
@@ -138,7 +145,8 @@ class Purse:
                 "{prompt: ..., completion: ...}, in USD per million tokens"
             )
         for name, wanted in (("calls", 1), ("tokens", share.prompt + share.completion), ("usd", share.usd)):
-            cap, spent, held = getattr(budget, name), getattr(self.spent, name), getattr(self._held, name)
+            cap, held = getattr(budget, name), getattr(self._held, name)
+            spent = self.spent.requests if name == "calls" else getattr(self.spent, name)
             slack = 1 - HAIR if name == "usd" else 1
             if cap is not None and (spent + held + wanted) * slack > cap:
                 later = self._held.calls > 0 and (spent + wanted) * slack <= cap

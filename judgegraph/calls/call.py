@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from judgegraph.calls.address import address_of
-from judgegraph.calls.allowance import Allowance, Told, allowance
+from judgegraph.calls.allowance import Allowance, Told, allowance, shares
 from judgegraph.calls.budget import OverBudget, Purse
 from judgegraph.calls.context import CallContext, Waiters, context, unit
 from judgegraph.calls.estimate import completion_tokens, prompt_tokens
@@ -14,13 +15,14 @@ from judgegraph.calls.exchange import Call, Choice, packed, unpacked
 from judgegraph.calls.features import as_sent
 from judgegraph.calls.generate import Usage
 from judgegraph.calls.ledger import Paid
+from judgegraph.calls.limits import MOST_PROMPT
 from judgegraph.calls.notes import note, payer
 from judgegraph.calls.reservation import Reservation
 from judgegraph.calls.sending import UnderWay, sent_out
 from judgegraph.calls.turn import standing
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.resolve import Judge
-from judgegraph.trace.record import recording, span
+from judgegraph.trace.record import ReplyStatus, recording, span
 
 UNBOUNDED = 1_000_000  # tokens of a reply that may be as long as it likes, where a plan wants the longest
 About = dict[str, Any] | None  # of the call's span, where spans are recorded
@@ -33,9 +35,11 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
         anew: a reply that lay in the ledger before this process will not do: ask, and put the new one in its place.
 
     Raises:
-        AuthError, ReplyError: as `sending.sent_out`. OverBudget: it was not sent.
+        AuthError, ReplyError: as `sending.sent_out`, and "too_large" for a prompt above `Limits.prompt`.
+        OverBudget: it was not sent.
         LedgerError: the reply could not be kept.
     """
+    _refuse_too_large(call)
     if not recording():
         return await _answered(judge, call, anew)
     told: dict[str, Any] = {"prompt": call.prompt, "form": call.form}
@@ -43,13 +47,27 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
         told["n"], told["repeat"] = call.n, call.repeat
     if call.settings:
         told["settings"] = dict(call.settings)
-    with span("model", judge.name, told) as about:
+    with (sent := span("model", judge.name, told)) as about:
         found: Sequence[Choice] = ()
         try:
-            return (found := await _answered(judge, call, anew, about))
+            found = await _answered(judge, call, anew, about)
+            return [replace(choice, ends=ReplyStatus(sent.row, len(found))) for choice in found] if sent.row else found
         finally:
             if "address" not in about:  # no ledger of a run has it
                 note(judge, call, found, about)
+
+
+def _refuse_too_large(call: Call) -> None:
+    """Before anything is looked up or paid for."""
+    run = context.get()
+    most = MOST_PROMPT if run is None or run.limits is None else run.limits.prompt
+    size = sum(len(message.content) for message in call.messages)  # of a message in parts, their number: a lower bound
+    if most is not None and size > most:
+        raise ReplyError(
+            f"the prompt has {size:,} characters, and at most {most:,} are sent; shorten the sample, or allow more: "
+            "--max-prompt N, Limits(prompt=N)",
+            "too_large",
+        )
 
 
 async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -> list[Choice]:
@@ -79,7 +97,9 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
     try:
         if sample and sample.waits:
             sample.waits(1)
-        body = await run.ledger.answer(address, pay, anew=anew)
+        body = await run.ledger.answer(address, pay, anew=anew, waiting=lambda: standing(waiters))
+        if anew:  # also where another process asked for it meanwhile
+            run.renewed.add(address)
         if ours and sample and sample.progressed:
             sample.progressed()  # when the reply is safe: this writes too, and may fail
             sample.progressed = None
@@ -119,7 +139,7 @@ async def _counted(part: Allowance, judge: Judge, call: Call, anew: bool, about:
                 return choices, *_taken(run, call, address)
             payer = run or CallContext(purse=Purse(prices=part.purse.prices))
             choices, share = await _bought(payer, judge, call, Waiters(), about)
-            return choices, *share.paid[:2]
+            return choices, *share.bill[:2]
         finally:
             allowance.reset(before)
 
@@ -152,11 +172,11 @@ async def _settled(
 ) -> tuple[list[Choice], Reservation]:
     share = await _share(run, judge, call, waiters)
     try:
-        choices, usage = await sent_out(judge, call, UnderWay(run, share, waiters))
+        choices, usage = await sent_out(judge, call, UnderWay(run, share, waiters, shares.get()))
         share.settle(*usage)
     except BaseException:
         share.release()
-        _told(about, share, share.lost if any(share.lost[:2]) else None)
+        _told(about, share, share.lost if share.lost_prompt or share.lost_completion else None)
         raise
     _told(about, share, share.paid)
     return choices, share
@@ -180,7 +200,7 @@ async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, ad
         run.renewed.add(address)
     sample = unit.get()
     run.bills.paid(sample.asked if sample else None, *share.paid)
-    return Paid(packed(choices), judge.name, *share.paid, share.estimated)
+    return Paid(packed(choices), judge.name, *share.bill, share.estimated)
 
 
 async def _share(run: CallContext, judge: Judge, call: Call, waiters: Waiters) -> Reservation:

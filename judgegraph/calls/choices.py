@@ -7,7 +7,11 @@ The rules, first to last; the first that finds a label decides:
     4. own line: the reply opens with a label ("B: it is shorter"), or a label is its last line
     5. said: "Response 2 is better", "I prefer (a)", "B wins"
     6. lone: the only label in the reply, where it is a word ("the tone is positive") or the reply is short
-Of several labels by one rule the last counts, but for rules 4 and 6, where they contradict each other.
+Of several labels by one rule the last counts, but for rules 4 and 6, where they contradict each other. A comparison is
+one label: "[[A>>B]]" and "B<A" are A, "A=B" is the tie. Of a pair, "both are equally good" and MT-Bench's "[[C]]" are
+the tie too. Where there is no label for a tie, a tie is unreadable, and so is any other verdict in "[[ ]]".
+What was thought, what is quoted, and what another is said to have said are no answers; of an answer that is taken back
+("Actually, wait: B is better") the later one stands.
 Labels offered together ("A or B", "Response 1 / Response 2 / Tie") are a question, not an answer, and a "no" before a
 noun ("no evidence") is no label. A reply that abstains ("N/A", "No evidence: ...") is read by none of the rules.
 """
@@ -16,15 +20,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
-from judgegraph.calls.mentions import Mention, mentions, spoken
-from judgegraph.calls.reply_text import Excerpt, Reading, abstains, refuses, unread
+from judgegraph.calls.mentions import Mention, alike, mentions, spoken
+from judgegraph.calls.quotation import SPEECH, attributed, disowned
+from judgegraph.calls.reply_text import Excerpt, Reading, abstains, only_answers, refuses, turn_of, unread
 
 SHORT = 60  # characters of a reply in which a letter or a digit alone can only be the verdict
 
 _DECORATION = re.compile(r"[\s*_\"'`()\[\]{}.!,:;-]*")
 _MARKED = re.compile(
     r"(?:\[\[\s?|\[RESULT\][ :*(\[]{0,5}|\\boxed\{\s?|<(?:answer|verdict|result|choice)>\s{0,3})\Z", re.I
+)
+_BRACKETED = re.compile(r"\[\[\s?(?P<core>[^\W\d][^\[\]\n]{0,40})\]\]")
+_UNCLEAR = re.compile(r"[^\[\]\n]{0,40}[<>=≥≤≫≪≻≺≈≡][^\[\]\n]{0,40}\]\]")  # a comparison that could not be read
+_LISTED = re.compile(r"\s?[,~&/+|]\s?|\s(?:and|und|et)\s")  # "[[A, B]]" is no verdict for A
+_SPEAKS = re.compile(  # who says something is not chosen by that: "Response B contains"
+    r"[ ](?:contain|say|claim|state|ask|tell|include|read|instruct|mention|demand|quote|request)s\b", re.I
+)
+_CONCLUDES = re.compile(
+    r"\b(?:overall|final\w{0,2}|therefore|thus|hence|so|but|in[ ]the[ ]end|conclu\w{1,5}|verdict|ultimately)\b"
+    r"[^.!?\n]{0,60}\Z",
+    re.I,
 )
 _NAMED = re.compile(
     r"\b(?:answer|verdict|decision|choice|preference|winner|result|judge?ment|rating|label|category|conclusion|"
@@ -43,7 +61,7 @@ _BETTER = re.compile(
     r",?\s{1,2}(?:(?:(?:is|was|would[ ]be|seems|appears)[ ](?:to[ ]be[ ])?)"
     r"(?:(?:the|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus|significantly|marginally|generally|"
     r"ultimately)[ ]){0,3}(?:better|best|superior|preferred|preferable|stronger|winner)\b"
-    r"|wins?\b|is[ ]the[ ](?:better|best|preferred)\b)",
+    r"|wins?\b|is[ ]the[ ](?:better|best|preferred)\b)(?![ ](?:than[ ])?or[ ](?:as|equal))",
     re.I,
 )
 _DENIED = re.compile(
@@ -51,7 +69,9 @@ _DENIED = re.compile(
     r"[ ](?:that[ ]|the[ ]|an?[ ])?\Z",
     re.I,
 )
-_SHORTFALL = re.compile(r"\b(?:worse|worst|weaker|fail\w*|lacks?|not|less|inferior|incorrect|wrong)\b|n['’]t\b", re.I)
+_SHORTFALL = re.compile(
+    r"\b(?:worse|worst|weaker|los(?:es?|t|ing|er)|fail\w*|lacks?|not|less|inferior|incorrect|wrong)\b|n['’]t\b", re.I
+)
 _DETERMINES = re.compile(  # a "no" that belongs to the next word
     r"[ \t]+(?!(?:because|since|as|but|and|or|so|if|when|while|although|though|it|they|he|she|we|you|I|this|that"
     r"|there)\b)[^\W\d_]",
@@ -72,7 +92,22 @@ def _bare(text: str, found: list[Mention]) -> list[Mention]:
 
 
 def _marked(text: str, found: list[Mention]) -> list[Mention]:
-    return [m for m in found if _MARKED.search(text[max(0, m.span[0] - 20) : m.span[0]]) and not m.offered]
+    def marks(place: int) -> bool:
+        return _MARKED.search(text[max(0, place - 20) : place]) is not None
+
+    listed = [
+        m
+        for m, after in pairwise(found)
+        if m.label != after.label and _LISTED.fullmatch(text[m.span[1] : after.span[0]])
+    ]
+    marked = [m for m in found if (marks(m.span[0]) or marks(m.start)) and not m.offered]
+    marked = [replace(m, label="") if m.kind == "label" and _UNCLEAR.match(text, m.span[1]) else m for m in marked]
+    marked = [replace(m, label="") if m in listed else m for m in marked]
+    held = {m.span[0] for m in found}
+    for other in _BRACKETED.finditer(text):  # a verdict by no label
+        if held.isdisjoint(range(*other.span())) and not attributed(text, other.start()):
+            marked.append(Mention("", *other.span(), other.span("core"), False))
+    return sorted(marked, key=lambda m: m.span)
 
 
 def _named(text: str, found: list[Mention]) -> list[Mention]:
@@ -92,19 +127,28 @@ def _own_line(text: str, found: list[Mention]) -> list[Mention]:
 
 
 def _said(text: str, found: list[Mention]) -> list[Mention]:
-    return [
+    """Also ties in words; one beside a better side counts where it is the conclusion, else neither does."""
+    said = [
         m
         for m in found
-        if (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)))
+        if m.kind == "label"
+        and (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)))
         and not (m.offered or _DENIED.search(_before(text, m, 30)))
     ]
+    ties = [m for m in found if m.kind == "alike"]
+    if not ties or (said and said[-1].span > ties[-1].span):
+        return said
+    if said and not _CONCLUDES.search(_before(text, ties[-1])):
+        return [*said, Mention("", *ties[-1].span, ties[-1].span, False)]
+    return ties
 
 
 def _lone(text: str, found: list[Mention]) -> list[Mention]:
     short = len(text.strip()) <= SHORT and not _SHORTFALL.search(text)
     affirmed = [m for m in found if not _DENIED.search(_before(text, m, 30))]
     affirmed = [m for m in affirmed if text[slice(*m.span)].lower() != "no" or not _DETERMINES.match(text, m.end)]
-    telling = [m for m in affirmed if not m.plain and (short or m.span[1] - m.span[0] > 1)]
+    affirmed = [m for m in affirmed if not _SPEAKS.match(text, m.end)]
+    telling = [m for m in affirmed if not m.plain and m.kind != "other" and (short or m.span[1] - m.span[0] > 1)]
     return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
 
 
@@ -135,19 +179,34 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
         ValueError: no label, an empty one, or two labels that are met alike.
     """
     met = spoken(labels)
+    excerpt = Excerpt.of(text)
+    reading = _read(excerpt.text, met)
+    if turn := turn_of(excerpt.text):
+        later = _read(excerpt.text[turn:], met)
+        alone = later.rule in ("lone", "own line") and only_answers(excerpt.text[turn:])
+        if later.span and (alone or later.rule in ("marked", "named", "said")):
+            reading = replace(later, span=(later.span[0] + turn, later.span[1] + turn))
+    return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
+
+
+def _read(text: str, met: Mapping[str, str]) -> Reading:
+    """The label in the words of an answer, by the first rule that finds one."""
     if abstains(text) and not any(map(abstains, met)):  # unless "n/a" is one of the labels
         return Reading(None, "abstained", rule="abstained")
-    excerpt = Excerpt.of(text)
-    text = excerpt.text
     found = mentions(text, met)
+    if SPEECH.search(text):
+        found = [m for m in found if not attributed(text, m.start)]
+    found = [m for m in found if not disowned(text, m.start, m.end)]
     declined = refuses(text)
     for name, rule in RULES:
         if declined and name in ("said", "lone"):
             break
-        verdicts = rule(text, found)
+        verdicts = rule(text, [*found, *alike(text, met)] if name == "said" else found)
         if not verdicts:
             continue
         if name in ("bare", "own line", "lone") and len({m.label for m in verdicts}) > 1:
-            return unread(text, f"{name}: {' and '.join(sorted({m.label for m in verdicts}))}")
-        return Reading(verdicts[-1].label, span=excerpt.span(*verdicts[-1].span), rule=name)
+            return unread(text, f"{name}: {' and '.join(sorted({m.label or 'neither' for m in verdicts}))}")
+        if not verdicts[-1].label:
+            return unread(text, f"{name}: a verdict that is none of the labels")
+        return Reading(verdicts[-1].label, span=verdicts[-1].span, rule=name)
     return unread(text, "no label that is a verdict")

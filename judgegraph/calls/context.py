@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Literal, TypeAlias
 
 from judgegraph.calls.budget import Purse
@@ -17,6 +18,37 @@ from judgegraph.calls.node_bill import Asked, NodeBills
 from judgegraph.models.resolve import Judge
 
 Doubted: TypeAlias = bool | Literal["first"] | None
+ALIKE = 3  # samples that a judge refuses, and none that it answers: then it would refuse every other
+
+
+@dataclass
+class Refusals:
+    """What judges refused in one run (HTTP 401, 403, 404): a sample's text, or all that we ask.
+
+    A judge that answered one call of the run refuses a text. One that answered none refuses us, as soon as it refused
+    so for several samples; until then they are put off.
+
+    Attributes:
+        last: no other sample is left to tell by.
+    """
+
+    last: bool = False
+    _answered: set[tuple[str, str | None]] = field(default_factory=set)
+    _refused: dict[tuple[str, str | None], list[UnitCalls]] = field(default_factory=dict)
+
+    def answered(self, judge: Judge) -> None:
+        """The judge answered a call."""
+        self._answered.add((judge.name, judge.endpoint.base_url))
+
+    def refused(self, judge: Judge, sample: UnitCalls) -> int:
+        """How many samples it refused by now; 0 where it is this one's text that it refuses."""
+        key = judge.name, judge.endpoint.base_url
+        if key in self._answered:
+            return 0
+        before = self._refused.setdefault(key, [])
+        if len(before) < ALIKE and not any(one is sample for one in before):
+            before.append(sample)
+        return len(before)
 
 
 @dataclass
@@ -34,6 +66,8 @@ class CallContext:
             at an address, None for nothing. doubted: in a plan, whether a condition finds everything in doubt, the
             first criterion alone or nothing; None where it can look for itself as no reply was invented.
         told: keep what was asked beside the replies, where spans are recorded.
+        begun: when, on the clock that limiters have. unreachable: what was waited for in vain, "" for nothing.
+        refusals: what its judges refused.
         requests: sent, retries included. replies: received. models: judge -> replies.
         bills: what each node paid. awaited: address -> who waits for that call.
     """
@@ -48,6 +82,9 @@ class CallContext:
     kept: Callable[[bytes], Paid | None] | None = None
     doubted: Callable[[], Doubted] | None = None
     told: bool = True
+    begun: float = field(default_factory=monotonic)
+    unreachable: str = ""
+    refusals: Refusals = field(default_factory=Refusals)
     requests: int = 0
     replies: int = 0
     prompt_tokens: int = 0
@@ -110,6 +147,7 @@ class UnitCalls:
         waits: called with 1 when one of them begins to wait for its reply, with -1 when it ends; None for nobody.
         asked: what its nodes asked for; None when done: what comes late is counted at once.
         clock: the sample's deadline; it stands while a call waits for its turn.
+        asked_to_wait: seconds that a server named when it last asked this sample to wait, 0 where none did.
     """
 
     denied: str = ""
@@ -117,6 +155,7 @@ class UnitCalls:
     waits: Callable[[int], None] | None = None
     asked: Asked | None = field(default_factory=dict)
     clock: asyncio.Timeout | None = None
+    asked_to_wait: float = 0.0
     _standing: int = 0
     _left: float | None = None
 
@@ -160,6 +199,12 @@ class Waiters:
         if self._standing and sample is not None:
             sample.start_clock()
         return len(self._samples)
+
+    def asked_to_wait(self, seconds: float) -> None:
+        """The server named so many seconds."""
+        for sample in self._samples:
+            if sample is not None:
+                sample.asked_to_wait = seconds
 
     def stop(self) -> None:
         """The call begins to wait for its turn."""

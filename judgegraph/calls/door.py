@@ -9,8 +9,10 @@ from typing import Any, TypeVar, overload
 
 from pydantic import BaseModel
 
+from judgegraph.calls.estimate import prompt_tokens
 from judgegraph.calls.exchange import Call
 from judgegraph.calls.form import Form
+from judgegraph.calls.length import Room, room_for
 from judgegraph.calls.reply import Reply
 from judgegraph.errors import ConfigError
 from judgegraph.models.resolve import Judge, JudgeLike, resolve
@@ -36,7 +38,8 @@ async def ask(judge: JudgeLike, messages: Messages, form: Any = None, **settings
         judge: "embedded", "openai:MODEL", an Endpoint, or a LangChain chat model.
         messages: a rendered prompt, LangChain messages, or a text.
         form: a pydantic class or a Form; None asks for free text.
-        settings: temperature, top_p, max_tokens, seed; a value of None is not sent.
+        settings: temperature, top_p, max_tokens, seed; a value of None is not sent. Where nobody sets max_tokens, a
+            generous one is sent that follows from the form; 0 sends none.
     """
     return (await replies(judge, messages, form, **settings))[0].value
 
@@ -103,14 +106,20 @@ def _asked(
     own = _settings(judge, settings)
     prompt = f"{messages.prompt}@{messages.digest}" if isinstance(messages, Rendered) else ""
     said = _messages(messages)
-    return Call(said, schema=shape.schema, form=shape.name, settings=own, prompt=prompt, **asked), shape
+    call = Call(said, schema=shape.schema, form=shape.name, settings=own, prompt=prompt, **asked)
+    if "max_tokens" not in own and settings.get("max_tokens", judge.endpoint.max_tokens) is None:
+        tokens = prompt_tokens(call)
+        call = replace(call, room=room_for(shape.schema, shape.texts, tokens, shape.tokens, bool(call.tools)))
+    elif shape.texts:
+        call = replace(call, room=Room(0, shape.texts))
+    return call, shape
 
 
 def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
-    """The agent's settings over the endpoint's; zero is a setting, None is not."""
+    """The agent's settings over the endpoint's; zero is a setting, None is not. A max_tokens of 0 is no limit."""
     own = {name: getattr(judge.endpoint, name) for name in ("temperature", "top_p", "max_tokens", "seed")}
     given = {**own, **{k: v for k, v in settings.items() if v is not None}}
-    return {k: v for k, v in given.items() if v is not None}
+    return {k: v for k, v in given.items() if v is not None and (v or k != "max_tokens")}
 
 
 def _messages(messages: Messages) -> tuple[Any, ...]:

@@ -9,7 +9,10 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from judgegraph.calls.address import asks_openai
 from judgegraph.calls.exchange import Call, Choice
+from judgegraph.calls.length import THINKING, Bounded, bounded, thinks_by_name
+from judgegraph.calls.reasoning import parts
 from judgegraph.models.resolve import Judge, LimitName, Support
 
 FEW = 5  # top log-probabilities that servers with a lower limit than OpenAI's 20 take
@@ -19,9 +22,15 @@ _NO_SUCH = re.compile(
     r"|not permitted|not allowed|is not supported"
 )
 _N = re.compile(r"['\"`]n['\"`]|\bn\s*(?:>|=|!=|must|should|greater)|\bbest_of\b|multiple (?:choices|completions)")
+_AT_MOST = re.compile(
+    r"(?:<=|≤|at most|up to|less than or equal to|maximum(?: is| of)?)\s{0,3}(?:value <= )?(\d{1,3})\b"
+)
 _TOOLS = re.compile(r"tool[_ ]choice|tool-call-parser|\b(?:tools?|function call\w*)\b.*\bsupport|\bsupport.*\btools?\b")
 
 
+_LENGTH = re.compile(r"max_(?:completion_)?tokens|in the completion")
+_SCHEMA = re.compile(r"schema|grammar|response_format|max_?(?:length|items)|repetition", re.I)
+_THOUGHT = re.compile(r"</think|\[/THINK\]")
 TEACHES = (400, 404, 422, 501)  # HTTP statuses of a server that does not take what was sent
 BREAKS = (500, 503)
 
@@ -31,24 +40,72 @@ def arguments(judge: Judge, call: Call) -> dict[str, Any]:
     support = judge.support
     sent = {name: value for name, value in call.settings.items() if name not in support.refused}
     if call.schema is not None and support.json_schema is not False:
-        form = {"name": call.form, "schema": call.schema, "strict": True}
+        room = call.room.shorter() if support.runs_on else call.room
+        schema = bounded(call.schema, room) if takes_bounds(judge) else call.schema
+        form = {"name": call.form, "schema": schema, "strict": True}
         sent["response_format"] = {"type": "json_schema", "json_schema": form}
     if call.logprobs and support.logprobs is not False:
         sent |= {"logprobs": True, "top_logprobs": support.top_logprobs}
     if call.n > 1 and support.n is not False:
-        sent["n"] = call.n
+        sent["n"] = min(call.n, support.most_n or call.n)
     if call.tools and support.tools is not False:
         sent["tools"] = [dict(tool) for tool in call.tools]
     elif call.tools:
         sent.pop("tool_choice", None)
+    if cap := cap_of(judge, call):
+        sent["max_tokens"] = cap
     if "max_tokens" in sent:
         sent[limit_name(judge)] = sent.pop("max_tokens")
     return sent
 
 
+def cap_of(judge: Judge, call: Call) -> int:
+    """The limit of a reply's length that goes with a call: the one that was set, else what its form needs; 0 is none.
+
+    A chat model of one's own that has a limit keeps it, and the embedded judge needs none.
+    """
+    if most := call.settings.get("max_tokens"):
+        return int(most)
+    if not call.room.tokens or judge.support.cap is False or not _ours(judge):
+        return 0
+    return call.room.tokens + THINKING * thinks(judge)
+
+
+def thinks(judge: Judge) -> bool:
+    """Whether it thinks before it answers: as was found, else by its name."""
+    known = judge.support.thinks
+    return thinks_by_name(judge.name) if known is None else known
+
+
+def _ours(judge: Judge) -> bool:
+    """Whether the limits of replies are ours to set: an endpoint's, or those of a ChatOpenAI without one."""
+    if judge.given:
+        return _renames(judge.model) and getattr(judge.model, "max_tokens", None) is None
+    return judge.endpoint.model != "embedded"
+
+
+def takes_bounds(judge: Judge) -> bool:
+    """Whether a text's `maxLength` is worth sending: not to OpenAI, who refuses it; others are tried once."""
+    known = judge.support.max_length
+    return _ours(judge) and (not asks_openai(judge) if known is None else known)
+
+
+def learn_length(judge: Judge, choice: Choice) -> None:
+    """Whether replies come to their end; where one was cut off in thoughts, they took all of the room."""
+    if choice.finish not in ("length", "max_tokens"):
+        judge.support.whole += 1
+        return
+    text = choice.text.strip()
+    judge.support.cut += 1
+    if not text or (text.startswith(("<think", "[THINK")) and not _THOUGHT.search(text)):
+        judge.support.thinks = True
+
+
 def as_sent(judge: Judge, call: Call) -> Call:
-    """A call for several choices is one for one choice where the judge is known to give no more."""
-    return replace(call, n=1) if call.n > 1 and judge.support.n is False else call
+    """A call for several choices is one for fewer where the judge is known to give no more."""
+    support = judge.support
+    most = 1 if support.n is False else support.most_n or call.n
+    return replace(call, n=most) if call.n > most else call
 
 
 def limit_name(judge: Judge) -> str:
@@ -123,16 +180,28 @@ def step_down(support: Support, sent: Mapping[str, Any], error: BaseException) -
         else:
             support.logprobs = False
         return True
+    if _is_bounded(sent) and _SCHEMA.search(said) and not ("json_schema" in said and "not supported" in said):
+        support.max_length = False  # the schema itself may be taken: it is tried without
+        return True
     if "response_format" in sent and ("response_format" in said or "json_schema" in said):
         support.json_schema = False
         return True
     if "n" in sent and (getattr(error, "param", None) == "n" or _N.search(said)):
-        support.n = False
+        if (most := _most(said, sent["n"])) is not None:
+            support.most_n = most
+        else:
+            support.n = False
         return True
     if "tools" in sent and _TOOLS.search(said):
         support.tools = False
         return True
     return _limit(support, sent, error, said) or _setting(support, sent, said)
+
+
+def _most(said: str, wanted: int) -> int | None:
+    """How many choices a server says that it gives at once, fewer than were wanted and more than one."""
+    found = [int(number) for number in _AT_MOST.findall(said)]
+    return next((number for number in found if 1 < number < wanted), None)
 
 
 def _broken(support: Support, sent: Mapping[str, Any], error: BaseException, said: str) -> bool:
@@ -142,7 +211,30 @@ def _broken(support: Support, sent: Mapping[str, Any], error: BaseException, sai
     support.doubts += 1
     if support.doubts < 2:
         return False
-    support.json_schema = False
+    if _is_bounded(sent):
+        support.max_length = False
+    else:
+        support.json_schema = False
+    return True
+
+
+def _is_bounded(sent: Mapping[str, Any]) -> bool:
+    form = sent.get("response_format") or {}
+    return isinstance((form.get("json_schema") or {}).get("schema"), Bounded)
+
+
+def cap_refused(judge: Judge, call: Call, error: BaseException) -> bool:
+    """Whether a call is refused for a limit that we put there: it then goes out again without.
+
+    Where prompt and limit together are too long for the model's context, the next call's may fit; where the
+    parameter is refused under both names, no call has one any more.
+    """
+    said = str(error).lower()
+    ours = "max_tokens" not in call.settings and cap_of(judge, call) > 0
+    if not ours or getattr(error, "status_code", None) not in TEACHES or not _LENGTH.search(said):
+        return False
+    if _NO_SUCH.search(said):
+        judge.support.cap = False
     return True
 
 
@@ -194,13 +286,13 @@ def learn_schema(support: Support, choices: Iterable[Choice]) -> None:
         return
     for choice in choices:
         if _said(choice) and choice.finish in ("", "stop"):
-            support.json_schema = "{" in choice.text
+            support.json_schema = "{" in parts(choice.text).said
             support.presumed.discard("json_schema")
             return
 
 
 def _said(choice: Choice) -> bool:
-    return not choice.refusal and not choice.tool_calls and bool(choice.text.strip())
+    return not choice.refusal and not choice.tool_calls and bool(parts(choice.text).said.strip())
 
 
 def unheeded(judge: Judge, call: Call) -> tuple[str, ...]:

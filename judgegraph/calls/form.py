@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from judgegraph.calls.length import TEXTS
 from judgegraph.errors import ScaleError
 from judgegraph.types import Criterion, Scale
 
@@ -36,11 +37,20 @@ class Form(Generic[T]):
         name: of the form, letters, digits, "_" and "-".
         schema: a JSON Schema object in strict style; None asks for free text.
         read: parsed JSON (or the text) -> value; raises ValueError with a message the model can act on.
+        texts: property -> characters that a judge may write there, for servers that heed such bounds.
+        tokens: of a text reply at most, 0 where that is not known; asked for where nobody sets max_tokens.
+        again: of a form for text, the schema that is asked for once the text could not be read: as text, its JSON is
+            read by `read` too.
+        shorter: whether one that was cut off is worth having shorter. A corrected text is not.
     """
 
     name: str
     schema: Schema | None
     read: Callable[[Any], T]
+    texts: Mapping[str, int] = field(default_factory=lambda: TEXTS, compare=False)
+    tokens: int = field(default=0, compare=False)
+    again: Schema | None = field(default=None, compare=False)
+    shorter: bool = field(default=True, compare=False)
 
     @staticmethod
     def of(model: type[BaseModel]) -> Form[Any]:
@@ -57,7 +67,7 @@ def _form_of(model: type[BaseModel]) -> Form[Any]:
             raise ValueError(complaint(error)) from None
 
     name = re.sub(r"[^A-Za-z0-9_-]", "_", model.__name__)[:64]  # servers refuse others: a generic class has brackets
-    return Form(name, strict(model.model_json_schema()), read)
+    return Form(name, strict(model.model_json_schema()), read, texts={})  # of what they mean nothing is known
 
 
 def complaint(error: ValidationError) -> str:
@@ -108,6 +118,11 @@ def answer_schema(scale: Scale, *, nullable: bool = True) -> Schema:
     else:
         kind = {"type": "integer" if scale.whole else "number", "minimum": scale.low, "maximum": scale.high}
     return {"anyOf": [kind, {"type": "null"}]} if nullable else kind
+
+
+def bare_schema(scale: Scale) -> Schema:
+    """The answer alone: asked for where a free text could not be read, and read as text."""
+    return record({answer_key(scale): answer_schema(scale, nullable=not scale.labels)})
 
 
 def answer_key(scale: Scale) -> str:

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
-from judgegraph.calls.ledger_file import APPLICATION, REPLY, SCHEMA, LedgerError, text_of, whole
+from judgegraph.calls.ledger_file import APPLICATION, CURE, REPLY, SCHEMA, LedgerError, text_of, whole
 from judgegraph.calls.payments import Paid
 from judgegraph.calls.texts import KeptTexts, texts_of
 
@@ -31,7 +31,7 @@ class Kept:
         try:
             row = self._db.execute(REPLY, (address,)).fetchone()
         except sqlite3.Error as error:
-            raise LedgerError(f"cannot read the ledger {self.path}: {error}") from None
+            raise LedgerError(f"cannot read the ledger {self.path}: {error}{CURE}") from None
         if row is None or not whole(address, row):
             return None
         body, _, model, prompt, completion, usd = row
@@ -60,7 +60,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
     except (sqlite3.Error, ValueError) as error:
-        raise LedgerError(f"{path} is no ledger, or a damaged one ({error}); it was left as it is") from None
+        raise LedgerError(f"{path} is no ledger, or a damaged one ({error}); it was left as it is{CURE}") from None
     if not tables:  # a run has only just made it
         db.close()
         return _empty()

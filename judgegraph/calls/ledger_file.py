@@ -16,6 +16,7 @@ SCHEMA = 3
 APPLICATION = 0x6A676C67  # "jglg": tells our files from other SQLite files
 PATIENCE = 10.0  # seconds to wait for another process that writes
 WAIT = wait_fixed(0.02) + wait_random(0, 0.02)
+CURE = "; `judgegraph repair` says what is sound of it, and salvages that"
 REPLY = "SELECT body, sum, model, prompt, completion, usd FROM replies WHERE address = ?"
 _TABLES = (
     """CREATE TABLE replies (
@@ -75,7 +76,7 @@ def opened(path: Path | None) -> sqlite3.Connection:
     except OSError as error:
         raise LedgerError(f"cannot open the ledger {name}: {error.strerror}") from None
     except (sqlite3.Error, ValueError) as error:
-        raise LedgerError(f"{name} is no ledger, or a damaged one ({error}); it was left as it is") from None
+        raise LedgerError(f"{name} is no ledger, or a damaged one ({error}); it was left as it is{CURE}") from None
     return db
 
 

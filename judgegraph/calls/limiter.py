@@ -11,7 +11,10 @@ from math import inf
 from time import monotonic
 
 from judgegraph.calls.minute import Entry, Minute
+from judgegraph.calls.outage import FIRST, Outage, Patience, Unreachable
 from judgegraph.calls.pace import Pace
+
+__all__ = ["Limiter", "Place", "Unreachable"]
 
 STALL = 1.0  # seconds that a waiter whose turn has come may keep those of other event loops waiting
 SOON = 0.001  # seconds: the shortest sleep, so that a rounding error does not make a busy loop
@@ -24,9 +27,11 @@ class Place:
         used: tokens its reply says it took; None until known, and the estimate stands.
     """
 
-    __slots__ = ("_limiter", "_woken", "called", "due", "entry", "loop", "round", "tokens", "used")
+    __slots__ = ("_limiter", "_woken", "at", "called", "due", "entry", "loop", "patience", "round", "tokens", "used")
 
-    def __init__(self, limiter: Limiter, tokens: int) -> None:
+    def __init__(self, limiter: Limiter, tokens: int, patience: Patience | None = None) -> None:
+        self.patience = patience
+        self.at = -inf  # clock time at which it was admitted, as far as an outage wants to know
         self.used: int | None = None
         self.tokens = tokens
         self.entry: Entry | None = None
@@ -52,6 +57,25 @@ class Place:
     def throttled(self, wait: float | None) -> None:
         """The server said 429 (or 503 with a time) to it: send less at once, and nothing for `wait` seconds."""
         self._limiter.throttled(self, wait)
+
+    def out(self, what: str, message: str, *, strict: bool) -> bool | Unreachable:
+        """It found no server; gives whether it is to wait for the server's return, which takes none of its attempts.
+
+        Args:
+            strict: it was not received. Else the fault may be its own, which shows where others are answered.
+
+        Returns:
+            Unreachable, not raised, where it has waited long enough.
+        """
+        return self._limiter.out(self, what, message, strict)
+
+    def answered(self) -> None:
+        """It was refused, by a server that is there."""
+        self._limiter.answered(self)
+
+    def asked_to_wait(self) -> float:
+        """Seconds that the server named when it last asked for a pause."""
+        return self._limiter.asked
 
     def watch(self, wake: Callable[[], object]) -> float:
         """Have `wake` called, in any thread, when the server asks for a pause; gives the seconds left of one."""
@@ -99,6 +123,9 @@ class Limiter:
         self.given: object = None  # what `limits` was told of it last, but for
         self.runs: dict[int, object] = {}  # what it was told for runs that are open
         self.watching: set[Callable[[], object]] = set()  # called when the server asks for a pause
+        self.asked = 0.0  # seconds, when it last did
+        self.answers = 0
+        self._outage: Outage | None = None
         self.rpm: int | None = None
         self.tpm: int | None = None
         self._clock = clock or monotonic
@@ -117,9 +144,9 @@ class Limiter:
             self._pace.allow(in_flight)
             self._call_head()
 
-    def place(self, tokens: int) -> Place:
-        """For a request of about so many tokens."""
-        return Place(self, tokens)
+    def place(self, tokens: int, patience: Patience | None = None) -> Place:
+        """For a request of about so many tokens, with how long it waits for a server that is out; None: for ever."""
+        return Place(self, tokens, patience)
 
     def enter(self, place: Place) -> bool:
         """Admit it where nothing holds it back; else it is in the queue."""
@@ -142,10 +169,10 @@ class Limiter:
                 self._pass_stalled(place)
             if self._queue[0] is not place:
                 place.due = inf
-                return STALL if self._mixed else inf
+                return min(STALL if self._mixed else inf, self._patience(place))
             if delay := self._wait(place.tokens):
                 place.due = self._clock() + delay
-                return delay
+                return min(delay, self._patience(place))
             self._queue.popleft()
             self._admit(place)
             self._call_head()
@@ -158,10 +185,62 @@ class Limiter:
             used = place.used if answered else 0
             if place.entry is not None and used is not None:
                 self._minute.settle(place.entry, used)
+            if self._outage is not None and self._outage.probe is place:
+                self._outage.failed(self._clock())
             if answered:
                 self._pace.answered()
+                self.answered(place)
             if self._queue:
                 self._call_head()
+
+    def answered(self, place: Place) -> None:
+        """The server is there; an outage is over where it began before this request was sent."""
+        with self._lock:
+            self.answers += 1
+            if self._outage is not None and place.at >= self._outage.began:
+                self._pace.reopen(self._outage.before)
+                self._outage = None
+                self._call_head()
+
+    def out(self, place: Place, what: str, message: str, strict: bool) -> bool | Unreachable:
+        with self._lock:
+            patience, now = place.patience, self._clock()
+            if patience is None or patience.most(self.answers > 0) <= 0:
+                return False
+            if patience.met is None:
+                patience.met = self.answers
+            if self._outage is None:
+                self._outage = Outage(what, message, now, now + FIRST, self._in_flight + 1)
+                for waiting in self._queue:  # each looks how long it will wait
+                    self._call(waiting)
+            self._outage.what, self._outage.message = what, message
+            if self._outage.left(now, patience, self.answers > 0) <= 0:
+                return self._outage.over(now, patience, self.answers > 0)
+            return strict or self.answers == patience.met
+
+    def outage(self) -> tuple[str, float] | None:
+        """(what is missing, seconds since when), where somebody waits for its end."""
+        with self._lock:
+            if self._outage is None or not (self._queue or self._outage.probe):
+                return None
+            return self._outage.what, self._clock() - self._outage.began
+
+    def now(self) -> float:
+        """Its clock."""
+        return self._clock()
+
+    def _patience(self, place: Place) -> float:
+        """Seconds for which it goes on waiting for a server that is out; inf where it is not out.
+
+        Raises:
+            Unreachable: none are left.
+        """
+        if self._outage is None or place.patience is None:
+            return inf
+        left = self._outage.left(self._clock(), place.patience, self.answers > 0)
+        if left <= 0:
+            raise self._outage.over(self._clock(), place.patience, self.answers > 0)
+        return left
 
     def give_up(self, place: Place) -> None:
         """It waits no longer."""
@@ -172,7 +251,7 @@ class Limiter:
 
     def throttled(self, place: Place, wait: float | None) -> None:
         with self._lock:
-            before = self.pausing()
+            before, self.asked = self.pausing(), wait or self.asked
             self._pace.throttled(place.round, self._in_flight, self._clock(), wait or 0.0)
             begun = not before and self.pausing() > 0
         for wake in list(self.watching) if begun else ():
@@ -186,22 +265,26 @@ class Limiter:
     def after_fork(self) -> None:
         """In a forked child: whoever waits or is in flight does so in the parent."""
         self._lock = threading.RLock()
-        self._queue, self._in_flight = deque(), 0
+        self._queue, self._in_flight, self._outage = deque(), 0, None
         self.watching.clear()
 
     def _wait(self, tokens: int) -> float:
         """Seconds until a request of so many tokens may go, 0 if now; inf until another leaves."""
         if self._in_flight + 1 > self._pace.room:
             return inf
-        if self.rpm is None and self.tpm is None and not self._pace.paused:
+        if self.rpm is None and self.tpm is None and not self._pace.paused and self._outage is None:
             return 0.0
-        now = self._clock()
+        now, out = self._clock(), self._outage
+        if out is not None and (out.probe is not None or now < out.due):
+            return inf if out.probe is not None else out.due - now
         return max(self._pace.wait(now), self._minute.wait(now, tokens, self.rpm, self.tpm))
 
     def _admit(self, place: Place) -> None:
         self._in_flight += 1
         self._pace.admitted()
         place.round = self._pace.round
+        if self._outage is not None:
+            self._outage.probe, place.at = place, self._clock()
         if self.rpm is not None or self.tpm is not None:
             place.entry = self._minute.add(self._clock(), place.tokens)
 
@@ -209,11 +292,17 @@ class Limiter:
         while self._queue and not self._queue[0].called:
             head = self._queue[0]
             head.called, head.due = True, self._clock()
-            try:
-                assert head.loop is not None
-                head.loop.call_soon_threadsafe(head.wake)
-            except RuntimeError:  # its loop was closed without an end for its tasks
+            if not self._call(head):
                 self._queue.popleft()
+
+    def _call(self, place: Place) -> bool:
+        """Have it look again; False where its loop was closed without an end for its tasks."""
+        assert place.loop is not None
+        try:
+            place.loop.call_soon_threadsafe(place.wake)
+        except RuntimeError:
+            return False
+        return True
 
     def _pass_stalled(self, place: Place) -> None:
         """A head whose event loop is blocked goes to the end, with all that wait there; its turn comes again.

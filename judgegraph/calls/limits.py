@@ -8,18 +8,22 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from time import monotonic
 
 from judgegraph.calls.limiter import Limiter, Place
-from judgegraph.models.endpoint import refuse_below_one
+from judgegraph.calls.outage import Patience
+from judgegraph.models.endpoint import refuse_below_one, refuse_below_zero
 from judgegraph.models.resolve import Judge
 from judgegraph.models.secrets import bare
 
-__all__ = ["Limiter", "Limits", "Place", "limiter_of"]
+__all__ = ["Limiter", "Limits", "Place", "limiter_of", "patience_of"]
+
+MOST_PROMPT = 400_000  # characters: most models' windows hold no more; a mistaken column often does
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How fast a judge may be asked, by the whole process; None is no limit.
+    """How fast a judge may be asked, by the whole process, and for how much at once; None is no limit.
 
     Limits of requests and tokens hold for every window of 60 seconds, wherever it begins, from when they were set.
 
@@ -28,17 +32,25 @@ class Limits:
         tpm: tokens per minute at most, of prompts and replies together: estimated before a request is sent, set
             right by what its reply says. A request that alone is estimated above it is sent by itself.
         in_flight: requests sent and not yet answered at most.
+        prompt: characters of one prompt at most, of all its messages together. A longer one is not sent: what it was
+            for has the status "too_large". 400,000 characters are about 100,000 tokens of English.
+        patience: seconds that an outage (no connection, HTTP 502, 503 and 504 without a Retry-After) is waited out,
+            while nothing else is sent and samples' clocks stand; 0 takes it for a fault like any other. None is 600,
+            and 10 for a server that never answered. An endpoint's own comes first.
 
     Raises:
-        ConfigError: one is no whole number of 1 or more.
+        ConfigError: one is no whole number of 1 or more; patience is no number of 0 or more.
     """
 
     rpm: int | None = None
     tpm: int | None = None
     in_flight: int | None = None
+    prompt: int | None = MOST_PROMPT
+    patience: float | None = None
 
     def __post_init__(self) -> None:
-        refuse_below_one("limits", **asdict(self))
+        refuse_below_one("limits", rpm=self.rpm, tpm=self.tpm, in_flight=self.in_flight, prompt=self.prompt)
+        refuse_below_zero("limits", patience=self.patience)
 
 
 class _OfRun(Limits):
@@ -72,6 +84,20 @@ def limiter_of(judge: Judge, limits: Limits | None = None) -> Limiter:
     if limits is not None and limits is not limiter.given and id(limits) not in limiter.runs:
         _tell(limiter, limits)
     return limiter
+
+
+def patience_of(judge: Judge, limits: Limits | None, since: float | None) -> Patience:
+    """How long one of its calls waits out an outage; `since`: clock time of its run's beginning, None without one."""
+    seconds = judge.endpoint.patience
+    if seconds is None and limits is not None:
+        seconds = limits.patience
+    return Patience(judge.name, seconds, monotonic() if since is None else since)
+
+
+def outages() -> dict[str, tuple[str, float]]:
+    """Judge and address -> what is missing and for how many seconds, of the servers whose return is waited for."""
+    found = {key: limiter.outage() for key, limiter in list(_limiters.items())}
+    return {f"{name} at {where}" if where else name: out for (where, name), out in found.items() if out is not None}
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from judgegraph.calls.exchange import Choice, tokens_of, writable
+from judgegraph.calls.exchange import Choice, thoughts_in, tokens_of, writable
 from judgegraph.models.resolve import Judge
 
 MOST = 10**12  # tokens: no call takes so many, and sums of such counts are still whole numbers of 64 bits
@@ -90,16 +90,16 @@ def choices_of(answer: dict[str, Any]) -> list[Choice]:
 
 def _choice(choice: dict[str, Any], said: dict[str, Any]) -> Choice:
     refusal, finish = str(said.get("refusal") or ""), str(choice.get("finish_reason") or "")
-    tokens, text = tokens_of(choice.get("logprobs")), said.get("content")
+    tokens, text, thought = tokens_of(choice.get("logprobs")), said.get("content"), writable(thoughts_in(said))
     if isinstance(text, str) and not said.get("tool_calls"):  # as nearly all are
-        return Choice(writable(text), finish, refusal, (), tokens)
+        return Choice(writable(text), finish, refusal, (), tokens, reasoning=thought)
     from judgegraph.models.wire import message_in
 
     message = message_in(said)
     if not said.get("tool_calls"):
-        return Choice(writable(str(message.content)), finish, refusal, (), tokens)
+        return Choice(writable(str(message.content)), finish, refusal, (), tokens, reasoning=thought)
     calls = tuple(dict(call) for call in message.tool_calls)
-    return Choice(writable(str(message.content)), finish, refusal, calls, tokens, message)
+    return Choice(writable(str(message.content)), finish, refusal, calls, tokens, message, thought)
 
 
 def usage_of(answer: dict[str, Any]) -> tuple[int, int]:

@@ -16,16 +16,19 @@ WORDS = {
 _WORD = "|".join(WORDS)
 _DIGITS = r"(?:[0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(?:e[-+]?[0-9]{1,3})?"
 _END = r"(?!\w|[.,][0-9])"  # "4." and "4, because" end a number; "4,5" is none
-_BEFORE = r"(?<![\w.,#$])(?<!\w/)(?<![0-9][-–—])(?<![a-z]-)"  # not in "#4", "3/4", "3-4", "v-4"
+_BEFORE = r"(?<![\w.,#$−])(?<![\w?]/)(?<!\?[ ]/[ ])(?<![0-9][-–—])(?<![a-z]-)"  # not in "#4", "3/4", "3-4", "v-4"
 NUMBER = rf"(?:{_BEFORE}-?{_DIGITS}{_END}|\b(?:{_WORD})\b(?!-(?!stars?\b))(?![ -](?:quarter|third|fifth|tenth)))"
-_OF = r"[ \t]{0,2}(?:/|\b(?:out[ ])?of(?:[ ]a)?(?:[ ](?:possible|total|maximum|max))?(?:[ ]of)?)[ \t]{0,2}"
+_OF = (
+    r"[ \t]{0,2}(?:/|\b(?:sur|von|de|(?:out[ ])?of)(?:[ ]a)?(?:[ ](?:possible|total|maximum|max))?(?:[ ]of)?)[ \t]{0,2}"
+)
+_COUNTED = r"(?:[ -](?:points?|stars?|marks?)\b(?=[ \t]{0,2}(?:/|out[ ]of\b)))?"  # "1 point out of 5"
 _MORE = r"[ ](?:and[ ]a[ ](?P<part>half|quarter)\b(?![-\w])|(?P<half>1/2(?![\w/])|½))"
 VALUE = (  # a number, with a half or a quarter behind it, and what it is out of
-    rf"(?P<n>{NUMBER})(?:{_MORE})?(?:[ \t]?(?P<percent>%)|[*\"']{{0,2}}{_OF}(?P<of>{_DIGITS}|\b(?:{_WORD})\b)"
+    rf"(?P<n>{NUMBER})(?:{_MORE})?(?:[ \t]?(?P<percent>%)|[*\"']{{0,2}}{_COUNTED}{_OF}(?P<of>{_DIGITS}|\b(?:{_WORD})\b)"
     rf"(?![\w]|[./][0-9]))?"
 )
 
-_DASH = r"(?:[-–—]|\.\.|\bto\b|\bthrough\b|\bor\b)"
+_DASH = r"(?:[-–—~∼〜～]|\.\.|\bto\b|\bthrough\b|\bor\b)"
 _RANGE = re.compile(
     rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{_DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
 )

@@ -27,6 +27,8 @@ class Pace:
     _end: float = -inf  # of the gentle opening
     _opening: float = inf
     _opened: int = 0
+    _aim: int = 0  # requests in flight up to which the window grows fast again, 0 where it does not
+    _former: float = inf  # the window before that
 
     def allow(self, in_flight: int | None) -> None:
         """Another cap; what was learnt of the server stands."""
@@ -34,7 +36,13 @@ class Pace:
         self.room = min(self.cap, self.window)
 
     def answered(self) -> None:
-        """A request was answered: a whole window of answers makes room for one more."""
+        """A request was answered: a whole window of answers makes room for one more; after an outage each does."""
+        if self._aim:
+            self.window += 1
+            if self.window >= self._aim:
+                self._aim, self.window = 0, max(self.window, self._former)
+            self.room = min(self.cap, self.window)
+            return
         if self.window < self.cap:
             self.window = min(self.cap, self.window + 1 / self.window)
             self.room = min(self.cap, self.window)
@@ -48,12 +56,19 @@ class Pace:
             now: clock time. wait: seconds for which nothing may be sent, 0 where the server named none.
         """
         if sent_in == self.round:
-            self.window = max(1.0, in_flight / 2)
+            self.window, self._aim = max(1.0, in_flight / 2), 0
             self.room = min(self.cap, self.window)
             self.round += 1
         if wait > 0 and now + wait > self._until:
             self._until, self._end = now + wait, now + wait + min(OPENING, wait)
             self.paused, self._opening, self._opened = True, self.room, 0
+
+    def reopen(self, before: int) -> None:
+        """A server is back: one request at first, one more with each answer, up to as many as were in flight before."""
+        if not self._aim:
+            self._former = self.window
+        self._aim, self.window = max(self._aim, before), 1.0
+        self.room = min(self.cap, self.window)
 
     def left(self, now: float) -> float:
         """Seconds that are left of a pause that the server asked for, 0 where there is none."""

@@ -11,6 +11,8 @@ from judgegraph.calls.exchange import writable
 from judgegraph.calls.ledger_file import LedgerError, checksum
 
 Bill = tuple[int, int, int, float, int, int]  # calls, prompt and completion tokens, USD, calls estimated, unpriced
+UNANSWERED = " (unanswered)"  # behind a model's name: a row of requests that brought no reply of use
+Total = tuple[int, int, int, float, int, int, int]  # the same, and requests unanswered: as `Spent` has its fields
 _ADD = """UPDATE payments SET sum = ?, calls = ?, prompt = ?, completion = ?, usd = ?, estimated = ?, unpriced = ?
     WHERE run = ? AND model = ? AND sum = ?"""
 _FIND = "SELECT sum, calls, prompt, completion, usd, estimated, unpriced FROM payments WHERE run = ? AND model = ?"
@@ -21,7 +23,10 @@ NOTHING: Bill = (0, 0, 0, 0.0, 0, 0)
 
 @dataclass(frozen=True)
 class Paid:
-    """A reply as it is kept: its bytes, whose it is, its tokens (`estimated` if it did not say), its USD if known."""
+    """A reply as it is kept: its bytes, whose it is, its tokens (`estimated` if it did not say), its USD if known.
+
+    unanswered: it is none, but what a request without one is booked at.
+    """
 
     body: bytes
     model: str = ""
@@ -29,6 +34,7 @@ class Paid:
     completion: int = 0
     usd: float | None = None
     estimated: bool = False
+    unanswered: bool = False
 
 
 class Payments:
@@ -46,9 +52,11 @@ class Payments:
         """
         bills: dict[str, Bill] = {}
         for one in paid:
-            more = (1, one.prompt, one.completion, one.usd or 0.0, int(one.estimated), int(one.usd is None))
-            known = bills.get(one.model)
-            bills[one.model] = more if known is None else _sum(known, more)
+            unpriced = int(one.usd is None and not one.unanswered)
+            more = (1, one.prompt, one.completion, one.usd or 0.0, int(one.estimated), unpriced)
+            name = one.model + UNANSWERED * one.unanswered
+            known = bills.get(name)
+            bills[name] = more if known is None else _sum(known, more)
         for name, bill in bills.items():
             self._add(run, writable(name), bill)
 
@@ -65,16 +73,23 @@ class Payments:
             self._db.execute(_KEEP, (run, model, new, *bill))
         self._known[run, model] = new, bill
 
-    def spent(self, run: str) -> Bill:
+    def has_paid(self, model: str) -> bool:
+        """Whether any run got a reply of use from a model."""
+        found = self._db.execute("SELECT 1 FROM payments WHERE model = ? AND calls > 0 LIMIT 1", (writable(model),))
+        return found.fetchone() is not None
+
+    def spent(self, run: str) -> Total:
         """What a run paid in all.
 
         Raises:
             LedgerError: what it paid is damaged.
         """
-        total = NOTHING
+        total: Total = (*NOTHING, 0)
         for whose, model, check, *bill in self._db.execute(_ALL):
             if _checked(run, model, bill) == check:  # so also where the run's name is what is damaged
-                total = _sum(total, bill)
+                calls = bill[0]
+                unanswered = model.endswith(UNANSWERED)
+                total = _sum(total, (0, *bill[1:], calls) if unanswered else (*bill, 0))
             elif whose == run:
                 raise _damaged(run)
         return total
@@ -82,6 +97,12 @@ class Payments:
 
 def _sum(one: Any, two: Any) -> Any:
     return tuple(a + b for a, b in zip(one, two, strict=True))
+
+
+def sound_payment(row: tuple[Any, ...]) -> bool:
+    """Whether a row of the table is what was written."""
+    run, model, check, *bill = row
+    return isinstance(run, str) and isinstance(check, bytes) and _checked(run, model, bill) == check
 
 
 def _checked(run: str, model: str, bill: Iterable[Any]) -> bytes:

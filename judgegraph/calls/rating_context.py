@@ -15,7 +15,7 @@ _DENIED = re.compile(
 _NUMBERED = re.compile(  # "Summary 2" is no rating
     r"\b(?:summary|response|output|answer|option|assistant|sentence|paragraph|line|step|question|point|turn"
     r"|article|version|part|section|page|item|criterion|in|of the|the|first|last|all|these|those|has|have|had"
-    r"|contains?)[ ]{1,2}\Z",
+    r"|contains?|out[ ]of|errors?|errno|exception|http|status|code|null|none|nan)[ ]{1,2}\Z",
     re.I,
 )
 _NEXT = re.compile(r"[ \t]{1,2}(?P<word>[a-z][a-z'’-]*)|[ \t]?(?:[a-z]|%)")
@@ -26,6 +26,11 @@ _GOES_ON = frozenset(  # words that may follow a rating; another word in lower c
         from if although though however considering reflecting indicating meaning is rating score so this it
         that or per by regarding when where there would could""",
     )
+)
+_POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
+    r"[ ](?:points?|marks?)(?=[*_\"')\]]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:!)–—]|"
+    r"(?:out[ ]of|because|since|as|overall|in[ ]total)\b))",
+    re.I,
 )
 _BEFORE_NAME = re.compile(r"([a-z]{1,20})[ _-]{1,2}\Z", re.I)
 _PLAIN_NAMES = frozenset(
@@ -53,6 +58,8 @@ def counts_something(text: str, match: re.Match[str], rule: str) -> bool:
         return not match["stars"]
     if rule == "lone" and (match["n"].lower() in WORDS or _NUMBERED.search(before) or _COUNT_BEFORE.search(before)):
         return True
+    if rule == "phrase" and _POINTS.match(text, match.end()):
+        return False
     return after is not None and after["word"] not in _GOES_ON and (after["word"], rule) != ("points", "counted")
 
 

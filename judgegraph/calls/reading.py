@@ -10,25 +10,30 @@ The rules, first to last; the first that finds a number decides, also where that
     7. lone: the only number on the scale, where it counts nothing else
 Of several numbers by one rule the last counts, as judges reason towards a verdict, but a final or overall one
 before others; different numbers for things of different names, and different lone ones, give no verdict.
-The scale's own numbers, list marks, and what a point would mean are no answers; a number turned into another
+What was thought, what is quoted, and what another is said to have said are no answers; of an answer that is taken
+back ("Actually, wait: I give it a 2") the later one stands.
+The scale's own numbers, list marks, and what a point would mean are no answers either; a number turned into another
 ("2 -> 3") or beside a denial ("cannot be rated: 2") gives no verdict. A reply that abstains ("N/A",
 "No evidence: ...") is read by none of the rules.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judgegraph.calls.choices import read_choice
-from judgegraph.calls.numerals import echoes, meanings, ranges, valued
+from judgegraph.calls.numerals import NUMBER, echoes, meanings, ranges, valued
+from judgegraph.calls.quotation import SPEECH, attributed, disowned
 from judgegraph.calls.rating_context import FINAL, counts_something, subject
 from judgegraph.calls.rating_rules import RULES, Rule, unclear
-from judgegraph.calls.reply_text import Excerpt, Reading, abstains, refuses, unread
+from judgegraph.calls.reply_text import Excerpt, Reading, abstains, only_answers, refuses, turn_of, unread
 from judgegraph.types import Scale
 
 __all__ = ["Reading", "read_choice", "read_rating"]
 
+SHORT = 200  # characters of a reply that may be numbers alone
 MOST = 60  # numbers looked at from either end: a reply with more is a table, and the work is bounded
 
 
@@ -49,11 +54,20 @@ class _Reply:
     echo: frozenset[int]
     told: frozenset[int]
     unsettled: frozenset[int]
+    speech: bool
 
     @classmethod
     def of(cls, text: str, scale: Scale) -> _Reply:
         unsettled = _places([*ranges(text), *unclear(text)])
-        return cls(text, scale, _places(echoes(text, scale)), _places(meanings(text)), unsettled)
+        return cls(
+            text, scale, _places(echoes(text, scale)), _places(meanings(text)), unsettled, bool(SPEECH.search(text))
+        )
+
+    def of_another(self, start: int, number: int, end: int) -> bool:
+        """What stands there is what another is said to have said, or what the judge will not say."""
+        return (self.speech and attributed(self.text, start)) or any(
+            disowned(self.text, place, end) for place in (start, number)
+        )
 
 
 def _places(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
@@ -67,7 +81,7 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
         matches = list(pattern.finditer(text))
         for match in matches[:MOST] + matches[MOST:][-MOST:]:
             start, end = match.start("n"), max(match.end(group) for group in ("n", "part", "half"))
-            if start in reply.echo:
+            if start in reply.echo or reply.of_another(match.start(), start, match.end()):
                 continue
             if rule.loose and (start in reply.told or counts_something(text, match, rule.name)):
                 continue
@@ -75,6 +89,18 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
             if value is not None or rule.name != "lone":
                 found.append(_Found(value, start, end, subject(text, match) if rule.named else ""))
     return sorted(found, key=lambda one: one.start)
+
+
+_LIST_MARK = re.compile(r"\A\s*\d{1,2}[.)]\s+(?=\d)")
+_BARE = re.compile(rf"\W*?(?:{NUMBER})(?:\s*/\s*[0-9.]+)?\W*")
+
+
+def _without_words(text: str) -> bool:
+    """Several different numbers and no word that says which of them is the rating: "2\n5", "[1, 2, 3]"."""
+    text = _LIST_MARK.sub("", text)
+    if any(map(str.isalpha, text)) or _BARE.fullmatch(text):
+        return False
+    return len(set(re.findall(r"\d+(?:\.\d+)?", text))) > 1
 
 
 def _decided(found: list[_Found], rule: Rule) -> _Found | None:
@@ -101,10 +127,28 @@ def read_rating(text: str, scale: Scale | str) -> Reading:
     scale = Scale.of(scale)
     if scale.labels:
         return read_choice(text, scale.labels)
+    excerpt = Excerpt.of(text)
+    reading = _read(excerpt.text, scale)
+    if (turn := turn_of(excerpt.text)) and (later := _taken_back(excerpt.text[turn:], scale)):
+        reading = replace(later, span=(later.span[0] + turn, later.span[1] + turn) if later.span else None)
+    return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
+
+
+def _taken_back(later: str, scale: Scale) -> Reading | None:
+    """What stands in the place of an answer that was taken back; None where these words hold no other."""
+    reading = _read(later, scale)
+    if reading.status == "ok":
+        return reading if reading.rule not in ("lone", "criterion") or only_answers(later) else None
+    return reading if reading.status != "unreadable" or reading.rule.startswith(("marked", "named", "phrase")) else None
+
+
+def _read(text: str, scale: Scale) -> Reading:
+    """The rating in the words of an answer, by the first rule that finds a number."""
     if abstains(text):
         return Reading(None, "abstained", rule="abstained")
-    excerpt = Excerpt.of(text)
-    reply = _Reply.of(excerpt.text, scale)
+    if len(text) < SHORT and _without_words(text):
+        return unread(text, "several numbers, and no word that says which is the rating")
+    reply = _Reply.of(text, scale)
     for rule in RULES:
         if rule.name == "lone" and refuses(reply.text):
             break
@@ -116,5 +160,5 @@ def read_rating(text: str, scale: Scale | str) -> Reading:
             return unread(text, f"{rule.name}: several numbers that cannot be ordered")
         if verdict.value is None:
             return unread(text, f"{rule.name}: not one number on the scale {scale}")
-        return Reading(verdict.value, span=excerpt.span(verdict.start, verdict.end), rule=rule.name)
+        return Reading(verdict.value, span=(verdict.start, verdict.end), rule=rule.name)
     return unread(text, "no number that is a rating")

@@ -5,13 +5,24 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+from judgegraph.calls.quotation import attributed, objection
 
 FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)```", re.S)
 MOST = 200_000  # characters: a longer reply is no answer to any form of ours
 TRIES = 50  # braces looked at: a text of braces alone must not cost quadratic time
 _OBJECT = re.compile(r'\{\s*["}]')  # how an object begins; "{braces}" in prose do not
 _LONE = re.compile(r"\\u[dD][89a-fA-F]")
+_REVISED = re.compile(  # what a judge says between an answer and the one that takes it back
+    r"\b(?:wait|actually|correct(?:ed|ion|ing)|revis\w{1,4}|instead|on[ ](?:reflection|second[ ]thought)|"
+    r"reconsider\w{0,3}|retract|scratch[ ]that|rather|"
+    r"my[ ](?:(?:final|own|actual)[ ])?(?:answer|evaluation|verdict|reply|score|rating)|"
+    r"final[ ](?:answer|evaluation|verdict|reply))\b",
+    re.I,
+)
 Notes = tuple[str, ...]
 
 
@@ -43,23 +54,25 @@ def _finite(digits: str) -> float:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
 
 
-def parse(text: str, keys: frozenset[str] = frozenset()) -> tuple[Any, Notes]:
+def parse(text: str, keys: frozenset[str] = frozenset(), judged: Callable[[], str] = str) -> tuple[Any, Notes]:
     """The JSON value in a reply, and notes on what was mended.
 
     Mended where unambiguous: code fences, prose around one object, trailing commas, one surplus level
-    around an object that has the form's keys.
+    around an object that has the form's keys. Of different objects the last one counts where words before it take
+    the earlier ones back ("wait", "my final answer").
 
     Args:
-        text: the reply.
+        text: the reply, with blanks in the place of thoughts.
         keys: the form's top-level keys; they tell which of several objects is meant.
+        judged: gives the texts that the judge was shown: JSON that stands so in them is no answer.
 
     Raises:
-        ValueError: there is no JSON in it, or more than one reading.
+        ValueError: there is no JSON in it, more than one reading, or its words say that the JSON is not its answer.
     """
     if len(text) > MOST:
         raise ValueError(f"a reply of {len(text)} characters is no answer to a form")
     try:
-        value, notes = _decode(text.strip().removeprefix("\ufeff").strip(), keys)
+        value, notes = _decode(text.strip().removeprefix("\ufeff").strip(), keys, judged)
         if _LONE.search(text):
             value = _writable(value)
     except RecursionError:
@@ -67,24 +80,37 @@ def parse(text: str, keys: frozenset[str] = frozenset()) -> tuple[Any, Notes]:
     return _unwrap(value, keys, notes)
 
 
-def _decode(text: str, keys: frozenset[str]) -> tuple[Any, Notes]:
+def _decode(text: str, keys: frozenset[str], judged: Callable[[], str]) -> tuple[Any, Notes]:
     try:
         return _whole(text), ()
     except ValueError as error:
         reason = error
-    fenced = FENCE.findall(text)
-    if len(fenced) == 1 and not _objects(FENCE.sub("", text), keys, fitting_only=True):
+    fences = list(FENCE.finditer(text)) if "```" in text else []
+    if len(fences) == 1 and not _objects(FENCE.sub("", text), keys, fitting_only=True):
         try:
-            value, notes = _mended(fenced[0])
-            return value, ("code fence removed", *notes)
+            value, notes = _mended(fences[0][1])
         except ValueError as error:
             reason = error
+        else:
+            return _own(text, fences[0].span(), value, judged), ("code fence removed", *notes)
     found = _objects(text, keys)
-    if len(found) > 1:
-        raise ValueError(f"the reply holds {len(found)} different JSON objects")
     if not found:
         raise ValueError(f"the reply is no JSON: {reason}")
-    return found[0]
+    mended = without_trailing_commas(text)
+    found = [one for one in found if not attributed(mended, one.span[0])] or found
+    last = found[-1]
+    different = [one for one in found if not _same(one.value, last.value)]
+    if different and not _REVISED.search(mended[different[-1].span[1] : last.span[0]][-500:]):
+        raise ValueError(f"the reply holds {len(different) + 1} different JSON objects")
+    notes = ("an earlier answer taken back",) * bool(different)
+    return _own(mended, last.span, last.value, judged), (*last.notes, *notes)
+
+
+def _own(text: str, span: tuple[int, int], value: Any, judged: Callable[[], str]) -> Any:
+    """The value, where the words around it do not say that it is another's or none."""
+    if why := objection(text, *span, value, judged):
+        raise ValueError(f"the reply is unclear: {why}")
+    return value
 
 
 def _whole(text: str) -> Any:
@@ -102,8 +128,15 @@ def _mended(text: str) -> tuple[Any, Notes]:
         return _whole(without_trailing_commas(text)), ("trailing comma removed",)
 
 
-def _objects(text: str, keys: frozenset[str], *, fitting_only: bool = False) -> list[tuple[Any, Notes]]:
-    """The different top-level objects inside prose; those with the form's keys alone, if any has them.
+@dataclass(frozen=True)
+class _Object:
+    value: Any
+    notes: Notes
+    span: tuple[int, int]  # in the text without trailing commas
+
+
+def _objects(text: str, keys: frozenset[str], *, fitting_only: bool = False) -> list[_Object]:
+    """The top-level objects inside prose; those with the form's keys alone, if any has them.
 
     Raises:
         ValueError: one of them is broken. What stands inside a broken object is not the answer, and what
@@ -111,7 +144,7 @@ def _objects(text: str, keys: frozenset[str], *, fitting_only: bool = False) -> 
     """
     mended = without_trailing_commas(text)
     commas = ("trailing comma removed",) * (mended != text)
-    found: list[tuple[Any, Notes]] = []
+    found: list[_Object] = []
     depth, end, tries = 0, 0, 0
     while match := _OBJECT.search(mended, end):
         tries += 1
@@ -120,10 +153,9 @@ def _objects(text: str, keys: frozenset[str], *, fitting_only: bool = False) -> 
             raise ValueError("the reply's brackets do not match")
         value, after = _DECODER.raw_decode(mended, match.start())
         prose = ("prose around the JSON removed",) * bool(mended[: match.start()].strip() or mended[after:].strip())
-        if not any(_same(value, other) for other, _ in found):
-            found.append((value, (*prose, *commas)))
+        found.append(_Object(value, (*prose, *commas), (match.start(), after)))
         end = after
-    fitting = [item for item in found if keys & set(item[0])]
+    fitting = [one for one in found if keys & set(one.value)]
     return fitting if fitting or fitting_only else found
 
 

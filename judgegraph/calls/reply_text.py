@@ -6,8 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from judgegraph.calls.quotation import unquoted
+from judgegraph.calls.reasoning import parts
+
 HEAD, TAIL = 2000, 4000  # characters: verdicts stand at either end, so the work is bounded by these
 _GAP = "\n\n"
+MOST_WORDS = 4  # of what takes an answer back and says another without a word for it: "make it a 2"
 
 _REFUSAL = re.compile(
     r"\bI(?:['’]m|[ ]am)[ ](?:so[ ]|very[ ]|really[ ])?(?:sorry|afraid|unable|not[ ]able)\b"
@@ -31,6 +35,15 @@ _ABSTAINS_AT_START = re.compile(
 _ABSTAINS = re.compile(rf"[\W_]*(?:[a-z][\w ]{{0,40}}{_MARK}:)?[\W_]{{0,9}}{_NOTHING}[\W_]*", re.IGNORECASE)
 _ABSTAINS_AT_END = re.compile(rf"(?:^|[.!?][ ]){_MARK}{_NAMED}[\W_]{{0,9}}{_NOTHING}[\W_]*\Z", re.I | re.M)
 
+_TURN = re.compile(  # where a judge takes back what it said
+    r"(?:^|[.!?…;:)\]—–]|--|\n)[ \t]{0,3}(?:(?:but|oh|hm+|no|ok(?:ay)?)[,.]?[ ])?"
+    r"(?:(?:edit|update|corrected)(?=[ ]?:)|actually|wait|hold[ ]on|correction|scratch[ ]that|"
+    r"on[ ](?:reflection|second[ ]thought|closer[ ](?:look|reading|inspection))"
+    r"|let[ ]me[ ](?:re\w{3,9}|correct)|I[ ](?:take[ ](?:that|it)[ ]back|retract|revise|change[ ]my|correct[ ]my"
+    r"|(?:need|want|have)[ ]to[ ](?:correct|revise)))\b",
+    re.I,
+)
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -52,28 +65,32 @@ class Reading:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """The part of a reply that is read: all of it, or its two ends where it is long."""
+    """The part of a reply that is read: its answer without quotations, all of it, or its two ends where it is long."""
 
     text: str
     cut: int  # positions from here on are shifted
     shift: int
+    lead: int = 0  # characters before it: blanks, and thoughts that were blanked
 
     @classmethod
     def of(cls, reply: str) -> Excerpt:
         """Both ends of the reply; a word (or number) that the cut would split is left out."""
-        if len(reply) <= HEAD + TAIL:
-            return cls(reply, len(reply), 0)
-        head = re.sub(r"\S+\Z", "", reply[:HEAD][-200:])
-        head = reply[: max(0, HEAD - 200)] + head if head else ""
-        start = len(reply) - TAIL
-        blank = re.compile(r"\s").search(reply, start, start + 200)
-        tail = reply[blank.start() if blank else len(reply) :]
+        answer = parts(reply).answer
+        bare = answer.strip()
+        lead = len(answer) - len(answer.lstrip())
+        if len(bare) <= HEAD + TAIL:
+            return cls(unquoted(bare), len(bare), 0, lead)
+        head = re.sub(r"\S+\Z", "", bare[:HEAD][-200:])
+        head = bare[: max(0, HEAD - 200)] + head if head else ""
+        start = len(bare) - TAIL
+        blank = re.compile(r"\s").search(bare, start, start + 200)
+        tail = bare[blank.start() if blank else len(bare) :]
         text = head + _GAP + tail
-        return cls(text, len(head) + len(_GAP), len(reply) - len(text))
+        return cls(unquoted(text), len(head) + len(_GAP), len(bare) - len(text), lead)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """A place in the excerpt as a place in the reply."""
-        shift = self.shift if start >= self.cut else 0
+        shift = self.lead + (self.shift if start >= self.cut else 0)
         return start + shift, end + shift
 
 
@@ -89,6 +106,18 @@ def abstains(text: str) -> bool:
     """
     whole = len(text) < 200 and _ABSTAINS.fullmatch(text)
     return bool(whole or _ABSTAINS_AT_START.match(text[:400]) or _ABSTAINS_AT_END.search(text[-200:]))
+
+
+def turn_of(text: str) -> int:
+    """Where the last words begin that take back what was said before; 0 where there are none."""
+    turns = [match.start() for match in _TURN.finditer(text)]
+    return turns[-1] if turns else 0
+
+
+def only_answers(later: str) -> bool:
+    """Words that take an answer back and say hardly more than another: "On second thought, 2."."""
+    turn = _TURN.match(later)
+    return turn is not None and len(re.findall(r"[^\W\d_]+", later[turn.end() :])) <= MOST_WORDS
 
 
 def unread(text: str, why: str) -> Reading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 from judgegraph.calls.door import Reply
 from judgegraph.calls.form import answer_key, answer_of, off_points
 from judgegraph.calls.locate import Path, spans
+from judgegraph.calls.reasoning import parts
 from judgegraph.calls.stated_text import reason_beside, text_reading
-from judgegraph.calls.tokens import Weighted, expected, masses_at, offset
+from judgegraph.calls.tokens import Weighted, expected, masses_at, offset, unsound
 from judgegraph.types import Scale, Status
 
 FLOOR = 0.5  # least probability that valid points must hold for a weighted score (design, contract 4)
@@ -55,6 +57,13 @@ def entry_of(data: Any, path: Path) -> Any:
 
 def stated(reply: Reply[Any], slot: Slot) -> Rated:
     """The answer as written."""
+    answer = _stated(reply, slot)
+    if reply.ends is not None:
+        reply.ends.end(answer.status)
+    return answer
+
+
+def _stated(reply: Reply[Any], slot: Slot) -> Rated:
     if slot.path is None:
         return _stated_in_text(reply, slot)
     entry = entry_of(reply.data, slot.path)
@@ -78,11 +87,21 @@ def _given(answer: float | str, reply: Reply[Any], slot: Slot, reason: str) -> R
 def _stated_in_text(reply: Reply[Any], slot: Slot) -> Rated:
     reading = text_reading(reply.text, slot.scale, slot.first_digit)
     if reading.status == "abstained":
-        return Rated(status="abstained", reason=reply.text.strip(), reader="stated", notes=reply.notes)
+        return Rated(status="abstained", reason=parts(reply.text).said.strip(), reader="stated", notes=reply.notes)
     if reading.value is None:
         reason = "no rating found in the reply"
         return Rated(status=reading.status, reason=reason, raw=reply.text, notes=reply.notes)
-    return _given(reading.value, reply, slot, reason_beside(reply.text, reading.span))
+    return _given(reading.value, reply, slot, _reason(reply, reading.span))
+
+
+def _reason(reply: Reply[Any], span: tuple[int, int] | None) -> str:
+    """What the answer says beside its value; nothing of what was thought."""
+    found = parts(reply.text)
+    if not found.spans:
+        return reason_beside(reply.text, span)
+    start = len(found.answer) - len(found.answer.lstrip())
+    beside = reason_beside(found.answer[start:], (span[0] - start, span[1] - start) if span else None)
+    return re.sub(r"[ ]{9,}", " ", beside)  # the place of a thought
 
 
 def weighted(reply: Reply[Any], slot: Slot, answer: Rated) -> Rated:
@@ -101,11 +120,14 @@ def _found(reply: Reply[Any], slot: Slot, answer: Rated) -> Weighted | str:
     """What the tokens say of an answer, or why they say nothing."""
     if reply.tokens is None:
         return NO_LOGPROBS
-    at = offset(reply.tokens, reply.text)
+    at = offset(reply.tokens, reply.text, last=bool(reply.reasoning))
     span = _span(reply, slot)
     if at is None or span is None or not _same(reply.text[slice(*span)], answer):
         return "the answer could not be found among the tokens"
-    masses = masses_at(reply.tokens, (span[0] + at, span[1] + at), slot.scale)
+    place = (span[0] + at, span[1] + at)
+    if why := unsound(reply.tokens, place):
+        return why
+    masses = masses_at(reply.tokens, place, slot.scale)
     return expected(masses, slot.scale, FLOOR) or "log-probabilities hold too little on the scale"
 
 
@@ -131,7 +153,7 @@ def _span(reply: Reply[Any], slot: Slot) -> tuple[int, int] | None:
     """Characters of the value in the reply."""
     if slot.path is None:
         return text_reading(reply.text, slot.scale, slot.first_digit).span
-    found = spans(reply.text)
+    found = spans(reply.answer)
     path = (*slot.path, answer_key(slot.scale))
     inner = [at for at in found if at[-len(path) :] == path]  # a surplus level may stand before it
     return found[inner[0]] if len(inner) == 1 else None

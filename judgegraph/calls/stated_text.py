@@ -25,17 +25,18 @@ _HEADING = re.compile(r"[*_]{0,2}(?:explanation|reason(?:ing)?|rationale)[*_]{0,
 def text_reading(text: str, scale: Scale, first_digit: bool = False) -> Reading:
     """A rating or a label in free text."""
     from judgegraph.calls.reading import Reading, read_choice, read_rating  # many expressions: no part of an import
-    from judgegraph.calls.reply_text import abstains
+    from judgegraph.calls.reply_text import Excerpt, abstains
 
     if scale.labels:
         return read_choice(text, scale.labels)
     if not first_digit:
         return read_rating(text, scale)
-    if abstains(text):
+    excerpt = Excerpt.of(text)
+    if abstains(excerpt.text):
         return Reading(None, "abstained", rule="abstained")
-    for match in re.finditer(r"\d", text):
+    for match in re.finditer(r"\d", excerpt.text):
         if scale.low is not None and scale.high is not None and scale.low <= int(match[0]) <= scale.high:
-            return Reading(float(match[0]), "ok", match.span(), "first digit")
+            return Reading(float(match[0]), "ok", excerpt.span(*match.span()), "first digit")
     return Reading(None, "unreadable", None, "no digit of the scale")
 
 

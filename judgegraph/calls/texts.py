@@ -167,6 +167,17 @@ class KeptTexts:
             self._file.close()
 
 
+def sound_line(line: bytes) -> bool:
+    """Whether a line of the file is what was written, as far as that can be told: a piece has its digest as its key."""
+    try:
+        kind, key, what = json.loads(line)
+        if kind == "text":
+            return bool(digest(str(what).encode("utf-8", "replace")).hex() == key)
+        return kind == "asked" and len(bytes.fromhex(key)) == 16 and isinstance(what, list)
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
 def entries(path: Path) -> Iterator[tuple[str, bytes, int]]:
     """(kind, key, offset) of every whole line that has a key.
 

@@ -9,13 +9,19 @@ from dataclasses import dataclass
 
 from judgegraph.types import Scale
 
+MOST = 1.01  # that the alternatives of one place may hold together: above 1 by rounding alone, else no distribution
 _LEAD = re.compile(r"[\s:=\"'*\[(]*")
+_END = re.compile(r"(?:\s|<[|/][^<>\n]{0,30}>)+\Z")  # of a reply in tokens: blanks, and marks of its end
+_TAIL = 200  # characters in which such marks are looked for
 _DIGITS = re.compile(r"-?[0-9]*")
 
 
 @dataclass(frozen=True)
 class Token:
-    """One token of a reply: its text, and text -> natural log of probability of what could have stood there."""
+    """One token of a reply: its text, and text -> natural log of probability of what could have stood there.
+
+    An empty `top` means that what the server told of this place are no log-probabilities.
+    """
 
     text: str
     top: Mapping[str, float]
@@ -48,10 +54,11 @@ def expected(masses: Mapping[str, float], scale: Scale, floor: float = 0.5) -> W
         floor: least total probability, 0 to 1, that the points must hold.
 
     Returns:
-        None where they hold less: a mean of leftovers is noise.
+        None where they hold less: a mean of leftovers is noise. None too where they hold more than 1.01: that is no
+        distribution.
     """
     total = math.fsum(masses.values())
-    if total < floor or not masses:
+    if not masses or not floor <= total <= MOST:
         return None
     order = scale.labels or tuple(sorted(masses, key=float))
     shares = {point: masses[point] / total for point in order if point in masses}
@@ -99,12 +106,36 @@ def masses_at(tokens: Sequence[Token], span: tuple[int, int], scale: Scale) -> d
     return masses
 
 
-def offset(tokens: Sequence[Token], text: str) -> int | None:
+def unsound(tokens: Sequence[Token], span: tuple[int, int]) -> str:
+    """Why the log-probabilities at a value are none, "" where they can be.
+
+    Each token of the value is a place with alternatives of its own, which hold at most 1 together.
+    """
+    index, at = _token_at(tokens, span[0])
+    end = span[0] - at
+    while 0 <= index < len(tokens) and end < span[1]:
+        token = tokens[index]
+        mass = math.fsum(map(math.exp, token.top.values()))
+        if not token.top or not mass <= MOST:
+            what = f"its alternatives hold {mass:.2f} together" if token.top else "positive, or no numbers"
+            return f"the log-probabilities are no distribution: {what}"
+        index, end = index + 1, end + len(token.text)
+    return ""
+
+
+def offset(tokens: Sequence[Token], text: str, *, last: bool = False) -> int | None:
     """Where a reply's text begins in the joined tokens, in characters; None where they do not hold it just once.
 
     Some servers strip the text, or give a token for its end.
+
+    Args:
+        last: the model thought before; where the tokens end with the text, it is that one.
     """
     joined = "".join(token.text for token in tokens)
+    if last and text.strip():
+        bare = joined[:-_TAIL] + _END.sub("", joined[-_TAIL:])
+        if bare.endswith(text.rstrip()):
+            return len(bare) - len(text.rstrip())
     at = joined.find(text)
     return at if text and at >= 0 and joined.find(text, at + 1) < 0 else None
 

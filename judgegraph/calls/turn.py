@@ -83,6 +83,8 @@ class Standing:
             self._timer.cancel()
         left = self._place.watch(self._wake)
         self._timer = self._loop.call_later(left, self._look) if left else None
+        if left:
+            self._waiters.asked_to_wait(self._place.asked_to_wait())
         self._stand(not left)
 
     def _stand(self, stands: bool) -> None:

@@ -94,6 +94,7 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
     from judgegraph.bench.judged import part_of
     from judgegraph.bench.measure import measured
     from judgegraph.runtime.coverage import coverage
+    from judgegraph.runtime.outcome import nothing_judged
 
     part = part_of(known, known.samples(folder), given["limit"])
     method, result = _evaluated(known, part.samples, given)
@@ -113,7 +114,7 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
     if result.manifest.get("state") == "over_budget":
         return OVER_BUDGET
     if not summary.judged:
-        unmet = "nothing was judged: no score and no comparison could be read"
+        unmet = f"nothing was judged: {nothing_judged(result.items, (), result.manifest.get('state'))}"
     if unmet:
         click.echo(printable(unmet), err=True)
         return FAILURE
@@ -144,7 +145,7 @@ def _evaluated(known: Collection, samples: list[Sample], given: dict[str, Any]) 
         own = {text.partition("=")[0] for text in settings}
         method, left = known.method, [text for text in known.settings if text.partition("=")[0] not in own]
         settings = (*left, *settings)
-    judge = judge_of(given["judge"], given["base_url"], given["temperature"])
+    judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
         method, criteria=given["criteria"], judge=judge, settings=settings, critic=given["critic"],
         judged=lambda build: criteria_of(known, samples, build),

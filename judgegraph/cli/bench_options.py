@@ -29,9 +29,11 @@ _OWN = (
 )  # fmt: skip
 _ASKING = {
     "method": "--method", "judge": "--judge", "base_url": "--base-url", "temperature": "--temperature",
+    "max_tokens": "--max-tokens",
     "criteria": "--criteria", "critic": "--critic", "limit": "--limit", "out": "--out", "ledger": "--ledger",
     "gate": "--coverage", "budget_calls": "--budget-calls", "budget_tokens": "--budget-tokens",
     "budget_usd": "--budget-usd", "prices": "--prices", "rpm": "--rpm", "tpm": "--tpm",
+    "max_prompt": "--max-prompt", "patience": "--patience",
 }  # fmt: skip
 
 

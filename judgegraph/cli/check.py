@@ -12,6 +12,8 @@ from judgegraph.cli.main import FAILURE, printable
 from judgegraph.cli.options import CRITIC_HELP, SETTING_HELP, graph_of
 from judgegraph.errors import ConfigError
 
+SENDS_NOTHING = "every judge here is embedded and sends nothing"
+
 
 @click.command()
 @click.argument("method")
@@ -33,6 +35,7 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
     Exit codes: 0 wired, 1 not, with a line for each mistake: node, key and cure.
     """
     from judgegraph.runtime.check import check as checked
+    from judgegraph.runtime.signature import destinations
 
     try:
         graph = graph_of(method, criteria=None, judge=None, settings=settings, critic=critic)
@@ -45,9 +48,11 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
     if as_json:
         from judgegraph.runtime.anatomy import to_dict
 
-        click.echo(json.dumps(wiring.to_dict() | ({"calls": to_dict(counts)} if counts else {}), indent=1))
+        sent = {"destinations": destinations(graph)}
+        click.echo(json.dumps(wiring.to_dict() | sent | ({"calls": to_dict(counts)} if counts else {}), indent=1))
     elif wiring.ok:
         click.echo(printable("\n".join(map(str, (wiring, counts) if counts else (wiring,)))))
+        click.echo(printable("\n".join(destinations(graph) or [SENDS_NOTHING])))
     else:
         for finding in wiring.findings:
             click.echo(printable(f"{finding.severity}: {finding}"), err=True)
@@ -60,7 +65,7 @@ def refuse_unwired(graph: Any) -> None:
     Raises:
         WiringError: it is not wired.
     """
-    from judgegraph.runtime.check import check as checked
+    from judgegraph.runtime.check import refuse
 
-    for finding in checked(graph).findings:
+    for finding in refuse(graph):
         click.echo(printable(f"warning: {finding}"), err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgegraph.cli.run_options import Finite, address
+from judgegraph.cli.screen import screen
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from judgegraph.runtime.doctor import Diagnosis
 
 MARKS = {True: "ok", False: "differs", None: "-"}
-WIDTH = 100
 
 
 @click.command(context_settings={"show_default": True})
@@ -50,11 +50,10 @@ def doctor(
 
 
 def _print(found: Diagnosis) -> None:
-    from rich.console import Console
 
     from judgegraph.cli.table import plain
 
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     where = f" at {found.address}" if found.address else ""
     console.print(plain(f"{found.judge}{where}"), style="bold")
     console.print(_table(found))

@@ -13,7 +13,7 @@ import click
 
 from judgegraph import __version__
 from judgegraph.cli.stop import stoppable
-from judgegraph.errors import JudgegraphError
+from judgegraph.errors import JudgegraphError, damaged_lines
 from judgegraph.errors import printable as printable  # which the commands take from here
 
 COMMANDS = {  # name -> module, one line for --help
@@ -37,9 +37,11 @@ COMMANDS = {  # name -> module, one line for --help
     "bench": ("judgegraph.cli.bench", "Hold a method beside a benchmark's published figures."),
     "review": ("judgegraph.cli.review", "Judge, and decide on the criteria that the critic suggests."),
     "schema": ("judgegraph.cli.schema", "Print the JSON Schema of graph files, or one of ours to copy."),
+    "repair": ("judgegraph.cli.repair", "Say what is sound of a damaged run or ledger, and salvage it."),
     "new": ("judgegraph.cli.new", "Write a plug-in to start from, as a package of your own."),
     "prices": ("judgegraph.cli.prices", "Print the table of prices, to edit and give back as --prices FILE."),
 }
+MOST_DAMAGED = 20  # lines that are named
 FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, STOPPED = 1, 2, 3, 4, 130
 
 
@@ -76,6 +78,15 @@ class Lazy(click.Group):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
+        told: dict[str, None] = {}
+        before = damaged_lines.set(told)
+        try:
+            return self._invoke(ctx)
+        finally:
+            damaged_lines.reset(before)
+            _tell_damaged(list(told))
+
+    def _invoke(self, ctx: click.Context) -> Any:
         try:
             with _inert_usage():
                 return super().invoke(ctx)
@@ -86,6 +97,17 @@ class Lazy(click.Group):
             notes = "; ".join(getattr(stop, "__notes__", ()))
             click.echo(printable(f"stopped: {notes}" if notes else "stopped"), err=True)
             sys.exit(getattr(stop, "code", STOPPED))
+
+
+def _tell_damaged(lines: list[str]) -> None:
+    """What could not be used of the files that a command read: their numbers are of the others."""
+    for line in lines[:MOST_DAMAGED]:
+        click.echo(printable(line), err=True)
+    if len(lines) > MOST_DAMAGED:
+        click.echo(f"and {len(lines) - MOST_DAMAGED:,} damaged lines more", err=True)
+    if any(line.startswith("left out") for line in lines):
+        again = "the same `judgegraph run` command judges what was left out again, from its ledger"
+        click.echo(f"{again}; `judgegraph repair RUN` says what is sound", err=True)
 
 
 @contextmanager

@@ -125,7 +125,7 @@ def _agreement(run: Run, conventions: Conventions, given: Mapping[str, Any]) -> 
     named = columns(given)
     read = read_run(
         run, group=given["group"], system=given["system"], agents=given["metrics"],
-        stages=given["stages"] or ("final",), assistants=given["assistants"] or given["aggregates"],
+        stages=given["stages"] or None, assistants=given["assistants"] or given["aggregates"],
         verdicts=named["verdicts"], order=named["order"],
     )  # fmt: skip
     if given["weights_out"]:

@@ -17,7 +17,8 @@ GROUPS = {  # heading of --help -> options; what stands nowhere comes last
     "What the cells say": ("kind", "verdicts", "order", "swap_back"),
     "Of a run": ("stages", "assistants", "aggregates", "weights_out"),
     "How it is counted": (
-        "preset", "level", "coefficients", "unreadable", "constant", "duplicates", "annotators", "unread_equal",
+        "preset", "level", "coefficients", "unreadable", "constant", "duplicates", "annotators", "orders",
+        "unread_equal",
     ),
     "How sure it is": (
         "unit", "resamples", "permutations", "confidence", "correction", "seed", "against", "tests",
@@ -25,7 +26,7 @@ GROUPS = {  # heading of --help -> options; what stands nowhere comes last
 }  # fmt: skip
 CHOICES = (
     "coefficients", "unreadable", "constant", "duplicates", "unit", "resamples", "permutations", "confidence",
-    "correction", "seed", "unread_equal",
+    "correction", "seed", "orders", "unread_equal",
 )  # fmt: skip
 LEVELS = ("dataset", "group", "system")
 COEFFICIENTS = ("pearson", "spearman", "kendall-b", "kendall-c")
@@ -64,7 +65,7 @@ _CELLS = (
 )  # fmt: skip
 _RUN = (
     click.option("--stage", "stages", multiple=True, metavar="STAGE",
-                 help="Whose scores count: final, draft, ballot; repeat for more.  [default: final]"),
+                 help="Whose scores count: final, draft, ballot; repeat for more.  [default: the answers]"),
     click.option("--assistants", is_flag=True, help="Findings of assistants are compared, too."),
     click.option("--aggregates", is_flag=True,
                  help="Their means are, too: plain (AVG), of those that a plan chose (LLMSel), weighted by agreement "
@@ -87,6 +88,9 @@ _HOW = (
                  help="Of records with one id and system.  [default: refuse]"),
     click.option("--annotators", metavar="RULE",
                  help="Several count by mean, median or majority, or only the N-th does.  [default: mean]"),
+    click.option("--orders", type=click.Choice(("apart", "agree")),
+                 help="Of pairs judged in both orders: the exchanged verdict beside the first, or one verdict: what "
+                      "both say, else a tie.  [default: apart]"),
     click.option("--unread-equal", is_flag=True, default=None,
                  help="Pairs that could be read in neither order count as judged alike."),
 )  # fmt: skip

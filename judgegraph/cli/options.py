@@ -52,13 +52,15 @@ def graph_of(
     return compiled(method, build, given | options)
 
 
-def judge_of(judge: str | None, base_url: str | None, temperature: float | None = None) -> Any:
+def judge_of(
+    judge: str | None, base_url: str | None, temperature: float | None = None, max_tokens: int | None = None
+) -> Any:  # fmt: skip
     """An Endpoint where the command line says more than its name; None where it says nothing."""
-    if base_url is None and temperature is None:
+    if base_url is None and temperature is None and max_tokens is None:
         return judge
     from judgegraph.calls import Endpoint
 
-    return Endpoint(model=judge or "embedded", base_url=base_url, temperature=temperature)
+    return Endpoint(model=judge or "embedded", base_url=base_url, temperature=temperature, max_tokens=max_tokens)
 
 
 def _read(method: str, hints: dict[str, Any] | None, settings: Sequence[str]) -> tuple[dict[str, Any], list[str]]:

@@ -74,7 +74,7 @@ def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any)
     run = evaluation(given)
     del run["retry_failed"]
     samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
-    judge = judge_of(given["judge"], given["base_url"], given["temperature"])
+    judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
         method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from rich.console import Console
@@ -11,14 +11,14 @@ from rich.table import Table
 
 from judgegraph.bench.collection import Collection
 from judgegraph.bench.measure import Measured
-from judgegraph.bench.table import LEVELS, Section, figure, sections, shown, spread, worth_printing
+from judgegraph.bench.table import LEVELS, Line, Section, figure, sections, shown, spread, worth_printing
 from judgegraph.cli.print_end import print_end
-from judgegraph.cli.table import counted, plain
+from judgegraph.cli.screen import screen, side_by_side
+from judgegraph.cli.table import GAP, NAME, counted, plain
 from judgegraph.meta.conventions import Conventions
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary
 
-WIDTH = 100
 LEGEND = ".448 = equals the published figure; .282 (.234) does not, it is in brackets; (.575) is published only"
 READINGS = {
     "ours": "replies read by our readers; --reading authors takes the rules of those who recorded them",
@@ -34,14 +34,15 @@ def print_bench(
     Args:
         reading: how recorded replies were read, "" where none were. part: which items were taken, "" for all.
     """
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     console.print(plain(known.title), style="bold")
     marks: dict[str, int] = {}
     if part:
         console.print(plain(part), style="dim")
     for section in filter(worth_printing, sections(found.cells, known.judges)):
         console.print(plain(f"\n{section.title}"), style="bold")
-        console.print(_table(section, marks))
+        for table in _tables(section, marks, console.width):
+            console.print(table)
     console.print()
     for name, mark in marks.items():
         console.print(plain(f"[{mark}] {name}"), style="dim")
@@ -70,25 +71,37 @@ def _how(console: Console, found: Measured, conventions: Conventions) -> None:
         )
 
 
-def _table(section: Section, marks: dict[str, int]) -> Table:
+def _tables(section: Section, marks: dict[str, int], width: int) -> Iterator[Table]:
+    """One table, or several where all criteria side by side are wider than the screen."""
     for source in (source for line in section.lines for source in line.sources):
         marks.setdefault(source, len(marks) + 1)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("judge", overflow="fold", min_width=12)
-    columns = [[line.cells.get(name) for line in section.lines] for name in section.criteria]
-    for name, cells in zip(section.criteria, columns, strict=True):
-        width = max(len(text) for cell in cells if cell for text in (shown(cell), spread(cell)))
-        table.add_column(plain(name), justify="right", overflow="fold", min_width=width)
-    table.add_column(section.counted, justify="right", no_wrap=True)
-    for line in section.lines:
-        numbers = "".join(f"[{marks[source]}]" for source in line.sources)
-        label = f"{line.judge} {'(this run)' if line.ours else numbers}".rstrip()
-        cells = [line.cells.get(name) for name in section.criteria]
-        style = "bold" if line.ours else None
-        table.add_row(*map(plain, (label, *(shown(cell) if cell else "" for cell in cells), line.n)), style=style)
-        if any(ends := [spread(cell) if cell else "" for cell in cells]):
-            table.add_row(*map(plain, ("", *ends, "")), style="dim")
-    return table
+    labels = [_label(line, marks) for line in section.lines]
+    counts = max(map(len, (section.counted, *(line.n for line in section.lines))))
+    named = min(NAME, max(map(len, ("judge", *labels))))
+    columns = {name: [line.cells.get(name) for line in section.lines] for name in section.criteria}
+    needed = {
+        name: max(min(NAME, len(name)), *(len(text) for cell in cells if cell for text in (shown(cell), spread(cell))))
+        for name, cells in columns.items()
+    }
+    for part in side_by_side([GAP + needed[name] for name in columns], width - named - GAP - counts):
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+        table.add_column("judge", overflow="fold", min_width=named)
+        chosen = [section.criteria[place] for place in part]
+        for name in chosen:
+            table.add_column(plain(name), justify="right", overflow="fold", min_width=needed[name])
+        table.add_column(section.counted, justify="right", no_wrap=True, min_width=counts)
+        for line, label in zip(section.lines, labels, strict=True):
+            cells = [line.cells.get(name) for name in chosen]
+            style = "bold" if line.ours else None
+            table.add_row(*map(plain, (label, *(shown(cell) if cell else "" for cell in cells), line.n)), style=style)
+            if any(ends := [spread(cell) if cell else "" for cell in cells]):
+                table.add_row(*map(plain, ("", *ends, "")), style="dim")
+        yield table
+
+
+def _label(line: Line, marks: dict[str, int]) -> str:
+    numbers = "".join(f"[{marks[source]}]" for source in line.sources)
+    return f"{line.judge} {'(this run)' if line.ours else numbers}".rstrip()
 
 
 def _people(console: Console, found: Measured, who: str) -> None:
@@ -130,14 +143,14 @@ def _unread(console: Console, found: Measured) -> None:
 
 def print_run_end(run: Run, summary: Summary, gate: float | None) -> None:
     """What the run took, how it ended, how much could be read, and where it lies."""
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     console.print(plain(run.signature), style="dim")
     print_end(console, run, summary, (), gate)
 
 
 def print_shelf(collections: Iterable[Collection]) -> None:
     """The collections: name, title, what is in them, what it is judged by, their files, and where they are from."""
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     for known in collections:
         console.print(plain(f"{known.name:13} {known.title}"), style="bold")
         files = f"below DIR/{known.folder or known.name}: {', '.join(known.files)}"

@@ -9,19 +9,19 @@ from dataclasses import replace
 from rich.console import Console
 from rich.table import Table
 
+from judgegraph.cli.screen import screen
 from judgegraph.cli.table import counted, plain
 from judgegraph.meta.critic import CriticOf, CriticWorth, distribution
 from judgegraph.meta.critic_cost import Cost
 from judgegraph.meta.gain import Gain, MeanGain
 from judgegraph.meta.reviews import Review
 
-WIDTH = 100
 LINES, SUGGESTED = 40, 5
 
 
 def print_critic(worth: CriticWorth) -> None:
     """Print one section for each critic; everything judged is made inert first."""
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     for critic in worth.critics:
         console.print(plain(f"\ncritic {critic.critic} over {critic.reviewed}, {counted(critic.samples, 'sample')}"))
         _changes(console, critic.reviews)
@@ -132,7 +132,7 @@ def _cost(console: Console, critic: CriticOf) -> None:
     points = critic.per_point()
     for name, mean in critic.means.items():
         price = f"; a point (0.01) came to {_per(points[name])}" if name in points else ""
-        price = price if mean.told else "; not told from 0, so a point has no price"
+        price = price if mean.told else f"; {mean.note}, so a point has no price"
         console.print(plain(f"  mean gain, {name}: {_signed(mean.value)} {_within(mean)}{price}"))
 
 

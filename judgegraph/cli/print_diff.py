@@ -9,20 +9,20 @@ from rich.console import Console
 from rich.table import Table
 
 from judgegraph.cli.print_sample import cut, more
+from judgegraph.cli.screen import screen
 from judgegraph.cli.table import counted, plain
 from judgegraph.meta.diff.changes import CAUSES, Change
 from judgegraph.meta.diff.lines import FEWEST, Line
 from judgegraph.meta.diff.move import Move, SampleMoves
 from judgegraph.meta.run_diff import RunDiff
 
-WIDTH = 100
 CHANGES, LINES, MOVES = 8, 40, 6  # of a cause, of the table, of a sample
 AT = {"critic": "the drafts are equal", "draft": "already in the draft", "score": ""}
 
 
 def print_diff(found: RunDiff) -> None:
     """Print what moved and why; everything judged is made inert first."""
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     for name, signature in zip("AB", found.signatures, strict=True):
         console.print(plain(f"{name}  {signature}"), style="dim", soft_wrap=True)
     _changes(console, found.changes)

@@ -26,20 +26,31 @@ def print_end(
     """Samples, calls, tokens and money; the budget where it ended the run; coverage, and where the run lies."""
     samples = counted(sum(summary.samples.values()), "sample")
     console.print(plain(", ".join([samples, *costs(run.manifest)])))
+    if by := criteria_line(run.manifest):
+        console.print(plain(by))
     if len({status for status, _ in summary.failures}) > 1:
         console.print(plain(f"failed: {failures(summary.samples)}"), style="red")
     state = run.manifest.get("state")
     if state == "over_budget":
         console.print(plain(over_budget(run, summary.samples["over_budget"])), style="red")
+    if gone := run.manifest.get("unreachable"):
+        console.print(plain(unreachable(gone, state == "stopped")), style="red")
     share, weakest = coverage(summary, len(rejected), unjudged or 0)
     if gate is not None or share < 1:
         below = gate is not None and share < gate
         console.print(plain(coverage_line(share, weakest, gate if below else None)), style="red" if below else None)
-    if state == "stopped" or unjudged:  # no signal comes this far, but a retry takes up no samples that are left
+    if unjudged or (state == "stopped" and not gone):  # no signal comes this far, but a retry leaves some
         left = f" ({unjudged:,} {'is' if unjudged == 1 else 'are'} left)" if unjudged else ""
         console.print(plain(f"not every sample was judged yet{left}: the same command without --retry-failed goes on"))
     if run.folder:
         console.print(plain(f"saved in {run.folder.path}"))
+
+
+def criteria_line(manifest: Mapping[str, Any]) -> str:
+    """By which criteria set the run judged, such as "criteria: forms (8)"; "" where that is not known."""
+    name, count = manifest.get("criteria_set"), len(manifest.get("criteria") or ())
+    said = {"own": "of your own"}.get(str(name), name)
+    return f"criteria: {said} ({count:,})" if name else ""
 
 
 def costs(manifest: Mapping[str, Any]) -> list[str]:
@@ -49,6 +60,8 @@ def costs(manifest: Mapping[str, Any]) -> list[str]:
     said = [counted(spent.get("calls", calls["replies"]), "call") + (f" ({saved:,} saved)" if saved else "")]
     tokens = sum((spent or calls)[key] for key in ("prompt_tokens", "completion_tokens"))
     estimated, unpriced = spent.get("estimated", 0), spent.get("unpriced", 0)
+    if lost := spent.get("unanswered", 0):
+        said.append(f"{counted(lost, 'request')} without a reply of use")
     said.append(counted(tokens, "token") + (f" (estimated for {counted(estimated, 'call')})" if estimated else ""))
     if spent.get("usd"):
         unknown = f" (price unknown for {counted(unpriced, 'call')})" if unpriced else ""
@@ -58,22 +71,36 @@ def costs(manifest: Mapping[str, Any]) -> list[str]:
     return said
 
 
+def unreachable(why: str, stopped: bool) -> str:
+    """For whom the run waited in vain, and how to go on."""
+    rest = "the same command goes on with what is left, and then --retry-failed" if stopped else "--retry-failed"
+    return f"{'stopped' if stopped else 'ended'} by an outage: {why}; {rest} judges again what failed by it"
+
+
 def over_budget(run: Run, lost: int) -> str:
     """Which cap it was, how many samples it kept from their end, and how to go on."""
     budget, spent = run.manifest.get("budget") or {}, run.manifest.get("spent") or {}
     tokens = spent.get("prompt_tokens", 0) + spent.get("completion_tokens", 0)
-    used = {"calls": spent.get("calls", 0), "tokens": tokens, "usd": spent.get("usd", 0.0)}
+    used = {"calls": requests_of(spent), "tokens": tokens, "usd": spent.get("usd", 0.0)}
     caps = {name: cap for name, cap in budget.items() if name in used and cap}
     said = ["stopped by the budget"]
     if caps:
         name = max(caps, key=lambda name: used[name] / caps[name])
         shown = [money(x) if name == "usd" else f"{x:,}" for x in (used[name], caps[name])]
-        said[0] += f": {shown[0]} of {shown[1]} {'USD' if name == 'usd' else name}"
+        unit = "USD" if name == "usd" else name
+        said[0] += f": {shown[0]} of {shown[1]} {unit}"
+        if name == "calls" and used[name] > caps[name]:  # which no process passes
+            said[0] = f"stopped by the budget of {shown[1]} {unit}: {shown[0]} were spent before it was given"
     if lost:
         said.append(f"{counted(lost, 'sample')} {'is' if lost == 1 else 'are'} over_budget")
     out = "" if run.folder else ", and --out FOLDER,"
     said.append(f"the same command with a larger budget{out} goes on")
     return "; ".join(said)
+
+
+def requests_of(spent: Mapping[str, Any]) -> int:
+    """What a budget's `calls` caps: calls that were answered, and requests that were not."""
+    return int(spent.get("calls", 0) + spent.get("unanswered", 0))
 
 
 def coverage_line(share: float, weakest: str, gate: float | None = None) -> str:

@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from judgegraph.cli.print_sample import MOST, cut, more
+from judgegraph.cli.screen import screen, side_by_side
 from judgegraph.cli.table import GAP, NAME, plain
 from judgegraph.meta.result import Agreement, Difference, Ends, HumanCeiling, Row, SystemPairs
 
-WIDTH, LINES, ACROSS = 100, 60, 3  # columns of a terminal, lines of a table, statistics side by side
+LINES, ACROSS = 60, 3  # of a table; statistics side by side
 SHORT = {
     "accuracy-exchanged": "exchanged", "accuracy-mean": "mean of both", "kappa-linear": "kappa, linear",
     "kappa-quadratic": "kappa, quadratic",
@@ -24,7 +25,7 @@ AHEAD = {"wins": "by documents won", "mean": "by means"}  # what a pair of syste
 
 def print_meta(found: Agreement, preset: str | None = None) -> None:
     """Print all of it; everything judged is made inert first."""
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     for _, rows in groupby(found.rows, key=lambda row: row.kind):
         _rows(console, list(rows))
     _failures(console, found.rows)
@@ -164,19 +165,22 @@ def _chance(p: float, corrected: float) -> str:
 
 
 def _print(console: Console, texts: Sequence[str], numbers: Sequence[str], lines: Sequence[tuple[str, ...]]) -> None:
-    """A table, if it has lines; without a first column that says nothing."""
+    """A table, if it has lines, in parts where it is too wide; without a first column that says nothing."""
     if not lines:
         return
     skip = 0 if any(line[0] for line in lines) else 1
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
-    for name in texts[skip:]:
-        table.add_column(name, overflow="fold", min_width=min(NAME, len(name)))
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    for line in lines:
-        table.add_row(*map(plain, line[skip:]))
-    console.print(table)
-    console.print()
+    widths = [max(map(cell_len, cells)) for cells in zip((*texts, *numbers), *lines, strict=True)]
+    names, cells = [min(NAME, width) for width in widths[skip : len(texts)]], widths[len(texts) :]
+    for part in side_by_side([GAP + width for width in cells], console.width - sum(names) - GAP * (len(names) - 1)):
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+        for name, width in zip(texts[skip:], names, strict=True):
+            table.add_column(name, overflow="fold", min_width=width)
+        for place in part:
+            table.add_column(numbers[place], justify="right", overflow="fold", min_width=min(cells[place], NAME))
+        for line in lines:
+            table.add_row(*map(plain, (*line[skip : len(texts)], *(line[len(texts) + place] for place in part))))
+        console.print(table)
+        console.print()
 
 
 def _number(value: float, sign: str = "") -> str:

@@ -10,10 +10,10 @@ from rich.table import Table
 
 from judgegraph.cli.print_sample import more
 from judgegraph.cli.progress_text import money
-from judgegraph.cli.table import counted, plain
+from judgegraph.cli.screen import screen
+from judgegraph.cli.table import counted, plain, rejected_lines
 from judgegraph.runtime.forecast import Forecast, NodePlan, Range
 
-WIDTH = 100
 MOST = 5  # mishaps, and rows, that are shown
 DASH = "\u2013"
 
@@ -24,7 +24,7 @@ def print_plan(forecast: Forecast, rejected: Sequence[Any] = (), out: str | None
     Args:
         rejected: rows of the data that are no samples. out: the folder in which samples may be finished.
     """
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     console.print(plain(f"plan for {counted(forecast.samples, 'sample')}"))
     if forecast.finished:
         verb = "is" if forecast.finished == 1 else "are"
@@ -41,9 +41,8 @@ def print_plan(forecast: Forecast, rejected: Sequence[Any] = (), out: str | None
 def _troubles(console: Console, forecast: Forecast, rejected: Sequence[Any]) -> None:
     if rejected:
         console.print(plain(f"{counted(len(rejected), 'row')} of the data left out:"), style="red")
-        for row in rejected[:MOST]:
-            console.print(plain(f"  {row}"))
-        more(console, len(rejected) - MOST)
+        for line in rejected_lines(rejected, MOST):
+            console.print(plain(line))
     if not forecast.complete:
         many = counted(forecast.failed, "sample")
         said = f"incomplete: for {many} the graph failed with invented replies, so real figures may be higher:"

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from rich.console import Console
 
+from judgegraph.cli.screen import screen
 from judgegraph.cli.table import counted, plain
+from judgegraph.errors import one_line
 from judgegraph.meta.interval_notes import FEW
 from judgegraph.meta.measured import Measured
 from judgegraph.meta.padded_probe import Change, Padded
@@ -14,18 +16,22 @@ from judgegraph.meta.probes import Probes
 from judgegraph.meta.self_probe import OwnModel
 from judgegraph.meta.swap_probe import Swapped
 
-WIDTH, LINES = 100, 60
+LINES, FAILURES = 60, 5
 ENDS = {"over_budget": "the budget ended it before all were judged", "stopped": "it was stopped before all were judged"}
 
 
 def print_probes(found: Probes) -> None:
     """Print each probe that was asked for; everything judged is made inert first."""
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     copies = counted(found.copies, "copy", "copies")
     judged = f"{found.judged} of {found.samples + found.copies} judged"
     say(console, f"{counted(found.samples, 'sample')} and {copies}, {judged}; {100 * found.confidence:g} % intervals")
     if found.state in ENDS:
         say(console, ENDS[found.state])
+    for (status, reason), count in list(found.failures.items())[:FAILURES]:
+        say(console, f"{count:,} ended with {status}: {one_line(reason, 500)}")
+    if len(found.failures) > FAILURES:
+        say(console, f"and {len(found.failures) - FAILURES} more reasons; --json has them")
     if found.swap is not None:
         say(console, "\nswap: each pair exchanged", *_swap(found.swap))
     if found.padded is not None:

@@ -9,18 +9,19 @@ from rich.console import Console
 from rich.table import Table
 
 from judgegraph.cli.print_sample import more
+from judgegraph.cli.screen import screen
 from judgegraph.cli.table import counted, plain
 from judgegraph.errors import one_line
 from judgegraph.meta.rankings import Ranked, Ranking
 from judgegraph.meta.result import Ends
 
-WIDTH, LINES, CYCLES = 100, 60, 10
+LINES, CYCLES = 60, 10
 NAME = 200  # characters of a name
 
 
 def print_rankings(found: Sequence[Ranking]) -> None:
     """A table for each judge, what to know of it, and a line for each metric against people."""
-    console = Console(width=None if Console().is_terminal else WIDTH, highlight=False)
+    console = screen()
     for at, one in enumerate(found):
         if at:
             console.print()

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 
+from judgegraph.answers import answers_of
 from judgegraph.cli.table import counted, names, plain
 from judgegraph.runtime.item import Item
-from judgegraph.types import Comparison, Score
+from judgegraph.types import Comparison, Correction, Score
 
 MOST = 12  # rows of a list that need not be seen whole
 
@@ -18,7 +19,7 @@ def telling(items: Iterable[Item]) -> Item | None:
 
     def weight(item: Item) -> tuple[float, float]:
         values = {s.key: s.value for s in item.scores if s.value is not None}
-        finals = [s for s in item.scores if s.stage == "final" and s.value is not None]
+        finals = [s for s in answers_of(item) if s.value is not None]
         moved = max((abs(values[s.key] - values[s.draft]) for s in finals if s.draft in values), default=0.0)
         return moved, -min((values[s.key] for s in finals), default=float("inf"))
 
@@ -26,7 +27,7 @@ def telling(items: Iterable[Item]) -> Item | None:
 
 
 def print_sample(console: Console, item: Item) -> None:
-    """Its id and query, its final scores, comparisons and corrections; a row for what is repeated."""
+    """Its id and query, its answers, comparisons and corrections; a row for what is repeated."""
     console.print(plain(f"\n{item.id[:80]}"), style="bold")
     if item.sample.query:
         console.print(plain(f"  {cut(item.sample.query, 200)}"), style="italic")
@@ -34,7 +35,15 @@ def print_sample(console: Console, item: Item) -> None:
     print_comparisons(console, item)
     for correction in item.corrections:
         who = f" by {cut(correction.agent, 80)}" if correction.agent else ""
-        console.print(plain(f"  corrected {correction.of}{who}: {cut(correction.text, 300)}"))
+        console.print(plain(f"  {heading(correction)}{who}: {cut(correction.text or correction.reason, 300)}"))
+
+
+def heading(correction: Correction) -> str:
+    """What stands before a correction's text, or before why there is none."""
+    if correction.changed:
+        return f"corrected {correction.of}"
+    ended = "" if correction.outcome == "unchanged" else f" ({correction.status.replace('_', ' ')})"
+    return f"{correction.of} not corrected{ended}"
 
 
 def more(console: Console, count: int, one: str = "", many: str = "", indent: str = "  ") -> None:
@@ -52,7 +61,7 @@ def cut(text: str, length: int) -> str:
 
 def _scores(console: Console, item: Item) -> None:
     scores = {s.key: s for s in item.scores}
-    finals = [s for s in item.scores if s.stage == "final"]
+    finals = answers_of(item)
     paired = {c.agent for c in item.comparisons}  # their repeats are the orders
     rows: dict[str, list[Score]] = {}
     for name, score in zip(names(finals), finals, strict=True):

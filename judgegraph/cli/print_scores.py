@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from judgegraph.answers import Role, answers_of, roles_of
 from judgegraph.cli.print_sample import MOST, more, repeat_of
 from judgegraph.cli.table import names
 from judgegraph.runtime.item import Item
@@ -17,21 +18,23 @@ from judgegraph.trace.read_by import read_by
 from judgegraph.trace.tree import Look, excerpt, inert
 from judgegraph.types import Rectification, Score
 
+LAST = ("answer", "draft", "vote", "aspect", "other", "member")
 NAME = 26  # columns of a criterion's name at most
 
 
 def print_scores(console: Console, item: Item, look: Look, criterion: str | None = None) -> None:
-    """Finals with their drafts, then what no final stands for."""
+    """Answers with their drafts, then the votes and what else no answer stands for; members' own scores come last."""
     scores = {score.key: score for score in item.scores}
-    finals = [score for score in item.scores if score.stage == "final"]
-    drafts = {score.draft for score in finals}
-    listed = finals + [score for score in item.scores if score.stage != "final" and score.key not in drafts]
+    roles, answers = roles_of(item), answers_of(item)
+    own, linked = {score.key for score in answers}, {score.draft for score in item.scores}
+    rest = [score for score in item.scores if score.key not in own and (score.key not in linked or score.draft)]
+    listed = answers + sorted(rest, key=lambda score: LAST.index(roles[score.key]))
     rows = [(name, s) for name, s in zip(_names(item, listed), listed, strict=True) if criterion in (None, s.criterion)]
     shown = rows if look.full else rows[:MOST]
     width = min(NAME, max((cell_len(inert(name)) for name, _ in shown), default=0))
     for name, score in shown:
         draft = scores.get(score.draft or "")
-        console.print(_row(name, score, draft, width, look))
+        console.print(_row(name, score, draft, width, look, roles[score.key]))
         for said in _reasons(score, draft, _critics(score, scores, item), look):
             console.print(Padding(Text(said), (0, 0, 0, 4), expand=False), style="dim")
     more(console, len(rows) - len(shown), "score; --full shows it", "scores; --full shows them", indent="")
@@ -48,7 +51,7 @@ def _names(item: Item, listed: Sequence[Score]) -> list[str]:
     ]
 
 
-def _row(name: str, score: Score, draft: Score | None, width: int, look: Look) -> Text:
+def _row(name: str, score: Score, draft: Score | None, width: int, look: Look, role: Role) -> Text:
     """Name, answers, bars, how it was read."""
     row = Text(overflow="fold")
     shown = inert(name)
@@ -57,14 +60,15 @@ def _row(name: str, score: Score, draft: Score | None, width: int, look: Look) -
     moved = draft is not None and draft.answer != score.answer
     before = f"{_answer(draft)} -> " if draft is not None and moved else ""
     row.append(f"  {before}{_answer(score)}", "yellow" if moved else "" if score.status == "ok" else "red")
-    for said in _reading(score, look):
+    for said in _reading(score, look, role):
         row.append(f"  {said}")
     return row
 
 
-def _reading(score: Score, look: Look) -> Iterator[str]:
-    if score.stage != "final":
-        yield f"({inert(score.stage, 40)})"
+def _reading(score: Score, look: Look, role: Role) -> Iterator[str]:
+    if score.stage != "final" or role not in ("answer", "draft"):
+        said = dict.fromkeys((score.stage, *((role,) if role in ("vote", "member") else ())))
+        yield f"({inert(', '.join(said), 40)})"
     if score.distribution:
         drawn = bars(score.distribution, score.scale, plain=look.plain)
         if score.scale is not None and score.scale.low is not None:

@@ -38,6 +38,9 @@ def print_standings(
     said = f"{len(rows):,} of {counted(count, 'sample')}" if count > len(rows) else counted(count, "sample")
     more = "; --limit N lists more" if count > len(rows) else ""
     console.print(plain(f"\n{said}{ended}, {samples.about}{more}"), style="dim")
+    if agents := list(dict.fromkeys(agent for one in rows for agent in one.by_agent or ())):
+        said = f"the scores of each sample are those of {', '.join(agents)}, who answer side by side"
+        console.print(plain(f"{said}; samples are ordered by the lowest"), style="dim")
     if untold:
         calls = "1 more call was" if untold == 1 else f"{untold:,} more calls were"
         console.print(plain(f"{calls} paid for attempts that were cut off or not traced"), style="dim")
@@ -69,7 +72,7 @@ def _columns(rows: Sequence[Standing], order: str) -> dict[str, list[str]]:
         "sample": [cut(one.id, 200) for one in rows],
         "status": [_status(one, failed) for one in rows],
         "verdict": [one.verdict or "" for one in rows],
-        "score": [_share(one.value) for one in rows],
+        "score": [", ".join(map(_share, one.by_agent.values())) if one.by_agent else _share(one.value) for one in rows],
         "change": [_change(one) for one in rows],
         "doubt": [_share(one.doubt) for one in rows],
         "failures": [str(one.failures or "") for one in rows],

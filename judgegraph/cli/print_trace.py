@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from judgegraph.cli.print_sample import print_comparisons
+from judgegraph.cli.print_sample import heading, print_comparisons
 from judgegraph.cli.print_scores import print_scores
 from judgegraph.cli.screen import screen
 from judgegraph.cli.table import plain
@@ -88,7 +88,7 @@ def _answers(console: Console, item: Item, look: Look, criterion: str | None) ->
         if value:
             console.print(Text(f"{name}: {value}"))
     for correction in item.corrections:
-        _said(console, f"corrected {correction.of}", correction.text or correction.status, look)
+        _said(console, heading(correction), correction.text or correction.reason or correction.status, look)
     for advice in item.suggestions:
         what = "new criterion" if advice.kind == "criterion" else "definition to change"
         _said(console, f"{what} suggested, {inert(advice.criterion, 80)}", advice.definition, look)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from judgegraph.cli.check import refuse_unwired
-from judgegraph.cli.main import FAILURE, OVER_BUDGET
+from judgegraph.cli.main import FAILURE, OVER_BUDGET, printable
 from judgegraph.cli.options import graph_of, judge_of
 from judgegraph.cli.plan import as_run
 from judgegraph.cli.run_options import COST, PACE, SUBJECT, Grouped, check, columns, evaluation, folder
@@ -58,7 +58,7 @@ def probe(method: str, data: str, **given: Any) -> None:
 
     check(given | {"retry_failed": False, "gate": None})
     samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
-    judge = judge_of(given["judge"], given["base_url"], given["temperature"])
+    judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
         method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
@@ -76,7 +76,7 @@ def probe(method: str, data: str, **given: Any) -> None:
     if found.state == "over_budget":
         sys.exit(OVER_BUDGET)
     if not found.judged:
-        click.echo("nothing was judged", err=True)
+        click.echo(printable(f"nothing was judged: {found.why}"), err=True)
         sys.exit(FAILURE)
 
 

@@ -67,10 +67,12 @@ class Lines(Teller):
     def __init__(self, total: Callable[[], int | None], cut: bool = False) -> None:
         super().__init__(total, cut)
         self._told = time.monotonic()
+        self._out = False
 
     def __call__(self, now: Progress) -> None:
         super().__call__(now)
-        if self.now is not None and time.monotonic() - self._told >= EVERY:
+        out, self._out = self._out, bool(now.outages)
+        if self.now is not None and ((self._out and not out) or time.monotonic() - self._told >= EVERY):
             self._told = time.monotonic()
             self.say(state_line(self.now, self.total(), self.pace))
 

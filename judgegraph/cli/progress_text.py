@@ -52,12 +52,23 @@ def details(now: Progress, total: int | None, pace: Pace, *, ended: bool = False
     if rate and total is not None and total > now.done and not ended:
         parts.append(f"{time_taken((total - now.done) / rate)} left")
     saved = f" ({now.saved:,} saved)" if now.saved else ""
+    if now.outages and not ended:
+        parts.append(paused(now.outages))
     if now.held_back and not ended:
         parts.append(f"held back by the server for {time_taken(max(1.0, now.held_back))} more")
+    if now.waiting and not ended:
+        parts.append(f"waiting for {counted(now.waiting, 'call')} of another run with this ledger")
     parts.append(f"{counted(now.calls, 'call')}{saved}")
     parts.append(cost(now.usd, now.prompt_tokens + now.completion_tokens))
     failed = failures(now.by_status)
     return [*parts, f"failed: {failed}"] if failed else parts
+
+
+def paused(outages: Mapping[str, tuple[str, float]]) -> str:
+    """ "paused: openai:m at http://localhost:8000/v1: no connection for 12 s"; the first of several, and how many."""
+    (judge, (what, seconds)), more = next(iter(outages.items())), len(outages) - 1
+    others = f" and {more:,} more" if more else ""
+    return f"paused: {judge}: {what} for {time_taken(seconds)}{others}"
 
 
 def failures(by_status: Mapping[str, int]) -> str:

@@ -16,7 +16,7 @@ from judgegraph.cli.rank_options import rank_options
 from judgegraph.errors import ConfigError
 
 OF_TABLES = ("human", "id", "criterion", "exchanged", "swap_back")
-COUNTED = ("unreadable", "duplicates", "resamples", "confidence", "seed")
+COUNTED = ("unreadable", "duplicates", "orders", "resamples", "confidence", "seed")
 
 
 @click.command()

@@ -31,6 +31,9 @@ _HOW = (
                  help="A missing answer is left out; a score: 0; a verdict: a tie.  [default: drop]"),
     click.option("--duplicates", type=click.Choice(("refuse", "last", "first", "mean")),
                  help="Of scores with one id and system.  [default: refuse]"),
+    click.option("--orders", type=click.Choice(("apart", "agree")),
+                 help="Of pairs judged in both orders: each counts, or one verdict of both: what both say, "
+                      "else a tie.  [default: apart]"),
     click.option("--elo-k", type=Finite(0, 10_000, min_open=True), default=16.0, show_default=True, metavar="POINTS",
                  help="How far one comparison moves a rating."),
     click.option("--elo-scale", type=Finite(0, 1e6, min_open=True), default=400.0, show_default=True, metavar="POINTS",

@@ -159,8 +159,12 @@ def _edited(what: str, now: str) -> Any:
 
 
 def _finals(state: Mapping[str, Any]) -> dict[str, str]:
-    """Criterion -> its final answer, as text."""
-    finals = [s for s in (state.get("scores") or {}).values() if s.stage == "final"]
+    """Criterion -> its answer, as text."""
+    from judgegraph.answers import answer_keys
+
+    scores = (state.get("scores") or {}).values()
+    answers = set(answer_keys(scores))
+    finals = [s for s in scores if s.key in answers]
     return {s.criterion: f"{s.value:.2f}" if s.value is not None else s.label or s.status for s in finals}
 
 

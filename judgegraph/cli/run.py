@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgegraph.cli.check import refuse_unwired
-from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET
+from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET, printable
 from judgegraph.cli.options import graph_of, judge_of
 from judgegraph.cli.progress import Teller, progress
 from judgegraph.cli.run_options import Grouped, check, columns, evaluation, run_options
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from judgegraph.runtime.samples import Samples
     from judgegraph.types import Sample
 
+SLACK = 3.5  # seconds for the end in order after a stop's grace; a node that blocks is not waited for any longer
 SOON = 0.2  # seconds that the first line waits for the number of samples
 
 
@@ -36,20 +37,23 @@ def run(method: str, data: str, **given: Any) -> None:
     METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory. DATA is JSONL, JSON, CSV, TSV or
     Parquet with the fields id, query, source, output, rival, reference, human.
 
-    Ctrl-C once (or SIGTERM) finishes the samples in flight and saves them, twice stops at once; what is finished is
-    kept either way. Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended it, 4 coverage below the
-    gate, 130 or 143 stopped.
+    Ctrl-C once (or SIGTERM) gives the samples in flight 10 s (--grace) to finish, twice stops at once; what is
+    finished is kept either way, and the same command goes on with the rest. Exit codes: 0, 1 failure or nothing
+    judged, 2 usage, 3 the budget ended it, 4 coverage below the gate, 130 or 143 stopped.
     """
     from judgegraph.runtime.load import load
+    from judgegraph.runtime.signature import destinations
 
     check(given)
     samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
     total = _total(samples, given)
-    judge = judge_of(given["judge"], given["base_url"], given["temperature"])
+    judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
         method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
+    for line in destinations(graph):
+        click.echo(printable(line), err=True)
     result = evaluated(graph, samples, samples.name, total, given)
     sys.exit(_print(result, samples, total(), given))
 
@@ -87,7 +91,9 @@ def evaluated(
     if given["retry_failed"]:
         start = f"judging again what failed of {name}, {once:,} at once"
     cut = given["limit"] is not None
-    with progress(start, total, cut=cut) as teller, told_of_a_stop(lambda: teller.say(_draining(teller, width))):
+    with progress(start, total, cut=cut) as teller, told_of_a_stop(
+        lambda: teller.say(_draining(teller, width, given["grace"])), given["grace"] + SLACK
+    ):  # fmt: skip
         try:
             return evaluate(graph, samples, on_progress=teller, **evaluation(given))
         except KeyboardInterrupt as stop:
@@ -95,28 +101,30 @@ def evaluated(
             raise
 
 
-def _draining(teller: Teller, width: int) -> str:
+def _draining(teller: Teller, width: int, grace: float) -> str:
     """What the first signal is answered with; before the first word of progress it is how many there may be."""
     total = teller.total()
     left = teller.now.in_flight if teller.now else width if total is None else min(width, total)
-    return f"finishing {left:,} {'sample' if left == 1 else 'samples'} in flight; once more stops at once"
+    what = f"{left:,} {'sample' if left == 1 else 'samples'} in flight, for {grace:g} s at most"
+    return f"finishing {what}; once more stops at once"
 
 
 def _kept(teller: Teller, out: str | None) -> str:
     """What is left of a run that was stopped, and how to go on."""
-    items = Path(out) / "items.jsonl" if out else None
+    now, items = teller.now, Path(out) / "items.jsonl" if out else None
+    left = f"; {now.left:,} in flight {'was' if now.left == 1 else 'were'} left" if now and now.left else ""
     if items is None or not items.exists() or not items.stat().st_size:
-        return "nothing was saved; --out FOLDER keeps what is finished" if out is None else "nothing is finished yet"
-    now, total = teller.now, teller.total()
+        return "nothing was saved; --out FOLDER keeps what is finished" if out is None else f"nothing is finished{left}"
+    total = teller.total()
     if now is None:
         return f"what is finished is in {out}; the same command goes on"
     done = now.done - now.by_status.get("over_budget", 0)
     of = f" of {total:,}" if total is not None else ""
     if now.again is not None:
         many = "sample" if (total or done) == 1 else "samples"
-        return f"{done:,}{of} failed {many} judged again in {out}; the same command goes on"
+        return f"{done:,}{of} failed {many} judged again in {out}{left}; the same command goes on"
     many, verb = ("sample", "is") if (total or done) == 1 else ("samples", "is" if done == 1 else "are")
-    return f"{done:,}{of} {many} {verb} finished in {out}; the same command goes on"
+    return f"{done:,}{of} {many} {verb} finished in {out}{left}; the same command goes on"
 
 
 def _unjudged(total: int | None, items: int, rejected: int, limit: int | None) -> int | None:
@@ -129,9 +137,11 @@ def _unjudged(total: int | None, items: int, rejected: int, limit: int | None) -
 def _print(result: Run, samples: Samples, total: int | None, given: dict[str, Any]) -> int:
     """What came of it; gives the exit code."""
     from judgegraph.runtime.coverage import coverage
+    from judgegraph.runtime.outcome import nothing_judged
 
     summary = result.summary()
     unjudged = _unjudged(total, summary.samples.total(), len(samples.rejected), given["limit"])
+    why = "" if summary.judged else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
     share, weakest = coverage(summary, len(samples.rejected), unjudged or 0)
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
@@ -139,6 +149,7 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
         rejected = [r.model_dump() for r in samples.rejected]
         out = str(result.folder.path) if result.folder else None
         whole = {**summary.to_dict(), **about, "coverage": read, "rejected": rejected, "out": out}
+        whole |= {"nothing_judged": why} if why else {}
         click.echo(json.dumps(whole, indent=1))
     else:
         from judgegraph.cli.print_run import print_run
@@ -146,8 +157,10 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
         print_run(result, summary, samples.rejected, gate=given["gate"], unjudged=unjudged)
     if result.manifest.get("state") == "over_budget":
         return OVER_BUDGET
+    if result.manifest.get("unreachable"):
+        return FAILURE
     if not summary.judged:
-        click.echo("nothing was judged: no score and no comparison could be read", err=True)
+        click.echo(printable(f"nothing was judged: {why}"), err=True)
         return FAILURE
     if given["gate"] is None:
         return 0

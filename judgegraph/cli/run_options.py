@@ -15,10 +15,10 @@ from judgegraph.cli.options import CRITIC_HELP, SETTING_HELP
 Command = TypeVar("Command", bound=Callable[..., Any])
 GROUPS = {  # heading of --help -> options; what stands nowhere comes last
     "What is judged, and by whom": (
-        "criteria", "judge", "base_url", "temperature", "critic", "settings", "fields", "limit",
+        "criteria", "judge", "base_url", "temperature", "max_tokens", "critic", "settings", "fields", "limit",
     ),
     "Where it is kept": ("out", "ledger", "retry_failed", "trace", "redact"),
-    "How fast": ("concurrency", "rpm", "tpm", "timeout"),
+    "How fast": ("concurrency", "rpm", "tpm", "timeout", "patience", "max_prompt"),
     "How much it may cost": ("budget_calls", "budget_tokens", "budget_usd", "prices"),
 }  # fmt: skip
 
@@ -31,6 +31,16 @@ class Finite(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number.", param, ctx)
         return number
+
+
+class TokenCap(click.IntRange):
+    """A whole number, 0 or more; "none" is 0."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        return int(super().convert(0 if str(value).strip().lower() == "none" else value, param, ctx))
 
 
 class Grouped(click.Command):
@@ -71,6 +81,10 @@ SUBJECT = (
     click.option(
         "--temperature", metavar="T", type=Finite(0),
         help="Of calls whose agent or reader names none; weighted scores are read at 0 and sampled at 1.",
+    ),
+    click.option(
+        "--max-tokens", metavar="N", type=TokenCap(),
+        help="At most so many tokens in a reply; 0 or none sends no limit.  [default: what its form needs, generously]",
     ),
     click.option("--critic", metavar="NAME", help=CRITIC_HELP),
     click.option("-s", "--setting", "settings", multiple=True, metavar="KEY=VALUE", help=SETTING_HELP),
@@ -118,6 +132,19 @@ PACE = (
         default=600.0,
         help="For one sample, retries included.",
     ),
+    click.option(
+        "--max-prompt",
+        metavar="N",
+        type=click.IntRange(1),
+        help="Characters of one prompt at most; a longer one is not sent, and its scores are too_large."
+        "  [default: 400,000]",
+    ),
+    click.option(
+        "--patience",
+        metavar="SECONDS",
+        type=Finite(0),
+        help="For a server that is out: the run pauses so long.  [default: 600; 10 where it never answered]",
+    ),
 )
 COST = (
     click.option("--budget-calls", metavar="N", type=click.IntRange(1), help="At most so many model calls."),
@@ -128,6 +155,10 @@ COST = (
     click.option("--prices", type=click.Path(exists=True, dir_okay=False), help="A price table of your own, by model."),
 )
 _END = (
+    click.option(
+        "--grace", metavar="SECONDS", type=Finite(0), default=10.0,
+        help="After Ctrl-C, for the samples in flight; what is not finished by then is left for the next run.",
+    ),
     click.option(
         "--coverage", "gate", type=Finite(0, 1), metavar="SHARE",
         help="From 0 to 1: exit code 4 where less than this share of the scores could be read.",
@@ -173,13 +204,14 @@ def evaluation(given: Mapping[str, Any]) -> dict[str, Any]:
     from judgegraph.calls.budget import Budget
 
     cap = {name: given[f"budget_{name}"] for name in ("calls", "tokens", "usd")}
-    pace = {name: given[name] for name in ("rpm", "tpm")}
+    named = {"rpm": "rpm", "tpm": "tpm", "patience": "patience", "prompt": "max_prompt"}
+    pace = {name: given[option] for name, option in named.items() if given.get(option) is not None}
     plain = ("out", "ledger", "concurrency", "timeout", "prices", "retry_failed")
-    if any(value is not None for value in pace.values()):
+    if pace:
         from judgegraph.calls.limits import Limits
     return {
         **{name: given[name] for name in plain},
-        **{name: given[name] for name in ("trace", "redact") if name in given},  # a plan and a probe keep none
+        **{name: given[name] for name in ("trace", "redact", "grace") if name in given},  # a plan and a probe keep none
         "budget": Budget(**cap) if any(value is not None for value in cap.values()) else None,
-        "limits": Limits(**pace) if any(value is not None for value in pace.values()) else None,
+        "limits": Limits(**pace) if pace else None,
     }

@@ -12,9 +12,10 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LATE = "stopped after %g s: code of a node did not end; what was finished by then is kept"
 SHOW_CURSOR = b"\x1b[?25h\n"  # a progress bar hides it
 
-_told: list[Callable[[], None]] = []
+_told: list[tuple[Callable[[], None], float]] = []
 
 
 class Stopped(KeyboardInterrupt):
@@ -43,9 +44,10 @@ def stoppable(to_the_end: bool = False) -> Generator[None]:
     def first(number: int, _: Any) -> NoReturn:
         for each in heard:
             signal.signal(each, _at_once)
-        for tell in _told:
+        for tell, within in _told:
             with suppress(Exception):
                 tell()
+            _late(number, within)
         raise Stopped(number)
 
     for number in heard:
@@ -57,22 +59,40 @@ def stoppable(to_the_end: bool = False) -> Generator[None]:
     finally:
         if to_the_end:
             _flush()
+        if not to_the_end:
+            _late(0, 0)
         for number, handler in heard.items():
             if signal.getsignal(number) is first:
                 signal.signal(number, _at_once if to_the_end else handler)
 
 
 @contextmanager
-def told_of_a_stop(tell: Callable[[], None]) -> Generator[None]:
+def told_of_a_stop(tell: Callable[[], None], within: float) -> Generator[None]:
     """Within, the first signal calls `tell` before it raises: an end in order takes its time, and people want a word.
 
-    It is called inside of a signal handler: it may wait for no lock that the main thread holds.
+    Args:
+        tell: called inside of a signal handler: it may wait for no lock that the main thread holds.
+        within: seconds after the signal by which the process has ended, whatever holds it up.
     """
-    _told.append(tell)
+    _told.append((tell, within))
     try:
         yield
     finally:
-        _told.remove(tell)
+        _told.remove((tell, within))
+
+
+def _late(number: int, seconds: float) -> None:
+    """Where an end in order does not come in time, as a node blocks, the process ends without; 0 s takes it back."""
+    if not hasattr(signal, "setitimer"):
+        return
+
+    def late(_: int, frame: Any) -> NoReturn:
+        os.write(2, f"\n{LATE % seconds}\n".encode())
+        _at_once(number, frame)
+
+    if seconds:
+        signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _flush() -> None:

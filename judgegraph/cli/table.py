@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from rich.table import Table
@@ -26,6 +27,20 @@ def plain(text: str) -> Text:
 def counted(count: int, one: str, many: str = "") -> str:
     """ "1 sample", "2,000 samples"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def rejected_lines(rejected: Sequence[Any], most: int) -> list[str]:
+    """Rows of the data that are no samples, each reason once: the first row with it, and which others have it too."""
+    alike: dict[tuple[str, str], list[Any]] = {}
+    for row in rejected:
+        alike.setdefault((row.field, row.reason), []).append(row)
+    found = []
+    for first, *others in list(alike.values())[:most]:
+        places = ", ".join(str(row.line) for row in others[:8]) + (", ..." if len(others) > 8 else "")
+        more = f" (and {len(others):,} more for this reason: {first.unit} {places})" if others else ""
+        found.append(f"  {first}{more}")
+    left = len(alike) - most
+    return [*found, f"  and {counted(left, 'more reason')}; --json has every row"] if left > 0 else found
 
 
 def names(rows: Sequence[Line] | Sequence[Score]) -> list[str]:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from judgegraph.compose.disagree import Disagree
-from judgegraph.compose.of_scores import Failed, Low, OfScores, State, Wide
+from judgegraph.compose.of_scores import BLIND, OFF, Failed, Low, OfScores, State, Wide
 from judgegraph.errors import ConfigError, one_line
 
 EVERY = ""  # stands for every criterion; no criterion has this name
@@ -31,6 +31,10 @@ class Condition(Protocol):
         """
         ...
 
+    def remarks(self, state: State) -> dict[str, str]:
+        """Kind of note -> why it could find nothing, or would find everything, whatever the scores are."""
+        ...
+
     @property
     def own(self) -> bool:
         """Whether it may look at anything in a state; else at the sample, the criteria and the scores."""
@@ -50,6 +54,13 @@ class Either:
     def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Either:
         """Each of them."""
         return Either(tuple(condition.at(stage, agent, last=last) for condition in self.conditions))
+
+    def remarks(self, state: State) -> dict[str, str]:
+        """What all of them have to remark: one that can find something is enough."""
+        said = [condition.remarks(state) for condition in self.conditions]
+        off = {kind: text for one in said for kind, text in one.items() if kind == OFF}
+        blind = [one[BLIND] for one in said if BLIND in one]
+        return off | ({BLIND: "; ".join(blind)} if len(blind) == len(said) else {})
 
     @property
     def own(self) -> bool:
@@ -81,6 +92,10 @@ class Own:
     def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Own:
         """As it is: it sees the whole state."""
         return self
+
+    def remarks(self, state: State) -> dict[str, str]:
+        """None: nobody knows what it looks at."""
+        return {}
 
 
 def title(condition: Any) -> str:

@@ -1,7 +1,7 @@
 """A critic over the scores of any stage, and the final scores that come of it, as one node.
 
     START -> critic -> settle -> END
-    START -> settle (no score to review)
+    START -> settle (no score to review, or none that could be read)
 
 With a condition the critic is asked where it finds something in doubt, about what is in doubt:
 
@@ -19,6 +19,7 @@ from typing import Any, Required
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
+from judgegraph.agents.under_review import readable
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.compose.conditions import Condition, ConditionLike, condition_of, title
 from judgegraph.compose.doubt import Doubt, looked_at
@@ -112,11 +113,11 @@ class Review:
         return made
 
     def asks(self, graph: StateGraph[Any, None, Any, Any], otherwise: str) -> None:
-        """The way to the critic, with the scores in doubt; without any to the node behind it."""
+        """The way to the critic, with the scores in doubt; without one that could be read to the node behind it."""
 
         def to_critic(state: Mapping[str, Any]) -> list[Send] | str:
             asked = self.reviewed.asked(state)
-            return [Send("critic", self.shown(state, asked.values()))] if asked else otherwise
+            return [Send("critic", self.shown(state, asked.values()))] if readable(asked.values()) else otherwise
 
         start = START
         if self.when is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import ClassVar, Self
 
-from judgegraph.compose.of_scores import NEARLY, State, check_share
+from judgegraph.compose.of_scores import BLIND, NEARLY, OFF, State, check_share
 from judgegraph.types import Score
 
 STAGES = ("ballot", "draft", "final")
@@ -39,6 +39,12 @@ class Disagree:
             object.__setattr__(self, "stage", tuple(self.stage))
 
     def __call__(self, state: State) -> dict[str, str]:
+        by = self._answers(state)
+        said = {criterion: self._why(scores) for criterion, scores in by.items()}
+        return {criterion: why for criterion, why in said.items() if why}
+
+    def _answers(self, state: State) -> dict[str, list[Score]]:
+        """Criterion -> the answers that it compares."""
         stages = (self.stage,) if isinstance(self.stage, str) else self.stage or STAGES
         given: Iterable[Score] = (state.get("scores") or {}).values()
         met = [s for s in given if s.of == "output" and s.stage in stages]
@@ -50,8 +56,18 @@ class Disagree:
         for score in met:
             if score.answer is not None and score.key not in rectified:
                 by.setdefault(score.criterion, []).append(score)
-        said = {criterion: self._why(scores) for criterion, scores in by.items()}
-        return {criterion: why for criterion, why in said.items() if why}
+        return by
+
+    def remarks(self, state: State) -> dict[str, str]:
+        """Kind of note -> why it could find nothing, whatever the scores are."""
+        by = self._answers(state)
+        numbers = any(score.value is not None for scores in by.values() for score in scores)
+        if self.above >= 1 and numbers:
+            return {OFF: f"disagree: no two scores can be further apart than 1, and above is {self.above:g}"}
+        if any(len(scores) > 1 for scores in by.values()):
+            return {}
+        stages = (self.stage,) if isinstance(self.stage, str) else self.stage or STAGES
+        return {BLIND: f"disagree: no criterion has the answers of two judges at stage {' or '.join(stages)}"}
 
     def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Self:
         """As it is: judges disagree among themselves, whoever is reviewed."""

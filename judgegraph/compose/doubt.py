@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from judgegraph.calls.context import Doubted, context
 from judgegraph.compose.conditions import EVERY, Condition, title
 from judgegraph.compose.node import vocabulary
-from judgegraph.compose.of_scores import State
-from judgegraph.types import Criterion, EvalState, Note, Notes, keyed
+from judgegraph.compose.of_scores import BLIND, State
+from judgegraph.types import Criterion, EvalState, Note, Notes, given_criteria, keyed
 
 LOOKED_AT = ("sample", "criteria", "scores")  # by every condition of ours
 
@@ -39,11 +39,19 @@ class Doubt:
     note: str = ""
 
     async def __call__(self, state: EvalState) -> Decided:
-        seen: dict[str, Any] = {**state, "criteria": state.get("criteria") or list(self.criteria)}
+        seen: dict[str, Any] = {**state, "criteria": given_criteria(state) or list(self.criteria)}
         doubts = in_doubt(self.when, seen)
-        if doubts or not self.note:
-            return {"doubts": doubts}
-        return {"doubts": doubts, "notes": keyed(Note(agent=self.name, text=self.note, status="skipped"))}
+        notes = self._notes(seen, doubts)
+        return {"doubts": doubts, "notes": keyed(*notes)} if notes else {"doubts": doubts}
+
+    def _notes(self, state: State, doubts: Mapping[str, str]) -> list[Note]:
+        """Why nothing was in doubt, and what is wrong with the condition; of no scores at all its helper tells."""
+        said = self.when.remarks(state) if in_plan() is None and (self.note or state.get("scores")) else {}
+        if doubts:
+            said.pop(BLIND, None)
+        elif self.note and BLIND not in said:
+            said["gate-closed"] = self.note
+        return [Note(agent=self.name, text=text, status="skipped", kind=kind) for kind, text in said.items()]
 
 
 def in_doubt(when: Condition, state: State) -> dict[str, str]:
@@ -62,7 +70,7 @@ def in_doubt(when: Condition, state: State) -> dict[str, str]:
 
 def _judged(state: State) -> Iterable[str]:
     """Names of the criteria that a sample is judged by."""
-    listed = [c.name for c in state.get("criteria") or ()]
+    listed = [c.name for c in given_criteria(state) or ()]
     return listed or dict.fromkeys(s.criterion for s in (state.get("scores") or {}).values())
 
 

@@ -16,7 +16,7 @@ from langgraph.types import Send
 from judgegraph.compose.member import JOINED, RUNS, Brief, Join, Node, member
 from judgegraph.compose.node import as_node, keys, schema, vocabulary
 from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria_set
-from judgegraph.types import Asked, Criterion
+from judgegraph.types import Asked, Criterion, given_criteria
 
 PER_RUN = ("criterion", "guideline")  # what a run is told of its one criterion
 
@@ -64,7 +64,7 @@ def _wired(node: Any, brief: Brief, name: str) -> Node:
     def each_criterion(state: Any) -> list[Send] | str:
         """One run per criterion; with none straight on (an empty fan-out would end the graph)."""
         sent = {key: state[key] for key in inward if key in state}
-        criteria = state.get("criteria") or ()
+        criteria = given_criteria(state) or ()
         return [Send("run", sent | _told(c, number, reads, state)) for number, c in enumerate(criteria)] or "join"
 
     graph = StateGraph(state, input_schema=schema("Asks", inward), output_schema=schema("Says", outward))

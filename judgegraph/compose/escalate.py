@@ -29,7 +29,7 @@ from judgegraph.compose.panel_members import is_judge
 from judgegraph.compose.under_doubt import criteria_of
 from judgegraph.errors import ConfigError
 from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria_set
-from judgegraph.types import Asked, Criterion, Scale
+from judgegraph.types import Asked, Criterion, Scale, given_criteria
 
 UNSURE = either(wide(), failed())
 DRAFT, SECOND = "draft", "escalated"  # stages of the cheap judge's and of the strong judge's scores
@@ -155,7 +155,7 @@ class _Pair:
 def doubtful(state: Mapping[str, Any], cheap: str, own: tuple[Criterion, ...]) -> list[Criterion]:
     """The criteria in doubt: of those that were asked, and of those that the cheap judge scored."""
     scores = ballots_of(state, cheap)
-    names: dict[str, Scale | None] = {c.name: None for c in state.get("criteria") or own}
+    names: dict[str, Scale | None] = {c.name: None for c in given_criteria(state) or own}
     names |= {criterion: score.scale for criterion, score in scores.items()}
     asked = of_these(state.get("doubts") or {}, names)
     written = (state.get("runs") or {}).get(cheap, {}).get("branches", {})

@@ -12,6 +12,7 @@ from judgegraph.compose.conditions import Condition
 from judgegraph.compose.doubt import Decided, Doubt, of_these
 from judgegraph.compose.member import Runs
 from judgegraph.compose.settle import noted
+from judgegraph.errors import one_line
 from judgegraph.types import Criterion, EvalState, Note, Notes, Score, Scores, keyed
 
 
@@ -28,6 +29,9 @@ class Chosen(TypedDict):
 
     scores: Scores
     notes: Notes
+
+
+NOTHING = "nothing-to-decide"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +70,19 @@ class Escalated:
         why = of_these(state.get("doubts") or {}, [*names])
         if not names:
             text = "no criteria and no scores: there was nothing to decide"
-            return {"scores": {}, "notes": keyed(Note(agent=self.name, text=text, status="skipped"))}
+            return {"scores": {}, "notes": keyed(Note(agent=self.name, text=text, status="skipped", kind=NOTHING))}
         finals = (self._final(cheap.get(c), strong.get(c), why.get(c, "")) for c in names)
-        return {"scores": keyed(*finals), "notes": {}}
+        unanswered = [c for c in why if (score := strong.get(c)) is None or score.answer is None]
+        return {"scores": keyed(*finals), "notes": self._noted(unanswered, strong)}
+
+    def _noted(self, unanswered: Sequence[str], strong: Mapping[str, Score]) -> Notes:
+        """A note on criteria that were in doubt and of which the strong judge gave no answer."""
+        if not unanswered:
+            return {}
+        said = ", ".join(f"{one_line(c, 60)} ({strong[c].status if c in strong else 'no score'})" for c in unanswered)
+        status = next((strong[c].status for c in unanswered if c in strong), "skipped")
+        text = f"the strong judge was asked and gave no answer to {one_line(said, 300)}"
+        return keyed(Note(agent=self.name, text=text, status=status, kind="escalation-unanswered"))
 
     def _final(self, cheap: Score | None, strong: Score | None, why: str) -> Score:
         score, note = _better(cheap, strong, why)

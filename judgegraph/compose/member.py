@@ -13,7 +13,19 @@ from typing_extensions import TypedDict
 from judgegraph.compose.failure import Failure, contained
 from judgegraph.compose.node import keys, schema, vocabulary
 from judgegraph.errors import one_line
-from judgegraph.types import Asked, Criterion, EvalState, Note, Notes, Score, Scores, joined, keyed, merged
+from judgegraph.types import (
+    Asked,
+    Criterion,
+    EvalState,
+    Note,
+    Notes,
+    Score,
+    Scores,
+    given_criteria,
+    joined,
+    keyed,
+    merged,
+)
 
 Node = CompiledStateGraph[Any, None, Any, Any]
 
@@ -55,9 +67,9 @@ class Brief:
     name: str = "brief"
 
     async def __call__(self, state: Asked) -> Briefed:
-        asked = list(state.get("criteria") or self.criteria)
+        asked = list(given_criteria(state) or self.criteria)
         if not asked:
-            note = Note(agent=self.name, text="no criteria: nothing was asked", status="skipped")
+            note = Note(agent=self.name, text="no criteria: nothing was asked", status="skipped", kind="no-criteria")
             return {"notes": keyed(note)}
         task = state.get("task") or self.task
         return {"criteria": asked, "task": task} if task else {"criteria": asked}
@@ -80,9 +92,9 @@ class Keep:
     async def __call__(self, state: Entry) -> Runs:
         wrote: dict[str, Any] = {key: value for key, value in state.items() if key in self.keys}
         if failure := state.get("failure"):
-            wrote = self._failed(failure, state.get("criteria") or ())
+            wrote = self._failed(failure, given_criteria(state) or ())
         elif self.stage:
-            asked = {c.name for c in state.get("criteria") or ()}
+            asked = {c.name for c in given_criteria(state) or ()}
             scores = wrote.get("scores", {}).values()
             wrote["ballots"] = self._ballots([s for s in scores if not asked or s.criterion in asked])
         return {"runs": {self.name or state["entry"]: wrote}}
@@ -99,7 +111,8 @@ class Keep:
         ballots = (
             Score(criterion=c.name, stage=self.stage, scale=c.scale, reason=failure.reason, **about) for c in criteria
         )
-        return {"ballots": keyed(*ballots), "notes": keyed(Note(text=f"failed: {failure.reason}", **about))}
+        note = Note(text=f"failed: {failure.reason}", kind="panel-member-failed", **about)
+        return {"ballots": keyed(*ballots), "notes": keyed(note)}
 
     def _ballot(self, score: Score) -> Score:
         if (score.agent, score.stage) == (self.name, self.stage):
@@ -122,7 +135,8 @@ class Join:
 
     async def __call__(self, state: Entry) -> EvalState:
         runs = state.get("runs") or {}
-        ordered = [runs[entry] for entry in self.order or runs if entry in runs]
+        entries = [entry for entry in self.order or runs if entry in runs]
+        ordered = [runs[entry] for entry in entries]
         found: dict[str, Any] = {}
         clashes: list[str] = []
         for key in dict.fromkeys(key for wrote in ordered for key in wrote if key != "ballots"):
@@ -134,16 +148,38 @@ class Join:
             else:
                 found[key] = [one for value in values for one in value]
         if ballots := [wrote["ballots"] for wrote in ordered if "ballots" in wrote]:
-            found["scores"] = {**found.get("scores", {}), **{k: s for cast in ballots for k, s in cast.items()}}
-        notes = [Note(agent=self.name, text=f"{one_line(c)}: several runs differ, left out") for c in clashes]
+            scores = {**found.get("scores", {}), **{k: s for cast in ballots for k, s in cast.items()}}
+            found["scores"] = _signed(scores, {entry: runs[entry] for entry in entries})
+        texts = [f"{one_line(clash)}: several runs differ, left out" for clash in clashes]
+        notes = [Note(agent=self.name, text=text, kind="runs-differ") for text in texts]
+        notes += [] if self.order else self._dropped(given_criteria(state), ordered)
         found["notes"] = {**found.get("notes", {}), **keyed(*notes)}
         made: EvalState = found  # type: ignore[assignment]
         return made
+
+    def _dropped(self, asked: Sequence[Criterion], runs: Sequence[Mapping[str, Any]]) -> list[Note]:
+        """A note on criteria whose runs gave no score, where others gave one."""
+        written = [wrote.get(key, {}) for wrote in runs for key in ("scores", "comparisons")]
+        known = {one.criterion for entries in written for one in entries.values()}
+        lost = [one_line(c.name, 60) for c in asked if c.name not in known]
+        if not lost or len(lost) == len(asked):
+            return []
+        text = f"{len(asked)} criteria were given, {len(asked) - len(lost)} scored: no score of {', '.join(lost[:5])}"
+        return [Note(agent=self.name, text=text, status="skipped", kind="criteria-dropped")]
 
 
 def _new(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Without what stood in the state before the run: a graph gives it back with what it wrote."""
     return {key: value for key, value in values.items() if key not in before or before[key] != value}
+
+
+def _signed(scores: Scores, runs: Mapping[str, Mapping[str, Any]]) -> Scores:
+    """What runs wrote that came to ballots: each score names the member that wrote it, as it is no answer by itself."""
+    members: dict[str, str] = {}
+    for member, wrote in runs.items():
+        for key in (*wrote.get("scores", ()), *wrote["ballots"]) if "ballots" in wrote else ():
+            members.setdefault(key, member)
+    return {k: s.model_copy(update={"member": members[k]}) if k in members else s for k, s in scores.items()}
 
 
 def _union(mappings: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:

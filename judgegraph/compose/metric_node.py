@@ -8,9 +8,10 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from judgegraph.agents.fusion_judge import without_evidence
 from judgegraph.tools.catalogue import AssistantLike, assistants
 from judgegraph.tools.finding import Assistant, find_all
-from judgegraph.types import Finding, Sample, Score, Scores, keyed
+from judgegraph.types import Finding, Notes, Sample, Score, Scores, keyed, sample_of
 
 
 class Measured(TypedDict):  # what a metric node reads
@@ -21,6 +22,7 @@ class Measured(TypedDict):  # what a metric node reads
 class Values(TypedDict):  # what it writes
     findings: dict[str, Finding]  # assistant -> what it said
     scores: Scores  # the same, a score each
+    notes: NotRequired[Notes]  # where none of them has a value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +42,10 @@ class MetricNode:
 
     async def __call__(self, state: Measured) -> Values:
         said = state.get("findings") or {}
-        found = await find_all([a for a in self.assistants if a.name not in said], state["sample"])
+        found = await find_all([a for a in self.assistants if a.name not in said], sample_of(state))
         mine = [{**said, **found}[a.name] for a in self.assistants]
-        return {"findings": found, "scores": keyed(*map(self._score, mine))}
+        silent = without_evidence(self.name, [a.name for a in self.assistants], {f.assistant: f for f in mine}, None)
+        return {"findings": found, "scores": keyed(*map(self._score, mine)), "notes": keyed(*silent)}
 
     def _score(self, finding: Finding) -> Score:
         answer = {"label" if isinstance(finding.value, str) else "value": finding.value}

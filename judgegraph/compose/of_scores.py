@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
-from judgegraph.errors import ConfigError
-from judgegraph.types import Score
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.types import Scale, Score, given_criteria
 
 State: TypeAlias = Mapping[str, Any]  # of a graph: as `judgegraph.types.EvalState`
+BLIND, OFF = "condition-blind", "threshold-off-scale"  # kinds of notes
 NEARLY = 1e-9  # a width or distance that is greater by less than this is not greater
 
 
@@ -55,6 +56,22 @@ class OfScores:
         """Why a score is in doubt, "" where it is not."""
         raise NotImplementedError
 
+    def remarks(self, state: State) -> dict[str, str]:
+        """Kind of note -> why it could find nothing, or would find everything, whatever the scores are."""
+        scores = self.scores(state)
+        if not scores:
+            whose = f" by '{self.agent}'" if self.agent else ""
+            return {BLIND: f"{self.name} looks at stage '{self.stage or 'draft'}'{whose}, where no score stands"}
+        return {kind: text for kind, text in ((BLIND, self.blind(scores)), (OFF, self.off(scores))) if text}
+
+    def blind(self, scores: Sequence[Score]) -> str:
+        """Why none of these scores can be in doubt, "" where one can."""
+        return ""
+
+    def off(self, scores: Sequence[Score]) -> str:
+        """Which threshold lies off the scale of one of these scores, "" where all lie on theirs."""
+        return ""
+
 
 @dataclass(frozen=True)
 class Wide(OfScores):
@@ -86,6 +103,18 @@ class Wide(OfScores):
             "the other labels' share" if score.label is not None else "the standard deviation as a share of the range"
         )
         return f"{what} is {width:.3g}, above {self.above:g}" if width - self.above > NEARLY else ""
+
+    def blind(self, scores: Sequence[Score]) -> str:
+        """Where none has a distribution, and the unknown is taken for sure."""
+        read = [score for score in scores if score.answer is not None]
+        if self.unknown or not read or any(width_of(score) is not None for score in read):
+            return ""
+        return "wide: no score has a distribution, and unknown=False takes all of them for sure"
+
+    def off(self, scores: Sequence[Score]) -> str:
+        """Half of the range is the widest that a number can be."""
+        most = 0.5 if any(s.value is not None for s in scores) else 1.0
+        return f"wide: no score can be wider than {most:g}, and above is {self.above:g}" if self.above >= most else ""
 
 
 def width_of(score: Score) -> float | None:
@@ -129,14 +158,35 @@ class Low(OfScores):
             raise ConfigError(f"low: below: expected a number, got {self.below!r:.40}")
 
     def why(self, score: Score) -> str:
-        scale, limit = score.scale, self.below
-        if score.value is None:
+        limit = self._limit(score.scale)
+        if score.value is None or limit is None:
             return ""
-        if self.share is not None:
-            if scale is None or scale.low is None or scale.high is None:
-                return ""
-            limit = scale.low + self.share * (scale.high - scale.low)
-        return f"{score.value:.4g} is below {limit:g}" if limit is not None and score.value < limit else ""
+        return f"{score.value:.4g} is below {limit:g}" if score.value < limit else ""
+
+    def _limit(self, scale: Scale | None) -> float | None:
+        """In units of the scale; None where it has no range to take a share of."""
+        if self.share is None:
+            return self.below
+        if scale is None or scale.low is None or scale.high is None:
+            return None
+        return scale.low + self.share * (scale.high - scale.low)
+
+    def blind(self, scores: Sequence[Score]) -> str:
+        """Where all scores are labels."""
+        labels = [score for score in scores if score.label is not None]
+        return "low: all scores are labels, which have no order" if labels and len(labels) == len(scores) else ""
+
+    def off(self, scores: Sequence[Score]) -> str:
+        for score in scores:
+            scale, limit = score.scale, self._limit(score.scale)
+            if scale is None or scale.low is None or scale.high is None or limit is None:
+                continue
+            of = f"on the scale {scale} of '{one_line(score.criterion, 60)}'"
+            if limit <= scale.low:
+                return f"low: nothing {of} is below {limit:g}: no score can be in doubt"
+            if limit > scale.high:
+                return f"low: everything {of} is below {limit:g}: every score is in doubt"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -147,7 +197,7 @@ class Failed(OfScores):
 
     def __call__(self, state: State) -> dict[str, str]:
         scored = {score.criterion for score in self.scores(state)}
-        missing = {c.name: "it has no score" for c in state.get("criteria") or () if c.name not in scored}
+        missing = {c.name: "it has no score" for c in given_criteria(state) or () if c.name not in scored}
         return {**super().__call__(state), **missing}
 
     def why(self, score: Score) -> str:

@@ -2,7 +2,7 @@
 
     START -> critic -> round -> END
                        round -> critic (it changed something, and rounds are left)
-    START -> round (no score to review)
+    START -> round (no score to review, or none that could be read)
 
 With a condition START leads to doubt, and doubt to critic or round, as in `critique`.
 """

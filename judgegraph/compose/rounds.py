@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 
 from typing_extensions import TypedDict
 
+from judgegraph.agents.under_review import readable
+from judgegraph.agents.votes import same_point
 from judgegraph.compose.doubt import in_plan
-from judgegraph.compose.settle import Reviewing, check, kept, noted, nothing, rectified, was_asked
+from judgegraph.compose.settle import Reviewing, check, kept, not_read, noted, nothing, rectified, was_asked
 from judgegraph.compose.under_doubt import Reviewed
 from judgegraph.types import Criterion, Notes, Rectification, Score, Scores, key_of, keyed
 
@@ -55,10 +57,11 @@ class Rounds:
     async def __call__(self, state: Turn) -> Turned:
         first, asked = self.reviewed.all(state), self.reviewed.asked(state)
         if not first:
-            return {"notes": nothing(self.name, self.reviewed), "going": False}
+            return {"notes": nothing(self.name, self.reviewed, state), "going": False}
         check(first.values(), self.name)
-        if not asked:
-            return {"scores": keyed(*(kept(s, self.name) for s in first.values())), "going": False}
+        if not readable(asked.values()):
+            unasked = (rectified(s, {}, self.name) if c in asked else kept(s, self.name) for c, s in first.items())
+            return {"scores": keyed(*unasked), "notes": not_read(self.name, asked), "going": False}
         done = state.get("rounds", 0) + 1
         path = [asked, *(self._round(state, number, asked) for number in range(1, done))]
         path.append(self._now(path, state))
@@ -127,6 +130,10 @@ class Rounds:
             last, before = path[-1][criterion], path[-2][criterion]
             notes = [*was_asked(doubts, criterion), *([why] if why and _answer(last) != _answer(before) else [])]
             final = last.model_copy(update={"stage": "final", "agent": self.name, "draft": draft.key})
+            if same_point(last.value, draft.value, draft.scale):
+                notes.append(f"after all rounds it is at {last.value:g}, where {draft.value:.4g} was; the score stands")
+                stood = {"value": draft.value, "distribution": draft.distribution, "unseen": draft.unseen}
+                final = final.model_copy(update={**stood, "reader": draft.reader})
             found[criterion] = noted(final, *notes)
         return found
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.under_review import nothing_there, places, readable, unread
 from judgegraph.compose.conditions import EVERY
 from judgegraph.compose.under_doubt import Reviewed
 from judgegraph.errors import ConfigError
-from judgegraph.types import Criterion, Note, Notes, Rectification, Score, Scores, key_of, keyed
+from judgegraph.types import Criterion, Notes, Rectification, Score, Scores, key_of, keyed
 
 NOT_ASKED = "the critic was not asked: nothing was in doubt"
 
@@ -49,14 +50,14 @@ class Settle:
     async def __call__(self, state: Reviewing) -> Settled:
         scores, asked = self.reviewed.all(state), self.reviewed.asked(state)
         if not scores:
-            return {"scores": {}, "notes": nothing(self.name, self.reviewed)}
+            return {"scores": {}, "notes": nothing(self.name, self.reviewed, state)}
         check(scores.values(), self.name)
         said, doubts = state.get("rectifications") or {}, state.get("doubts") or {}
         finals = [
             noted(rectified(s, said, self.name), *was_asked(doubts, c)) if c in asked else kept(s, self.name)
             for c, s in scores.items()
         ]
-        return {"scores": keyed(*finals), "notes": {}}
+        return {"scores": keyed(*finals), "notes": not_read(self.name, asked)}
 
 
 def rectified(score: Score, said: Mapping[str, Rectification], critic: str) -> Score:
@@ -99,8 +100,12 @@ def check(scores: Iterable[Score], critic: str) -> None:
             )
 
 
-def nothing(critic: str, reviewed: Reviewed) -> Notes:
+def nothing(critic: str, reviewed: Reviewed, state: Mapping[str, Any]) -> Notes:
     """A note for a sample without a score to review."""
-    whose = f" by '{reviewed.of}'" if reviewed.of else ""
-    text = f"no score at stage '{reviewed.stage}'{whose}: nothing to review"
-    return keyed(Note(agent=critic, text=text, status="skipped"))
+    there = places((state.get("scores") or {}).values())
+    return keyed(nothing_there(critic, reviewed.stage, reviewed.of or "", there))
+
+
+def not_read(critic: str, asked: Mapping[str, Score]) -> Notes:
+    """A note where the critic was not asked, as no score that it would be shown could be read; else none."""
+    return keyed(unread(critic, list(asked.values()))) if asked and not readable(asked.values()) else {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgegraph.compose.doubt import of_these
-from judgegraph.types import Criterion, Scale, Score, Scores, keyed
+from judgegraph.types import Criterion, Scale, Score, Scores, given_criteria, keyed
 
 State = Mapping[str, Any]
 
@@ -59,7 +59,7 @@ def criteria_of(state: State, own: Sequence[Criterion], names: Mapping[str, Scal
             neither knows is as it was written for the sample, else nothing but its name.
     """
     known = {c.name: c for c in (state.get("branches") or {}).values()}
-    listed = {c.name: c for c in state.get("criteria") or own}
+    listed = {c.name: c for c in given_criteria(state) or own}
     ordered = [name for name in listed if name in names] + [name for name in names if name not in listed]
     found = [listed.get(name) or known.get(name) or Criterion(name=name) for name in ordered]
     return [c if (scale := names[c.name]) in (None, c.scale) else c.model_copy(update={"scale": scale}) for c in found]

@@ -48,7 +48,8 @@ def built(parts: Parts, around: Around) -> Any:
     routes = {name: _route(around, nodes, name, branches) for name, branches in found.choices.items()}
     outputs = _outputs(parts, nodes)
     source.settle()
-    graph = _drawn(nodes, joined, routes, outputs)
+    graph: Any = _drawn(nodes, joined, routes, outputs)
+    graph.sums_up = parts.head.outputs is not None  # else its output is whatever its nodes write
     made = graph.compile(name=parts.head.name)
     _look(parts, graph, made)
     return made

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 
@@ -14,6 +17,7 @@ from judgegraph.graph_files.shape import hint, shaped
 from judgegraph.graph_files.source import Place, Source
 from judgegraph.graph_files.spec import JudgeRef, JudgeSpec
 from judgegraph.graphs.settings import fault
+from judgegraph.models.endpoint import KEY
 
 JUDGE: TypeAdapter[Any] = TypeAdapter(JudgeRef)
 VARIABLE = re.compile(r"(?!sk[-_])[A-Za-z_][A-Za-z0-9_]*")  # of the environment; a key that stands in its place is none
@@ -55,8 +59,57 @@ def _endpoint(source: Source, path: Place, spec: JudgeSpec) -> Endpoint | None:
     if spec.base_url is not None and not ADDRESS.fullmatch(spec.base_url):
         source.fault((*path, "base_url"), "expected an address that begins with http:// or https://")
         return None
+    given = {key: value for key, value in spec.model_dump().items() if value is not None}
+    if why := _refused_key(spec):
+        if spec.api_key_env is not None:
+            source.fault((*path, "api_key_env"), why)
+            return None
+        given["api_key_env"] = ""  # the usual key is not the file's to send: it goes without one
     try:
-        return Endpoint(**{key: value for key, value in spec.model_dump().items() if value is not None})
+        return Endpoint(**given)
     except ConfigError as error:
         source.fault(path, one_line(error))
         return None
+
+
+def _refused_key(spec: JudgeSpec) -> str:
+    """Why a file may not send a variable of the environment to the address it names; "" where it may.
+
+    A file of somebody else's could name any variable beside an address of his own. So a key goes where the user says
+    so outside of the file, in JUDGEGRAPH_KEYS; to this machine; and the provider's own variable to the provider.
+    """
+    variable, address = spec.api_key_env or KEY, spec.base_url or ""
+    host = _host(address) if address else "api.openai.com"
+    if not address and variable == KEY:
+        return ""
+    if address and _is_this_machine(address) and variable == KEY:
+        return ""
+    if (variable, host) in allowed_keys():
+        return ""
+    return (
+        f"a file cannot send {variable} to {host} by itself; if you trust both, allow it: "
+        f"JUDGEGRAPH_KEYS={variable}@{host}"
+    )
+
+
+def allowed_keys() -> frozenset[tuple[str, str]]:
+    """(variable, host or host:port) pairs of JUDGEGRAPH_KEYS, such as "TEAM_KEY@gateway.example, OTHER@host:8000"."""
+    pairs = (one.strip().partition("@") for one in os.environ.get("JUDGEGRAPH_KEYS", "").split(","))
+    return frozenset(
+        (variable.strip(), _host(host)) for variable, _, host in pairs if variable.strip() and host.strip()
+    )
+
+
+def _host(address: str) -> str:
+    """Host and port of an address, or of a host that was written without a scheme; no port is the scheme's own."""
+    parts = urlsplit(address if "://" in address else f"//{address.strip()}")
+    host = parts.netloc.rpartition("@")[2].casefold()
+    return host.removesuffix(":443" if parts.scheme != "http" else ":80")
+
+
+def _is_this_machine(address: str) -> bool:
+    name = (urlsplit(address).hostname or "").casefold()
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")

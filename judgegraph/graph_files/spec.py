@@ -58,7 +58,7 @@ class JudgeSpec(Spec):
     api_key_env: Annotated[str | None, Field(description="The environment variable that holds the key.")] = None
     temperature: Annotated[float, Field(ge=0)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
-    max_tokens: Count | None = None
+    max_tokens: Annotated[int, Field(ge=0)] | None = None
     seed: int | None = None
     timeout: Annotated[float, Field(gt=0)] | None = None
     attempts: Count | None = None
@@ -67,6 +67,7 @@ class JudgeSpec(Spec):
     tpm: Count | None = None
     in_flight: Count | None = None
     transport: Literal["auto", "fast", "langchain"] | None = None
+    patience: Annotated[float, Field(ge=0)] | None = None
 
 
 JudgeRef: TypeAlias = Annotated[

@@ -32,7 +32,7 @@ from judgegraph.calls import JudgeLike
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import UpToHundred, checked, named
 from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria_set
-from judgegraph.types import Asked, Criterion, EvalState, Notes, Sample, Scores, merged
+from judgegraph.types import Asked, Criterion, EvalState, Notes, Sample, Scores, given_criteria, merged, sample_of
 from judgegraph.wiring.marks import never_empty
 
 ASPECTS = 10  # of a chain: the paper's m
@@ -164,12 +164,12 @@ def _side_by_side(chain: Any, criteria: Sequence[Criterion], among: Others | Non
 
     @never_empty  # a set has one criterion at least
     def each_target(state: EvalState) -> list[Send]:
-        asked = state.get("criteria") or criteria
-        return [Send("chain", Chain(sample=state["sample"], criteria=[target])) for target in asked]
+        asked = given_criteria(state) or criteria
+        return [Send("chain", Chain(sample=sample_of(state), criteria=[target])) for target in asked]
 
     @never_empty
     def each_among_others(state: EvalState) -> list[Send]:
-        asked, sample = state.get("criteria") or criteria, state["sample"]
+        asked, sample = given_criteria(state) or criteria, sample_of(state)
         chains = of(asked)
         return [Send("chain", Chain(sample=sample, criteria=[t], aspects=chains[t.name])) for t in asked]
 

@@ -39,9 +39,11 @@ from judgegraph.types import (
     Notes,
     Scores,
     Verdict,
+    given_criteria,
     key_of,
     latest,
     merged,
+    sample_of,
 )
 
 Labels = Literal["response", "position"]
@@ -154,9 +156,9 @@ def _wired(branch: CriteriaWriter, weighing: Any, merge: Merge, corrector: Corre
 
     def each_criterion(state: State) -> list[Send] | str:
         """One weigh per criterion; with nothing to judge straight on (an empty fan-out would end the run)."""
-        sample = state["sample"]
+        sample = sample_of(state)
         unpaired = branch.pairs_only and sample.rival is None
-        asked = () if unpaired else state.get("criteria", ())
+        asked = [] if unpaired else given_criteria(state)
         return [Send("weigh", Branch(sample=sample, criterion=c, branches=kept(c))) for c in asked] or "merge"
 
     graph = StateGraph(State, input_schema=Asked, output_schema=Result)

@@ -24,7 +24,18 @@ from judgegraph.calls import JudgeLike, Reader
 from judgegraph.graphs.critics import critic_of
 from judgegraph.graphs.settings import Samples, checked, named
 from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
-from judgegraph.types import Asked, EvalState, Notes, Rectification, Scores, Suggestion, joined, merged
+from judgegraph.types import (
+    Asked,
+    EvalState,
+    Notes,
+    Rectification,
+    Scores,
+    Suggestion,
+    given_criteria,
+    joined,
+    merged,
+    sample_of,
+)
 from judgegraph.wiring.marks import never_empty
 
 
@@ -86,8 +97,8 @@ def builder(
 
         @never_empty  # a set has one criterion at least
         def each_criterion(state: EvalState) -> list[Send]:
-            asked = state.get("criteria") or chosen.criteria
-            return [Send("evaluate", Case(sample=state["sample"], criteria=[c])) for c in asked]
+            asked = given_criteria(state) or chosen.criteria
+            return [Send("evaluate", Case(sample=sample_of(state), criteria=[c])) for c in asked]
 
         graph.add_conditional_edges(START, each_criterion, ["evaluate"])
     else:

@@ -108,8 +108,8 @@ def fault(hint: Any, value: Any) -> str:
     kinds = leaves(hint)
     if Endpoint in kinds:
         return "" if value is None and NoneType in kinds else _no_judge(value, kinds)
-    if not is_plain(hint):
-        return ""
+    if not is_plain(hint) or (isinstance(value, Endpoint) and str in kinds):
+        return ""  # a judge with an address stands where its name may, as in a factory's `judge: str`
     try:
         TypeAdapter(hint).validate_python(value, strict=True)
     except ValidationError:

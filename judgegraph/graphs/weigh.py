@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from judgegraph.agents.comparer import Comparer
 from judgegraph.agents.guideline_writer import GuidelineWriter
 from judgegraph.agents.judge import Judge
-from judgegraph.types import Comparisons, Criterion, Notes, Sample, Scores, merged
+from judgegraph.types import Comparisons, Criterion, Notes, Sample, Scores, merged, sample_of
 
 Mode = Literal["auto", "single", "pair", "apart"]
 
@@ -64,7 +64,7 @@ def weigh(mode: Mode, guide: GuidelineWriter, judge: Judge, compare: Comparer) -
     if mode == "auto":
 
         def single_or_pair(state: Branch) -> str:
-            return "judge" if state["sample"].rival is None else "compare"
+            return "judge" if sample_of(state).rival is None else "compare"
 
         graph.add_conditional_edges("guide", single_or_pair, ["judge", "compare"])
     else:

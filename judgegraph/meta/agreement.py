@@ -9,7 +9,7 @@ from judgegraph.errors import ConfigError
 from judgegraph.meta.answers import Answers, answers
 from judgegraph.meta.ceilings import ceilings, system_pairs
 from judgegraph.meta.conventions import Conventions, chosen
-from judgegraph.meta.differences import differences, pairs, with_corrections
+from judgegraph.meta.differences import differences, pairs, same_notes, with_corrections
 from judgegraph.meta.fitting import with_annotator
 from judgegraph.meta.interval_notes import few_resamples
 from judgegraph.meta.judgements import Judgements, Unjudged
@@ -69,7 +69,7 @@ def agreement(
         raise Unjudged("; ".join(["nothing can be compared: no item has a judgement of people", *notes][:4]))
     return Agreement(
         c, tuple(found.rows), tuple(with_corrections(found.differences, c)), tuple(found.ceilings),
-        tuple(found.systems), tuple(notes), source,
+        tuple(found.systems), (*notes, *found.notes), source,
     )  # fmt: skip
 
 
@@ -81,6 +81,7 @@ class _Found:
         self.differences: list[Difference] = []
         self.ceilings: list[HumanCeiling] = []
         self.systems: list[SystemPairs] = []
+        self.notes: list[str] = []
 
     def add(self, one: Answers, c: Conventions, tests: bool, against: str | None) -> None:
         """One criterion."""
@@ -96,6 +97,7 @@ class _Found:
         else:
             self.rows += label_rows(one, c)
             self.differences += label_differences(one, c, against) if tests else ()
+        self.notes += same_notes(one, against) if tests else ()
         self.ceilings += ceilings(one, c)
 
 

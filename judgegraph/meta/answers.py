@@ -27,7 +27,7 @@ class Answers:
         metrics, exchanged: None where nothing could be read. unread: metric -> status -> how many.
         group, system: codes of the items; None where there are none. systems: code -> name.
         unjudged: items without a judgement of people, left out. folded: records beside another one of their item.
-        rule: how the annotators were taken together.
+        rule: how the annotators were taken together. combined: metrics whose verdicts are those of both orders in one.
     """
 
     criterion: str
@@ -44,6 +44,7 @@ class Answers:
     unjudged: int
     folded: int
     rule: str
+    combined: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.human)
@@ -55,7 +56,8 @@ def answers(judgements: Judgements, conventions: Conventions) -> Answers:
     Raises:
         ConfigError, DataError: doubled records that are refused; no such annotator.
     """
-    one, folded = single(judgements, conventions.duplicates)
+    combined = judgements.in_both_orders if conventions.orders == "agree" else frozenset()
+    one, folded = single(judgements.in_one_verdict() if combined else judgements, conventions.duplicates)
     judged = people(one, conventions)
     kept = [at for at, value in enumerate(judged) if value is not None]
     found, count = taken(one, kept), width(one)
@@ -68,7 +70,7 @@ def answers(judgements: Judgements, conventions: Conventions) -> Answers:
         metrics=found.metrics, exchanged=found.exchanged,
         unread={name: _unread(found, name) for name in found.metrics}, group=_codes(found.groups)[0], system=system,
         systems=systems, order=one.label_order, unjudged=len(one) - len(kept), folded=folded,
-        rule=rule_of(one, conventions),
+        rule=rule_of(one, conventions), combined=combined,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ WORDS: Mapping[str, Verdict] = {
     **dict.fromkeys(("b", "[[b]]", "second", "rival", "response 2", "response2", "output_2", "model_b", "b wins"), "B"),
     **dict.fromkeys(("tie", "c", "[[c]]", "equal", "draw", "same", "both", "tie (inconsistent)"), "tie"),
 }  # type: ignore[dict-item, unused-ignore]
+ANEW = "and run it again into another folder, with --ledger RUN/ledger.sqlite: replies that it has cost nothing"
 MOST = 1e100  # of a number, so that sums of squares stay numbers
 _NUMBER = re.compile(r"[+-]?(\d{1,300}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _FIGURE = re.compile(r"[+-]?\d{1,9}([.,]\d{1,9})?\s?(%|/\s?\d{1,9}|)")  # such as 1,5 and 4/5: meant as a number
@@ -76,32 +77,36 @@ def verdict_words(given: Mapping[str, Verdict], cells: Iterable[Any], where: str
     )
 
 
-def kind_of(cells: Iterable[Any], where: str) -> Kind:
+def kind_of(cells: Iterable[tuple[Any, str]], where: str, *, of_run: bool = False) -> Kind:
     """What people's judgements are, by how they are written.
+
+    Args:
+        cells: each with the place where it stands. of_run: messages name places, and no option says what cells are.
 
     Raises:
         ConfigError: numbers and words are mixed, or words are meant as numbers.
     """
-    numbers: dict[str, Any] = {}
-    words: dict[str, Any] = {}
-    for cell in cells:
+    numbers: dict[str, str] = {}
+    words: dict[str, str] = {}
+    for cell, place in cells:
         if said(cell):
-            (numbers if number(cell) is not None else words).setdefault(word(cell).casefold(), cell)
+            shown = f"'{one_line(cell, 30)}'" + (f", {place}" if of_run else "")
+            (numbers if number(cell) is not None else words).setdefault(word(cell).casefold(), shown)
     if not words:
         return "number"
     if words.keys() <= WORDS.keys():
         return "verdict"
     if not numbers and all(_FIGURE.fullmatch(key) for key in words):
         raise ConfigError(
-            f"{where}: people's judgements are written as '{one_line(next(iter(words.values())), 30)}', which is no "
-            "number; write plain ones, such as 1.5 or 4, or say that they are labels: --kind label"
+            f"{where}: people's judgements are written as {next(iter(words.values()))}, which is no number; write "
+            f"plain ones, such as 1.5 or 4, {ANEW if of_run else 'or say that they are labels: --kind label'}"
         )
     if not numbers:
         return "label"
-    one, other = one_line(next(iter(numbers.values())), 30), one_line(next(iter(words.values())), 30)
+    one, other = next(iter(numbers.values())), next(iter(words.values()))
     raise ConfigError(
-        f"{where}: people's judgements hold numbers ('{one}') and words ('{other}'); mend the data, or say what they "
-        "are: --kind number, label or verdict"
+        f"{where}: people's judgements hold numbers ({one}) and words ({other}); mend the data, "
+        f"{ANEW if of_run else 'or say what they are: --kind number, label or verdict'}"
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from judgegraph.errors import DataError, one_line
 from judgegraph.meta.judgements import Kind
-from judgegraph.types import Verdict
+from judgegraph.types import Verdict, names_of
 
 OBVIOUS = {
     "id": ("id", "sample", "sample_id", "item_id", "idx"),
@@ -45,6 +45,10 @@ class Columns:
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     order: tuple[str, ...] = ()
     swap_back: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("human", "metrics", "order"):
+            object.__setattr__(self, name, names_of(getattr(self, name)))
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ class Contest:
         judge: a metric, or "people". matches: of all systems, in the order of their names; units are numbered alike
             for all judges. unread: answers that are missing. alike: pairs of a system with itself, left out.
         rule: how the annotators were taken together. unreadable: what a missing answer counted as.
+        combined: its verdicts are those of both orders in one.
         means, counts: (n,) of each system, where items are scored: its mean score and how many there were.
     """
 
@@ -40,6 +41,7 @@ class Contest:
     alike: int = 0
     rule: str = "single"
     unreadable: Unreadable = "drop"
+    combined: bool = False
     means: Floats | None = None
     counts: Floats | None = None
 
@@ -50,6 +52,9 @@ def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
     Raises:
         DataError: doubled records that are refused; ConfigError: no such annotator, or too many comparisons.
     """
+    combined = entrants.judged.in_both_orders if conventions.orders == "agree" else frozenset()
+    if combined:
+        entrants = replace(entrants, judged=entrants.judged.in_one_verdict())
     if entrants.rivals is None:
         one, _ = single(entrants.judged, conventions.duplicates)
         entrants = replace(entrants, judged=one)
@@ -65,7 +70,7 @@ def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
     table = _Table.of(entrants)
     rule = rule_of(one, conventions)
     return _numbered([
-        replace(made(table, name, *answers, conventions), criterion=one.criterion, rule=rule)
+        replace(made(table, name, *answers, conventions), criterion=one.criterion, rule=rule, combined=name in combined)
         for name, answers in judges.items()
     ])  # fmt: skip
 

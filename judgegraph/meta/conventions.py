@@ -11,6 +11,7 @@ from judgegraph.errors import ConfigError, one_line
 from judgegraph.stats.arrays import COEFFICIENTS, Coefficient, Constant, Level, Unit
 
 Unreadable = Literal["drop", "zero", "tie"]
+Orders = Literal["apart", "agree"]
 Duplicates = Literal["refuse", "last", "first", "mean"]
 Correction = Literal["holm", "bh", "none"]
 
@@ -33,6 +34,9 @@ class Conventions:
         unit: what the bootstrap draws; None: groups where there are some, else items; at system level both.
         resamples, permutations: how many. confidence: of intervals, 0 to 1. seed: of both.
         correction: of p values for many comparisons.
+        orders: of a pair that was asked for in both orders the verdict of the first, with that of the exchanged one
+            beside it ("apart"); or one verdict ("agree"): what both say, a tie where they differ, none where one of
+            them could not be read (MT-Bench, arXiv:2306.05685, section 3.4).
         unread_equal: a pair that could be read in neither order counts as judged alike in both.
     """
 
@@ -50,6 +54,7 @@ class Conventions:
     correction: Correction = "holm"
     seed: int = 0
     unread_equal: bool = False
+    orders: Orders = "apart"
 
     def __post_init__(self) -> None:
         for name, words in _WORDS.items():
@@ -98,7 +103,7 @@ class Conventions:
 MOST_DRAWS = 1_000_000
 _WORDS = {
     "level": get_args(Level), "unreadable": get_args(Unreadable), "constant": get_args(Constant),
-    "duplicates": get_args(Duplicates), "correction": get_args(Correction),
+    "duplicates": get_args(Duplicates), "correction": get_args(Correction), "orders": get_args(Orders),
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TypeAlias
 
+from judgegraph.answers import answers_of
 from judgegraph.meta.padding import padded
 from judgegraph.runtime.item import Item
 from judgegraph.types import Sample, Scale, Score, Verdict, key_of
@@ -59,21 +60,20 @@ class Seen:
         """Of criteria that were written for the sample alone there is no line: a copy may have others."""
         written = {criterion.name for criterion in item.branches.values()}
         held: dict[Line, list[Score]] = {}
-        for score in _last(item.scores):
+        for score in _last(item):
             if score.of == "output" and score.answer is not None and score.criterion not in written:
                 held.setdefault((score.criterion, score.agent), []).append(score)
         answers = {line: _one(scores) for line, scores in held.items()}
         scales = {line: scores[0].scale for line, scores in held.items() if scores[0].scale is not None}
-        if item.overall is not None:
+        if item.overall is not None and item.status == "ok":
             answers["overall", ""] = item.overall
-        return cls(item.verdict, answers, scales)
+        return cls(item.verdict if item.status == "ok" else None, answers, scales)
 
 
-def _last(scores: Sequence[Score]) -> list[Score]:
-    """Final scores; where there are none, those of the stage that was written last."""
-    stages = [score.stage for score in scores]
-    stage = "final" if "final" in stages else stages[-1] if stages else ""
-    return [score for score in scores if score.stage == stage]
+def _last(item: Item) -> list[Score]:
+    """The answers; where there are none, the scores of the stage that was written last."""
+    stage = item.scores[-1].stage if item.scores else ""
+    return answers_of(item) or [score for score in item.scores if score.stage == stage]
 
 
 def _one(scores: Sequence[Score]) -> float | str:

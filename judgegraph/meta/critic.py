@@ -121,7 +121,7 @@ def _critic(
     run: Run, found: Critiques, critic: str, reviewed: str, all_of: tuple[str, ...], conventions: Conventions
 ) -> CriticOf:
     reviews = tuple(r for r in found.reviews.values() if (r.critic, r.reviewed) == (critic, reviewed))
-    known = [gain for review in reviews for gain in gains(review.criterion, review.pairs, conventions)]
+    known = [gain for review in reviews for gain in gains(review.criterion, review.pairs, conventions, _labels(review))]
     correct(known, conventions)
     rounds = {number: (n, changed) for number, (n, changed) in found.rounds.get(critic, {}).items()}
     new = dict(found.new_criteria.get(critic, {}))
@@ -133,6 +133,10 @@ def _critic(
         critic, reviewed, found.samples[critic], reviews, new, rounds, tuple(known),
         {name: mean for name, mean in means.items() if mean is not None}, cost, all_of if len(all_of) > 1 else (),
     )  # fmt: skip
+
+
+def _labels(review: Review) -> tuple[str, ...]:
+    return review.scale.labels if review.scale is not None else ()
 
 
 def _row(review: Review) -> dict[str, Any]:

@@ -8,11 +8,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from judgegraph.meta.annotators import people
+from judgegraph.errors import one_line
+from judgegraph.meta.annotators import people, width
+from judgegraph.meta.cells import known_labels, said
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic_labels import of_labels
+from judgegraph.meta.critic_labels import STATISTICS, of_labels
+from judgegraph.meta.fitting import fitted
 from judgegraph.meta.gain import Gain, basis_of, codes
-from judgegraph.meta.judgements import Answer, Judgements, Kind
+from judgegraph.meta.judgements import Answer, Judgements
+from judgegraph.meta.raw import Raw
 from judgegraph.meta.reviews import Pair
 from judgegraph.stats.arrays import Codes, Coefficient, Floats, Level, Unit
 from judgegraph.stats.bootstrap import bootstrap
@@ -21,18 +25,53 @@ from judgegraph.stats.paired import corrected, permutation_test
 from judgegraph.stats.rows import of_groups
 
 __all__ = ["Gain", "correct", "gains"]
+SIDES = ("the draft", "the final")
 Row: TypeAlias = tuple[Pair, float, float, float]  # with people's number, the draft's and the final's
 
 
-def gains(criterion: str, pairs: Sequence[Pair], conventions: Conventions) -> list[Gain]:
-    """Before and after, one for each statistic; [] where people, or the annotator who is wanted, judged nothing."""
-    rule = conventions.annotators
-    if not pairs or (isinstance(rule, int) and all(len(pair.human) < rule for pair in pairs)):
+def gains(
+    criterion: str, pairs: Sequence[Pair], conventions: Conventions, labels: Sequence[str] = ()
+) -> list[Gain]:  # fmt: skip
+    """Before and after, one for each statistic; [] where people, or the annotator who is wanted, judged nothing.
+
+    People's judgements are read as those of a run are (`meta.of_run`).
+
+    Args:
+        labels: of the criterion's scale, where it is one of labels.
+
+    Raises:
+        ConfigError, DataError: a judgement of people that cannot be read, or judgements of two kinds.
+    """
+    pairs = sorted(pairs, key=lambda pair: pair.place)  # an interval draws by place, and samples finish in any order
+    cells = [cell for pair in pairs for cell in pair.human]
+    words = known_labels(labels, cells)
+    if not any(said(cell, words) for cell in cells):
         return []
-    if any(isinstance(answer, str) for pair in pairs for answer in (*pair.human, pair.draft, pair.final)):
-        return of_labels(criterion, pairs, _people(pairs, "label", conventions), conventions)
-    counted = _read(pairs, conventions)
+    read, notes = _judgements(criterion, pairs, labels)
+    if len(read.metrics) < len(SIDES):
+        name = conventions.coefficients[0] if read.kind == "number" else STATISTICS[0]
+        return [Gain(criterion, name, "", 0, note="; ".join(notes))]
+    rule = conventions.annotators
+    if isinstance(rule, int) and width(read) < rule:
+        return []
+    human, sides = people(read, conventions), zip(*(read.metrics[name] for name in SIDES), strict=True)
+    known = [pair._replace(draft=draft, final=final) for pair, (draft, final) in zip(pairs, sides, strict=True)]
+    if read.kind != "number":
+        return of_labels(criterion, known, human, conventions)
+    counted = _read(known, human, conventions)
     return [_of_numbers(criterion, counted, name, conventions) for name in conventions.coefficients]
+
+
+def _judgements(criterion: str, pairs: Sequence[Pair], labels: Sequence[str]) -> tuple[Judgements, list[str]]:
+    """Drafts and finals as two metrics beside people, read as metrics of a run are; why one was left out."""
+    sides = ([pair.draft for pair in pairs], [pair.final for pair in pairs])
+    raw = Raw(
+        criterion, "the run", places=[f"sample '{one_line(pair.sample, 60)}'" for pair in pairs],
+        ids=[str(place) for place in range(len(pairs))], human=[list(pair.human) for pair in pairs],
+        metrics=dict(zip(SIDES, map(list, sides), strict=True)), statuses={name: [""] * len(pairs) for name in SIDES},
+    )  # fmt: skip
+    kind, notes = fitted(raw, None, labels, bool(labels))
+    return raw.judgements(kind, None, labels if kind == "label" else ()), notes
 
 
 def correct(found: Sequence[Gain], conventions: Conventions) -> None:
@@ -43,11 +82,11 @@ def correct(found: Sequence[Gain], conventions: Conventions) -> None:
             gain.p_corrected = float(p)
 
 
-def _read(pairs: Sequence[Pair], conventions: Conventions) -> list[Row]:
+def _read(pairs: Sequence[Pair], people_: Sequence[Answer | None], conventions: Conventions) -> list[Row]:
     """Those that count."""
     lost = 0.0 if conventions.unreadable == "zero" else None
     found = []
-    for pair, human in zip(pairs, _people(pairs, "number", conventions), strict=True):
+    for pair, human in zip(pairs, people_, strict=True):
         draft, final = (lost if answer is None else answer for answer in (pair.draft, pair.final))
         if isinstance(human, int | float) and draft is not None and final is not None:
             found.append((pair, float(human), float(draft), float(final)))
@@ -133,9 +172,3 @@ def _unit(conventions: Conventions, level: Level, group: Codes | None, system: C
         wanted = "both" if group is not None and system is not None else "group" if system is None else "system"
     missing = (wanted == "group" and group is None) or (wanted == "system" and system is None)
     return "item" if missing else wanted
-
-
-def _people(pairs: Sequence[Pair], kind: Kind, conventions: Conventions) -> list[Answer | None]:
-    """People's answer to each, by the conventions' rule for several annotators."""
-    ids = tuple(map(str, range(len(pairs))))
-    return people(Judgements("", kind, ids, tuple(pair.human for pair in pairs), {}), conventions)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from judgegraph.errors import ConfigError, one_line
-from judgegraph.meta.answers import at
+from judgegraph.meta.answers import Answers, at
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.numbers import Numbers
 from judgegraph.meta.result import NONE, Difference, Ends, Test
@@ -41,12 +41,32 @@ def pairs(metrics: Sequence[str], against: str | None) -> list[tuple[str, str]]:
     return [(name, against) for name in metrics if name != against]
 
 
+def same(answers: Answers, a: str, b: str) -> bool:
+    """Whether two metrics say the same of every item, in either order where both were asked so: nothing to test."""
+    first = answers.metrics[a], answers.metrics[b]
+    second = answers.exchanged.get(a), answers.exchanged.get(b)
+    alike = None in second or second[0] == second[1]
+    return first[0] == first[1] and alike and any(answer is not None for answer in first[0])
+
+
+def told_apart(answers: Answers, against: str | None) -> list[tuple[str, str]]:
+    """Which two are compared, without those that are the same on every item."""
+    return [(a, b) for a, b in pairs(list(answers.metrics), against) if not same(answers, a, b)]
+
+
+def same_notes(answers: Answers, against: str | None) -> list[str]:
+    """Of metrics that are the same on every item a line each."""
+    of = f"{answers.criterion}: " if answers.criterion else ""
+    alike = [(a, b) for a, b in pairs(list(answers.metrics), against) if same(answers, a, b)]
+    return [f"{of}{a} and {b} are the same on every item: not tested against each other" for a, b in alike]
+
+
 def differences(numbers: Numbers, against: str | None = None) -> Iterator[Difference]:
     """Each pair of metrics by each coefficient, over the items where both have a number.
 
     At group level over the documents where both have a coefficient, unless those without one count as 0.
     """
-    for a, b in pairs(list(numbers.metrics), against):
+    for a, b in told_apart(numbers.answers, against):
         for coefficient in numbers.conventions.coefficients:
             yield _difference(numbers, a, b, coefficient)
 

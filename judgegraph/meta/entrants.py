@@ -16,9 +16,9 @@ from judgegraph.meta.raw import Raw
 from judgegraph.meta.run_answers import Told, told
 from judgegraph.meta.table import read_table
 from judgegraph.runtime.item import Item
-from judgegraph.runtime.load import READERS, load
+from judgegraph.runtime.load import READERS, format_of
 from judgegraph.runtime.run import Run
-from judgegraph.types import Verdict
+from judgegraph.types import Verdict, names_of
 
 SYSTEM, RIVAL, GROUP = "system", "rival_system", "group"  # keys of a sample's meta where none are named
 
@@ -32,8 +32,8 @@ class Entrants:
 
 
 def of_table(
-    path: str | os.PathLike[str], *, rival: str | None = None, human: Sequence[str] = (), metrics: Sequence[str] = (),
-    group: str | None = None, **columns: Any,
+    path: str | os.PathLike[str], *, rival: str | None = None, human: str | Sequence[str] = (),
+    metrics: str | Sequence[str] = (), group: str | None = None, **columns: Any,
 ) -> list[Entrants]:  # fmt: skip
     """The entrants of a table, by criterion; columns as of `read_table`. People or metrics may be missing.
 
@@ -43,7 +43,8 @@ def of_table(
     Raises:
         ConfigError: no column of systems. DataError: no such column, and as of `read_table`.
     """
-    columns |= {"human": tuple(human) or tuple(metrics), "metrics": tuple(metrics) or tuple(human)[:1]}
+    people, scorers = names_of(human), names_of(metrics)
+    columns |= {"human": people or scorers, "metrics": scorers or people[:1]}
     if rival is not None:
         columns["kind"] = "verdict"
     try:
@@ -74,7 +75,7 @@ def _refuse_misspelt(path: str | os.PathLike[str], wanted: Sequence[str | None])
     Raises:
         DataError: one of them is.
     """
-    first = next((row for _, row in READERS[load(path).format](Path(path))), None)
+    first = next((row for _, row in READERS[format_of(Path(path))](Path(path))), None)
     if isinstance(first, dict):
         names = [name for name in wanted if name is not None]
         met = {name for name in names if name in first or name.partition(".")[0] in first}
@@ -83,18 +84,21 @@ def _refuse_misspelt(path: str | os.PathLike[str], wanted: Sequence[str | None])
 
 def of_run(
     run: Run, *, system: str | None = None, rival: str | None = None, group: str | None = None,
-    metrics: Sequence[str] = (), stages: Sequence[str] = ("final",), verdicts: Mapping[str, Verdict] | None = None,
+    metrics: str | Sequence[str] = (), stages: str | Sequence[str] | None = None,
+    verdicts: Mapping[str, Verdict] | None = None,
 ) -> list[Entrants]:  # fmt: skip
     """The entrants of a run, by criterion, whether people judged its samples or not.
 
     Args:
         system, rival, group: keys of the samples' meta; None for "system", "rival_system" and "group", where they are.
-        metrics: only these agents.
+        metrics: only these agents. stages: whose scores count; None: the answers, and the final scores of `metrics`.
 
     Raises:
         ConfigError: a sample without its system, no such agent, or nothing that ranks.
     """
-    items = [(item, told(item, stages, assistants=False)) for item in run.items]
+    metrics, stages = names_of(metrics), stages if stages is None else names_of(stages)
+    items = [(item, told(item, stages, assistants=False, agents=metrics)) for item in run.items]
+    items.sort(key=lambda one: one[0].place)  # as `read_run`
     names: dict[str, str] = {}
     for _, said in items:
         for name in said.names:
@@ -128,7 +132,8 @@ def _criterion(
     paired = bool(given) and all(answer in ("A", "B", "tie") for answer in given)
     if not given or not (paired or all(isinstance(answer, float | int) for answer in given)):
         return None
-    raw = Raw(name, "the run", metrics={m: [] for m in metrics}, exchanged={m: [] for m in metrics} if paired else {})
+    exchanged = [m for m in metrics if paired and any(m in said.exchanged.get(key, {}) for _, _, said in seen)]
+    raw = Raw(name, "the run", metrics={m: [] for m in metrics}, exchanged={m: [] for m in exchanged})
     raw.systems, raw.groups = [], []
     rivals: list[str] = []
     for item, found, said in seen:

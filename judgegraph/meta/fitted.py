@@ -13,6 +13,7 @@ from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.fitted_notes import notes_of
 from judgegraph.meta.rankings import AgainstPeople, Ranked, Ranking
 from judgegraph.meta.result import NONE, Ends
+from judgegraph.meta.signatures import AGREE
 from judgegraph.stats.arrays import Codes, Floats
 from judgegraph.stats.bradley_terry import PRIOR, Strengths, bradley_terry
 from judgegraph.stats.cycles import preference_cycles
@@ -103,7 +104,8 @@ class Fitted:
         lent = f"lent:{PRIOR:g}" if strengths.regularised else "lent:0"
         some = "" if ratings.played == len(contest.matches) else f" of {ratings.played:,} comparisons"
         return "|".join((
-            "ties:half", f"unreadable:{contest.unreadable}", f"annotators:{contest.rule}", f"bradley-terry:ml,{lent}",
+            "ties:half", f"unreadable:{contest.unreadable}", *((AGREE,) if contest.combined else ()),
+            f"annotators:{contest.rule}", f"bradley-terry:ml,{lent}",
             f"elo:k={rule.k:g},scale={rule.scale:g},start={rule.start:g},orders={ratings.orders}{some}",
             f"bootstrap:{contest.matches.drawn_from} units,{len(strengths.drawn)} resamples,{c.confidence:g}",
             f"elo-bootstrap:{len(ratings.drawn)} resamples,{ratings.each} orders each", f"seed:{c.seed}",

@@ -7,7 +7,7 @@ from typing import Any
 
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.meta.annotators import width
-from judgegraph.meta.cells import kind_of, known_labels, said
+from judgegraph.meta.cells import known_labels, said
 from judgegraph.meta.judgements import Judgements, Kind
 from judgegraph.meta.raw import Raw
 from judgegraph.meta.vocabulary import listed, strange
@@ -34,7 +34,9 @@ def fitted(
     people = [cell for cells in raw.human for cell in cells]
     compared = "verdict" in kinds.values()
     kind: Kind = (
-        "verdict" if compared and (verdicts or _sides(people)) else kind_of(people, f"{raw.source}, {raw.criterion}")
+        "verdict"
+        if compared and (verdicts or _sides(people))
+        else raw.kind_of_people(f"{raw.source}, {one_line(raw.criterion, 60)}", of_run=True)
     )
     if kind == "number" and compared and "number" not in kinds.values():
         kind = "verdict"  # 1, 2 and 0 beside a method that compares: verdict_words asks which is which

@@ -79,9 +79,17 @@ class MeanGain:
         """Whether it is a gain, and told from nothing."""
         return self.low > 0
 
-    def to_dict(self) -> dict[str, float | None]:
+    @property
+    def note(self) -> str:
+        """What its interval says of 0 where it is no gain."""
+        if self.told:
+            return ""
+        return "the critic makes it worse" if self.high < 0 else "not told from 0"
+
+    def to_dict(self) -> dict[str, float | str | None]:
         """As JSON values; what is undefined is null."""
-        return {name: None if math.isnan(value) else value for name, value in vars(self).items()}
+        ends = {name: None if math.isnan(value) else value for name, value in vars(self).items()}
+        return {**ends, "note": self.note}
 
 
 def mean_gain(gains: Sequence[Gain], confidence: float) -> MeanGain | None:

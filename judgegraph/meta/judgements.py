@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from judgegraph.errors import ConfigError
@@ -54,3 +54,27 @@ class Judgements:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def in_both_orders(self) -> frozenset[str]:
+        """Metrics that were asked for verdicts in both orders."""
+        asked = {name for name, said in self.exchanged.items() if any(answer is not None for answer in said)}
+        return frozenset(asked & self.metrics.keys() if self.kind == "verdict" else ())
+
+    def in_one_verdict(self) -> Judgements:
+        """With one verdict of both orders, for the metrics that have two: what both say, else a tie.
+
+        Where one order could not be read there is no verdict: nobody knows whether the orders agree.
+        """
+        if not self.in_both_orders:
+            return self
+        metrics, statuses = dict(self.metrics), dict(self.statuses)
+        for name in self.in_both_orders:
+            both = list(zip(self.metrics[name], self.exchanged[name], strict=True))
+            metrics[name] = tuple(None if None in (a, b) else a if a == b else "tie" for a, b in both)
+            given = statuses.get(name) or ("ok",) * len(both)
+            statuses[name] = tuple(
+                "unread when exchanged" if a is not None and b is None else status
+                for (a, b), status in zip(both, given, strict=True)
+            )
+        return replace(self, metrics=metrics, statuses=statuses, exchanged={})

@@ -11,11 +11,11 @@ from scipy import stats
 
 from judgegraph.meta.answers import Answers
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.differences import POWER, needed_of_spread, pairs, permutations
+from judgegraph.meta.differences import POWER, needed_of_spread, permutations, told_apart
 from judgegraph.meta.label_draws import drawn, units_of
 from judgegraph.meta.labels import Verdicts, by_rule
 from judgegraph.meta.result import NONE, Difference, Ends, Test
-from judgegraph.meta.signatures import signature, unread_rule
+from judgegraph.meta.signatures import AGREE, signature, unread_rule
 from judgegraph.stats.arrays import Codes
 from judgegraph.stats.paired import permutation_test_of_shares
 from judgegraph.stats.shares import share_interval, variance_of_mean
@@ -27,7 +27,7 @@ def label_differences(answers: Answers, conventions: Conventions, against: str |
     """Each pair of metrics by accuracy, and by agreement in both orders where both were asked so."""
     rule = unread_rule(answers, conventions)
     found = {name: by_rule(answers, name, rule) for name in answers.metrics}
-    for a, b in pairs(list(answers.metrics), against):
+    for a, b in told_apart(answers, against):
         kept = sorted(set(found[a].kept) & set(found[b].kept))
         x, y = (_right(found[name], kept) for name in (a, b))
         for statistic in x.keys() & y.keys():
@@ -52,6 +52,7 @@ def _difference(
     x, y = right
     n, c = len(kept), conventions
     tests, more = (_tested(x, y, _groups(answers, kept), c)) if n else ((), ())
+    more = (*more, *((AGREE,) if answers.combined & {*names} else ()))
     return Difference(
         criterion=answers.criterion, a=names[0], b=names[1], statistic=statistic, n=n,
         value_a=float(x.mean()) if n else math.nan, value_b=float(y.mean()) if n else math.nan,

@@ -11,7 +11,7 @@ from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Answer
 from judgegraph.meta.label_draws import SHARES, intervals
 from judgegraph.meta.result import NONE, Ends, Row
-from judgegraph.meta.signatures import signature, unread_rule
+from judgegraph.meta.signatures import AGREE, signature, unread_rule
 from judgegraph.stats.labels import accuracy, both_orders, cohen_kappa, krippendorff_alpha, macro
 
 RULES = {"drop": None, "wrong": WRONG, "tie": "tie"}  # rule -> what stands for an answer that could not be read
@@ -100,7 +100,8 @@ def _row(
     answers: Answers, conventions: Conventions, name: str, statistic: str, value: float, ends: Ends,
     ways: dict[str, dict[str, float]], n: int, notes: tuple[str, ...],
 ) -> Row:  # fmt: skip
-    more = ("unread-equal:true",) if statistic == "consistency" and conventions.unread_equal else ()
+    more: tuple[str, ...] = ("unread-equal:true",) if statistic == "consistency" and conventions.unread_equal else ()
+    more += (AGREE,) if name in answers.combined else ()
     if math.isnan(value):
         notes = (f"{n} items with an answer" if n < 2 else "one answer everywhere: nothing to agree on beyond chance",)
     return Row(

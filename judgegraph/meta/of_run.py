@@ -14,7 +14,7 @@ from judgegraph.meta.raw import Raw
 from judgegraph.meta.run_answers import OVERALL, Told, told
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
-from judgegraph.types import Verdict
+from judgegraph.types import Verdict, names_of
 
 _LOST = {"group": "the bootstrap draws items (unit:item)", "system": "nothing is told of them"}
 OVER_ALL = ("verdict", "preference", "winner", "label")  # what people's "overall" is also called, of pairs
@@ -34,26 +34,30 @@ def of_run(run: Run, **how: Any) -> list[Judgements]:
 
 
 def read_run(
-    run: Run, *, group: str | None = None, system: str | None = None, agents: Sequence[str] = (),
-    stages: Sequence[str] = ("final",), assistants: bool = False, verdicts: Mapping[str, Verdict] | None = None,
+    run: Run, *, group: str | None = None, system: str | None = None, agents: str | Sequence[str] = (),
+    stages: str | Sequence[str] | None = None, assistants: bool = False, verdicts: Mapping[str, Verdict] | None = None,
     order: Sequence[str] = (),
 ) -> ReadRun:  # fmt: skip
     """A run's judgements, and what was left out.
 
-    A criterion is met by people's of the same name, whatever its case. Scores of stages beside "final" are metrics of
-    their own ("evaluator (draft)"); what a method says over all, and its verdict on a pair, is held against people's
+    A criterion is met by people's of the same name, whatever its case. Without `stages` the graph's answers are the
+    metrics (`judgegraph.answers`), not its votes and drafts. Scores of stages beside "final" that are named are metrics
+    of their own ("evaluator (draft)"); what a method says over all, and its verdict on a pair, is held against people's
     "overall" (of pairs also "verdict", "preference", "winner" or "label").
 
     Args:
         group, system: key of a sample's `meta` ("a.b" is b in the object a); None for "group" and "system", where all
-            samples have it. agents: only these. stages: whose scores count. assistants: their findings count too.
+            samples have it. agents: only these. stages: whose scores count; None: the answers, and the
+            final scores of `agents`. assistants: their findings count too.
         verdicts: word of people -> "A", "B" or "tie". order: of ordinal labels, least first; else as on the scale.
 
     Raises:
         Unjudged: no sample holds a judgement of people, or none of a criterion that was scored.
         ConfigError: no such agent, or a sample without a key of meta that is named.
     """
-    seen = [_seen(item, told(item, stages, assistants), group, system) for item in run.items]
+    agents, stages = names_of(agents), stages if stages is None else names_of(stages)
+    seen = [_seen(item, told(item, stages, assistants, agents), group, system) for item in run.items]
+    seen.sort(key=lambda one: one.place)  # an interval draws by place, and samples finish in any order
     _refuse_nobody(agents, seen)
     people = _names(name for one in seen for name in one.human)
     if not people:
@@ -70,7 +74,8 @@ def read_run(
         notes += other
         if not judged:
             who = "these agents" if agents else "the run"
-            notes.append(f"{one_line(name, 60)}: people judged it, and {who} did not ({_stages(stages, seen)})")
+            why = f"people judged it, and {who} did not ({_stages(stages, seen)})"
+            notes.append(f"{one_line(name, 60)}: {why}; {_cure(people, seen)}")
         if not raw.metrics:
             continue
         said = verdicts if kind == "verdict" else None
@@ -80,10 +85,21 @@ def read_run(
     return ReadRun(found, tuple(notes))
 
 
-def _stages(stages: Sequence[str], seen: Sequence[_Seen]) -> str:
+def _stages(stages: Sequence[str] | None, seen: Sequence[_Seen]) -> str:
     there = dict.fromkeys(stage for one in seen for stage in one.told.stages)
-    others = ", ".join(stage for stage in there if stage not in stages)
-    return f"at stage {', '.join(stages)}" + (f"; there are {one_line(others, 80)}" if others else "")
+    others = ", ".join(stage for stage in there if stage not in (stages or ("final",)))
+    where = "in its answers" if stages is None else f"at stage {', '.join(stages)}"
+    other = "at other stages there are" if stages is None else "there are"
+    return where + (f"; {other} {one_line(others, 80)}" if others else "")
+
+
+def _cure(people: Mapping[str, str], seen: Sequence[_Seen]) -> str:
+    """How people's judgements meet a criterion of the run, where it has one that they did not judge."""
+    known = [name for key, name in _names(name for one in seen for name in one.told.names).items() if key not in people]
+    if not known:
+        return "judge by a criteria set that has it"
+    theirs = one_line(", ".join(known), 120)
+    return f"name its column human.CRITERION of the run's ({theirs}), or judge by a criteria set that has it"
 
 
 @dataclass(frozen=True)
@@ -97,6 +113,7 @@ class _Seen:
     group: str | None
     system: str | None
     agents: frozenset[str]
+    place: int
 
 
 def _seen(item: Item, said: Told, group: str | None, system: str | None) -> _Seen:
@@ -104,7 +121,7 @@ def _seen(item: Item, said: Told, group: str | None, system: str | None) -> _See
     document, writer = _meta(meta, group, "group", item.id), _meta(meta, system, "system", item.id)
     metrics = {m for by in (*said.by.values(), said.everywhere) for m in by}
     agents = frozenset(map(_agent, metrics)) | {score.agent for score in item.scores}
-    return _Seen(item.id, item.status, dict(item.sample.human), said, document, writer, agents)
+    return _Seen(item.id, item.status, dict(item.sample.human), said, document, writer, agents, item.place)
 
 
 def _refuse_nobody(agents: Sequence[str], seen: Sequence[_Seen]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,11 +22,13 @@ from judgegraph.meta.padding import KINDS
 from judgegraph.meta.self_probe import OwnModel, own_model, own_systems
 from judgegraph.meta.swap_probe import Swapped, swapped
 from judgegraph.runtime.evaluate import evaluate
+from judgegraph.runtime.outcome import nothing_judged
 from judgegraph.runtime.run import Run
 from judgegraph.stats.arrays import Codes
 from judgegraph.types import Sample
 
 PROBES = ("swap", "padded", "self")
+FAILURES = 20  # kinds that are told
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Probes:
     Attributes:
         samples: probed. judged: of these, and of their copies, those whose graph came to its end. copies: made.
         signature, state, spent: of the run: all that the numbers depend on, how it ended, what it cost.
+        failures: (status, reason) -> how many samples and copies ended so; why: in words, where none was judged.
     """
 
     samples: int
@@ -47,6 +51,8 @@ class Probes:
     swap: Swapped | None = None
     padded: Padded | None = None
     own: OwnModel | None = None
+    failures: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -55,12 +61,14 @@ class Probes:
             "samples": self.samples, "copies": self.copies, "judged": self.judged, "confidence": self.confidence,
             "signature": self.signature, "state": self.state, "spent": dict(self.spent),
         }  # fmt: skip
+        failed = [{"status": s, "reason": r, "count": n} for (s, r), n in self.failures.items()]
+        about |= {"failures": failed, **({"nothing_judged": self.why} if self.why else {})}
         return {**about, **{name: one.to_dict() for name, one in found.items() if one is not None}}
 
 
 def probe(
     graph: Any, samples: Iterable[Sample], probes: Sequence[str] = ("swap", "padded"), *,
-    kinds: Sequence[str] = tuple(KINDS), own: Sequence[str] = (), judge: Any = None, confidence: float = 0.95,
+    kinds: Sequence[str] = tuple(KINDS), own: str | Sequence[str] = (), judge: Any = None, confidence: float = 0.95,
     resamples: int = 1000, seed: int = 0, **settings: Any,
 ) -> Probes:  # fmt: skip
     """Measure a judge's biases: judge samples, then copies of them that should fare the same.
@@ -93,6 +101,8 @@ def probe(
         if settings.get("out") is None:
             settings["out"] = os.path.join(stack.enter_context(TemporaryDirectory(prefix="judgegraph-probe-")), "run")
         run, seen, words = _judged(made, held, probes, kinds, settings)
+        failed = Counter((item.status, item.reason) for item in run.items if item.status != "ok")
+        why = "" if any(seen) else nothing_judged(run.items, (), run.manifest.get("state"))
     drawing, units = Drawing(confidence, resamples, seed), _groups(held)
     found: dict[str, Any] = {}
     if "swap" in probes:
@@ -102,8 +112,11 @@ def probe(
     if "self" in probes:
         names = own_systems(made, held, own)
         found["own"] = own_model(held, [one.get(ORIGINAL) for one in seen], names, units, drawing)
+    if why:
+        found = {name: replace(one, note=f"{one.note}: {why}" if one.note else why) for name, one in found.items()}
     told = run.manifest
     judged, extra = sum(map(len, seen)), sum(map(len, words))
+    found |= {"failures": dict(failed.most_common(FAILURES)), "why": why}
     return Probes(len(held), extra, judged, run.signature, str(told["state"]), told["spent"], confidence, **found)
 
 

@@ -73,7 +73,12 @@ class Raw:
     def _kind(self, verdicts: bool, order: bool, where: str) -> Kind:
         if verdicts or self.exchanged:
             return "verdict"
-        return "label" if order else kind_of(self._people(), where)
+        return "label" if order else self.kind_of_people(where)
+
+    def kind_of_people(self, where: str, *, of_run: bool = False) -> Kind:
+        """What people's cells are, by how they are written; ConfigError where that cannot be told."""
+        cells = ((cell, place) for place, cells in zip(self.places, self.human, strict=True) for cell in cells)
+        return kind_of(cells, where, of_run=of_run)
 
     def _people(self) -> Iterator[Any]:
         return (cell for cells in self.human for cell in cells)
@@ -100,7 +105,7 @@ class Raw:
             if None in found:
                 cell = one_line(cells[found.index(None)], 40)
                 known = {"number": "a number", "label": listed(words)}.get(kind)
-                wanted = known or "A, B, tie or the like (--verdicts WORD=A says more words)"
+                wanted = known or "A, B, tie or the like (--verdicts A=WORD, or B=WORD, tie=WORD, says more words)"
                 raise DataError(f"{place}: people's judgement '{cell}' cannot be read; expected {wanted}")
             judged = any(value is not UNSAID for value in found)
             yield tuple(value for value in found if value is not None) if judged else ()

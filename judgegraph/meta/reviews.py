@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from judgegraph.compose.settle import NOT_ASKED
+from judgegraph.meta.cells import MISSING, NOTHING, said
 from judgegraph.meta.judgements import Answer
 from judgegraph.runtime.item import Item
 from judgegraph.types import Sample, Scale, Score, key_of
@@ -21,14 +22,18 @@ _WORD = re.compile(r"\w+")
 
 
 class Pair(NamedTuple):
-    """A draft and what the critic made of it; None where it could not be read. sample: its id, "" where unknown."""
+    """A draft and what the critic made of it; None where it could not be read.
 
-    human: tuple[Answer, ...]
+    human: people's cells as they stand in the sample. sample: its id, "" where unknown; place: in the dataset.
+    """
+
+    human: tuple[Any, ...]
     draft: Answer | None
     final: Answer | None
     group: str | None
     system: str | None
     sample: str = ""
+    place: int = 0
 
 
 @dataclass
@@ -116,7 +121,7 @@ class Critiques:
     def add(self, item: Item, group: str, system: str) -> None:
         """Count the finals of one sample that name a draft."""
         scores = {score.key: score for score in item.scores}
-        said = {r.key: r.reason for r in item.rectifications}
+        reasons = {r.key: r.reason for r in item.rectifications}
         critics: dict[str, list[Review]] = {}
         for final in item.scores:
             draft = scores.get(final.draft or "")
@@ -124,11 +129,11 @@ class Critiques:
                 continue
             if final.stage == "final":
                 review = self._review(draft, final)
-                reason = said.get(key_of(final.criterion, final.agent), final.reason)
+                reason = reasons.get(key_of(final.criterion, final.agent), final.reason)
                 review.add(draft, final, reason)
                 if (human := labels_of(item.sample, final.criterion)) and final.of == "output":
                     places = _places(item.sample, group, system)
-                    pair = Pair(human, draft.answer, final.answer, *places, item.sample.id)
+                    pair = Pair(human, draft.answer, final.answer, *places, item.sample.id, item.place)
                     review.pairs.append(pair)
                 critics.setdefault(final.agent, []).append(review)
             elif (number := _round_of(final.stage)) and final.status == draft.status == "ok":
@@ -184,8 +189,19 @@ def point_of(answer: Any, scale: Scale | None) -> str:
     return f"{scale.low + part * width:g} to {scale.low + (part + 1) * width:g}"
 
 
-def labels_of(sample: Sample, criterion: str) -> tuple[Answer, ...]:
-    """People's answers by a criterion, whatever the case of its name; () where there are none."""
+def judged_by_people(item: Item) -> bool:
+    """Whether people said anything of a sample, readable or not; NA and the like say nothing (`meta.cells`)."""
+    scales = {score.criterion.casefold(): score.scale for score in item.scores if score.scale is not None}
+    for name in item.sample.human:
+        scale = scales.get(name.casefold())
+        words = MISSING - NOTHING if scale is None else {label.casefold() for label in scale.labels}
+        if any(said(cell, words) for cell in labels_of(item.sample, name)):
+            return True
+    return False
+
+
+def labels_of(sample: Sample, criterion: str) -> tuple[Any, ...]:
+    """People's cells by a criterion, whatever the case of its name; () where there are none."""
     held = next((v for k, v in sample.human.items() if k.casefold() == criterion.casefold()), None)
     if held is None:
         return ()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from judgegraph.answers import answers_of
 from judgegraph.meta.judgements import Answer
 from judgegraph.meta.means import mean
 from judgegraph.runtime.item import Item
-from judgegraph.types import Comparison, Score
+from judgegraph.types import Comparison, Score, Status
 
 OVERALL = "overall"
 Answered = tuple[Answer | None, str]  # an answer and its status
@@ -41,30 +42,39 @@ class Told:
         self.by.setdefault(criterion.casefold(), {})[metric] = (answer, status)
 
 
-def told(item: Item, stages: Sequence[str], assistants: bool) -> Told:
-    """What an item says; several answers of one agent by one criterion (repeats) count by their mean."""
+def told(item: Item, stages: Sequence[str] | None, assistants: bool, agents: Sequence[str] = ()) -> Told:
+    """What an item says; several answers of one agent by one criterion (repeats) count by their mean.
+
+    Of a sample that failed its single scores alone count: a verdict or an answer over all would be of a part.
+
+    Args:
+        stages: whose scores count; None: the graph's answers (`judgegraph.answers`), and the final scores of the agents
+            that are named.
+    """
     found = Told(stages=tuple(dict.fromkeys(score.stage for score in item.scores)))
     by: dict[tuple[str, str], list[Score]] = {}
+    answers = {score.key for score in answers_of(item)} if stages is None else set()
     for score in item.scores:
-        if score.stage in stages and score.of == "output":
-            by.setdefault((score.criterion, _metric(score)), []).append(score)
+        named = score.key in answers or (score.stage == "final" and score.agent in agents)
+        if (named if stages is None else score.stage in stages) and score.of == "output":
+            by.setdefault((score.criterion, _metric(score, stages)), []).append(score)
             if score.scale is not None and score.scale.labels:
                 found.scales[score.criterion.casefold()] = score.scale.labels
     for (criterion, metric), scores in by.items():
         found.put(criterion, metric, *_one(scores))
     for comparison in item.comparisons:  # the merged ones say what the verdict says, by their agent's name
-        _compare(found, comparison)
+        _compare(found, comparison, item.status)
     if item.verdict is not None and not any(c.criterion == OVERALL for c in item.comparisons):
-        found.put(OVERALL, "verdict", item.verdict, "ok")
+        found.put(OVERALL, "verdict", *_unless_failed(item, item.verdict))
     if item.overall is not None and item.verdict is None:
-        found.put(OVERALL, "overall", item.overall, "ok")
+        found.put(OVERALL, "overall", *_unless_failed(item, item.overall))
     if assistants:
         found.everywhere = {f.assistant: (f.value, f.status) for f in item.findings}
     return found
 
 
-def _metric(score: Score) -> str:
-    return score.agent if score.stage == "final" else f"{score.agent} ({score.stage})"
+def _metric(score: Score, stages: Sequence[str] | None) -> str:
+    return score.agent if score.stage == "final" or stages is None else f"{score.agent} ({score.stage})"
 
 
 def _one(scores: Sequence[Score]) -> Answered:
@@ -75,8 +85,16 @@ def _one(scores: Sequence[Score]) -> Answered:
     return (labels[0], "ok") if labels else (None, scores[0].status)
 
 
-def _compare(found: Told, comparison: Comparison) -> None:
-    """The verdict of both orders, else of the given one; that of the exchanged order beside it."""
+def _unless_failed(item: Item, answer: Answer | None) -> Answered:
+    return (answer, "ok") if item.status == "ok" else (None, item.status)
+
+
+def _compare(found: Told, comparison: Comparison, status: Status) -> None:
+    """The verdict of both orders, else of the given one; that of the exchanged order beside it. None where the sample
+    failed, whose status this is.
+    """
+    if status != "ok":
+        comparison = comparison.model_copy(update={"verdict": None, "status": status})
     criterion, metric = comparison.criterion, comparison.agent
     if comparison.order == "BA":
         found.exchanged.setdefault(criterion.casefold(), {})[metric] = comparison.verdict

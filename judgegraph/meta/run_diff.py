@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from judgegraph.errors import ConfigError, DataError, one_line
@@ -121,10 +121,11 @@ def diff_runs(a: RunLike, b: RunLike, *, criterion: str | None = None, limit: in
             continue
         _count(found, here, there)
         moves = _moves(found, causes, here, there, criterion, known)
-        if moves:
+        if any(move.answer for move in moves):
             found.moved += 1
             most.add(SampleMoves(here.id, there.place, data_differs(here, there), moves))
     _refuse_nothing(found, criterion, known)
+    found.lines = dict(sorted(found.lines.items(), key=lambda one: not one[1].answer))
     for line in found.lines.values():
         line.settle()
     found.most, found.notes = most.sorted(), notes_of(one, other)
@@ -144,26 +145,27 @@ def _moves(
 ) -> tuple[Move, ...]:  # fmt: skip
     """Of one sample; all that both have is counted."""
     moves: list[Move] = []
-    for one, other in score_pairs(a, b):
+    for one, other, answer in score_pairs(a, b):
         either = one or other
         assert either is not None
         known[either.criterion] += 1
         if criterion not in (None, either.criterion):
             continue
         if one is None or other is None:
-            line = _line(found, either.criterion, either.of, either.agent, either.repeat, either.stage)
+            line = _line(found, either.criterion, either.of, either.agent, either.repeat, either.stage, answer=answer)
             line.only_a += other is None
             line.only_b += one is None
             continue
         move = score_move(causes, a, b, one, other)
         agent = one.agent if one.agent == other.agent else f"{one.agent} -> {other.agent}"
-        _line(found, one.criterion, one.of, agent, one.repeat, one.stage).add(one, other, move)
-        moves += [move] if move else []
+        _line(found, one.criterion, one.of, agent, one.repeat, one.stage, answer=answer).add(one, other, move)
+        moves += [replace(move, answer=answer)] if move else []
     moves += _verdicts(found, causes, a, b, criterion, known)
     for move in moves:
-        found.causes[move.cause] += 1
-        found.noise.add(move)
-    return tuple(sorted(moves, key=lambda move: -move.size))
+        if move.answer:
+            found.causes[move.cause] += 1
+            found.noise.add(move)
+    return tuple(sorted(moves, key=lambda move: (not move.answer, -move.size)))
 
 
 def _verdicts(
@@ -190,11 +192,13 @@ def _verdicts(
 
 
 def _line(
-    found: RunDiff, criterion: str, of: str, agent: str, repeat: int = 0, stage: str = "", kind: str = "score"
+    found: RunDiff, criterion: str, of: str, agent: str, repeat: int = 0, stage: str = "", kind: str = "score",
+    answer: bool = True,
 ) -> Line:  # fmt: skip
     key = (criterion, of, agent, repeat, stage, kind)
     if key not in found.lines:
-        found.lines[key] = Line(criterion, of, agent, kind, repeat, stage)
+        found.lines[key] = Line(criterion, of, agent, kind, repeat, stage, answer)
+    found.lines[key].answer |= answer
     return found.lines[key]
 
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from judgegraph.errors import ConfigError, one_line
 from judgegraph.meta.annotators import people
+from judgegraph.meta.cells import number, said
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.copies import Line, Seen
 from judgegraph.meta.judgements import Judgements
@@ -18,7 +20,7 @@ from judgegraph.meta.measured import Drawing, Measured
 from judgegraph.meta.reviews import labels_of
 from judgegraph.runtime.signature import agents_of
 from judgegraph.stats.arrays import Codes, Floats
-from judgegraph.types import Sample
+from judgegraph.types import Sample, names_of
 
 EVEN, DIGITS = 1e-9, 12  # what is less than that of a value, or comes after so many digits, is round-off
 _IDLE = re.compile(r"[^a-z0-9]+")
@@ -95,13 +97,13 @@ def own_model(
 def _table(samples: Sequence[Sample], seen: Sequence[Seen | None], systems: Sequence[str | None]) -> Table:
     """Of scores that are numbers, with people's mean; of several agents' by one criterion the last one's."""
     rows: dict[str, list[tuple[float, tuple[float | str, ...], int]]] = {}
-    for place, (sample, said) in enumerate(zip(samples, seen, strict=True)):
-        answers: dict[Line, float | str] = said.answers if said is not None and systems[place] is not None else {}
+    for place, (sample, one) in enumerate(zip(samples, seen, strict=True)):
+        answers: dict[Line, float | str] = one.answers if one is not None and systems[place] is not None else {}
         held = {criterion: answer for (criterion, _), answer in answers.items()}
         for criterion, answer in held.items():
-            human = labels_of(sample, criterion)
-            if isinstance(answer, float) and human and not any(isinstance(label, str) for label in human):
-                rows.setdefault(criterion, []).append((answer, human, place))
+            human = tuple(number(cell) if said(cell) else math.nan for cell in labels_of(sample, criterion))
+            if isinstance(answer, float) and human and None not in human:
+                rows.setdefault(criterion, []).append((answer, tuple(v for v in human if v is not None), place))
     table: Table = {}
     for criterion, held_rows in rows.items():
         ids, labels = tuple(str(place) for *_, place in held_rows), tuple(human for _, human, _ in held_rows)
@@ -154,12 +156,16 @@ def _within(values: Floats, own: Any) -> Floats:
     return np.asarray(values - np.where(own, values[own].mean(), values[~own].mean()))
 
 
-def own_systems(graph: Any, samples: Sequence[Sample], given: Sequence[str]) -> tuple[str, ...]:
+def own_systems(graph: Any, samples: Sequence[Sample], given: str | Sequence[str]) -> tuple[str, ...]:
     """Systems that are the judge's own model: those given, else those called as one of the graph's judges is."""
-    if given:
-        return tuple(given)
-    known = {_plain(name) for _, agent in agents_of(graph) for name in _models(agent)} - {""}
     systems = dict.fromkeys(str(sample.meta["system"]) for sample in samples if "system" in sample.meta)
+    for name in names_of(given):
+        if name not in systems:
+            has = one_line(", ".join(systems), 200) or "none: no sample has meta.system"
+            raise ConfigError(f"own: no system '{one_line(name, 60)}' wrote one of the samples; there are {has}")
+    if given:
+        return names_of(given)
+    known = {_plain(name) for _, agent in agents_of(graph) for name in _models(agent)} - {""}
     return tuple(system for system in systems if _plain(system) in known)
 
 

@@ -7,6 +7,8 @@ from judgegraph.meta.answers import Answers
 from judgegraph.meta.conventions import Conventions
 from judgegraph.stats.arrays import Level, Unit
 
+AGREE = "orders:agree, else tie"  # how two orders of a pair became one verdict
+
 
 def unit_of(answers: Answers, conventions: Conventions, level: Level) -> Unit:
     """What the bootstrap draws.

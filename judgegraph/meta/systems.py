@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,26 +17,32 @@ from judgegraph.meta.rankings import Ranking
 from judgegraph.runtime.run import Run
 from judgegraph.stats.elo import EloRule
 
+_CHOICES = frozenset(field.name for field in fields(Conventions))
+
 
 def rank_systems(
     of: Run | str | os.PathLike[str] | Sequence[Entrants], conventions: Conventions | None = None,
-    rule: EloRule | None = None, **where: Any,
+    rule: EloRule | None = None, **more: Any,
 ) -> list[Ranking]:  # fmt: skip
     """Rank systems by people and by each metric, criterion by criterion.
 
     Args:
-        of: a run or its folder, a table, or entrants. `where`: what its parts are called, as of
-            `judgegraph.meta.entrants.of_run` and `of_table`: system, rival, group, human, metrics, ...
-        conventions: annotators, duplicates, unreadable, resamples, confidence, seed count here.
+        of: a run or its folder, a table, or entrants.
+        conventions: annotators, duplicates, unreadable, resamples, confidence, seed count here; or one by one in
+            `more` (`resamples=200`), which come first.
+        more: besides, what the parts of `of` are called, as of `judgegraph.meta.entrants.of_run` and `of_table`:
+            system, rival, group, human, metrics, ...
 
     Raises:
         ConfigError: no systems, or fewer than two, or nothing was compared; missing answers that count as what
             nothing here has. ExtraError: choix is not installed.
     """
+    choices = {name: more[name] for name in more if name in _CHOICES}
+    where = {name: more[name] for name in more if name not in _CHOICES}
     if isinstance(of, str | os.PathLike):
         of = Run.load(of) if Path(of).is_dir() else of_table(of, **where)
     entrants = of_run(of, **where) if isinstance(of, Run) else of
-    c, rule = conventions or Conventions(), rule or EloRule()
+    c, rule = (conventions or Conventions()).replaced(**choices), rule or EloRule()
     _refuse_unfit(entrants, c)
     rankings: list[Ranking] = []
     for one in entrants:

@@ -15,7 +15,7 @@ from judgegraph.meta.cells import empty
 from judgegraph.meta.columns import Columns, refuse_unknown
 from judgegraph.meta.judgements import Judgements
 from judgegraph.meta.raw import Raw
-from judgegraph.runtime.load import READERS, load
+from judgegraph.runtime.load import READERS, format_of
 from judgegraph.runtime.load_value import Fault, plain
 
 _ABSENT = object()
@@ -37,15 +37,16 @@ def read_table(path: str | os.PathLike[str], columns: Columns | None = None, /, 
         ConfigError: it cannot be told what the answers are.
     """
     chosen = columns or Columns(**named)
-    samples = load(path)
-    file, unit = one_line(path), "row" if samples.format in ("json", "parquet") else "line"
-    rows = _rows(Path(path), samples.format, file, unit)
+    path = Path(path)
+    file, format = one_line(path), format_of(path)
+    unit = "row" if format in ("json", "parquet") else "line"
+    rows = _rows(path, format, file, unit)
     first = next(rows, None)
     if first is None:
         raise DataError(f"{file}: holds no rows; expected one item per row")
     known = list(first[1])
     chosen = chosen.completed(known, file)
-    if samples.format in ("csv", "tsv"):  # where a column that the first row lacks is nowhere
+    if format in ("csv", "tsv"):  # where a column that the first row lacks is nowhere
         refuse_unknown(chosen.named, known, known, file)
     found = _read(chain([first], rows), chosen, known, file)
     return [

@@ -27,7 +27,7 @@ from judgegraph import __version__
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.codec import completion, written
 from judgegraph.models.endpoint import Endpoint
-from judgegraph.models.http_errors import NoAnswer, server_error
+from judgegraph.models.http_errors import NoAnswer, NoConnection, NoTrust, server_error
 from judgegraph.models.secrets import bare, credentials, scrubbed, secrets_of
 from judgegraph.models.sessions import Route, basic, route_to, session, whole
 from judgegraph.models.wire import body_of, result_in
@@ -88,7 +88,7 @@ class FastOpenAI(BaseChatModel):
         The door for who needs no LangChain generations; no callback hears of it, and it has no time limit.
 
         Raises:
-            ServerError: HTTP status 400 or more. NoAnswer: the connection failed.
+            ServerError: HTTP status 300 or more: no redirect is followed. NoAnswer: the connection failed.
             NoCompletion: the answer has another shape. TooLong: it is longer than 64 MiB.
         """
         return await self.post(body_of(self.model, messages, {**self._own(), **settings}))
@@ -105,12 +105,14 @@ class FastOpenAI(BaseChatModel):
                 proxy=route.proxy,
                 proxy_headers=route.headers,
                 ssl=route.trust,
+                allow_redirects=False,  # neither key nor text goes where nobody sent them
             ) as response:
                 status, told, answer = response.status, response.headers, await whole(response)
         except aiohttp.ClientError as error:
-            failure = NoAnswer(one_line(scrubbed(f"{type(error).__name__}: {error}", self._secrets()), 300))
+            kind = _kind_of(error)
+            failure = kind(one_line(scrubbed(f"{type(error).__name__}: {error}", self._secrets()), 300))
         else:
-            if status < 400:
+            if status < 300:
                 return completion(answer, status, self._secrets)
             failure = server_error(status, told, answer, self._secrets())
         raise failure  # out here: no chain of exceptions holds aiohttp's, which carries the request's headers
@@ -171,6 +173,14 @@ class FastOpenAI(BaseChatModel):
         if proxied := self._way[2].headers:
             found |= {value.removeprefix("Basic ") for value in proxied.values()}
         return tuple(sorted(found, key=len, reverse=True))
+
+
+def _kind_of(error: aiohttp.ClientError) -> type[NoAnswer]:
+    """Whether the request may have been received."""
+    if isinstance(error, aiohttp.ClientSSLError):
+        return NoTrust
+    unreached = isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError)
+    return NoConnection if unreached else NoAnswer
 
 
 def at(name: str, address: str | None, key: str | None, endpoint: Endpoint) -> FastOpenAI:

@@ -22,6 +22,7 @@ from judgegraph.models.secrets import bare
 VERSION = 1
 FRESH = timedelta(days=30)  # servers change; older findings are not used
 AGAIN = timedelta(days=7)  # what a run finds out again at the cost of one refused request is not believed for longer
+UNKEPT = {"presumed", "doubts", "cap", "cut", "whole", "most_n"}  # what a process knows for itself
 REFUSABLE = {"temperature", "top_p", "seed"}
 SLACK = timedelta(days=1)  # a clock that was set back makes no finding void
 
@@ -70,8 +71,8 @@ def address_used(endpoint: Endpoint) -> str:
 def known_support(endpoint: Endpoint, now: datetime | None = None) -> Support | None:
     """What was found of this endpoint in the last 30 days; None where nothing was, or it cannot be read.
 
-    After 7 days it holds only what a run would not notice by itself: a name of the limit and a schema that are ignored
-    without a word. All else is tried once more, once in each process.
+    After 7 days it holds only what a run would not notice by itself: a name of the limit, a schema and bounds within it
+    that are ignored without a word, and whether it thinks. All else is tried once more, once in each process.
     """
     try:
         found = Findings.model_validate_json(_path(endpoint).read_bytes(), strict=True)
@@ -92,7 +93,10 @@ def _sound(support: Support) -> bool:
 
 
 def _lasting(support: Support) -> Support:
-    return Support(json_schema=support.json_schema, max_tokens=support.max_tokens)
+    return Support(
+        json_schema=support.json_schema, max_tokens=support.max_tokens, max_length=support.max_length,
+        thinks=support.thinks,
+    )  # fmt: skip
 
 
 def keep(endpoint: Endpoint, support: Support, deviations: tuple[str, ...] = (), now: datetime | None = None) -> Path:
@@ -108,7 +112,13 @@ def keep(endpoint: Endpoint, support: Support, deviations: tuple[str, ...] = (),
     path = _path(endpoint)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, json.dumps(found.model_dump(mode="json", exclude={"support": {"presumed", "doubts"}}), indent=1))
+        _replace(
+            path,
+            json.dumps(
+                found.model_dump(mode="json", exclude={"support": {"presumed", "doubts", "cap", "cut", "whole"}}),
+                indent=1,
+            ),
+        )
     except OSError as error:
         raise ConfigError(f"findings cannot be kept in {path.parent}: {error.strerror or error}") from None
     return path

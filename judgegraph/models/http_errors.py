@@ -22,7 +22,7 @@ class Head:
 
 
 class ServerError(Exception):
-    """The server answered with an HTTP status of 400 or more.
+    """The server answered with an HTTP status of 300 or more.
 
     Attributes:
         status_code: the HTTP status. response: its headers, such as Retry-After.
@@ -39,6 +39,14 @@ class ServerError(Exception):
 
 class NoAnswer(ConnectionError):
     """The connection failed, or broke before the answer was complete."""
+
+
+class NoConnection(NoAnswer):
+    """There was no connection: nothing was sent."""
+
+
+class NoTrust(NoAnswer):
+    """There was no encrypted connection, such as with a wrong certificate: nothing was sent."""
 
 
 class TooLong(Exception):

@@ -34,6 +34,10 @@ class Support:
             None where that is not known. refused: settings it does not take.
         presumed: names of what `doctor` found some days ago: the first reply that says otherwise is believed.
         doubts: errors on end that may pass, and name the schema that was sent.
+        max_length: bounds of texts within a schema are taken. cap: a limit of a reply's length that nobody asked for
+            is taken. thinks: it thinks before it answers, and what it thinks counts as the reply's.
+        most_n: choices that it gives at once, None where that is not known. cut, whole: its replies that were cut off,
+            and that were not.
     """
 
     json_schema: bool | None = None
@@ -45,6 +49,17 @@ class Support:
     refused: set[str] = field(default_factory=set)
     presumed: set[str] = field(default_factory=set, compare=False)
     doubts: int = field(default=0, compare=False, repr=False)
+    max_length: bool | None = None
+    cap: bool | None = field(default=None, compare=False, repr=False)
+    thinks: bool | None = None
+    most_n: int | None = field(default=None, compare=False, repr=False)
+    cut: int = field(default=0, compare=False, repr=False)
+    whole: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def runs_on(self) -> bool:
+        """Whether one reply in five is cut off: its texts are kept shorter from the beginning."""
+        return self.cut >= 2 and 4 * self.cut >= self.whole
 
 
 @dataclass
@@ -166,8 +181,15 @@ def _unretried(model: Any) -> Any:
     if not _speaks_openai(model) or client is None:
         return None
     plain = client.with_options(max_retries=0)
+    plain._prepare_options = _sent_on_by_nobody
     changed = {"max_retries": 0, "root_async_client": plain, "async_client": plain.chat.completions}
     return model.model_copy(update={**changed, "disable_streaming": True})
+
+
+async def _sent_on_by_nobody(options: Any) -> Any:
+    """The SDK's place to change what a request is sent with: no redirect is followed, as on the fast path."""
+    options.follow_redirects = False
+    return options
 
 
 def supported(model: Any) -> Support:
@@ -245,7 +267,7 @@ def _langchain_openai(name: str, address: str | None, key: str | None, endpoint:
     model: BaseChatModel = ChatOpenAI(
         model=name, base_url=without_login(address), api_key=key or "unused", max_retries=0,
         timeout=endpoint.timeout, use_responses_api=False, disable_streaming=True,
-        http_async_client=DefaultAsyncHttpxClient(auth=auth, timeout=endpoint.timeout),
+        http_async_client=DefaultAsyncHttpxClient(auth=auth, timeout=endpoint.timeout, follow_redirects=False),
     )  # fmt: skip
     return model
 
@@ -259,6 +281,11 @@ def without_login(address: str | None) -> str | None:
 
 
 def _other(endpoint: Endpoint) -> Judge:
+    if endpoint.base_url is not None:  # it would be left aside, and the texts would go elsewhere
+        raise ConfigError(
+            f"judge {endpoint.model}: base_url is of 'openai:MODEL' alone, which speaks to any compatible server; for "
+            "another provider's own, hand over its LangChain chat model"
+        )
     try:
         from langchain.chat_models import init_chat_model  # type: ignore[import-not-found, unused-ignore]
     except ImportError:

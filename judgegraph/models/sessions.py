@@ -21,6 +21,7 @@ from judgegraph.errors import ConfigError
 from judgegraph.models.http_errors import TooLong
 
 MOST = 64 * 2**20  # bytes of an answer
+CONNECT = 30.0  # seconds for a connection; it is there in milliseconds, or the server is out
 LAST = 2.0  # seconds that connections of a background loop have to close when the process ends
 
 
@@ -68,7 +69,7 @@ async def _kept(loop: asyncio.AbstractEventLoop) -> AsyncGenerator[aiohttp.Clien
     """Closed by the loop itself: `asyncio.run` ends every asynchronous generator before it closes its loop."""
     opened = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30),
-        cookie_jar=aiohttp.DummyCookieJar(), timeout=aiohttp.ClientTimeout(total=None),
+        cookie_jar=aiohttp.DummyCookieJar(), timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT),
     )  # fmt: skip
     try:
         yield opened

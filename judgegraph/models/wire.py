@@ -15,6 +15,7 @@ from langchain_core.output_parsers.openai_tools import make_invalid_tool_call, p
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 _ROLES = {"human": "user", "system": "system", "ai": "assistant", "tool": "tool"}
+REASONING = ("reasoning_content", "reasoning")  # where servers put what a model thought
 _SERIES_O = re.compile(r"o\d")
 
 
@@ -70,6 +71,7 @@ def message_in(message: Mapping[str, Any]) -> AIMessage:
             broken.append(_shapeless(call))
     refusal = message.get("refusal")
     about = {"refusal": refusal} if refusal else {}
+    about |= {name: message[name] for name in REASONING if isinstance(message.get(name), str) and message[name]}
     text = text_in(message.get("content"))
     return AIMessage(text, tool_calls=calls, invalid_tool_calls=broken, additional_kwargs=about)
 
@@ -81,9 +83,13 @@ def _shapeless(call: Any) -> Any:
 def text_in(content: Any) -> str:
     """A text, or the texts in a list of parts."""
     if isinstance(content, list):
-        texts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+        texts = [part.get("text") if _is_text(part) else part for part in content]
         return "".join(text for text in texts if isinstance(text, str))
     return content if isinstance(content, str) else ""
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") not in ("thinking", "reasoning")
 
 
 def usage_in(usage: Any) -> UsageMetadata | None:

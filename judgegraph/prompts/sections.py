@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from judgegraph.errors import one_line
 from judgegraph.types import Criterion, Finding, Score
 
 MOST_SAID = 500  # characters of what an assistant said, or of why it said nothing
-_LIKE_OURS = re.compile(r"#|(?:scale|definition|steps|guideline|score|label|status|reason)\s*:", re.I)
+_LIKE_OURS = re.compile(r"#|(?:key|scale|definition|steps|guideline|score|label|status|reason)\s*:", re.I)
 
 
 def slug(name: str) -> str:
@@ -42,9 +43,22 @@ def criterion_text(criterion: Criterion, *, scale: bool = True) -> str:
     return "\n".join(lines)
 
 
-def criteria_text(criteria: Iterable[Criterion], *, scale: bool = True) -> str:
-    """Several criteria, a blank line between them."""
-    return "\n\n".join(criterion_text(c, scale=scale) for c in criteria)
+def criteria_text(criteria: Iterable[Criterion] | Mapping[str, Criterion], *, scale: bool = True) -> str:
+    """Several criteria, a blank line between them.
+
+    Args:
+        criteria: of a mapping (`slugs`), keys of a form that cannot be told from the names are written out: those of
+            names in another script, and of names that differ in marks alone.
+    """
+    if not isinstance(criteria, Mapping):
+        return "\n\n".join(criterion_text(c, scale=scale) for c in criteria)
+    plain = Counter(slug(c.name) for c in criteria.values())
+    texts = []
+    for key, criterion in criteria.items():
+        unclear = key != slug(criterion.name) or plain[key] > 1 or not criterion.name.isascii()
+        head, line, rest = criterion_text(criterion, scale=scale).partition("\n")
+        texts.append(f"{head}\nKey: {key}{line}{rest}" if unclear else f"{head}{line}{rest}")
+    return "\n\n".join(texts)
 
 
 def score_text(score: Score) -> str:

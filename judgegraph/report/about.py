@@ -14,15 +14,25 @@ from judgegraph.runtime.unfinished import GONE
 ROWS = 400  # of the configuration
 REJECTED = 50  # rows of the data
 VALUE = 400  # characters
+DAMAGED = 20  # lines that are named
 
 
-def about(manifest: Mapping[str, Any], rejected: Sequence[Mapping[str, Any]], unfinished: str = "") -> Section:
-    """The section; everything else stands in the run's manifest.json. unfinished: as `runtime.unfinished` says it."""
-    return Section("about", "About this run", tuple(_blocks(manifest, rejected, unfinished)))
+def about(
+    manifest: Mapping[str, Any], rejected: Sequence[Mapping[str, Any]], unfinished: str = "",
+    damaged: Sequence[str] = (),
+) -> Section:  # fmt: skip
+    """The section; everything else stands in the run's manifest.json.
+
+    Args:
+        unfinished: as `runtime.unfinished` says it. damaged: lines of its items that were left out.
+    """
+    return Section("about", "About this run", tuple(_blocks(manifest, rejected, unfinished, damaged)))
 
 
-def _blocks(manifest: Mapping[str, Any], rejected: Sequence[Mapping[str, Any]], unfinished: str) -> Iterator[Block]:
-    yield Grid("The run", ("What", "Value"), tuple(_facts(manifest, unfinished)))
+def _blocks(
+    manifest: Mapping[str, Any], rejected: Sequence[Mapping[str, Any]], unfinished: str, damaged: Sequence[str]
+) -> Iterator[Block]:
+    yield Grid("The run", ("What", "Value"), tuple(_facts(manifest, unfinished, damaged)))
     if criteria := manifest.get("criteria"):
         listed = tuple((line(c.get("name", ""), 100), _scale(c), line(c.get("definition", ""), 600)) for c in criteria)
         yield Fold(f"Criteria ({len(listed)})", (Grid("Criteria", ("Name", "Scale", "Definition"), listed[:ROWS]),))
@@ -46,7 +56,7 @@ def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _facts(manifest: Mapping[str, Any], unfinished: str) -> Iterator[tuple[str, str]]:
+def _facts(manifest: Mapping[str, Any], unfinished: str, damaged: Sequence[str]) -> Iterator[tuple[str, str]]:
     yield "Signature", str(manifest.get("signature", ""))
     yield "Method", line(str(manifest.get("method", "")), 120)
     yield "State", unfinished or str(manifest.get("state", ""))
@@ -59,8 +69,9 @@ def _facts(manifest: Mapping[str, Any], unfinished: str) -> Iterator[tuple[str, 
     yield "Versions", ", ".join(f"{name} {number}" for name, number in versions.items())
     if budget := manifest.get("budget"):
         yield "Budget", ", ".join(f"{key} {value}" for key, value in budget.items() if value is not None)
-    if damaged := manifest.get("damaged_lines"):
-        yield "Damaged", f"{counted(damaged, 'line')} of items.jsonl held no sample and are left out"
+    if damaged:
+        rest = f"; and {len(damaged) - DAMAGED:,} more" if len(damaged) > DAMAGED else ""
+        yield "Damaged", f"{counted(len(damaged), 'line')}: {line('; '.join(damaged[:DAMAGED]), 10 * VALUE)}{rest}"
 
 
 def _scale(criterion: Mapping[str, Any]) -> str:

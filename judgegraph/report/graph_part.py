@@ -8,12 +8,13 @@ from judgegraph.report.amounts import cost, count, money, time
 from judgegraph.report.blocks import Block, Grid, Para, Picture, Section
 from judgegraph.report.drawing.svg import graph_svg
 from judgegraph.report.run_figure import run_figure
+from judgegraph.report.sections.figures import counts
 from judgegraph.report.visible import line
 from judgegraph.runtime.node_times import NodeTime, node_times, within
 from judgegraph.runtime.run import Run
 
 HEAD = ("Node", "Runs", "Model calls", "Paid", "From ledger", "Shared", "Tokens", "Cost", "Total time", "Median time",
-        "Failed")  # fmt: skip
+        "Failed runs", "Failed calls")  # fmt: skip
 SHARED = HEAD.index("Shared")
 WAITING = (
     "A time is from a node's start to its end. Waiting is in it, for a reply or for a turn among all that runs at "
@@ -43,7 +44,8 @@ def _blocks(run: Run) -> Iterator[Block]:
         yield _grid(total)
         yield Para(
             f"{WAITING} Calls that were refused before they were sent, as by a budget, are no model calls."
-            f"{_shared(times)} Failed counts runs of a node and its model calls, refused ones too.{_twice(times)}"
+            f"{_shared(times)} A run of a node failed where it raised, or wrote anything that failed; a call, where "
+            f"no reply of it could be used, also where the next one could.{_twice(times)}"
         )
     else:
         yield Para(UNTRACED)
@@ -77,7 +79,12 @@ def _rows(times: Mapping[str, NodeTime]) -> Iterator[tuple[str, ...]]:
         asked = [count(n) if calls else "" for n in (calls, one.paid, one.found, one.shared, tokens)]
         price = cost(one.usd, one.paid, one.unpriced) if one.paid else ""
         yield (line(place, 120) or "outside of all nodes", count(one.visits), *asked, price, time(one.ms),
-               time(one.median), count(one.failures + one.failed_calls))  # fmt: skip
+               time(one.median), _failed(one), count(one.failed_calls) if one.calls else "")  # fmt: skip
+
+
+def _failed(one: NodeTime) -> str:
+    """How many runs failed, and how."""
+    return f"{count(one.failures)} ({counts(one.statuses)})" if one.failures else "0"
 
 
 def _calls(one: NodeTime) -> int:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from judgegraph.report.amounts import cost, count, counted, number
 from judgegraph.report.blocks import Block, Grid, Para, Section
 from judgegraph.report.visible import line
+from judgegraph.runtime.display import members
 from judgegraph.runtime.line import Line
 from judgegraph.runtime.node_times import node_times, within
 from judgegraph.runtime.run import Run
-from judgegraph.runtime.summary import Summary
+from judgegraph.runtime.summary import Summary, headlines
 
 ROWS = 40  # criteria
 ALWAYS = ("Criterion", "Final", "Scale", "Read")  # columns; what matters most comes first: a phone shows the first four
@@ -22,11 +23,14 @@ def overview(summary: Summary) -> Section:
 
 
 def _blocks(summary: Summary) -> Iterator[Block]:
-    finals = [x for x in summary.lines.values() if x.stage == "final"] or list(summary.lines.values())
+    finals = summary.shown
     if finals:
         yield _scores(summary, finals[:ROWS])
+    for said in headlines(summary) if finals else ():
+        yield Para(f"{said[:1].upper()}{line(said[1:], 1000)}.")
     if len(finals) > ROWS:
         yield Para(f"{counted(len(finals) - ROWS, 'more criterion', 'more criteria')} stand under Scores.")
+    yield from _members(summary)
     if summary.verdicts:
         yield Para("Verdicts: " + ", ".join(f"{n} {count(c)}" for n, c in summary.verdicts.most_common()) + ".")
     if summary.both:
@@ -35,6 +39,15 @@ def _blocks(summary: Summary) -> Iterator[Block]:
         yield Para("Corrections: " + ", ".join(f"{n} {count(c)}" for n, c in summary.corrections.most_common()) + ".")
     if not (finals or summary.verdicts):
         yield Para("The run wrote no scores and no verdicts.")
+
+
+def _members(summary: Summary) -> Iterator[Grid]:
+    """What answers were combined from, criterion x judge."""
+    head, rows = members(summary)
+    if rows:
+        shown = tuple(tuple(line(cell, 100) for cell in row) for row in rows[:ROWS])
+        heads = tuple(line(name, 60) for name in head)
+        yield Grid("Mean score of each member", heads, shown, frozenset(range(1, len(head))))
 
 
 def _scores(summary: Summary, lines: list[Line]) -> Grid:
@@ -112,6 +125,8 @@ def facts(run: Run, summary: Summary, rejected: int) -> list[tuple[str, str]]:
     part, of = coverage(summary, rejected)
     found = [("State", left)] if left else []
     found.append(("Samples", _judged(run, summary, ended)))
+    if named := run.manifest.get("criteria_set"):
+        found.append(("Criteria", "of your own" if named == "own" else line(named, 80)))
     failed = summary.samples.total() - summary.samples["ok"]
     found += [("Failed", counted(failed, "sample"))] if failed else []
     found += [("Rejected", f"{counted(rejected, 'row')} of the data")] if rejected else []

@@ -17,7 +17,7 @@ from judgegraph.report.samples.fitted import least, short, size, whole
 from judgegraph.report.samples.groups import common_scale, grouped
 from judgegraph.report.samples.lists import Listing, listings
 from judgegraph.report.samples.sample import view_of
-from judgegraph.report.sections import SECTIONS, Tally, failures, notes, suggestions, tally_of
+from judgegraph.report.sections import SECTIONS, Tally, failures, left_out, notes, suggestions, tally_of
 from judgegraph.report.templates import Templates
 from judgegraph.runtime.folder import REJECTED
 from judgegraph.runtime.item import Item
@@ -26,7 +26,7 @@ from judgegraph.runtime.run import Run
 from judgegraph.runtime.traces import SampleTrace, traces_of
 
 MOST_BYTES = 2_900_000
-SHOWING = (suggestions, failures, notes)  # sections that show texts
+SHOWING = (left_out, suggestions, failures, notes)  # sections that show texts
 LEAST_WHOLE, MOST_WHOLE = 0.35, 0.8  # of what is left beside the sections, for the samples of the lists
 
 
@@ -38,13 +38,16 @@ def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> str:
     summary = tally.summary
     parts = [overview(summary), graph_part(run), *_sections(counted, tally, texts)]
     state = state_of(run, summary)
-    last = about(run.manifest, rejected, state)
+    damaged = [
+        what.partition(": sample")[0] if redact else what for what in (run.folder.left_out if run.folder else ())
+    ]
+    last = about(run.manifest, rejected, state, damaged)
     sections = templates.sections(parts)
     end = templates.sections([last])
     head = templates.head(_head(run, redact, state), facts(run, summary, len(rejected)), _anchors([*parts, last]))
     room = most_bytes - size([head, *sections, *end]) - 20_000
     lists = listings(texts, most)
-    scale = common_scale(x.scale for x in summary.lines.values() if x.stage == "final")
+    scale = common_scale(x.scale for x in summary.answers.values())
     groups = grouped(texts.items, summary.samples.total(), scale)
     folder, places = _folder(run), dict[str, int]()
 

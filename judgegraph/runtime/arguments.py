@@ -23,8 +23,9 @@ SETTINGS: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def check_arguments(
-    graph: Any, samples: Any, concurrency: Any, timeout: Any, *, trace: Any = True, redact: Any = (), **settings: Any
-) -> None:
+    graph: Any, samples: Any, concurrency: Any, timeout: Any, *, grace: Any = 0, trace: Any = True, redact: Any = (),
+    **settings: Any,
+) -> None:  # fmt: skip
     """Of `evaluate`.
 
     Raises:
@@ -43,6 +44,8 @@ def check_arguments(
         raise ConfigError(f"concurrency is 1 or more, a whole number; got {_shown(concurrency)}")
     if not isinstance(timeout, int | float) or isinstance(timeout, bool) or not timeout > 0:  # nan too
         raise ConfigError(f"timeout is more than 0 seconds; got {_shown(timeout)}")
+    if not isinstance(grace, int | float) or isinstance(grace, bool) or not grace >= 0:
+        raise ConfigError(f"grace is 0 seconds or more; got {_shown(grace)}")
     if not isinstance(trace, bool):
         raise ConfigError(f"trace is True or False; got {_shown(trace)}")
     if not isinstance(redact, tuple | list) or any(what != "texts" for what in redact):

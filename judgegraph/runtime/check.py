@@ -128,6 +128,22 @@ def check(graph: Any, *, strict: bool = True) -> Wiring:
     return Wiring(name, tuple(_nodes(read)), found, graph)
 
 
+def refuse(graph: Any) -> tuple[Finding, ...]:
+    """Of a graph that is about to be run over samples, which bring it nothing else; gives the warnings.
+
+    Raises:
+        WiringError: it is not wired.
+    """
+    from judgegraph.wiring import of_a_run
+
+    if not hasattr(getattr(graph, "builder", graph), "state_schema"):
+        return ()  # it is none of LangGraph's: nothing of it can be seen
+    found = of_a_run(graph)
+    if errors := tuple(finding for finding in found if finding.severity == "error"):
+        raise WiringError(errors)
+    return tuple(found)
+
+
 def _nodes(graph: Drawn) -> Iterator[NodeWiring]:
     for name, part in graph.parts.items():
         yield _node(graph.at(name), part)

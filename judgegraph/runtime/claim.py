@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from judgegraph.calls.leases import leases_of
 from judgegraph.calls.texts import texts_of
 from judgegraph.errors import ConfigError
 from judgegraph.trace.file import SPANS
@@ -20,6 +21,7 @@ FILES = (
     REJECTED,
     SPANS,
     TEXTS,
+    leases_of(Path(LEDGER)).name,
     IN_FLIGHT,
     LOCK,
     *(f"{n}{e}" for n in (LEDGER, JOURNAL) for e in ("", "-wal", "-shm")),
@@ -45,7 +47,7 @@ def refuse_others(path: Path, manifest: dict[str, Any]) -> None:
         return
     ledger = path / LEDGER
     save = f"; with --ledger {ledger} (ledger=) what was paid for is not paid again" if ledger.is_file() else ""
-    advice = f"; it was left as it is: choose another folder (--out, out=){save}"
+    advice = f"; it was left as it is: choose another folder (--out, out=){save}; `judgegraph repair` salvages it"
     if _there(path / MANIFEST):
         raise ConfigError(f"{path / MANIFEST} is no manifest of a run, or a damaged one{advice}")
     for name in (ITEMS, REJECTED):

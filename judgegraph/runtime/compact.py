@@ -18,7 +18,8 @@ def compact(journal: Journal, path: Path) -> None:
     The journal says so before and until all offsets are those of the new file: a process that is killed in between
     leaves the old file or the new one, each whole, and whoever opens the folder next indexes all its lines again.
     Where there is no room for a second file, the old one stays as it is, which reads the same. So it does where the
-    new one would lack a sample that is finished; lines that hold no item are taken along.
+    new one would lack a sample that is finished. Lines that hold no item are taken along, unless their sample was
+    judged again.
     """
     if not journal.state.superseded:
         return
@@ -65,8 +66,8 @@ def _write(journal: Journal, path: Path, new: Path, starts: DiskIndex) -> bool:
                 starts.put(id, end)
                 end += out.write(line)
                 finished -= 1
-            elif not _holds_item(line):
-                end += out.write(line)
+            elif not _holds_item(line) and not (known is not None and known.offset is not None and known.offset > at):
+                end += out.write(line)  # of a sample that was not judged again since
         out.flush()
         os.fsync(out.fileno())
     return finished == 0

@@ -10,7 +10,7 @@ from judgegraph.types import Correction, Sample
 
 
 def corrected(items: Iterable[Item], signature: str) -> Iterator[Sample]:
-    """A sample per correction that was made: `output` is the correction, `rival` the original.
+    """A sample per correction that changed a text: `output` is the correction, `rival` the original.
 
     Its id is the item's with ":output" or ":rival" behind it, whichever was corrected, and the corrector's name where
     it has one of its own. Query, source and reference stay; people's judgements do not, as they are of the original.
@@ -19,7 +19,7 @@ def corrected(items: Iterable[Item], signature: str) -> Iterator[Sample]:
     """
     for item in items:
         for correction in item.corrections:
-            if correction.status == "ok" and correction.text:
+            if correction.changed:
                 yield _sample(item.sample, correction, signature)
 
 

@@ -26,12 +26,12 @@ class _Part:
 def coverage(summary: Summary, rejected: int = 0, unjudged: int = 0) -> tuple[float, str]:
     """The least share, over all that a run was asked for, of what could be read, and what it is the share of.
 
-    Each line of final scores has the share n_ok / n; of pairs that were compared it is the share that got a verdict,
-    a tie too. Only "ok" counts: an abstention is no score, and neither is one that was refused, not readable, or not
-    paid for. A sample whose graph failed misses its scores in every line; a row that was rejected does too, and so does
-    a sample that was never judged: nobody knows what they would have brought. Criteria that were written for single
-    samples are one line, or a criterion of one sample would be the weakest of all. Without lines it is the share of
-    samples for which anything could be read.
+    Each line of answers (`judgegraph.answers`) has the share n_ok / n; of pairs that were compared it is the share that
+    got a verdict, a tie too. Only "ok" counts: an abstention is no score, and neither is one that was refused, not
+    readable, or not paid for. A sample whose graph failed misses its scores in every line; a row that was rejected does
+    too, and so does a sample that was never judged: nobody knows what they would have brought. Criteria that were
+    written for single samples are one line, or a criterion of one sample would be the weakest of all. Without lines it
+    is the share of samples for which anything could be read.
 
     Args:
         rejected: rows of the data that are no samples. unjudged: samples of the data without an item.
@@ -39,7 +39,7 @@ def coverage(summary: Summary, rejected: int = 0, unjudged: int = 0) -> tuple[fl
     Returns:
         (share from 0 to 1, name); 0 for a run without samples.
     """
-    lines = [x for x in summary.lines.values() if x.stage == "final"] or list(summary.lines.values())
+    lines = summary.shown
     parts = [*_shared([x for x in lines if not x.own]), *_written([x for x in lines if x.own], summary.samples)]
     if summary.verdicts:
         pairs = summary.verdicts.total()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from judgegraph.answers import answers_of
 from judgegraph.runtime.folder_traces import FolderTrace
 from judgegraph.runtime.forecast import Forecast, NodePlan
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.line import Line
+from judgegraph.runtime.notices import by_count
 from judgegraph.runtime.run import Run
-from judgegraph.runtime.summary import Summary
+from judgegraph.runtime.summary import Summary, headlines
 from judgegraph.runtime.table import Table
 from judgegraph.runtime.traces import SampleTrace
 from judgegraph.trace.html import Html, fold, framed, joined, para, table, text
@@ -76,18 +78,19 @@ def _planned(node: NodePlan) -> Sequence[str]:
 
 
 def _told(item: Item) -> Iterator[Score]:
-    """Final scores; where there are none, all."""
-    finals = [score for score in item.scores if score.stage == "final"]
-    yield from finals or item.scores
+    """The answers; where there are none, all scores."""
+    yield from answers_of(item) or item.scores
 
 
 def _summary(summary: Summary) -> Html:
     ended = ", ".join(f"{status} {count}" for status, count in summary.samples.most_common())
-    finals = [line for line in summary.lines.values() if line.stage == "final"] or list(summary.lines.values())
-    drafts = {line.draft for line in finals}
-    rest = [x for key, x in summary.lines.items() if x not in finals and key not in drafts]
+    answers = summary.shown
+    drafts = {line.draft for line in answers}
+    counted = {id(line) for line in answers} | {id(summary.lines.get(key)) for line in answers for key in line.parts}
+    rest = [x for key, x in summary.lines.items() if id(x) not in counted and key not in drafts]
     return joined(
-        _lines(summary, f"samples: {ended}", finals) if finals else para(f"samples: {ended}"),
+        _lines(summary, f"samples: {ended}", answers) if answers else para(f"samples: {ended}"),
+        *map(para, headlines(summary)), *_members(summary),
         fold(text(f"{len(rest)} other lines"), _others(rest)) if rest else Html(""),
         *_pairs(summary), *_troubles(summary), *_advice(summary), para(summary.signature),
     )  # fmt: skip
@@ -113,9 +116,30 @@ def _lines(summary: Summary, caption: str, lines: Iterable[Line]) -> Html:
     return table(caption, [HEAD[i] for i in kept], [[row[i] for i in kept] for row in rows], NUMERIC)
 
 
+def _members(summary: Summary) -> Iterator[Html]:
+    head, rows = members(summary)
+    if rows:
+        yield fold(text(f"{len(head) - 1} members"), table("scores by the members", head, rows, frozenset(head[1:])))
+
+
+def members(summary: Summary) -> tuple[list[str], list[list[str]]]:
+    """Criterion x judge: what answers were combined from, (heading, rows); the last column is the answer's."""
+    votes = summary.votes
+    judges = list(dict.fromkeys(line.agent for line in votes))
+    places = dict.fromkeys((line.criterion, line.of) for line in votes)
+    met = {(line.criterion, line.of, line.agent): line for line in votes}
+    rows = []
+    for criterion, of in places:
+        cells = [met.get((criterion, of, judge)) for judge in judges]
+        answers = [x for x in summary.answers.values() if (x.criterion, x.of) == (criterion, of)]
+        name = criterion + (" (rival)" if of == "rival" else "")
+        rows.append([name, *(mean_text(x) if x else "" for x in cells), ", ".join(map(mean_text, answers))])
+    return ["criterion", *judges, "answer"], rows
+
+
 def _others(lines: Iterable[Line]) -> Html:
-    head = ("criterion", "agent", "stage", "n ok", "score", "sd")
-    rows = [(_named(x), x.agent, x.stage, f"{x.n_ok}/{x.n}", mean_text(x), _sd(x)) for x in lines]
+    head = ("criterion", "agent", "stage", "role", "n ok", "score", "sd")
+    rows = [(_named(x), x.agent, x.stage, x.role, f"{x.n_ok}/{x.n}", mean_text(x), _sd(x)) for x in lines]
     return table("other agents and stages", head, rows, NUMERIC, most=12)
 
 
@@ -168,6 +192,7 @@ def _pairs(summary: Summary) -> Iterator[Html]:
 
 
 def _troubles(summary: Summary) -> Iterator[Html]:
+    yield from (para(notice.line(summary.samples.total())) for notice in by_count(summary.notices))
     if summary.failures:
         rows = [(status, n, reason) for (status, reason), n in summary.failures.most_common()]
         yield table("samples that failed", ("status", "samples", "reason"), rows, NUMERIC)
@@ -182,8 +207,8 @@ def _advice(summary: Summary) -> Iterator[Html]:
         rows = [(name, kind, n, summary.wordings[kind, name]) for (kind, name), n in summary.suggestions.most_common()]
         head = ("criterion", "suggested as", "samples", "definition")
         yield fold(text(f"{len(rows)} suggestions of the critic"), table("suggestions", head, rows, NUMERIC))
-    if summary.notes:
-        rows_ = [(note, n) for note, n in summary.notes.most_common()]
+    rows_ = [(note, n) for note, n in summary.notes.most_common() if note not in summary.noticed]
+    if rows_:
         yield fold(text(f"{len(rows_)} notes"), table("notes", ("note", "samples"), rows_, NUMERIC))
 
 

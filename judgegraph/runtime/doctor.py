@@ -19,7 +19,7 @@ TIMEOUT = 30.0  # seconds for one request
 SHOWN = 120  # characters of what an endpoint said
 ALL: tuple[Callable[[Bench], Awaitable[Probe]], ...] = (
     probes.text, probes.usage, probes.max_tokens, form_probes.json_schema, form_probes.strict_values,
-    form_probes.logprobs, probes.several, tool_probe.tools, probes.settings, probes.repeatable,
+    form_probes.max_length, form_probes.logprobs, probes.several, tool_probe.tools, probes.settings, probes.repeatable,
     wire_probes.errors, wire_probes.authentication,
 )  # fmt: skip
 
@@ -74,7 +74,7 @@ async def examine(judge: JudgeLike, *, timeout: float = TIMEOUT, save: bool = Tr
     """
     known = resolve(judge)
     base = supported(known.model)
-    brief = replace(known.endpoint, timeout=timeout, attempts=TRIES)
+    brief = replace(known.endpoint, timeout=timeout, attempts=TRIES, patience=0)
     bench = Bench(replace(known, endpoint=brief, support=base), base, replace(base, refused=set()))
     found = tuple([_clean(await probe(bench), known.secrets) for probe in ALL])
     adopt(known.support, bench.found)

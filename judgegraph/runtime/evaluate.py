@@ -18,6 +18,7 @@ from judgegraph.models.prices import Prices
 from judgegraph.models.resolve import resolve
 from judgegraph.runtime.arguments import check_arguments, check_setting
 from judgegraph.runtime.bridge import run_sync
+from judgegraph.runtime.check import refuse
 from judgegraph.runtime.collector import seldom
 from judgegraph.runtime.folder import MANIFEST, Folder
 from judgegraph.runtime.kept import kept
@@ -27,14 +28,17 @@ from judgegraph.runtime.run import Run
 from judgegraph.runtime.signature import agents_of
 from judgegraph.runtime.work import OnItem, OnProgress, Work, checked
 from judgegraph.trace.record import recorder, tracer, within
+from judgegraph.trace.watched import checks, copied
 from judgegraph.types import Sample
+from judgegraph.wiring.precedence import precedence
 
 
 def evaluate(graph: Any, samples: Iterable[Sample], **settings: Any) -> Run:
     """Run a compiled graph over samples and wait for it; arguments and errors as `aevaluate`.
 
     Works inside a running event loop too, such as a notebook's. The first KeyboardInterrupt sets `stop`: what is in
-    flight is finished and saved, then the interrupt goes on to the caller; a second one cancels what is in flight.
+    flight is finished and saved, as far as `grace` lets it, then the interrupt goes on to the caller; a second one
+    cancels what is in flight.
     """
     check_setting("stop", settings.get("stop"))
     stop = settings.pop("stop", None) or threading.Event()
@@ -46,7 +50,8 @@ async def aevaluate(
     ledger: str | os.PathLike[str] | None = None, concurrency: int = 64, timeout: float = 600.0,
     budget: Budget | None = None, prices: Prices | str | os.PathLike[str] | None = None, limits: Limits | None = None,
     retry_failed: bool = False, on_item: OnItem | None = None, on_progress: OnProgress | None = None,
-    stop: threading.Event | None = None, trace: bool = True, redact: Sequence[str] = (),
+    stop: threading.Event | None = None, grace: float = 10.0, trace: bool = True, redact: Sequence[str] = (),
+    check: bool = True,
 ) -> Run:  # fmt: skip
     """Run a compiled graph over samples, or go on with a run that has begun.
 
@@ -70,16 +75,20 @@ async def aevaluate(
         on_item: called with every finished item, in the order of finishing; what it raises ends the run.
         on_progress: called with a `Progress` after an item, every 0.1 s at most, every second while nothing
             ends, and at the end.
-        stop: once it is set, by any thread, what is in flight is finished and nothing new is begun.
+        stop: once it is set, by any thread, nothing new is begun, and what is in flight has `grace` seconds to finish.
+        grace: what is in flight after a stop and these seconds is left for the next run, as if it had not been begun;
+            the replies that it was given by then are in the ledger.
         trace: record spans in `out`: what was done for each sample, and when. Without a folder there are none.
         redact: ("texts",) keeps no prompt in the ledger and no message of an error in the spans; replies stay in the
             ledger, and samples and reasons in the items, as the run needs them.
+        check: refuse a graph that `jg.check` refuses, or that needs more than a sample; False runs it all the same.
 
     Returns:
         The run; its manifest's "state" is "finished", "over_budget" or "stopped". A sample whose graph failed has an
         item with a status and the reason.
 
     Raises:
+        WiringError: the graph is not wired, with a line for each mistake; nothing was asked.
         ConfigError: the call is wrong, or a judge cannot be made or refuses the key (AuthError); items that were
             finished by then are in the folder. The folder holds a run of another configuration, is being written by
             another process, or cannot be written. A run that never began leaves no folder.
@@ -87,9 +96,11 @@ async def aevaluate(
         DataError: what comes is no sample, has the id of an earlier one, or was judged with another content.
     """
     check_arguments(
-        graph, samples, concurrency, timeout, budget=budget, limits=limits, stop=stop, prices=prices, ledger=ledger,
-        on_item=on_item, on_progress=on_progress, trace=trace, redact=redact,
+        graph, samples, concurrency, timeout, grace=grace, budget=budget, limits=limits, stop=stop, prices=prices,
+        ledger=ledger, on_item=on_item, on_progress=on_progress, trace=trace, redact=redact,
     )  # fmt: skip
+    if check:
+        refuse(graph)
     folder = Folder(out) if out is not None else None
     if retry_failed and not (folder and (folder.path / MANIFEST).exists()):
         raise ConfigError(f"retry_failed needs the folder of a run that has begun (out=), got {out!r}")
@@ -99,19 +110,16 @@ async def aevaluate(
     purse = Purse(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(in_one_go(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
-    work.stop = stop or work.stop
+    work.stop, work.wired = stop or work.stop, precedence(work.graph)
     calls.told = "texts" not in redact
-    if trace and folder is not None:
-        from judgegraph.trace.watched import copied
-
-        work.traced = copied(work.graph)
+    work.traced, work.runs = trace and folder is not None, copied(work.graph, whole=True)
     with (
         seldom(),
         closing(given),
         kept(work, concurrency, samples, ledger, retry=retry_failed) as record,
         closing(units(chain(first, given), folder, retry_failed)) as work.units,
     ):
-        await _all(work, concurrency)
+        await _all(work, concurrency, grace)
     return Run(record.told, sorted(work.held, key=lambda item: item.place), folder)
 
 
@@ -122,9 +130,10 @@ def _resolve_judges(graph: Any) -> None:
             resolve(judge)
 
 
-async def _all(work: Work, concurrency: int) -> None:
+async def _all(work: Work, concurrency: int, grace: float) -> None:
     token, outer = context.set(work.calls), (tracer.set(None), within.set(0), recorder.set(None))  # its own spans
-    beat = asyncio.create_task(work.beat())
+    looks = checks.set(None)
+    beat, end = asyncio.create_task(work.beat()), asyncio.create_task(work.end_in_time(grace))
     try:
         async with asyncio.TaskGroup() as group:
             for slot in range(concurrency):
@@ -136,7 +145,9 @@ async def _all(work: Work, concurrency: int) -> None:
         raise (known or errors.exceptions)[0] from None
     finally:
         beat.cancel()
+        end.cancel()
         context.reset(token)
+        checks.reset(looks)
         tracer.reset(outer[0])
         recorder.reset(outer[2])
         within.reset(outer[1])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.calls.texts import texts_of
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, damaged_lines, one_line
 from judgegraph.runtime.claim import (
     FILES,
     IN_FLIGHT,
@@ -28,8 +28,8 @@ from judgegraph.runtime.compact import compact
 from judgegraph.runtime.inflight import InFlight, Mark
 from judgegraph.runtime.item import Item, failed_item, failures
 from judgegraph.runtime.journal import Journal, Known
-from judgegraph.runtime.lines import end_of_lines, index
-from judgegraph.runtime.read_items import Skipped, ignored, read_by_place, read_items
+from judgegraph.runtime.lines import Skipped, end_of_lines, index, intact, sealed
+from judgegraph.runtime.read_items import ignored, read_by_place, read_items
 from judgegraph.runtime.same_items import same_items, stamp
 from judgegraph.runtime.whole_file import unwritable, write_lines, writing
 from judgegraph.trace.file import SPANS, SpanFile
@@ -49,6 +49,7 @@ class Folder:
 
     Attributes:
         damaged: lines found by `open` that hold no item. read_all: whether it read them all, not the latest only.
+        left_out: what is to be told of lines that hold no item, or another than was written; each once.
         is_run: whether this process has begun.
 
     Raises:
@@ -66,6 +67,7 @@ class Folder:
             raise ConfigError(f"a run's folder has a name; got {one_line(repr(path), 80)}")
         self.path = Path(name)
         self.damaged, self.read_all, self.is_run = 0, False, False
+        self.left_out: dict[str, None] = {}
         self._items, self._end = -1, 0
         self._held = ExitStack()
 
@@ -117,13 +119,14 @@ class Folder:
 
     def _recover(self, slots: int) -> None:
         items, self._end = self.path / ITEMS, end_of_lines(self._items)
-        if self.journal.state.end > self._end or not same_items(self.journal, items):
+        known = self.journal.state.end
+        if known > self._end or not same_items(self.journal, items) or not intact(items, known):
             self.journal.forget_lines()
         self.journal.saw()
         if self._end < os.fstat(self._items).st_size:
             os.ftruncate(self._items, self._end)
         self.read_all = self.journal.state.end == 0
-        self.damaged = index(self.journal, items)
+        self.damaged = index(self.journal, items, lambda where: self.leave_out(f"judged again: {where}"))
         if marks := list(self.in_flight.left()):
             self.journal.strike(marks)
         self.in_flight.clear(slots)
@@ -209,16 +212,29 @@ class Folder:
         """The finished samples, each once, as they finished; a torn last line is left out.
 
         Args:
-            skipped: is told of each whole line that holds no item, and so is left out.
+            skipped: is told of each whole line that holds no item, or not the one that was written, and so is left out.
 
         Raises:
             DataError: there are none to be read.
         """
-        return read_items(self.path / ITEMS, self.path / JOURNAL, skipped)
+        return read_items(self.path / ITEMS, self.path / JOURNAL, self._skipping(skipped))
 
-    def items_by_place(self) -> Iterator[Item]:
+    def items_by_place(self, skipped: Skipped = ignored) -> Iterator[Item]:
         """The same in the order of the dataset."""
-        return read_by_place(self.path / ITEMS, self.path / JOURNAL)
+        return read_by_place(self.path / ITEMS, self.path / JOURNAL, self._skipping(skipped))
+
+    def _skipping(self, skipped: Skipped) -> Skipped:
+        def both(where: str) -> None:
+            self.leave_out(f"left out: {where}")
+            skipped(where)
+
+        return both
+
+    def leave_out(self, what: str) -> None:
+        """Keep it to be told, here and by whoever reads run folders just now."""
+        self.left_out[what] = None
+        if (told := damaged_lines.get()) is not None:
+            told[what] = None
 
     def owns(self, path: str | os.PathLike[str], ledger: object = None) -> bool:
         """Whether a path is of a file that the run needs; `ledger` is what its manifest says of it."""
@@ -251,8 +267,8 @@ class Folder:
 def _written(item: Item) -> tuple[Item, bytes]:
     """The item and its line; what a graph of yours found may be no JSON, or no text that a file can hold."""
     try:
-        return item, item.line().encode() + b"\n"
+        return item, sealed(item.line())
     except ValueError as error:
         why = f"its result cannot be written: {one_line(error)}"
         failed = failed_item(item.sample, "agent_error", why, item.ms, item.place)
-        return failed, failed.line().encode() + b"\n"
+        return failed, sealed(failed.line())

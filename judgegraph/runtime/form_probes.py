@@ -20,6 +20,10 @@ def form_of(**properties: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+CHARACTERS = 40
+LONG = "Write an essay of three hundred words on lighthouses, in the form asked for."
+BRIEF = form_of(essay={"type": "string", "maxLength": CHARACTERS})
+ENDLESS = "a reason can be as long as the endpoint likes; only the limit of the whole reply ends it"
 ODD = form_of(**{KEY: {"type": "integer", "enum": [1, 2, 3, 4, 5]}})
 KINDS = form_of(grade={"type": "integer", "enum": [3, 5, 7]}, tone={"type": "string", "enum": ["plum", "rust"]})
 
@@ -59,6 +63,27 @@ async def strict_values(bench: Bench) -> Probe:
     if kept and isinstance(given, dict) and isinstance(given["grade"], int):
         return Probe(name, True, "kept to the schema's")
     return Probe(name, False, f"beside the schema: {heard.choice.text}", "values off a scale come, and are asked again")
+
+
+async def max_length(bench: Bench) -> Probe:
+    """A text that may have few characters, where the prompt asks for many."""
+    name = "text length"
+    if not bench.found.json_schema:
+        return unmeasured(name, "no schema is heeded")
+    heard = await bench.ask(LONG, schema=BRIEF, form="essay")
+    if heard.unclear:
+        return unmeasured(name, heard.failure)
+    if heard.failure or heard.support.json_schema is False:
+        bench.found.max_length = False
+        return Probe(name, False, "maxLength is refused", ENDLESS)
+    given = _json(heard.choice.text)
+    text = given.get("essay") if isinstance(given, dict) else None
+    if not isinstance(text, str):
+        return unmeasured(name, "the reply is no text in the form")
+    bench.found.max_length = len(text) <= CHARACTERS
+    if bench.found.max_length:
+        return Probe(name, True, f"maxLength is heeded: {len(text)} of {CHARACTERS} characters")
+    return Probe(name, False, f"maxLength is ignored: {len(text):,} characters for {CHARACTERS}", ENDLESS)
 
 
 async def logprobs(bench: Bench) -> Probe:

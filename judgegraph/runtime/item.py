@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
-from judgegraph.errors import one_line
+from judgegraph.answers import Precedence, answer_keys
+from judgegraph.errors import StateError, one_line
+from judgegraph.runtime.notices import unnoticed
 from judgegraph.runtime.one_go import WAITS, waits
 from judgegraph.runtime.thin_text import thin
 from judgegraph.types import (
@@ -36,6 +39,8 @@ class Item(Value):
     Attributes:
         sample: as it was read. status: "ok" when the graph came to its end, else why not, with `reason`.
         other: keys of a graph of yours that are not in the shared vocabulary.
+        answers: keys of the scores that are the graph's answer, where its wiring tells more than the scores do; empty:
+            as they tell (`judgegraph.answers`), also in runs that were written before this was.
         place: the sample's number in the dataset, from 0. ms: milliseconds from start to end.
     """
 
@@ -56,6 +61,7 @@ class Item(Value):
     verdict: Verdict | None = None
     notes: tuple[Note, ...] = ()
     other: dict[str, Any] = Field(default_factory=dict)
+    answers: tuple[str, ...] = ()
     place: int = 0
     ms: float = 0.0
 
@@ -87,15 +93,23 @@ def failures(item: Item) -> int:
     return sum(getattr(part, "status", "ok") not in FINE for part in [item, *parts])
 
 
-NOTHING = Note(agent="graph", text="the graph wrote nothing", status="skipped")
-FOUND = frozenset(Item.model_fields) - {"sample", "place", "ms"}  # keys of a state that an item keeps
+NOTHING = Note(agent="graph", text="the graph wrote nothing", status="skipped", kind="nothing-written")
+UNANSWERED = Note(
+    agent="graph", text="the graph wrote no score, comparison, overall or verdict", status="skipped",
+    kind="nothing-written",
+)  # fmt: skip
+FOUND = frozenset(Item.model_fields) - {"sample", "place", "ms", "answers"}  # keys of a state that an item keeps
 
 
-def item_of(sample: Sample, state: Mapping[str, Any] | None, ms: float, place: int = 0) -> Item:
-    """From a graph's final state; human labels off a score's scale are noted, and a text too thin to be judged.
+def item_of(
+    sample: Sample, state: Mapping[str, Any] | None, ms: float, place: int = 0, wired: Sequence[Precedence] = ()
+) -> Item:  # fmt: skip
+    """From a graph's final state; noted are human labels off a score's scale, a text too thin to be judged, and what
+    was emptied and only the whole result shows (`runtime.notices.unnoticed`).
 
     Where the graph stopped to wait for a person, nothing was judged to its end: the sample failed. LangGraph gives
-    None where no key of its result was written, as on a way from the start to the end.
+    None where no key of its result was written, as on a way from the start to the end. `wired` is what the graph's
+    wiring tells of whose scores are the answer.
     """
     if state is None:
         return Item(sample=sample, notes=(NOTHING, *thin(sample)), place=place, ms=ms)
@@ -106,15 +120,58 @@ def item_of(sample: Sample, state: Mapping[str, Any] | None, ms: float, place: i
         if isinstance(known.get(key), Mapping):
             known[key] = tuple(known[key].values())
     other = {k: _plain(v) for k, v in state.items() if k not in known and k not in ("sample", "task")}
-    known["notes"] = (*known.get("notes", ()), *_off_scale(sample, known.get("scores", ())), *thin(sample))
-    return Item(sample=sample, other=other, place=place, ms=ms, **known)
+    scores = known.get("scores", ())
+    found = any(known.get(key) not in (None, (), {}) for key in ("scores", "comparisons", "overall", "verdict"))
+    empty = () if found else (UNANSWERED,)
+    if found and scores and not answer_keys(scores, wired):
+        stages = ", ".join(f"'{one_line(stage, 40)}'" for stage in dict.fromkeys(score.stage for score in scores))
+        text = f"no score is an answer: they have stage {stages}; an answer has stage='final'"
+        empty = (Note(agent="graph", text=text, status="skipped", kind="no-answer"),)
+    known["notes"] = (*known.get("notes", ()), *empty, *_off_scale(sample, scores), *_unnoticed(known), *thin(sample))
+    return Item(sample=sample, other=other, place=place, ms=ms, answers=_answers(scores, wired), **known)
+
+
+def _answers(scores: Sequence[Score], wired: Sequence[Precedence]) -> tuple[str, ...]:
+    """What the wiring tells beyond the scores; nothing where it tells no more."""
+    if not wired:
+        return ()
+    found = answer_keys(scores, wired)
+    return found if found != answer_keys(scores) else ()
 
 
 def failed_item(sample: Sample, status: Status, why: str | BaseException, ms: float, place: int = 0) -> Item:
     """For a sample whose graph did not come to its end."""
+    if isinstance(why, StateError):  # it names node, key and cure, which takes more than others have
+        return Item(sample=sample, status=status, reason=one_line(why, 500), place=place, ms=ms)
     if isinstance(why, BaseException):
-        why = f"{type(why).__name__}: {why}" if str(why) else type(why).__name__
+        why = _in_words(why)
     return Item(sample=sample, status=status, reason=one_line(why), place=place, ms=ms)
+
+
+def _unnoticed(known: Mapping[str, Any]) -> list[Note]:
+    compared = [c.criterion for c in known.get("comparisons", ())]
+    criteria = known.get("criteria") or (known.get("branches") or {}).values()
+    return unnoticed(known.get("scores", ()), known.get("rectifications", ()), criteria, compared)
+
+
+_TASK = re.compile(r"During task with name '([^']*)'")  # as LangGraph notes it
+
+
+def node_of(error: BaseException) -> str:
+    """The node in which an error was raised, as LangGraph notes it; of nested ones the innermost."""
+    found = [match[1] for note in getattr(error, "__notes__", ()) if (match := _TASK.search(note))]
+    return "/".join(reversed(found))
+
+
+def _in_words(error: BaseException) -> str:
+    """An error with the node that raised it; of a value that was refused, its field and why."""
+    kind, text = type(error).__name__, str(error)
+    if isinstance(error, ValidationError):
+        wrong = (f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}" for one in error.errors())
+        text = f"{error.title}: {'; '.join(wrong)}"
+    said = f"{kind}: {text}" if text else kind
+    node = "" if isinstance(error, StateError) else node_of(error)
+    return f"{said} (node '{node}')" if node else said
 
 
 def _plain(value: Any) -> Any:
@@ -130,7 +187,8 @@ def _plain(value: Any) -> Any:
 def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
     if not sample.human:
         return []
-    ranked = sorted(scores, key=lambda s: s.stage == "final")  # an aspect may share a criterion's name, not its scale
+    answers = set(answer_keys(scores))
+    ranked = sorted(scores, key=lambda s: s.key in answers)  # an aspect may share a criterion's name, not its scale
     scales = {s.criterion.casefold(): s.scale for s in ranked if s.scale is not None and not s.scale.labels}
     found = []
     for name, label in sample.human.items():
@@ -138,5 +196,6 @@ def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
         values = label if isinstance(label, list) else [label]
         for value in values if scale else ():
             if isinstance(value, int | float) and not scale.low <= value <= scale.high:  # type: ignore
-                found.append(Note(agent="human", text=f"human.{name} = {value:g} is not on the scale {scale}"))
+                text = f"human.{name} = {value:g} is not on the scale {scale}"
+                found.append(Note(agent="human", text=text, kind="labels-off-scale"))
     return found

@@ -130,6 +130,11 @@ class Journal:
         change = "place = coalesce(?, place), offset = coalesce(?, offset)"
         self._run(f"UPDATE samples SET {change} WHERE id = ?", (place, offset, id))
 
+    def forget(self, id: bytes) -> None:
+        """As if the sample were not finished."""
+        self._begin()
+        self._run(f"{_FORGET} WHERE id = ?", (id,))
+
     def forget_lines(self) -> None:
         """As if no line were indexed."""
         self._begin()

@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from judgegraph.calls import Endpoint, name_of
-from judgegraph.models.secrets import scrubbed, secrets_of
+from judgegraph.errors import one_line
+from judgegraph.models.secrets import bare, scrubbed, secrets_of
 
 MARKS = {"temperature": "t", "top_p": "p", "max_tokens": "max", "seed": "seed"}  # a judge's setting -> its mark
 SECRET = re.compile(r"(?:.*[_-])?(?:key|token|secret|password|credentials|authorization)", re.I)  # a key by its name
@@ -68,3 +69,25 @@ def _address(judge: Any) -> list[str]:
     parts = urlsplit(str(address or ""))
     host = parts.netloc.rpartition("@")[2]
     return [scrubbed(host + parts.path.rstrip("/"))] if host else []
+
+
+def destination(judge: Any) -> str:
+    """Where a judge's prompts go and by which key, without the key.
+
+    Such as "openai:m: texts go to https://host/v1, with the key in OPENAI_API_KEY"; "" for the embedded judge, which
+    sends nothing.
+    """
+    name = name_of(judge)
+    if name == "embedded" or getattr(judge, "_llm_type", "") == "embedded":
+        return ""
+    endpoint = Endpoint(model=judge) if isinstance(judge, str) else judge
+    if not isinstance(endpoint, Endpoint):
+        where = "".join(_address(judge)) or "where the chat model object sends them"
+        return one_line(f"{name}: texts go to {where}, with what the object holds as its key", 300)
+    provider = name.partition(":")[0]
+    address = endpoint.address or (bare(os.environ.get("OPENAI_BASE_URL") or "") if provider == "openai" else "")
+    if provider != "openai":
+        return one_line(f"{name}: texts go to {provider}, with the key that its package looks up", 300)
+    key = endpoint.api_key_env if os.environ.get(endpoint.api_key_env) else ""
+    where = address or "https://api.openai.com/v1"
+    return one_line(f"{name}: texts go to {where}, " + (f"with the key in {key}" if key else "without a key"), 300)

@@ -36,7 +36,7 @@ def kept(
             yield record
             record.of(record.ended(retry))
         return
-    folder.open(slots, spans=work.traced is not None)
+    folder.open(slots, spans=work.traced)
     try:
         settings, data = plain(configuration(work.graph)), data_of(samples)
         record = Record(work, goes_on(folder, settings, data, samples), settings, data, partial(how_many, samples))

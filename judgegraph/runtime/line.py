@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 
+from judgegraph.answers import Role
 from judgegraph.types import Scale, Score
 
 
@@ -14,6 +15,8 @@ class Line:
     """One criterion by one agent at one stage.
 
     Attributes:
+        role: what its scores are: "answer", "vote", "draft" and so on (`judgegraph.answers`); of several roles the
+            first. parts: keys of the lines that it was put together from; empty of a line by itself.
         n: scores asked for, and those that the samples whose graph did not come to its end would have had.
         statuses: status -> count.
         values: how many values could be read. mean: of these, in the units of the scale; None without any.
@@ -24,6 +27,7 @@ class Line:
         samples: whether it is a pair -> samples that have scores here. asked: the same -> their scores.
         brought: (status, whether it is a pair) -> scores here of samples that ended so, which a budget does to some.
         own: the criterion was written for the sample.
+        scales: as its scores have them, written out -> id of the first sample with it; of several there is no mean.
     """
 
     criterion: str
@@ -41,6 +45,9 @@ class Line:
     asked: Counter[bool] = field(default_factory=Counter)
     brought: Counter[tuple[str, bool]] = field(default_factory=Counter)
     own: bool = False
+    scales: dict[str, str] = field(default_factory=dict)
+    role: Role = "other"
+    parts: tuple[tuple[str, ...], ...] = ()
     draft: tuple[str, ...] | None = None
     reviewed: int = 0
     up: int = 0
@@ -69,9 +76,11 @@ class Line:
         mean, missing = self.mean or 0.0, (self.n - self.values) / self.n
         return mean + missing * (self.scale.low - mean), mean + missing * (self.scale.high - mean)
 
-    def add(self, score: Score) -> None:
+    def add(self, score: Score, sample: str = "") -> None:
         """Count one score."""
         self.n += 1
+        if score.scale is not None and score.status == "ok":
+            self.scales.setdefault(str(score.scale).removesuffix(" any"), sample)
         self.scale = self.scale or score.scale
         self.statuses[score.status] += 1
         if score.value is not None:
@@ -105,11 +114,32 @@ class Line:
             return 0
         return round(self.asked[kind] / self.samples[kind])
 
+    def refuse_mixed(self) -> None:
+        """Numbers on several scales have no mean, no spread and no bounds."""
+        if len(self.scales) > 1:
+            self.mean, self.values, self._squares, self.scale = None, 0, 0.0, None
+
     def lose(self, status: str, count: int) -> None:
         """Count scores of samples whose graph did not come to its end."""
         self.n += count
         self.statuses[status] += count
         self.lost[status] += count
+
+    def join(self, other: Line) -> None:
+        """Take another line's scores in; they lie on one scale, or are told by this one's."""
+        values, gap = self.values + other.values, (other.mean or 0.0) - (self.mean or 0.0)
+        if other.values:
+            self._squares += other._squares + gap * gap * self.values * other.values / values
+            self.mean = (self.mean or 0.0) + gap * other.values / values
+        if paired := self.paired + other.paired:
+            self.before += (other.before - self.before) * other.paired / paired
+            self.after += (other.after - self.after) * other.paired / paired
+        for name in ("n", "values", "reviewed", "up", "down", "changed", "paired"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("statuses", "labels", "lost", "samples", "asked", "brought"):
+            getattr(self, name).update(getattr(other, name))
+        self.scales = other.scales | self.scales
+        self.scale, self.draft, self.own = self.scale or other.scale, self.draft or other.draft, self.own or other.own
 
     def _see(self, value: float) -> None:
         self.values += 1

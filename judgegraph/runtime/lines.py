@@ -1,9 +1,15 @@
-"""The lines of `items.jsonl`: read one by one, the last one of a sample stands."""
+"""The lines of `items.jsonl`: read one by one, the last one of a sample stands.
+
+A line is the item's JSON with a checksum of it as the last key. It is of the text, so that nearly every line is
+checked by hashing it; of a line that somebody wrote in another form (`jq`, say) the item is written as we would write
+it, and that is checked. Lines of older versions have no checksum and are taken as they are.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
 from json import JSONDecoder
@@ -19,7 +25,22 @@ from judgegraph.types import Sample
 
 BLOCK = 65_536  # bytes read at once in search of the last line's start
 _START = b'{"sample":{"id":'  # as we write it
+CHECKSUM = "checksum"
+_SEAL = b',"checksum":"'  # then 16 hex digits, a quotation mark and a brace
+_SEALED = len(_SEAL) + 18
+CHANGED = "is not what was written: its line was changed or damaged (the checksum differs)"
 _decoder = JSONDecoder()
+Skipped = Callable[[str], None]  # is told where a line stands that holds no item, and so is left out
+
+
+class DamagedLine(DataError):
+    """A line that holds no item, or another one than was written.
+
+    Attributes:
+        sample: the id that stands there, None where none can be read.
+    """
+
+    sample: str | None = None
 
 
 def id_digest(id: str) -> bytes:
@@ -67,42 +88,115 @@ def end_of_lines(handle: int) -> int:
     return 0
 
 
+def sealed(text: str) -> bytes:
+    """A line of the file: an item's JSON, with a checksum of it as its last key."""
+    data = text.encode()
+    return b'%b%b%b"}\n' % (data[:-1], _SEAL, _checksum(data))
+
+
+def _checksum(data: bytes) -> bytes:
+    return blake2b(data, digest_size=8).hexdigest().encode()
+
+
+def _unsealed(line: bytes) -> tuple[bytes, bytes | None]:
+    """(the item's JSON, its checksum); None where the line does not end as we write it."""
+    data = line.rstrip(b"\r\n")
+    at = len(data) - _SEALED
+    if at > 0 and data.startswith(_SEAL, at):
+        return data[:at] + b"}", data[at + len(_SEAL) : -2]
+    return data, None
+
+
+def intact(path: Path, end: int) -> bool:
+    """Whether every line up to a byte has its own checksum, as far as it has one; nothing else of it is looked at."""
+    with path.open("rb") as file:
+        for _, line in lines(file, 0, end):
+            data, check = _unsealed(line)
+            if check is not None and _checksum(data) != check:
+                return False
+    return True
+
+
 def item_of_line(line: bytes, where: str) -> Item:
     """The item that a line holds.
 
     Raises:
-        DataError: it holds none; the message says where.
+        DamagedLine: it holds none, or not the one that was written; the message says where, and of which sample.
     """
+    data, check = _unsealed(line)
+    if check is None or _checksum(data) == check:
+        try:
+            return Item.model_validate_json(data)
+        except ValueError:
+            pass
+    return _rewritten(line, where)
+
+
+def _rewritten(line: bytes, where: str) -> Item:
+    """The item of a line that is not as we write it, if its checksum is that of the item."""
+    problem = DamagedLine(f"{where}: is no finished sample")
     try:
-        return Item.model_validate_json(line)
+        found = json.loads(line)
+        check = found.pop(CHECKSUM, None)
+        problem.sample = str(found["sample"]["id"])
+        if check is not None:
+            problem.args = (f"{where}: sample {one_line(problem.sample, 80)!r} {CHANGED}",)
+            item = Item.model_validate_json(json.dumps(found))
+            if _checksum(item.line().encode()).decode() == check:
+                return item
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        if (name := _name_of(line)) is not None:
+            problem.sample = name
+            problem.args = (f"{where}: sample {one_line(name, 80)!r}: its line is damaged, and is no finished sample",)
+    raise problem from None
+
+
+def _name_of(line: bytes) -> str | None:
+    """The id that a damaged line begins with."""
+    if not line.startswith(_START):
+        return None
+    try:
+        return str(_decoder.raw_decode(line.decode(errors="replace"), len(_START))[0])
     except ValueError:
-        raise DataError(f"{where}: is no finished sample") from None
+        return None
 
 
 def id_of_line(line: bytes, where: str) -> bytes:
-    """The digest of its sample's id, without reading the rest where it looks like one of ours."""
+    """The digest of its sample's id, without reading the rest where it looks like one of ours. Raises as above."""
     if line.startswith(_START):
         try:
             return id_digest(str(_decoder.raw_decode(line.decode(), len(_START))[0]))
         except ValueError:
             pass
-    return id_digest(item_of_line(line, where).id)
+    try:
+        return id_digest(item_of_line(line, where).id)
+    except DamagedLine as error:
+        if error.sample is None:
+            raise
+        return id_digest(error.sample)
 
 
-def index(journal: Journal, path: Path) -> int:
+def index(journal: Journal, path: Path, skipped: Skipped = lambda where: None) -> int:
     """Enter the lines that stand behind the last one that the journal knows.
+
+    Args:
+        skipped: is told of each line that holds no item.
 
     Returns:
         How many of them hold no item: they stay where they are, and their samples are not finished.
     """
-    damaged = 0
+    damaged, number = 0, _lines_before(path, journal.state.end)
     with path.open("rb") as file:
         for at, line in lines(file, journal.state.end):
+            number += 1
             try:
-                item = item_of_line(line, "")
+                item = item_of_line(line, f"{path}, line {number}")
                 mark = mark_of(item.sample, item.place)
-            except DataError:
-                damaged += not blank(line)
+            except DataError as error:
+                if not blank(line):
+                    damaged += 1
+                    skipped(str(error))
+                    _forget(journal, getattr(error, "sample", None))
                 journal.state.end = at + len(line)
                 continue
             known = journal.known(mark.id)
@@ -111,6 +205,20 @@ def index(journal: Journal, path: Path) -> int:
             journal.finish(mark, item.status, failures(item), at, at + len(line))
     journal.note()
     return damaged
+
+
+def _forget(journal: Journal, sample: str | None) -> None:
+    """The sample of a damaged line is not finished, and the line leaves when it is judged again."""
+    if sample is not None:
+        journal.forget(id_digest(sample))
+        journal.note(superseded=True)
+
+
+def _lines_before(path: Path, end: int) -> int:
+    if not end:
+        return 0
+    with path.open("rb") as file:
+        return sum(1 for _ in lines(file, 0, end))
 
 
 def blank(line: bytes) -> bool:

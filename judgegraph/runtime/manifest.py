@@ -16,7 +16,7 @@ from judgegraph import __version__
 from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.reservation import Spent
 from judgegraph.runtime.critic_nodes import critic_nodes
-from judgegraph.runtime.signature import details, signature
+from judgegraph.runtime.signature import criteria_name, details, signature
 from judgegraph.runtime.sittings import seconds_before, seconds_of
 from judgegraph.runtime.spending import Bill, carried, ledger_name
 from judgegraph.runtime.topology import fan_outs
@@ -60,7 +60,7 @@ class Record:
     def ended(self, retry: bool) -> str:
         """How the run ended in order: a retry takes up no new samples, so a stopped run stays stopped."""
         work = self._work
-        if not work.through or work.alone:
+        if not work.through or work.alone or work.left:
             return "stopped"
         if any(status == "over_budget" for status in self._statuses()):
             return "over_budget"
@@ -86,8 +86,10 @@ class Record:
             "nodes": about["nodes"],
             "critics": critic_nodes(work.graph),
             "fan_outs": self._fan_outs,
+            "criteria_set": criteria_name(work.graph),
             "criteria": [c.model_dump(mode="json", exclude_defaults=True) for c in about["criteria"]],
             **self._fixed,
+            "unreachable": calls.unreachable,
             "samples": {
                 "done": sum(statuses.values()),
                 "failed": sum(count for status, count in statuses.items() if status != "ok"),

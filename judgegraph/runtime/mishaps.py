@@ -12,6 +12,11 @@ KINDS = 20  # that are kept apart: where every sample fails in another way, the 
 _OWN = re.compile(r"'[^']*('|$)|\"[^\"]*(\"|$)|\d+")  # what a reason may hold of the sample at hand
 
 
+def without_own(reason: str) -> str:
+    """A reason without what it may hold of one sample alone, so that those of one kind are alike."""
+    return _OWN.sub("*", reason)
+
+
 @dataclass(frozen=True)
 class Mishap:
     """A graph that did not come to its end with invented replies: what it would ask after that is not known.
@@ -45,7 +50,7 @@ class Mishaps:
 
     def add(self, found: Iterable[Mishap]) -> None:
         """Of one sample, whatever the manners they came with; equal ones count once."""
-        kinds = {(one.node, _OWN.sub("*", one.reason)): one for one in reversed(list(found))}
+        kinds = {(one.node, without_own(one.reason)): one for one in reversed(list(found))}
         self.samples += bool(kinds)
         listed = False
         for kind, one in reversed(kinds.items()):

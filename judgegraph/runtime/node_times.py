@@ -27,8 +27,8 @@ class NodeTime:
     What was asked for is of all attempts, because all of it was paid.
 
     Attributes:
-        visits: times that it ran. failures: those that failed. ms: their sum; visits may run side by side, so that it
-            can exceed the run's own time. slowest: the longest.
+        visits: times that it ran. failures: those that raised, or wrote anything that failed; statuses: of these.
+        ms: their sum; visits may run side by side, so that it can exceed the run's own time. slowest: the longest.
         calls: model calls made in it, not in nodes within it. paid: those sent and paid for; found: those that lay in
             the ledger; shared: those that another sample had under way. failed_calls: those that failed; tools:
             assistants asked.
@@ -52,6 +52,7 @@ class NodeTime:
     completion_tokens: int = 0
     usd: float = 0.0
     unpriced: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
     _classes: Counter[int] = field(default_factory=Counter, repr=False)
 
     @property
@@ -72,7 +73,9 @@ class NodeTime:
     def visit(self, span: Span) -> None:
         """Count a visit."""
         self.visits += 1
-        self.failures += span.status not in FINE
+        if span.status not in FINE:
+            self.failures += 1
+            self.statuses[span.status] += 1
         self.ms += span.ms
         self.slowest = max(self.slowest, span.ms)
         self._classes[round(math.log(max(span.ms, 0.001)) / STEP)] += 1
@@ -83,7 +86,8 @@ class NodeTime:
         sent = told.get("prompt_tokens") is not None
         self.calls += 1
         self.paid += sent
-        unpaid = told.get("from") if span.status == "ok" else None
+        answered = span.status == "ok" or "failed" in told  # a reply that could not be read was one
+        unpaid = told.get("from") if answered else None
         self.found += unpaid == "ledger"
         self.shared += unpaid == "joined"
         self.unsent += not (sent or unpaid in ("ledger", "joined") or _number(told, "requests"))
@@ -133,7 +137,7 @@ def places_of(journey: Journey) -> list[str]:
 def within(times: Mapping[str, NodeTime], place: str) -> NodeTime:
     """A node with what the nodes within it asked for; visits and times stay its own."""
     own = times.get(place, NodeTime())
-    total = NodeTime(own.visits, own.failures, own.ms, own.slowest, _classes=own._classes)
+    total = NodeTime(own.visits, own.failures, own.ms, own.slowest, statuses=own.statuses, _classes=own._classes)
     inner = [one for name, one in times.items() if name == place or name.startswith(f"{place}/") or not place]
     for name in ("calls", "paid", "found", "shared", "failed_calls", "requests", "tools", "unsent", "prompt_tokens",
                  "completion_tokens", "usd", "unpriced"):  # fmt: skip

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgegraph.answers import answers_of
 from judgegraph.calls.kept import Kept
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.runtime.disk_index import DiskIndex
@@ -151,7 +152,7 @@ def _about(run: Run, item: Item, texts: bool) -> dict[str, Any]:
         told["judgegraph.overall"] = item.overall
     if item.verdict is not None:
         told["judgegraph.verdict"] = item.verdict
-    finals = {s.criterion: s.answer for s in item.scores if s.stage == "final" and s.of == "output"}
+    finals = {s.criterion: s.answer for s in answers_of(item) if s.of == "output"}
     told["output.value"], told["output.mime_type"] = as_json(finals), "application/json"
     if texts:
         sample = item.sample

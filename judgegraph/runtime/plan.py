@@ -86,7 +86,7 @@ async def aplan(
     limited: dict[str, Any] = {"budget": budget, "limits": limits, "concurrency": concurrency, "timeout": timeout}
     tried = await judged(graph, first, ledger, table, out, **limited) if first and ledger is not None else None
     with closing(Kept(ledger)) as kept:
-        rehearsal = Rehearsal(graph, kept, table, completion=tried.completion if tried else {})
+        rehearsal = Rehearsal(graph, kept, table, completion=tried.completion if tried else {}, limits=limits)
         counted = await _counted(rehearsal, chain(first, given), on_sample, len(first))
     return replace(_forecast(rehearsal, counted, tried, table), finished=finished.count)
 

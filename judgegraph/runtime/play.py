@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from judgegraph.runtime.rehearsal import Rehearsal
 
 MOST = 1000  # questions of a sample; asking again and several replies to one question are not counted
-_TASK = re.compile(r"During task with name '([^']*)'")
 
 
 class Endless(Exception):
@@ -95,16 +93,11 @@ class Play:
 @contextmanager
 def standing_in(play: Play, judges: dict[Any, Judge]) -> Generator[None]:
     purse = Purse(prices=play.about.prices)  # which an assistant's own budget is counted by
-    here = CallContext(purse=purse, stand_in=play.answer, kept=play.about.row, doubted=play.doubted)
+    here = CallContext(purse=purse, stand_in=play.answer, kept=play.about.row, doubted=play.doubted,
+                       limits=play.about.limits)  # fmt: skip
     calls, tried = context.set(here), trying.set(judges)
     try:
         yield
     finally:
         trying.reset(tried)
         context.reset(calls)
-
-
-def node_of(error: BaseException) -> str:
-    """The node in which an error was raised, as LangGraph notes it; of nested ones the innermost."""
-    found = [match[1] for note in getattr(error, "__notes__", ()) if (match := _TASK.search(note))]
-    return "/".join(reversed(found))

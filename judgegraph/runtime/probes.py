@@ -11,6 +11,7 @@ from judgegraph.runtime.probe import Bench, Heard, Probe, unmeasured
 
 LIMIT = 5  # tokens; a word is one token at least
 CHOICES = 3
+THOUGHTS = 64  # tokens for one word: most of them were thoughts
 COUNT = "Count from one to sixty in words, separated by spaces, and write nothing else."
 ONE_ANIMAL = "Name one animal, in one word."
 NAMES: tuple[Any, ...] = ("max_completion_tokens", "max_tokens")
@@ -37,6 +38,8 @@ async def text(bench: Bench) -> Probe:
 async def usage(bench: Bench) -> Probe:
     """Tokens told with the reply to the plain question."""
     asked, said = bench.run.prompt_tokens, bench.run.completion_tokens
+    if said > THOUGHTS:
+        bench.found.thinks = True
     if asked and said:
         return Probe("usage", True, f"told: {asked} + {said} tokens")
     return Probe("usage", False, "not told", "tokens and money of a run are estimates")

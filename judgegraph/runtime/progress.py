@@ -14,7 +14,11 @@ class Progress:
         done: samples that need nothing more; resumed: those among them that an earlier process finished.
         in_flight: samples that are being judged. again: failed samples of earlier processes that a retry takes up, as
             far as they are among its samples; None where it is none.
+        left: samples that were in flight when a stop's grace was over; they are judged by the next run.
         held_back: seconds for which a server wants to be left alone, 0 where none does.
+        waiting: calls that another process, which shares the ledger, is paying for just now.
+        outages: a judge with its address -> (what is missing, such as "no connection", and for how many seconds), while
+            a server is out and its return waited for.
         total: samples of the dataset, None where that is not known.
         by_status: an item's status -> how many of `done` have it.
         requests: sent by this process, retries included. calls: replies it paid for. saved: replies that it found in
@@ -38,3 +42,6 @@ class Progress:
     in_flight: int = 0
     again: int | None = None
     held_back: float = 0.0
+    waiting: int = 0
+    outages: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    left: int = 0

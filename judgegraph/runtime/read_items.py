@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import IO
 
@@ -13,9 +13,7 @@ from judgegraph.errors import DataError
 from judgegraph.runtime.disk_index import DiskIndex
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.journal import reader, superseded
-from judgegraph.runtime.lines import blank, id_of_line, item_of_line, latest, lines
-
-Skipped = Callable[[str], None]  # is told where a line stands that holds no item, and so is left out
+from judgegraph.runtime.lines import Skipped, blank, id_of_line, item_of_line, latest, lines
 
 
 def ignored(where: str) -> None:
@@ -40,7 +38,7 @@ def read_items(path: Path, journal: Path, skipped: Skipped = ignored) -> Iterato
                     yield item
 
 
-def read_by_place(path: Path, journal: Path) -> Iterator[Item]:
+def read_by_place(path: Path, journal: Path, skipped: Skipped = ignored) -> Iterator[Item]:
     """The same in the order of the dataset; places and offsets are sorted on disk.
 
     The journal knows best where a sample stands; a line knows where it stood when it was written. Offsets are those
@@ -51,18 +49,21 @@ def read_by_place(path: Path, journal: Path) -> Iterator[Item]:
         order.execute("CREATE TABLE lines (place INTEGER, number INTEGER, at INTEGER)")
         order.execute("PRAGMA journal_mode = OFF")
         order.execute("BEGIN")
-        for row in _places(file, end, one_each, journal):
+        for row in _places(file, end, one_each, journal, f"{path}, line", skipped):
             order.execute("INSERT INTO lines VALUES (?, ?, ?)", row)
         for number, at in order.execute("SELECT number, at FROM lines ORDER BY place, number"):
             file.seek(at)
-            item = None
-            with suppress(DataError):
+            try:
                 item = item_of_line(file.readline(), f"{path}, line {number}")
-            if item is not None:
+            except DataError as error:
+                skipped(str(error))
+            else:
                 yield item
 
 
-def _places(file: IO[bytes], end: int, one_each: bool, journal: Path) -> Iterator[tuple[int, int, int]]:
+def _places(
+    file: IO[bytes], end: int, one_each: bool, journal: Path, where: str, skipped: Skipped
+) -> Iterator[tuple[int, int, int]]:
     """(place, line number, offset) of each sample's latest line."""
     try:
         db = reader(journal)
@@ -71,18 +72,19 @@ def _places(file: IO[bytes], end: int, one_each: bool, journal: Path) -> Iterato
     with closing(db):
         for number, at, line in _latest_lines(file, end, one_each):
             try:
-                yield _place(db, line), number, at
-            except DataError:
-                continue
+                yield _place(db, line, f"{where} {number}"), number, at
+            except DataError as error:
+                if not blank(line):
+                    skipped(str(error))
 
 
-def _place(db: sqlite3.Connection, line: bytes) -> int:
-    id = id_of_line(line, "")
+def _place(db: sqlite3.Connection, line: bytes, where: str) -> int:
+    id = id_of_line(line, where)
     try:
         row = db.execute("SELECT place FROM samples WHERE id = ?", (id,)).fetchone()
     except sqlite3.Error:
         row = None
-    return row[0] if row else item_of_line(line, "").place
+    return row[0] if row else item_of_line(line, where).place
 
 
 def _latest_lines(file: IO[bytes], end: int, one_each: bool) -> Iterator[tuple[int, int, bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,9 +12,10 @@ from judgegraph.runtime.known_names import Names
 from judgegraph.runtime.redacted_step import redacted_step
 from judgegraph.runtime.redacted_text import hidden_values
 from judgegraph.trace.step import Step
-from judgegraph.types import Criterion, Sample, Score, text_of
+from judgegraph.types import Correction, Criterion, Note, Sample, Score, text_of
 
 TEXTS = ("reason", "text", "definition", "guideline", "original", "raw", "rule")
+_SLUG = re.compile(r"[a-z0-9-]{0,40}")  # a fixed word
 LISTED = ("rectifications", "findings", "comparisons", "suggestions", "corrections", "notes")
 
 
@@ -42,6 +44,7 @@ def _steps(step: Step, names: Names) -> Step:
 def _item(item: Item, names: Names) -> Item:
     labels = {label.casefold() for score in item.scores for label in (score.scale.labels if score.scale else ())}
     update: dict[str, Any] = {"scores": tuple(_score(score, names) for score in item.scores)}
+    update["answers"] = tuple(names.key("scores", key) for key in item.answers)
     for name in ("criteria", "branches", "aspects"):
         update[name] = _criteria(getattr(item, name), names, name)
     for name in LISTED:
@@ -86,7 +89,12 @@ def _score(score: Score, names: Names) -> Score:
 
 
 def _part(value: Any, names: Names, labels: Iterable[str]) -> Any:
-    return value.model_copy(update=_texts(value, names, labels))
+    update = _texts(value, names, labels)
+    if isinstance(value, Correction) and value.changed:  # lengths alone may be equal
+        update["text"] += ", changed"
+    if isinstance(value, Note) and not _SLUG.fullmatch(value.kind):  # of somebody's own, it may quote
+        update["kind"] = ""
+    return value.model_copy(update=update)
 
 
 def _criteria(value: Any, names: Names, key: str) -> Any:
@@ -114,6 +122,10 @@ def _texts(value: Any, names: Names, labels: Iterable[str]) -> dict[str, Any]:
         found["notes"] = tuple(map(names.text, notes))
     if draft := getattr(value, "draft", None):
         found["draft"] = names.key("scores", draft)
+    if votes := getattr(value, "votes", ()):
+        found["votes"] = tuple(names.key("scores", vote) for vote in votes)
+    if member := getattr(value, "member", ""):
+        found["member"] = names.of("agent", member)
     if criteria := getattr(value, "criteria", ()):
         found["criteria"] = tuple(names.of("criterion", name) for name in criteria)
     if by := getattr(value, "by", ()):

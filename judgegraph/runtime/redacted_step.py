@@ -15,13 +15,14 @@ ENDS = ("stop", "length", "content_filter", "tool_calls", "function_call", "end_
 
 
 def redacted_step(step: Step, names: Names) -> Step:
-    """Without messages, replies, errors, what an assistant said in words, and names that are not known."""
+    """Without messages, replies, thoughts, errors, what an assistant said in words, and names that are not known."""
     return replace(
         step,
         name=names.of("assistant", step.name) if step.kind == "tool" else step.name,
         about={str(key): _told(str(key), value, names) for key, value in step.about.items()},
         messages=tuple((role, hidden(text)) for role, text in step.messages),
         replies=tuple(map(hidden, step.replies)),
+        reasoning=tuple(hidden(text) if text else "" for text in step.reasoning),
     )
 
 

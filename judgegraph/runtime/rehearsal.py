@@ -11,14 +11,16 @@ from judgegraph.calls.estimate import TokenCounter, counter_for
 from judgegraph.calls.exchange import Call
 from judgegraph.calls.kept import Kept
 from judgegraph.calls.ledger import Paid
+from judgegraph.calls.limits import Limits
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.prices import Prices
 from judgegraph.models.resolve import Judge
+from judgegraph.runtime.item import node_of
 from judgegraph.runtime.mishaps import Mishap, Mishaps
 from judgegraph.runtime.one_go import WAITS, check_stops, in_one_go, waits
 from judgegraph.runtime.own_code import own_code
 from judgegraph.runtime.plan_count import Run
-from judgegraph.runtime.play import Endless, Play, node_of, standing_in
+from judgegraph.runtime.play import Endless, Play, standing_in
 from judgegraph.runtime.stand_in import MANNERS
 from judgegraph.types import Sample
 
@@ -43,6 +45,7 @@ class Rehearsal:
     kept: Kept
     prices: Prices
     completion: Mapping[str, float] = field(default_factory=dict)
+    limits: Limits | None = None  # of which a prompt's counts here
     counters: dict[str, TokenCounter] = field(default_factory=dict)
     unpriced: set[str] = field(default_factory=set)
     mishaps: Mishaps = field(default_factory=Mishaps)

@@ -17,7 +17,7 @@ from judgegraph.runtime.item import Item
 from judgegraph.runtime.pair_rows import COLUMNS as PAIRED
 from judgegraph.runtime.pair_rows import pair_rows
 from judgegraph.runtime.summary import Summary, summarise
-from judgegraph.runtime.table import Table, row_of, write_csv
+from judgegraph.runtime.table import Table, rows_of, write_csv
 from judgegraph.runtime.whole_file import write_lines
 from judgegraph.trace.html import Shown
 from judgegraph.types import Sample
@@ -52,7 +52,7 @@ class Run(Shown):
 
     @property
     def damaged(self) -> int:
-        """Lines of the run's `items.jsonl` that hold no item, and are left out wherever items are read."""
+        """Lines of the run's `items.jsonl` that hold no item, or another than was written; they are left out."""
         found: list[str] = []
         if self.folder:
             deque(self.folder.items(found.append), 0)
@@ -79,7 +79,7 @@ class Run(Shown):
     def export_scores(self, path: str | os.PathLike[str]) -> int:
         """Write the scores as `Table.to_csv` does, in the order of the dataset; gives how many. Errors as `export`."""
         self._refuse_own(path)
-        return write_csv(Path(path), (row_of(item.id, score) for item in self._in_order() for score in item.scores))
+        return write_csv(Path(path), (row for item in self._in_order() for row in rows_of(item)))
 
     def export_comparisons(self, path: str | os.PathLike[str]) -> int:
         """Write the comparisons, as `export_scores` does the scores."""
@@ -129,8 +129,8 @@ class Run(Shown):
         return export_otel(self, endpoint, exporter=exporter, samples=samples, redact=redact)
 
     def scores(self) -> Table:
-        """Every score of every sample, drafts and finals."""
-        return Table([row_of(item.id, score) for item in self.items for score in item.scores])
+        """Every score of every sample; of answers, the rows whose `role` is "answer"."""
+        return Table([row for item in self.items for row in rows_of(item)])
 
     def comparisons(self) -> Table:
         """Every verdict on a pair: a row per sample, criterion, agent and order; none where no pairs were judged.
@@ -144,9 +144,8 @@ class Run(Shown):
 
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""
-        found: list[str] = []
-        summary = summarise(self.folder.items(found.append) if self.folder else self.held, self.signature)
-        summary.notes.update(f"left out: {where}" for where in found)
+        summary = summarise(self.items, self.signature)
+        summary.notes.update(list(self.folder.left_out) if self.folder else ())
         return summary
 
     def __str__(self) -> str:

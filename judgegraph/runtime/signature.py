@@ -11,9 +11,9 @@ from typing import Any
 from judgegraph import __version__, prompts
 from judgegraph.calls import Reader
 from judgegraph.errors import one_line
-from judgegraph.prompts.criteria_sets import CriteriaSet
+from judgegraph.prompts.criteria_sets import CriteriaSet, criteria_set, known_sets
 from judgegraph.runtime.code_digest import code_of, digest
-from judgegraph.runtime.judge_line import judge_line
+from judgegraph.runtime.judge_line import destination, judge_line
 from judgegraph.runtime.setting_value import told as told_of
 from judgegraph.runtime.topology import nodes as nodes_of
 from judgegraph.types import Criterion
@@ -30,6 +30,23 @@ def agents_of(graph: Any) -> Iterator[tuple[str, Any]]:
         for function in (getattr(runnable, "afunc", None), getattr(runnable, "func", None)):
             if is_dataclass(function) and not isinstance(function, type):
                 yield name, function
+
+
+def destinations(graph: Any) -> list[str]:
+    """Where a graph's prompts go and by which keys, a line for each judge that is asked; none for the embedded one.
+
+    Judges of assistants count too; what a node of the caller's own sends is not known here.
+    """
+    return list(dict.fromkeys(filter(None, map(destination, _judges_of(graph)))))
+
+
+def _judges_of(thing: Any) -> Iterator[Any]:
+    for _, agent in agents_of(thing):
+        yield from _several(agent, "judge", object)
+        offered = getattr(agent, "assistants", None)
+        for one in offered if isinstance(offered, Sequence) and not isinstance(offered, str) else ():
+            yield from _judges_of(getattr(one, "graph", None))
+            yield from _several(one, "judge", object)
 
 
 def details(graph: Any) -> dict[str, Any]:
@@ -144,6 +161,21 @@ def _methods(graph: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, builder
     for name, node in getattr(builder, "nodes", {}).items():
         yield from _methods(node.runnable, f"{path}{name}/")
+
+
+def criteria_name(graph: Any) -> str:
+    """The criteria set in use, such as "forms"; "5 of forms" of a part of it; "own" for criteria of the caller's own.
+
+    "" for a graph that judges by none it knows beforehand.
+    """
+    asked: list[Criterion] = details(graph)["criteria"]
+    if not asked:
+        return ""
+    for name in known_sets():
+        ours = criteria_set(name).criteria
+        if all(one in ours for one in asked):
+            return name if len(asked) == len(ours) else f"{len(asked)} of {name}"
+    return "own"
 
 
 def _judged_by(criteria: Sequence[Criterion], tasks: Sequence[str]) -> list[str]:

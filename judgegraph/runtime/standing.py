@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from judgegraph.answers import several
 from judgegraph.runtime.item import Item, failures
 from judgegraph.runtime.outcome import answers, has_status
 from judgegraph.runtime.sample_bills import Bill, SampleBills
-from judgegraph.runtime.spread import doubt, moved_by, scaled
+from judgegraph.runtime.spread import doubt, moved_by
+from judgegraph.runtime.summary import means_of
 from judgegraph.runtime.traces import spans_of
 from judgegraph.trace.file import journeys
 from judgegraph.types import Score, Status, Verdict
@@ -27,7 +28,8 @@ class Standing:
 
     Attributes:
         id, place, status, ms, verdict: of its item.
-        value: mean of its final scores, each scaled so that its scale is 0 to 1; of a pair, those of `output`. None
+        value: mean of its answers (`judgegraph.answers`), each scaled so that its scale is 0 to 1; of a pair, those of
+            `output`. Of several agents that answer side by side the lowest mean, and by_agent has each one's. None
             where no number was read.
         change: the most that a critic moved a score, as a share of its scale's width; a changed label is 1. None where
             no final score stands beside a draft. changed_criterion, changed_from, changed_to: the one
@@ -40,7 +42,7 @@ class Standing:
             the paid ones. usd: what they cost, as far as they have a price; None where none has. unpriced: paid calls
             without a price. All None, and unpriced 0, where no spans were recorded.
         failures: parts of it that failed, itself included.
-        answers: its final scores and comparisons. lost: those of them without an answer, abstentions among them.
+        answers: its answers and comparisons. lost: those of them without an answer, abstentions among them.
     """
 
     id: str
@@ -63,6 +65,7 @@ class Standing:
     doubt_criterion: str | None = None
     answers: int = 0
     lost: int = 0
+    by_agent: dict[str, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -149,13 +152,15 @@ def standing(item: Item, bill: Bill | None = None, criterion: str | None = None)
     """One item's; `bill` is None where it is not known. Of a criterion alone, as `standings`."""
     asked = [s for s in item.scores if criterion is None or s.criterion == criterion]
     given = [one for one in answers(item) if criterion in (None, one.criterion)]
-    finals = [s for s in asked if s.stage == "final"]
+    finals = [one for one in given if isinstance(one, Score)]
     change, draft, final = _change(finals, {s.key: s for s in item.scores})
-    values = [x for s in finals if s.of == "output" and (x := scaled(s)) is not None]
+    means = means_of(finals)
+    by_agent = {agent: means[agent] for agent in several(finals) if agent in means}
     doubts = [(x, s.criterion) for s in finals or asked if (x := doubt(s)) is not None]
     widest, doubted = max(doubts, key=lambda one: one[0], default=(None, None))
     return Standing(
-        id=item.id, place=item.place, status=item.status, value=fmean(values) if values else None, change=change,
+        id=item.id, place=item.place, status=item.status, change=change,
+        value=min(by_agent.values()) if by_agent else means.get(""), by_agent=by_agent or None,
         changed_criterion=final.criterion if final else None, changed_from=draft.answer if draft else None,
         changed_to=final.answer if final else None, doubt=widest, doubt_criterion=doubted, ms=item.ms,
         failures=failures(item), verdict=item.verdict, answers=len(given),

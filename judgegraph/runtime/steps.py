@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from judgegraph.calls.exchange import unpacked
+from judgegraph.calls.exchange import Choice, unpacked
 from judgegraph.calls.kept import Kept
-from judgegraph.calls.payments import Paid
-from judgegraph.runtime.item import Item
+from judgegraph.calls.reasoning import parts
+from judgegraph.errors import one_line
+from judgegraph.runtime.item import FINE, LISTED, Item
 from judgegraph.trace.record import pseudonym
 from judgegraph.trace.span import Journey, Span
 from judgegraph.trace.step import Step
-from judgegraph.types import Score
+from judgegraph.types import Finding, Score
 
 ROLES = {"human": "user", "ai": "assistant"}
 
@@ -36,8 +37,10 @@ class _Tree:
     item: Item | None
     agents: Mapping[str, Any]
     ledger: Kept
+    reasons: dict[tuple[str, str], str] = field(default_factory=dict)  # of what failed: key of the state, entry's key
 
     def root(self) -> Step:
+        self.reasons = _reasons(self.item)
         below: dict[int, list[Span]] = defaultdict(list)
         for span in self.journey.spans[1:]:
             below[span.parent or 0].append(span)
@@ -49,6 +52,8 @@ class _Tree:
         steps = tuple(self._step(one, below, scores) for one in below.get(span.id, ()))
         place = self.journey.place(span)
         about = {**span.about, **({"place": place} if place else {})}
+        if span.kind != "model" and isinstance(lost := about.get("failed"), Mapping) and "error" not in about:
+            about["error"] = self._why(lost, about.get("writes"))
         mine = _written(span, scores)
         if span.kind == "model":
             return self._call(span, about)
@@ -58,21 +63,52 @@ class _Tree:
             steps = (inner,)
         return Step(span.kind, span.name, span.start, span.ms, span.status, about, mine, steps=steps)
 
+    def _why(self, lost: Mapping[str, Any], writes: Any) -> str:
+        """What of a node's writing failed, such as "2 of 4 scores: 2 unreadable", and the first reason."""
+        wrote = writes if isinstance(writes, Mapping) else {}
+        told, first = [], ""
+        for key, counts in lost.items():
+            by_status = Counter({str(s): n for s, n in counts.items() if isinstance(n, int)} if counts else {})
+            names = wrote.get(key)
+            many = len(names) if isinstance(names, list) else names
+            of = f" of {many}" if isinstance(many, int) else ""
+            said = ", ".join(f"{n} {status}" for status, n in by_status.items())
+            told.append(f"{by_status.total()}{of} {key}: {said}")
+            given = [self.reasons.get((key, str(name)), "") for name in names] if isinstance(names, list) else []
+            first = first or next((reason for reason in given if reason), "")
+        return one_line("; ".join(told) + (f" ({first})" if first else ""), 400)
+
     def _call(self, span: Span, about: dict[str, Any]) -> Step:
         address = _address(about)
         paid = self.ledger.get(address) if address else None
         if paid is not None and about.get("usd") is None and not about.get("prompt_tokens"):
             about |= {"prompt_tokens": paid.prompt, "completion_tokens": paid.completion, "usd": paid.usd}
+        choices = unpacked(paid.body) if paid is not None else []
         if paid is not None:
-            about["finish"] = [choice.finish for choice in unpacked(paid.body)]
+            about["finish"] = [choice.finish for choice in choices]
+        replies, thoughts = _replies(choices)
         said = tuple((ROLES.get(kind, kind), text) for kind, text in self.ledger.asked(address)) if address else ()
-        return Step("model", span.name, span.start, span.ms, span.status, about, messages=said, replies=_replies(paid))
+        return Step(
+            "model", span.name, span.start, span.ms, span.status, about,
+            messages=said, replies=replies, reasoning=thoughts,
+        )  # fmt: skip
 
 
 def _written(span: Span, scores: Mapping[str, Score]) -> tuple[Score, ...]:
     writes = span.about.get("writes")
     keys = writes.get("scores") if isinstance(writes, Mapping) else None
     return tuple(scores[key] for key in keys if key in scores) if isinstance(keys, list) else ()
+
+
+def _reasons(item: Item | None) -> dict[tuple[str, str], str]:
+    """(key of the state, entry's key) -> why it failed; the key as it stands where no text was kept, too."""
+    found: dict[tuple[str, str], str] = {}
+    for key in LISTED if item is not None else ():
+        for part in getattr(item, key):
+            if getattr(part, "status", "ok") not in FINE and (reason := getattr(part, "reason", "")):
+                name = part.assistant if isinstance(part, Finding) else str(part.key)
+                found[key, name] = found[key, pseudonym(name)] = one_line(reason)
+    return found
 
 
 def _address(about: Mapping[str, Any]) -> bytes | None:
@@ -82,11 +118,13 @@ def _address(about: Mapping[str, Any]) -> bytes | None:
         return None
 
 
-def _replies(paid: Paid | None) -> tuple[str, ...]:
-    """The text of each choice; of one that calls tools, or refuses, that."""
-    found = []
-    for choice in unpacked(paid.body) if paid is not None else ():
+def _replies(choices: Iterable[Choice]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The answer of each choice, of one that calls tools or refuses, that; and what each thought first, if any did."""
+    found, thoughts = [], []
+    for choice in choices:
         calls = [f"calls {call.get('name')}({json.dumps(call.get('args') or {})})" for call in choice.tool_calls]
         refusal = [f"refuses: {choice.refusal}"] if choice.refusal else []
-        found.append("\n".join([*([choice.text] if choice.text else []), *refusal, *calls]))
-    return tuple(found)
+        said = parts(choice.text)
+        found.append("\n".join([*([said.said] if said.said else []), *refusal, *calls]))
+        thoughts.append("\n".join(filter(None, (choice.reasoning, said.reasoning))))
+    return tuple(found), tuple(thoughts) if any(thoughts) else ()

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgegraph.answers import roles_of
 from judgegraph.errors import ExtraError
 from judgegraph.runtime.inert_cells import marked
+from judgegraph.runtime.item import Item
 from judgegraph.runtime.whole_file import write_lines
 from judgegraph.trace.html import Shown
 from judgegraph.types import Score
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "id", "criterion", "agent", "stage", "repeat", "of", "value", "label", "status", "reader", "unseen", "reason",
+    "role",
 )  # fmt: skip
 
 
@@ -72,9 +75,16 @@ class Table(Shown):
         return table_html(self)
 
 
-def row_of(id: str, score: Score) -> dict[str, Any]:
+def row_of(id: str, score: Score, role: str = "answer") -> dict[str, Any]:
     """A score of a sample as a row."""
-    return {"id": id, **{name: getattr(score, name) for name in COLUMNS[1:]}}
+    held = {"id": id, "role": role}
+    return {name: held[name] if name in held else getattr(score, name) for name in COLUMNS}
+
+
+def rows_of(item: Item) -> Iterator[dict[str, Any]]:
+    """A row for each score of a sample; `role` says what it is: "answer", "vote", "draft" (`judgegraph.answers`)."""
+    roles = roles_of(item)
+    yield from (row_of(item.id, score, roles[score.key]) for score in item.scores)
 
 
 def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> int:

@@ -21,19 +21,28 @@ _KEYS = re.compile(  # what opens an answer and is none; Zhao et al. 2025, arXiv
 
 
 def thin(sample: Sample) -> list[Note]:
-    """Notes on an output, and on a rival, that has fewer than eight words or nothing but an answer's opening."""
+    """Notes on an output, and on a rival, that has fewer than eight words, none, or nothing but an answer's opening."""
     texts = {"output": sample.output, "rival": sample.rival}
     found = ((side, _why(text_of(text)[:LOOKED_AT])) for side, text in texts.items() if text is not None)
-    return [Note(agent="sample", text=f"the {side} {why}") for side, why in found if why]
+    return [Note(agent="sample", text=f"the {side} {why}", kind=kind) for side, (why, kind) in found if why]
 
 
-def _why(text: str) -> str:
+def _why(text: str) -> tuple[str, str]:
+    """What is wrong with it and the kind of that, "" for nothing."""
     head = text[:HEAD]
     if len(_left(head)) > HEAD // 5 and len(words(head)) >= LEAST:  # more than an opening that was cut there
-        return ""
+        return "", ""
+    if not text.strip():
+        return "is empty: no score of it can be trusted", "text-empty"
+    if not re.search(r"[^\W_]", text):
+        return "has no word, signs alone: no score of it can be trusted", "text-empty"
     if not _left(text):
-        return "is a master key: the opening of an answer, or signs alone; no score of it can be trusted"
-    return f"has fewer than {LEAST} words: a good score of it says little" if len(words(text)) < LEAST else ""
+        return (
+            "opens an answer and gives none: no score of it can be trusted, as some judges give it the best",
+            "text-opening",
+        )
+    few = len(words(text)) < LEAST
+    return (f"has fewer than {LEAST} words: a good score of it says little" if few else ""), ""
 
 
 def _left(text: str) -> str:

@@ -24,7 +24,7 @@ from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.notes import Notes
 from judgegraph.models.resolve import Judge
 from judgegraph.trace.file import SpanFile
-from judgegraph.trace.record import Recorder, failed, sizes, traced, tracer, written
+from judgegraph.trace.record import Recorder, failed, sizes, status_of, traced, tracer, written
 
 STEP = "graph:step:"  # how the tag of a node's chain begins
 
@@ -56,7 +56,7 @@ class Tracer(BaseCallbackHandler):
         self.notes = Notes(ledger) if ledger is not None else None
         self._lock, self._open = threading.Lock(), True
         self._places: dict[UUID, _Place] = {}  # chain under way -> the span that it is in
-        self._nodes: dict[UUID, list[Any]] = {}  # of them those of nodes -> their own spans
+        self._nodes: dict[UUID, tuple[list[Any], Any]] = {}  # of them those of nodes -> their own spans, and inputs
         self._roots: dict[UUID, _Journey] = {}
 
     @property
@@ -108,7 +108,8 @@ class Tracer(BaseCallbackHandler):
         journey.sample = journey.sample or _sample(inputs)  # what goes on after a stop is not told its sample
         if name.startswith("__"):
             return place
-        begun = self._nodes[run] = journey.begin("node", name, {"reads": sizes(inputs)}, parent)
+        begun = journey.begin("node", name, {"reads": sizes(inputs)}, parent)
+        self._nodes[run] = begun, inputs
         return journey, begun[0]
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **more: Any) -> None:
@@ -116,9 +117,10 @@ class Tracer(BaseCallbackHandler):
         place = self._places.pop(run_id, None)
         if place is None:
             return
-        if (span := self._nodes.pop(run_id, None)) is not None:
+        if (node := self._nodes.pop(run_id, None)) is not None:
+            span, inputs = node
             span[7]["writes"] = written(outputs)
-            place[0].end(span)
+            place[0].end(span, status_of(outputs, inputs, span[7]))
         elif (journey := self._roots.pop(run_id, None)) is not None:
             self._write(journey, "skipped" if journey.stops else "ok")
 
@@ -127,7 +129,7 @@ class Tracer(BaseCallbackHandler):
         place = self._places.pop(run_id, None)
         if place is None:
             return
-        span, journey = self._nodes.pop(run_id, None), self._roots.pop(run_id, None)
+        (span, _), journey = self._nodes.pop(run_id, (None, None)), self._roots.pop(run_id, None)
         if isinstance(error, GraphInterrupt):
             place[0].stops = True
         status = _status(error, span[7] if span is not None else place[0].spans[0][7])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from judgegraph.runtime.claim import ITEMS
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.journeys import belongs, id_of
 from judgegraph.runtime.known_names import Names, known_names
-from judgegraph.runtime.lines import id_digest, id_of_line, item_of_line
+from judgegraph.runtime.lines import DamagedLine, id_digest, id_of_line, item_of_line
 from judgegraph.runtime.lines import lines as lines_of
 from judgegraph.runtime.outcome import ending
 from judgegraph.runtime.redacted import redacted_item, redacted_root
@@ -84,6 +84,9 @@ def trace_of(run: Run, sample: str, *, redact: bool = False) -> SampleTrace:
     """
     for found in traces_of(run, [sample], redact=redact):
         return found
+    for what in run.folder.left_out if run.folder else ():
+        if f"sample {one_line(sample, 80)!r}" in what:
+            raise DataError(what)
     raise DataError(f"the run has no sample {one_line(sample, 80)!r}{near(sample, (item.id for item in run.items))}")
 
 
@@ -131,12 +134,21 @@ def _items(run: Run, wanted: Collection[str]) -> dict[str, Item]:
         return {item.id: item for item in run.items if item.id in wanted}
     digests = {id_digest(name) for name in wanted}
     found: dict[str, Item] = {}
-    with _opened(run.folder.path / ITEMS) as file:
-        for _, line in lines_of(file):
-            with suppress(DataError):
+    path = run.folder.path / ITEMS
+    damaged: dict[str, str] = {}
+    with _opened(path) as file:
+        for number, (_, line) in enumerate(lines_of(file), 1):
+            try:
                 if id_of_line(line, "") in digests:
-                    item = item_of_line(line, "")
+                    item = item_of_line(line, f"{path}, line {number}")
                     found[item.id] = item  # the latest line of a sample stands
+                    damaged.pop(item.id, None)
+            except DamagedLine as error:
+                if error.sample is not None and error.sample in wanted:
+                    found.pop(error.sample, None)
+                    damaged[error.sample] = str(error)
+    for where in damaged.values():
+        run.folder.leave_out(f"left out: {where}")
     return found
 
 

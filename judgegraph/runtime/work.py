@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judgegraph.answers import Precedence
 from judgegraph.calls.context import CallContext, UnitCalls
 from judgegraph.calls.context import unit as unit_calls
-from judgegraph.calls.limits import held_back
-from judgegraph.errors import DataError, one_line
+from judgegraph.calls.limits import held_back, outages
+from judgegraph.errors import AuthError, DataError, one_line
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.guilt import ALONE, GUILTY, POISON, needed
 from judgegraph.runtime.item import Item, failed_item, failures, item_of
+from judgegraph.runtime.one_go import waits
 from judgegraph.runtime.progress import Progress
 from judgegraph.runtime.resume import Unit
 from judgegraph.runtime.samples import Samples, SeenIds
+from judgegraph.runtime.state_check import StateCheck
 from judgegraph.trace.record import Recorder, recorder
+from judgegraph.trace.watched import checks
 from judgegraph.types import Sample
 
 OnItem = Callable[[Item], None]
 OnProgress = Callable[[Progress], None]
+LOOK = 0.1  # seconds between two looks at whether a stop is asked for
 EVERY = 0.1  # seconds between two words of progress at least
 BEAT = 1.0  # seconds between two words of progress at most, also where nothing ends
 
@@ -55,11 +61,15 @@ class Work:
 
     Attributes:
         units: what there is to do. stop: when set, what is in flight is finished and nothing new is begun.
-        alone: put off until nothing else is in flight. through: all units were taken up.
+        alone: put off until nothing else is in flight: what may be to blame for unclean exits, and samples that a judge
+            refused before it answered any. through: all units were taken up.
         statuses: of the samples that need nothing more, those that earlier processes finished (`resumed`) included.
+        left: samples in flight that a stop did not wait for.
         again: failed samples that a retry takes up. in_flight: samples that are being judged.
         held: the items of a run without a folder.
-        traced: the graph whose nodes are recorded, which is run then; None where no spans are wanted.
+        traced: spans are wanted. runs: the copy of the graph that is run, in which nodes are recorded and checked;
+            None for the graph itself.
+        wired: what the graph's wiring tells of whose scores are its answer.
     """
 
     graph: Any
@@ -70,23 +80,27 @@ class Work:
     on_item: OnItem | None = None
     on_progress: OnProgress | None = None
     calls: CallContext = field(default_factory=CallContext)
-    traced: Any = None
+    traced: bool = False
+    runs: Any = None
+    wired: Sequence[Precedence] = ()
     held: list[Item] = field(default_factory=list)
     alone: list[Unit] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
     resumed: int = 0
     again: int | None = None
     in_flight: int = 0
+    left: int = 0
     through: bool = False
     _start: float = field(default_factory=time.monotonic)
     _told: float = 0.0
     _closed: dict[int, Item] = field(default_factory=dict)
     _journeys: dict[int, Recorder] = field(default_factory=dict)
     _copies: dict[int, tuple[Any, Any]] = field(default_factory=dict)
+    _busy_tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
     async def take(self, slot: int) -> None:
-        """One worker: the next sample, until there is none."""
-        while not self.stop.is_set():
+        """One worker: the next sample, until there is none; none while a server was waited for in vain."""
+        while not self.stop.is_set() and not self.calls.unreachable:
             try:
                 unit = next(self.units)
             except StopIteration:
@@ -104,7 +118,8 @@ class Work:
     async def take_alone(self) -> None:
         """What may be to blame for unclean exits, one after the other, the most suspicious last."""
         self.alone.sort(key=lambda unit: unit.strikes)
-        while self.alone and not self.stop.is_set():
+        self.calls.refusals.last = True
+        while self.alone and not self.stop.is_set() and not self.calls.unreachable:
             try:
                 await self._busy(self.alone[0], 0)
             except GeneratorExit as error:
@@ -118,11 +133,32 @@ class Work:
             if time.monotonic() - self._told >= BEAT:
                 self._tell(self.on_progress)
 
+    async def end_in_time(self, grace: float) -> None:
+        """Once a stop is asked for, what is in flight has so many seconds; whoever began this cancels it.
+
+        What is not finished by then is left as if it had never been begun: its replies so far are in the ledger. While
+        a server is out nothing can finish, and nothing is waited for.
+        """
+        end = math.inf
+        while time.monotonic() < end and not (self.stop.is_set() and outages()):
+            await asyncio.sleep(LOOK)  # any thread may set it, so that it cannot be awaited
+            if self.stop.is_set() and end == math.inf:
+                end = time.monotonic() + grace
+        for task in tuple(self._busy_tasks):
+            task.cancel()
+
     async def _busy(self, unit: Unit, slot: int) -> None:
+        task = asyncio.current_task()
+        assert task is not None  # a worker is one
         self.in_flight += 1
+        self._busy_tasks.add(task)
         try:
             await self._finish(unit, slot)
+        except asyncio.CancelledError:
+            self.left += self.stop.is_set()
+            raise
         finally:
+            self._busy_tasks.discard(task)
             self.in_flight -= 1
 
     async def _finish(self, unit: Unit, slot: int) -> None:
@@ -131,7 +167,16 @@ class Work:
         else:
             if self.folder:
                 self.folder.enter(slot, unit.mark)
-            item = await self._judge(unit, slot)
+            try:
+                item = await self._judge(unit, slot)
+            except AuthError as error:
+                if not error.put_off:
+                    raise
+                self._journeys.pop(slot, None)
+                if self.folder:
+                    self.folder.leave(slot)
+                self.alone.append(unit)
+                return
             if self._closed:
                 self._closed.pop(slot, None)
         self._ended(unit, item, slot)
@@ -186,14 +231,17 @@ class Work:
 
         calls = self._watched(unit, slot) if unit.strikes else UnitCalls()
         unit_calls.set(calls)  # a worker's own: each is a task
-        graph = self._watched_graph(sample, slot)
+        graph, looks = self._watched_graph(sample, slot), StateCheck(self._copies)
+        checks.set(looks)  # as `unit_calls`
         limit = calls.clock = asyncio.timeout(self.timeout)
         try:
             async with limit:
                 state = await graph.ainvoke({"sample": sample})
-            item = item_of(sample, state, ms(), place)
+            if not waits(state):
+                looks.ended(state)
+            item = item_of(sample, state, ms(), place, self.wired)
         except TimeoutError as error:
-            reason = f"no result within {self.timeout:g} s" if limit.expired() else error
+            reason = self._late(calls) if limit.expired() else error
             item = failed_item(sample, "timeout", reason, ms(), place)
         except (Exception, SystemExit, GeneratorExit) as error:  # a KeyboardInterrupt ends the run
             if getattr(error, "ends_run", False) or not _at_work(worker):
@@ -210,14 +258,21 @@ class Work:
         self.calls.bills.ended(asked or {}, again=again)
         return item
 
+    def _late(self, calls: UnitCalls) -> str:
+        """Why a sample ran out of time; a server may have asked for a longer wait than it had."""
+        asked = calls.asked_to_wait
+        told = f"; the server asked to wait {asked:g} s (Retry-After)" if asked else ""
+        longer = ", longer than a sample may take" if asked > self.timeout else ""
+        return f"no result within {self.timeout:g} s{told}{longer}"
+
     def _watched_graph(self, sample: Sample, slot: int) -> Any:
         """What is run for it; where spans are wanted its journey begins here."""
-        if self.traced is None:
-            return self.graph
+        if not self.traced:
+            return self.graph if self.runs is None else self.runs
         name, bare = self.graph.get_name(), not self.calls.told
         self._journeys[slot] = journey = Recorder(sample.id, name, bare=bare, copies=self._copies)
         recorder.set(journey)  # as `unit_calls`
-        return self.traced
+        return self.runs
 
     def _watched(self, unit: Unit, slot: int) -> UnitCalls:
         """For a sample with strikes: its progress, and whether it waits, are written down at once."""
@@ -243,7 +298,8 @@ class Work:
             requests=calls.requests, calls=calls.replies, saved=counts.hits + counts.joined if counts else 0,
             prompt_tokens=calls.prompt_tokens, completion_tokens=calls.completion_tokens,
             usd=spent.usd if known else None, seconds=time.monotonic() - self._start,
-            in_flight=self.in_flight, again=self.again, held_back=held_back(),
+            in_flight=self.in_flight, again=self.again, held_back=held_back(), outages=outages(),
+            waiting=calls.ledger.leases.waiting if calls.ledger else 0, left=self.left,
         )  # fmt: skip
 
 

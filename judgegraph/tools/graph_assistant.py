@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from judgegraph.answers import answer_keys, several
 from judgegraph.calls.allowance import Allowance, allowance
 from judgegraph.calls.budget import Budget, Purse
 from judgegraph.calls.context import context
@@ -24,8 +25,8 @@ class GraphAssistant:
     """Judges a sample by a graph; its answer is one value.
 
     The value is that of `criterion` where one is named, else the graph's `overall`, else its verdict, else the mean of
-    its final scores, in the units of their scale; a label is given as it is. What the graph wrote goes no further:
-    only the value and the scores it is made of are told.
+    its answers (`judgegraph.answers`), in the units of their scale; a label is given as it is. What the graph wrote
+    goes no further: only the value and the scores it is made of are told.
 
     Attributes:
         graph: compiled, reads "sample". name: as models call it. about: what a planner is told of it.
@@ -54,7 +55,9 @@ class GraphAssistant:
         return self._finding(state)
 
     def _finding(self, state: Mapping[str, Any]) -> Finding:
-        finals = [s for s in (state.get("scores") or {}).values() if s.stage == "final" and s.of == "output"]
+        scores = state.get("scores") or {}
+        answers = answer_keys(scores.values())
+        finals = [s for s in scores.values() if s.key in answers and s.of == "output"]
         if self.criterion is not None:
             finals = [s for s in finals if s.criterion == self.criterion]
         values = [s.value for s in finals if s.value is not None]
@@ -63,6 +66,9 @@ class GraphAssistant:
             return self._said(float(state["overall"]), finals)
         if self.criterion is None and state.get("verdict") is not None:
             return self._said(str(state["verdict"]), finals)
+        if agents := several(finals):
+            why = f"{len(agents)} of its agents answer side by side ({', '.join(agents)}): join them, as jg.panel does"
+            return Finding(assistant=self.name, status="skipped", reason=one_line(why))
         if values and len({s.scale for s in finals if s.value is not None}) == 1:
             return self._said(values[-1] if self.criterion else fmean(values), finals)
         if labels and not values:

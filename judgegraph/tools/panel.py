@@ -9,7 +9,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from judgegraph.tools.finding import Assistant, find_all
-from judgegraph.types import Finding, Plan, Sample
+from judgegraph.types import Finding, Plan, Sample, sample_of
 
 
 class Named(TypedDict):  # what the panel reads
@@ -41,4 +41,4 @@ class Panel:
             for a in self.assistants
             if a.name not in said and (plan is None or plan.status != "ok" or a.name in named)
         ]
-        return {"findings": await find_all(asked, state["sample"])}
+        return {"findings": await find_all(asked, sample_of(state))}

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from judgegraph.errors import one_line
 from judgegraph.tools.finding import Assistant
 from judgegraph.tools.langchain_tool import as_tool, spoken
-from judgegraph.types import Finding, Sample
+from judgegraph.types import Finding, Sample, sample_of
 
 
 class Called(TypedDict):  # what it reads
@@ -38,7 +38,7 @@ class ToolCalls:
     async def __call__(self, state: Called) -> Answered:
         known, said = {a.name: a for a in self.assistants}, state.get("findings") or {}
         new = dict.fromkeys(c["name"] for c in state["calls"] if c["name"] in known and c["name"] not in said)
-        asked = [_asked(known[name], state["sample"]) for name in new]
+        asked = [_asked(known[name], sample_of(state)) for name in new]
         found = {finding.assistant: finding for finding in await asyncio.gather(*asked)}
         answers = [self._answer(call, {**said, **found}) for call in state["calls"]]
         return {"findings": found, "messages": [*state["messages"], *answers]}

@@ -69,17 +69,19 @@ class Whose:
 def otel_spans(root: Step, whose: Whose) -> Iterator[OtelSpan]:
     """Every step as a span, each before those below it."""
     trace, numbers, start = whose.trace_id, iter(range(1 << 62)), round(whose.started * 1e6) * 1000
-    waiting: list[tuple[Step, int | None]] = [(root, None)]
+    waiting: list[tuple[Step, int | None, str]] = [(root, None, "")]
     while waiting:
-        step, parent = waiting.pop()
+        step, parent, around = waiting.pop()
         number = next(numbers)
         span_id = _digest(trace.to_bytes(16, "big") + number.to_bytes(8, "big"), 8)
-        waiting += [(below, span_id) for below in reversed(step.steps)]
+        why = str(step.about.get("error") or around)
+        waiting += [(below, span_id, why if below.kind == "agent" else "") for below in reversed(step.steps)]
         began = start + round(step.start * 1e6)
         told = attributes(step, whose.texts) | {"judgegraph.sample.id": clean(whose.sample)}
         yield OtelSpan(
             trace, span_id, parent, name_of(step), began, began + max(0, round(step.ms * 1e6)), step.kind == "model",
-            _error(step, whose.texts), told if parent else {**told, **whose.about}, results(step, whose.texts),
+            _error(step, why if whose.texts else ""), told if parent else {**told, **whose.about},
+            results(step, whose.texts),
         )  # fmt: skip
 
 
@@ -87,11 +89,11 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def _error(step: Step, texts: bool) -> str:
+def _error(step: Step, why: str) -> str:
+    """An agent has the reason of the node that it is."""
     if step.status in FINE:
         return ""
-    why = step.about.get("error")
-    return clean(f"{step.status}: {why}") if texts and isinstance(why, str) and why else step.status
+    return clean(f"{step.status}: {why}") if why else step.status
 
 
 def _digest(data: bytes, size: int) -> int:

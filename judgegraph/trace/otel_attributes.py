@@ -146,11 +146,15 @@ def _said(step: Step) -> Attributes:
         ends = [str(one) for one in step.about.get("finish") or ()]
         ends += [""] * (len(step.replies) - len(ends))
         said = [
-            {"role": "assistant", "parts": [_text(text)], "finish_reason": end or "stop"}
-            for text, end in zip(step.replies, ends, strict=False)
+            {"role": "assistant", "parts": [*_thought(step.thought(at)), _text(text)], "finish_reason": end or "stop"}
+            for at, (text, end) in enumerate(zip(step.replies, ends, strict=False))
         ]
         told |= {"gen_ai.output.messages": as_json(said), "output.value": step.replies[0]}
     return told
+
+
+def _thought(text: str) -> list[Attributes]:
+    return [{"type": "reasoning", "content": text}] if text else []
 
 
 def _text(text: str) -> Attributes:

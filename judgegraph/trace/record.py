@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Container, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar, Token
 from hashlib import blake2b
@@ -14,13 +15,22 @@ from typing import Any, get_args
 
 from judgegraph.trace.compact import compact
 from judgegraph.trace.span import Kind
-from judgegraph.types import Status
+from judgegraph.types import Score, Status
 
 LARGE = 1e18
 STATUSES = frozenset(get_args(Status))
+FAILURES = STATUSES - {"ok", "abstained", "skipped"}
+ENDED = {  # what a call's span says of a reply that came to nothing: a reply's own words are no part of a span
+    "refused": "the model refused", "filtered": "the provider's content filter stopped the reply",
+    "truncated": "the reply was cut off at its token limit", "unreadable": "the reply could not be read",
+    "provider_error": "the provider stopped the reply with an error",
+}  # fmt: skip
 _MANY, _NUMBER = (dict, list, tuple), (bool, int, float)
 MOST = 64  # entries of one key that are named; of more only their number is kept
 
+STATED = frozenset(  # keys of what has a status of its own; "failure" is of a run in a panel that raised
+    ("scores", "rectifications", "findings", "comparisons", "corrections", "notes", "plan", "failure")
+)
 NAMED = frozenset(  # of other keys, such as "notes" or one of yours, an entry's key may be a text
     ("scores", "rectifications", "findings", "comparisons", "corrections", "branches", "aspects")
 )
@@ -135,12 +145,37 @@ class span:
             self._token = traced.set((here[0], self._begun[0]))
         return self._about
 
+    @property
+    def row(self) -> list[Any] | None:
+        """The span as it will be written; None where nobody records."""
+        return self._begun if self._at is not None else None
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._at is None:
             return
         about = self._about
         self._at.end(self._begun, str(about.pop("status", "ok")) if error is None else failed(about, error))
         self._variable.reset(self._token)
+
+
+class ReplyStatus:
+    """What becomes of one of a call's choices after its span has ended: where none of them can be read, it failed."""
+
+    __slots__ = ("_ended", "_of", "_row")
+
+    def __init__(self, row: list[Any], of: int) -> None:
+        self._row, self._of, self._ended = row, of, False
+
+    def end(self, status: str) -> None:
+        """It came to nothing; of several statuses of one choice, such as of its answers, the first counts."""
+        if self._ended or status not in FAILURES:
+            return
+        self._ended, about = True, self._row[7]
+        counts = about.setdefault("failed", {})
+        counts[status] = counts.get(status, 0) + 1
+        if sum(counts.values()) >= self._of:
+            self._row[6] = max(counts, key=counts.__getitem__)
+            about["error"] = ENDED.get(self._row[6], self._row[6])
 
 
 def failed(about: dict[str, Any], error: BaseException) -> str:
@@ -154,6 +189,74 @@ def failed(about: dict[str, Any], error: BaseException) -> str:
         status = getattr(error, "status", None)
     about["error"] = " ".join(why[:400].split())[:200]
     return status if isinstance(status, str) and status in STATUSES else "agent_error"
+
+
+def status_of(update: Any, before: Any, about: dict[str, Any]) -> str:
+    """The status of a node, by what it wrote; how many failed, by key and status, goes to its `about`.
+
+    Anything that failed is a failure of the node: the commonest status, of equally many the first. What it was handed
+    and hands on is not its doing, nor is a vote or draft beside its criterion's final score; notes count where nothing
+    else was written. Where nothing is "ok" it abstained, or skipped all.
+    """
+    try:
+        parts = [part for part in _parts(update) if part[0] != "notes"] or list(_parts(update))
+        lost = [(key, one) for key, one in parts if one.status in FAILURES]
+        if lost:
+            handed, answered = set(_handed(before)), {_answered(one) for _, one in parts if one.status == "ok"} - {None}
+            lost = [(key, one) for key, one in lost if id(one) not in handed and not _spare(one, answered)]
+    except Exception:  # as in `sizes`
+        return "ok"
+    found: Counter[str] = Counter()
+    for key, one in lost:
+        counts = about.setdefault("failed", {}).setdefault(key, {})
+        counts[one.status] = counts.get(one.status, 0) + 1
+        found[one.status] += 1
+    if found:
+        return found.most_common(1)[0][0]
+    statuses = {one.status for _, one in parts} - FAILURES
+    return next((status for status in ("ok", "abstained", "skipped") if status in statuses), "ok")
+
+
+def _parts(update: Any) -> Iterator[tuple[str, Any]]:
+    """(key of the state, what stands there) of everything written that has a status."""
+    for key, value in updates(update):
+        if key in STATED:
+            for one in value.values() if isinstance(value, dict) else (value,):
+                if getattr(one, "status", None) in STATUSES:
+                    yield key, one
+
+
+def _handed(value: Any, depth: int = 5) -> Iterator[int]:
+    """The ids of all that stands in a state, also of what runs of a panel left for their join."""
+    for one in value.values() if isinstance(value, Mapping) else ():
+        yield id(one)
+        if depth:
+            yield from _handed(one, depth - 1)
+
+
+def _answered(one: Any) -> Any:
+    """Of a final score what it is of; None of anything else."""
+    return (one.criterion, one.of) if isinstance(one, Score) and one.stage == "final" else None
+
+
+def _spare(one: Any, answered: Container[Any]) -> bool:
+    """Whether it is a vote or a draft of what has a final score, or of a panel's member, whose node it failed."""
+    if not isinstance(one, Score):
+        return False
+    return bool(one.member) or (one.stage != "final" and (one.criterion, one.of) in answered)
+
+
+def updates(update: Any) -> Iterator[tuple[str, Any]]:
+    """(key, value) of all that a node returned for the state: a mapping, an object with fields, a command, several."""
+    if isinstance(update, Mapping):
+        yield from update.items()
+    elif isinstance(update, list | tuple):
+        for one in update:
+            yield from updates(one)
+    elif hasattr(update, "_update_as_tuples"):  # a command
+        yield from update._update_as_tuples() if update.graph is None else ()
+    elif update is not None and getattr(type(update), "__annotations__", None):
+        yield from ((key, getattr(update, key)) for key in type(update).__annotations__ if hasattr(update, key))
 
 
 def sizes(state: Any) -> dict[str, int | None]:

@@ -22,13 +22,14 @@ class Span:
         id: its number in the journey, from 0. parent: the number of what it was done for; None of the first.
         name: of the graph, node, agent, judge or assistant.
         start: milliseconds since the journey began. ms: milliseconds that it took.
-        status: "ok", or how it failed.
+        status: "ok", or how it failed: a node by what it raised or wrote, a model call by what became of its replies.
         about: ids, counts and addresses, never a text that was judged or generated, but for the names of criteria and
             aspects that a model may have written (a run with `redact` has digests of them). Of a node "reads" (key of
             the state -> how many entries) and "writes" (key -> the entries' own keys, or how many, or a number); of a
             model call "address" (hex, in the ledger), "prompt" ("NAME@DIGEST"), "form", "from" ("paid", "ledger" or
             "joined"), "requests" (those sent), "prompt_tokens", "completion_tokens", "usd", and where it is not the one
-            choice of the first time "n" and "repeat".
+            choice of the first time "n" and "repeat". Of what failed "failed" (of a node key -> status -> how many of
+            its entries, of a call status -> how many of its choices) and "error", a line of our own.
     """
 
     id: int

@@ -19,6 +19,8 @@ class Step(Shown):
         kind, name, start, ms, status, about: as of a `Span`; `about` has "place" too, the nodes that it stands in.
         scores: those that a node or an agent wrote, as they stand in the item.
         messages: (role, text) of what a model was asked; empty where the ledger does not hold it. replies: its answers.
+        reasoning: of each reply what the model thought first, "" where nothing; empty where no reply has any. It is
+            shown, and never read as an answer.
         steps: what was done for it, in the order in which it began.
     """
 
@@ -31,6 +33,7 @@ class Step(Shown):
     scores: tuple[Score, ...] = ()
     messages: tuple[tuple[str, str], ...] = ()
     replies: tuple[str, ...] = ()
+    reasoning: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
 
     def walk(self) -> Iterator[Step]:
@@ -38,6 +41,18 @@ class Step(Shown):
         yield self
         for step in self.steps:
             yield from step.walk()
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """(who, text) of all that was asked, thought and answered; a thought stands before its reply."""
+        yield from self.messages
+        for at, reply in enumerate(self.replies):
+            if thought := self.thought(at):
+                yield "thought", thought
+            yield "reply", reply
+
+    def thought(self, at: int) -> str:
+        """What was thought before the reply of this number."""
+        return self.reasoning[at] if at < len(self.reasoning) else ""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values, with all below it; what is empty is left out."""
@@ -49,6 +64,8 @@ class Step(Shown):
             told["messages"] = [{"role": role, "text": text} for role, text in self.messages]
         if self.replies:
             told["replies"] = list(self.replies)
+        if self.reasoning:
+            told["reasoning"] = list(self.reasoning)
         if self.steps:
             told["steps"] = [step.to_dict() for step in self.steps]
         return told

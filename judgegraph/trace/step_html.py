@@ -64,5 +64,5 @@ def _body(step: Step) -> Iterator[Html]:
         yield joined(*map(para, said))
     if step.kind != "node" or not step.steps:  # else its agent says them
         yield scores_html(step.scores, "wrote")
-    for who, what in (*step.messages, *(("reply", reply) for reply in step.replies)):
+    for who, what in step.texts():
         yield fold(text(f"{who}, {len(what):,} characters", 80), verbatim(what))

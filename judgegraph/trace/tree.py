@@ -73,7 +73,7 @@ def label(step: Step, look: Look = USUAL) -> Text:
         text.append(inert(f"\n{step.about['error']}"), TROUBLE)
     for said in flow(step):
         text.append(inert(f"\n{said}"), DETAIL)
-    for who, said in (*step.messages, *(("reply", reply) for reply in step.replies)):
+    for who, said in step.texts():
         text.append(inert(f"\n{who}: "), DETAIL)
         text.append(excerpt(said, look))
     return text

@@ -1,26 +1,65 @@
-"""A graph whose nodes are recorded: a copy in which each node's function is called within a span.
+"""A graph whose nodes are recorded and checked: a copy in which each node's function is called within a span.
 
 No callback handler is used: one that does nothing costs a fifth of a graph's time. What a node runs, its name, its
-keys and its errors are as they were.
+keys and its errors are as they were. What it writes goes to the sample's `Checks`, where a run has one.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.errors import GraphBubbleUp
 
-from judgegraph.trace.record import Recorder, failed, recorder, sizes, within, written
+from judgegraph.trace.record import Recorder, failed, recorder, sizes, status_of, within, written
+from judgegraph.types import Criterion, Scale
 
 Keys = frozenset[str]
+Scales = Mapping[str, tuple[Scale, ...]]  # criterion -> scales by which the agents of a graph judge it
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node of a graph.
+
+    Attributes:
+        name: with those that it stands in, such as "weigh/judge". keys: of the graph's state. own: what it returns is
+            for this state alone; a graph or a chain may return more. outputs: keys of what a run takes up, None for a
+            node of a graph within. scales: as the graph's agents have them.
+    """
+
+    name: str
+    keys: Keys
+    own: bool = True
+    outputs: Keys | None = None
+    scales: Scales = field(default_factory=dict)
+
+    @property
+    def last(self) -> str:
+        """Its own name."""
+        return self.name.rpartition("/")[2]
+
+
+class Checks(Protocol):
+    """Looks at what nodes write for one sample. copies: of graphs that agents run, one for a run."""
+
+    copies: dict[int, tuple[Any, Any]]
+
+    def written(self, place: Place, update: Any, before: Any) -> None:
+        """Raises what fails the sample."""
+        ...
+
+
+checks: ContextVar[Checks | None] = ContextVar("judgegraph_checks", default=None)
 
 
 def watched(graph: Any) -> Any:
-    """A graph that an agent runs: its copy, made once in a run; itself where nobody records."""
-    at = recorder.get()
+    """A graph that an agent runs: its copy, made once in a run; itself where nobody records or checks."""
+    at = recorder.get() or checks.get()
     if at is None:
         return graph
     known = at.copies.get(id(graph))
@@ -29,53 +68,89 @@ def watched(graph: Any) -> Any:
     return known[1]
 
 
-def copied(graph: Any) -> Any:
-    """The copy whose nodes are recorded, of the graph as it is now; what is none of LangGraph's is left as it is."""
+def copied(graph: Any, path: str = "", *, whole: bool = False) -> Any:
+    """The copy whose nodes are recorded, of the graph as it is now; what is none of LangGraph's is left as it is.
+
+    Args:
+        path: what stands before its nodes' names. whole: it is what a run runs: what it gives out is taken up.
+    """
     if not (hasattr(graph, "builder") and hasattr(graph, "nodes") and hasattr(graph, "copy")):
         return graph
     keys = frozenset(getattr(graph, "channels", ()))
-    return graph.copy({"nodes": {name: _node(name, node, keys) for name, node in graph.nodes.items()}})
+    given = getattr(graph, "output_channels", ())
+    outputs = frozenset([given] if isinstance(given, str) else given) if whole else None
+    known = _scales(graph)
+    nodes = {
+        name: _node(Place(f"{path}{name}", keys, outputs=outputs, scales=known), node)
+        for name, node in graph.nodes.items()
+    }
+    return graph.copy({"nodes": nodes})
 
 
-def _node(name: str, node: Any, keys: Keys) -> Any:
-    if name == "__start__":
+def _scales(graph: Any) -> Scales:
+    found: dict[str, list[Scale]] = {}
+    for criterion in _criteria(graph):
+        if criterion.scale not in found.setdefault(criterion.name, []):
+            found[criterion.name].append(criterion.scale)
+    return {name: tuple(scales) for name, scales in found.items()}
+
+
+def _criteria(graph: Any) -> Iterator[Criterion]:
+    """Those that the agents of a graph, and of graphs within, have as a setting."""
+    for node in getattr(graph.builder, "nodes", {}).values():
+        runs = node.runnable
+        if hasattr(runs, "builder"):
+            yield from _criteria(runs)
+        for agent in (getattr(runs, "afunc", None), getattr(runs, "func", None)):
+            own = getattr(agent, "criteria", None)
+            yield from (one for one in own if isinstance(one, Criterion)) if isinstance(own, list | tuple) else ()
+
+
+def _node(place: Place, node: Any) -> Any:
+    if place.last == "__start__":
         return node
-    return node.copy({"bound": _recorded(name, node.bound, keys)})
+    return node.copy({"bound": _recorded(place, node.bound)})
 
 
-def _recorded(name: str, bound: Any, keys: Keys) -> Any:
+def _recorded(place: Place, bound: Any) -> Any:
     """What a node runs: a function, as nearly all do, or another thing that can be run, such as a graph."""
     function = getattr(bound, "afunc", None)
     if type(bound).__name__ == "RunnableCallable" and callable(function):
         same = copy.copy(bound)
-        same.afunc = _called(name, function, keys)
+        same.afunc = _called(place, function)
         return same
-    return _Recorded(name, _inner(bound), keys)
+    return _Recorded(Place(place.name, place.keys, False, place.outputs, place.scales), _inner(bound, place))
 
 
-def _inner(runs: Any) -> Any:
+def _inner(runs: Any, place: Place) -> Any:
     """A graph's own nodes are recorded too, also where something of ours stands around it."""
     if getattr(type(runs), "contains", False):
         same = copy.copy(runs)
-        same.runs = _inner(runs.runs)
+        same.runs = _inner(runs.runs, place)
         return same
-    return copied(runs)
+    return copied(runs, f"{place.name}/")
 
 
-def _called(name: str, function: Callable[..., Awaitable[Any]], keys: Keys) -> Callable[..., Awaitable[Any]]:
+def _called(place: Place, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """The function within a span; of what it returns only the keys of the state are told, as LangGraph takes them."""
 
     async def call(*args: Any, **settings: Any) -> Any:
-        at = recorder.get()
+        at, looks = recorder.get(), checks.get()
+        before = args[0] if args else None
         if at is None:
-            return await function(*args, **settings)
-        about: dict[str, Any] = {"reads": sizes(args[0] if args else None)}
-        begun = at.begin("node", name, about)
+            found = await function(*args, **settings)
+            if looks is not None:
+                looks.written(place, found, before)
+            return found
+        about: dict[str, Any] = {"reads": sizes(before)}
+        begun = at.begin("node", place.last, about)
         token = within.set(begun[0])
         try:
             found = await function(*args, **settings)
-            about["writes"] = written(found, keys)
-            at.end(begun)
+            about["writes"] = written(found, place.keys)
+            if looks is not None:
+                looks.written(place, found, before)
+            at.end(begun, status_of(found, before, about))
             return found
         except GraphBubbleUp as word:  # to the graph around: a command, or a stop for a person
             _bubbled(at, begun, word)
@@ -100,8 +175,8 @@ def _bubbled(at: Recorder, begun: list[Any], word: GraphBubbleUp) -> None:
 class _Recorded(Runnable[Any, Any]):
     """Anything that can be run, within a span."""
 
-    def __init__(self, name: str, runs: Any, keys: Keys) -> None:
-        self.name, self.runs, self._keys = name, runs, keys
+    def __init__(self, place: Place, runs: Any) -> None:
+        self.name, self.runs, self._place = place.last, runs, place
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
         return self.runs.invoke(input, config, **more)
@@ -110,4 +185,4 @@ class _Recorded(Runnable[Any, Any]):
         async def run(state: Any) -> Any:
             return await self.runs.ainvoke(state, config, **more)
 
-        return await _called(str(self.name), run, self._keys)(input)
+        return await _called(self._place, run)(input)

@@ -7,6 +7,7 @@ together.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,17 +24,44 @@ def findings(graph: Any) -> list[Finding]:
     return findings_of(drawn(graph))
 
 
+def of_a_run(graph: Any) -> list[Finding]:
+    """The same of a graph that is run over samples: it is given nothing else, no criteria either."""
+    from judgegraph.wiring.drawn import drawn
+    from judgegraph.wiring.materials import without_criteria
+
+    read = drawn(graph)
+    read = replace(read, brought=frozenset({"sample"}))
+    return [*findings_of(read), *without_criteria(read)]
+
+
 def findings_of(graph: Drawn) -> list[Finding]:
     """Of a graph that was read already; the graphs of its assistants included."""
-    from judgegraph.wiring import agents, joins, keys, loops, payloads, reach, scores, writers
+    from judgegraph.wiring import (
+        agents,
+        joins,
+        keys,
+        loops,
+        materials,
+        own_functions,
+        payloads,
+        reach,
+        routes,
+        scales,
+        scores,
+        stages,
+        verdicts,
+        writers,
+    )
 
     checks = (
-        reach.unreached, keys.misspelt, keys.missing, payloads.lacking, joins.never_run, joins.run_twice,
-        joins.empty_fan_outs, loops.unbounded, writers.side_by_side, writers.reducers, agents.judges, reach.dead_ends,
-        reach.unmapped, reach.too_many,
+        own_functions.made, routes.lost, reach.unreached, keys.misspelt, own_functions.lies, own_functions.unhanded,
+        keys.missing, payloads.lacking, joins.never_run, joins.run_twice, joins.empty_fan_outs, loops.unbounded,
+        writers.side_by_side, writers.reducers, agents.judges, reach.dead_ends, reach.unmapped, reach.too_many,
+        materials.templates,
     )  # fmt: skip
     found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
-    found += scores.same_scores(graph)
+    for whole in (scores.same_scores, stages.unseen, scales.unfit, verdicts.unapplied, materials.assistants):
+        found += whole(graph)
     found += [finding for part in graph.everywhere() for asked in agents.asked(part) for finding in findings_of(asked)]
     return sorted(dict.fromkeys(found), key=lambda finding: finding.severity != "error")
 

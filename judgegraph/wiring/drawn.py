@@ -13,6 +13,7 @@ from langgraph.graph import END, START
 
 from judgegraph.types import Asked, EvalState
 from judgegraph.wiring.code import function_of
+from judgegraph.wiring.own_functions import taken
 from judgegraph.wiring.signatures import Keys, keys_of, reads_of, writes_of
 from judgegraph.wiring.ways import Way, command_of, other_way, way_of
 
@@ -32,6 +33,7 @@ class Part:
         runs: the agent, function or compiled graph. inside: the drawn subgraph, None where it is none.
         reads, may_read: keys it must find, and may find. writes: keys it may write, None: not known.
         passes: keys that a subgraph hands back as it was given them.
+        handed: all keys that LangGraph hands it; none where that is not known.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Part:
     passes: Keys = NOTHING
     inside: Drawn | None = None
     defer: bool = False
+    handed: Keys = NOTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +57,8 @@ class Drawn:
         channels: key -> LangGraph's channel. given: keys of its input; whole: these are all keys of its state.
         kept: keys of its output. declared: keys of its state, input and output, not those its nodes bring along.
         managed: keys that LangGraph fills, as the steps that are left. demanded: keys that its state requires.
-        inner: it is a node of another graph, which gives it its input.
+        inner: it is a node of another graph, which gives it its input. sums_up: its output has a schema of its own.
+        brought: keys that a run brings; None where it is not known who will run it.
     """
 
     path: str
@@ -70,6 +74,8 @@ class Drawn:
     managed: Keys = NOTHING
     demanded: Keys = NOTHING
     inner: bool = False
+    sums_up: bool = False
+    brought: Keys | None = None
 
     @cached_property
     def arrows(self) -> nx.DiGraph[str]:
@@ -89,12 +95,18 @@ class Drawn:
 
         return explore(self)
 
+    def gives(self, key: str) -> bool:
+        """Whether an output schema of its own names a key; that of a whole state names none."""
+        return self.sums_up and key in self.kept
+
     @property
     def inputs(self) -> Keys:
         """Keys that are there at START when it runs by itself; of a whole state those that a run brings.
 
         Whoever calls it brings more: what its state requires, and keys of its own that no node writes.
         """
+        if self.brought is not None:
+            return self.brought
         if not self.whole:
             return self.given
         written = NOTHING.union(*(part.writes or NOTHING for part in self.parts.values()))
@@ -139,17 +151,19 @@ def drawn(graph: Any, path: str = "", *, inner: bool = False) -> Drawn:
     on = {a for a, _ in builder.edges} | {s for s, named in ways.items() if named}
     on |= {a for many, _ in builder.waiting_edges for a in many}
     for name, spec in shown.items():
-        if parts[name].inside is None and (way := command_of(name, parts[name].runs, spec.ends, shown, name not in on)):
+        inside = parts[name].inside is not None  # of a graph within, only what it declares leads out of it
+        if (not inside or spec.ends) and (way := command_of(name, parts[name].runs, spec.ends, shown, name not in on)):
             ways.setdefault(name, []).append(way)
     given, kept = (frozenset(builder.schemas[s]) for s in (builder.input_schema, builder.output_schema))
-    joins = tuple((frozenset(many), end) for many, end in sorted(builder.waiting_edges) if end != END)
-    last = {(a, END) for many, end in builder.waiting_edges if end == END for a in many}  # nothing waits at END
+    joins = tuple((frozenset(many), end) for many, end in sorted(builder.waiting_edges) if end in shown)
+    last = {(a, end) for many, end in builder.waiting_edges if end not in shown for a in many}  # nothing waits at END
     return Drawn(
         path=path, parts=parts, edges=frozenset(builder.edges | last), joins=joins,
         ways={source: tuple(found) for source, found in ways.items()}, channels=dict(builder.channels),
         given=given, whole=builder.input_schema is whole, kept=kept,
         declared=given | kept | frozenset(builder.schemas[whole]), managed=frozenset(builder.managed),
         demanded=keys_of(whole)[0] & given, inner=inner,
+        sums_up=getattr(builder, "sums_up", builder.output_schema not in (whole, EvalState)),
     )  # fmt: skip
 
 
@@ -159,8 +173,13 @@ def _part(name: str, spec: Any, whole: Any, path: str) -> Part:
         return _subgraph(name, runs, spec.defer, path)
     if hasattr(runs, "ainvoke"):  # a chain, a tool node: nothing is known of it
         return Part(name, runs, defer=spec.defer)
+    if isinstance(runs, type):  # in the place of an agent of that class
+        return Part(name, runs, defer=spec.defer)
     needs, may = reads_of(runs, spec.input_schema, whole)
-    return Part(name, runs, needs, may, writes_of(runs, whole), defer=spec.defer)
+    handed = frozenset().union(*keys_of(spec.input_schema))
+    if not needs and not may and handed:  # it is annotated with a whole state, or not at all
+        needs = taken(runs).sure
+    return Part(name, runs, needs, may, writes_of(runs, whole), defer=spec.defer, handed=handed)
 
 
 def _subgraph(name: str, graph: Any, defer: bool, path: str) -> Part:

@@ -9,11 +9,13 @@ from difflib import get_close_matches
 import networkx as nx
 
 from judgegraph.wiring.drawn import NOTHING, VOCABULARY, Drawn, Part
-from judgegraph.wiring.finding import Finding, listed
+from judgegraph.wiring.finding import Finding, Severity, listed
+from judgegraph.wiring.own_functions import asked_keys, written_keys
 from judgegraph.wiring.signatures import Keys
 from judgegraph.wiring.steps import FIRST, Step
 
 CLOSE = 0.75  # how alike two names are that may be one, of 1
+ANSWERS = {"scores", "comparisons"}  # what a run is for
 SENT = {"criterion"}  # comes with what a fan-out sends
 
 
@@ -95,9 +97,15 @@ def _nobody(drawn: Drawn, node: str, part: Part, key: str) -> Finding:
         cure = f"it needs it inside; add a node before '{node}' that writes it, or name it in the graph's input_schema="
     else:
         cure = f"add a node before '{node}' that writes it, or name it in the graph's input_schema="
+    brings = "the input does not bring"
+    if drawn.brought is not None:
+        brings, cure = (
+            f"a run does not bring, which gives {listed(sorted(drawn.brought))} alone",
+            cure.partition(", or name")[0],
+        )
     return Finding(
         "missing-writer", node, key,
-        f"node '{node}' reads '{key}', which no node writes before it and the input does not bring: {cure}",
+        f"node '{node}' reads '{key}', which no node writes before it and {brings}: {cure}",
     )  # fmt: skip
 
 
@@ -121,10 +129,10 @@ def misspelt(drawn: Drawn) -> Iterator[Finding]:
         if part.inside is not None:
             continue
         node = drawn.at(name)
-        for key in sorted((part.writes or NOTHING) - set(drawn.channels)):
+        for key in sorted(((part.writes or NOTHING) | written_keys(part)) - set(drawn.channels)):
             yield _dropped(node, key, _near(key, drawn))
         written = NOTHING.union(*(p.writes or NOTHING for p in drawn.parts.values()))
-        unknown = part.may_read - drawn.declared - written - VOCABULARY - SENT
+        unknown = (part.may_read | asked_keys(part)) - drawn.declared - written - VOCABULARY - SENT - drawn.managed
         for key in sorted(unknown if name not in sent else ()):
             if near := _near(key, drawn):
                 yield _misspelt(node, key, near)
@@ -133,7 +141,8 @@ def misspelt(drawn: Drawn) -> Iterator[Finding]:
 def _dropped(node: str, key: str, near: str) -> Finding:
     text = f"node '{node}' writes '{key}', which the state does not have, so LangGraph drops it"
     if key in VOCABULARY:
-        return Finding("dropped-key", node, key, f"{text}: add it to the state to keep it", "warning")
+        severity: Severity = "error" if key in ANSWERS else "warning"
+        return Finding("dropped-key", node, key, f"{text}: add it to the state to keep it", severity)
     cure = f"did you mean '{near}'?" if near else "add it to the state"
     return Finding("misspelt-key", node, key, f"{text}: {cure}")
 

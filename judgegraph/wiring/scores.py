@@ -53,7 +53,7 @@ def _finding(key: str, one: Writer, other: Writer, common: Drawn, second: str) -
     if key == "scores" and (_settles(agent) or hasattr(agent, "stage")):
         about += f" at stage '{_mark(key, other.part)[1]}'"
     text = f"nodes '{one.at}' and '{other.at}' both write {what}{about}, so the later overwrite the earlier"
-    return Finding("same-scores", other.at, key, f"{text}: {_cure(key, agent, common, second)}", "warning")
+    return Finding("same-scores", other.at, key, f"{text}: {_cure(key, agent, common, second)}")
 
 
 def _cure(key: str, agent: Any, common: Drawn, second: str) -> str:

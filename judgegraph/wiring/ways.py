@@ -13,6 +13,7 @@ from langgraph.types import Command, Send
 from judgegraph.wiring.code import function_of, functions, hints_of, mentions, repeats, sends
 from judgegraph.wiring.fan_outs import may_send_nothing
 from judgegraph.wiring.flow import returns
+from judgegraph.wiring.routes import Targets, gone_to, targets_of
 from judgegraph.wiring.signatures import members
 
 Kind = Literal["one", "many", "send"]
@@ -42,6 +43,7 @@ class Way:
             may send too. unsure: whether it names one node or several cannot be seen.
         outcomes: the sets of nodes that it chooses between, where its function has an attribute of that name.
         goto: it is a node's command. reads: every name that its code mentions.
+        labels: what its function may give where it has a path map; None without one.
     """
 
     source: str
@@ -58,6 +60,7 @@ class Way:
     outcomes: tuple[tuple[str, ...], ...] = ()
     goto: bool = False
     reads: frozenset[str] = frozenset()
+    labels: tuple[Any, ...] | None = None
 
     def choices(self) -> list[Choice]:
         """What it may do. Of several names or targets at once all are taken: what is left out cannot be seen.
@@ -90,7 +93,7 @@ def way_of(source: str, branch: Any, nodes: Collection[str]) -> Way:
     """What LangGraph keeps of `add_conditional_edges`."""
     function = function_of(branch.path)
     said, mapped = mentions(function), branch.ends is not None
-    ends = tuple(dict.fromkeys(branch.ends.values())) if mapped else _guessed(said, nodes)
+    ends = tuple(dict.fromkeys(branch.ends.values())) if mapped else _guessed(said, nodes, targets_of(function))
     makes, to = sends(function)
     kind, unsure = kind_of(function, makes)
     to &= set(ends)
@@ -101,7 +104,7 @@ def way_of(source: str, branch: Any, nodes: Collection[str]) -> Way:
         at_most=getattr(function, "at_most", None), never_empty=_never_empty(function) if kind == "send" else False,
         outcomes=tuple(map(tuple, getattr(function, "outcomes", ()))), unsure=unsure,
         opaque=unsure and next(functions(function), None) is None,
-        several=kind == "send" and repeats(function),
+        several=kind == "send" and repeats(function), labels=tuple(branch.ends) if mapped else None,
     )  # fmt: skip
 
 
@@ -116,13 +119,19 @@ def command_of(source: str, function: Any, ends: Any, nodes: Collection[str], al
     commands = any(get_origin(leaf) is Command or leaf is Command for leaf in members(hint))
     if not ends and not commands and not {"Command", "goto"} <= said:
         return None
-    where = tuple(ends) if ends else _guessed(said, nodes)
+    gone = gone_to(function)
+    if not ends and gone.outside and not (gone.names or gone.sent):
+        return None
+    where = tuple(ends) if ends else _guessed(said, nodes, gone)
     where = where if alone else (*where, END)  # it need not give one
     return Way(source, "one", tuple(dict.fromkeys(where)), function, mapped=bool(ends), goto=True, reads=said)
 
 
-def _guessed(said: Collection[str], nodes: Collection[str]) -> tuple[str, ...]:
-    """Nodes that a function names; else it may lead anywhere."""
+def _guessed(said: Collection[str], nodes: Collection[str], seen: Targets) -> tuple[str, ...]:
+    """Nodes that a function gives, as its source says; else those that it names; else it may lead anywhere."""
+    if seen.whole and (seen.names or seen.sent):
+        given = [*nodes, END]
+        return tuple(end for end in given if end in seen.names | seen.sent)
     found = [node for node in nodes if node in said]
     return (*found, END) if found and {"END", END} & set(said) else tuple(found) or (*nodes, END)
 

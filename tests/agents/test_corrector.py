@@ -114,3 +114,13 @@ async def test_of_a_plain_reply_only_a_leading_label_is_removed():
     judge = scripted("[Modified Response]: Because. Modified response: ends.")
     written = await Corrector(judge=judge, reply="text")({"sample": SAMPLE, "scores": keyed(score("c", 1))})
     assert written["corrections"]["output"].text == "Because. Modified response: ends."
+
+
+@pytest.mark.parametrize("rival", ["", " \n"])
+async def test_an_empty_response_is_not_corrected(rival):
+    sample = SAMPLE.model_copy(update={"rival": rival})
+    judge = scripted([])
+    done = await Corrector(judge=judge)({"sample": sample, "scores": keyed(score("c", 1, of="rival"))})
+    (found,) = done["corrections"].values()
+    assert (found.status, found.text, found.reason) == ("skipped", "", "it is empty: there is nothing to correct")
+    assert [note.text for note in done["notes"].values()] == ["rival: it is empty: there is nothing to correct"]

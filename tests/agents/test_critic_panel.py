@@ -413,9 +413,9 @@ def test_a_panel_that_cannot_sit_is_refused_when_it_is_made(settings, says):
 
 async def test_nothing_to_review_asks_nobody():
     judge = scripted()
-    assert await panel(judge)({"sample": SAMPLE, "scores": {}}) == {
-        "rectifications": {}, "suggestions": [], "notes": {},
-    }  # fmt: skip
+    written = await panel(judge)({"sample": SAMPLE, "scores": {}})
+    assert (written["rectifications"], written["suggestions"]) == ({}, [])
+    assert [note.kind for note in written["notes"].values()] == ["nothing-to-review"]
     assert judge.calls == []
 
 

@@ -45,7 +45,7 @@ async def test_an_aspect_without_a_score_is_left_out_and_noted():
     )
     assert "Focus" not in str(judge.calls[0])
     assert score.notes == ("1 of 2 aspects without a score, left out: Focus",)
-    assert notes == []
+    assert [note.kind for note in notes] == ["aspects-unscored"]
 
 
 @pytest.mark.parametrize(

@@ -82,11 +82,12 @@ def test_of_two_orders_each_keeps_its_sum_and_their_agreement_is_said(ab, ba, ve
     assert merged["overall"] == (ab[0] + ba[0]) / 2
 
 
-def test_an_order_without_sums_leaves_the_other_to_decide():
+def test_without_sums_of_one_order_both_have_no_verdict():
     merged = paired(comparison("c1", 4, 2), comparison("c1", None, None, order="BA", status="timeout"))
     both = merged["comparisons"]["overall/merge/both"]
-    assert (both.verdict, both.score_a, both.status) == ("A", 4.0, "ok")
-    assert both.notes == ("the orders cannot be compared: AB says A, BA says timeout",)
+    assert (both.verdict, both.score_a, both.status, merged["verdict"]) == (None, None, "timeout", None)
+    assert both.notes[0] == "the orders cannot be compared: AB says A, BA says timeout"
+    assert merged["comparisons"]["overall/merge/AB"].verdict == "A"
 
 
 def test_the_mean_of_two_orders_counts_what_could_be_read_in_both():
@@ -100,15 +101,25 @@ def test_the_mean_of_two_orders_counts_what_could_be_read_in_both():
     assert merged["comparisons"]["overall/merge/AB"].verdict == "A"
 
 
-def test_orders_that_share_no_criterion_each_count_their_own_with_a_note():
+def test_whether_orders_agree_is_told_of_the_criteria_read_in_both():
+    lost = {"status": "over_budget"}
+    merged = paired(
+        comparison("c1", 4, 4), comparison("c2", 4, 3),
+        comparison("c1", 4, 4, order="BA"), comparison("c2", None, None, order="BA", **lost),
+    )  # fmt: skip
+    both = merged["comparisons"]["overall/merge/both"]
+    assert (both.verdict, both.notes[0]) == ("tie", "the orders agree: AB says tie, BA says tie")
+
+
+def test_orders_that_share_no_criterion_have_no_verdict():
     lost = {"status": "unreadable"}
     merged = paired(
         comparison("c1", 4, 2), comparison("c2", None, None, **lost),
         comparison("c1", None, None, order="BA", **lost), comparison("c2", 1, 5, order="BA"),
     )  # fmt: skip
     both = merged["comparisons"]["overall/merge/both"]
-    assert (both.score_a, both.score_b, both.verdict) == (2.5, 3.5, "B")
-    assert both.notes[1:] == ("no criterion could be read in both orders: each order counts its own",)
+    assert (both.score_a, both.score_b, both.verdict, both.status) == (None, None, None, "unreadable")
+    assert both.notes[1] == "no criterion could be read in both orders"
 
 
 def test_votes_count_verdicts_without_scores():

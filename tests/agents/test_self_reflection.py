@@ -108,9 +108,9 @@ async def test_of_several_replies_most_decide():
 
 async def test_what_was_abstained_is_left_and_nothing_to_review_asks_nothing():
     written, _ = await reviewed(SelfReflection, reflection(clarity=entry("raise", 5)), drafts=[ABSTAINED])
-    assert [(r.action, r.status) for r in written["rectifications"].values()] == [("keep", "ok")]
+    assert [(r.action, r.status) for r in written["rectifications"].values()] == [("keep", "skipped")]
     written, judge = await reviewed(SelfReflection, drafts=[])
-    assert (written, judge.calls) == ({"rectifications": {}, "suggestions": []}, [])
+    assert (written["rectifications"], written["suggestions"], judge.calls) == ({}, [], [])
 
 
 async def test_the_embedded_judge_gives_up_its_own_scores_less_easily_than_anothers():

@@ -39,13 +39,15 @@ class Told(Scripted):
         took = int(messages[0].content.split()[-1])
         if not took:
             raise ConnectionError("gone")
+        if took == 1:
+            raise ConnectionRefusedError("nobody there")
         usage = {"token_usage": {"prompt_tokens": 10, "completion_tokens": took}}
         return ChatResult(generations=[ChatGeneration(message=AIMessage("reply"))], llm_output=usage)
 
 
 def judge_of(**fields):
     url = f"http://127.0.0.1:9/part{next(_servers)}/v1"
-    return Judge("openai:m", Told(**fields), Endpoint(model="openai:m", base_url=url, attempts=1), True)
+    return Judge("openai:m", Told(**fields), Endpoint(model="openai:m", base_url=url, attempts=1, patience=0), True)
 
 
 def part(parent=None, **caps):
@@ -131,11 +133,11 @@ async def test_a_call_counts_in_its_part_and_in_the_parts_around_it(outer, inner
         here.ledger.close()
 
 
-async def test_a_call_that_fails_leaves_its_room_to_the_next():
-    run, judge, one = CallContext(ledger=Ledger(), purse=Purse(prices=PRICES)), judge_of(turns=1), part(calls=1)
-    said = await asked(judge, one, "fails 0", "second 5", "third 5", run=run)
-    assert said == ["provider_error", "ok", "no allowance"]
-    assert one.purse.spent.calls == 1
+async def test_only_a_call_that_was_not_received_leaves_its_room_to_the_next():
+    run, judge, one = CallContext(ledger=Ledger(), purse=Purse(prices=PRICES)), judge_of(turns=1), part(calls=2)
+    said = await asked(judge, one, "refused 1", "fails 0", "second 5", "third 5", run=run)
+    assert said == ["provider_error", "provider_error", "ok", "no allowance"]
+    assert (one.purse.spent.calls, one.purse.spent.unanswered) == (1, 1)
     at_rest(one)
     run.ledger.close()
 

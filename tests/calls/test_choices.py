@@ -107,6 +107,54 @@ def test_a_refusal_is_refused():
     assert read_choice("As an AI, I cannot choose between A and B.", PAIR).status == "refused"
 
 
+COMPARED = [  # as Arena-Hard's judges write, of two sides
+    ("[[A>>B]]", "A"), ("[[A>B]]", "A"), ("[[B>A]]", "B"), ("[[B>>A]]", "B"), ("[[A=B]]", "tie"), ("[[B=A]]", "tie"),
+    ("A>B", "A"), ("A > B", "A"), ("B<<A", "A"), ("A<B", "B"), ("A≈B", "tie"), ("A≫B", "A"), ("**A==B**", "tie"),
+    ("Response A = Response B", "tie"), ("[[Response B > Response A]]", "B"), ("Verdict: B>A", "B"),
+    ("Verdict: A=B", "tie"), ("A is good, B is better in style.\n\nMy final verdict is: [[A=B]]", "tie"),
+    ("Both err. My verdict is Assistant B is slightly better: [[B>A]]", "B"), ("[[A]] or [[B]]? [[A=B]]", "tie"),
+    ("[[A>=B]]", None), ("[[A>B=A]]", None), ("[[A or B]]", None), ("A is better. [[neither]]", None),
+]  # fmt: skip
+ALIKE = [
+    ("[[C]]", "tie"), ("A is good. Response B is better in style. [[C]]", "tie"), ("[[Tie]]", "tie"), ("Tie.", "tie"),
+    ("It's a draw", "tie"), ("Both are equally good.", "tie"), ("They are tied.", "tie"), ("A ties with B.", "tie"),
+    ("Both A and B do well; it is a tie.", "tie"), ("The two are equal in quality.", "tie"),
+    ("I would call it a tie.", "tie"), ("Verdict: tie\nA is concise.", "tie"),
+    ("Final verdict: draw. A is short.", "tie"),
+    ("A is better in style. Overall, both are equally good.", "tie"), ("It is nearly a tie, but A is better.", "A"),
+    ("Both are equally correct, but B is better.", "B"), ("It is not a tie. B is better.", "B"),
+    ("A is better in style, while both are equally accurate and equally good.", None),
+    ("A is better than or equal to B.", None), ("Neither is better.", None), ("The line they draw is good.", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), [*COMPARED, *ALIKE])
+@pytest.mark.parametrize(
+    "labels",
+    [PAIR, {"A": (), "B": (), "tie": ("tie", "tied")}, ("A", "B"), ("A", "B", "C")],
+    ids=["tie", "met", "AB", "ABC"],
+)
+def test_a_tie_is_the_tie_or_unreadable_and_never_a_side(text, value, labels):
+    reading = read_choice(text, labels)
+    if value == "tie" and "tie" not in labels:
+        assert reading.value is None or (reading.value, "[[C]]" in text) == ("C", True)
+    else:
+        assert reading.value == value
+
+
+@given(
+    st.sampled_from(["1", "2"]),
+    st.sampled_from([">", ">>", "=", "<", "<<"]),
+    st.sampled_from(["{}", "[[{}]]", "Verdict: {}"]),
+)
+def test_a_comparison_says_the_same_from_either_side(first, sign, form):
+    second, turned = ("2" if first == "1" else "1"), sign.translate(str.maketrans("<>", "><"))
+    one, two = (
+        read_choice(form.format(text), NUMBERED).value for text in (first + sign + second, second + turned + first)
+    )
+    assert one == two == ("Tie" if sign == "=" else first if ">" in sign else second)
+
+
 @pytest.mark.parametrize(
     ("text", "value"), [("[[A]]", "A"), ("[[C]]", "tie"), ("Tie", "tie"), ("My verdict: C", "tie")]
 )
@@ -145,7 +193,26 @@ def test_every_label_is_read_where_a_verdict_stands(form, data):
     assert read_choice(form.format(label), labels).value == label
 
 
-@pytest.mark.parametrize("bit", ["a", "a ", "A or ", "A, ", "(a)", "output ", "[[", "A is better ", " ", "the better "])
+@pytest.mark.parametrize(
+    "bit",
+    [
+        "a",
+        "a ",
+        "A>",
+        "A=B ",
+        "A = ",
+        "[[A=",
+        "tie ",
+        "A or ",
+        "A, ",
+        "(a)",
+        "output ",
+        "[[",
+        "A is better ",
+        " ",
+        "the better ",
+    ],
+)
 def test_hostile_text_costs_little(bit):
     text = (bit * 60_000)[:60_000]
 

@@ -48,13 +48,19 @@ def test_the_token_that_was_written_counts_also_where_it_is_not_among_the_top():
     [
         None, {}, {"content": None}, {"content": []}, [], "none", {"content": ["4"]},
         {"content": [{"token": "4"}]}, {"content": [{"logprob": 0}]},
-        {"content": [entry("4", float("nan"))]}, {"content": [entry("4", 0.7)]}, {"content": [entry("4", None)]},
+        {"content": [entry("4", None)]},
         {"content": [entry("x", data=[0xF0])]}, {"content": [entry("4", top=[{"token": "5"}])]},
     ],
     ids=lambda given: str(given)[:50],
 )  # fmt: skip
 def test_log_probabilities_that_make_no_sense_are_none(logprobs):
     assert tokens_of(logprobs) is None
+
+
+@pytest.mark.parametrize("broken", [float("nan"), 0.7, float("inf")])
+def test_a_place_with_no_log_probability_says_nothing_of_its_token(broken):
+    first, second = tokens_of({"content": [entry("4", -0.5, [entry("5", broken)]), entry("!", broken)]})
+    assert (first.text, dict(first.top), second.text, dict(second.top)) == ("4", {}, "!", {})
 
 
 def test_half_of_an_emoji_does_not_reach_a_file():

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -120,17 +121,67 @@ async def test_a_lone_surrogate_in_a_models_name_does_no_harm(path):
     ledger = Ledger(path)
     await ledger.answer(A, pay)
     assert ledger.get(A) == b"reply"
-    assert ledger.spent() == (1, 10, 5, 0.25, 0, 0)
+    assert ledger.spent() == (1, 10, 5, 0.25, 0, 0, 0)
 
 
-async def test_two_runs_that_pay_the_same_call_at_once_both_have_paid(path):
+@pytest.mark.parametrize("anew", [False, True])
+async def test_of_two_ledgers_on_one_file_one_pays_and_the_other_waits_for_it(path, anew):
+    bodies = iter([b"first", b"second"])
+
     async def pay():
         await asyncio.sleep(0.02)
-        return Paid(b"reply", "m", 10, 5, 0.25)
+        return Paid(next(bodies), "m", 10, 5, 0.25)
+
+    waits = []
+
+    @contextmanager
+    def waiting():
+        waits.append("begun")
+        yield
+        waits.append("ended")
 
     one, two = Ledger(path, "one"), Ledger(path, "two")
-    await asyncio.gather(one.answer(A, pay), two.answer(A, pay))
-    assert one.spent() == two.spent() == (1, 10, 5, 0.25, 0, 0)
+    got = await asyncio.gather(one.answer(A, pay, anew=anew), two.answer(A, pay, anew=anew, waiting=waiting))
+    assert got == [b"first"] * 2
+    assert (one.spent(), two.spent()) == ((1, 10, 5, 0.25, 0, 0, 0), (0, 0, 0, 0.0, 0, 0, 0))
+    assert (two.counts.joined, waits, two.leases.waiting) == (1, ["begun", "ended"], 0)
+    assert await one.answer(A, pay, anew=True) == b"second"
+
+
+@pytest.mark.parametrize("end", ["fails", "is cancelled", "cannot be kept", "closes"])
+async def test_whoever_does_not_get_a_reply_gives_the_call_free(path, end):
+    one, two = Ledger(path), Ledger(path)
+    does = {"fails": ValueError("no"), "cannot be kept": "no bytes"}.get(end, b"one")
+    first = asyncio.create_task(one.answer(A, Payer(does, wait=0.02 if end in ("fails", "cannot be kept") else 30)))
+    await asyncio.sleep(0.01)
+    second = asyncio.create_task(two.answer(A, Payer(b"two", wait=0)))
+    await _until(lambda: two.leases.waiting)
+    if end == "is cancelled":
+        first.cancel()
+    if end == "closes":
+        one.close()
+    assert await asyncio.wait_for(second, 5) == b"two"
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+
+
+async def test_ledgers_hold_many_leases_and_closing_one_keeps_those_of_the_other(path):
+    one, two, three = Ledger(path), Ledger(path), Ledger(path)
+    held = [asyncio.create_task(one.answer(bytes([n]) * 16, Payer(b"one", wait=0.2))) for n in range(200)]
+    other = asyncio.create_task(two.answer(B, Payer(b"two", wait=30)))
+    await asyncio.sleep(0.05)
+    two.close()
+    other.cancel()
+    late = Payer(b"three")
+    assert set(await asyncio.gather(*(three.answer(bytes([n]) * 16, late) for n in range(200)))) == {b"one"}
+    assert (set(await asyncio.gather(*held)), late.count) == ({b"one"}, 0)
+
+
+def test_a_file_of_leases_that_cannot_be_made_is_named(path):
+    ledger = Ledger(path)
+    path.with_name("ledger.sqlite.leases").mkdir()
+    with pytest.raises(LedgerError, match=r"cannot share the ledger .*ledger\.sqlite"):
+        asyncio.run(ledger.answer(A, Payer(b"reply")))
 
 
 async def test_two_processes_of_one_run_add_up(path):
@@ -141,7 +192,7 @@ async def test_two_processes_of_one_run_add_up(path):
             return Paid(b"reply", "m", 10, 5, None, estimated=True)
 
         await (one, two)[number % 2].answer(bytes([number]) * 16, pay)
-    assert one.spent() == two.spent() == (6, 60, 30, 0.0, 6, 6)
+    assert one.spent() == two.spent() == (6, 60, 30, 0.0, 6, 6, 0)
 
 
 async def test_a_call_without_a_price_takes_nothing_from_what_was_paid_before():
@@ -152,7 +203,7 @@ async def test_a_call_without_a_price_takes_nothing_from_what_was_paid_before():
             return Paid(b"reply", "m", 10, 5, usd)
 
         await ledger.answer(A, pay, anew=True)
-    assert ledger.spent() == (3, 30, 15, 0.75, 0, 1)
+    assert ledger.spent() == (3, 30, 15, 0.75, 0, 1, 0)
 
 
 async def test_a_refused_key_is_tried_once_for_all_who_wait(path):

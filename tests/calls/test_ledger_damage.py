@@ -159,13 +159,13 @@ async def test_what_a_run_paid_is_told_as_it_was_or_not_at_all(tmp_path, change)
     db.close()
     again = Ledger(ledger.path, "run")
     if change.startswith("run"):
-        assert again.spent() == (1, 10, 5, 0.25, 0, 0)
+        assert again.spent() == (1, 10, 5, 0.25, 0, 0, 0)
         return
     with pytest.raises(LedgerError, match="what run 'run' has paid is damaged") as caught:
         again.spent()
     assert str(ledger.path) in str(caught.value)
     assert again.get(address(1)) == b"reply"
-    assert Ledger(ledger.path, "other").spent() == (0, 0, 0, 0.0, 0, 0)
+    assert Ledger(ledger.path, "other").spent() == (0, 0, 0, 0.0, 0, 0, 0)
 
 
 async def test_a_ledger_whose_tables_are_gone_is_named_and_no_error_of_sqlite_comes_through(path):

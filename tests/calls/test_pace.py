@@ -35,3 +35,25 @@ def test_room_never_passes_the_cap_nor_falls_below_one():
     for _ in range(10):
         pace.throttled(pace.round, 1, 100.0, 0.0)
     assert pace.room == 1
+
+
+@pytest.mark.parametrize("before", [16, 1])
+def test_after_an_outage_each_answer_makes_room_for_one_more_up_to_what_was_in_flight(before):
+    pace = Pace()
+    pace.reopen(before)
+    rooms = []
+    for _ in range(max(1, before - 1)):
+        rooms.append(pace.room)
+        pace.answered()
+    assert rooms == list(range(1, max(2, before)))
+    assert pace.room == float("inf")  # as it was before the outage
+
+
+def test_an_outage_that_comes_back_forgets_nothing_of_what_was_learnt_before_it():
+    pace = throttled(16)
+    pace.reopen(32)
+    pace.answered()
+    pace.reopen(4)
+    for _ in range(31):
+        pace.answered()
+    assert pace.room == 32

@@ -60,6 +60,18 @@ async def test_less_than_half_of_the_probability_steps_down_to_samples_with_a_no
     assert found.notes == ("log-probabilities hold too little on the scale",)
 
 
+@pytest.mark.parametrize("own", [-0.1, float("nan"), 0.7])
+async def test_log_probabilities_that_are_no_distribution_are_not_weighed_and_the_samples_count(own):
+    first = scored({})
+    (place,) = (one for one in first.response_metadata["logprobs"]["content"] if one["token"] == "4")
+    place["top_logprobs"] = [{"token": point, "logprob": -0.1 if point != "4" else own} for point in "12345"]
+    found = await one(first, [reply(3), reply(4), reply(5)])
+    assert (found.value, found.reader, found.distribution) == (4.0, "samples", {"3": 1 / 3, "4": 1 / 3, "5": 1 / 3})
+    assert "no distribution" in found.notes[0]
+    alone = await one(first, reader=Reader("weighted"))
+    assert (alone.value, alone.reader) == (4.0, "stated")
+
+
 @pytest.mark.parametrize(
     "first",
     [
@@ -245,7 +257,7 @@ async def test_an_abstention_is_not_weighed():
     ("script", "status"),
     [
         (["prose"] * 3, "unreadable"),
-        ([AIMessage("x", response_metadata={"finish_reason": "length"})], "truncated"),
+        ([AIMessage("x", response_metadata={"finish_reason": "length"})] * 2, "truncated"),
         ([AIMessage("", additional_kwargs={"refusal": "No."})], "refused"),
     ],
 )

@@ -49,6 +49,13 @@ ANSWERS = [
     ("<score>4</score>", "1-5", 4),
     (r"so \boxed{4}", "1-5", 4),
     ("3/5", "1-5", 3),
+    ("It scores 1 point.", "1-5", 1),
+    ("it scores 1 point", "1-5", 1),
+    ("I give it 2 points, as it rambles.", "1-5", 2),
+    ("The summary scores 1 point out of 5", "1-5", 1),
+    ("It gets 3 stars out of 5.", "1-5", 3),
+    ("It gets 2/5 from me.", "1-5", 2),
+    ("four out of five", "1-5", 4),
     ("4 out of 5", "1-5", 4),
     ("That makes it four out of five for flow.", "1-5", 4),
     ("Four stars. The plot holds.", "1-5", 4),
@@ -125,6 +132,9 @@ NO_ANSWER = [
     "Errors: 3",
     "It keeps 2 of 5 facts.",
     "It scores 2 on flow and 4 on facts.",
+    "It scores 1 point for style and 2 points for facts",
+    "It scores 1 point less than that.",
+    "It cannot get a score out of 5",
     "Yes",
     "Rating: 2 -> 3",
     "Rating: **2** → **3**",
@@ -275,3 +285,10 @@ def test_hostile_text_costs_little(bit):
         return time.process_time() - start
 
     assert min(cost() for _ in range(3)) < 1  # what is quadratic takes minutes; how fast it is, benchmarks say
+
+
+@pytest.mark.parametrize(
+    "text", ["Error 3: model overloaded", "HTTP 5", "[1, 2, 3, 4, 5]", "2\n5", "null 3", "status 4", "3, 4"]
+)
+def test_numbers_that_nobody_gave_as_a_rating_are_none(text):
+    assert read_rating(text, "1-5").value is None

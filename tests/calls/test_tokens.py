@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.calls.tokens import Token, expected, masses_at, offset
+from judgegraph.calls.tokens import Token, expected, masses_at, offset, unsound
 from judgegraph.types import Scale
 
 FIVE, TEN, HUNDRED = Scale(low=1, high=5), Scale(low=1, high=10), Scale(low=0, high=100)
@@ -136,6 +136,30 @@ def test_a_weighted_score_is_renormalised_and_the_unseen_kept(masses, scale, val
 @pytest.mark.parametrize("masses", [{}, {"4": 0.49}, {"4": 0.2, "5": 0.29999}])
 def test_less_than_half_of_the_probability_is_no_score(masses):
     assert expected(masses, FIVE) is None
+
+
+@pytest.mark.parametrize("masses", [{"4": 1.02}, {"4": 0.9, "5": 0.9}, {"4": math.nan}, {"4": math.inf}])
+def test_more_than_one_in_all_is_no_score(masses):
+    assert expected(masses, FIVE) is None
+
+
+@pytest.mark.parametrize(
+    ("tops", "sound"),
+    [
+        ([{"4": math.log(0.6), "5": math.log(0.4)}], True),
+        ([{"4": math.log(0.6), "5": math.log(0.405)}], True),  # rounding
+        ([dict.fromkeys("12345", -0.1)], False),
+        ([{"4": -0.1, "x": -0.1}], False),  # also where what stands beside is no point
+        ([{"1": -0.1}, {"0": -0.1, "1": -0.1}], False),  # "10"
+        ([{}], False),
+    ],
+)
+def test_alternatives_that_hold_more_than_one_together_are_no_distribution(tops, sound):
+    tokens = [tok("Score: "), *(Token(next(iter(top), "4"), top) for top in tops), Token("!", {"!": 0.0, "?": 0.0})]
+    end = 7 + sum(len(token.text) for token in tokens[1:-1])
+    why = unsound(tokens, (7, end))
+    assert (why == "") == sound
+    assert sound or "no distribution" in why
 
 
 @given(st.dictionaries(st.sampled_from("12345"), st.floats(1e-300, 0.2), min_size=1))

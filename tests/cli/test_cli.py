@@ -7,7 +7,10 @@ from click.testing import CliRunner
 
 from judgegraph.cli import main
 from judgegraph.cli.main import printable
+from judgegraph.graphs import llm_score
 from judgegraph.registry import VARIANTS
+from judgegraph.runtime.evaluate import evaluate
+from judgegraph.runtime.outcome import nothing_judged
 
 ROW = {"id": "s1", "query": "A form.", "output": {"title": "T", "questions": [{"text": "Why?"}]}}
 
@@ -132,14 +135,17 @@ def test_a_run_that_failed_before_it_began_can_be_called_again(name, content, ar
 
 MINE = """
 from langgraph.graph import END, START, StateGraph
-from judgegraph.types import EvalState, Score, keyed
+from judgegraph.types import EvalState, Note, Score, keyed
 
-async def node(state: EvalState) -> EvalState:
+class State(EvalState, total=False):
+    log: int
+
+async def node(state: State):
     return {"scores": keyed(Score(criterion="C", agent="a", status="provider_error", reason="HTTP 500"))}
 
 def graph(judge=None):
     assert judge is None, judge
-    made = StateGraph(EvalState)
+    made = StateGraph(State)
     made.add_node("node", node)
     made.add_edge(START, "node")
     made.add_edge("node", END)
@@ -147,14 +153,87 @@ def graph(judge=None):
 """
 
 
-@pytest.mark.parametrize("more", [(), ("--json",)])
-def test_a_run_that_judged_nothing_has_failed(more, data, tmp_path):
-    (tmp_path / "mine.py").write_text(MINE)
+SCORED = 'return {"scores": keyed(Score(criterion="C", agent="a", status="provider_error", reason="HTTP 500"))}'
+NOTHING = {  # what the node does -> why nothing was judged
+    SCORED: "no score or comparison has an answer that counts (2 provider_error); the commonest reason: HTTP 500",
+    SCORED.replace("provider_error", "skipped"): "no score or comparison has an answer that counts (2 skipped)",
+    SCORED.replace("provider_error", "abstained"): "no score or comparison has an answer that counts (2 abstained)",
+    "return {}": "of all 2 samples the graph wrote nothing",
+    "return None": "of all 2 samples the graph wrote nothing",
+    'return {"notes": keyed(Note(agent="a", text="no criteria", status="skipped"))}':
+        "the graph wrote notes, and no scores, comparisons, overall or verdict, which a run counts; "
+        "note (2): a: no criteria",
+    'return {"log": {"a": {}}}': "the graph wrote log (its own), and no scores, comparisons, overall or verdict",
+    'raise ValueError("sample " + state["sample"].id)': "all 2 samples ended with agent_error: ValueError: sample s1",
+    'return dict([("score", 4)])': "all 2 samples ended with agent_error: node 'node' wrote 'score', a key that",
+    'return {} if state["sample"].id == "s1" else 1 / 0':
+        "1 of 2 samples ended with agent_error: ZeroDivisionError: division by zero (node 'node'); of 1 of 2 samples ",
+    'if state["sample"].id == "s1": raise KeyError("x")\n    raise ValueError("y")':
+        "1 of 2 samples ended with agent_error: KeyError: 'x' (node 'node') (1 failed for other reasons)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("does", NOTHING, ids=range(len(NOTHING)))
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["terminal", "json"])
+def test_a_run_that_judged_nothing_has_failed_and_says_why(more, does, data, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace(SCORED, does))
     done = call("run", f"{tmp_path}/mine.py:graph", data, *more)
     assert done.exit_code == 1
-    assert done.stderr.splitlines()[-1] == "nothing was judged: no score and no comparison could be read"
+    (said,) = [line for line in done.stderr.splitlines() if line.startswith("nothing was judged")]
+    assert said.startswith(f"nothing was judged: {NOTHING[does]}")
     if more:
-        assert json.loads(done.stdout)["judged"] == 0
+        told = json.loads(done.stdout)
+        assert (told["judged"], told["nothing_judged"]) == (0, said.removeprefix("nothing was judged: "))
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["terminal", "json"])
+def test_a_method_for_pairs_says_that_the_samples_have_no_rival(more, tmp_path):
+    folder = tmp_path / "run"
+    done = call("run", "fennec-pair", "examples/articles.jsonl", "-n", 2, "-c", "summary", "-o", folder, *more)
+    assert done.exit_code == 1
+    assert "(2 skipped); the commonest reason: the sample has no rival" in done.stderr
+    assert call("report", folder, "-o", tmp_path / "page.html").exit_code == 0
+    assert "the sample has no rival" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [('{"id": "s1"}\n', "the one row of the data was rejected: "),
+     ('{"id": "s1"}\n{"id": "s2"}\n', "all 2 rows of the data were rejected; the first: ")],
+    ids=["one rejected", "all rejected"],
+)  # fmt: skip
+def test_data_without_a_sample_is_told_as_such(rows, why, tmp_path):
+    (tmp_path / "data.jsonl").write_text(rows)
+    done = call("run", "llm-score", tmp_path / "data.jsonl", "--json")
+    assert done.exit_code == 1
+    assert why in done.stderr
+    assert why in json.loads(done.stdout)["nothing_judged"]
+
+
+def test_an_empty_file_and_no_samples_at_all_are_told(tmp_path):
+    (tmp_path / "data.jsonl").write_text("")
+    done = call("run", "llm-score", tmp_path / "data.jsonl")
+    assert (done.exit_code, "holds no rows" in done.stderr) == (1, True)
+    assert nothing_judged(evaluate(llm_score(), []).items) == "the data holds no samples"
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["terminal", "json"])
+def test_a_probe_whose_graph_fails_says_why(more, data, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE.replace(SCORED, 'raise ValueError("out of order")'))
+    done = call("probe", f"{tmp_path}/mine.py:graph", data, *more)
+    why = "all 8 samples ended with agent_error: ValueError: out of order"
+    assert done.exit_code == 1
+    assert f"nothing was judged: {why}" in done.stderr
+    if more:
+        told = json.loads(done.stdout)
+        assert told["failures"][0] == {
+            "status": "agent_error",
+            "reason": "ValueError: out of order (node 'node')",
+            "count": 8,
+        }
+        assert all(why in told[name]["note"] for name in ("swap", "padded") if name in told)
+    else:
+        assert "8 ended with agent_error: ValueError: out of order" in done.output
 
 
 def test_a_method_of_ones_own_is_named_by_file_and_function(data, tmp_path):

@@ -11,7 +11,7 @@ from judgegraph.graphs import fennec
 from judgegraph.types import Criterion, Sample
 
 HARSH = Criterion(name="Coverage", definition="It takes up what was asked.", guideline="1 nothing, 5 all")
-SAMPLE = Sample(id="s1", query="Why is the sky blue over the sea?", output="No idea, sorry, ask somebody else please.")
+SAMPLE = Sample(id="s1", query="Why is the sky blue over the sea?", output="No idea, sorry sorry, ask somebody else.")
 
 
 def call(*arguments):

@@ -76,10 +76,11 @@ def test_a_damaged_line_is_left_out_and_told(run: Path, tmp_path: Path):
     lines = (copy / "items.jsonl").read_text().splitlines()
     (copy / "items.jsonl").write_text("\n".join([lines[0], "{no item", *lines[2:]]) + "\n")
     done = call("export", copy, "-o", tmp_path / "s.csv")
-    assert (done.exit_code, done.output.strip()) == (
+    assert (done.exit_code, done.stdout.strip()) == (
         0,
         f"{tmp_path / 's.csv'}: 2 scores; left out: 1 damaged line",
     )
+    assert f"left out: {copy / 'items.jsonl'}, line 2: is no finished sample" in done.stderr
 
 
 @pytest.fixture(scope="module")

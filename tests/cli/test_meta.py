@@ -148,13 +148,26 @@ def test_a_stage_without_scores_is_named_beside_those_there_are(judged: Path):
     assert "coherence: people judged it, and the run did not (at stage ballot; there are draft, final)" in text
 
 
+@pytest.mark.parametrize(("first", "shown"), [(20.0, "'85,5', sample 's1'"), ("4,5", "'4,5', sample 's0'")])
+def test_a_judgement_in_a_run_that_is_no_number_is_named_with_a_cure_for_runs(tmp_path: Path, first, shown: str):
+    samples = [
+        jg.Sample(id=f"s{i}", output="A text of a few words, more than eight of them.", human={"coherence": human})
+        for i, human in enumerate([first, "85,5", "60,5"])
+    ]
+    jg.evaluate(g_eval(criteria="summary"), samples, out=tmp_path / "run")
+    text = " ".join(called(tmp_path / "run", code=1).split())
+    assert shown in text
+    assert "with --ledger RUN/ledger.sqlite" in text
+    assert "--kind" not in text
+
+
 WRONG_OF_RUN = [
     (("--human", "x"), 2, "--human names columns of a table, and this is a run"),
     (("--exchanged", "a=b"), 2, "--exchanged names columns of a table"),
     (("--level", "group", "--group", "doc"), 1, "expected text in meta.doc; its meta has group, system, quality"),
     (("--against", "nobody"), 1, "no metric 'nobody'; there are sage"),
     (("--metric", "sge"), 1, "the run has no agent 'sge'; did you mean 'sage'? There are evaluator, sage"),
-    (("--metric", "evaluator"), 1, "these agents did not (at stage final; there are draft)"),
+    (("--metric", "evaluator"), 1, "these agents did not (in its answers; at other stages there are draft)"),
     (("--annotators", "2"), 1, "annotators: coherence: the annotator 2 is wanted, and there is one"),
 ]
 

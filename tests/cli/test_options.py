@@ -162,6 +162,12 @@ async def later():
 class Thing:
     x: int
 
+def by_name(judge: str = "embedded"):
+    return sageval(judge)
+
+def by_name_or_none(judge: str | None = None):
+    return sageval(judge or "embedded")
+
 def takes(thing: Thing = None, anything=1, wild: "Unknown" = 2):
     return plain()
 """
@@ -171,6 +177,13 @@ def takes(thing: Thing = None, anything=1, wild: "Unknown" = 2):
 def file(tmp_path):
     (tmp_path / "mine.py").write_text(FILE)
     return f"{tmp_path}/mine.py"
+
+
+@pytest.mark.parametrize("name", ["deep", "by_name", "by_name_or_none"])
+@pytest.mark.parametrize("more", [{"base_url": "http://localhost:8000/v1"}, {"temperature": 0.5}])
+def test_a_judge_with_an_address_stands_where_its_name_may(file, name, more):
+    judge = judge_of("openai:m", **{"base_url": None, **more})
+    assert "evaluate" in built(f"{file}:{name}", judge=judge).get_graph().nodes
 
 
 @pytest.mark.parametrize("name", ["plain", "deep", "open_to", "uncompiled", "takes"])

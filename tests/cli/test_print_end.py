@@ -7,6 +7,7 @@ from judgegraph.cli.print_run import print_run
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
+from judgegraph.runtime.samples import Rejection
 from judgegraph.types import Sample, Scale, Score
 
 CALLS = {"requests": 250, "replies": 240, "prompt_tokens": 30_000, "completion_tokens": 1234}
@@ -24,6 +25,9 @@ def manifest(state="finished", calls=(), spent=(), **more):
 def item(name="s", status="ok", reason=""):
     score = Score(criterion="Coherence", agent="a", value=3.0, scale=Scale(low=1, high=5))
     return Item(sample=Sample(id=name, output="t"), status=status, reason=reason, scores=[score] * (status == "ok"))
+
+
+BAD = Rejection(file="rows.csv", line=2, reason="no output")
 
 
 def printed(capsys, about, items=(), rejected=(), gate=None, folder=None):
@@ -93,8 +97,13 @@ def test_coverage_is_never_rounded_up(share, gate, said):
     [
         ([item()], (), None, None),
         ([item()], (), 1.0, "coverage 1.000 (Coherence)"),
-        ([item()], ["row 2: no output"], None, "coverage 0.500 (Coherence)"),
-        ([item()], ["row 2: no output"], 0.9, "coverage 0.500 (Coherence), below 0.9"),
+        ([item()], [BAD], None, "coverage 0.500 (Coherence)"),
+        (
+            [item()],
+            [BAD],
+            0.9,
+            "coverage 0.500 (Coherence), below 0.9",
+        ),
     ],
 )
 def test_coverage_is_told_where_it_is_asked_for_or_not_whole(items, rejected, gate, said, capsys):

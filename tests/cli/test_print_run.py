@@ -9,6 +9,7 @@ from judgegraph.cli.print_run import LINES, print_run
 from judgegraph.cli.table import score_table
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
+from judgegraph.runtime.samples import Rejection
 from judgegraph.runtime.summary import summarise
 from judgegraph.types import Comparison, Sample, Scale, Score
 
@@ -175,7 +176,7 @@ def test_one_is_no_plural(capsys):
     run = Run({**MANIFEST, "calls": {"prompt_tokens": 1, "completion_tokens": 0, "replies": 1}})
     more = [Comparison(criterion=f"C{i}", agent="comparer", verdict="A") for i in range(13)]
     run = Run(run.manifest, [item(*(score(3, f"C{i}") for i in range(13)), comparisons=more)])
-    print_run(run, run.summary(), ["row 1: no output"])
+    print_run(run, run.summary(), [Rejection(file="rows.csv", line=1, reason="no output")])
     said = capsys.readouterr().out
     for line in ("1 sample, 1 call, 1 token", "and 1 more score\n", "and 1 more comparison\n", "1 row rejected:"):
         assert line in said

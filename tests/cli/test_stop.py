@@ -66,9 +66,10 @@ def test_a_stopped_run_finishes_what_is_in_flight_and_the_same_command_goes_on(s
         out, said = process.communicate(timeout=20)
     ids = finished(run)
     assert (process.returncode, out) == (code, "")
-    told = said.splitlines()
+    where, *told = said.splitlines()
+    assert where.startswith("openai:stub: texts go to http://127.0.0.1:")
     assert told[0] == f"judging 9 samples of {data}, 2 at once"
-    assert told[1] == "finishing 2 samples in flight; once more stops at once"
+    assert told[1] == "finishing 2 samples in flight, for 10 s at most; once more stops at once"
     assert told[2].startswith(f"{len(ids)} of 9 samples, ")
     assert told[3:] == [f"stopped: {len(ids)} of 9 samples are finished in {run}; the same command goes on"]
     assert len(ids) == len(set(ids)) == slow.count  # nothing that was asked for was dropped
@@ -85,6 +86,7 @@ def test_a_stopped_run_finishes_what_is_in_flight_and_the_same_command_goes_on(s
 @pytest.mark.long
 def test_a_run_that_is_kept_nowhere_says_how_to_keep_it(data, site):
     with started(*site("slow=0.4").command("--concurrency", 1)) as process:
+        assert "texts go to" in process.stderr.readline()
         assert process.stderr.readline().startswith("judging")
         time.sleep(1)
         process.send_signal(signal.SIGINT)
@@ -117,7 +119,7 @@ def test_a_second_signal_stops_at_once_and_loses_nothing_that_is_finished(second
         process.send_signal(second)
         _, said = process.communicate(timeout=3)
     assert process.returncode == 128 + second
-    assert said.splitlines()[1:] == ["finishing 1 sample in flight; once more stops at once"]
+    assert said.splitlines()[2:] == ["finishing 1 sample in flight, for 10 s at most; once more stops at once"]
     assert finished(run) == ["s0", "s1"]
     done = again(command)
     assert done.returncode == 0, done.stderr
@@ -136,7 +138,33 @@ def test_a_second_interrupt_does_not_wait_for_a_node_that_blocks(data):
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=3)
     assert process.returncode == 130
-    assert said.splitlines()[1:] == ["finishing 9 samples in flight; once more stops at once"]
+    assert said.splitlines()[1:] == ["finishing 9 samples in flight, for 10 s at most; once more stops at once"]
+
+
+def test_what_is_not_finished_in_time_is_left_for_the_next_run_and_is_no_sample_under_suspicion(data, site):
+    run, hanging = data.with_name("run"), site("ok,ok,hang,ok")
+    command = hanging.command("--out", run, "--concurrency", 1, "--grace", 0.3)
+    with started(*command) as process:
+        until(lambda: hanging.count == 3)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=15)
+    left = f"stopped: 2 of 9 samples are finished in {run}; 1 in flight was left; the same command goes on"
+    assert (process.returncode, said.splitlines()[-1]) == (143, left)
+    assert not any((run / ".inflight").read_bytes())  # the mark of a sample that may have broken the process
+    assert json.loads((run / "manifest.json").read_text())["state"] == "stopped"
+    assert again(command).returncode == 0
+    assert sorted(finished(run)) == [f"s{i}" for i in range(9)]
+    assert hanging.count == 10
+
+
+def test_a_node_that_blocks_does_not_hold_up_a_stop(data):
+    (data.parent / "mine.py").write_text(BLOCKED)
+    with started("run", f"{data.parent}/mine.py:graph", data, "--grace", 0.2) as process:
+        assert process.stdout.readline() == "blocked\n"
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=15)
+    assert process.returncode == 143
+    assert "code of a node did not end" in said
 
 
 @pytest.mark.long

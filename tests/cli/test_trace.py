@@ -45,7 +45,7 @@ def test_samples_are_listed_by_what_the_critic_changed_and_the_first_can_be_open
     done = call("trace", run)
     head, first, *_ = done.output.splitlines()
     assert head.split() == ["sample", "score", "change", "doubt", "time"]
-    assert re.match(r"gym-cancellation +0\.73 +Relevancy 4\.73 -> 3\.95 +0\.71 +\d", first)
+    assert re.match(r"gym-cancellation +0\.75 +Relevancy 4\.73 -> 3\.95 +0\.71 +\d", first)
     hint = done.output.splitlines()[-1]
     assert hint.startswith("judgegraph trace ")
     assert call(*hint.split()[1:]).output.startswith("gym-cancellation: ok")
@@ -297,7 +297,8 @@ HEADS = [
     ((*reviewed(LATE), score(status="abstained", criterion="Depth")),
      "ok, but no final score: 1 provider_error, 1 abstained"),
     ((score(3), score(status="unreadable", criterion="Depth")), "ok, but of 2 final scores 1 unreadable"),
-    ((score(3, stage="draft"), score(status="timeout", criterion="Depth", stage="draft")), "ok"),
+    ((score(3, stage="draft"), score(status="timeout", criterion="Depth", stage="draft")),
+     "ok, but of 2 scores 1 timeout"),
 ]  # fmt: skip
 
 

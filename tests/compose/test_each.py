@@ -114,7 +114,7 @@ async def test_without_criteria_nothing_is_asked_and_the_graph_goes_on():
     final = await graph.compile().ainvoke({"sample": SAMPLE})
     assert len(went_on) == 1
     assert list(final["notes"].values()) == [
-        Note(agent="each", text="no criteria: nothing was asked", status="skipped")
+        Note(agent="each", text="no criteria: nothing was asked", status="skipped", kind="no-criteria")
     ]
 
 

@@ -60,7 +60,7 @@ async def test_where_nothing_is_in_doubt_the_scores_are_the_cheap_judges():
     assert strong.calls == []
     for name, made in finals.items():
         draft = final["scores"][f"{name}/escalate-cheap/draft/0"]
-        changed = {"agent": "escalate", "stage": "final", "draft": draft.key, "notes": made.notes}
+        changed = {"agent": "escalate", "stage": "final", "draft": draft.key, "notes": made.notes, "member": ""}
         assert made == draft.model_copy(update=changed)
 
 
@@ -156,7 +156,8 @@ async def test_graphs_answer_with_their_finals_and_keep_their_own_scores():
     cheap, strong = (sageval(criteria="summary", name=name) for name in ("a", "b"))
     alone = await cheap.ainvoke({"sample": SAMPLE})
     final, finals = await judged(cheap, strong, when=jg.low(5), criteria="summary")
-    assert alone["scores"].items() <= final["scores"].items()
+    own = {key: score.model_copy(update={"member": "escalate-cheap"}) for key, score in alone["scores"].items()}
+    assert own.items() <= final["scores"].items()
     for name, made in finals.items():
         assert made.value == alone["scores"][f"{name}/a-sage/final/0"].value
 

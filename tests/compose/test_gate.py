@@ -53,7 +53,7 @@ async def notes(node):
         ({"low": 3}, None, ["node/asked"]),
         (lambda state: state["sample"].id == "s1", None, ["node/asked"]),
         (lambda state: False, other, ["other/asked"]),
-        (jg.low(3, stage="final"), None, ["gate/closed: nothing was in doubt"]),
+        (jg.low(3, stage="final"), None, ["gate/low looks at stage 'final', where no score stands"]),
     ],
 )
 async def test_the_node_is_asked_where_something_is_in_doubt(when, otherwise, said):
@@ -114,7 +114,7 @@ def test_what_can_be_no_node_is_refused(which):
 def test_the_graph_is_the_figure_of_the_docstring():
     assert arrows(jg.gate("sage", "wide")) == figure(module.__doc__)
     assert "doubt > otherwise" in arrows(jg.gate("sage", "wide", otherwise="self-reflection"))
-    jg.check(graph_of(jg.gate("sage", "wide", otherwise="self-reflection")))
+    jg.check(graph_of(jg.gate(jg.critique("sage"), "wide", otherwise=jg.critique("self-reflection"))))
 
 
 def test_a_setting_of_a_condition_is_one_line_of_the_configuration_and_stands_in_the_signature():
@@ -149,7 +149,8 @@ def test_a_plan_knows_both_ends_whatever_a_condition_looks_at():
 
 def test_a_plan_over_known_replies_is_exact(tmp_path):
     graph = graph_of(
-        jg.gate("sage", jg.low(share=0.5), criteria=[CLARITY]), before=Evaluator(criteria=[CLARITY], reader=jg.Reader())
+        jg.gate(jg.critique("sage", criteria=[CLARITY]), jg.low(share=0.5)),
+        before=Evaluator(criteria=[CLARITY], reader=jg.Reader()),
     )
     samples = [Sample(id=str(n), source="It opens in May.", output="It opens. " * n) for n in range(1, 5)]
     ledger = tmp_path / "ledger.sqlite"
@@ -166,7 +167,9 @@ async def test_without_any_score_a_gate_is_closed_and_the_run_goes_on():
         return {}
 
     final = await graph_of(jg.gate("sage", jg.either("wide", "failed")), before=silent).ainvoke({"sample": SAMPLE})
-    assert list(final["notes"]) == ["gate/closed: nothing was in doubt"]
+    (note,) = final["notes"].values()
+    assert (note.kind, note.status) == ("condition-blind", "skipped")
+    assert note.text.count("where no score stands") == 2
 
 
 def test_a_gate_is_there_by_name():

@@ -136,7 +136,10 @@ async def test_rows_of_one_method_each_keep_what_they_wrote(rows):
         own = f"panel-{row}" if row != "g-eval" or "g-eval-20" in rows else "panel"
         alone = await as_node(row, criteria="summary", name=own).ainvoke({"sample": SAMPLE})
         for key in ("scores", "aspects", "corrections", "comparisons", "rectifications"):
-            assert alone.get(key, {}).items() <= final.get(key, {}).items(), (row, key)
+            member = {"member": f"panel-{row}"} if key == "scores" else {}  # the panel says whose they are
+            wrote = alone.get(key, {}).items()
+            expected = {name: one.model_copy(update=member) if member else one for name, one in wrote}
+            assert expected.items() <= final.get(key, {}).items(), (row, key)
 
 
 async def test_rows_of_one_method_ask_what_each_asks_alone(tmp_path):
@@ -219,12 +222,17 @@ async def test_a_judge_that_raises_has_a_failed_ballot_and_the_panel_goes_on(aro
     assert (ballot.status, ballot.answer, ballot.reason, ballot.scale) == (status, None, reason, CLARITY.scale)
     found = final["scores"]["Clarity/panel/final/0"]
     assert (found.value, found.notes) == (4.0, (f"broken left out: {status}: {reason}",))
-    assert final["notes"] == keyed(Note(agent="broken", text=f"failed: {reason}", status=status))
+    assert final["notes"] == keyed(
+        Note(agent="broken", text=f"failed: {reason}", status=status, kind="panel-member-failed")
+    )
 
 
 async def test_where_a_judge_raises_and_no_criteria_are_known_there_is_a_note():
     final = await run(jg.panel(Breaks(error=ValueError("odd")), Evaluator(criteria=[CLARITY])))
-    assert [n.text for n in final["notes"].values()] == ["failed: ValueError: odd"]
+    assert [n.text for n in final["notes"].values()] == [
+        "failed: ValueError: odd",
+        "'panel-breaks' cast no ballot at stage 'ballot'; ballots there are of: panel-evaluator",
+    ]
     assert final["scores"]["Clarity/panel/final/0"].notes == ("panel-breaks left out: no ballot",)
 
 

@@ -199,7 +199,7 @@ def test_refined_by_the_embedded_judge_and_planned(tmp_path):
     assert before.total.exact + before.total.rest[0] == 2 * len(samples)
     readable = before.total.exact + before.total.rest[1]
     assert readable == len(samples) * 2 * (1 + 4), "each may ask for samples too, where tokens say nothing"
-    assert 2 * len(samples) < sent <= readable
+    assert 2 * len(samples) <= sent <= readable
     after = jg.plan(graph, samples, ledger=ledger)
     assert (after.total.exact, after.total.rest) == (sent, (0, 0, 0))
     again = jg.evaluate(graph, samples, ledger=ledger)

@@ -16,6 +16,7 @@ block says more: `<!-- file: NAME -->` writes it to a file, `<!-- exit: 1 -->` i
 
 import contextlib
 import io
+import linecache
 import re
 import shlex
 import sys
@@ -100,6 +101,8 @@ def agrees(expected: str, printed: str, where: str) -> None:
 
 def run_python(block: Block, module: types.ModuleType) -> str:
     with contextlib.redirect_stdout(io.StringIO()) as printed:
+        lines = block.code.splitlines(keepends=True)
+        linecache.cache[block.where] = (len(block.code), None, lines, block.where)  # as a notebook does with its cells
         exec(compile(block.code, block.where, "exec"), module.__dict__)
     return printed.getvalue()
 

@@ -84,7 +84,8 @@ BROKEN = {  # what is wrong -> (what is replaced, by what, lines of the message 
     "a misspelt setting of a judge": (
         "base_url:", "baseurl:",
         ["line 4, 'judges.strong.baseurl': unknown key of a judge; did you mean 'base_url'? Known: model, base_url, "
-         "api_key_env, temperature, top_p, max_tokens, seed, timeout, attempts, asks, rpm, tpm, in_flight, transport"],
+         "api_key_env, temperature, top_p, max_tokens, seed, timeout, attempts, asks, rpm, tpm, in_flight, "
+         "transport, patience"],
     ),
     "a judge for what asks none": (
         "rectify: rectify", "rectify: {use: rectify, judge: strong}",

@@ -124,8 +124,8 @@ async def test_a_condition_on_an_edge_looks_at_the_scores_its_source_wrote(tmp_p
         made = graph(tmp_path, nodes % stage, edges, judge=scripted(*[low] * 5), criteria=[CLARITY])
         assert "findings" in await state_of(made)
     other = edges.replace("below: 3", "below: 3, stage: draft")
-    made = graph(tmp_path, nodes % "final", other, judge=scripted(*[low] * 5), criteria=[CLARITY])
-    assert not (await state_of(made)).get("findings")
+    with pytest.raises(jg.ConfigError, match="at stage 'draft', and no node writes any such score"):
+        graph(tmp_path, nodes % "final", other, criteria=[CLARITY])
 
 
 def test_judges_are_the_files_by_name_or_models_and_each_node_may_have_its_own(tmp_path):
@@ -182,12 +182,11 @@ async def test_a_panel_takes_judges_by_name_models_methods_and_nodes_with_settin
 @pytest.mark.parametrize(
     "node",
     [
-        "{use: gate, with: {node: sage, when: {wide: {above: 0}}}}",
-        "{use: gate, with: {node: {use: sage, with: {calls: three}}, when: wide, otherwise: rouge-l}}",
+        "{use: gate, with: {node: {use: critique, with: {critic: sage}}, when: {wide: {above: 0}}}}",
+        "{use: gate, with: {node: {use: scorer, with: {name: two}}, when: wide, otherwise: rouge-l}}",
         "{use: critique, with: {critic: sage, when: {either: [wide, failed]}}}",
         "{use: critique, judge: embedded, with: {critic: {use: sage, with: {calls: three}}}}",
         "{use: refine, with: {critic: sage, rounds: 2}}",
-        "critic/sage",
     ],
 )
 async def test_helpers_and_critics_follow_an_evaluator(node, tmp_path):
@@ -208,7 +207,7 @@ async def test_methods_are_nodes_by_name_fennec_and_fusion_eval_too(tmp_path):
     nodes = """fennec: {use: fennec, with: {branches: 2, mode: single}}
     fusion: {use: fusion-eval, with: {predictions: 2}}
     rouge: rouge-l
-    critique: {use: critique, with: {of: judge}}"""
+    critique: {use: critique, with: {of: judge, stage: final}}"""
     made = graph(tmp_path, nodes, "start -> fennec, fusion, rouge -> critique -> end")
     state = await state_of(made)
     whole = await state_of(jg.load_graph(tmp_path / "small.yaml"))
@@ -228,7 +227,7 @@ def factory_of(name, **settings):
 
 async def test_another_file_is_a_node_that_keeps_what_it_says_itself(tmp_path):
     inner = "name: inner\nnodes: {a: evaluator}\nedges: [start -> a -> end]\n"
-    written(tmp_path, inner, "plain.yaml")
+    written(tmp_path, inner.replace("evaluator", "{use: evaluator, with: {name: plain}}"), "plain.yaml")
     written(tmp_path, "criteria: forms\njudge: openai:own\n" + inner, "own.yaml")
     nodes = "a: plain.yaml\nb: ./own.yaml\nc: {use: own.yaml, judge: embedded, criteria: summary}"
     made = graph(tmp_path, nodes, "start -> a -> b -> c -> end", "criteria: summary\njudge: openai:outer")

@@ -107,7 +107,7 @@ async def test_a_sample_of_which_a_graph_writes_nothing_has_an_empty_result_and_
 
 @pytest.mark.parametrize("form", ["NAME", "judgegraph:NAME", "{use: NAME}", "{use: 'judgegraph:NAME'}", "method/NAME"])
 def test_a_member_is_called_the_same_in_whatever_form_it_is_named(form, tmp_path):
-    member = PANEL.replace("MEMBER", f"embedded, {form.replace('NAME', 'llm-score')}")
+    member = PANEL.replace("[MEMBER]", f"[embedded, {form.replace('NAME', 'llm-score')}], stage: draft")
     made = jg.load_graph(written(tmp_path, FILE.replace("evaluate: evaluator", member)))
     names = {name: agent.name for name, agent in agents_of(made) if name.startswith("evaluate/evaluate-llm-score/ask")}
     assert set(names.values()) == {"evaluate-llm-score"}, dict(agents_of(made)).keys()

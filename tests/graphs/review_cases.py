@@ -38,7 +38,7 @@ FAILURES = {  # replies -> status
     "broken": (BROKEN, "unreadable"),
     "refused": ([AIMessage("", additional_kwargs={"refusal": "I would rather not."})], "refused"),
     "filtered": ([AIMessage("", response_metadata={"finish_reason": "content_filter"})], "filtered"),
-    "cut off": ([AIMessage('{"cla', response_metadata={"finish_reason": "length"})], "truncated"),
+    "cut off": ([AIMessage('{"cla', response_metadata={"finish_reason": "length"})] * 2, "truncated"),
     "no server": ([ValueError("gone")] * 3, "provider_error"),
 }
 

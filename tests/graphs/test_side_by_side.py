@@ -120,7 +120,7 @@ async def test_without_names_it_is_told_where_one_row_may_overwrite_the_other_an
     apart = [await made(row).ainvoke({"sample": PAIR}) for row in (one, two)]
     kept = ("scores", "comparisons", "corrections", "aspects", "rectifications")
     lost = [k for k in kept for state in apart if not state.get(k, {}).items() <= final[k].items()]
-    told = jg.check(graph).findings
+    told = jg.check(graph, strict=False).findings
     assert bool(told) == ((one, two) not in ALIKE)
     assert bool(lost) <= bool(told)
     assert lost or (one, two) in ALIKE or one == "sageval-sr"  # the embedded judge thinks no other way
@@ -129,7 +129,7 @@ async def test_without_names_it_is_told_where_one_row_may_overwrite_the_other_an
 
 def test_of_drawn_scores_no_stage_is_told_that_they_do_not_have():
     graph = composed({name: factory("coascore-random")(seed=seed) for name, seed in (("a", 1), ("b", 2))})
-    first = jg.check(graph).findings[0].message
+    first = jg.check(graph, strict=False).findings[0].message
     assert "'a/chain/rate' and 'b/chain/rate' both write scores under the name 'random-rater', so" in first
 
 

@@ -33,7 +33,7 @@ async def judge(state: EvalState) -> EvalState:
            for kind in ("criterion", "definition")]
     pair = Comparison(criterion=BAD, agent=BAD, verdict="A", order="both", reason=BAD, notes=(BAD,))
     bad_pair = Comparison(criterion=BAD + "2", agent=BAD, status="refused", reason=BAD)
-    better = Correction(agent=BAD, text=BAD, original=BAD, criteria=(BAD,), rule=BAD, by=(final,))
+    better = Correction(agent=BAD, text=BAD, original=BAD + "x", criteria=(BAD,), rule=BAD, by=(final,))
     return {{
         "scores": keyed(draft, final, label, lost), "rectifications": keyed(said), "suggestions": new,
         "comparisons": keyed(pair, bad_pair), "corrections": keyed(better), "overall": value, "verdict": "A",

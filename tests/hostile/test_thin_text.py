@@ -6,6 +6,7 @@ import pytest
 from test_uplift import SCORING, made
 
 import judgegraph as jg
+from judgegraph.runtime.notices import TITLES
 from judgegraph.runtime.thin_text import thin
 from judgegraph.types import Sample
 
@@ -24,8 +25,12 @@ def flags(**texts: Any) -> list[str]:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_key_is_flagged_as_one(key: str):
-    assert flags(output=key) == ["the output is a master key"]
-    assert flags(output=ENOUGH, rival=key) == ["the rival is a master key"]
+    why = {"": "is empty", " ": "is empty", ":": "has no word, signs alone", ".": "has no word, signs alone"}
+    said = why.get(key, "opens an answer and gives none")
+    assert flags(output=key) == [f"the output {said}"]
+    assert flags(output=ENOUGH, rival=key) == [f"the rival {said}"]
+    (note,) = thin(Sample(id="s", output=key))
+    assert note.kind in TITLES
 
 
 @pytest.mark.parametrize(
@@ -48,6 +53,13 @@ FEW = ("a panel role", "panel", "sageval critic-panel", "refine devils-advocate"
 def test_each_run_flags_it_and_whatever_was_found_stays(name: str):
     run = jg.evaluate(made(name), [Sample(id="key", output=":", source=ENOUGH), Sample(id="text", output=ENOUGH)])
     flagged = {item.id: [n.text for n in item.notes if n.agent == "sample"] for item in run.items}
-    assert [text.split(":")[0] for text in flagged["key"]] == ["the output is a master key"]
+    assert [text.split(":")[0] for text in flagged["key"]] == ["the output has no word, signs alone"]
     assert flagged["text"] == []
     assert all(item.status == "ok" for item in run.items)
+
+
+def test_a_run_counts_empty_texts_and_names_one():
+    samples = [Sample(id=name, output=text, source=ENOUGH) for name, text in {"full": ENOUGH, "e": "", "f": ""}.items()]
+    found = {one["kind"]: one for one in jg.evaluate(made("g-eval"), samples).summary().to_dict()["notices"]}
+    assert (found["text-empty"]["samples"], found["text-empty"]["sample"]) == (2, "e")
+    assert found["text-empty"]["example"].startswith("the output is empty")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -53,6 +54,14 @@ def address() -> Iterator[str]:
         yield process.stdout.readline().strip()
         process.terminate()  # by its own id
         process.wait(timeout=10)
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """Where nobody listens: connections are refused."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return int(held.getsockname()[1])
 
 
 @pytest.fixture

@@ -65,6 +65,8 @@ def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
     finish = does if does in ("content_filter", "length") else "stop"
     if does == "refusal":
         message |= {"content": None, "refusal": "I will not judge this."}
+    if does == "thinking":
+        message["content"], finish = "<think>Well, let me see. " * 9, "length"
     if does == "half":
         message["content"] = text[: len(text) // 2]
     limits = [body[name] for name in LIMITS.get(does, ("max_completion_tokens", "max_tokens")) if body.get(name)]
@@ -106,8 +108,20 @@ def refused(does: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[i
             "'response_format' of type 'json_schema' is not supported with this model",
         ),
         "schema-500": ("response_format" in body, 500, "json_schema: grammar failed to compile"),
+        "no-max-length": (
+            "maxLength" in json.dumps(body.get("response_format")),
+            400,
+            "Invalid schema for response_format 'ratings': In context=('properties',), 'maxLength' is not permitted.",
+        ),
+        "small-context": (
+            any(body.get(name) for name in ("max_tokens", "max_completion_tokens")),
+            400,
+            "This model's maximum context length is 512 tokens. However, you requested 900 tokens (100 in the "
+            "messages, 800 in the completion).",
+        ),
         "no-logprobs": (bool(body.get("logprobs")), 400, "logprobs are not supported by this model"),
         "few-logprobs": ((body.get("top_logprobs") or 0) > 5, 400, "top_logprobs must be at most 5"),
+        "few-n": ((body.get("n") or 1) > 4, 400, "Field 'n': Value must be between 1 <= value <= 4, but got 8"),
         "no-n": ((body.get("n") or 1) > 1, 400, "n must be 1"),
         "no-tools": ("tools" in body, 400, "this model does not support tools"),
         "no-max": ("max_completion_tokens" in body, 400, "unknown field max_completion_tokens"),
@@ -124,6 +138,10 @@ def refused(does: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[i
         "no-temperature": ("temperature" in body, 400, "Unsupported value: 'temperature' is not supported"),
         "filter-400": (True, 400, "the prompt triggered content_filter"),
         "400": (True, 400, "a bad request"),
+        "408": (True, 408, "too slow"),
+        "firewall": ("forbidden" in str(body.get("messages")), 403, "blocked by the firewall"),
+        "crash": ("forbidden" in str(body.get("messages")), 502, "bad gateway"),
+        "502": (True, 502, "bad gateway"),
         "401": (True, 401, f"no such key: {key} and {headers.get('x-team', '')}"),
         "403": (True, 403, "not for this key"),
         "404": (True, 404, "no such model"),
@@ -158,6 +176,8 @@ class Handler(BaseHTTPRequestHandler):
             steps = script.split(",")
             does, _, setting = steps[min(len(seen), len(steps) - 1)].partition("=")
             seen.append({"at": time.time(), "headers": headers, "body": body})
+            if does == "out":  # for so many seconds after the first request
+                does, setting = ("502" if time.time() < seen[0]["at"] + float(setting) else "ok"), ""
             if does == "busy":  # for so many seconds after the first request
                 left = seen[0]["at"] + float(setting) - time.time()
                 does, setting = ("429", f"{left:.3f}") if left > 0 else ("ok", "")
@@ -170,6 +190,9 @@ class Handler(BaseHTTPRequestHandler):
         if refusal := refused(does, body, headers):
             status, message = refusal
             return self.say(status, json.dumps({"error": {"message": message, "type": "t", "code": None}}))
+        if does == "redirect":  # to a port of this machine by its other name
+            at = f"http://localhost:{setting}/ok/stolen/v1/chat/completions"
+            return self.say(307, "", {"location": at})
         if does == "429-ahead":  # its clock is an hour ahead of ours
             self.ahead, does = 3600.0, "429-date"
         if does in ("429", "429-date"):

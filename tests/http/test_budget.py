@@ -1,14 +1,17 @@
 """A budget is a hard stop: with 64 calls in flight, at most those in flight pass it."""
 
 import asyncio
+from contextlib import closing
 
 import pytest
 
-from judgegraph.calls import ask
+import judgegraph as jg
+from judgegraph.calls import Endpoint, ask
 from judgegraph.calls.budget import Budget, OverBudget, Purse
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger
 from judgegraph.errors import ConfigError, ReplyError
+from judgegraph.graphs import llm_score
 from judgegraph.models.prices import Price, Prices
 
 WIDTH, REAL = 64, 15  # in flight; tokens that a reply of our server says it took
@@ -61,14 +64,75 @@ async def test_money_never_passes_its_cap_where_estimates_hold(server):
     assert 0.8 * cap < purse.spent.usd <= cap
 
 
-async def test_a_call_with_its_retries_is_one_call_and_a_failed_one_none(server, no_backoff):
-    site, purse = server("500,500,ok"), Purse(Budget(calls=1))
+@pytest.mark.parametrize(
+    ("script", "booked"),
+    [
+        ("hang", "estimate"), ("reset", "estimate"), ("500", "estimate"), ("truncated", "estimate"),
+        ("plain-200", "estimate"), ("empty", "usage"), ("429=0", "nothing"), ("408", "nothing"),
+    ],
+)  # fmt: skip
+async def test_whatever_comes_back_no_more_requests_are_sent_than_the_budget_has(server, no_backoff, script, booked):
+    site, purse = server(script), Purse(Budget(calls=3))
+    judge = site.judge(timeout=0.5, attempts=5, max_tokens=50, patience=0)
+    assert await spend(judge, purse, count=20) == (0, 20)
+    assert site.count == purse.spent.requests == purse.spent.unanswered == 3
+    assert (purse.spent.calls, purse.spent.estimated) == (0, 3 if booked == "estimate" else 0)
+    assert purse.spent.completion_tokens == 3 * {"estimate": 50, "usage": 5, "nothing": 0}[booked]
+
+
+async def test_each_retry_is_a_request_of_its_own(server, no_backoff):
+    site, purse = server("500,500,ok"), Purse(Budget(calls=3))
     assert await spend(site.judge(), purse, count=1) == (1, 0)
-    assert (site.count, purse.spent.calls) == (3, 1)
-    lost, purse = server("500"), Purse(Budget(calls=1))
-    with pytest.raises(ReplyError, match="500"):
-        await spend(lost.judge(), purse, count=1)
-    assert purse.spent.calls == 0
+    assert (site.count, purse.spent.calls, purse.spent.unanswered) == (3, 1, 2)
+    site, purse = server("500,500,ok"), Purse(Budget(calls=2))
+    assert await spend(site.judge(), purse, count=1) == (0, 1)
+    assert site.count == 2
+
+
+async def test_a_refused_request_takes_no_tokens_of_the_budget(server, no_backoff):
+    site, purse = server("429=0,429=0,ok"), Purse(Budget(tokens=400))
+    assert await spend(site.judge(), purse, count=1, max_tokens=300) == (1, 0)
+    assert (site.count, purse.spent.tokens) == (3, REAL)
+
+
+async def test_a_request_that_no_server_received_takes_nothing(unused_port):
+    purse = Purse(Budget(calls=2))
+    judge = Endpoint(model="openai:m", base_url=f"http://127.0.0.1:{unused_port}/v1", patience=0, attempts=2)
+    for _ in range(3):
+        with pytest.raises(ReplyError, match="Cannot connect"):
+            await spend(judge, purse, count=1)
+    assert (purse.spent.requests, purse.spent.tokens) == (0, 0)
+
+
+async def test_a_call_that_is_cancelled_stays_booked(server):
+    site, purse = server("hang"), Purse(Budget(calls=3))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await spend(site.judge(), purse, count=20, max_tokens=50)
+    assert site.count == purse.spent.requests == 3
+    assert purse.spent.completion_tokens == 150
+
+
+def test_a_run_and_its_next_process_together_keep_to_the_budget(server, tmp_path):
+    site, out = server("hang,hang,500,ok"), tmp_path / "run"
+    graph = llm_score(site.judge(timeout=0.4, attempts=1), criteria=[jg.Criterion(name="Clarity")])
+    samples = [jg.Sample(id=str(n), output=f"text {n}") for n in range(20)]
+    for cap in (3, 5, 5):
+        run = jg.evaluate(graph, samples, out=out, budget=Budget(calls=cap), concurrency=2)
+        assert site.count == cap
+        assert run.manifest["state"] == "over_budget"
+    spent = run.manifest["spent"]
+    assert (spent["calls"], spent["unanswered"]) == (2, 3)
+    with closing(Ledger(out / "ledger.sqlite", run.manifest["run"])) as ledger:  # also where no manifest was written
+        assert ledger.spent() == tuple(spent.values())
+
+
+async def test_the_budget_of_an_assistant_is_a_hard_stop_too(server, no_backoff):
+    site = server("500")
+    graph = llm_score(site.judge(attempts=5), criteria=[jg.Criterion(name="Clarity")])
+    assistant = jg.as_assistant(graph, about="From 1 to 5; high is good", budget=jg.Budget(calls=2))
+    finding = await assistant(jg.Sample(id="a", output="text"))
+    assert (site.count, finding.status) == (2, "over_budget")
 
 
 async def test_usage_that_a_server_does_not_tell_is_counted_by_estimate(server):

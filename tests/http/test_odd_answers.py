@@ -8,13 +8,16 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from judgegraph.calls import Endpoint, ask
+import judgegraph as jg
+from judgegraph.calls import Endpoint, ask, replies
 from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.exchange import Call
 from judgegraph.calls.ledger import Ledger
 from judgegraph.errors import ReplyError
+from judgegraph.graphs import llm_score
 from judgegraph.models.resolve import resolve
+from judgegraph.types import Criterion, Sample
 
 KEY = "canarysecret-" + "z" * 60
 BOTH = pytest.mark.parametrize("transport", ["fast", "langchain"], indirect=True)
@@ -69,7 +72,7 @@ async def test_a_count_of_tokens_that_makes_no_sense_is_none_told_and_no_call_ha
         calls = (send(resolve(endpoint), Call((message(text),))) for text in ("bad", "good", "better"))
         found = await asyncio.wait_for(asyncio.gather(*calls), 10)
     assert [choices[0].text for choices in found] == ["yes"] * 3
-    calls, prompt, completed, _, estimated, _ = in_a_run.ledger.spent()
+    calls, prompt, completed, _, estimated, *_ = in_a_run.ledger.spent()
     assert (calls, estimated) == (3, 1)
     assert 20 < prompt < 1000
     assert 10 < completed < 10_000
@@ -163,3 +166,44 @@ async def test_a_call_that_may_pass_is_tried_by_one_more_of_those_who_wait(in_a_
         )
     assert {error.status for error in found} == {"provider_error"}
     assert len(seen) == 2 * 2
+
+
+def thinking(name, thought, text="Score: 2"):
+    """A completion whose message holds a thought beside its text, by the name that a server gives it."""
+    made = completion(text)
+    made["choices"][0]["message"] |= {name: thought}
+    return made
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+async def test_thoughts_that_a_server_gives_beside_the_text_are_kept_in_the_ledger_and_never_read(
+    name, transport, in_a_run
+):
+    async with answering(thinking(name, "Score: 5, I think."), thinking(name, '{"score": 5}', "")) as (judge, _):
+        (reply,) = await replies(judge, "Rate it.")
+        assert reply.text == "Score: 2"
+        if transport == "fast":  # langchain-openai drops it on its way
+            assert reply.reasoning == "Score: 5, I think."
+        with pytest.raises(ReplyError) as caught:
+            await ask(judge, "Rate it again.")
+    assert caught.value.status == "unreadable"
+
+
+def test_a_trace_shows_what_was_thought_beside_what_was_answered(tmp_path):
+    async def run():
+        first = '<think>Maybe {"score": 5}</think>'
+        answer = thinking("reasoning_content", "It is short.", f'{first}{{"score": 2, "reason": "short"}}')
+        async with answering(answer) as (judge, _):
+            graph = llm_score(judge=judge, criteria=[Criterion(name="Clarity", definition="It is clear.")])
+            return await jg.aevaluate(graph, [Sample(id="s", output="a text of some words")], out=tmp_path / "run")
+
+    found = asyncio.run(run())
+    trace = found.trace("s")
+    (step,) = [one for one in trace.root.walk() if one.kind == "model"]
+    assert [score.value for item in found.items for score in item.scores] == [2]
+    assert step.reasoning == ('It is short.\nMaybe {"score": 5}',)
+    assert step.replies == ('{"score": 2, "reason": "short"}',)
+    assert "thought: It is short." in str(trace)
+    assert "It is short." not in str(found.trace("s", redact=True))
+    assert trace.to_dict()["root"] != found.trace("s", redact=True).to_dict()["root"]

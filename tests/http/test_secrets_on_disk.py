@@ -123,7 +123,7 @@ def told(error):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("make", "script", "count"),
-    [(sageval, FAULTS, 8), (fusion_eval, FAULTS, 3), (sageval, "500", 1)],
+    [(sageval, FAULTS, 8), (fusion_eval, "500,truncated,half,400,ok,reset,length,refusal", 3), (sageval, "500", 1)],
     ids=["sageval", "fusion-eval", "always 500 with the key said back"],
 )
 @pytest.mark.sampled(3)

@@ -13,12 +13,14 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.cli.print_critic import print_critic
 from judgegraph.graphs import sageval
+from judgegraph.meta.agreement import agreement
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import CriticWorth, critic_worth
 from judgegraph.meta.critic_gain import gains
 from judgegraph.meta.gain import Gain, mean_gain
 from judgegraph.meta.reviews import Pair, point_of, repeats
 from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.report.sections.rectification import rectification
 from judgegraph.runtime.critic_nodes import critic_nodes
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
@@ -485,3 +487,39 @@ def test_the_mean_gain_of_criteria_drawn_together_is_narrower_than_the_mean_of_t
     both[1].basis = (50, "group")
     assert (mean_gain(both, 0.95).low, mean_gain(both, 0.95).high) == (-2.0, 2.0)
     assert mean_gain([Gain("C", "pearson", "dataset", 0)], 0.95) is None
+
+
+@pytest.mark.parametrize("nothing", ["n/a", "NA", "-", "none", ["n/a", ""]])
+def test_a_word_for_no_answer_among_peoples_numbers_is_none(nothing):
+    scores = [pair(float(i % 5 + 1), float(i * 3 % 5 + 1)) for i in range(12)]
+    human = [{"Clarity": 20 * (i * 3 % 5)} for i in range(12)]
+    (without,) = critic_worth(run_of(*scores, human=[*human[:11], {}]), FAST).critics
+    (with_one,) = critic_worth(run_of(*scores, human=[*human[:11], {"Clarity": nothing}]), FAST).critics
+    assert [g.to_dict() for g in with_one.gains] == [g.to_dict() for g in without.gains]
+    assert {(g.statistic, g.n) for g in with_one.gains} == {("pearson", 11), ("spearman", 11), ("kendall-b", 11)}
+    told = agreement(run_of(*scores, human=[*human[:11], {"Clarity": nothing}])).rows
+    assert {(row.statistic, row.n) for row in told} == {("pearson", 11), ("spearman", 11), ("kendall-b", 11)}
+
+
+def test_numbers_of_a_critic_are_not_held_against_labels_of_people():
+    scores = [pair(float(i % 5 + 1), float(i % 4 + 1)) for i in range(8)]
+    human = [{"Clarity": "good" if i % 2 else "poor"} for i in range(8)]
+    (gain,) = critic_worth(run_of(*scores, human=human)).critics[0].gains
+    assert gain.n == 0
+    assert "gave numbers where people gave labels" in gain.note
+
+
+def test_a_critic_that_makes_it_worse_is_said_to(capsys):
+    truth = [float(i % 5 + 1) for i in range(30)]
+    drafts, finals = truth, [6 - t if i % 3 else t for i, t in enumerate(truth)]
+    scores = [pair(*sides) for sides in zip(drafts, finals, strict=True)]
+    run = run_of(*scores, human=[{"Clarity": t} for t in truth])
+    worth = critic_worth(run, FAST)
+    mean = only(worth)["mean_gain"]["spearman"]
+    assert mean["high"] < 0
+    assert mean["note"] == "the critic makes it worse"
+    print_critic(worth)
+    out = " ".join(capsys.readouterr().out.split())
+    assert "the critic makes it worse, so a point has no price" in out
+    assert "not told from 0" not in out
+    assert "the critic makes it worse" in " ".join(str(block) for block in rectification(run).blocks)

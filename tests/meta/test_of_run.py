@@ -82,7 +82,7 @@ def test_an_agent_who_is_not_there_is_refused_with_the_one_who_may_be_meant():
     with pytest.raises(ConfigError, match=r"no agent 'juge'; did you mean 'judge'\? There are judge, writer") as raised:
         of_run(known, agents=("judge", "juge"))
     assert type(raised.value) is ConfigError
-    with pytest.raises(Unjudged, match="there are draft"):
+    with pytest.raises(Unjudged, match="at other stages there are draft"):
         of_run(known, agents=("writer",))
 
 
@@ -151,9 +151,12 @@ WITHOUT = [
     (item("1", {}, score(1.0)), "no sample of the run holds people's judgements; give them as columns human.CRITERION"),
     (
         item("1", {"Tone": 1.0}, score(1.0)),
-        "not judged by people: Clarity; Tone: people judged it, and the run did not",
+        "people judged it, and the run did not .in its answers.; name its column human.CRITERION of .* .Clarity.",
     ),
-    (item("1", {"Clarity": 1.0}, score(1.0, stage="draft")), "did not .at stage final; there are draft"),
+    (
+        item("1", {"Clarity": 1.0}, score(1.0, stage="look")),
+        "did not .in its answers; at other stages there are look",
+    ),
 ]
 
 
@@ -181,3 +184,40 @@ def test_agreement_takes_a_run_as_it_is(tmp_path: Path):
     assert found.source == "mine|v:1"
     assert found.row("spearman", "judge", "Clarity").n == 12
     assert found.notes == ("Clarity: 1 item without a judgement of people, left out",)
+
+
+def test_metrics_that_are_the_same_on_every_item_are_not_tested_against_each_other():
+    both = [
+        item(str(at), {"overall": at}, score(value, "overall"), score(6.0 - value, "overall", "other"), overall=value)
+        for at, value in enumerate((1.0, 4.0, 2.0, 5.0))
+    ]
+    found = jg.agreement(run(*both), resamples=20)
+    assert {(d.a, d.b) for d in found.differences} == {("judge", "other"), ("other", "overall")}
+    assert "overall: judge and overall are the same on every item: not tested against each other" in found.notes
+    compared = [
+        item(str(at), {"overall": said}, comparisons=tuple(
+            Comparison(criterion="overall", agent="merge", order=order, verdict=verdict)
+            for order in ("AB", "BA", "both")
+        ))
+        for at, (said, verdict) in enumerate([("A", "A"), ("B", "A"), ("A", "tie"), ("B", "B")])
+    ]  # fmt: skip
+    found = jg.agreement(run(*compared), resamples=20)
+    assert not found.differences
+    assert [note for note in found.notes if "merge and merge (both orders) are the same on every item" in note]
+
+
+def test_intervals_do_not_depend_on_which_sample_finished_first():
+    def both(at: int) -> tuple[Score, ...]:
+        draft = score(float(at * 7 % 5), agent="judge", stage="draft")
+        return draft, score(float(at * 3 % 5), draft=draft.key)
+
+    items = [item(str(at), {"Clarity": float(at * 5 % 4)}, *both(at), place=at) for at in range(20)]
+    found = [
+        (
+            [(row.value, row.interval) for row in jg.agreement(one).rows],
+            [(gain.low, gain.high) for gain in worth.critics[0].gains],
+        )
+        for one in (run(*items), run(*items[::-1]), run(*items[1::2], *items[::2]))
+        if (worth := jg.critic_worth(one)) is not None
+    ]
+    assert found[0] == found[1] == found[2]

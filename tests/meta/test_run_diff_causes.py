@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import judgegraph as jg
-from judgegraph.graphs import coascore
+from judgegraph.graphs import coascore, llm_score
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
 from judgegraph.types import Comparison, Sample, Scale, Score
@@ -169,6 +169,15 @@ def test_an_amount_that_is_none_is_not_told(calls: object):
     assert found["cost"]["b"]["calls"] is None
 
 
-def test_a_note_repeats_nothing_that_drives_a_terminal():
-    (note,) = jg.diff_runs(run(alone(score(3))), run(alone(score(3)), damaged_lines="\x1b[2J")).notes
+def test_a_note_repeats_nothing_that_drives_a_terminal(tmp_path):
+    samples = [
+        Sample(id="\x1b[2J", output="It leaves at nine from the old pier."),
+        Sample(id="s2", output="It leaves."),
+    ]
+    for name in "ab":
+        jg.evaluate(llm_score(criteria="general"), samples, out=tmp_path / name)
+    items = tmp_path / "b" / "items.jsonl"
+    items.write_text(items.read_text().replace('"value":', '"value":1', 1))
+    (note,) = jg.diff_runs(jg.Run.load(tmp_path / "a"), jg.Run.load(tmp_path / "b")).notes
+    assert "items.jsonl" in note
     assert "\x1b" not in note

@@ -200,6 +200,7 @@ WRONG = [
     ("human,m\n1,2\n", {"metrics": ("M",)}, "no column 'M'; did you mean 'm'"),
     ("people,m\n1,2\n", {"metrics": ("m",)}, "which column holds people's judgements"),
     ("human,x\n1,2\n", {}, "which column is compared with them"),
+    ("human,m\nA,B\nBoth bad,A\n", {"metrics": ("m",), "kind": "verdict"}, "the like .--verdicts A=WORD"),
     ("human,m\n1,2\nbad,3\n", {"metrics": ("m",), "kind": "number"}, "line 3: people's judgement 'bad' cannot be read"),
     ("human,m\n1,2\nbad,3\n", {"metrics": ("m",)}, r"numbers \('1'\) and words \('bad'\)"),
     ("human,m\n1,good\n2,fine\n", {"metrics": ("m",)}, r"people gave numbers, and metric 'm' says 'good' \(.*line 2\)"),

@@ -81,6 +81,8 @@ def test_200_items_all_end_with_scores(method: str, where: str, shared: Path, st
     ends = {s.status for item in items for s in item.scores}
     assert ends <= ({"ok", "abstained"} if where == "embedded" else {"ok"})
     if method == "fennec":
-        assert sum(item.verdict is not None for item in items) == COUNT
+        silent = [item for item in items if item.verdict is None]  # the embedded judge abstains on some texts
+        assert len(silent) <= (COUNT // 10 if where == "embedded" else 0)
+        assert {c.status for item in silent for c in item.comparisons} <= {"abstained", "skipped"}
     else:
         assert all(any(s.stage == "final" for s in item.scores) for item in items)

@@ -41,7 +41,7 @@ F1, F2 = score("Depth", "c1", 1, J1), score("Depth", "c2", 2, J2)
         ([J1, F1], ["c1"], [["c1 on Depth"]]),
         ([J1, F1], ["warm", "strict", "c1"], [["warm on Depth", "strict on Depth", "c1 on Depth"]]),  # a panel
         ([J1, J2, F1, F2], ["panel"], [[], []]),
-        ([J1, F1, score("Depth", "c2", 3, F1)], ["c1", "c2"], [["c1 on Depth"], ["c1 on Depth", "c2 on Depth"]]),
+        ([J1, F1, score("Depth", "c2", 3, F1)], ["c1", "c2"], [["c1 on Depth", "c2 on Depth"], ["c1 on Depth"]]),
         ([J1, F1, J2], ["c1"], [["c1 on Depth"], []]),  # a draft that nobody reviewed
     ],
 )

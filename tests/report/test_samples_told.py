@@ -80,7 +80,7 @@ def test_a_critic_keeps_nothing_where_there_was_no_draft():
     [
         (reviewed(None, None), "no final score could be read", "no final score that could be read"),
         (reviewed(4.0, None), "no final score could be read, 1 draft could", "no final score that could be read"),
-        (item(score("draft", None)), "no score could be read", "no final score"),
+        (item(score("draft", None)), "no score could be read", "no score that could be read"),
         (item(), "nothing judged", "no final score"),
         (reviewed(4.0, 4.0), "4 on 1-5", "score 4 of 1 to 5"),
     ],

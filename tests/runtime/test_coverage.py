@@ -60,7 +60,7 @@ def test_a_sample_that_a_budget_cut_short_is_missed_once():
     assert [(x.criterion, x.n_ok, x.n) for x in summary.lines.values()] == [("A", 2, 3), ("B", 1, 3)]
     assert coverage(summary) == (pytest.approx(1 / 3), "B")
     pairs = [pair("A"), pair("B", status="over_budget", reason="r"), pair(None, status="over_budget", reason="r")]
-    assert dict(summarise(pairs, "sig").verdicts) == {"A": 1, "B": 1, "none": 1}
+    assert dict(summarise(pairs, "sig").verdicts) == {"A": 1, "none": 2}
 
 
 def test_repeated_scores_of_a_rejected_row_are_all_missing():

@@ -43,7 +43,7 @@ async def poisoned(state: EvalState) -> EvalState:
 def test_a_poison_sample_harms_only_itself():
     run = jg.evaluate(graph_of(poisoned), samples(4))
     assert {i.id: i.status for i in run.items} == {"s0": "ok", "s1": "agent_error", "s2": "ok", "s3": "ok"}
-    assert [i.reason for i in run.items if i.status != "ok"] == ["RecursionError: a poison sample"]
+    assert [i.reason for i in run.items if i.status != "ok"] == ["RecursionError: a poison sample (node 'judge')"]
 
 
 def test_a_sample_that_takes_too_long_times_out():
@@ -61,7 +61,7 @@ def test_a_timeout_of_a_nodes_own_says_what_the_node_said():
         raise TimeoutError("the archive did not answer")
 
     (item,) = jg.evaluate(graph_of(impatient), samples(1)).items
-    assert (item.status, item.reason) == ("timeout", "TimeoutError: the archive did not answer")
+    assert (item.status, item.reason) == ("timeout", "TimeoutError: the archive did not answer (node 'judge')")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ FINAL = {"length": "truncated", "content_filter": "filtered", "refusal": "refuse
 STATUS = {
     **dict.fromkeys(RETRIED, "provider_error"), "hang": "timeout", **dict.fromkeys(REASKED, "unreadable"), **FINAL,
 }  # fmt: skip
-REQUESTS = {**dict.fromkeys(RETRIED, ATTEMPTS), **dict.fromkeys(REASKED, ASKS), **dict.fromkeys(FINAL, 1)}
+REQUESTS = {**dict.fromkeys(RETRIED, ATTEMPTS), **dict.fromkeys(REASKED, ASKS), **dict.fromkeys(FINAL, 1), "length": 2}
 SHARE = 0.3 / len(STATUS)
 CLARITY = [jg.Criterion(name="Clarity", definition="Every sentence is understood at first reading.")]
 
@@ -58,10 +58,15 @@ def predicted() -> dict[str, float]:
     again = len(RETRIED) * SHARE
     broken = again**ATTEMPTS  # of one ask
     answered = (1 - broken) / (1 - again)  # weight of each kind of answer, per its share of one draw
-    unreadable = len(REASKED) * SHARE * answered
-    reached = sum(unreadable**k for k in range(ASKS))
-    shares = dict.fromkeys(FINAL.values(), SHARE * answered * reached)
-    return {**shares, "failed": broken * reached, "unreadable": unreadable**ASKS}
+    unreadable, one = len(REASKED) * SHARE * answered, SHARE * answered
+    shares, new, cut = Counter[str](), 1.0, 0.0  # asks that none was cut off before, and that one was
+    for ask in range(1, ASKS + 1):
+        shares += Counter({"filtered": (new + cut) * one, "refused": (new + cut) * one, "truncated": cut * one})
+        shares += Counter({"failed": (new + cut) * broken})
+        if ask == ASKS:
+            shares += Counter({"truncated": new * one, "unreadable": (new + cut) * unreadable})
+        new, cut = new * unreadable, new * one + cut * unreadable
+    return dict(shares)
 
 
 @pytest.mark.long

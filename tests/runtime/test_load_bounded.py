@@ -90,3 +90,63 @@ def test_an_archive_is_no_data_file_whatever_it_is_called(tmp_path):
     renamed = outer.rename(tmp_path / "data.jsonl")
     with pytest.raises(DataError, match="line 1"):
         load(renamed).count()
+
+
+def values_written_once(kind, pyarrow):
+    """A table whose file keeps one large value once, and whose rows refer to it."""
+    ids, outputs = [str(n) for n in range(60)], ["a reply"] * 60
+    large = {
+        "text": lambda: pyarrow.array(["x" * 60_000_000]).take(pyarrow.array([0] * 10)).dictionary_encode(),
+        "list of texts": lambda: pyarrow.array([["x" * 4_000_000] * 60]),
+        "list of numbers": lambda: pyarrow.array([[0] * 20_000_000]),
+        "bytes of one size": lambda: pyarrow.array([b"0" * 40_000_000] * 6, pyarrow.binary(40_000_000)),
+    }[kind]()
+    rows = len(large)
+    return pyarrow.table({"id": ids[:rows], "output": outputs[:rows], "large": large})
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("text", "field large: is 60,000,000 bytes; a row may have 16,777,216 in all"),
+        ("list of texts", "field large: is 240,000,000 bytes; a row may have 16,777,216 in all"),
+        ("list of numbers", "unpacks to over 100 times its size"),
+        ("bytes of one size", "unpacks to over 100 times its size"),
+    ],
+)
+def test_a_table_whose_rows_share_a_large_value_is_bounded(tmp_path, kind, said):
+    pyarrow = pytest.importorskip("pyarrow", reason="skipped: no pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "rows.parquet"
+    table = values_written_once(kind, pyarrow)
+    parquet.write_table(table, path, compression="zstd", dictionary_pagesize_limit=10**9, store_schema=False)
+    assert path.stat().st_size < 50_000
+    counted, peak, _ = tried(path)
+    assert peak < MOST_MEMORY
+    if "field" in said:
+        assert counted == 0
+        rejected = load(path, strict=False)
+        assert list(rejected) == []
+        assert said in str(rejected.rejected[0])
+    else:
+        assert said in counted
+
+
+def test_a_table_with_nested_and_empty_cells_is_read_as_it_was_written(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="skipped: no pyarrow")
+    from pyarrow import parquet
+
+    pairs = pyarrow.map_(pyarrow.string(), pyarrow.string())
+    rows = {
+        "id": ["1", "2", "3"], "output": ["one", "two", "three"], "tags": [["a", "b"], [], None],
+        "parts": [{"n": [1, 2], "t": "x"}, None, {"n": None, "t": "y"}],
+        "pairs": pyarrow.array([[("k", "v")], [], None], pairs), "large": ["x" * 17_000_000, "", "z"],
+    }  # fmt: skip
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pyarrow.table(rows), path)
+    samples = load(path, strict=False)
+    second, third = samples
+    assert second.meta == {"tags": [], "parts": None, "pairs": [], "large": ""}
+    assert third.meta == {"tags": None, "parts": {"n": None, "t": "y"}, "pairs": None, "large": "z"}
+    assert "field large: is 17,000,000 bytes" in str(samples.rejected[0])

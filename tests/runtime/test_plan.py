@@ -123,11 +123,12 @@ def test_whatever_a_judge_does_its_calls_lie_between_the_ends(name: str, habit: 
     made = Ledger(path).count()
     lowest, readable, highest = (forecast.total.exact + more for more in forecast.total.rest)
     assert made <= highest
-    if habit != "never readable":  # a call without any readable reply ends its sample early
+    unread = habit == "abstains" and name.startswith("sageval")  # nothing to review, so no critic is asked
+    if habit != "never readable" and not unread:  # a call without any readable reply ends its sample early
         assert lowest <= made
     if habit in ("plain", "abstains"):
         assert made <= readable
-    if habit != "no log-probabilities":  # there some are asked for several replies in the place of one
+    if habit != "no log-probabilities" and not unread:  # there some are asked for several replies in the place of one
         assert forecast.total.exact <= made
 
     after = jg.plan(graph, given, ledger=path)

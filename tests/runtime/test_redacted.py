@@ -44,7 +44,6 @@ SCORES = (
     Score(criterion="Depth", agent="evaluator", value=4, reason=f"{C} r"),
     Score(criterion="Depth", agent="evaluator", stage="aspects:canary-target", value=4),
     Score(criterion="Tone", agent="evaluator", label="good", scale=LABELS),
-    Score(criterion="Taste", agent="evaluator", label=f"{C} label", scale=LABELS),
 )
 SAMPLE = Sample(
     id="s1", query=f"{C} q", source={f"{C} k": f"{C} v"}, output=f"{C} o", rival=f"{C} r", reference=f"{C} ref",

@@ -82,7 +82,7 @@ def test_a_folder_that_was_moved_keeps_what_was_spent(judge, out):
 
 @pytest.mark.parametrize("spent", [None, [], {"calls": "many"}, {"calls": -4, "usd": float("inf")}])
 def test_a_manifest_that_does_not_tell_counts_for_nothing(spent):
-    assert told(spent) == (0,) * 6
+    assert told(spent) == (0,) * 7
 
 
 def test_each_field_has_its_larger_count(tmp_path):
@@ -90,12 +90,12 @@ def test_each_field_has_its_larger_count(tmp_path):
         path, run = tmp_path / "l", "r"
 
         def spent(self):
-            return (2, 50, 10, 0.5, 0, 0)
+            return (2, 50, 10, 0.5, 0, 0, 4)
 
     earlier = {
         "spent": {"calls": 3, "prompt_tokens": 20, "usd": 0.1},
         "ledger": os.path.relpath(tmp_path / "l", tmp_path),
     }
     spent, before = carried(earlier, Paid(), tmp_path)
-    assert spent == (3, 50, 10, 0.5, 0, 0)
-    assert before == (1, 0, 0, 0, 0, 0)
+    assert spent == (3, 50, 10, 0.5, 0, 0, 4)
+    assert before == (1, 0, 0, 0, 0, 0, 0)

@@ -112,7 +112,7 @@ def test_log_probabilities_come_where_they_are_asked_for():
 
 
 def test_asking_again_is_known_by_how_it_begins():
-    said = _complaint(call(), Choice("no"), "no JSON")
+    said = _complaint(call(), "no", "no JSON")
     assert said[1].content.startswith(COMPLAINT)
 
 

@@ -63,7 +63,7 @@ VALUES = [
     ((score(1), score(5, "Depth")), 0.5),
     ((score(5), score("good", "Tone")), 1.0),
     ((score(4), score(2, of="rival")), 0.75),
-    ((score(4, stage="draft"),), None),
+    ((score(4, stage="draft"),), 0.75),  # of a graph without a critic, or whose gate stayed closed
     ((score("good"),), None),
     ((Score(criterion="c", agent="a", value=7.0),), None),
 ]

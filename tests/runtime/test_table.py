@@ -115,7 +115,7 @@ def test_numbers_stay_numbers(tmp_path: Path):
 def test_the_file_is_of_rfc_4180_and_says_that_it_is_utf_8(tmp_path: Path):
     table(score(reason='good, "clear"\nand é')).to_csv(tmp_path / "t.csv")
     head = ",".join(COLUMNS)
-    line = 's1,Clarity,a,final,0,output,3.0,,ok,,,"good, ""clear""\nand é"'
+    line = 's1,Clarity,a,final,0,output,3.0,,ok,,,"good, ""clear""\nand é",answer'
     assert (tmp_path / "t.csv").read_bytes() == f"\ufeff{head}\r\n{line}\r\n".encode()
 
 
@@ -135,7 +135,7 @@ def test_a_file_with_a_column_more_is_still_ours_and_one_with_a_column_less_is_n
     more.write_text(f"{head},human\n{line},'=4\n")
     (row,) = read(more)
     assert (row["id"], row["reason"], row["human"]) == ("=id", "=1", "'=4"), "their column is as they wrote it"
-    less.write_text(f"{head.removesuffix(',reason')}\n{line.rpartition(',')[0]}\n")
+    less.write_text(f"{head.removesuffix(',role')}\n{line.rpartition(',')[0]}\n")
     assert read(less)[0]["id"] == "'=id"
 
 

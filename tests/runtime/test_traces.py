@@ -42,8 +42,8 @@ def line(**nodes: Any) -> Any:
 def composed() -> Any:
     pair = jg.panel("embedded", "embedded", criteria=CRITERIA)
     return line(
-        panel=pair, gate=jg.gate(jg.metric_node("novelty"), jg.low(below=5.1, stage="final")),
-        escalate=jg.escalate("embedded", "embedded", when=jg.low(below=5.1), criteria=CRITERIA),
+        panel=pair, gate=jg.gate(jg.metric_node("novelty"), jg.low(below=5, stage="final")),
+        escalate=jg.escalate("embedded", "embedded", when=jg.low(below=5), criteria=CRITERIA),
         each=jg.each(Evaluator(name="alone"), criteria=CRITERIA),
         refine=jg.refine("devils-advocate", rounds=2, criteria=CRITERIA, of="alone"),
     )  # fmt: skip

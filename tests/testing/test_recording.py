@@ -134,14 +134,14 @@ async def test_errors_come_again_and_are_retried_alike(tmp_path):
 @pytest.mark.parametrize(
     ("said", "status"),
     [
-        (AIMessage("", additional_kwargs={"refusal": "No."}), "refused"),
-        (AIMessage("half", response_metadata={"finish_reason": "length"}), "truncated"),
-        (ValueError("no such thing"), "provider_error"),
+        ([AIMessage("", additional_kwargs={"refusal": "No."})], "refused"),
+        ([AIMessage("half", response_metadata={"finish_reason": "length"})] * 2, "truncated"),
+        ([ValueError("no such thing")], "provider_error"),
     ],
 )
 async def test_what_is_no_reply_is_played_as_such(said, status, tmp_path):
     path = tmp_path / "calls.jsonl"
-    for judge in (lambda: recording(scripted(said), path), lambda: playing(path)):
+    for judge in (lambda: recording(scripted(*said), path), lambda: playing(path)):
         with pytest.raises(ReplyError) as caught:
             await jg.ask(judge(), "a word")
         assert caught.value.status == status

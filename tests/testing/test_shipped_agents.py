@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 import judgegraph.agents
+from judgegraph.compose.node import keys
+from judgegraph.errors import ConfigError
 from judgegraph.testing import check_agent
+from judgegraph.testing.invented_state import SAMPLES, state_of
 
 TOOL = {"type": "function", "function": {"name": "rouge-l", "description": "overlap", "parameters": {"type": "object"}}}
 SETTINGS: dict[str, dict[str, Any]] = {  # of those that have none by default
@@ -62,6 +65,30 @@ WAYS = [
 def test_it_conforms(kind: type, settings: dict[str, Any]):
     report = check_agent(kind(**SETTINGS.get(kind.__name__, {}), **settings), rounds=2)
     assert report.ok, str(report)
+
+
+def plain(state: dict[str, Any]) -> dict[str, Any]:
+    """As JSON brings it."""
+    made = {**state, "sample": {name: value for name, value in state["sample"] if value != {}}}
+    return made | ({"criteria": [one.model_dump() for one in state["criteria"]]} if "criteria" in state else {})
+
+
+@pytest.mark.parametrize("kind", list(agents()), ids=lambda kind: kind.__name__)
+async def test_a_sample_and_criteria_as_plain_mappings_are_taken_for_what_they_are(kind: type):
+    agent = kind(**SETTINGS.get(kind.__name__, {}))
+    state = state_of(agent, keys(agent)[0], SAMPLES[0], {})
+    if "sample" not in state:
+        return
+    one, other = [agent(given) for given in (state, plain(state))]
+    found = [await given if inspect.isawaitable(given) else given for given in (one, other)]
+    assert found[0] == found[1]
+    for wrong, said in (("a text", "is a str; write Sample("), ({"id": "1"}, "output: Field required; write Sample(")):
+        try:
+            given = agent({**state, "sample": wrong})
+            got = await given if inspect.isawaitable(given) else given
+        except ConfigError as error:
+            got = str(error)
+        assert got == found[0] or said in got  # some look at no sample here
 
 
 def test_the_room_has_agents():

@@ -142,7 +142,7 @@ def test_a_key_that_the_state_does_not_have_is_not_told(tmp_path: Path, redact: 
     async def write(state: State) -> Any:
         return {"log": 1, "what a model wrote": 2}
 
-    _, journey = run(graph(("write", write)).compile(), tmp_path / "run", redact=redact)
+    _, journey = run(graph(("write", write)).compile(), tmp_path / "run", redact=redact, check=False)
     assert journey is not None
     assert journey.spans[1].about["writes"] == {"log": 1}
 

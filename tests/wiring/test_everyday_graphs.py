@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
@@ -17,7 +18,7 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Sage
-from judgegraph.types import EvalState, Sample, Scores
+from judgegraph.types import EvalState, Rectification, Sample, Scores
 
 BOTH = ["a", "b"]
 SPLIT = {"a": 1, "b": 2}
@@ -157,9 +158,11 @@ def chosen_then_read(decide: Any) -> Any:
     graph.add_node("b", nothing_written)
     graph.add_node("critique", Sage(), defer=True)
     graph.add_conditional_edges(START, decide, ["a", "b"])
+    graph.add_node("rectify", Rectify())
     for name in "ab":
         graph.add_edge(name, "critique")
-    graph.add_edge("critique", END)
+    graph.add_edge("critique", "rectify")
+    graph.add_edge("rectify", END)
     return graph
 
 
@@ -295,6 +298,71 @@ def sent_more(payload: Callable[[Any], Any]) -> Any:
     return graph
 
 
+def guarded(state):  # type: ignore[no-untyped-def]
+    if "verdict" in state:
+        return {"overall": float(state["verdict"] == "A")}
+    return {"overall": None}
+
+
+def early(state):  # type: ignore[no-untyped-def]
+    if state.get("topic") is None:
+        return None
+    return {"overall": float(len(state["scores"]))}
+
+
+def built_up(state):  # type: ignore[no-untyped-def]
+    found = {}
+    found.update(overall=1.0)
+    for key in ("notes", "scores"):
+        found[key] = {}
+    return {**state, **found}
+
+
+def wrapped(function: Any) -> Any:
+    def around(*given: Any, **more: Any) -> Any:
+        return function(*given, **more)
+
+    return around
+
+
+def of_a_map(state):  # type: ignore[no-untyped-def]
+    return bool(state.get("scores"))
+
+
+def by_number(state: EvalState) -> str:
+    return f"{'ab'[len(state.get('scores', {})) % 2]}"
+
+
+def of_an_enum(state: EvalState) -> Side:
+    return Side.A if state.get("scores") else Side.B
+
+
+class Side(StrEnum):
+    A = "a"
+    B = "b"
+
+
+def mapped(decide: Any, targets: Any) -> Any:
+    graph = StateGraph(EvalState)
+    for name in BOTH:
+        graph.add_node(name, metric)
+        graph.add_edge(name, END)
+    graph.add_conditional_edges(START, decide, targets)
+    return graph
+
+
+def of_verdicts() -> Any:
+    """A graph whose output is what a critic says."""
+    graph = StateGraph(EvalState, output_schema=Verdicts)
+    graph.add_sequence([("evaluate", Evaluator()), ("critique", Sage())])
+    graph.add_edge(START, "evaluate")
+    return graph
+
+
+class Verdicts(TypedDict):
+    rectifications: dict[str, Rectification]
+
+
 RIGHT: dict[str, Callable[[], Any]] = {
     "a command without its targets in the annotation": commanded,
     "reducers of sequences, numbers, sets and single items": lambda: one(wrap, Joining),
@@ -316,6 +384,13 @@ RIGHT: dict[str, Callable[[], Any]] = {
     "two metric nodes that share a metric": lambda: metrics(("rouge-l",), ("chrf", "rouge-l")),
     "a sequence that ends without saying so": sequence,
     "a payload that another function makes": lambda: sent_more(dict),
+    **{f"a function without annotations: {node.__name__}": lambda node=node: one(node)
+       for node in (guarded, early, built_up, wrapped(metric))},
+    "a map of truth values": lambda: mapped(of_a_map, {True: "a", False: "b"}),
+    "a name that is put together": lambda: mapped(by_number, BOTH),
+    "names of an enum": lambda: mapped(of_an_enum, BOTH),
+    "a lambda between others": lambda: mapped(lambda state: "a" if state else "b", {"a": "a", "b": "b"}),
+    "a critic whose verdicts are the output": of_verdicts,
 }  # fmt: skip
 
 

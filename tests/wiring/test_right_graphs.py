@@ -15,6 +15,7 @@ import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.judge import Judge
+from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Sage
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, sageval
 from judgegraph.types import EvalState
@@ -48,7 +49,9 @@ def side_by_side(*nodes: Any) -> Any:
         graph.add_edge(START, f"n{number}")
         graph.add_edge(f"n{number}", "critique")
     graph.add_node("critique", Sage(stage="final", name="over-all"), defer=True)
-    graph.add_edge("critique", END)
+    graph.add_node("rectify", Rectify(stage="final", name="over-all"))
+    graph.add_edge("critique", "rectify")
+    graph.add_edge("rectify", END)
     return graph
 
 
@@ -67,7 +70,7 @@ NESTED = {
     "two of one method by name": lambda: side_by_side(sageval(name="a"), sageval(name="b", each=True)),
     "a panel": lambda: side_by_side(jg.panel("embedded", "g-eval", "sageval", criteria="forms")),
     "each": lambda: side_by_side(jg.each(Judge(), criteria="forms"), jg.metric_node("rouge-l")),
-    "a gate": lambda: after_drafts(jg.gate("sage", jg.wide())),
+    "a gate": lambda: after_drafts(jg.gate(Evaluator(name="second"), jg.wide())),
     "a critique behind a gate": lambda: after_drafts(jg.critique("sage", when=jg.wide())),
     "a refinement": lambda: after_drafts(jg.refine("sage", rounds=2)),
     "an escalation": lambda: side_by_side(jg.escalate("embedded", "openai:strong", when=jg.wide(), criteria="forms")),

@@ -126,14 +126,16 @@ def join_never_runs(right: bool) -> Any:
     graph.add_node("critique", sage())
     graph.add_node("metric", metric)
     graph.add_node("sum", sum_up, defer=right)
+    graph.add_node("rectify", Rectify())
     graph.add_edge(START, "evaluate")
     graph.add_edge(START, "metric")
     graph.add_conditional_edges("evaluate", low, ["critique", END])
+    graph.add_edge("critique", "rectify")
     if right:
-        graph.add_edge("critique", "sum")
+        graph.add_edge("rectify", "sum")
         graph.add_edge("metric", "sum")
     else:
-        graph.add_edge(["critique", "metric"], "sum")
+        graph.add_edge(["rectify", "metric"], "sum")
     graph.add_edge("sum", END)
     return graph
 
@@ -175,7 +177,7 @@ def endless_loop(right: bool) -> Any:
 
 def unreachable(right: bool) -> Any:
     graph = chain(("evaluate", evaluator()))
-    graph.add_node("critique", sage())
+    graph.add_node("critique", jg.critique(sage()))
     if right:
         graph.add_edge("evaluate", "critique")
     graph.add_edge("critique", END)
@@ -287,7 +289,9 @@ def added_mappings(right: bool) -> Any:
 
 def mappings_for_a_list(right: bool) -> Any:
     """A list of verdicts, and a critic that writes them as a mapping."""
-    return chain(("evaluate", evaluator()), ("critique", sage()), state=EvalState if right else Listing)
+    return chain(
+        ("evaluate", evaluator()), ("critique", sage()), ("rectify", Rectify()), state=EvalState if right else Listing
+    )
 
 
 def keeps_the_last(right: bool) -> Any:
@@ -370,7 +374,7 @@ MISTAKES: list[tuple[str, Callable[[bool], Any], str, str, tuple[str, ...]]] = [
         "missing-writer", missing_on_one_path, "rectify", "rectifications",
         ("'critique' writes", "START -> evaluate -> rectify", "NotRequired"),
     ),
-    ("join-never-runs", join_never_runs, "sum", "", ("'critique' does not run", "defer=True")),
+    ("join-never-runs", join_never_runs, "sum", "", ("'rectify' does not run", "defer=True")),
     ("double-join", double_join, "sum", "", ("runs twice", "'metric' and 'rectify'", "defer=True")),
     ("unbounded-loop", unbounded_loop, "again", "", ("again -> again", "rounds: int", "jg.bounded")),
     ("unbounded-loop", endless_loop, "critique", "", ("critique -> rectify -> critique", "no way out")),

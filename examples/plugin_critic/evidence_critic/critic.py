@@ -35,8 +35,8 @@ class EvidenceCritic:
 
     async def __call__(self, state: Reviewed) -> Critique:
         held = UnderReview.of(state, self.criteria, self.stage)
-        if not held.asked:
-            return {"rectifications": {}, "suggestions": []}
+        if (idle := held.idle(self.name)) is not None:  # nothing that a reply could change: a note says so
+            return idle
         messages = prompts.load(self.prompt).render(task=self.task, **held.fields)
         form = critique_form(held.asked, (SCORES,))  # a reason, a verdict and a value for each criterion
         rating = await rate(self.judge, messages, form, held.slots(SCORES), self.reader)

@@ -27,7 +27,8 @@ class Line:
     """One criterion, side of a pair, agent, stage and repeat in both runs: at most one score of each sample.
 
     Attributes:
-        criterion: "" for the verdict over all. kind: "score", or "verdict" of a pair.
+        criterion: "" for the verdict over all. kind: "score", or "verdict" of a pair. answer: it is of the graph's
+            answers (`judgegraph.answers`), not of a panel's members or of one order of a pair.
         n: samples in which both could be read and compared; moved: of those. up, down: of numbers; changed: of labels
             and verdicts; flips: verdicts whose winner became the loser.
         lost, gained: could be read in A alone, in B alone; other: could be read in neither, with another status.
@@ -42,6 +43,7 @@ class Line:
     kind: str = "score"
     repeat: int = 0
     stage: str = ""
+    answer: bool = True
     n: int = 0
     moved: int = 0
     up: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from judgegraph.answers import answers_of
 from judgegraph.runtime.item import Item
 from judgegraph.types import Scale, Score
 
@@ -13,13 +14,27 @@ Matched: TypeAlias = tuple[Score | None, Score | None]
 CLOSE = 1e-9  # nine digits: what differs by less is noise of the arithmetic
 
 
-def matched(a: Item, b: Item) -> Iterator[Matched]:
-    """Final scores, by key; those that are left over by criterion, side and repeat where one of each side is left.
+def matched(a: Item, b: Item) -> Iterator[tuple[Score | None, Score | None, bool]]:
+    """(a score, the same in the other item, whether it is an answer): answers first, by key.
 
-    So the finals of two critics, or of an evaluator without and with a critic, are held beside each other. Where
-    neither item has a final score of a criterion, all its scores are matched by key.
+    Those that are left over are held beside each other by criterion, side and repeat where one of each side is left: so
+    the answers of two critics, or of an evaluator without and with a critic. Then come final scores that are no
+    answers, such as those of a panel's members. Where neither item has a final score or an answer of a criterion, all
+    its scores are matched by key.
     """
-    ones, others = _compared(a.scores, b.scores), _compared(b.scores, a.scores)
+    ones, others = answers_of(a), answers_of(b)
+    yield from ((one, other, True) for one, other in _matched(ones, others))
+    there = {_place(score) for score in (*ones, *others)}
+    used = {score.key for score in (*ones, *others)}
+    final = {_place(score) for score in (*a.scores, *b.scores) if score.stage == "final"}
+    left = (
+        [s for s in item.scores if s.key not in used and (s.stage == "final" or _place(s) not in final | there)]
+        for item in (a, b)
+    )
+    yield from ((one, other, not there) for one, other in _matched(*left))
+
+
+def _matched(ones: Sequence[Score], others: Sequence[Score]) -> Iterator[Matched]:
     by_key = {score.key: score for score in others}
     left: list[Score] = []
     for score in ones:
@@ -29,11 +44,6 @@ def matched(a: Item, b: Item) -> Iterator[Matched]:
         else:
             yield score, other
     yield from _by_place(left, list(by_key.values()))
-
-
-def _compared(scores: Sequence[Score], others: Sequence[Score]) -> list[Score]:
-    final = {_place(score) for score in (*scores, *others) if score.stage == "final"}
-    return [score for score in scores if score.stage == "final" or _place(score) not in final]
 
 
 def _place(score: Score) -> Place:

@@ -39,6 +39,7 @@ class Move:
     of: str = "output"
     repeat: int = 0
     stage: str = "final"
+    answer: bool = True
     change: float | None = None
     share: float | None = None
     spread: float | None = None

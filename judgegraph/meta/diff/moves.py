@@ -24,15 +24,21 @@ def absent(item: Item, score: Score) -> Score:
     return score.model_copy(update={**about, "status": item.status, "reason": item.reason})
 
 
-def score_pairs(a: Item, b: Item) -> Iterator[tuple[Score | None, Score | None]]:
-    """The scores that stand for the same in both; of a sample that failed in one run the failure."""
-    for one, other in matched(a, b):
-        if one is not None and other is None and b.status not in FINE:
-            yield one, absent(b, one)
-        elif other is not None and one is None and a.status not in FINE:
-            yield absent(a, other), other
-        else:
-            yield one, other
+def score_pairs(a: Item, b: Item) -> Iterator[tuple[Score | None, Score | None, bool]]:
+    """The scores that stand for the same in both, and whether they are answers; of a sample that failed in one run the
+    failure.
+    """
+    for one, other, answer in matched(a, b):
+        if one is not None and b.status not in FINE and (other is None or _idle(other)):
+            other = absent(b, one)
+        elif other is not None and a.status not in FINE and (one is None or _idle(one)):
+            one = absent(a, other)
+        yield one, other, answer
+
+
+def _idle(score: Score) -> bool:
+    """Whether it has no answer, and no failure of its own that says why."""
+    return score.answer is None and score.status in FINE
 
 
 def score_move(causes: Causes, a: Item, b: Item, one: Score, other: Score) -> Move | None:
@@ -55,7 +61,7 @@ def score_move(causes: Causes, a: Item, b: Item, one: Score, other: Score) -> Mo
 
 def verdict_pairs(a: Item, b: Item) -> Iterator[tuple[Verdict | None, Verdict | None]]:
     """The comparisons, then the verdicts over all; of a sample that failed in one run the failure, else None."""
-    ones, others = ({c.key: c for c in item.comparisons} for item in (a, b))
+    ones, others = ({c.key: _counted(item, c) for c in item.comparisons} for item in (a, b))
     for key in {**ones, **others}:
         one, other = ones.get(key), others.get(key)
         if other is None and one is not None and b.status not in FINE:
@@ -63,8 +69,14 @@ def verdict_pairs(a: Item, b: Item) -> Iterator[tuple[Verdict | None, Verdict | 
         if one is None and other is not None and a.status not in FINE:
             one = _unjudged(a, other)
         yield one, other
+    a, b = (x.model_copy(update={"verdict": None}) if x.status not in FINE else x for x in (a, b))
     if a.verdict or b.verdict:
         yield tuple(x if x.verdict or x.comparisons or x.status not in FINE else None for x in (a, b))  # type: ignore[misc]
+
+
+def _counted(item: Item, one: Comparison) -> Comparison:
+    """Of a sample that failed its failure: what its graph made of the part that was judged is no verdict."""
+    return one if item.status in FINE else _unjudged(item, one)
 
 
 def _unjudged(item: Item, one: Comparison) -> Comparison:
@@ -79,7 +91,7 @@ def verdict_move(causes: Causes, a: Item, b: Item, one: Verdict, other: Verdict)
     if isinstance(one, Comparison) and isinstance(other, Comparison):
         why = causes.of_comparison(a, b, one, other)
         return _verdict(one.criterion, f"{one.agent} ({one.order})", one, other, why)
-    return _verdict("", "", a, b, causes.of_verdict(a, b))
+    return _verdict("", "", one, other, causes.of_verdict(a, b))
 
 
 def _verdict(criterion: str, agent: str, one: Comparison | Item, other: Comparison | Item, why: Why) -> Move:

@@ -21,6 +21,5 @@ def notes_of(a: Run, b: Run) -> tuple[str, ...]:
             notes.append(f"run {name} does not tell its configuration, so no cause can be named: keep runs in folders")
         if said := unfinished(run):
             notes.append(f"run {name} is {said}")
-        if damaged := manifest.get("damaged_lines"):
-            notes.append(f"run {name}: {one_line(damaged, 40)} damaged lines are left out")
+        notes += [f"run {name}: {one_line(what, 400)}" for what in (run.folder.left_out if run.folder else ())]
     return tuple(notes)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*(any)?")
-_FIELD = re.compile(r"^(scale|definition|steps|guideline|score|label|status|reason)\s*:\s*(.*)$", re.I)
+_FIELD = re.compile(r"^(key|scale|definition|steps|guideline|score|label|status|reason)\s*:\s*(.*)$", re.I)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE]-?\d+)?")
 
 
@@ -16,6 +16,7 @@ class Seen:
     """A criterion as a prompt shows it, with a draft score where one stands."""
 
     name: str
+    key: str = ""  # of a form, where the prompt says it
     definition: str = ""
     low: float | None = None
     high: float | None = None
@@ -27,8 +28,8 @@ class Seen:
 
 
 def slug(name: str) -> str:
-    """A name as a key of a form."""
-    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    """A name in any script as a key: two names are one where they differ in case and marks alone."""
+    return re.sub(r"[\W_]+", "_", name.lower()).strip("_")
 
 
 def _fields(block: str) -> dict[str, str]:
@@ -55,7 +56,8 @@ def _seen(name: str, block: str) -> Seen:
     number = NUMBER.search(held.get("score", ""))
     whole = not (match and (match[3] or "." in match[1] + match[2]))
     return Seen(
-        name=name.strip(), definition=" ".join(held.get("definition", "").split()), low=low, high=high, whole=whole,
+        name=name.strip(), key=held.get("key", "").strip(), definition=" ".join(held.get("definition", "").split()),
+        low=low, high=high, whole=whole,
         labels=labels, value=float(number[0]) if number else None, label=held.get("label", "").strip(),
         reason=" ".join(held.get("reason", "").split()),
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -11,6 +12,9 @@ from judgegraph.models.embedded.kinds import OUTPUT, QUERY, SOURCE, Kind, first_
 from judgegraph.models.embedded.source import Alignment, Source, align, source_of
 from judgegraph.models.embedded.survey import Survey, survey_of
 from judgegraph.models.embedded.text import Text, read_output, read_source
+
+_LOOKED_AT = 4000  # characters whose script is looked at
+_LATIN = ("LATIN", "FULLWIDTH LATIN")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,18 +55,41 @@ class Case:
         return survey_of(loads(self.output)) if self.kind == "form" else None
 
     @cached_property
+    def figures(self) -> bool:
+        """Figures without a word: a bare "4" may be right or wrong, and text features cannot tell."""
+        return any(map(str.isdigit, self.output)) and not any(map(str.isalpha, self.output))
+
+    @cached_property
+    def script(self) -> str:
+        """Which of the texts is of another script than Latin, "" for none: my word features read English."""
+        read = "\n".join(self.survey.strings) if self.survey is not None else self.output
+        beside = ("source", self.source) if self.source.strip() else ("request", self.query)
+        return next((name for name, text in (("text", read), beside) if _foreign(text)), "")
+
+    @property
     def empty(self) -> bool:
-        """Nothing that could be judged: no word, a lone label, or a promise of a solution without one."""
+        """Nothing that could be judged."""
+        return bool(self.hollow)
+
+    @cached_property
+    def hollow(self) -> str:
+        """Why there is nothing to judge: no word, a lone label, or a promise of a solution without one; else ""."""
         words = self.text.words
-        if not words or not any(c.isalpha() for w in words for c in w):
-            return True
-        bare = self.output.strip()
-        foreign = sum(c.isalpha() and not c.isascii() for c in bare) * 2 > len(bare) and self.query.isascii()
-        short = len(words) <= 9
-        opener = short and bool(
-            re.match(r"(?:thought process|let'?s (?:solve|think)|(?:final )?(?:solution|answer)\W*$)", bare, re.I)
-        )
-        return opener or (short and bare.endswith(":")) or (short and foreign and (self.source + "a").isascii())
+        if not any(c.isalpha() for w in words for c in w):
+            return "all of it speaks to a grader and was set aside" if self.text.orders else "it holds no word"
+        bare, short = self.output.strip(), len(words) <= 9
+        opener = r"(?:thought process|let'?s (?:solve|think)|(?:final )?(?:solution|answer)\W*$)"
+        if short and (bare.endswith(":") or re.match(opener, bare, re.I)):
+            return "it says nothing: it opens an answer, or is a label, and what it announces is missing"
+        if len(words) < 5 and _foreign(bare) and self.query.isascii() and self.source.isascii():
+            return "it says nothing: a few signs of another script than that of what was asked"
+        return ""
+
+
+def _foreign(text: str) -> bool:
+    """Most letters of its beginning are of another script than Latin."""
+    letters = [c for c in text[:_LOOKED_AT] if c.isalpha()] if not text.isascii() else []
+    return sum(not unicodedata.name(c, "").startswith(_LATIN) for c in letters) * 2 > len(letters)
 
 
 def case_of(sections: Mapping[str, str], output: str | None = None) -> Case:

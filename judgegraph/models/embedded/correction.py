@@ -28,7 +28,7 @@ def _foreign(sentence: str, case: Case) -> bool:
 def corrected(text: str, case: Case) -> str:
     """The text without repeated sentences, without sentences whose names stand in no source, slips mended.
 
-    Never empty: where nothing would be left, the text itself comes back, or a full stop for an empty one.
+    Where nothing would be left, the text itself comes back: of an empty one, nothing.
     """
     kept: list[str] = []
     seen: set[tuple[str, ...]] = set()
@@ -43,4 +43,4 @@ def corrected(text: str, case: Case) -> str:
     if done and done[-1][-1:].isalnum() and len(words_of(done[-1])) > 2:
         done[-1] += "."
     lines = "\n" in text and len(done) == len(sentences)
-    return ("\n" if lines else " ").join(done) or clean(text, 4000).strip() or "."
+    return ("\n" if lines else " ").join(done) or clean(text, 4000).strip()

@@ -10,7 +10,7 @@ from judgegraph.models.embedded.blocks import Seen, slug
 from judgegraph.models.embedded.case import Case
 from judgegraph.models.embedded.families import families_of, kindred, serving
 from judgegraph.models.embedded.kinds import Kind
-from judgegraph.models.embedded.measure import Evidence, Views, mean
+from judgegraph.models.embedded.measure import Evidence, Views, counted, mean
 from judgegraph.models.embedded.sections import Prompt
 
 _PLAIN: Views = prose.VIEWS | {k: answers.VIEWS[k] for k in ("coherence", "fluency", "naturalness", "overall")}
@@ -46,7 +46,7 @@ def _guarded(case: Case, found: Evidence) -> Evidence:
     sentences = case.text.sentences
     quality, note = found.quality, found.note
     if case.kind == "summary" and len(case.text.words) < 5:
-        quality, note = quality * 0.2, note + f"; {len(case.text.words)} words are no summary"
+        quality, note = quality * 0.2, note + f"; it has only {counted(len(case.text.words), 'word')}"
     echoed = 1 - len(set(sentences)) / len(sentences)
     if echoed > 0.2 and case.kind != "form":
         quality, note = quality * (1 - 0.6 * echoed), note + "; it repeats whole sentences"
@@ -65,8 +65,12 @@ def judged(case: Case, name: str, definition: str = "", view: int = 0) -> Eviden
     families = families_of(name, definition)
     if not families:
         return None
+    if case.figures:
+        return None
     if case.empty:
-        return Evidence(BOTTOM, "there is no text that could be judged")
+        return Evidence(BOTTOM, case.hollow)
+    if case.script:
+        return None
     held = [e for f in families if (e := _measured(case, f, view))]
     if not held:
         return None
@@ -80,6 +84,10 @@ def lack(case: Case, name: str, definition: str = "") -> str:
     families = families_of(name, definition)
     if not case.output.strip():
         return "no evidence: no tagged section holds a text to judge"
+    if case.figures:
+        return "no evidence: the text holds figures and no word, and my features look at words"
+    if case.script:
+        return f"no evidence: my features read English; this {case.script} is in another script"
     if not families:
         return f"no evidence: none of my text features belongs to {name or 'what is asked'}"
     missing = (

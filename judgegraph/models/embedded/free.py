@@ -37,7 +37,7 @@ def _written(at: At) -> str:
     """The text asked for where nothing is to be judged, "" where something is."""
     held = at.prompt.sections
     if "judgements" in held and "response" in held:
-        return corrected(held["response"], at.case)
+        return corrected(held["response"], at.case) or "There is nothing to correct: the response is empty."
     if any(name in held for name in OUTPUT) or first_of(held, SOURCE):
         return ""
     if "assistants" in held:

@@ -67,7 +67,7 @@ class Prompt:
         held: dict[str, Seen] = {}
         for name in ("criterion", "criteria", "target", "aspects", "aspect", "rubric"):
             for seen in blocks(self.sections.get(name, "")):
-                held.setdefault(slug(seen.name), seen)
+                held.setdefault(seen.key or slug(seen.name), seen)
         return tuple(held.values())
 
     @cached_property
@@ -117,6 +117,6 @@ class Prompt:
         """The criterion shown under one of these names or keys."""
         for name in names:
             for seen in self.criteria:
-                if slug(seen.name) == slug(name):
+                if (seen.key or slug(seen.name)) == name or slug(seen.name) == slug(name):
                     return seen
         return None

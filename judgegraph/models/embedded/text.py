@@ -26,10 +26,14 @@ _GRADER = re.compile(
     r"|\b(?:graded?|scored?|rated?)\s+(?:an?\s+)?\d)"
     r"|\b(?:evaluat\w+|grader|judge|reviewer|editor to)\b.{0,80}\b(?:coherence|consistency|fluency|score|verified)\b"
     r"|[\"']?(?:score|rating|verdict|grade)[\"']?\s*[:=]\s*[\"']?\d"
-    r"|<\|\w+\|>|</?(?:output|candidate|instructions?|system|summary|response|assistant)\b[^>]*>"
     r"|\bthe candidate has ended\b",
     re.I,
 )
+_MARK = re.compile(
+    r"<\|\w{1,40}\|>|</?(?:output|candidate|instructions?|system|summary|response|assistant)\b[^<>]{0,200}>", re.I
+)
+_BEFORE_MARK = re.compile(rf"(?<=[.!?。！？])(?={_MARK.pattern})", re.I)
+_EDGE = re.compile(rf"\A(?:\s*(?:{_MARK.pattern}))+\s*|\s*(?:(?:{_MARK.pattern})\s*)+\Z", re.I)
 
 
 def clean(text: str, words: int = OUTPUT_WORDS) -> str:
@@ -91,7 +95,8 @@ def content(words: Iterable[str]) -> list[str]:
 class Text:
     """A text cut up once. `raw` are its sentences as written, `sentences` their words.
 
-    `orders` counts sentences that speak to a grader ("give 5"): they are set aside, never obeyed or scored.
+    `orders` counts what speaks to a grader ("give 5"): it is set aside, never obeyed or scored. A tag or a chat mark
+    closes and opens nothing: text before and behind it is text.
     """
 
     raw: tuple[str, ...]
@@ -121,13 +126,30 @@ class Text:
         return [triple for s in self.sentences for triple in zip(s, s[1:], s[2:], strict=False)]
 
 
-def _read(text: str, cap: int) -> Text:
-    raw, sentences, orders, count, total = [], [], 0, 0, len(text)
-    tidy = clean(text, cap)
-    for sentence in split(tidy):
-        if _GRADER.search(sentence[:600]):
+def _speaks(part: str) -> bool:
+    """Whether it speaks to a grader."""
+    return bool(_GRADER.search(_MARK.sub(" ", part[:600]).strip()))
+
+
+def _parts(tidy: str) -> tuple[list[str], int]:
+    """What is to be judged, sentence by sentence, and how much was set aside."""
+    parts: list[str] = []
+    orders = 0
+    for sentence in split(_BEFORE_MARK.sub("\n", tidy)):
+        if _speaks(sentence):
             orders += 1
-            continue
+            between = [part.strip() for part in _MARK.split(sentence)]
+            if any(map(_speaks, between)):  # the order stands between marks: what is not between them is text
+                parts += [part for part in between if not _speaks(part)]
+        else:
+            parts.append(sentence)
+    return [_EDGE.sub("", part) for part in parts], orders
+
+
+def _read(text: str, cap: int) -> Text:
+    raw, sentences, count, total = [], [], 0, len(text)
+    parts, orders = _parts(clean(text, cap))
+    for sentence in parts:
         words = words_of(sentence)[: cap - count]
         if not words:
             continue

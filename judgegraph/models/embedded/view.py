@@ -138,7 +138,7 @@ class At:
     def tone(self, labels: list[str]) -> tuple[tuple[float, ...], str] | None:
         """Label probabilities by counted words, for a criterion of tone."""
         criterion, case = self.criterion, self.judged_case
-        if criterion is None or case is None or case.empty:
+        if criterion is None or case is None or case.empty or case.script == "text":
             return None
         return tone(case, labels) if "tone" in families_of(criterion.name, criterion.definition) else None
 

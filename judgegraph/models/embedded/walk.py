@@ -81,6 +81,7 @@ def _array(schema: dict[str, Any], at: At) -> list[Any]:
         listed is not None
         and set(fields) <= {k for row in listed for k in row} | set()
         and len(listed) >= int(schema.get("minItems") or 0)
+        and all(_short(row[key], inner, at) for row in listed for key, inner in fields.items())
     ):
         return [{k: row[k] for k in fields} for row in listed]
     if _rates(fields, at):
@@ -91,6 +92,13 @@ def _array(schema: dict[str, Any], at: At) -> list[Any]:
         return _distinct(schema, item)
     count = _count(schema, 1 if kind_of(item) == "string" and not deep(at.depth) else 0)
     return [_numbered(fill(items, at.item(i)), i, schema) for i in range(count)]
+
+
+def _short(text: str, schema: Any, at: At) -> bool:
+    """Whether a text of ours is within the bounds of its place."""
+    chosen = pick(schema, at.root, null=False, depth=at.depth)
+    most = chosen.get("maxLength")
+    return (most is None or len(text) <= int(most)) and len(text) >= int(chosen.get("minLength") or 0)
 
 
 def _rates(fields: Mapping[str, Any], at: At) -> bool:

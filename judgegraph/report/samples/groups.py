@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from judgegraph.answers import answers_of, several
 from judgegraph.report.amounts import number
 from judgegraph.report.visible import line
 from judgegraph.runtime.item import FINE, Item
 from judgegraph.runtime.spread import scaled
+from judgegraph.runtime.summary import means_of
 from judgegraph.types import Scale
 
 MOST = 2_400  # samples that are looked at for a place on the page
@@ -53,15 +55,19 @@ def group_of(item: Item, scale: Scale | None) -> tuple[float, str]:
         return -1.0, f"failed: {item.status.replace('_', ' ')}"
     if item.verdict is not None:
         return float("ABt".index(item.verdict[0])), VERDICTS[item.verdict]
-    finals = [s for s in item.scores if s.stage == "final" and s.of == "output"]
+    answers = answers_of(item)
+    finals = [s for s in answers if s.of == "output"]
     values = [x for s in finals if (x := scaled(s)) is not None]
+    if len(agents := several(finals)) > 1 and (means := means_of(finals)):
+        return _by_mean(min(means[agent] for agent in agents if agent in means), scale, True)  # as the list of samples
     if values:
         return _by_mean(sum(values) / len(values), scale, len(values) > 1)
     labels = [s.label for s in finals if s.label is not None]
     if labels:
         return 1_000.0, line(labels[0], 60)
-    failed = any(s.stage == "final" and s.status not in FINE for s in item.scores)
-    return 2_000.0, "no final score that could be read" if failed else "no final score"
+    failed = any(s.status not in FINE for s in answers)
+    what = "final score" if any(s.stage == "final" for s in answers) or not answers else "score"
+    return 2_000.0, f"no {what} that could be read" if failed else f"no {what}"
 
 
 def _by_mean(mean: float, scale: Scale | None, several: bool) -> tuple[float, str]:

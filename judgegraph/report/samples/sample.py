@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from judgegraph.answers import answers_of, roles_of, several
 from judgegraph.report.amounts import counted, number, time
 from judgegraph.report.samples.detail import Detail
 from judgegraph.report.samples.groups import VERDICTS
@@ -81,9 +82,11 @@ def head_of(item: Item) -> str:
         return {"A": "A is better", "B": "B is better", "tie": "tie"}[item.verdict]
     if item.overall is not None:
         return f"overall {number(item.overall)}"
-    finals = [s for s in item.scores if s.stage == "final"] or list(item.scores)
+    finals = answers_of(item) or list(item.scores)
     if all(s.answer is None for s in finals) and any(s.status not in FINE for s in finals):
         return _unread(item)
+    if agents := several(finals):
+        return f"{len(agents)} agents answer side by side"
     values = [s.value for s in finals if s.value is not None]
     scales = {str(s.scale) for s in finals if s.value is not None}
     if values and len(scales) == 1:  # of labels beside numbers, the numbers
@@ -94,8 +97,9 @@ def head_of(item: Item) -> str:
 
 def _unread(item: Item) -> str:
     """Of a sample whose graph came to its end, but without a score: drafts that could be read are said to be drafts."""
-    drafts = sum(s.stage != "final" and s.status == "ok" for s in item.scores)
-    final = "final score" if any(s.stage == "final" for s in item.scores) else "score"
+    answers, roles = answers_of(item), roles_of(item)
+    drafts = sum(roles[s.key] == "draft" and s.status == "ok" for s in item.scores)
+    final = "final score" if any(s.stage == "final" for s in answers) else "score"
     return f"no {final} could be read" + (f", {counted(drafts, 'draft')} could" if drafts else "")
 
 
@@ -112,7 +116,8 @@ def _said(item: Item, detail: Detail) -> Iterator[tuple[str, Cut]]:
     found: list[tuple[str, str]] = [(item.status, item.reason)] if item.reason else []
     found += [(_compared(c), c.reason) for c in item.comparisons]
     for c in item.corrections:
-        found.append((f"corrected {c.of} ({c.status})", c.text or c.reason))
+        ended = f"corrected {c.of}" if c.changed else f"{c.of} not corrected"
+        found.append((f"{ended} ({c.outcome})", c.text or c.reason))
     found += [(f"{s.agent or 'critic'} suggests: {s.criterion}", s.definition) for s in item.suggestions]
     found += [(f"{f.assistant} gave {_given(f.value) or f.status}", f.reason) for f in item.findings]
     found += [(f"plan ({item.plan.status})", item.plan.text)] if item.plan is not None else []

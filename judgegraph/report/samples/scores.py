@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from judgegraph.answers import answers_of
 from judgegraph.report.amounts import number
 from judgegraph.report.samples.detail import Detail
 from judgegraph.report.samples.readings import reading
@@ -40,11 +41,11 @@ class ScoreRow:
 
 
 def rows_of(item: Item, detail: Detail) -> list[ScoreRow]:
-    """The final scores, else all scores, each beside its draft."""
+    """The answers, each beside its draft, then what no answer stands for: votes, members' scores, aspects."""
     scores = {score.key: score for score in item.scores}
-    finals = [s for s in item.scores if s.stage == "final"]
-    drafts = {s.draft for s in finals}
-    alone = [s for s in item.scores if s.stage != "final" and s.key not in drafts]
+    finals = answers_of(item)
+    own, linked = {s.key for s in finals}, {s.draft for s in item.scores}
+    alone = [s for s in item.scores if s.key not in own and (s.key not in linked or s.draft is not None)]
     people = {name.casefold(): label for name, label in item.sample.human.items()}
     shown = finals + alone
     names = named(shown, item.comparisons)
@@ -60,7 +61,7 @@ def _critics(score: Score, scores: Mapping[str, Score], item: Item) -> list[Rect
     A panel's members leave the final score to who reconciles them; where a criterion has several final scores, nobody
     knows which of them such a member spoke of.
     """
-    finals = {s.agent for s in item.scores if s.stage == "final" and s.criterion == score.criterion}
+    finals = {s.agent for s in answers_of(item) if s.criterion == score.criterion}
     chain, one = {score.agent}, score
     while (draft := scores.get(one.draft or "")) is not None and draft.agent not in chain:
         chain.add(draft.agent)

@@ -68,6 +68,8 @@ class Views:
             yield f"asked ({line(role, NAMED)})", cut(text, self._detail.text)
         many = len(step.replies) > 1
         for i, text in enumerate(step.replies[: self._detail.rows]):
+            if thought := step.thought(i):
+                yield f"thought {i + 1}" if many else "thought", cut(thought, self._detail.text)
             yield f"reply {i + 1}" if many else "reply", cut(text, self._detail.text)
 
 

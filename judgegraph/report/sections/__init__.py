@@ -6,7 +6,7 @@ from judgegraph.report.blocks import Section
 from judgegraph.report.sections.agreement import agreement
 from judgegraph.report.sections.biases import biases
 from judgegraph.report.sections.failures import failures
-from judgegraph.report.sections.notes import notes
+from judgegraph.report.sections.notes import left_out, notes
 from judgegraph.report.sections.pairs import pairs
 from judgegraph.report.sections.rectification import rectification
 from judgegraph.report.sections.scores import scores
@@ -15,10 +15,10 @@ from judgegraph.report.sections.tally import Tally, tally_of
 from judgegraph.runtime.run import Run
 
 __all__ = [
-    "SECTIONS", "Tally", "agreement", "all_sections", "biases", "failures", "notes", "pairs", "rectification", "scores",
-    "suggestions", "tally_of",
+    "SECTIONS", "Tally", "agreement", "all_sections", "biases", "failures", "left_out", "notes", "pairs",
+    "rectification", "scores", "suggestions", "tally_of",
 ]  # fmt: skip
-SECTIONS = (scores, rectification, agreement, pairs, biases, suggestions, failures, notes)
+SECTIONS = (left_out, scores, rectification, agreement, pairs, biases, suggestions, failures, notes)
 
 
 def all_sections(run: Run, tally: Tally | None = None) -> tuple[Section, ...]:

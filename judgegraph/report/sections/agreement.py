@@ -25,15 +25,16 @@ def agreement(run: Run, tally: Tally | None = None) -> Section | None:
 
     None where no sample holds a judgement of people. Two thousand labelled samples count at most, and said so.
     """
-    held = (tally or tally_of(run)).labelled
+    counts = tally or tally_of(run)
+    held = counts.labelled
     items = held.items
     if not items:
         return None
     c = Conventions(coefficients=("spearman", "kendall-b"), resamples=draws(items))
     lead = (
-        f"On {held.said} that people judged. Dataset level: one coefficient over all samples; what could not be read "
-        f"is left out; 95 % intervals from {c.resamples:,} resamples of samples (groups, where meta.group is told), of "
-        "shares by Wilson. judgegraph meta has other levels, tests and conventions."
+        f"On {held.said} that people judged.{counts.unlabelled} Dataset level: one coefficient over all samples; what "
+        f"could not be read is left out; 95 % intervals from {c.resamples:,} resamples of samples (groups, where "
+        "meta.group is told), of shares by Wilson. judgegraph meta has other levels, tests and conventions."
     )
     try:
         found = meta.agreement(Run(run.manifest, items), c, tests=False)

@@ -21,6 +21,7 @@ from judgegraph.report.sections.scores import points_of
 from judgegraph.report.sections.tally import Tally, tally_of
 from judgegraph.runtime.line import Line
 from judgegraph.runtime.run import Run
+from judgegraph.runtime.summary import STAGES
 from judgegraph.stats.intervals import Interval
 from judgegraph.stats.shares import share_interval
 from judgegraph.types import Scale
@@ -86,7 +87,8 @@ def _ceiling(told: Tally) -> list[Block]:
     rows = []
     for key, line in told.summary.lines.items():
         points = points_of(line.scale, set(told.points.get(key, ())))
-        if line.stage in ("draft", "final") and points and not line.labels and line.scale is not None:
+        told_of = line.role in ("answer", "draft") and line.stage in STAGES
+        if told_of and points and not line.labels and line.scale is not None:
             value, ends, n = _highest(told, key, line.scale, points[-1])
             within = "" if line.criterion in POOLED or ends.low != ends.low else _ends(ends)
             rows.append((_name(line), line.stage, points[-1], percent(value, 1) + within, f"{n:,}"))
@@ -104,7 +106,10 @@ def _ceiling(told: Tally) -> list[Block]:
 def _highest(told: Tally, key: tuple[str, ...], scale: Scale, point: str) -> tuple[float, Interval, int]:
     """The share of a line's scores at a point with its interval, and of how many; groups are known of some items."""
     held = [
-        (value, group_of(one.item)) for one in told.some.held for *line, value in one.values if (*line, "output") == key
+        (value, group_of(one.item))
+        for one in told.some.held
+        for *line, _, value in one.values
+        if (*line, "output") == key
     ]
     unit = codes([group for _, group in held])
     if unit is None:

@@ -9,6 +9,7 @@ from judgegraph.report.blocks import Block, Grid, Para, Section
 from judgegraph.report.sections.figures import counts, percent
 from judgegraph.report.sections.tally import Tally, tally_of
 from judgegraph.runtime.node_times import NodeTime, node_times
+from judgegraph.runtime.outcome import nothing_judged
 from judgegraph.runtime.run import Run
 
 MOST = 30
@@ -30,6 +31,8 @@ def failures(run: Run, tally: Tally | None = None, nodes: dict[str, NodeTime] | 
         rows = [(status, f"{n:,}", reason) for (status, reason), n in told.failures.first(MOST)]
         head, left = ("status", "samples", "reason"), told.failures.rest(MOST)
         blocks.append(_reasons("Why samples ended early", head, rows, 1, left))
+    if told.samples and not told.summary.judged:
+        blocks.append(Para(f"Nothing was judged: {nothing_judged(run.items, (), run.manifest.get('state'))}."))
     blocks += [*_criteria(told), *_nodes(nodes)]
     return Section("failures", "Failures and missing scores", tuple(blocks)) if blocks else None
 
@@ -69,8 +72,9 @@ def _nodes(nodes: dict[str, NodeTime]) -> list[Block]:
             place or "(outside of all nodes)",
             f"{one.failures:,} of {one.visits:,}",
             f"{one.failed_calls:,} of {one.calls:,}",
+            counts(one.statuses),
         )
         for place, one in sorted(bad.items(), key=lambda pair: -pair[1].failures - pair[1].failed_calls)
     ]
-    head = ("node", "visits that failed", "calls that failed")
+    head = ("node", "visits that failed", "calls that failed", "statuses of visits")
     return [Grid("Failures by node", head, tuple(rows[:MOST]), frozenset({1, 2}))]

@@ -31,12 +31,12 @@ class LengthEffect:
 
 
 def length_effects(some: SomeItems) -> list[LengthEffect]:
-    """Of the final scores of single outputs that are numbers, at least five of a line; of none final, of drafts."""
+    """Of the answers for single outputs that are numbers, at least five of a line; of no answers, of all."""
     held: dict[tuple[str, str, str], list[Row]] = {}
     for one in some.held:
-        for criterion, agent, stage, value in one.values:
-            held.setdefault((criterion, agent, stage), []).append((one.length, value, group_of(one.item)))
-    finals = {line: rows for line, rows in held.items() if line[2] == "final"} or held
+        for criterion, agent, _, role, value in one.values:
+            held.setdefault((criterion, agent, role), []).append((one.length, value, group_of(one.item)))
+    finals = {line: rows for line, rows in held.items() if line[2] == "answer"} or held
     finals = {line: rows for line, rows in list(finals.items())[:LINES] if len(rows) >= LEAST}
     resamples = max(100, min(1000, WORK // max(1, sum(map(len, finals.values()))) // 100 * 100))
     return [_effect(f"{line[0]}, {line[1]}", rows, resamples) for line, rows in finals.items()]

@@ -33,8 +33,8 @@ class Orders:
         self._systems: Commonest[str] = Commonest(300)
 
     def add(self, item: Item, names: Pool) -> None:
-        """Count a pair, its criteria by the names of a pool; of a single sample nothing."""
-        if not item.comparisons and item.verdict is None:
+        """Count a pair, its criteria by the names of a pool; of a single sample, and of one that failed, nothing."""
+        if item.status != "ok" or (not item.comparisons and item.verdict is None):
             return
         written = {criterion.name for criterion in item.branches.values()}
         by: dict[tuple[str, str], dict[str, Comparison]] = {}

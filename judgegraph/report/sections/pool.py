@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
+from judgegraph.answers import answers_of
 from judgegraph.runtime.item import Item
 from judgegraph.types import Comparison, Criterion, Score
 
@@ -23,12 +24,12 @@ class Pool:
     def __call__(self, item: Item) -> Item:
         """The item with what tallies count, and nothing that grows with the run."""
         written = {criterion.name for criterion in item.branches.values()}
-        scores = self._scores(item.scores, written)
+        scores, answers = self._scores(item, written)
         met = {score.criterion.casefold() for score in scores}
         advice = (s for s in item.suggestions if s.kind == "definition" and s.criterion.casefold() in met)
         told = {
             "sample": item.sample.model_copy(update={"human": {}}),
-            "scores": scores, "comparisons": self._comparisons(item.comparisons, written),
+            "scores": scores, "answers": answers, "comparisons": self._comparisons(item.comparisons, written),
             "branches": {"own": Criterion(name=OWN)} if written else {},
             "suggestions": tuple(advice), "notes": (), "reason": "", "other": {},
         }  # fmt: skip
@@ -47,18 +48,24 @@ class Pool:
             self._known[head] = known
         return known
 
-    def _scores(self, scores: tuple[Score, ...], written: set[str]) -> tuple[Score, ...]:
+    def _scores(self, item: Item, written: set[str]) -> tuple[tuple[Score, ...], tuple[str, ...]]:
+        """The scores, and the keys of those that are answers where other names would hide which they are."""
+        scores = item.scores
         names = [self.name(score.criterion, written) for score in scores]
         if all(name == score.criterion for name, score in zip(names, scores, strict=True)):
-            return scores
+            return scores, item.answers
         number, found = count(), {}
         for name, score in zip(names, scores, strict=True):  # a repeat of its own, so that no two keys are alike
             changed = {"criterion": name, "repeat": next(number)} if name != score.criterion else {}
             found[score.key] = score.model_copy(update=changed)
-        return tuple(
-            one.model_copy(update={"draft": found[one.draft].key}) if one.draft in found else one
+        links = {own: one.key for own, one in found.items()}
+        pooled = tuple(
+            one.model_copy(update={
+                "draft": links.get(one.draft or "", one.draft), "votes": tuple(links.get(v, v) for v in one.votes),
+            }) if one.draft in links or one.votes else one
             for one in found.values()
-        )
+        )  # fmt: skip
+        return pooled, tuple(links[score.key] for score in answers_of(item))
 
     def _comparisons(self, comparisons: tuple[Comparison, ...], written: set[str]) -> tuple[Comparison, ...]:
         return tuple(

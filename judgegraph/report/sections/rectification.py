@@ -104,7 +104,7 @@ def _worth(run: Run, told: Tally) -> list[Block]:
     how = (
         f"Agreement with people before and after, on {told.labelled.said} that people judged: dataset level; 95 % "
         f"intervals of the difference from {c.resamples:,} resamples, drafts and finals drawn together. "
-        "judgegraph meta has tests of it."
+        f"judgegraph meta has tests of it.{told.unlabelled}"
     )
     return [Para(how), *map(_gains, critics)]
 
@@ -113,9 +113,8 @@ def _gains(critic: CriticOf) -> Grid:
     rows = [_gain(gain) for gain in critic.gains[:MOST]]
     for name, mean in critic.means.items():
         n = len([gain for gain in critic.gains if gain.statistic == name and gain.difference == gain.difference])
-        rows.append(
-            ("mean of criteria", name, f"{n} criteria", "", "", signed(mean.value), within(mean.low, mean.high), "")
-        )
+        ends = within(mean.low, mean.high)
+        rows.append(("mean of criteria", name, f"{n} criteria", "", "", signed(mean.value), ends, mean.note))
     head = ("criterion", "statistic", "n", "draft", "final", "difference", "95 % interval", "note")
     caption = f"{critic.critic} over {critic.reviewed}, against people"
     return filled(caption, head, rows, frozenset({2, 3, 4, 5, 6}))

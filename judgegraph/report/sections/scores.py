@@ -22,8 +22,8 @@ from judgegraph.types import Scale
 MOST, CHARTS, LABELS = 100, 24, 30
 SAID = 3  # labels in a row of the table
 HEAD = (
-    "criterion", "agent, stage", "mean", "sd", "n ok/n", "scale", "labels", "if the missing were least, greatest",
-    "not ok",
+    "criterion", "agent, stage", "mean", "sd", "n ok/n", "role", "scale", "labels",
+    "if the missing were least, greatest", "not ok",
 )  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def scores(run: Run, tally: Tally | None = None) -> Section | None:
     if any(line.criterion == OWN for line in lines):
         blocks.append(Para(f"{OWN}: a method that writes criteria for each sample; they are taken together here."))
     charts = _charts(told)
-    finals = sum(line.stage == "final" for line in lines)
+    finals = len(told.summary.answers)
     if charts:
         blocks += [Para(_binning(charts, finals)), *charts]
     return Section("scores", "Scores", tuple(blocks))
@@ -74,8 +74,8 @@ def _row(line: Line) -> tuple[str, ...]:
     bounds = line.bounds if line.values < line.n else None
     missing = {status: n for status, n in line.statuses.items() if status != "ok"}
     return (
-        f"{line.criterion}{side}", f"{line.agent}, {line.stage}", *_moments(line), f"{line.n_ok:,}/{line.n:,}",
-        _scale(line.scale, bool(line.labels)), _labels(line.labels),
+        f"{line.criterion}{side}", f"{line.agent}, {line.stage}", *_moments(line),
+        f"{line.n_ok:,}/{line.n:,}", line.role, _scale(line.scale, bool(line.labels)), _labels(line.labels),
         f"{number(bounds[0])}, {number(bounds[1])}" if bounds else "", counts(missing),
     )  # fmt: skip
 
@@ -96,8 +96,7 @@ def _scale(scale: Scale | None, labels: bool) -> str:
 
 
 def _charts(told: Tally) -> list[Picture]:
-    finals = [line for line in told.summary.lines.values() if line.stage == "final"]
-    finals = finals or list(told.summary.lines.values())
+    finals = told.summary.shown
     found: list[Picture] = []
     for line in finals:
         draft = told.summary.lines.get(line.draft) if line.draft else None
@@ -113,7 +112,9 @@ def _charts(told: Tally) -> list[Picture]:
 
 
 def _series(told: Tally, line: Line) -> Series:
-    met = told.points.get((line.criterion, line.agent, line.stage, line.of), Counter())
+    key = (line.criterion, line.agent, line.stage, line.of)
+    parts = told.answers if line.role == "answer" else told.points
+    met = sum((parts.get(part, Counter()) for part in line.parts or (key,)), Counter[str]())
     return Series(f"{line.stage} ({line.agent})", met, None if line.labels else line.mean)
 
 

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from heapq import heappush, heapreplace
 from typing import NamedTuple
 
+from judgegraph.answers import answers_of, roles_of
 from judgegraph.report.amounts import counted
 from judgegraph.report.sections.pool import POOLED
 from judgegraph.runtime.item import Item
@@ -22,7 +23,7 @@ class Held(NamedTuple):
 
     item: Item
     length: int
-    values: tuple[tuple[str, str, str, float], ...]
+    values: tuple[tuple[str, str, str, str, float], ...]  # criterion, agent, stage, role, value
 
 
 @dataclass
@@ -54,9 +55,11 @@ class SomeItems:
 
     def _kept(self, item: Item, whole: Item) -> Held:
         named = [s for s in item.scores if s.stage in STAGES and s.criterion not in POOLED]
+        roles = roles_of(item)
         if self.scored:
             return Held(slim(item, whole, tuple(map(_without_texts, named))), 0, ())
-        values = ((s.criterion, s.agent, s.stage, s.value) for s in named if s.value is not None and s.of == "output")
+        numbers = [s for s in named if s.value is not None and s.of == "output"]
+        values = [(s.criterion, s.agent, s.stage, str(roles[s.key]), s.value) for s in numbers if s.value is not None]
         return Held(slim(item, whole, ()), len(text_of(whole.sample.output)), tuple(values))
 
     @property
@@ -86,7 +89,8 @@ def slim(item: Item, whole: Item, scores: tuple[Score, ...]) -> Item:
     )
     return Item(
         sample=sample.model_copy(update={**texts, "meta": kept}), status=item.status, scores=scores,
-        comparisons=comparisons, overall=item.overall, verdict=item.verdict, place=item.place,
+        answers=tuple(score.key for score in answers_of(item)), comparisons=comparisons, overall=item.overall,
+        verdict=item.verdict, place=item.place,
     )  # fmt: skip
 
 

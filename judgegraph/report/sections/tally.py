@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from judgegraph.answers import answers_of
 from judgegraph.errors import one_line
-from judgegraph.meta.reviews import Critiques, point_of
+from judgegraph.meta.reviews import Critiques, judged_by_people, point_of
+from judgegraph.report.amounts import counted
 from judgegraph.report.sections.advice import Advice
 from judgegraph.report.sections.commonest import Commonest
 from judgegraph.report.sections.orders import Orders
@@ -14,6 +16,7 @@ from judgegraph.report.sections.pool import Pool
 from judgegraph.report.sections.probed import Probed
 from judgegraph.report.sections.some_items import SomeItems
 from judgegraph.runtime.item import Item
+from judgegraph.runtime.notices import Notice, count_kinds
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary, summarise
 
@@ -28,8 +31,10 @@ class Tally:
     Attributes:
         summary: without notes, reasons and wordings, which are bounded here. samples: how many items there were.
         points: line -> point of its scale -> scores (`meta.reviews.point_of` says what a point is).
+        answers: the same of the scores that are the graph's answer.
         critiques: drafts beside finals. advice: suggestions. orders: pairs.
-        notes: (agent, text). failures: (status, reason) of samples that did not come to their end.
+        notes: (agent, text). notices: kind of note -> its samples and an example.
+        failures: (status, reason) of samples that did not come to their end.
         reasons: (criterion, status, reason) of scores that could not be read.
         thin: samples whose output, or rival, is too thin to be judged.
         probed: copies of samples that a probe had judged.
@@ -40,13 +45,22 @@ class Tally:
         self.summary = Summary("")
         self.samples, self.thin = 0, 0
         self.points: dict[Line, Counter[str]] = {}
+        self.answers: dict[Line, Counter[str]] = {}
         self.critiques, self.advice, self.orders = Critiques(), Advice(), Orders()
         self.notes: Commonest[tuple[str, str]] = Commonest()
+        self.notices: dict[str, Notice] = {}
         self.failures: Commonest[tuple[str, str]] = Commonest()
         self.reasons: Commonest[tuple[str, str, str]] = Commonest()
         self.labelled, self.some = SomeItems(), SomeItems(scored=False)
         self.probed = Probed()
         self._pool = Pool()
+
+    @property
+    def unlabelled(self) -> str:
+        """How many samples people did not judge, as a sentence that follows another; "" where they judged all."""
+        count = self.samples - self.labelled.seen
+        are = "is" if count == 1 else "are"
+        return f" {counted(count, 'sample')} without a judgement of people {are} left out." if count else ""
 
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
         """Count items as they pass, and pass them on as they are to be summed up."""
@@ -61,19 +75,22 @@ class Tally:
         self.orders.add(whole, self._pool)
         self.probed.add(whole)
         self._texts(whole)
+        answers = {score.key for score in answers_of(item)}
         for score in item.scores:
             if score.answer is not None:
-                counts = self.points.setdefault((score.criterion, score.agent, score.stage, score.of), Counter())
-                point = point_of(score.answer, score.scale)
-                counts[point if point in counts or len(counts) < MOST_POINTS else OTHER] += 1
+                key, point = (score.criterion, score.agent, score.stage, score.of), point_of(score.answer, score.scale)
+                for points in (self.points, self.answers) if score.key in answers else (self.points,):
+                    counts = points.setdefault(key, Counter())
+                    counts[point if point in counts or len(counts) < MOST_POINTS else OTHER] += 1
             elif score.status not in ("ok", "skipped"):
                 self.reasons.add((score.criterion, score.status, one_line(score.reason)))
         self.some.offer(item, whole)
-        if whole.sample.human:
+        if judged_by_people(whole):
             self.labelled.offer(item, whole)
         return item
 
     def _texts(self, item: Item) -> None:
+        count_kinds(self.notices, item.id, item.notes)
         for note in item.notes:
             self.notes.add((note.agent, one_line(note.text)))
         self.thin += any(note.agent == "sample" and note.text.startswith(SIDES) for note in item.notes)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from asking import FAITHFUL, INVENTED, SOURCE, answer, scores, sections
+from asking import FAITHFUL, INVENTED, SOURCE, answer, rated, scores, sections
 
 REQUEST = "Write a short survey for visitors of our public swimming pool about cleanliness, opening hours and prices."
 SURVEY: dict[str, Any] = {
@@ -151,3 +151,37 @@ def test_more_of_a_defect_never_raises_a_form() -> None:
         held = scores(sections(query=REQUEST, output=json.dumps(form)), "Semantic Diversity", "Audience Engagement")
         assert last is None or all((held[n] or 0) <= (last[n] or 0) + 1e-9 for n in held)
         last = held
+
+
+CHINESE = "这座桥关闭到春天。一月份冰破坏了两个桥墩。修理费用为两百万欧元。"
+RUSSIAN = "Мост закрыт до весны, потому что лёд в январе сломал две опоры."
+
+
+@pytest.mark.parametrize(
+    ("texts", "which"),
+    [
+        ({"source": CHINESE, "output": CHINESE.split("。")[0] + "。"}, "text"),
+        ({"source": SOURCE, "output": RUSSIAN}, "text"),
+        ({"query": "Why is the bridge shut?", "output": "الجسر مغلق حتى الربيع لأن الجليد كسر دعامتين"}, "text"),
+        ({"source": CHINESE, "output": FAITHFUL}, "source"),
+        ({"query": RUSSIAN, "output": FAITHFUL}, "request"),
+    ],
+)
+def test_of_another_script_it_says_nothing(texts: dict[str, str], which: str) -> None:
+    names = ("Coherence", "Consistency", "Relevance", "Clarity", "Fluency", "Overall")
+    assert set(scores(sections(**texts), *names).values()) == {None}
+    why = f"No evidence: my features read English; this {which} is in another script."
+    assert answer(sections(**texts), rated("Clarity"))["clarity"]["reason"] == why
+
+
+def test_a_few_signs_of_another_script_in_a_text_change_nothing() -> None:
+    plain, mixed = (scores(sections(source=SOURCE, output=FAITHFUL + s), "Relevance") for s in ("", " (桥)"))
+    assert abs((plain["Relevance"] or 0) - (mixed["Relevance"] or 0)) < 0.5
+
+
+def test_the_tone_of_another_script_is_unknown() -> None:
+    labels = {"anyOf": [{"type": "string", "enum": ["positive", "neutral", "negative"]}, {"type": "null"}]}
+    entry = {"title": "Tone", "type": "object", "properties": {"reason": {"type": "string"}, "label": labels}}
+    held = answer(sections(output=RUSSIAN), {"type": "object", "properties": {"tone": entry}})["tone"]
+    assert held["label"] is None
+    assert "another script" in held["reason"]

@@ -344,6 +344,9 @@ def test_failures_are_told_by_node_where_the_run_was_traced(tmp_path):
     samples = list(jg.load("examples/articles.jsonl", limit=3))
     run = jg.evaluate(graph.compile(), samples, out=tmp_path / "run")
     (row,) = rows(failures(run), "Failures by node")
-    assert row == {"node": "evaluate", "visits that failed": "3 of 3", "calls that failed": "0 of 0"}
+    assert row == {
+        "node": "evaluate", "visits that failed": "3 of 3", "calls that failed": "0 of 0",
+        "statuses of visits": "agent_error 3",
+    }  # fmt: skip
     (why,) = rows(failures(run), "Why samples ended early")
     assert (why["samples"], "no" in why["reason"]) == ("3", True)

@@ -1,0 +1,138 @@
+"""Which scores of a sample are the graph's answer, and what the others are: votes, drafts, a member's own.
+
+A graph has one answer per sample and criterion (of a pair per side). It is known from what the scores say of one
+another: a final score names its draft, a panel's score its votes, and what a member of a panel wrote names the member.
+What only the wiring tells, such as a join that a user wrote, is in `Precedence`; a run keeps what came of it in
+`Item.answers`, so that no view needs the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from judgegraph.types import Score
+
+Role = Literal["answer", "vote", "draft", "member", "aspect", "other"]
+ANSWERING = ("final", "draft")  # stages that hold a graph's answers: the first of them that a criterion has
+BALLOT, ROUND, ASPECTS = "ballot", "round-", "aspects:"
+Agents = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Precedence:
+    """Scores that stand in place of earlier ones by the wiring: their agent read the earlier ones and scored anew.
+
+    Attributes:
+        later, earlier: names of agents; None is whoever is not among `known`: a function says no name beforehand.
+        known: names of all agents of the graph that have one.
+    """
+
+    later: Agents | None
+    earlier: Agents | None
+    known: Agents = frozenset()
+
+    def replaces(self, later: Score, earlier: Score) -> bool:
+        """Whether the one stands in place of the other."""
+        return (
+            self._among(self.later, later.agent)
+            and self._among(self.earlier, earlier.agent)
+            and not self._among(self.later, earlier.agent)
+        )
+
+    def _among(self, agents: Agents | None, agent: str) -> bool:
+        return agent not in self.known if agents is None else agent in agents
+
+
+class Judged(Protocol):
+    """A sample with its scores, as `runtime.item.Item`."""
+
+    @property
+    def scores(self) -> Sequence[Score]: ...
+    @property
+    def answers(self) -> Sequence[str]: ...
+
+
+def answer_keys(scores: Iterable[Score], wired: Sequence[Precedence] = ()) -> tuple[str, ...]:
+    """Keys of the scores that are the answer, in the order of the scores.
+
+    Of each criterion and side: what no other score rectifies or was combined from, and no member of a panel wrote for
+    itself. Final scores come first; where a criterion has none, as where a gate before its critic stayed closed, its
+    drafts are the answer. Of several agents that judged it side by side, and that nobody joined, each one's is.
+    """
+    held = {score.key: score for score in scores}
+    gone = {key for own, s in held.items() for key in (s.draft, *s.votes) if key is not None and key != own}
+    places: dict[tuple[str, str], dict[str, Score]] = {}
+    for key, score in held.items():
+        if score.stage in ANSWERING and not score.member and key not in gone:
+            places.setdefault((score.criterion, score.of), {})[key] = score
+    kept: set[str] = set()
+    for found in places.values():
+        stage = "final" if any(s.stage == "final" for s in found.values()) else "draft"
+        last = {key: s for key, s in found.items() if s.stage == stage}
+        kept |= {k for k, s in last.items() if not any(w.replaces(o, s) for w in wired for o in last.values())}
+    return tuple(key for key in held if key in kept)
+
+
+def answers_of(item: Judged) -> list[Score]:
+    """The scores that are the graph's answer for a sample; empty where it wrote none, as a graph of metrics alone."""
+    keys = set(item.answers or answer_keys(item.scores))
+    return [score for score in item.scores if score.key in keys]
+
+
+def roles_of(item: Judged) -> dict[str, Role]:
+    """Key -> what each score of a sample is.
+
+    "answer"; "vote": what an answer was combined from; "draft": what an answer rectifies, at however many removes, and
+    what stands at that stage; "member": what a judge of a panel, or of two, wrote on its way to a vote; "aspect": of
+    an aspect of a criterion; "other": of another stage, such as a metric's.
+    """
+    held = {score.key: score for score in item.scores}
+    own = answer_keys(item.scores)
+    answers = [key for key in held if key in set(item.answers or own)]
+    drafts, votes = _behind(answers, held)
+    replaced = set(own) - set(answers)  # by the wiring alone
+    return {key: _role(key, score, answers, drafts, votes | replaced) for key, score in held.items()}
+
+
+def _role(
+    key: str, score: Score, answers: Collection[str], drafts: Collection[str], votes: Collection[str]
+) -> Role:  # fmt: skip
+    if key in answers:
+        return "answer"
+    if key in votes:
+        return "vote"
+    if key in drafts:
+        return "draft"
+    if score.member:
+        return "member"
+    if score.stage == BALLOT:
+        return "vote"
+    if score.stage.startswith(ASPECTS):
+        return "aspect"
+    return "draft" if score.stage in ANSWERING or score.stage.startswith(ROUND) else "other"
+
+
+def _behind(answers: Iterable[str], held: Mapping[str, Score]) -> tuple[set[str], set[str]]:
+    """(drafts of these scores and of their drafts, votes that any of these was combined from)."""
+    drafts: set[str] = set()
+    votes: set[str] = set()
+    for key in answers:
+        score: Score | None = held[key]
+        while score is not None:
+            votes.update(vote for vote in score.votes if vote in held)
+            behind = score.draft
+            if behind is None or behind in drafts or behind not in held:
+                break
+            drafts.add(behind)
+            score = held[behind]
+    return drafts, votes
+
+
+def several(answers: Iterable[Score]) -> tuple[str, ...]:
+    """Agents that answer one criterion of one sample side by side; none where each criterion has one answer."""
+    places: dict[tuple[str, str], dict[str, None]] = {}
+    for score in answers:
+        places.setdefault((score.criterion, score.of), {})[score.agent] = None
+    return tuple(dict.fromkeys(agent for agents in places.values() if len(agents) > 1 for agent in agents))

@@ -1,0 +1,59 @@
+"""No number is lost where the terminal is narrow: tables are printed in parts, and COLUMNS is obeyed."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from judgegraph.cli import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "articles"
+    data = tmp_path_factory.mktemp("data") / "articles.csv"
+    rows = ["id,source,output,human.Coherence,human.Informational coverage,system,doc"]
+    for n in range(12):
+        text = "The ferry was late. " * (n + 1)
+        rows.append(f"{n},{text},{text if n % 3 else 'Ferry late.'},{1 + n % 5},{1 + n % 4},s{n % 3},{n // 3}")
+    data.write_text("\n".join(rows))
+    criteria = data.with_name("criteria.yaml")
+    one = "  - {{name: {}, definition: The facts stand in order., scale: 1-5}}\n"
+    listed = "".join(one.format(name) for name in ("Coherence", "Informational coverage"))
+    criteria.write_text(f"task: A summary.\ncriteria:\n{listed}")
+    done = CliRunner().invoke(main, ["run", "sageval", str(data), "-c", str(criteria), "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    return out
+
+
+def numbers(output):
+    """What is printed of figures, but for the signatures, which are folded anywhere."""
+    lines = [line for line in output.splitlines() if "|" not in line]
+    return {found for line in lines for found in re.findall(r"(?<![\w.@=])[-+]?\d*\.?\d+(?![\w@=])", line)}
+
+
+COMMANDS = {
+    "meta": ("meta", "{folder}", "--resamples", "50", "--stage", "draft", "--stage", "final"),
+    "meta by system": ("meta", "{folder}", "--resamples", "50", "--group", "doc", "--system", "system"),
+    "rank": ("rank", "{folder}", "--group", "doc", "--system", "system", "--resamples", "50"),
+    "plan": ("plan", "fennec", str(EXAMPLES / "articles.jsonl"), "-n", "3"),
+    "bench": ("bench", "topical-chat", "--recorded", "-d", str(SHARED), "--resamples", "20"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_every_number_of_a_wide_screen_stands_on_a_narrow_one(folder, name, columns):
+    if name == "bench" and not SHARED.exists():
+        pytest.skip("skipped: no ../shared")
+    arguments = [part.format(folder=folder) for part in COMMANDS[name]]
+    shown = {width: CliRunner().invoke(main, arguments, env={"COLUMNS": width}) for width in ("300", columns)}
+    assert shown["300"].exit_code == 0, shown["300"].output
+    assert max(len(line) for line in shown[columns].stdout.split("\n") if "|" not in line) <= int(columns)
+    assert len(numbers(shown["300"].stdout)) > 5
+    assert not numbers(shown["300"].stdout) - numbers(shown[columns].stdout)
+    assert "…" not in shown[columns].stdout

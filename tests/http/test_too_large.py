@@ -1,0 +1,41 @@
+"""A prompt above the limit is a status with size and limit, and costs nothing."""
+
+import judgegraph as jg
+from judgegraph.graphs import fennec, llm_score
+from judgegraph.types import Sample
+
+LONG = "word " * 30_000
+
+
+async def test_a_sample_that_is_too_large_is_not_sent_and_its_neighbour_is_judged(server):
+    site = server("ok")
+    samples = [Sample(id="long", source=LONG, output="A reply."), Sample(id="short", source="a b", output="A reply.")]
+    graph = llm_score(judge=site.judge(), criteria="summary")
+    run = await jg.aevaluate(graph, samples, limits=jg.Limits(prompt=100_000))
+    by_id = {item.id: item for item in run.items}
+    assert {score.status for score in by_id["short"].scores} == {"ok"}
+    assert {score.status for score in by_id["long"].scores} == {"too_large"}
+    assert site.count == len(by_id["short"].scores)
+    reason = by_id["long"].scores[0].reason
+    assert "and at most 100,000 are sent" in reason
+    assert "--max-prompt" in reason
+    assert "words" not in reason
+
+
+async def test_without_a_word_from_the_user_there_is_a_limit_and_none_can_be_asked_for(server):
+    site = server("ok")
+    sample = Sample(id="long", source=LONG * 3, output="A reply.")
+    graph = llm_score(judge=site.judge(), criteria=[jg.Criterion(name="Coherence")])
+    refused = await jg.aevaluate(graph, [sample])
+    assert next(refused.items).scores[0].status == "too_large"
+    assert site.count == 0
+    sent = await jg.aevaluate(graph, [sample], limits=jg.Limits(prompt=None))
+    assert next(sent.items).scores[0].status == "ok"
+
+
+async def test_a_plan_leaves_out_what_would_not_be_sent():
+    samples = [Sample(id="long", query="Say it.", output=LONG), Sample(id="short", query="Say it.", output="It.")]
+    graph = fennec(judge="openai:m", criteria="general")
+    limited = await jg.aplan(graph, samples, limits=jg.Limits(prompt=100_000))
+    both = await jg.aplan(graph, samples, limits=jg.Limits(prompt=None))
+    assert limited.total.cost.highest.calls < both.total.cost.highest.calls

@@ -1,0 +1,46 @@
+"""A column that a table lacks is named once, with what may be meant, and nothing is judged."""
+
+import pytest
+from click.testing import CliRunner
+
+from judgegraph.cli import main
+from judgegraph.errors import DataError
+from judgegraph.runtime.load import load
+
+HEAD = "qid,Question,Answer text,rating\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "no column 'output', which holds what is judged; name it: fields={'output': 'Answer text'}"),
+        ({"output": "answer"}, "no column 'answer' for output; did you mean 'Answer text'? The file has qid, Question"),
+        ({"output": "Answer text", "query": "question"}, "no column 'question' for query; did you mean 'Question'?"),
+        ({"output": "Answer text", "human.Quality": "raiting"}, "for human.Quality; did you mean 'rating'?"),
+        ({"output": "zzz"}, "no column 'zzz' for output. The file has qid, Question, Answer text, rating"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_it_is_told_once_with_what_may_be_meant(tmp_path, ending, fields, said):
+    path = tmp_path / f"rows.{ending}"
+    if ending == "csv":
+        path.write_text(HEAD + "1,What?,It is so,3\n" * 3)
+    else:
+        pyarrow = pytest.importorskip("pyarrow", reason="skipped: no pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table({name: ["x"] for name in HEAD.strip().split(",")}), path)
+    with pytest.raises(DataError) as error:
+        load(path, fields=fields, strict=False)
+    assert said in str(error.value)
+
+
+def test_rows_of_json_that_lack_it_are_told_together_and_the_criteria_set_is_named(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"output": "It leaves at nine from the pier, and the fare is four."}\n' + '{"x": 1}\n' * 12)
+    done = CliRunner().invoke(main, ["run", "llm-score", str(path), "-c", "general"])
+    assert done.exit_code == 0
+    said = " ".join(done.stdout.split())
+    assert said.count("field output: missing") == 1
+    assert "and 11 more for this reason: line 3, 4, 5" in said
+    assert "criteria: general (" in said

@@ -1,0 +1,256 @@
+"""Nothing is emptied in silence: what was skipped, dropped or not applied is counted by kind and told everywhere."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from langgraph.graph import END, START, StateGraph
+
+import judgegraph as jg
+from judgegraph.agents.consensus import Consensus
+from judgegraph.agents.corrector import Corrector
+from judgegraph.agents.evaluator import Evaluator
+from judgegraph.agents.fusion_judge import FusionJudge
+from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Sage
+from judgegraph.cli import main
+from judgegraph.cli.print_run import print_run
+from judgegraph.graphs import fennec, fusion_eval
+from judgegraph.report.write import write_report
+from judgegraph.runtime.coverage import coverage
+from judgegraph.runtime.item import Item
+from judgegraph.runtime.notices import MOST_KINDS, TITLES, title
+from judgegraph.runtime.run import Run
+from judgegraph.runtime.summary import summarise
+from judgegraph.tools.finding import Unmeasurable
+from judgegraph.types import Correction, Criterion, EvalState, Note, Plan, Sample, Scale, Score, keyed
+
+CRITERIA = [Criterion(name="Clarity", definition="One reading only."), Criterion(name="Wit")]
+FIVE = Scale.of("1-5")
+OUTPUT = "The library opens at nine in the morning, and it closes at six."
+BARE = [Sample(id=f"s{n}", query="When does it open?", output=f"{OUTPUT} It has {n} rooms.") for n in range(3)]
+
+
+def row(*nodes):
+    """Nodes one after the other."""
+    graph = StateGraph(EvalState)
+    names = [f"n{n}" for n in range(len(nodes))]
+    for name, before, node in zip(names, (START, *names), nodes, strict=False):
+        graph.add_node(name, node)
+        graph.add_edge(before, name)
+    graph.add_edge(names[-1], END)
+    return graph.compile()
+
+
+def scoring(*scores, **more):
+    async def scored(state: EvalState) -> EvalState:
+        return {"scores": keyed(*scores), **more}
+
+    return scored
+
+
+def score(criterion, value=3.0, agent="mine", stage="final", scale=FIVE):
+    return Score(criterion=criterion, agent=agent, stage=stage, value=value, scale=scale)
+
+
+def judged(name):
+    return Evaluator(criteria=CRITERIA, name=name, stage="ballot")
+
+
+EVALUATOR, SAGE = Evaluator(criteria=CRITERIA), Sage(criteria=CRITERIA)
+
+
+class NeedsReference:
+    name, about = "needs-reference", "How near it is to a reference, 0 to 1."
+
+    def __call__(self, sample):
+        raise Unmeasurable("the sample has no reference")
+
+
+class Blank(NeedsReference):
+    name = "blank"
+
+
+def planned(**alignment):
+    async def plan(state: EvalState) -> EvalState:
+        return {"plan": Plan(text="Ask them.", alignment=alignment)}
+
+    return plan
+
+
+CASES = {
+    "assistants-skipped": (
+        fusion_eval(criteria=CRITERIA, assistants=[NeedsReference(), Blank()], plan=False, predictions=1),
+        "needs-reference, blank: the sample has no reference",
+    ),
+    "assistants-not-consulted": (
+        row(planned(Clarity=("blank", "deaf")), FusionJudge(assistants={"blank": "B", "deaf": "D"}, criteria=CRITERIA)),
+        "not consulted: blank, deaf; the plan names 2 assistants, 0 were consulted",
+    ),
+    "assistants-unused": (
+        row(planned(Clarity=()), FusionJudge(assistants={"blank": "B"}, criteria=CRITERIA)),
+        "none of 1 assistants was consulted, and the plan names none",
+    ),
+    "verdicts-not-applied": (row(EVALUATOR, SAGE), "'sage' says of 'Clarity', 'Wit' changed no score"),
+    "nothing-to-review": (
+        row(EVALUATOR, jg.critique(criteria=CRITERIA, stage="final", of="evaluater")),
+        "no score at stage 'final' by 'evaluater': nothing to review; scores stand at 'draft' by 'evaluator'",
+    ),
+    "panel-member-missing": (
+        row(judged("a"), judged("b"), Consensus(members=("a", "bb"))),
+        "'bb' cast no ballot at stage 'ballot'; ballots there are of: a, b",
+    ),
+    "panel-scales-differ": (
+        row(scoring(
+            score("Clarity", 3.0, "a", "ballot"), score("Clarity", 4.0, "b", "ballot"),
+            score("Clarity", 80.0, "c", "ballot", Scale.of("0-100")),
+        ), Consensus(members=("a", "b", "c"))),
+        "'c' does not count on Clarity (on 0-100, not 1-5)",
+    ),
+    "threshold-off-scale": (
+        row(EVALUATOR, jg.critique(criteria=CRITERIA, when=jg.low(below=30))),
+        "low: everything on the scale 1-5 of 'Clarity' is below 30: every score is in doubt",
+    ),
+    "condition-blind": (
+        row(EVALUATOR, jg.gate(SAGE, jg.disagree())), "no criterion has the answers of two judges",
+    ),
+    "criteria-dropped": (
+        row(scoring(score("Clarity"), criteria=CRITERIA)),
+        "2 criteria were given, 1 scored by 'mine': no score of 'Wit'",
+    ),
+    "correction-unchanged": (
+        row(scoring(score("Clarity", 1.0), criteria=CRITERIA), Corrector()), "output: nothing was changed",
+    ),
+    "nothing-to-correct": (row(EVALUATOR, Corrector()), "no score at stage 'final': nothing to correct by"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_each_kind_is_a_note_with_a_status_and_is_counted(kind):
+    graph, text = CASES[kind]
+    run = jg.evaluate(graph, BARE, check=False)  # `check` refuses some of these graphs beforehand
+    found = [note for item in run.items for note in item.notes if note.kind == kind]
+    assert len(found) == 3
+    assert {note.status for note in found} == {"skipped"}
+    assert text in found[0].text
+    notice = run.summary().notices[kind]
+    assert (notice.samples, notice.sample, notice.text) == (3, "s0", found[0].text)
+    assert kind in TITLES
+
+
+def test_criteria_of_an_empty_query_are_told():
+    samples = [Sample(id="with", query="When?", output=OUTPUT), Sample(id="without", output=OUTPUT)]
+    summary = jg.evaluate(fennec(), samples).summary()
+    assert (summary.notices["query-empty"].samples, summary.notices["query-empty"].sample) == (1, "without")
+
+
+async def test_each_tells_of_criteria_whose_run_gave_no_score():
+    async def of_clarity(state: EvalState) -> EvalState:
+        return {"scores": keyed(*(score(c.name) for c in state["criteria"] if c.name == "Clarity"))}
+
+    final = await jg.each(of_clarity, criteria=CRITERIA).ainvoke({"sample": BARE[0]})
+    assert [(n.kind, "no score of Wit" in n.text) for n in final["notes"].values()] == [("criteria-dropped", True)]
+
+
+@pytest.mark.parametrize("critic", [SAGE, jg.critique(SAGE, criteria=CRITERIA)])
+def test_verdicts_that_reach_a_score_are_no_notice(critic):
+    nodes = [EVALUATOR, critic] + ([Rectify()] if critic is SAGE else [])
+    assert "verdicts-not-applied" not in jg.evaluate(row(*nodes), BARE).summary().notices
+
+
+@pytest.mark.parametrize(
+    "nodes", [(SAGE, EVALUATOR, Rectify()), (EVALUATOR, SAGE, Rectify(stage="drafts")), (EVALUATOR, Rectify(), SAGE)]
+)
+def test_a_critic_in_the_wrong_place_is_told(nodes):
+    kinds = jg.evaluate(row(*nodes), BARE, check=False).summary().notices
+    assert {"verdicts-not-applied", "nothing-to-review"} & set(kinds)
+
+
+@pytest.fixture(scope="module")
+def skipped(tmp_path_factory):
+    """A run in a folder of which all assistants were skipped."""
+    out = tmp_path_factory.mktemp("skipped") / "run"
+    jg.evaluate(CASES["assistants-skipped"][0], BARE, out=out)
+    return out
+
+
+LINE = "All assistants were skipped on 3 of 3 samples: needs-reference, blank: the sample has no reference"
+
+
+def test_one_line_stands_in_every_view(skipped, capsys):
+    run = Run.load(skipped)
+    summary = run.summary()
+    print_run(run, summary)
+    shown = capsys.readouterr().out
+    assert f"{LINE} (see: judgegraph trace {skipped} --sample s0)" in shown
+    assert shown.count("the sample has no reference") == 1, "a note of a kind is not told again among the notes"
+    assert LINE in str(summary)
+    assert LINE in summary._repr_html_()
+    (told,) = [one for one in summary.to_dict()["notices"] if one["kind"] == "assistants-skipped"]
+    assert (told["samples"], told["sample"], told["status"]) == (3, "s0", "skipped")
+    json.dumps(summary.to_dict())
+    write_report(run, skipped.parent / "page.html")
+    page = (skipped.parent / "page.html").read_text()
+    assert "All assistants were skipped" in page
+    assert "needs-reference, blank: the sample has no reference" in page
+    write_report(run, skipped.parent / "hidden.html", redact=("texts",))
+    page = (skipped.parent / "hidden.html").read_text()
+    assert "All assistants were skipped" in page
+    assert "the sample has no reference" not in page
+
+
+def test_a_correction_that_changes_nothing_is_called_one_nowhere(tmp_path):
+    graph = row(scoring(score("Clarity", 1.0), criteria=CRITERIA), Corrector())
+    run = jg.evaluate(graph, BARE, out=tmp_path / "run")
+    correction = next(iter(run.items)).corrections[0]
+    assert (correction.status, correction.text, correction.changed) == ("skipped", "", False)
+    assert run.summary().corrections == {"unchanged": 3}
+    assert list(run.corrected()) == []
+    done = CliRunner().invoke(main, ["trace", str(tmp_path / "run"), "--sample", "s0"])
+    assert "corrected output" not in done.output
+    assert "output not corrected: nothing was changed" in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("original", "text", "changed"),
+    [
+        ("It opens in May.", "It opens in  May.\n", False), ("It opens in May.", "It opened in May.", True),
+        ("It opens , in May.", "It opens, in May.", True), ('{"a": [1, 2]}', '{"a":[1,2]}', False),
+        ('{"a": [1, 2]}', '{"a":[2,1]}', True), ("", "New.", True), ("{", "[", True),
+    ],
+)  # fmt: skip
+def test_a_folder_of_before_is_read_by_the_same_rule(original, text, changed):
+    old = Correction.model_validate_json(Correction(text=text, original=original).model_dump_json())
+    assert (old.changed, old.outcome) == (changed, "ok" if changed else "unchanged")
+
+
+def test_kinds_of_anybody_s_own_are_counted_and_bounded():
+    def own(state: EvalState) -> EvalState:
+        listed = [Note(agent="x", text=f"t{n}", kind=f"own-kind-{n}") for n in range(MOST_KINDS + 50)]
+        return {
+            "scores": keyed(score("Clarity")),
+            "notes": keyed(*listed, Note(agent="x", text="again", kind="own-kind-0")),
+        }
+
+    summary = jg.evaluate(row(own), BARE).summary()
+    assert len(summary.notices) == MOST_KINDS
+    assert summary.notices["own-kind-0"].samples == 3, "each sample once, however many such notes it has"
+    assert title("own-kind-0") == "Own kind 0"
+
+
+def test_one_criterion_on_two_scales_has_no_mean_and_says_so():
+    scales = (Scale.of("1-5"), Scale.of("0-100"))
+    given = zip(BARE, scales, strict=False)
+    items = [Item(sample=sample, scores=(score("Wit", 3.0, "a", "final", scale),)) for sample, scale in given]
+    summary = summarise(items, "x")
+    (line,) = summary.answers.values()
+    assert (line.n_ok, line.mean, line.bounds) == (2, None, None)
+    assert "Wit on 1-5 and 0-100" in summary.notices["criterion-on-scales"].text
+
+
+def test_samples_for_which_a_graph_wrote_nothing_miss_their_scores():
+    items = [Item(sample=BARE[0], scores=(score("Wit"),)), Item(sample=BARE[1]), Item(sample=BARE[2])]
+    summary = summarise(items, "x")
+    (line,) = summary.answers.values()
+    assert (line.n_ok, line.n, line.statuses["skipped"]) == (1, 3, 2)
+    assert coverage(summary)[0] == 1 / 3
