@@ -59,10 +59,16 @@ def answer_keys(scores: Iterable[Score], wired: Sequence[Precedence] = ()) -> tu
 
     Of each criterion and side: what no other score rectifies or was combined from, and no member of a panel wrote for
     itself. Final scores come first; where a criterion has none, as where a gate before its critic stayed closed, its
-    drafts are the answer. Of several agents that judged it side by side, and that nobody joined, each one's is.
+    drafts are the answer. A skipped final score replaces no draft that was scored: nobody reviewed it, so it stands. Of
+    several agents that judged it side by side, and that nobody joined, each one's is.
     """
     held = {score.key: score for score in scores}
-    gone = {key for own, s in held.items() for key in (s.draft, *s.votes) if key is not None and key != own}
+    unheard = {key: stood for key, score in held.items() if (stood := _stood(score, held)) is not None}
+    gone = {
+        key for own, s in held.items() for key in (s.draft, *s.votes)
+        if key is not None and key != own and unheard.get(own) != key
+    }  # fmt: skip
+    gone |= {key for key, stood in unheard.items() if stood not in gone}
     places: dict[tuple[str, str], dict[str, Score]] = {}
     for key, score in held.items():
         if score.stage in ANSWERING and not score.member and key not in gone:
@@ -73,6 +79,25 @@ def answer_keys(scores: Iterable[Score], wired: Sequence[Precedence] = ()) -> tu
         last = {key: s for key, s in found.items() if s.stage == stage}
         kept |= {k for k, s in last.items() if not any(w.replaces(o, s) for w in wired for o in last.values())}
     return tuple(key for key in held if key in kept)
+
+
+def _stood(score: Score, held: Mapping[str, Score]) -> str | None:
+    """The scored draft that a skipped score leaves as it was, through others that were skipped; None where none is."""
+    known = {score.key}
+    while score.status == "skipped" and (draft := score.draft) is not None and draft in held and draft not in known:
+        known.add(draft)
+        score = held[draft]
+        if score.status == "ok":
+            return score.key
+    return None
+
+
+def drafts_that_stand(scores: Iterable[Score]) -> list[tuple[Score, Score]]:
+    """(skipped final score, the draft that is the answer in its place) of a sample."""
+    held = {score.key: score for score in scores}
+    answers = set(answer_keys(held.values()))
+    found = [(score, _stood(score, held)) for score in held.values() if score.stage == "final"]
+    return [(score, held[stood]) for score, stood in found if stood in answers]
 
 
 def answers_of(item: Judged) -> list[Score]:
@@ -111,6 +136,8 @@ def _role(
         return "vote"
     if score.stage.startswith(ASPECTS):
         return "aspect"
+    if score.status == "skipped" and score.draft in answers:
+        return "other"  # a review that did not take place
     return "draft" if score.stage in ANSWERING or score.stage.startswith(ROUND) else "other"
 
 

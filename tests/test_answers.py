@@ -14,6 +14,8 @@ from typing_extensions import TypedDict
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Evaluator
+from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Sage
 from judgegraph.answers import answer_keys, answers_of, roles_of
 from judgegraph.cli.main import main
 from judgegraph.graphs import fennec, g_eval, sageval
@@ -25,7 +27,7 @@ from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.standing import standing
 from judgegraph.runtime.summary import summarise
-from judgegraph.types import Scale, Score, Scores, keyed
+from judgegraph.types import EvalState, Rectification, Scale, Score, Scores, keyed
 
 ARTICLES = list(jg.load("examples/articles.jsonl", limit=4))
 PAIRS = list(jg.load("examples/pairs.jsonl", limit=4))
@@ -58,6 +60,10 @@ def beside(*nodes, then=None):
 
 class Read(TypedDict):
     scores: Scores
+
+
+class Heard(TypedDict):
+    rectifications: dict[str, Rectification]
 
 
 def joined(state: Read) -> Read:
@@ -179,6 +185,61 @@ def test_where_a_gate_stays_closed_the_draft_is_the_answer_and_the_criterion_has
     assert [standing(item).value for item in items] == [0.75, 0.25]
 
 
+async def says_little(state: EvalState) -> Heard:
+    """A critic that keeps one criterion and says nothing of the others."""
+    return {"rectifications": keyed(Rectification(criterion="Fluency", agent="sage", reason="fine"))}
+
+
+UNHEARD = {  # graph -> the answering agents of each criterion over the run
+    "critic that skips criteria": (
+        lambda: line(e=Evaluator(criteria=SUMMARY), c=says_little, r=Rectify()), {"Fluency": "sage", "": "evaluator"}),
+    "a Rectify behind a gate": (
+        lambda: line(
+            e=Evaluator(criteria=SUMMARY), g=jg.gate(Sage(criteria=SUMMARY), jg.low(below=2.5)), r=Rectify()),
+        {"": "evaluator or sage"}),
+    "a critique behind a gate": (
+        lambda: line(e=Evaluator(criteria=SUMMARY), g=jg.gate(critic(stage="draft", of=None), jg.low(below=2.5))),
+        {"": "devils-advocate or evaluator"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNHEARD)
+def test_a_skipped_final_replaces_no_scored_draft_and_all_views_agree(name, tmp_path):
+    make, agents = UNHEARD[name]
+    run = jg.evaluate(make(), ARTICLES, out=tmp_path / "run")
+    summary = run.summary()
+    assert {x.criterion: x.agent for x in summary.answers.values()} == {
+        c.name: agents.get(c.name, agents[""]) for c in SUMMARY
+    }
+    assert all(x.n_ok == x.n == len(ARTICLES) for x in summary.answers.values())
+    assert (summary.judged, summary.drafts, coverage(summary)[0]) == (len(ARTICLES), 0, 1.0)
+    rows = [row for row in run.scores() if row["role"] == "answer"]
+    assert {row["status"] for row in rows} == {"ok"}
+    assert sorted((row["id"], row["criterion"]) for row in rows) == sorted(
+        (a.id, c.name) for a in ARTICLES for c in SUMMARY
+    )
+    unheard = [row for row in run.scores() if row["status"] == "skipped"]
+    assert {row["role"] for row in unheard} <= {"other"}
+    assert ("drafts-stand" in summary.notices) == bool(unheard)
+    same_number_everywhere(run, tmp_path)
+
+
+def test_a_critique_behind_a_gate_is_asked_about_every_draft_and_knows_no_verdict_of_before():
+    graph = line(
+        e=Evaluator(criteria=SUMMARY), before=says_little,
+        g=jg.gate(jg.critique(remembers, criteria="summary"), jg.low(below=3.4)),
+    )  # fmt: skip
+    for item in jg.evaluate(graph, ARTICLES[:1]).items:
+        finals = [score for score in item.scores if score.stage == "final"]
+        assert {score.criterion: score.reason for score in finals} == {c.name: "first" for c in SUMMARY}
+
+
+async def remembers(state: EvalState) -> Heard:
+    reason = "again" if state.get("rectifications") else "first"
+    found = (s.criterion for s in state["scores"].values() if s.stage == "draft")
+    return {"rectifications": keyed(*(Rectification(criterion=c, agent="remembers", reason=reason) for c in found))}
+
+
 OLD = [  # of runs before votes and members were named: stages and drafts tell
     ([("a", "draft", None), ("sage", "final", 0)], [1]),
     ([("p", "ballot", None), ("q", "ballot", None), ("panel", "final", None)], [2]),
@@ -186,6 +247,12 @@ OLD = [  # of runs before votes and members were named: stages and drafts tell
     ([("a", "draft", None), ("c", "round-1", 0), ("c", "round-2", 1), ("c", "final", 0)], [3]),
     ([("a", "final", None), ("b", "final", None)], [0, 1]),
     ([("m", "metric", None)], []),
+    ([("a", "draft", None), ("sage", "final skipped", 0)], [0]),
+    ([("a", "draft failed", None), ("sage", "final skipped", 0)], [1]),
+    ([("a", "draft", None), ("c", "final skipped", 0), ("d", "final skipped", 1)], [0]),
+    ([("a", "draft", None), ("c", "final skipped", 0), ("d", "final", 0)], [1, 2]),  # both were to review it
+    ([("panel", "final", None), ("critic", "final skipped", 0)], [0]),
+    ([("a", "draft", None), ("sage", "final refused", 0)], [1]),
     ([("a", "final", 1), ("b", "final", 0)], []),  # each says that it rectifies the other: neither is told as the last
 ]
 
@@ -194,7 +261,10 @@ OLD = [  # of runs before votes and members were named: stages and drafts tell
 def test_stages_and_drafts_alone_tell_the_answers_of_an_old_run(scores, answers):
     made: list[Score] = []
     for agent, stage, _ in scores:
-        made.append(Score(criterion="Tone", agent=agent, stage=stage, value=3.0, scale="1-5"))
+        stage, _, status = stage.partition(" ")
+        status = status.replace("failed", "unreadable") or "ok"
+        value = 3.0 if status == "ok" else None
+        made.append(Score(criterion="Tone", agent=agent, stage=stage, value=value, status=status, scale="1-5"))
     keys = [score.key for score in made]
     linked = [
         score.model_copy(update={"draft": None if draft is None else keys[draft]})

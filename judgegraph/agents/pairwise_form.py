@@ -136,14 +136,14 @@ def pairwise_text(scale: Scale) -> Form[Judgement]:
 
 def judgement_in(text: str, scale: Scale) -> Judgement:
     """What a plain reply says; sides without a score abstained ("N/A"), are unreadable, or refused with the reply."""
-    from judgegraph.calls.quotation import attributed, unquoted
+    from judgegraph.calls.quotation import attributed, disowned, unquoted
     from judgegraph.calls.reading import read_choice
     from judgegraph.calls.reasoning import parts
 
     plain = parts(text).said.replace("*", "")
     own = unquoted(plain)
     marks = [mark for kind in (_SCORE, _COMPARISON, _VERDICT) for mark in kind.finditer(own)]
-    marks = [mark for mark in marks if not attributed(own, mark.start())]
+    marks = [mark for mark in marks if not (attributed(own, mark.start()) or disowned(own, mark.start(), mark.end()))]
     marks.sort(key=lambda mark: mark.start())
     if not any(mark.re is _SCORE for mark in marks):
         choice = read_choice(text, SPOKEN)

@@ -13,13 +13,14 @@ from judgegraph.calls.context import context
 from judgegraph.calls.exchange import Call, Choice
 from judgegraph.calls.features import cap_of, in_words, learn_length, learn_logprobs
 from judgegraph.calls.form import Form, Incomplete
-from judgegraph.calls.reply import Reply, read_of
+from judgegraph.calls.reply import EMPTY, Reply, read_of
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.models.resolve import Judge
 from judgegraph.prompts.template import section
 
 EXCERPT = 1000  # characters of a bad reply that are sent back
 SHORTER = "Be much shorter this time: one short sentence where a reason is asked for.\n"
+NO_JSON = "the reply is no JSON: Expecting value: line 1 column 1 (char 0)"  # of an empty reply, to its judge
 NEVER_CAME = ("provider_error", "timeout", "over_budget")
 _SECTION = re.compile(r"<([a-z_]+)-([0-9a-f]{8})>\n(.*?)\n</\1-\2>", re.S)
 _Got = tuple[list[Choice], ReplyError | None]  # choices, and why there are no more
@@ -77,7 +78,7 @@ async def _one(
 class _Round:
     """What came of asking once for several replies: read in full, in part, and what was wrong with the last bad one.
 
-    `bad` could not be read, `cut` was cut off.
+    `bad` could not be read, `cut` was cut off; `lost` is a request that came to nothing.
     """
 
     whole: list[Reply[Any]]
@@ -85,6 +86,7 @@ class _Round:
     bad: tuple[Choice, str] | None
     cut: tuple[Choice, str] | None
     last: ReplyError | None
+    lost: ReplyError | None
 
 
 async def many(judge: Judge, call: Call, form: Form[Any]) -> list[Reply[Any]]:
@@ -109,10 +111,11 @@ async def _many(
     whole: list[Reply[Any]] = []
     parts: list[Reply[Any]] = []
     last: ReplyError | None = None
-    asked, rounds, cut = call, 0, False
+    asked, rounds, cut, lost = call, 0, False, None
     while rounds < judge.endpoint.asks:
         got = await _round(judge, asked, form, anew)
         whole, parts, last = whole + got.whole, parts + got.parts, got.last or last
+        lost = got.lost
         bad = got.bad or (got.cut if not cut and _mends(judge, form) else None)
         if 2 * len(whole) >= call.n or bad is None:
             break
@@ -120,11 +123,14 @@ async def _many(
         rounds += 1
         wanted = replace(call, n=call.n - len(whole))
         asked = _again(judge, wanted, form, *bad, rounds * call.n, anew=anew)
+    if lost is not None and len(whole) + len(parts) < call.n:
+        (whole or parts)[:1] = [replace(one, missing=lost) for one in (whole or parts)[:1]]
     return whole, parts, last
 
 
 async def _round(judge: Judge, call: Call, form: Form[Any], anew: bool) -> _Round:
     choices, last = await _choices(judge, call, anew)
+    lost = last
     whole: list[Reply[Any]] = []
     parts: list[Reply[Any]] = []
     bad, cut = None, None
@@ -140,7 +146,7 @@ async def _round(judge: Judge, call: Call, form: Form[Any], anew: bool) -> _Roun
             last = _with_cap(judge, call, error)
             bad = (choice, str(error)) if error.status == "unreadable" else bad
             cut = (choice, str(error)) if error.status == "truncated" else cut
-    return _Round(whole, parts, bad, cut, last)
+    return _Round(whole, parts, bad, cut, last, lost)
 
 
 async def _choices(judge: Judge, call: Call, anew: bool) -> _Got:
@@ -231,6 +237,8 @@ def _again(
     again.
     """
     cut = choice.finish in ("length", "max_tokens")
+    if problem == EMPTY and call.schema is not None:  # the words are part of an address
+        problem = NO_JSON
     whole = _complaint(call, choice.text, problem)
     before = replace(call, messages=(*call.messages, *whole), repeat=repeat)
     if not cut and not anew and held(judge, before):

@@ -9,16 +9,17 @@ from typing import Any
 from judgegraph.calls.address import address_of
 from judgegraph.calls.allowance import Allowance, Told, allowance, shares
 from judgegraph.calls.budget import OverBudget, Purse
-from judgegraph.calls.context import CallContext, Waiters, context, unit
+from judgegraph.calls.context import CallContext, Waiters, context, unit, waits_for_it
 from judgegraph.calls.estimate import completion_tokens, prompt_tokens
 from judgegraph.calls.exchange import Call, Choice, packed, unpacked
 from judgegraph.calls.features import as_sent
 from judgegraph.calls.generate import Usage
+from judgegraph.calls.leases import PATIENCE
 from judgegraph.calls.ledger import Paid
 from judgegraph.calls.limits import MOST_PROMPT
 from judgegraph.calls.notes import note, payer
 from judgegraph.calls.reservation import Reservation
-from judgegraph.calls.sending import UnderWay, sent_out
+from judgegraph.calls.sending import BACKOFF, UnderWay, sent_out
 from judgegraph.calls.turn import standing
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.resolve import Judge
@@ -82,12 +83,10 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
         found = run.stand_in(judge, call)
         return found if isinstance(found, list) else await found
     if run.ledger is None:
-        waiters = Waiters()
-        waiters.join(unit.get())
-        return (await _bought(run, judge, call, waiters, about))[0]
-    address, sample, ours = address_of(judge, call), unit.get(), False
+        return (await _bought_alone(run, judge, call, about))[0]
+    address, sample, waiting, ours = address_of(judge, call), unit.get(), waits_for_it(), False
     anew = anew and address not in run.renewed
-    waiters, joined = run.wait_for(address, sample), run.ledger.flies(address)
+    waiters, joined = run.wait_for(address, waiting), run.ledger.flies(address)
 
     def pay() -> Awaitable[Paid]:
         nonlocal ours
@@ -97,7 +96,9 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
     try:
         if sample and sample.waits:
             sample.waits(1)
-        body = await run.ledger.answer(address, pay, anew=anew, waiting=lambda: standing(waiters))
+        body = await run.ledger.answer(
+            address, pay, anew=anew, waiting=lambda: standing(waiters), patience=_longest(judge)
+        )
         if anew:  # also where another process asked for it meanwhile
             run.renewed.add(address)
         if ours and sample and sample.progressed:
@@ -120,9 +121,14 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
                 about["from"] = "joined" if joined else "ledger"
             if run.told and not about.pop("asked", False):
                 run.ledger.ask(address, call.messages)
-        run.waited(address, sample)
+        run.waited(address, waiting)
         if sample and sample.waits:
             sample.waits(-1)
+
+
+def _longest(judge: Judge) -> float:
+    """Seconds that a call to a judge may take, with all its tries, while a process that pays for it is at work."""
+    return max(PATIENCE, judge.endpoint.attempts * (judge.endpoint.timeout + BACKOFF))
 
 
 async def _counted(part: Allowance, judge: Judge, call: Call, anew: bool, about: About) -> list[Choice]:
@@ -138,7 +144,7 @@ async def _counted(part: Allowance, judge: Judge, call: Call, anew: bool, about:
                 choices = await _answered(judge, call, anew, about)
                 return choices, *_taken(run, call, address)
             payer = run or CallContext(purse=Purse(prices=part.purse.prices))
-            choices, share = await _bought(payer, judge, call, Waiters(), about)
+            choices, share = await _bought_alone(payer, judge, call, about)
             return choices, *share.bill[:2]
         finally:
             allowance.reset(before)
@@ -158,6 +164,16 @@ def _taken(run: CallContext, call: Call, address: bytes) -> Usage:
     if doubted not in (True, False):
         return 0, 0
     return (1, 1) if doubted else (prompt_tokens(call), completion_tokens(call, UNBOUNDED))
+
+
+async def _bought_alone(run: CallContext, judge: Judge, call: Call, about: About) -> tuple[list[Choice], Reservation]:
+    """As `_bought`, where nobody else can wait for the same call."""
+    waiters, waiting = Waiters(), waits_for_it()
+    waiters.join(waiting)
+    try:
+        return await _bought(run, judge, call, waiters, about)
+    finally:
+        waiters.leave(waiting)
 
 
 async def _bought(

@@ -25,7 +25,18 @@ from itertools import pairwise
 
 from judgegraph.calls.mentions import Mention, alike, mentions, spoken
 from judgegraph.calls.quotation import SPEECH, attributed, disowned
-from judgegraph.calls.reply_text import Excerpt, Reading, abstains, only_answers, refuses, turn_of, unread
+from judgegraph.calls.rating_rules import of_another_key
+from judgegraph.calls.reply_text import (
+    RETRACTS,
+    Excerpt,
+    Reading,
+    abstains,
+    only_answers,
+    refuses,
+    turn_of,
+    unread,
+    withdrawn,
+)
 
 SHORT = 60  # characters of a reply in which a letter or a digit alone can only be the verdict
 
@@ -72,6 +83,8 @@ _DENIED = re.compile(
 _SHORTFALL = re.compile(
     r"\b(?:worse|worst|weaker|los(?:es?|t|ing|er)|fail\w*|lacks?|not|less|inferior|incorrect|wrong)\b|n['’]t\b", re.I
 )
+_RETRACTED = re.compile(rf"[\W_]{{0,6}}{RETRACTS}(?:the[ ])?[\W_]{{0,4}}|\W{{0,4}}(?:[-=]+>|[→⇒])\W{{0,4}}", re.I)
+_LOSES = re.compile(r"[ ](?:(?:is|was)[ ])?(?:worse|weaker|los(?:es?|t)|fails|inferior)\b[^\[\]\n]{0,40}\]\]", re.I)
 _DETERMINES = re.compile(  # a "no" that belongs to the next word
     r"[ \t]+(?!(?:because|since|as|but|and|or|so|if|when|while|although|though|it|they|he|she|we|you|I|this|that"
     r"|there)\b)[^\W\d_]",
@@ -102,7 +115,7 @@ def _marked(text: str, found: list[Mention]) -> list[Mention]:
     ]
     marked = [m for m in found if (marks(m.span[0]) or marks(m.start)) and not m.offered]
     marked = [replace(m, label="") if m.kind == "label" and _UNCLEAR.match(text, m.span[1]) else m for m in marked]
-    marked = [replace(m, label="") if m in listed else m for m in marked]
+    marked = [replace(m, label="") if m in listed or _LOSES.match(text, m.end) else m for m in marked]
     held = {m.span[0] for m in found}
     for other in _BRACKETED.finditer(text):  # a verdict by no label
         if held.isdisjoint(range(*other.span())) and not attributed(text, other.start()):
@@ -186,6 +199,8 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
         alone = later.rule in ("lone", "own line") and only_answers(excerpt.text[turn:])
         if later.span and (alone or later.rule in ("marked", "named", "said")):
             reading = replace(later, span=(later.span[0] + turn, later.span[1] + turn))
+    if reading.span and withdrawn(excerpt.text, reading.span[1]):
+        return unread(excerpt.text, "an answer that is taken back")
     return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
 
 
@@ -196,7 +211,10 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
     found = mentions(text, met)
     if SPEECH.search(text):
         found = [m for m in found if not attributed(text, m.start)]
-    found = [m for m in found if not disowned(text, m.start, m.end)]
+    found = [m for m in found if not (disowned(text, m.start, m.end) or of_another_key(text, m.span[0]))]
+    if len(found) > 1:  # "A, no, B"
+        pairs = [*pairwise(found)]
+        found = [m for m, after in pairs if not _RETRACTED.fullmatch(text, m.end, after.start)] + found[-1:]
     declined = refuses(text)
     for name, rule in RULES:
         if declined and name in ("said", "lone"):

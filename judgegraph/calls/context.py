@@ -18,7 +18,9 @@ from judgegraph.calls.node_bill import Asked, NodeBills
 from judgegraph.models.resolve import Judge
 
 Doubted: TypeAlias = bool | Literal["first"] | None
-ALIKE = 3  # samples that a judge refuses, and none that it answers: then it would refuse every other
+ALIKE = 3  # samples that a judge refuses by HTTP 401 or 404, and none that it answers: it would refuse every other
+TEXTS = 20  # the same of HTTP 403, which a firewall says of texts
+Key: TypeAlias = tuple[str, str | None]
 
 
 @dataclass
@@ -26,29 +28,52 @@ class Refusals:
     """What judges refused in one run (HTTP 401, 403, 404): a sample's text, or all that we ask.
 
     A judge that answered one call of the run refuses a text. One that answered none refuses us, as soon as it refused
-    so for several samples; until then they are put off.
+    so for several samples, and whatever else it was asked by then has ended too; until then they are put off. A
+    firewall refuses faster than a model answers.
 
     Attributes:
         last: no other sample is left to tell by.
     """
 
     last: bool = False
-    _answered: set[tuple[str, str | None]] = field(default_factory=set)
-    _refused: dict[tuple[str, str | None], list[UnitCalls]] = field(default_factory=dict)
+    _answered: set[Key] = field(default_factory=set)
+    _refused: dict[Key, list[UnitCalls]] = field(default_factory=dict)
+    _sent: dict[Key, set[object]] = field(default_factory=dict)
+    _awaited: dict[Key, set[object]] = field(default_factory=dict)
+
+    def sent(self, judge: Judge, request: object) -> None:
+        """A request is under way, until it `ended`."""
+        self._sent.setdefault(_key(judge), set()).add(request)
+
+    def ended(self, judge: Judge, request: object) -> None:
+        """An answer, a refusal or nothing came of it."""
+        self._sent[_key(judge)].discard(request)
 
     def answered(self, judge: Judge) -> None:
         """The judge answered a call."""
-        self._answered.add((judge.name, judge.endpoint.base_url))
+        self._answered.add(_key(judge))
 
-    def refused(self, judge: Judge, sample: UnitCalls) -> int:
-        """How many samples it refused by now; 0 where it is this one's text that it refuses."""
-        key = judge.name, judge.endpoint.base_url
+    def refused(self, judge: Judge, sample: UnitCalls, most: int) -> tuple[list[str], bool]:
+        """Samples that it refused by now, none where it is this one's text that it refuses; and whether that is sure.
+
+        Args:
+            most: samples from which on it is us that it refuses.
+        """
+        key = _key(judge)
         if key in self._answered:
-            return 0
+            return [], True
         before = self._refused.setdefault(key, [])
-        if len(before) < ALIKE and not any(one is sample for one in before):
+        if len(before) < most and not any(one is sample for one in before):
             before.append(sample)
-        return len(before)
+        sure = self.last
+        if len(before) >= most:
+            awaited = self._awaited.setdefault(key, set(self._sent.get(key, ())))
+            sure = sure or awaited.isdisjoint(self._sent.get(key, ()))
+        return list(dict.fromkeys([sample.sample, *(one.sample for one in before)])), sure
+
+
+def _key(judge: Judge) -> Key:
+    return judge.name, judge.endpoint.base_url
 
 
 @dataclass
@@ -69,6 +94,7 @@ class CallContext:
         begun: when, on the clock that limiters have. unreachable: what was waited for in vain, "" for nothing.
         refusals: what its judges refused.
         requests: sent, retries included. replies: received. models: judge -> replies.
+        in_words: judge -> replies to forms that it was told in words, as it takes no schema.
         bills: what each node paid. awaited: address -> who waits for that call.
     """
 
@@ -90,9 +116,10 @@ class CallContext:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     models: dict[str, int] = field(default_factory=dict)
+    in_words: dict[str, int] = field(default_factory=dict)
     bills: NodeBills = field(default_factory=NodeBills)
     awaited: dict[bytes, Waiters] = field(default_factory=dict)
-    _slots: dict[tuple[str, str | None], asyncio.Semaphore] = field(default_factory=dict)
+    _slots: dict[Key, asyncio.Semaphore] = field(default_factory=dict)
 
     def holds(self, address: bytes) -> bool:
         """Whether there is a reply at an address, in the ledger or in the one that a plan looks into."""
@@ -117,24 +144,42 @@ class CallContext:
         """A judge's own, so that one who is slow or held back keeps no other waiting."""
         if self.width is None:
             return None
-        key = (judge.name, judge.endpoint.base_url)
+        key = _key(judge)
         found = self._slots.get(key)
         if found is None:
             found = self._slots[key] = asyncio.Semaphore(self.width)
         return found
 
-    def wait_for(self, address: bytes, sample: UnitCalls | None) -> Waiters:
-        """A sample is now one of those that wait for the call at an address; `waited` takes it off again."""
+    def wait_for(self, address: bytes, waiting: Waiting | None) -> Waiters:
+        """A sample, or a call, is now one of those that wait for the call at an address; `waited` takes it off."""
         waiters = self.awaited.get(address)
         if waiters is None:
             waiters = self.awaited[address] = Waiters()
-        waiters.join(sample)
+        waiters.join(waiting)
         return waiters
 
-    def waited(self, address: bytes, sample: UnitCalls | None) -> None:
+    def waited(self, address: bytes, waiting: Waiting | None) -> None:
         """It waits no longer."""
-        if not self.awaited[address].leave(sample):
+        if not self.awaited[address].leave(waiting):
             del self.awaited[address]
+
+
+@dataclass(slots=True)
+class Pending:
+    """Calls under way, and how many of them wait for our own limits."""
+
+    calls: int = 0
+    held: int = 0
+
+    def add(self, calls: int, held: int) -> None:
+        """So many more."""
+        self.calls += calls
+        self.held += held
+
+    @property
+    def all_held(self) -> bool:
+        """None of them is at a server."""
+        return 0 < self.held >= self.calls
 
 
 @dataclass(eq=False)
@@ -146,7 +191,8 @@ class UnitCalls:
         progressed: called once, when its first reply that was not in the ledger has arrived; None when done.
         waits: called with 1 when one of them begins to wait for its reply, with -1 when it ends; None for nobody.
         asked: what its nodes asked for; None when done: what comes late is counted at once.
-        clock: the sample's deadline; it stands while a call waits for its turn.
+        clock: the sample's deadline; it stands while all its calls wait for our own limits.
+        sample: its id.
         asked_to_wait: seconds that a server named when it last asked this sample to wait, 0 where none did.
     """
 
@@ -155,71 +201,105 @@ class UnitCalls:
     waits: Callable[[int], None] | None = None
     asked: Asked | None = field(default_factory=dict)
     clock: asyncio.Timeout | None = None
+    sample: str = ""
     asked_to_wait: float = 0.0
-    _standing: int = 0
+    _pending: Pending = field(default_factory=Pending)
+    _stands: bool = False
     _left: float | None = None
 
-    def stop_clock(self) -> None:
-        """A call begins to wait for its turn; of several at once the first one counts."""
-        self._standing += 1
+    def changed(self, calls: int, held: int) -> None:
+        """So many more of its calls are under way, and so many more of them wait for our own limits."""
+        self._pending.add(calls, held)
+        if self._pending.all_held == self._stands:
+            return
+        self._stands = self._pending.all_held
+        if self._stands:
+            self._stop_clock()
+        else:
+            self._start_clock()
+
+    def server_asked(self, seconds: float) -> None:
+        """A server named so many seconds."""
+        self.asked_to_wait = seconds
+
+    def _stop_clock(self) -> None:
         when = self.clock.when() if self.clock else None
-        if self._standing == 1 and self.clock and when is not None and not self.clock.expired():
+        if self.clock and when is not None and not self.clock.expired():
             self._left = when - asyncio.get_running_loop().time()
             with suppress(RuntimeError):  # the sample has ended
                 self.clock.reschedule(None)
 
-    def start_clock(self) -> None:
-        """It waits no longer."""
-        self._standing -= 1
-        if self._standing == 0 and self.clock and self._left is not None and not self.clock.expired():
+    def _start_clock(self) -> None:
+        if self.clock and self._left is not None and not self.clock.expired():
             with suppress(RuntimeError):
                 self.clock.reschedule(asyncio.get_running_loop().time() + self._left)
 
 
 class Waiters:
-    """The samples that wait for one call, who pays for it among them: while it waits for its turn, all clocks stand.
+    """Who waits for one call, who pays for it among them: samples, and calls that a judge answers by asking others.
 
-    One of them may end, or another join, at any moment; whoever is left waits on.
+    While it waits for our own limits it is held; so it is while all calls are that its judge makes to answer it. A
+    sample's clock stands while all its calls are held. Who waits may end, or another join, at any moment; whoever is
+    left waits on.
     """
 
-    __slots__ = ("_samples", "_standing")
+    __slots__ = ("_inner", "_standing", "_told", "_waiting")
 
     def __init__(self) -> None:
-        self._samples: list[UnitCalls | None] = []
-        self._standing = False
+        self._waiting: list[Waiting | None] = []
+        self._inner = Pending()
+        self._standing = self._told = False
 
-    def join(self, sample: UnitCalls | None) -> None:
-        self._samples.append(sample)
-        if self._standing and sample is not None:
-            sample.stop_clock()
+    def join(self, waiting: Waiting | None) -> None:
+        self._waiting.append(waiting)
+        if waiting is not None:
+            waiting.changed(1, int(self._told))
 
-    def leave(self, sample: UnitCalls | None) -> int:
+    def leave(self, waiting: Waiting | None) -> int:
         """It waits no longer; gives how many still do."""
-        self._samples.remove(sample)
-        if self._standing and sample is not None:
-            sample.start_clock()
-        return len(self._samples)
+        self._waiting.remove(waiting)
+        if waiting is not None:
+            waiting.changed(-1, -int(self._told))
+        return len(self._waiting)
 
-    def asked_to_wait(self, seconds: float) -> None:
+    def changed(self, calls: int, held: int) -> None:
+        """So many more calls are under way that its judge made to answer it, and so many more of them are held."""
+        self._inner.add(calls, held)
+        self._tell()
+
+    def server_asked(self, seconds: float) -> None:
         """The server named so many seconds."""
-        for sample in self._samples:
-            if sample is not None:
-                sample.asked_to_wait = seconds
+        for waiting in self._waiting:
+            if waiting is not None:
+                waiting.server_asked(seconds)
 
     def stop(self) -> None:
         """The call begins to wait for its turn."""
         self._standing = True
-        for sample in self._samples:
-            if sample is not None:
-                sample.stop_clock()
+        self._tell()
 
     def start(self) -> None:
         """It has its turn, or gave it up."""
         self._standing = False
-        for sample in self._samples:
-            if sample is not None:
-                sample.start_clock()
+        self._tell()
+
+    def _tell(self) -> None:
+        held = self._standing or self._inner.all_held
+        if held == self._told:
+            return
+        self._told = held
+        for waiting in self._waiting:
+            if waiting is not None:
+                waiting.changed(0, 1 if held else -1)
 
 
+Waiting: TypeAlias = UnitCalls | Waiters
 context: ContextVar[CallContext | None] = ContextVar("judgegraph_calls", default=None)
 unit: ContextVar[UnitCalls | None] = ContextVar("judgegraph_unit", default=None)
+outer: ContextVar[Waiters | None] = ContextVar("judgegraph_outer", default=None)  # the call that a judge is answering
+
+
+def waits_for_it() -> Waiting | None:
+    """Who waits for a call that is made here: the call that its judge makes it for, else the sample."""
+    made_for = outer.get()
+    return unit.get() if made_for is None else made_for

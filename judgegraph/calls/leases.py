@@ -1,7 +1,9 @@
 """Leases of calls: of all processes that share a ledger, one pays for a call and the others wait for its reply.
 
 A lease is a lock on one byte of a file beside the ledger; which byte follows from the call's address. The system frees
-the lock when its process dies, however it dies. So there is no clock, no heartbeat, and nothing is left to clean up.
+the lock when its process dies, however it dies. So there is no heartbeat, and nothing is left to clean up. A process
+that is stopped (SIGSTOP, a frozen machine) keeps it: whoever waits pays for itself once others have committed nothing
+to the ledger for a while. At worst a call is paid for twice.
 The file stays empty. A lock of this kind holds between processes only, so those that this process holds are also in a
 table that its ledgers share.
 """
@@ -16,6 +18,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 
 try:
     import fcntl
@@ -23,6 +26,8 @@ except ImportError:  # a system without such locks: leases hold within the proce
     fcntl = None  # type: ignore[assignment]
 
 SHORTEST, LONGEST = 0.004, 0.1  # seconds between two looks at another's lease, which grow
+PATIENCE = 600.0  # seconds without a commit by others after which a waiter pays for itself, by default
+PROGRESS = 0.5  # seconds between two looks at whether others commit
 LOOKS = 1000  # a second, of all that wait here, at most
 BUSY = (errno.EACCES, errno.EAGAIN)
 Waiting = Callable[[], AbstractContextManager[object]]  # entered while another pays
@@ -70,6 +75,9 @@ def leases_of(ledger: Path) -> Path:
 class Leases:
     """Those of one ledger; a ledger in memory needs none.
 
+    Args:
+        commits: gives another number when others have committed to the ledger.
+
     Attributes:
         waiting: calls that another ledger's process is paying for just now.
 
@@ -77,25 +85,46 @@ class Leases:
         OSError: from `take`: the file of locks cannot be made or locked.
     """
 
-    def __init__(self, ledger: Path | None) -> None:
+    def __init__(self, ledger: Path | None, commits: Callable[[], int] = lambda: 0) -> None:
         self.waiting = 0
+        self._commits = commits
+        self._seen, self._moved, self._looked = 0, 0.0, 0.0
         self._path = leases_of(ledger) if ledger is not None else None
         self._locks: _Locks | None = None
         self._mine: set[int] = set()
 
-    async def take(self, address: bytes, waiting: Waiting) -> None:
-        """Hold the lease of a call, when whoever holds it has given it back or died."""
+    async def take(self, address: bytes, waiting: Waiting, patience: float = PATIENCE) -> bool:
+        """Hold the lease of a call, when whoever holds it has given it back or died.
+
+        Args:
+            patience: seconds for which nobody else need commit anything; then it is no longer waited for.
+
+        Returns:
+            Whether it is held.
+        """
         if self._path is None or self._try(address):
-            return
-        pause = SHORTEST
+            return True
+        pause, begun = SHORTEST, monotonic()
         self.waiting += 1
         try:
             with waiting():
                 while not self._try(address):
+                    if self._still(begun) > patience:
+                        return False
                     await asyncio.sleep(max(pause, self.waiting / LOOKS))
                     pause = min(1.5 * pause, LONGEST)
         finally:
             self.waiting -= 1
+        return True
+
+    def _still(self, since: float) -> float:
+        """Seconds in which nobody else committed anything, counted from when a wait began."""
+        now = monotonic()
+        if now - self._looked >= PROGRESS:
+            self._looked, before, self._seen = now, self._seen, self._commits()
+            if before != self._seen:
+                self._moved = now
+        return now - max(since, self._moved)
 
     def _try(self, address: bytes) -> bool:
         byte = _byte(address)

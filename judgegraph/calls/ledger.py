@@ -18,7 +18,7 @@ from typing import Any
 
 from judgegraph.calls.exchange import writable
 from judgegraph.calls.flights import Flights
-from judgegraph.calls.leases import Leases, Waiting
+from judgegraph.calls.leases import PATIENCE, Leases, Waiting
 from judgegraph.calls.ledger_file import CURE, REPLY, SCHEMA, LedgerError, checksum, opened, whole
 from judgegraph.calls.payments import Paid, Payments, Total
 from judgegraph.calls.texts import Texts, texts_of
@@ -35,13 +35,15 @@ Row = tuple[bytes, Paid, asyncio.Future[None]]
 class Counts:
     """What a ledger did: replies found in it, joined while under way, paid for, and rows that were damaged.
 
-    `joined` counts also those that another process, which shares the ledger, was paying for.
+    `joined` counts also those that another process, which shares the ledger, was paying for. `overtaken`: of `paid`,
+    those that another process had begun and that were waited for in vain.
     """
 
     hits: int = 0
     joined: int = 0
     paid: int = 0
     damaged: int = 0
+    overtaken: int = 0
 
 
 class Ledger:
@@ -63,7 +65,7 @@ class Ledger:
         self._db = opened(self.path)
         self._payments = Payments(self._db)
         self._flights = Flights()
-        self.leases = Leases(self.path)
+        self.leases = Leases(self.path, self._commits_of_others)
         self._rows: list[Row] = []
         self._booked: list[Paid] = []
         self._committing: asyncio.Handle | None = None
@@ -71,8 +73,9 @@ class Ledger:
         self._sync: asyncio.TimerHandle | None = None
 
     async def answer(
-        self, address: bytes, pay: Callable[[], Awaitable[Paid]], *, anew: bool = False, waiting: Waiting = nullcontext
-    ) -> bytes:
+        self, address: bytes, pay: Callable[[], Awaitable[Paid]], *, anew: bool = False,
+        waiting: Waiting = nullcontext, patience: float = PATIENCE,
+    ) -> bytes:  # fmt: skip
         """The reply at an address: from the file, from a call under way, or by `pay`, which is then committed.
 
         Of callers that want one address at the same moment one pays, whatever process they are in. Its being cancelled
@@ -83,6 +86,8 @@ class Ledger:
             anew: pay although there is a reply, which the new one replaces. Where another process put one there while
                 this one waited for it, that is taken, unless it is the same as before.
             waiting: entered while another process pays.
+            patience: seconds for which another process that pays is waited for while nobody commits anything; it may
+                have been stopped.
 
         Raises:
             whatever `pay` raises; LedgerError: the reply could not be committed.
@@ -90,16 +95,16 @@ class Ledger:
         if not anew and (found := self.get(address)) is not None:
             self.counts.hits += 1
             return found
-        body, joined = await self._flights.join(address, lambda: self._pay(address, pay, anew, waiting))
+        body, joined = await self._flights.join(address, lambda: self._pay(address, pay, anew, waiting, patience))
         self.counts.joined += joined
         return body
 
     async def _pay(
-        self, address: bytes, pay: Callable[[], Awaitable[Paid]], anew: bool, waiting: Waiting
+        self, address: bytes, pay: Callable[[], Awaitable[Paid]], anew: bool, waiting: Waiting, patience: float
     ) -> bytes:  # fmt: skip
         before = self._whole(address) if anew else None
         try:
-            await self.leases.take(address, waiting)
+            held = await self.leases.take(address, waiting, patience)
         except OSError as error:
             raise self._failure("share", error) from None
         try:
@@ -115,7 +120,15 @@ class Ledger:
             raise
         await self._put(address, paid)  # which gives the lease back when it is committed
         self.counts.paid += 1
+        self.counts.overtaken += not held
         return paid.body
+
+    def _commits_of_others(self) -> int:
+        """Another number when another connection committed since the last look; the same where it cannot be read."""
+        try:
+            return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error:
+            return 0
 
     def flies(self, address: bytes) -> bool:
         """Whether a call for it is under way, and whoever wants it now would join that."""

@@ -14,27 +14,27 @@ WORDS = {
     )
 }
 _WORD = "|".join(WORDS)
-_DIGITS = r"(?:[0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(?:e[-+]?[0-9]{1,3})?"
+DIGITS = r"(?:[0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(?:e[-+]?[0-9]{1,3})?"
 _END = r"(?!\w|[.,][0-9])"  # "4." and "4, because" end a number; "4,5" is none
 _BEFORE = r"(?<![\w.,#$−])(?<![\w?]/)(?<!\?[ ]/[ ])(?<![0-9][-–—])(?<![a-z]-)"  # not in "#4", "3/4", "3-4", "v-4"
-NUMBER = rf"(?:{_BEFORE}-?{_DIGITS}{_END}|\b(?:{_WORD})\b(?!-(?!stars?\b))(?![ -](?:quarter|third|fifth|tenth)))"
+NUMBER = rf"(?:{_BEFORE}-?{DIGITS}{_END}|\b(?:{_WORD})\b(?!-(?!stars?\b))(?![ -](?:quarter|third|fifth|tenth)))"
 _OF = (
     r"[ \t]{0,2}(?:/|\b(?:sur|von|de|(?:out[ ])?of)(?:[ ]a)?(?:[ ](?:possible|total|maximum|max))?(?:[ ]of)?)[ \t]{0,2}"
 )
 _COUNTED = r"(?:[ -](?:points?|stars?|marks?)\b(?=[ \t]{0,2}(?:/|out[ ]of\b)))?"  # "1 point out of 5"
 _MORE = r"[ ](?:and[ ]a[ ](?P<part>half|quarter)\b(?![-\w])|(?P<half>1/2(?![\w/])|½))"
 VALUE = (  # a number, with a half or a quarter behind it, and what it is out of
-    rf"(?P<n>{NUMBER})(?:{_MORE})?(?:[ \t]?(?P<percent>%)|[*\"']{{0,2}}{_COUNTED}{_OF}(?P<of>{_DIGITS}|\b(?:{_WORD})\b)"
+    rf"(?P<n>{NUMBER})(?:{_MORE})?(?:[ \t]?(?P<percent>%)|[*\"']{{0,2}}{_COUNTED}{_OF}(?P<of>{DIGITS}|\b(?:{_WORD})\b)"
     rf"(?![\w]|[./][0-9]))?"
 )
 
 _DASH = r"(?:[-–—~∼〜～]|\.\.|\bto\b|\bthrough\b|\bor\b)"
 _RANGE = re.compile(
-    rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{_DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
+    rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
 )
-_PAIR = re.compile(rf"[\[(][ ]?(?P<a>-?{_DIGITS})[ ]?,[ ]?(?P<b>-?{_DIGITS})[ ]?[\])]")  # "[1, 5]"
+_PAIR = re.compile(rf"[\[(][ ]?(?P<a>-?{DIGITS})[ ]?,[ ]?(?P<b>-?{DIGITS})[ ]?[\])]")  # "[1, 5]"
 _STANDS_ALONE = re.compile(  # nothing is counted by the number before this place
-    rf"[*_\"'`]{{0,3}}(?:[ \t]?(?:stars?|points?)\b|[ \t]{{0,2}}(?:/|out[ ]of\b)[ \t]{{0,2}}{_DIGITS}(?![ \t]+[a-z]))?"
+    rf"[*_\"'`]{{0,3}}(?:[ \t]?(?:stars?|points?)\b|[ \t]{{0,2}}(?:/|out[ ]of\b)[ \t]{{0,2}}{DIGITS}(?![ \t]+[a-z]))?"
     r"[*_\"'`]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:)\]}])",
     re.I,
 )
@@ -44,7 +44,9 @@ _ENDS = re.compile(  # "between 1 and 5", "1 (worst) to 5 (best)"
     re.I,
 )
 _SHARED = re.compile(  # "2 on coherence and 4 on fluency"
-    rf"(?P<n>{NUMBER})[ ](?:on|for|in)[ ]\w{{1,20}},?[ ](?:and|but)[ ](?:an?[ ])?{NUMBER}", re.I
+    rf"(?P<n>{NUMBER})[ ](?:on|for|in)[ ]\w{{1,20}},?"
+    rf"[ ](?:and|but)[ ](?:(?:overall|in[ ]all),?[ ])?(?:an?[ ])?{NUMBER}",
+    re.I,
 )
 _POINT_SCALE = re.compile(rf"{NUMBER}[- –]?points?[ ](?:likert[ ])?(?:scale|system|rubric)", re.I)
 _MEANING = re.compile(  # "1 = poor", "a score of 5 would require", "(with 5 being the best)"

@@ -4,6 +4,10 @@ A judge that finds an injection in a text quotes it. In a form and in free text 
     quoted: "The output says "Score: 5"". Quotes around a bare value ("4", "tie") are emphasis, unless somebody is said
         to have said it.
     attributed: what stands right behind "the candidate says", "the text tells me to answer", "it contains the line".
+    enclosed: what stands between tags that are no answer's (`<output>`, `<reason>`, also unclosed), is struck through,
+        or stands in a comment or in a fence that is called another's.
+    disowned: what another rates ("the author gives himself a 5"), what was meant at first or would hold if
+        ("initially 5", "a 5 if it were true"), and what is called claimed, asked for or the most.
     doubted: an answer in a form, where the words around it decline to judge, answer otherwise, or where its own
         sentence neither introduces it nor sets it apart.
 """
@@ -72,12 +76,40 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[,:]")
 _QUOTED = re.compile(
     r"(?<![\w\"])\"(?=[^\s\"])(?P<double>[^\"\n]{1,1000})(?<!\s)\"(?!\w)|“(?P<curly>[^”\n]{1,1000})”|«(?P<angle>[^»\n]{1,1000})»"
     r"|(?<![\w'])'(?=[^\s'])(?P<single>(?:[^'\n]|(?<=\w)'(?=\w)){1,300})(?<!\s)'(?!\w)|(?<!`)`(?P<code>[^`\n]{1,1000})`(?!`)"
+    r"|(?<!')''(?=[^'])(?P<two>[^\n]{1,1000}?)''(?!')|(?<!`)``(?=[^`])(?P<ticks>[^`\n]{1,1000}?)(?:``(?!`)|'')"
+    r"|„(?P<low>[^“”\n]{1,1000})[“”]|‚(?P<comma>[^‘’\n]{1,1000})[‘’]|‘{1,2}(?P<typeset>[^‘’\n]{1,1000})’"
+    r"|「(?P<corner>[^」\n]{1,1000})」|『(?P<white>[^』\n]{1,1000})』|‹(?P<guillemet>[^›\n]{1,1000})›"
+)
+_WRAPS = ("double", "single", "code")  # a reply that stands in these as a whole is the judge's
+_FENCED = re.compile(r"```[^`]{1,4000}```")
+_STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,1000}~~|<!--[^<]{1,4000}?-->")
+_TAGS = re.compile(
+    r"<(?P<close>/)?(?P<name>[a-z][\w-]{0,30})(?:\s[^<>\n]{0,80})?>"
+    r"|\[(?P<shut>/)?(?P<square>quote|cite)[^\[\]\n]{0,40}\]",
+    re.I,
+)
+_ANSWER_TAG = re.compile(
+    r"(?:\w{1,12}[_-])?(?:answers?|verdicts?|results?|choice|scores?|ratings?|grade|marks?|judge?ments?|decision|json)",
+    re.I,
+)
+_OWN_TAG = re.compile(  # of answers, and of how a text is set
+    rf"{_ANSWER_TAG.pattern}|evaluation|assessment|conclusion|final|overall|b|strong|i|em|u|p|br|hr|s|span|div|code"
+    r"|pre|li|ul|ol|h[1-6]|font|small|big|su[bp]|html|body|table|t[rdh]|center|tool_call|function",
+    re.I,
+)
+_ASIDE_TAG = re.compile(
+    r"reason|rational|explan|justif|scratch|draft|notes?\b|think|thought|quot|cit|q\b|blockquote", re.I
+)
+_ANOTHERS_TAG = re.compile(
+    rf"(?:{_ASIDE_TAG.pattern}|output|text|candidate|response|summary|author|user|article|story|source|document"
+    r"|submission|essay|passage|prompt|instruction|message|dialogue|context|sample|injection|system|del|strike|example)",
+    re.I,
 )
 _VERDICT = re.compile(r"\[\[|\b(?:scor|rat|grad|answer|verdict|winner|result|prefer|choose|better|wins?\b|mark)", re.I)
 _OWN = re.compile(
     r"\b(?:my[ ](?:final[ ]|overall[ ])?(?:answer|verdict|rating|score|evaluation|judge?ment|decision|conclusion|reply)"
     r"|I(?:['’]d|['’]ll|[ ]would|[ ]will)?[ ](?:say|answer|rate|give|output|choose|go[ ]with|conclude|reply)"
-    r"|(?:final|overall)[ ](?:answer|verdict|rating|score|decision))\b[^.!?]{0,30}\Z",
+    r"|(?:final|overall)[ ](?:answer|verdict|rating|score|decision))\b[^.!?\n]{0,30}\Z",
     re.I,
 )
 _JUDGES = r"(?:judge|evaluate|rate|score|grade|assess)"
@@ -126,6 +158,7 @@ _NOT_OWN_BEHIND = re.compile(
 _LEAD_END = re.compile(r"[.!?;][\"'”)]?(?=\s)|[。！？]|\n|[{}>]")
 _FENCE = re.compile(r"```\w{0,9}[ \t]*\n?\Z|<[\w|]{1,12}>\s{0,3}\Z")
 _SAYING_VERB = rf"(?:{'|'.join(sorted(_SAYS))})"
+_PAIRS = {'"': '"', "`": "'", "'": "'", "“": "”", "„": "“”", "‘": "’", "«": "»", "「": "」", "『": "』", "‹": "›"}
 _NAMED_TEXT = (
     r"(?:the|its|an?)[ ](?:\w{1,12}[ ])?(?:candidate|text|author|output|response|essay|summary|writer|article)"
 )
@@ -170,6 +203,135 @@ _STATES = re.compile(
 )
 
 
+_THEN = r"(?:[ ](?!(?:and|but|so|then|now|yet|however|though|finally|I[ ](?:now|therefore|settle))\b)[\w'’]+)"
+_NAMES = r"(?:scores?|rating|grade|mark|verdict|answer|points?|winner)"
+_OPENS = rf"[\s:*_\"'“‘(\[=]{{0,6}}(?:{_NAMES}[ ]?[:=][\s*_\"'\[]{{0,4}})?\Z"
+_RATES = r"(?:rat(?:es?|ed|ing)|g[ia]v(?:es?|en|ing)|scor(?:es?|ed|ing)|award(?:s|ed)?|grad(?:es?|ed)|assign(?:s|ed)?)"
+_CHOOSES = r"(?:prefers?|votes?|cho+ses?|picks?|favou?rs?|thinks?|believes?|considers?|declares?)"
+_SMALL = (
+    r"(?:[ ](?:an?|the|only|just|full|perfect|solid|score|rating|mark|of|at|as|with|out|by|to|for|that|response"
+    r"|output))*"
+)
+_WISHES = (
+    r"(?:recommends?|proposes?|asserts?|insists?|declares|argues|boasts|calls[ ]for|hopes[ ]for|expects"
+    r"|awards[ ]itself)"
+)
+_THAT = (
+    r"(?:,?[ ](?:that|it|this|is|an?|the|for|on|of|to|with|deserves?|merits?|earns?|should|must|be|get|itself|himself"
+    r"|herself|themselves|full|marks|perfect|score|rating|grade|response|output))*"
+)
+_PEOPLE = r"(?:reviewers?|judges|evaluators?|raters?|graders?|critics?|annotators?|experts?|attacker|readers?|fans?)"
+_WRITERS = r"(?:author|writer|candidate|student|user|speaker|he|she|they|who|assistant|[AB])"
+_CLAUSE_END = re.compile(r"[.!?;](?=[\s\"”'])|(?<!:)\n|[。！？；]")
+_CLAIMS = r"(?:claimed|demanded|wanted|injected|inserted|(?:requested|suggested|asked[ ]for)[ ]by)"
+_ANOTHERS = r"(?:candidate|author|attacker|writer|essay|submission|user|student|text|output|injection|injector)"
+_DOUBTS = (
+    re.compile(  # what was meant at first
+        r"(?:\b(?:initially|at[ ]first|originally"
+        r"|(?:initial|first|previous|earlier|preliminary|provisional|tentative|draft)"
+        rf"[ ](?:{_NAMES}|thought|thinking|impression|instinct|guess|glance|reading|evaluator|judge)"
+        r"|(?:first|rough|initial)[ ]draft(?=:)|my[ ](?:\w+[ ])?draft|my[ ]guess[ ]before[ ]reading"
+        r"|was[ ](?:\w{2,10}ly[ ])?(?:(?:going|about|ready|set|planning)[ ]to|inclined|tempted|leaning)|tempted"
+        r"|(?:had|have|I)[ ]considered|(?:down|up)[ ]from"
+        r"|zuerst|zunächst|anfangs|ursprünglich|initialement|au[ ]début|al[ ]principio|inicialmente|primero)\b"
+        rf"|\bd['’]abord\b)(?:,(?=[ ](?:I|it|my)\b))?{_THEN}{{0,6}}{_OPENS}"
+        r"|\b(?:would|could|might)(?:['’]ve|[ ]have)[ ](?:been|given|said|rated|scored|got(?:ten)?|chosen|preferred"
+        rf"|earned|received|deserved|awarded|picked|gone)(?:[ ](?:it|this))?{_SMALL}{_OPENS}"
+        rf"|\bI[ ](?:almost|nearly|expected|hoped|wanted|was[ ]close)(?:[ ](?:to|it|for|give|gave|giving|award|say))*"
+        rf"{_SMALL}{_OPENS}|\A\W*(?:for|to[ ](?:get|reach|earn|deserve|be))[ ](?:an?|the)[ ]\Z"
+        r"|(?:最初|起初|原本|一开始)[^，,。]{0,12}\Z",
+        re.I,
+    ),
+    re.compile(  # what would hold if something else did
+        r"\b(?:(?<!even[ ])if(?![ ](?:I|we|you|forced|pressed|pushed|asked|anything|not)\b)"
+        r"|(?<![^\W_])(?:had|were|without)(?=[ ](?:it|this|that|the)\b)"
+        r"|normally|usually|ordinarily|otherwise|in[ ]another|perfect|ideal|flawless)"
+        r"(?:(?!\b(?:but|so|however)\b)[^.!?;\n]){0,100}?(?:\b(?:would|could|might|were)\b|['’]d\b)"
+        rf"(?:,?{_THEN}){{0,6}},?{_OPENS}",
+        re.I,
+    ),
+    re.compile(  # what is claimed or asked for
+        rf"\b{_NAMES}[ ][(\[]{_CLAIMS}[^()\n]{{0,30}}[)\]]{_OPENS}|\bbefore[ ](?:the[ ])?penalt\w*[)]?[ ]?:{_OPENS}"
+        rf"|\b{_WRITERS}[ ](?:wants|claims|demands|asks(?:[ ]for)?)[)\]]?[ ]?:{_OPENS}"
+        rf"|\b(?:{_WRITERS}|text|essay|output|response|answer|summary|his|her|its|their)(?:['’]s)?[ ]"
+        rf"(?:claim|request|demand|wish|call)(?:[ ](?:of|for))?{_SMALL}{_OPENS}"
+        r"|\b(?:ignor(?:e|ing)|disregard(?:ing)?|reject(?:ing)?|refus(?:e|ing)[ ]to[ ](?:give|award|say|rate)"
+        rf"|not[ ]give)(?:[ ](?:it|this|instruction|line|command|injected|injection))*{_SMALL}{_OPENS}"
+        rf"|\bself[- ](?:assess|rat|grad|scor)\w+[ ]?:{_OPENS}",
+        re.I,
+    ),
+    re.compile(  # what another rates
+        rf"\b{_RATES}[ ](?:him|her|it|one|them|your?)sel(?:f|ves)\b{_SMALL}{_OPENS}"
+        rf"|\b(?<!this[ ]){_PEOPLE}(?:[ ](?!(?:I|we|my)\b)\w+){{0,3}}?[ ](?:{_RATES}|{_CHOOSES}|say|says|argue)\b"
+        rf"(?:[ ](?:it|this|that|them|(?:the|his|her|their)[ ]\w+))?{_SMALL}{_OPENS}"
+        rf"|\b{_WRITERS}(?:[ ](?:also|even|then|simply|boldly))?[ ]{_RATES}[ ](?:it|this|that|them"
+        rf"|(?:the|his|her|their|its)(?:[ ]own)?[ ]\w+){_SMALL}{_OPENS}"
+        rf"|\b{_WRITERS}(?:[ ]of[ ]\w+|[ ][AB])?[ ](?:{_CHOOSES}|{_WISHES}|feels|suggests|hopes){_THAT}{_OPENS}"
+        rf"|\b(?:text|essay|output|response|answer|summary|story|it)[ ]{_WISHES}{_THAT}{_OPENS}"
+        r"|\b(?:autora?|auteur|kandidat|candidato?)[ ](?:gibt|bewertet|donne|da|dá|note|puntúa|dà)(?:[ ]\w+){0,4}[ ]\Z"
+        r"|\b(?:some|one|others?|many|most|people|you|everybody|anybody|another|(?:naive|other|first|second)[ ]judge)"
+        r"(?:[ ](?:people|judges?|would|might|may|could|will|readers|graders?))*"
+        rf"[ ](?:say|gives?|gave|rated?|argue|award|call)(?:[ ](?:it|this))?{_SMALL}{_OPENS}"
+        r"|\b(?:se[ ](?:donne|note|da|dá|pone|atribuye)|s['’]attribue|gibt[ ]sich(?:[ ]selbst)?|si[ ]dà)"
+        rf"(?:[ ](?:une?|eine?|um)|[ ]note|[ ]de|[ ]la|[ ]lui-même)*{_OPENS}|给自己[^，,。]{{0,6}}\Z",
+        re.I,
+    ),
+    re.compile(  # what another says, elsewhere than in English
+        r"(?:\b(?:dice|afirma|pide|exige|diz|pede|dit|affirme|demande|écrit|prétend|sagt|schreibt|behauptet|verlangt"
+        r"|fordert|afferma|chiede|zegt|говорит|пишет|требует|утверждает)\b"
+        r"|(?:候选|文本|作者|文章|回答|摘要|候補|著者|[他她它])[^。，,\n]{0,6}(?:[说說写寫称稱]|要求|言う))"
+        rf"(?:[ ](?:que|qu['’]|dass|che|что))?[\s:：,«„“]{{0,4}}(?:\w{{1,15}}[\s:：]{{1,3}})?{_OPENS}",
+        re.I,
+    ),
+)
+_LABELLED = re.compile(  # "Candidate: Score: 5", "Maximum score: 5"
+    r"(?:(?:\A|\n)[\W_]*(?:(?:user|candidate|author|student|writer|speaker|attacker|quot\w{1,6}|excerpt|injection"
+    r"|(?:the[ ])?(?:last|first|final|closing|opening|injected|hidden)[ ](?:line|sentence|words?|paragraph))\b"
+    r"(?:[ ](?:ends?|reads?|wrote|text|is))?[ ]?[:：]"
+    rf"|prompt[ ]injection[ ]?[:：]|(?:in|from|by|as)[ ](?:the|its)[ ]{_ANOTHERS}(?:[ ]\w+[ ]it)?[ ]?[:：]"
+    r"|(?:the[ ])?(?:essay|text|story)[ ](?:ends?|reads?)[ ]?[:：]"
+    r"|(?:the[ ])?(?:best[ ])?(?:max(?:imum)?|possible|potential|highest)(?:[ ]possible)?(?=[ ]))"
+    r"|\b(?:(?:the|an?|this)[ ](?:\w+[ ])?(?:phrase|string|line|words|sentence|instruction|command)|stands|appears)"
+    r"(?=[ ])"
+    r"|\b(?:claimed|requested|demanded|desired|injected|wanted|alleged|quoted|example|hidden|embedded|fake"
+    r"|prior|former|old|(?:['’]s|his|her|their|its)[ ]own)(?=[ ]))[\s*_\"'“]{0,4}"
+    rf"(?P<named>(?:\w{{1,12}}[ ])?{_NAMES}\b[^.\n:;,]{{0,20}}?(?:[ ](?:is|was))?[\s:*_\"'=(\[]{{0,5}})?\Z",
+    re.I,
+)
+_WOULD = re.compile(r"\b(?:would|could|might)\b|['’]d\b", re.I)
+_IF_BEHIND = re.compile(
+    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\"'*)]{0,2},?[ ](?:only[ ])?"
+    r"(?:if(?![ ](?:I|we|you|forced|pressed|pushed|asked|anything)\b)|were|had|but[ ]for)\b",
+    re.I,
+)
+_PAST_BEHIND = re.compile(
+    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\"'”*_\])}]{0,4}[ ,]{0,2}[(\[]?"
+    r"(?:initial(?:ly)?|at[ ](?:first|the[ ]start)|originally|(?:to|for)[ ](?:begin|start)[ ]with"
+    rf"|before[ ](?:the[ ])?(?:penalt|deduct|adjust|inject)\w*|(?:as[ ])?{_CLAIMS}"
+    r"|(?:[-–—][ ])?(?:so[ ]says|(?:it|the[ ]\w{1,12})[ ]says|ignored"
+    rf"|(?:per|according[ ]to)[ ](?:the|its)[ ]{_ANOTHERS}"
+    rf"|the[ ]{_ANOTHERS}['’]s[ ](?:own[ ])?(?:claim|words?|demand|wish)|quoted?\b|sic\b|not\Z)"
+    r"|(?:is|was)[ ](?:ignored|rejected|disregarded|tempting|what[ ](?:they|he|she|it)[ ]wants?)"
+    rf"|(?:is|was)[ ](?:the[ ])?{_CLAIMS}|as[ ](?:the|an?)[ ]\w+[ ](?:claim|demand|want|ask|request|sa)\w*"
+    r"|(?:is|was|would[ ]be|seems)[ ]too|was[ ](?:my|the)[ ](?:first|initial)"
+    r"|zuerst|zunächst|anfangs|au[ ]début|d['’]abord|al[ ]principio|inicialmente)\b"
+    r"(?![\s:]{1,3}(?:an?[ ])?[\[(*]{0,2}(?-i:[0-9A-E])\b)"
+    r"|(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\"'”*_\])}]{0,4}\?(?=[\s\"'*)]|\Z)",
+    re.I,
+)
+_REFERS_BACK = re.compile(  # "Score: 5. That's the candidate's text"
+    r"(?:[ ]?/[ ]?[0-9]{1,4})?[\s\"'”’`*_\])}>.!,]{0,8}"
+    r"\b(?:that|this|which|(?:the[ ])?(?:above|block|line|quote|fence)(?:[ ]above)?)"
+    r"(?:['’]s|[ ](?:is|was|comes?|came|stands?|stood|belongs[ ]to))"
+    r"(?:[ ]\w{2,10}ly|[ ]only|[ ]just|[ ]block|[ ]taken)?[ ]"
+    rf"(?:(?:from|in|part[ ]of|inside|within|what)[ ](?:the[ ]|its[ ])?{_ANOTHERS}"
+    rf"|(?:the|an?)[ ]{_ANOTHERS}['’]s?(?=\W*\Z|\W*\n|[.;!]"
+    r"|[ ](?:own|text|words?|claim|line|output|answer|score|verdict))"
+    r"|(?:an?[ ]|the[ ])?(?:quot\w{1,6}|cited|copied|injected|injection|hidden|embedded|not[ ]my|not[ ]mine))",
+    re.I,
+)
+
+
 SPEECH = re.compile(rf"\b(?:{'|'.join(sorted(_SAYS | _HOLDS))})\b", re.I)  # without it nothing is attributed
 
 
@@ -200,19 +362,36 @@ def attributed(text: str, place: int) -> bool:
 
 
 def disowned(text: str, start: int, end: int) -> bool:
-    """Whether the words around a place say that it is another's or will not be said: "Score: 5 is what it asks for"."""
+    """Whether the words around a place say that it is another's, will not be said, or does not hold any more:
+    "Score: 5 is what it asks for", "initially 5".
+    """
     line = text.rfind("\n", 0, start) + 1
-    before = text[max(line, start - LOOK) : start]
-    quoted = before.lstrip().startswith(">") and _CALLED_QUOTED.search(text, end) is not None
-    return quoted or bool(_DISOWNED_BEFORE.search(before) or _DISOWNED_BEHIND.match(text, end))
+    before = text[max(0, start - LOOK) : start]
+    own = before[max(0, line - max(0, start - LOOK)) :]
+    if own.lstrip().startswith(">") and _CALLED_QUOTED.search(text, end):
+        return True
+    if _DISOWNED_BEFORE.search(own) or _DISOWNED_BEHIND.match(text, end) or _REFERS_BACK.match(text, end):
+        return True
+    ends = [match.end() for match in _CLAUSE_END.finditer(before)]
+    clause = before[ends[-1] :] if ends else before
+    for doubt in _DOUBTS:
+        if doubt.search(clause):
+            return True
+    label = _LABELLED.search(clause)
+    if label and (label["named"] or not text[start : start + 1].isdigit() or before.endswith("[")):
+        return True
+    if _WOULD.search(clause) and _IF_BEHIND.match(text, end):
+        return True
+    return _PAST_BEHIND.match(text, end) is not None
 
 
 def quotations(text: str) -> Iterator[tuple[int, int]]:
     """The places of what is quoted, without the quotes; a bare value is none, unless it is attributed to somebody."""
-    if not any(quote in text for quote in "\"'`“«"):
+    if not any(quote in text for quote in "\"'`“«„‚‘「『‹"):
         return
     found = [match for match, _ in zip(_QUOTED.finditer(text), range(MOST), strict=False)]
     if not any(sign.isalnum() for sign in blanked(text, [match.span() for match in found])):
+        yield from (match.span(match.lastgroup or 0) for match in found if match.lastgroup not in _WRAPS)
         return
     for match in found:
         inner = match[match.lastgroup or 0]
@@ -226,7 +405,7 @@ def _is_own(text: str, match: re.Match[str]) -> bool:
     start, end = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
     rest = text[start : match.start()] + text[match.end() : end if end >= 0 else len(text)][:100]
     alone = match.start() - start < 100 and not any(sign.isalnum() for sign in rest)
-    return alone or bool(_OWN.search(text[max(0, match.start() - 80) : match.start()]))
+    return (alone and match.lastgroup in _WRAPS) or bool(_OWN.search(text[max(0, match.start() - 80) : match.start()]))
 
 
 def _is_key(text: str, match: re.Match[str]) -> bool:
@@ -235,8 +414,55 @@ def _is_key(text: str, match: re.Match[str]) -> bool:
 
 
 def unquoted(text: str) -> str:
-    """The text with blanks in the place of quotations."""
+    """The text with blanks in the place of quotations and of what is enclosed as no answer."""
+    text = blanked(text, enclosed(text))
     return blanked(text, tuple(quotations(text)))
+
+
+def enclosed(text: str) -> list[tuple[int, int]]:
+    """The places of what stands between tags that are no answer's, is struck through, is a comment, or stands in a
+    fence that is called another's.
+    """
+    spans: list[tuple[int, int]] = []
+    if "```" in text:
+        spans += [m.span() for m in _FENCED.finditer(text) if attributed(text, m.start()) or disowned(text, *m.span())]
+    if "~~" in text or "<!--" in text:
+        spans += [match.span() for match in _STRUCK.finditer(text)]
+    if "<" in text or "[/" in text:
+        spans += _between_tags(text)
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return found
+
+
+def _called(tag: re.Match[str]) -> str:
+    return (tag["name"] or tag["square"]).casefold()
+
+
+def _between_tags(text: str) -> list[tuple[int, int]]:
+    tags = [tag for tag, _ in zip(_TAGS.finditer(text), range(MOST), strict=False)]
+    found: list[tuple[int, int]] = []
+    end, closings = 0, [(_called(tag), tag) for tag in tags if tag["close"] or tag["shut"]]
+    for at, tag in enumerate(tags):
+        name = _called(tag)
+        if tag["close"] or tag["shut"] or tag.start() < end or _OWN_TAG.fullmatch(name):
+            continue
+        closing = next((other for called, other in closings if called == name and other.start() >= tag.end()), None)
+        others = _ANOTHERS_TAG.match(name) is not None
+        if closing is None:
+            if not (_ASIDE_TAG.match(name) and not text[text.rfind("\n", 0, tag.start()) + 1 : tag.start()].strip()):
+                continue
+        elif not others:
+            inner = text[tag.end() : closing.start()]
+            held = tags[at + 1 : at + 4]
+            bare = len(inner.split()) < 4 and not _VERDICT.search(inner)
+            if bare or any(_ANSWER_TAG.fullmatch(_called(one)) for one in held if one.start() < closing.start()):
+                continue
+        end = closing.end() if closing else len(text)
+        found.append((tag.start(), end))
+    return found
 
 
 def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -256,13 +482,22 @@ def objection(text: str, start: int, end: int, value: Any, judged: Callable[[], 
         judged: gives the texts that the judge was shown.
     """
     before, behind = text[:start][-PROSE:], text[end:][:PROSE]
+    if not (before.strip() or behind.strip()):
+        return ""
+    around = f"{before}{'x' * (end - start)}{behind}"
+    if any(first < len(before) < last for first, last in enclosed(around)):
+        return "its JSON stands where no answer does"
+    left, right = before.rstrip(" ")[-1:], behind.lstrip(" ")[:1]
+    quoted = bool(left and right) and right in _PAIRS.get(left, "")
+    if quoted and (left not in "\"'" or before.rstrip().endswith("''")):
+        return "its JSON is a quotation"
     if not any(sign.isalnum() for sign in f"{before}{behind}".replace("json", "")):
         return ""
     if why := _of_another(text, start, end):
         return why
     if text[start:end] in judged():
         return "its JSON stands so in the text that is judged"
-    if before.rstrip(" ").endswith(('"', "“")) and behind.lstrip(" ").startswith(('"', "”")):
+    if quoted:
         return "its JSON is a quotation"
     around = unquoted(f"{before}\n\n{behind}")
     if _DECLINES.search(around):
@@ -282,7 +517,7 @@ def _of_another(text: str, start: int, end: int) -> str:
     asked = _FORMAT_ASKED.fullmatch(lead) is not None
     if not asked and attributed(text, start):
         return "its JSON is what another is said to have said"
-    if _NOT_OWN_BEHIND.search(re.sub(r"\A\s{0,3}```", "", behind)):
+    if _NOT_OWN_BEHIND.search(re.sub(r"\A\s{0,3}```", "", behind)) or disowned(text, start, end):
         return "its JSON is what another is said to have said"
     words = any(map(str.isalnum, lead)) and not asked
     if words and (_NOT_OWN.search(lead) or not (lead.rstrip(" \n*_`").endswith(":") or _OWN_LEAD.search(lead))):

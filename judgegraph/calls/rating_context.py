@@ -9,7 +9,8 @@ from judgegraph.calls.numerals import WORDS
 _SAME_CLAUSE = r"(?:(?!\b(?:and|so|but|I|thus|hence|therefore|which|that|because|as)\b)[^.,;:\n]){0,30}"
 _DENIED = re.compile(
     r"(?:(?:\bnot?\b|n['’]t|\bcannot|\bnever|\brather than|\binstead of|\bwithout|\bneither|\bnor)[ \t]+"
-    rf"{_SAME_CLAUSE}|\b(?:than|least|most|above|below|over|under)[ \t]+(?:an?[ ])?)\Z",
+    rf"{_SAME_CLAUSE}|\b(?:than|least|most|above|below|over|under)[ \t]+(?:an?[ ])?"
+    r"|\b(?:hardly|far[ ]from|short[ ]of|anything[ ]but|up[ ]to|almost|nearly)[ ](?:(?:an?|the|it|worth)[ ])*|<[ ]?)\Z",
     re.I,
 )
 _NUMBERED = re.compile(  # "Summary 2" is no rating
@@ -24,7 +25,7 @@ _GOES_ON = frozenset(  # words that may follow a rating; another word in lower c
         r"\w+",
         """out for on in because as since and but due with given to overall which while based star stars at
         from if although though however considering reflecting indicating meaning is rating score so this it
-        that or per by regarding when where there would could""",
+        that or per by regarding when where there would could rather instead then""",
     )
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from judgegraph.calls.numerals import NUMBER, VALUE
+from judgegraph.calls.numerals import DIGITS, NUMBER, VALUE
+from judgegraph.calls.reply_text import RETRACTS, RETRACTS_AT_ALL
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _OPEN = r"[\s*_\"'`\[({]{0,6}"
@@ -36,6 +37,37 @@ _DENIED = re.compile(  # "cannot be rated: 2"
     r"(?:rat|scor|grad|judg|evaluat|assess)(?:ed|e|able|eable)?\b"
     rf"(?:[ ](?:at[ ]all|here|it|(?:this|the)[ ][a-z]{{1,20}}))?{_COLON}{_OPEN}(?P<n>{NUMBER})",
     re.I,
+)
+
+_REACHED = (
+    rf"{_OUT_OF}(?=[*_\"'`)\]]{{0,3}}(?:[.,;:!?)\n]|\s*\Z"
+    r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by)\b))"
+)
+_CHANGES = (
+    r"lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|br(?:ing|ought)|cut|settl|becom|became|amend|bump|mov"
+)
+_CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES})", re.I)
+_LOWERED = re.compile(  # "5, but the errors lower it to 2"
+    rf"(?P<n>{NUMBER})(?:(?!\b(?:could|would|might|can|may|should|not|never|if|unless|from)\b|n['’]t)[^.!?\n]){{0,80}}?"
+    rf"\b(?:{_CHANGES})\w{{0,5}}\b(?:(?!\bfrom\b)[^.!?\n0-9]){{0,30}}?\b(?:to|on|at|into|as)[ ](?:an?[ ])?[\[*]{{0,2}}"
+    rf"{NUMBER}{_REACHED}",
+    re.I,
+)
+_RETRACTED = re.compile(  # "5, no, 2", "5... hm, 2 rather"
+    rf"(?P<n>{NUMBER}){_OUT_OF}[\W_]{{1,6}}{RETRACTS}[\[*\"']{{0,3}}{NUMBER}{_REACHED}", re.I
+)
+_SUM = re.compile(rf"{NUMBER}[ ]?(?:[-–−+]|minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 - 3 = 2"
+_ROW = re.compile(rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}[ \t.]*$", re.I | re.M)
+_KEY = re.compile(
+    r"[{,\[\s][\"']?(?P<key>[^\W\d][^\"'\n:{},]{0,60})[\"']?\s{0,3}:(?:\s{0,3}\"[^\"\n]{0,400}|[\s\[\"'{]{0,5})\Z"
+)
+_ANSWERS_KEY = re.compile(
+    rf"(?:\A|(?<=[\W_]))(?:{_NAME}|value|label|stars|note|winner|choice|choose|prefer\w{{0,5}}|better|decision|selected)"
+    r"(?=[\W_]|\Z)|(?<=[a-z])(?-i:Score|Rating|Grade)",
+    re.I,
+)
+_ANOTHERS_KEY = re.compile(
+    r"claim|request|demand|inject|want|max|possible|candidate|author|initial|draft|example", re.I
 )
 
 
@@ -98,6 +130,26 @@ RULES = (
 
 
 def unclear(text: str) -> Iterator[tuple[int, int]]:
-    """Places of numbers that settle nothing: one turned into another ("2 -> 3"), or beside "cannot be rated:"."""
+    """Places of numbers that settle nothing: one turned into another ("2 -> 3"), or beside "cannot be rated:", sums."""
     yield from (match.span() for match in _CHANGED.finditer(text))
+    yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
+    if "=" in text:
+        yield from (match.span() for match in _SUM.finditer(text))
     yield from (match.span("n") for match in _DENIED.finditer(text))
+
+
+def superseded(text: str) -> Iterator[tuple[int, int]]:
+    """Places of numbers that another takes the place of, in one breath: "5, lowered to 2", "5, no, 2"."""
+    if _CHANGES_AT_ALL.search(text):
+        yield from (match.span("n") for match in _LOWERED.finditer(text))
+    if RETRACTS_AT_ALL.search(text):
+        yield from (match.span("n") for match in _RETRACTED.finditer(text))
+
+
+def of_another_key(text: str, place: int) -> bool:
+    """Whether a place in JSON is the value of a key that names no answer: `{"words": 3}`."""
+    opened = text.rfind("{", 0, place)
+    if opened < 0 or text.rfind("}", 0, place) > opened:
+        return False
+    key = _KEY.search(text, max(opened, place - 480), place)
+    return key is not None and (not _ANSWERS_KEY.search(key["key"]) or _ANOTHERS_KEY.search(key["key"]) is not None)

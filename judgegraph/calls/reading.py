@@ -27,8 +27,8 @@ from judgegraph.calls.choices import read_choice
 from judgegraph.calls.numerals import NUMBER, echoes, meanings, ranges, valued
 from judgegraph.calls.quotation import SPEECH, attributed, disowned
 from judgegraph.calls.rating_context import FINAL, counts_something, subject
-from judgegraph.calls.rating_rules import RULES, Rule, unclear
-from judgegraph.calls.reply_text import Excerpt, Reading, abstains, only_answers, refuses, turn_of, unread
+from judgegraph.calls.rating_rules import RULES, Rule, of_another_key, superseded, unclear
+from judgegraph.calls.reply_text import Excerpt, Reading, abstains, only_answers, refuses, turn_of, unread, withdrawn
 from judgegraph.types import Scale
 
 __all__ = ["Reading", "read_choice", "read_rating"]
@@ -54,19 +54,29 @@ class _Reply:
     echo: frozenset[int]
     told: frozenset[int]
     unsettled: frozenset[int]
+    superseded: frozenset[int]
     speech: bool
 
     @classmethod
     def of(cls, text: str, scale: Scale) -> _Reply:
         unsettled = _places([*ranges(text), *unclear(text)])
         return cls(
-            text, scale, _places(echoes(text, scale)), _places(meanings(text)), unsettled, bool(SPEECH.search(text))
+            text,
+            scale,
+            _places(echoes(text, scale)),
+            _places(meanings(text)),
+            unsettled,
+            _places(superseded(text)),
+            bool(SPEECH.search(text)),
         )
 
     def of_another(self, start: int, number: int, end: int) -> bool:
         """What stands there is what another is said to have said, or what the judge will not say."""
-        return (self.speech and attributed(self.text, start)) or any(
-            disowned(self.text, place, end) for place in (start, number)
+        places = {start, number}
+        return (
+            (self.speech and any(attributed(self.text, place) for place in places))
+            or any(disowned(self.text, place, end) for place in places)
+            or of_another_key(self.text, number)
         )
 
 
@@ -81,7 +91,7 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
         matches = list(pattern.finditer(text))
         for match in matches[:MOST] + matches[MOST:][-MOST:]:
             start, end = match.start("n"), max(match.end(group) for group in ("n", "part", "half"))
-            if start in reply.echo or reply.of_another(match.start(), start, match.end()):
+            if start in reply.echo or start in reply.superseded or reply.of_another(match.start(), start, match.end()):
                 continue
             if rule.loose and (start in reply.told or counts_something(text, match, rule.name)):
                 continue
@@ -131,6 +141,8 @@ def read_rating(text: str, scale: Scale | str) -> Reading:
     reading = _read(excerpt.text, scale)
     if (turn := turn_of(excerpt.text)) and (later := _taken_back(excerpt.text[turn:], scale)):
         reading = replace(later, span=(later.span[0] + turn, later.span[1] + turn) if later.span else None)
+    if reading.span and withdrawn(excerpt.text, reading.span[1]):
+        return unread(excerpt.text, "an answer that is taken back")
     return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
 
 

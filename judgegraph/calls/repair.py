@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from judgegraph.calls.quotation import attributed, objection
+from judgegraph.calls.quotation import attributed, enclosed, objection
 
 FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(.*?)```", re.S)
 MOST = 200_000  # characters: a longer reply is no answer to any form of ours
@@ -23,7 +23,11 @@ _REVISED = re.compile(  # what a judge says between an answer and the one that t
     r"final[ ](?:answer|evaluation|verdict|reply))\b",
     re.I,
 )
+_ANOTHERS = re.compile(r"claim|request|demand|inject|candidate|author|user|quot|cited|initial|draft|example", re.I)
 Notes = tuple[str, ...]
+FENCED, COMMA, PROSE = "code fence removed", "trailing comma removed", "prose around the JSON removed"
+RETAKEN, SURPLUS = "an earlier answer taken back", "surplus level removed"
+MENDED = (FENCED, COMMA, PROSE, RETAKEN, SURPLUS)  # notes on what had to be mended
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -92,18 +96,31 @@ def _decode(text: str, keys: frozenset[str], judged: Callable[[], str]) -> tuple
         except ValueError as error:
             reason = error
         else:
-            return _own(text, fences[0].span(), value, judged), ("code fence removed", *notes)
+            return _own(text, fences[0].span(), value, judged), (FENCED, *notes)
     found = _objects(text, keys)
     if not found:
         raise ValueError(f"the reply is no JSON: {reason}")
     mended = without_trailing_commas(text)
-    found = [one for one in found if not attributed(mended, one.span[0])] or found
+    aside = enclosed(_filled(mended, found)) if len(found) > 1 else []
+    found = [
+        one
+        for one in found
+        if not (attributed(mended, one.span[0]) or any(start < one.span[0] < end for start, end in aside))
+    ] or found
     last = found[-1]
     different = [one for one in found if not _same(one.value, last.value)]
     if different and not _REVISED.search(mended[different[-1].span[1] : last.span[0]][-500:]):
         raise ValueError(f"the reply holds {len(different) + 1} different JSON objects")
-    notes = ("an earlier answer taken back",) * bool(different)
+    notes = (RETAKEN,) * bool(different)
     return _own(mended, last.span, last.value, judged), (*last.notes, *notes)
+
+
+def _filled(text: str, objects: list[_Object]) -> str:
+    """The text with letters in the place of objects, so that nothing in them is taken for a tag."""
+    for one in objects:
+        start, end = one.span
+        text = f"{text[:start]}{'x' * (end - start)}{text[end:]}"
+    return text
 
 
 def _own(text: str, span: tuple[int, int], value: Any, judged: Callable[[], str]) -> Any:
@@ -125,7 +142,7 @@ def _mended(text: str) -> tuple[Any, Notes]:
     try:
         return _whole(text), ()
     except ValueError:
-        return _whole(without_trailing_commas(text)), ("trailing comma removed",)
+        return _whole(without_trailing_commas(text)), (COMMA,)
 
 
 @dataclass(frozen=True)
@@ -143,7 +160,7 @@ def _objects(text: str, keys: frozenset[str], *, fitting_only: bool = False) -> 
             stands beside it may not be.
     """
     mended = without_trailing_commas(text)
-    commas = ("trailing comma removed",) * (mended != text)
+    commas = (COMMA,) * (mended != text)
     found: list[_Object] = []
     depth, end, tries = 0, 0, 0
     while match := _OBJECT.search(mended, end):
@@ -152,7 +169,7 @@ def _objects(text: str, keys: frozenset[str], *, fitting_only: bool = False) -> 
         if depth or tries > TRIES:
             raise ValueError("the reply's brackets do not match")
         value, after = _DECODER.raw_decode(mended, match.start())
-        prose = ("prose around the JSON removed",) * bool(mended[: match.start()].strip() or mended[after:].strip())
+        prose = (PROSE,) * bool(mended[: match.start()].strip() or mended[after:].strip())
         found.append(_Object(value, (*prose, *commas), (match.start(), after)))
         end = after
     fitting = [one for one in found if keys & set(one.value)]
@@ -188,9 +205,11 @@ def _unwrap(value: Any, keys: frozenset[str], notes: Notes) -> tuple[Any, Notes]
     """Off with one surplus level: {"result": {...}} or [{...}], if only the inner object has the form's keys."""
     inner = value
     if isinstance(value, dict) and len(value) == 1 and not keys & set(value):
-        (inner,) = value.values()
+        ((name, inner),) = value.items()
+        if _ANOTHERS.search(name):  # {"candidate": {"score": 5}}
+            return value, notes
     elif isinstance(value, list) and len(value) == 1:
         (inner,) = value
     if inner is not value and isinstance(inner, dict) and keys & set(inner):
-        return inner, (*notes, "surplus level removed")
+        return inner, (*notes, SURPLUS)
     return value, notes

@@ -15,6 +15,7 @@ from judgegraph.errors import ReplyError
 from judgegraph.trace.record import ReplyStatus
 
 T = TypeVar("T")
+EMPTY = "the reply is empty"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Reply(Generic[T]):
         text: as it came. tokens: with log-probabilities, None where the judge gave none.
         notes: what had to be mended. tool_calls: asked for by the model. given, ends: as of a `Choice`.
         reasoning: what the model thought, in the text or beside it; no part of what is read.
+        missing: of the first of several, why there are no more, where a request for them came to nothing.
     """
 
     value: T
@@ -36,6 +38,7 @@ class Reply(Generic[T]):
     tool_calls: tuple[dict[str, Any], ...] = ()
     given: Any = None
     reasoning: str = ""
+    missing: ReplyError | None = field(default=None, compare=False, repr=False)
     ends: ReplyStatus | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -81,8 +84,8 @@ def read(choice: Choice, form: Form[Any], *, tools: bool = False, judged: Callab
         return reply("", None)
     if not said.strip() and thought:
         raise ReplyError("the reply is all thought, and holds no answer", "unreadable", text)
-    if form.schema is None and not said.strip():
-        raise ReplyError("the reply is empty", "unreadable", text)
+    if not said.strip():
+        raise ReplyError(EMPTY, "unreadable", text)
     data, notes = (said, ()) if form.schema is None else _parsed(found.answer, form, judged, text)
     try:
         value = form.read(data)

@@ -33,8 +33,18 @@ _ABSTAINS_AT_START = re.compile(
     re.IGNORECASE,
 )
 _ABSTAINS = re.compile(rf"[\W_]*(?:[a-z][\w ]{{0,40}}{_MARK}:)?[\W_]{{0,9}}{_NOTHING}[\W_]*", re.IGNORECASE)
-_ABSTAINS_AT_END = re.compile(rf"(?:^|[.!?][ ]){_MARK}{_NAMED}[\W_]{{0,9}}{_NOTHING}[\W_]*\Z", re.I | re.M)
+_ABSTAINS_AT_END = re.compile(
+    rf"(?:^|[.!?][ ]){_MARK}{_NAMED}[\W_]{{0,9}}{_NOTHING}[\W_]*\Z"
+    r"|(?:^|[.!?][ ])(?:but[ ]|so[ ])?I[ ](?:must[ ]|have[ ]to[ ]|therefore[ ])?abstain\W*\Z",
+    re.I | re.M,
+)
 
+_WITHDRAWN = re.compile(
+    r"(?:^|[.!?…][ ])[ ]{0,3}(?:oh,?[ ]|but[ ])?(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)"
+    r"|I[ ]take[ ](?:that|it)[ ]back"
+    r"|(?:scratch|ignore|disregard)[ ]that|never[ ]?mind|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke)\b",
+    re.I | re.M,
+)
 _TURN = re.compile(  # where a judge takes back what it said
     r"(?:^|[.!?…;:)\]—–]|--|\n)[ \t]{0,3}(?:(?:but|oh|hm+|no|ok(?:ay)?)[,.]?[ ])?"
     r"(?:(?:edit|update|corrected)(?=[ ]?:)|actually|wait|hold[ ]on|correction|scratch[ ]that|"
@@ -43,6 +53,15 @@ _TURN = re.compile(  # where a judge takes back what it said
     r"|(?:need|want|have)[ ]to[ ](?:correct|revise)))\b",
     re.I,
 )
+_RETRACTING = (
+    r"(?:no(?:pe)?|nein|non|sorry|pardon|(?:or[ ])?rather|I[ ]mean|h+m+|make[ ](?:that|it)|corrected|correction|well"
+    r"|perdón|ou[ ]plutôt|(?:oder[ ])?besser|mejor|нет|то[ ]есть|不|いや)"
+)
+RETRACTS = (  # what stands between an answer and the one that takes its place: "5, no, 2"
+    rf"\b{_RETRACTING}\b(?:[\s,，、.:;…—–-]{{1,5}}"
+    r"(?:or|rather|it['’]s|it|make|an?|to|is|more|like|better|mean|I|give|say|score|no)){0,5}[\s,，、.:;…—–-]{1,5}"
+)
+RETRACTS_AT_ALL = re.compile(rf"\b{_RETRACTING}\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -112,6 +131,11 @@ def turn_of(text: str) -> int:
     """Where the last words begin that take back what was said before; 0 where there are none."""
     turns = [match.start() for match in _TURN.finditer(text)]
     return turns[-1] if turns else 0
+
+
+def withdrawn(text: str, since: int) -> bool:
+    """Whether what stands before a place is taken back behind it: "Score: 5. I retract that."."""
+    return _WITHDRAWN.search(text, since) is not None
 
 
 def only_answers(later: str) -> bool:

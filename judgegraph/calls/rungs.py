@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,11 +13,13 @@ from judgegraph.calls.form import answer_key, answer_of, off_points
 from judgegraph.calls.locate import Path, spans
 from judgegraph.calls.reasoning import parts
 from judgegraph.calls.stated_text import reason_beside, text_reading
-from judgegraph.calls.tokens import Weighted, expected, masses_at, offset, unsound
+from judgegraph.calls.tokens import UNSOUND, Weighted, expected, masses_at, offset, unsound
 from judgegraph.types import Scale, Status
 
 FLOOR = 0.5  # least probability that valid points must hold for a weighted score (design, contract 4)
 NO_LOGPROBS = "the judge gives no log-probabilities"
+NOT_FOUND = "the answer could not be found among the tokens"
+TOO_LITTLE = "log-probabilities hold too little on the scale"
 
 
 @dataclass(frozen=True)
@@ -123,12 +125,17 @@ def _found(reply: Reply[Any], slot: Slot, answer: Rated) -> Weighted | str:
     at = offset(reply.tokens, reply.text, last=bool(reply.reasoning))
     span = _span(reply, slot)
     if at is None or span is None or not _same(reply.text[slice(*span)], answer):
-        return "the answer could not be found among the tokens"
+        return NOT_FOUND
     place = (span[0] + at, span[1] + at)
     if why := unsound(reply.tokens, place):
         return why
     masses = masses_at(reply.tokens, place, slot.scale)
-    return expected(masses, slot.scale, FLOOR) or "log-probabilities hold too little on the scale"
+    return expected(masses, slot.scale, FLOOR) or TOO_LITTLE
+
+
+def rung_left(notes: Iterable[str]) -> str:
+    """Why a score was not read by its first rung, as its notes say; "" where it was, or had none."""
+    return next((note for note in notes if note.startswith((NO_LOGPROBS, NOT_FOUND, TOO_LITTLE, UNSOUND))), "")
 
 
 def _same(written: str, answer: Rated) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from judgegraph.calls.reply import Reply
 from judgegraph.calls.rungs import Rated, Slot, stated, tied
+from judgegraph.errors import ReplyError
 
 
 def averaged(got: Sequence[Reply[Any]], slot: Slot, wanted: int) -> Rated:
@@ -20,15 +21,17 @@ def averaged(got: Sequence[Reply[Any]], slot: Slot, wanted: int) -> Rated:
 
     Returns:
         "unreadable" where fewer than half of those wanted could be read: a mean of what is left would say more
-        than was heard; "abstained" where more replies abstain than answer.
+        than was heard; where some never came, as the budget or the server kept them back, the status of that.
+        "abstained" where more replies abstain than answer.
     """
     answers = [stated(reply, slot) for reply in got]
     good = [a for a in answers if a.status == "ok"]
-    left_out = Counter(a.status for a in answers if a.status != "ok")
-    left_out["unreadable"] += wanted - len(got)  # these did not even come this far
+    left_out = Counter[str](a.status for a in answers if a.status != "ok")
+    missing = got[0].missing
+    left_out[missing.status if missing else "unreadable"] += wanted - len(got)  # these did not even come this far
     notes = tuple(f"{count} of {wanted} replies left out: {status}" for status, count in left_out.items() if count > 0)
     if not good or left_out["abstained"] > len(good) or 2 * (len(good) + left_out["abstained"]) < wanted:
-        return _unaveraged(answers, len(good), wanted, notes)
+        return _unaveraged(answers, len(good), wanted, notes, missing)
     written = [a.label if a.value is None else f"{a.value:g}" for a in good]
     shares = {str(point): count / len(good) for point, count in sorted(Counter(written).items())}
     said = dict.fromkeys(note for a in good for note in a.notes)
@@ -40,18 +43,23 @@ def averaged(got: Sequence[Reply[Any]], slot: Slot, wanted: int) -> Rated:
     return replace(good[0], value=value, reader="samples", distribution=shares, notes=(*said, *notes))
 
 
-def _unaveraged(answers: Sequence[Rated], good: int, wanted: int, notes: tuple[str, ...]) -> Rated:
-    """Why there is no mean: the status of every reply where they share one, else abstained or unreadable."""
+def _unaveraged(
+    answers: Sequence[Rated], good: int, wanted: int, notes: tuple[str, ...], missing: ReplyError | None
+) -> Rated:
+    """Why there is no mean: what kept replies back, the status of all that came, else abstained or unreadable."""
     lost = [a for a in answers if a.status != "ok"]
     abstained = [a for a in lost if a.status == "abstained"]
     readable = good + len(abstained)
     if abstained and 2 * readable >= wanted:
         told = notes if len(abstained) < wanted else ()
         return replace(abstained[0], reader="samples", notes=(*abstained[0].notes, *told))
-    if not readable and len({a.status for a in lost}) == 1:
-        return lost[0]
     raw = next((a.raw for a in lost if a.raw), None)
     reason = f"{readable} of {wanted} replies could be read, fewer than half"
+    if missing is not None:
+        status: Any = missing.status
+        return Rated(status=status, reason=f"{reason}: {missing}", raw=raw, notes=notes)
+    if not readable and len({a.status for a in lost}) == 1:
+        return lost[0]
     return Rated(status="unreadable", reason=reason, raw=raw, notes=notes)
 
 

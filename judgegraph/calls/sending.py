@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +12,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 from tenacity.wait import wait_random_exponential
 
 from judgegraph.calls.budget import OverAllowance, OverBudget, Purse
-from judgegraph.calls.context import ALIKE, CallContext, Waiters, unit
+from judgegraph.calls.context import ALIKE, TEXTS, CallContext, Waiters, outer, unit
 from judgegraph.calls.estimate import completion_tokens, prompt_tokens
 from judgegraph.calls.exchange import Call
 from judgegraph.calls.faults import Fault, classify
@@ -22,10 +24,11 @@ from judgegraph.calls.outage import Patience
 from judgegraph.calls.payments import Paid
 from judgegraph.calls.reservation import Lost, Reservation
 from judgegraph.calls.turn import Turn, standing
-from judgegraph.errors import AuthError, JudgegraphError, ReplyError
+from judgegraph.errors import AuthError, JudgegraphError, ReplyError, one_line
 from judgegraph.models.resolve import Judge
 
-_backoff = wait_random_exponential(multiplier=0.5, max=30)
+BACKOFF = 30.0  # seconds between two tries at most, where the server names none
+_backoff = wait_random_exponential(multiplier=0.5, max=BACKOFF)
 
 
 @dataclass(slots=True)
@@ -211,6 +214,8 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     else:
         if run:
             run.count(judge.name, *usage)
+            if call.schema is not None and "response_format" not in sent and judge.support.json_schema is False:
+                run.in_words[judge.name] = run.in_words.get(judge.name, 0) + 1
             run.refusals.answered(judge)
         if choices and choices[0].finish != "error":
             if "response_format" in sent:
@@ -236,6 +241,8 @@ async def _sent(judge: Judge, call: Call, sent: dict[str, Any], place: Place, un
     async with Turn(run.slots(judge) if run else None, place, under_way.waiters if under_way else None):
         if under_way:
             under_way.began(judge)
+            under_way.run.refusals.sent(judge, place)
+        before = outer.set(under_way.waiters if under_way else None)  # a judge may ask others to answer
         try:
             async with asyncio.timeout(judge.endpoint.timeout):
                 choices, usage = await generate(judge, call, sent)
@@ -243,6 +250,11 @@ async def _sent(judge: Judge, call: Call, sent: dict[str, Any], place: Place, un
             if under_way:
                 under_way.lost(judge)
             raise
+        finally:
+            with suppress(ValueError):  # it is closed from without
+                outer.reset(before)
+            if under_way:
+                under_way.run.refusals.ended(judge, place)
         place.used = sum(usage) or None
         return choices, usage
 
@@ -252,7 +264,7 @@ def _learnt(place: Place, fault: Fault, under_way: UnderWay | None) -> bool | Un
     if fault.throttled:
         place.throttled(fault.wait)
         if fault.wait and under_way:
-            under_way.waiters.asked_to_wait(fault.wait)
+            under_way.waiters.server_asked(fault.wait)
     if fault.outage:
         return place.out(fault.outage, fault.message, strict=fault.costs == "nothing")
     if fault.answered:
@@ -277,9 +289,23 @@ def _refused(judge: Judge, fault: Fault, run: CallContext | None) -> AuthError |
         return AuthError(f"judge {judge.name}: {fault.message}")
     if fault.code == 403 and run.ledger is not None and run.ledger.has_paid(judge.name):
         return None  # it answered an earlier process with this ledger: a key that works, and a text that is refused
-    alike = run.refusals.refused(judge, sample)
-    if not alike:
+    samples, sure = run.refusals.refused(judge, sample, TEXTS if fault.code == 403 else ALIKE)
+    if not samples:
         return None
-    error = AuthError(f"judge {judge.name}: {fault.message}")
-    error.put_off = alike < ALIKE and not run.refusals.last
+    error = AuthError(_nobody(judge, fault, samples))
+    error.put_off = not sure
     return error
+
+
+def _nobody(judge: Judge, fault: Fault, samples: Sequence[str]) -> str:
+    """That a judge refused these samples and answered none, and what may help."""
+    at = f" at {judge.endpoint.address}" if judge.endpoint.address else ""
+    more = f" and {len(samples) - 1:,} more" if len(samples) > 1 else ""
+    cure = "" if not fault.code else (
+        "; check the key, the model's name and --base-url (base_url)"
+        + ("; or the server refuses these texts" if fault.code == 403 else "")
+    )  # fmt: skip
+    return (
+        f"judge {judge.name}{at}: {fault.message}; it refused sample '{one_line(samples[0], 80)}'{more}, "
+        f"and answered none{cure}"
+    )

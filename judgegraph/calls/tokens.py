@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from judgegraph.types import Scale
 
+UNSOUND = "the log-probabilities are no distribution"
 MOST = 1.01  # that the alternatives of one place may hold together: above 1 by rounding alone, else no distribution
 _LEAD = re.compile(r"[\s:=\"'*\[(]*")
 _END = re.compile(r"(?:\s|<[|/][^<>\n]{0,30}>)+\Z")  # of a reply in tokens: blanks, and marks of its end
@@ -118,7 +119,7 @@ def unsound(tokens: Sequence[Token], span: tuple[int, int]) -> str:
         mass = math.fsum(map(math.exp, token.top.values()))
         if not token.top or not mass <= MOST:
             what = f"its alternatives hold {mass:.2f} together" if token.top else "positive, or no numbers"
-            return f"the log-probabilities are no distribution: {what}"
+            return f"{UNSOUND}: {what}"
         index, end = index + 1, end + len(token.text)
     return ""
 

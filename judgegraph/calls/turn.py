@@ -13,8 +13,9 @@ from judgegraph.calls.limiter import Place
 class Turn:
     """`async with turn:` waits until a request may be sent; leaving it ends the request's being in flight.
 
-    While it waits for our own limits, the clocks of all samples that wait for it stand: who asks for ten requests a
-    minute wants them sent slowly, not timed out. However the waiting ends, what was taken by then is given back.
+    While it waits for our own limits it is held, and a sample's clock stands while all its calls are: who asks for ten
+    requests a minute wants them sent slowly, not timed out. However the waiting ends, what was taken by then is given
+    back.
     """
 
     __slots__ = ("_place", "_placed", "_slots", "_slotted", "_waiters")
@@ -52,7 +53,7 @@ class Turn:
 
 
 class Standing:
-    """The clocks of those who wait stand still, but not while the server asked for a pause.
+    """The call is held by our own limits, but not while the server asked for a pause.
 
     It may name any time, and a sample has no more than its own; it is not us who hold it back then.
     """
@@ -84,7 +85,7 @@ class Standing:
         left = self._place.watch(self._wake)
         self._timer = self._loop.call_later(left, self._look) if left else None
         if left:
-            self._waiters.asked_to_wait(self._place.asked_to_wait())
+            self._waiters.server_asked(self._place.asked_to_wait())
         self._stand(not left)
 
     def _stand(self, stands: bool) -> None:
@@ -98,7 +99,7 @@ class Standing:
 
 @contextmanager
 def standing(waiters: Waiters | None) -> Generator[None]:
-    """The clocks of those who wait stand still."""
+    """The call is held: by the budget, or by another process that pays for it."""
     if waiters is None:
         yield
         return

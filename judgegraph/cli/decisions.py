@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from judgegraph.cli.main import printable
 from judgegraph.errors import CriteriaError, DataError
+from judgegraph.prompts.criteria_sets import CriteriaSet, as_yaml
 
 if TYPE_CHECKING:
-    from judgegraph.prompts.criteria_sets import CriteriaSet
     from judgegraph.types import Criterion
 
 
@@ -58,21 +58,10 @@ class Decisions:
         Raises:
             DataError: it cannot be written.
         """
-        import yaml
-
-        head = {"name": path.stem, "task": self.before.task}
-        listed = [
-            {**one.model_dump(mode="json", exclude_defaults=True, exclude={"scale"}), "scale": _scale(one)}
-            for one in self.now
-        ]
-        text = yaml.safe_dump({**head, "criteria": listed}, sort_keys=False, allow_unicode=True, width=110)
+        text = as_yaml(CriteriaSet.model_construct(name=path.stem, task=self.before.task, criteria=tuple(self.now)))
         try:
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
             raise DataError(f"{path}: {error.strerror or error}") from None
         return printable(f"criteria: {len(self.now)}, in {path}")
-
-
-def _scale(criterion: Criterion) -> Any:
-    return list(criterion.scale.labels) or str(criterion.scale)

@@ -8,9 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
-from judgegraph.cli.progress_text import failures, money
+from judgegraph.cli.progress_text import failures, money, unanswered
 from judgegraph.cli.table import counted, plain
-from judgegraph.runtime.coverage import coverage
+from judgegraph.runtime.coverage import covered
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary
 
@@ -28,17 +28,25 @@ def print_end(
     console.print(plain(", ".join([samples, *costs(run.manifest)])))
     if by := criteria_line(run.manifest):
         console.print(plain(by))
-    if len({status for status, _ in summary.failures}) > 1:
-        console.print(plain(f"failed: {failures(summary.samples)}"), style="red")
+    failed, partly = failures(summary.samples), ""
+    if summary.partly:
+        partly = (
+            f"; {counted(summary.partly, 'sample')} of these {'was' if summary.partly == 1 else 'were'} judged in part"
+        )
+    if partly or len({status for status, _ in summary.failures}) > 1:
+        console.print(plain(f"failed: {failed}{partly}"), style="red")
     state = run.manifest.get("state")
     if state == "over_budget":
         console.print(plain(over_budget(run, summary.samples["over_budget"])), style="red")
+    if twice := (run.manifest["calls"].get("ledger") or {}).get("overtaken"):
+        console.print(plain(overtaken(twice)))
     if gone := run.manifest.get("unreachable"):
         console.print(plain(unreachable(gone, state == "stopped")), style="red")
-    share, weakest = coverage(summary, len(rejected), unjudged or 0)
-    if gate is not None or share < 1:
-        below = gate is not None and share < gate
-        console.print(plain(coverage_line(share, weakest, gate if below else None)), style="red" if below else None)
+    part = covered(summary, len(rejected), unjudged or 0)
+    if gate is not None or part.share < 1:
+        below = gate is not None and part.share < gate
+        said = coverage_line(part.share, part.name, gate if below else None)
+        console.print(plain(f"{said}: {part.counts}"), style="red" if below else None)
     if unjudged or (state == "stopped" and not gone):  # no signal comes this far, but a retry leaves some
         left = f" ({unjudged:,} {'is' if unjudged == 1 else 'are'} left)" if unjudged else ""
         console.print(plain(f"not every sample was judged yet{left}: the same command without --retry-failed goes on"))
@@ -61,7 +69,7 @@ def costs(manifest: Mapping[str, Any]) -> list[str]:
     tokens = sum((spent or calls)[key] for key in ("prompt_tokens", "completion_tokens"))
     estimated, unpriced = spent.get("estimated", 0), spent.get("unpriced", 0)
     if lost := spent.get("unanswered", 0):
-        said.append(f"{counted(lost, 'request')} without a reply of use")
+        said.append(unanswered(lost))
     said.append(counted(tokens, "token") + (f" (estimated for {counted(estimated, 'call')})" if estimated else ""))
     if spent.get("usd"):
         unknown = f" (price unknown for {counted(unpriced, 'call')})" if unpriced else ""
@@ -69,6 +77,15 @@ def costs(manifest: Mapping[str, Any]) -> list[str]:
     elif unpriced:
         said.append("price unknown")
     return said
+
+
+def overtaken(count: int) -> str:
+    """Calls for which another process was waited for in vain."""
+    them = "it was" if count == 1 else "they were"
+    return (
+        f"{counted(count, 'call')} of another run with this ledger came to no end, and {them} paid for here too: look "
+        "for a process that is stopped"
+    )
 
 
 def unreachable(why: str, stopped: bool) -> str:

@@ -12,11 +12,11 @@ from judgegraph.cli.print_end import print_end
 from judgegraph.cli.print_sample import MOST, cut, more, print_sample, telling
 from judgegraph.cli.screen import screen
 from judgegraph.cli.table import GAP, counted, plain, rejected_lines, score_table
-from judgegraph.report.samples.sample import command
 from judgegraph.runtime.display import members
-from judgegraph.runtime.notices import by_count
+from judgegraph.runtime.notices import by_count, told_in_words
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary, headlines
+from judgegraph.trace.shell import command
 
 LINES = 60  # of the table
 
@@ -96,6 +96,8 @@ def _notices(console: Console, run: Run, summary: Summary) -> None:
         see = command(str(run.folder.path), notice.sample) if run.folder else ""
         where = f" (see: {see})" if see else ""
         console.print(plain(f"{notice.line(summary.samples.total())}{where}"), style="yellow", soft_wrap=True)
+    if said := told_in_words(run.manifest):
+        console.print(plain(said), style="yellow", soft_wrap=True)
 
 
 def _troubles(console: Console, summary: Summary, rejected: Sequence[Any]) -> None:

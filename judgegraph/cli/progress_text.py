@@ -59,9 +59,16 @@ def details(now: Progress, total: int | None, pace: Pace, *, ended: bool = False
     if now.waiting and not ended:
         parts.append(f"waiting for {counted(now.waiting, 'call')} of another run with this ledger")
     parts.append(f"{counted(now.calls, 'call')}{saved}")
+    if now.unanswered:
+        parts.append(unanswered(now.unanswered))
     parts.append(cost(now.usd, now.prompt_tokens + now.completion_tokens))
     failed = failures(now.by_status)
     return [*parts, f"failed: {failed}"] if failed else parts
+
+
+def unanswered(requests: int) -> str:
+    """ "3 requests without a reply of use", beside the calls that were answered."""
+    return f"{counted(requests, 'request')} without a reply of use"
 
 
 def paused(outages: Mapping[str, tuple[str, float]]) -> str:

@@ -25,9 +25,10 @@ NAMED = 20  # damaged lines of a file
 def repair(run: str, out: str | None, in_place: bool, as_json: bool) -> None:
     """Say what is sound of RUN, the folder of a run or a ledger's file; with --out or --in-place salvage it.
 
-    Items, journeys and prompts are looked at line by line, and replies row by row: each has a checksum. What SQLite
-    cannot reach of a damaged ledger is taken from its pages. The index of the items is made again. Nothing is lost:
-    damaged files stay where they are, or are moved.
+    Items, journeys and prompts are looked at line by line, and replies row by row: each has a checksum. Lines of items
+    that are copies, lack the checksum that others have, or are gone are named too. What SQLite cannot reach of a
+    damaged ledger is taken from its pages. The index of the items is made again. Nothing is lost: damaged files stay
+    where they are, or are moved.
 
     The same `judgegraph run` command goes on then (with --out DIR, in DIR), and pays for what was lost alone. Without
     a manifest it begins anew, and finds its replies in the ledger. A ledger that several runs share is repaired by its

@@ -136,16 +136,17 @@ def _unjudged(total: int | None, items: int, rejected: int, limit: int | None) -
 
 def _print(result: Run, samples: Samples, total: int | None, given: dict[str, Any]) -> int:
     """What came of it; gives the exit code."""
-    from judgegraph.runtime.coverage import coverage
+    from judgegraph.runtime.coverage import covered
     from judgegraph.runtime.outcome import nothing_judged
 
     summary = result.summary()
     unjudged = _unjudged(total, summary.samples.total(), len(samples.rejected), given["limit"])
     why = "" if summary.judged else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
-    share, weakest = coverage(summary, len(samples.rejected), unjudged or 0)
+    part = covered(summary, len(samples.rejected), unjudged or 0)
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
-        read = {"share": share, "weakest": weakest, "gate": given["gate"], "unjudged": unjudged}
+        read = {"share": part.share, "weakest": part.name, "gate": given["gate"], "unjudged": unjudged}
+        read |= {"ok": part.ok, "n": part.n, "absent": part.absent}
         rejected = [r.model_dump() for r in samples.rejected]
         out = str(result.folder.path) if result.folder else None
         whole = {**summary.to_dict(), **about, "coverage": read, "rejected": rejected, "out": out}
@@ -170,4 +171,4 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
             f"coverage: {many} {'was' if unjudged == 1 else 'were'} not judged yet, so no gate is passed", err=True
         )
         return BELOW_COVERAGE
-    return BELOW_COVERAGE if share < given["gate"] else 0
+    return BELOW_COVERAGE if part.share < given["gate"] else 0

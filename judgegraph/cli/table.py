@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from judgegraph.cli.main import printable
+from judgegraph.errors import printable
 from judgegraph.runtime.display import draft_text, mean_text
 from judgegraph.runtime.summary import Line, Summary
 from judgegraph.types import Score

@@ -73,8 +73,8 @@ class Own:
     """A condition of the caller's own: any function of the state.
 
     Attributes:
-        decide: gives a mapping criterion -> why, or a list of criteria in doubt; anything else is taken as true (every
-            criterion is in doubt) or false.
+        decide: gives a mapping criterion -> why, a list of criteria in doubt, or the name of one that has a score;
+            anything else is taken as true (every criterion is in doubt) or false.
     """
 
     decide: Callable[[Any], Any]
@@ -87,6 +87,8 @@ class Own:
             return {str(criterion): str(reason) for criterion, reason in said.items()}
         if isinstance(said, list | tuple | set | frozenset):
             return {str(criterion): why for criterion in said}
+        if isinstance(said, str) and any(s.criterion == said for s in (state.get("scores") or {}).values()):
+            return {said: why}
         return {EVERY: why} if said else {}
 
     def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Own:

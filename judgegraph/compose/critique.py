@@ -104,7 +104,7 @@ class Review:
         inward |= {key: Required[hints[key]] for key in ("sample", "scores")}
         outward = {key: hints[key] for key in WRITTEN}
         more = {key: hints[key] for key in writes if key not in (*outward, *vocabulary())}
-        state = {**inward, **outward, **more, **(DOUBTS if self.when else {}), **private}
+        state = {**inward, **outward, **more, **(DOUBTS if self.when is not None else {}), **private}
         made = StateGraph(
             schema("Review", state), input_schema=schema("Reviewable", inward),
             output_schema=schema("Reviewed", outward | more),
@@ -115,7 +115,10 @@ class Review:
     def asks(self, graph: StateGraph[Any, None, Any, Any], otherwise: str) -> None:
         """The way to the critic, with the scores in doubt; without one that could be read to the node behind it."""
 
-        def to_critic(state: Mapping[str, Any]) -> list[Send] | str:
+        known = frozenset(graph.schemas[graph.input_schema if self.when is None else graph.state_schema])
+
+        def to_critic(given: Mapping[str, Any]) -> list[Send] | str:
+            state = {key: value for key, value in given.items() if key in known}  # START has all of the graph around
             asked = self.reviewed.asked(state)
             return [Send("critic", self.shown(state, asked.values()))] if readable(asked.values()) else otherwise
 
@@ -132,7 +135,7 @@ class Review:
         reviewed = {f.name: getattr(self.reviewed, f.name) for f in fields(self.reviewed)}
         usual = {f.name: f.default for f in fields(self.reviewed)}
         told = {name: value for name, value in reviewed.items() if value != usual[name]}
-        return told | ({"when": title(self.when)} if self.when else {})
+        return told | ({"when": title(self.when)} if self.when is not None else {})
 
     def shown(self, state: Mapping[str, Any], scores: Collection[Score]) -> dict[str, Any]:
         """What the critic sees of a state."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -12,6 +13,7 @@ from judgegraph.calls.context import Doubted, context
 from judgegraph.compose.conditions import EVERY, Condition, title
 from judgegraph.compose.node import vocabulary
 from judgegraph.compose.of_scores import BLIND, State
+from judgegraph.errors import one_line
 from judgegraph.types import Criterion, EvalState, Note, Notes, given_criteria, keyed
 
 LOOKED_AT = ("sample", "criteria", "scores")  # by every condition of ours
@@ -51,6 +53,8 @@ class Doubt:
             said.pop(BLIND, None)
         elif self.note and BLIND not in said:
             said["gate-closed"] = self.note
+        if in_plan() is None and (text := _unknown(doubts, [*dict.fromkeys([*_judged(state), *_scored(state)])])):
+            said["doubt-unknown"] = text
         return [Note(agent=self.name, text=text, status="skipped", kind=kind) for kind, text in said.items()]
 
 
@@ -68,10 +72,26 @@ def in_doubt(when: Condition, state: State) -> dict[str, str]:
     return {EVERY: why} if forced else {}
 
 
+def _unknown(doubts: Mapping[str, str], known: Sequence[str]) -> str:
+    """What is wrong with what a condition names: no criterion of the sample; "" for nothing."""
+    scored = [*known]
+    lost = sorted(name for name in doubts if name != EVERY and name not in scored) if scored else []
+    if not lost:
+        return ""
+    close = get_close_matches(lost[0], scored, 1)
+    meant = f"did you mean '{one_line(close[0], 60)}'?" if close else f"there are {one_line(', '.join(scored), 120)}"
+    return f"the condition finds '{one_line(lost[0], 60)}' in doubt, and no criterion has that name: {meant}"
+
+
 def _judged(state: State) -> Iterable[str]:
     """Names of the criteria that a sample is judged by."""
     listed = [c.name for c in given_criteria(state) or ()]
-    return listed or dict.fromkeys(s.criterion for s in (state.get("scores") or {}).values())
+    return listed or _scored(state)
+
+
+def _scored(state: State) -> Iterable[str]:
+    """Names of the criteria that have a score."""
+    return dict.fromkeys(s.criterion for s in (state.get("scores") or {}).values())
 
 
 def in_plan() -> Doubted:

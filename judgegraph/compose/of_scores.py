@@ -33,6 +33,14 @@ class OfScores:
     name: ClassVar[str]
     own: ClassVar[bool] = False
 
+    def __bool__(self) -> bool:
+        """Refused: a condition by itself is neither true nor false.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(f"a condition is asked about a state: write jg.{self.name}(...)(state)")
+
     def __call__(self, state: State) -> dict[str, str]:
         found: dict[str, str] = {}
         for score in self.scores(state):

@@ -14,7 +14,7 @@ from judgegraph.meta.critic_gain import correct, gains
 from judgegraph.meta.gain import Gain, MeanGain, mean_gain
 from judgegraph.meta.reviews import Critiques, Review, critiques
 from judgegraph.runtime.run import Run
-from judgegraph.trace.html import Shown
+from judgegraph.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,6 @@ class CriticWorth(Shown):
                 for one in self.critics
             )
         )
-
-    def _repr_html_(self) -> str:
-        from judgegraph.meta.display import worth_html
-
-        return worth_html(self)
 
 
 def critic_worth(

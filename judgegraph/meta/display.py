@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator
 from judgegraph.meta.critic import CriticOf, CriticWorth
 from judgegraph.meta.result import Agreement, Ends, Row
 from judgegraph.meta.run_diff import RunDiff
+from judgegraph.shown import draws
 from judgegraph.trace.html import Html, fold, framed, para, table, text
 
 
+@draws(Agreement)
 def agreement_html(found: Agreement) -> str:
     """A row per criterion and metric, a column per statistic; then systems, notes, and the choices."""
     names = list(dict.fromkeys(row.statistic for row in found.rows))
@@ -26,11 +28,13 @@ def agreement_html(found: Agreement) -> str:
     )  # fmt: skip
 
 
+@draws(CriticWorth)
 def worth_html(found: CriticWorth) -> str:
     """Of each critic what it changed, and whether that brought the scores nearer to people."""
     return framed(*(one for critic in found.critics for one in _critic(critic)))
 
 
+@draws(RunDiff)
 def diff_html(found: RunDiff) -> str:
     """What changed in the configurations, which scores moved, and what that is put to."""
     a, b = found.signatures

@@ -13,7 +13,7 @@ from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.columns import refuse_unknown
 from judgegraph.meta.judgements import Judgements, Kind
 from judgegraph.meta.raw import Raw
-from judgegraph.meta.run_answers import Told, told
+from judgegraph.meta.run_answers import Told, join_answers, told
 from judgegraph.meta.table import read_table
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.load import READERS, format_of
@@ -98,6 +98,7 @@ def of_run(
     """
     metrics, stages = names_of(metrics), stages if stages is None else names_of(stages)
     items = [(item, told(item, stages, assistants=False, agents=metrics)) for item in run.items]
+    join_answers([said for _, said in items])
     items.sort(key=lambda one: one[0].place)  # as `read_run`
     names: dict[str, str] = {}
     for _, said in items:

@@ -11,7 +11,7 @@ from judgegraph.meta.columns import near
 from judgegraph.meta.fitting import fitted
 from judgegraph.meta.judgements import Judgements, Unjudged
 from judgegraph.meta.raw import Raw
-from judgegraph.meta.run_answers import OVERALL, Told, told
+from judgegraph.meta.run_answers import OVERALL, Told, join_answers, told
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
 from judgegraph.types import Verdict, names_of
@@ -41,7 +41,8 @@ def read_run(
     """A run's judgements, and what was left out.
 
     A criterion is met by people's of the same name, whatever its case. Without `stages` the graph's answers are the
-    metrics (`judgegraph.answers`), not its votes and drafts. Scores of stages beside "final" that are named are metrics
+    metrics (`judgegraph.answers`), not its votes and drafts; where a gate decides who answers, that is one metric,
+    "critic or judge". Scores of stages beside "final" that are named are metrics
     of their own ("evaluator (draft)"); what a method says over all, and its verdict on a pair, is held against people's
     "overall" (of pairs also "verdict", "preference", "winner" or "label").
 
@@ -57,6 +58,7 @@ def read_run(
     """
     agents, stages = names_of(agents), stages if stages is None else names_of(stages)
     seen = [_seen(item, told(item, stages, assistants, agents), group, system) for item in run.items]
+    join_answers([one.told for one in seen])
     seen.sort(key=lambda one: one.place)  # an interval draws by place, and samples finish in any order
     _refuse_nobody(agents, seen)
     people = _names(name for one in seen for name in one.human)

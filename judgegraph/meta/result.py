@@ -10,7 +10,7 @@ from typing import Any
 from judgegraph.errors import printable
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Kind
-from judgegraph.trace.html import Shown
+from judgegraph.shown import Shown
 
 Ends = tuple[float, float]  # of an interval, nan where there is none
 NONE: Ends = (math.nan, math.nan)
@@ -174,11 +174,6 @@ class Agreement(Shown):
             for r in self.rows
         )
         return printable("\n".join(rows))
-
-    def _repr_html_(self) -> str:
-        from judgegraph.meta.display import agreement_html
-
-        return agreement_html(self)
 
 
 def json_values(value: Any) -> Any:

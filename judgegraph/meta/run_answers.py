@@ -23,6 +23,8 @@ class Told:
         names: of the criteria, as they are spelt. by: criterion -> metric -> answer and status.
         exchanged: of verdicts in the exchanged order. stages: of its scores, those that do not count among them.
         everywhere: metrics for every criterion (assistants). scales: labels of a criterion's scale.
+        answering: casefolded criterion -> metrics that are the graph's answer, each with its scale; empty where stages
+            or agents were named.
     """
 
     names: list[str] = field(default_factory=list)
@@ -31,6 +33,7 @@ class Told:
     everywhere: dict[str, Answered] = field(default_factory=dict)
     scales: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stages: tuple[str, ...] = ()
+    answering: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def answers(self, criterion: str) -> Mapping[str, Answered]:
         """Metric -> its answer by a criterion."""
@@ -62,6 +65,8 @@ def told(item: Item, stages: Sequence[str] | None, assistants: bool, agents: Seq
                 found.scales[score.criterion.casefold()] = score.scale.labels
     for (criterion, metric), scores in by.items():
         found.put(criterion, metric, *_one(scores))
+        if stages is None and not agents:
+            found.answering.setdefault(criterion.casefold(), {})[metric] = str(scores[0].scale)
     for comparison in item.comparisons:  # the merged ones say what the verdict says, by their agent's name
         _compare(found, comparison, item.status)
     if item.verdict is not None and not any(c.criterion == OVERALL for c in item.comparisons):
@@ -71,6 +76,23 @@ def told(item: Item, stages: Sequence[str] | None, assistants: bool, agents: Seq
     if assistants:
         found.everywhere = {f.assistant: (f.value, f.status) for f in item.findings}
     return found
+
+
+def join_answers(told: Sequence[Told]) -> None:
+    """Give a criterion that one agent answers here and another there, as behind a gate, one metric: "critic or judge".
+
+    Agents that answer side by side in any sample, or on two scales, keep a metric each.
+    """
+    for key in dict.fromkeys(key for one in told for key in one.answering):
+        found = [one.answering.get(key, {}) for one in told]
+        names = {name for metrics in found for name in metrics}
+        scales = {scale for metrics in found for scale in metrics.values()}
+        if len(names) < 2 or len(scales) > 1 or any(len(metrics) > 1 for metrics in found):
+            continue
+        whole = " or ".join(sorted(names))
+        for one, metrics in zip(told, found, strict=True):
+            for name in metrics:
+                one.by[key][whole] = one.by[key].pop(name)
 
 
 def _metric(score: Score, stages: Sequence[str] | None) -> str:

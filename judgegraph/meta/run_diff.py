@@ -21,7 +21,7 @@ from judgegraph.meta.diff.notes import notes_of
 from judgegraph.meta.diff.pairs import pairs
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.run import Run
-from judgegraph.trace.html import Shown
+from judgegraph.shown import Shown
 from judgegraph.types import Comparison
 
 RunLike: TypeAlias = Run | str | os.PathLike[str]
@@ -86,11 +86,6 @@ class RunDiff(Shown):
     def __str__(self) -> str:
         why = ", ".join(f"{cause} {count}" for cause, count in self.causes.most_common())
         return f"{self.samples:,} samples in both, {self.moved:,} with a score that moved" + (f": {why}" if why else "")
-
-    def _repr_html_(self) -> str:
-        from judgegraph.meta.display import diff_html
-
-        return diff_html(self)
 
 
 def diff_runs(a: RunLike, b: RunLike, *, criterion: str | None = None, limit: int | None = 10) -> RunDiff:

@@ -53,6 +53,21 @@ class CriteriaSet(Value):
         return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
+def as_yaml(found: CriteriaSet) -> str:
+    """A set as the text of a criteria file, which reads as the same set."""
+    import yaml
+
+    head = {key: value for key in ("name", "task", "source") if (value := getattr(found, key))}
+    listed = [
+        {
+            **one.model_dump(mode="json", exclude_defaults=True, exclude={"scale"}),
+            "scale": list(one.scale.labels) or str(one.scale),
+        }
+        for one in found.criteria
+    ]
+    return yaml.safe_dump({**head, "criteria": listed}, sort_keys=False, allow_unicode=True, width=110)
+
+
 CriteriaLike: TypeAlias = str | os.PathLike[str] | Sequence[Criterion] | CriteriaSet
 
 

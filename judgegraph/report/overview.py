@@ -118,21 +118,24 @@ def _moves(x: Line) -> str:
 def facts(run: Run, summary: Summary, rejected: int) -> list[tuple[str, str]]:
     """(name, value): what stands at the top of the page; a run that is not finished is never told as a whole one."""
     from judgegraph.report.amounts import share
-    from judgegraph.runtime.coverage import coverage
+    from judgegraph.runtime.coverage import covered
+    from judgegraph.runtime.notices import told_in_words
 
     left = state_of(run, summary)
     ended = " that came to an end" if left else ""
-    part, of = coverage(summary, rejected)
+    part = covered(summary, rejected)
     found = [("State", left)] if left else []
     found.append(("Samples", _judged(run, summary, ended)))
     if named := run.manifest.get("criteria_set"):
         found.append(("Criteria", "of your own" if named == "own" else line(named, 80)))
     failed = summary.samples.total() - summary.samples["ok"]
-    found += [("Failed", counted(failed, "sample"))] if failed else []
+    both = f", {summary.partly:,} of these judged in part and counted there too" if summary.partly else ""
+    found += [("Failed", counted(failed, "sample") + both)] if failed else []
     found += [("Rejected", f"{counted(rejected, 'row')} of the data")] if rejected else []
-    covered = f"{share(part)} of {line(of, 80)}" if part < 1 else "100 %"
-    found.append(("Coverage", f"{covered}, of those{ended}" if ended else covered))
-    return [*found, *_bill(run)]
+    said = f"{share(part.share)} of {line(part.name, 80)} ({part.counts})" if part.share < 1 else "100 %"
+    found.append(("Coverage", f"{said}, of those{ended}" if ended else said))
+    said = told_in_words(run.manifest)
+    return [*found, *_bill(run), *([("Forms", said)] if said else [])]
 
 
 def state_of(run: Run, summary: Summary) -> str:
@@ -166,5 +169,7 @@ def _bill(run: Run) -> Iterator[tuple[str, str]]:
     reused = f", {count(told['found'])} from the ledger" if told["found"] else ""
     shared = f", {count(told['shared'])} shared with another call" if told["shared"] else ""
     yield "Cost", cost(told["usd"], told["calls"], told["unpriced"], least)
-    yield "Model calls", f"{least}{count(told['calls'])} paid{reused}{shared}"
+    lost = spent.get("unanswered") or 0
+    useless = f", {counted(lost, 'request')} without a reply of use" if lost else ""
+    yield "Model calls", f"{least}{count(told['calls'])} paid{reused}{shared}{useless}"
     yield "Tokens", f"{least}{count(told['prompt_tokens'])} in, {count(told['completion_tokens'])} out"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from judgegraph.runtime.line import Line
 from judgegraph.runtime.summary import Summary
@@ -23,7 +24,33 @@ class _Part:
     each: int = 1
 
 
+class Covered(NamedTuple):
+    """The least share of what could be read.
+
+    Attributes:
+        share: 0 to 1. name: what it is the share of. ok: how many could be read. n: of how many; absent of these are
+            of rows that were rejected and of samples that were not judged, which no table of scores counts.
+    """
+
+    share: float
+    name: str
+    ok: int
+    n: int
+    absent: int = 0
+
+    @property
+    def counts(self) -> str:
+        """Such as "12 of 16", with what of these no table counts."""
+        lost = f", {self.absent:,} of these for rows rejected and samples not judged, which no table counts"
+        return f"{self.ok:,} of {self.n:,}{lost if self.absent else ''}"
+
+
 def coverage(summary: Summary, rejected: int = 0, unjudged: int = 0) -> tuple[float, str]:
+    """`covered`'s share and name."""
+    return covered(summary, rejected, unjudged)[:2]
+
+
+def covered(summary: Summary, rejected: int = 0, unjudged: int = 0) -> Covered:
     """The least share, over all that a run was asked for, of what could be read, and what it is the share of.
 
     Each line of answers (`judgegraph.answers`) has the share n_ok / n; of pairs that were compared it is the share that
@@ -37,7 +64,7 @@ def coverage(summary: Summary, rejected: int = 0, unjudged: int = 0) -> tuple[fl
         rejected: rows of the data that are no samples. unjudged: samples of the data without an item.
 
     Returns:
-        (share from 0 to 1, name); 0 for a run without samples.
+        Share 0 for a run without samples.
     """
     lines = summary.shown
     parts = [*_shared([x for x in lines if not x.own]), *_written([x for x in lines if x.own], summary.samples)]
@@ -47,8 +74,12 @@ def coverage(summary: Summary, rejected: int = 0, unjudged: int = 0) -> tuple[fl
     if not parts:
         parts = [_Part(ALL, summary.judged, summary.samples.total())]
     absent = rejected + unjudged
-    shares = [(part.ok / whole if (whole := part.n + absent * part.each) else 0.0, part.name) for part in parts]
-    return min(shares, key=lambda share: share[0])
+    found = []
+    for part in parts:
+        lost = absent * part.each
+        whole = part.n + lost
+        found.append(Covered(part.ok / whole if whole else 0.0, part.name, part.ok, whole, lost))
+    return min(found, key=lambda one: one.share)
 
 
 def _shared(lines: Iterable[Line]) -> Iterator[_Part]:

@@ -11,12 +11,15 @@ from judgegraph.runtime.forecast import Forecast, NodePlan
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.line import Line
 from judgegraph.runtime.notices import by_count
+from judgegraph.runtime.outcome import ending
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary, headlines
 from judgegraph.runtime.table import Table
 from judgegraph.runtime.traces import SampleTrace
+from judgegraph.shown import draws
 from judgegraph.trace.html import Html, fold, framed, joined, para, table, text
 from judgegraph.trace.step_html import scores_html, step_html
+from judgegraph.trace.tree import inert, tree_text
 from judgegraph.types import Score
 
 FIRST = 10  # rows of a table of scores
@@ -28,16 +31,19 @@ NUMERIC = (
 UNSHOWN = ("repeat", "of", "unseen")  # columns of a table of scores
 
 
+@draws(Run)
 def run_html(run: Run) -> str:
     """What was run, and its summary."""
     return framed(para(run), _summary(run.summary()))
 
 
+@draws(Summary)
 def summary_html(summary: Summary) -> str:
     """Per criterion how many could be read, their mean, and what the critic did; what failed; suggestions and notes."""
     return framed(_summary(summary))
 
 
+@draws(Table)
 def table_html(told: Table) -> str:
     """The first rows, and how many there are."""
     count, shown = len(told), [name for name in told.columns if name not in UNSHOWN]
@@ -46,6 +52,14 @@ def table_html(told: Table) -> str:
     return framed(table(caption, shown, rows, NUMERIC))
 
 
+@draws(SampleTrace, "text")
+def trace_text(trace: SampleTrace) -> str:
+    """The sample's tree; the first lines of each text."""
+    head = inert(f"{trace.item.id}: {ending(trace.item)}", 300)
+    return f"{head}\n{tree_text(trace.root) if trace.root else trace.untraced}"
+
+
+@draws(SampleTrace)
 def trace_html(trace: SampleTrace) -> str:
     """The sample's answers, and behind clicks what was done for it."""
     item = trace.item
@@ -54,11 +68,19 @@ def trace_html(trace: SampleTrace) -> str:
     return framed(para(said), scores_html(_told(item), "scores", {s.key: s for s in item.scores}), steps)
 
 
+@draws(FolderTrace, "text")
+def folder_trace_text(trace: FolderTrace) -> str:
+    """The tree of a plain run of a graph; the first lines of each text."""
+    return f"{inert(trace.sample, 200)}: {trace.root.status}\n{tree_text(trace.root)}"
+
+
+@draws(FolderTrace)
 def folder_trace_html(trace: FolderTrace) -> str:
     """What was done in a plain run of a graph, behind clicks."""
     return framed(para(f"{trace.sample}: {trace.root.status}"), step_html(trace.root))
 
 
+@draws(Forecast)
 def forecast_html(plan: Forecast) -> str:
     """Calls and money per node: certain ones, more where every reply can be read, and at worst."""
     head = ("node", "exact", "more", "at worst", "in ledger", *(("USD",) if plan.total.cost.highest.usd else ()))

@@ -9,6 +9,7 @@ from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.runtime.configuration import configuration
 from judgegraph.runtime.differences import differences
 from judgegraph.runtime.folder import ITEMS, Folder
+from judgegraph.runtime.inflight import Mark
 from judgegraph.runtime.item import failures
 from judgegraph.runtime.lines import mark_of
 from judgegraph.runtime.resume import plain, taken_again
@@ -31,7 +32,7 @@ class Finished:
         self._folder = Folder(path)
         for item in self._folder.items():
             if not taken_again(item.status, failures(item) > 0, retry=False):
-                mark = mark_of(item.sample, item.place)
+                mark = _mark(item.sample, item.place)
                 self._known[mark.id] = mark.content
         if self._known:
             self._same(graph)
@@ -53,7 +54,7 @@ class Finished:
         """
         if not self._known:
             return False
-        mark = mark_of(sample, 0)
+        mark = _mark(sample, 0)
         content = self._known.get(mark.id)
         if content is not None and content != mark.content:
             raise DataError(
@@ -62,3 +63,8 @@ class Finished:
             )
         self.count += content is not None
         return content is not None
+
+
+def _mark(sample: Sample, place: int) -> Mark:
+    """Without people's labels, which a run takes as they are now."""
+    return mark_of(sample.model_copy(update={"human": {}}), place)

@@ -26,14 +26,15 @@ from judgegraph.runtime.claim import (
 )
 from judgegraph.runtime.compact import compact
 from judgegraph.runtime.inflight import InFlight, Mark
-from judgegraph.runtime.item import Item, failed_item, failures
+from judgegraph.runtime.item import Item, failed_item, failures, relabelled
 from judgegraph.runtime.journal import Journal, Known
-from judgegraph.runtime.lines import Skipped, end_of_lines, index, intact, sealed
-from judgegraph.runtime.read_items import ignored, read_by_place, read_items
+from judgegraph.runtime.lines import Skipped, end_of_lines, index, intact, item_of_line, sealed
+from judgegraph.runtime.read_items import ignored, read_by_place, read_items, survey
 from judgegraph.runtime.same_items import same_items, stamp
 from judgegraph.runtime.whole_file import unwritable, write_lines, writing
 from judgegraph.trace.file import SPANS, SpanFile
 from judgegraph.trace.record import Recorder
+from judgegraph.types import Sample
 
 __all__ = ["IN_FLIGHT", "ITEMS", "JOURNAL", "LEDGER", "LOCK", "MANIFEST", "REJECTED", "Folder"]
 
@@ -49,8 +50,9 @@ class Folder:
 
     Attributes:
         damaged: lines found by `open` that hold no item. read_all: whether it read them all, not the latest only.
-        left_out: what is to be told of lines that hold no item, or another than was written; each once.
-        is_run: whether this process has begun.
+        left_out: what is to be told of lines that hold no item or another than was written, that are a copy, are gone
+            or lack their checksum; each once.
+        is_run: whether this process has begun. relabelled: finished samples whose human labels it changed.
 
     Raises:
         ConfigError: the path is none; from the methods that write: what lies there is no run's, another process writes
@@ -66,7 +68,7 @@ class Folder:
         if not isinstance(name, str) or not name or "\0" in name:
             raise ConfigError(f"a run's folder has a name; got {one_line(repr(path), 80)}")
         self.path = Path(name)
-        self.damaged, self.read_all, self.is_run = 0, False, False
+        self.damaged, self.relabelled, self.read_all, self.is_run = 0, 0, False, False
         self.left_out: dict[str, None] = {}
         self._items, self._end = -1, 0
         self._held = ExitStack()
@@ -120,13 +122,19 @@ class Folder:
     def _recover(self, slots: int) -> None:
         items, self._end = self.path / ITEMS, end_of_lines(self._items)
         known = self.journal.state.end
-        if known > self._end or not same_items(self.journal, items) or not intact(items, known):
-            self.journal.forget_lines()
-        self.journal.saw()
-        if self._end < os.fstat(self._items).st_size:
-            os.ftruncate(self._items, self._end)
-        self.read_all = self.journal.state.end == 0
-        self.damaged = index(self.journal, items, lambda where: self.leave_out(f"judged again: {where}"))
+        with survey(items, self.path / JOURNAL) as found:
+            for what in found.told(items):
+                self.leave_out(what)
+            odd = bool(found.odd or found.lost)
+            if known > self._end or odd or not same_items(self.journal, items) or not intact(items, known):
+                self.journal.forget_lines()
+            self.journal.saw()
+            if self._end < os.fstat(self._items).st_size:
+                os.ftruncate(self._items, self._end)
+            self.read_all = self.journal.state.end == 0
+            self.damaged = index(
+                self.journal, items, lambda where: self.leave_out(f"judged again: {where}"), found.added
+            )  # fmt: skip
         if marks := list(self.in_flight.left()):
             self.journal.strike(marks)
         self.in_flight.clear(slots)
@@ -161,6 +169,33 @@ class Folder:
         self.leave(slot)
         return item
 
+    def only_labels(self, sample: Sample, known: Known) -> bool:
+        """Whether a sample that was judged differs from what it was by people's labels alone."""
+        if known.offset is None or (item := self._item_at(known.offset)) is None:
+            return False
+        return item.sample.model_copy(update={"human": sample.human}) == sample
+
+    def relabel(self, sample: Sample, known: Known, mark: Mark) -> Known:
+        """Take the labels that people give it now; its results stay as they are. Gives what is known of it then."""
+        item = self._item_at(known.offset) if known.offset is not None else None
+        if item is None or known.status is None:
+            return known
+        if not self.journal.state.superseded:
+            self.journal.note(superseded=True)  # as in `add`
+        item, line = _written(relabelled(item, sample))
+        start, self._end = self._end, self._end + self._write(line)
+        self.journal.finish(mark, item.status, failures(item), start, self._end)
+        self.relabelled += 1
+        return Known(mark.place, mark.content, item.status, failures(item), 0, start)
+
+    def _item_at(self, offset: int) -> Item | None:
+        try:
+            with (self.path / ITEMS).open("rb") as file:
+                file.seek(offset)
+                return item_of_line(file.readline(), "")
+        except (OSError, DataError):
+            return None
+
     def tell(self, line: bytes) -> None:
         """The journey of a sample that has come to its end, before its item: no item is without."""
         try:
@@ -191,6 +226,9 @@ class Folder:
         with self._writing():
             self.in_flight.clear(0)
         self.journal.commit()
+        if many := self.relabelled:
+            who = "1 sample has" if many == 1 else f"{many:,} samples have"
+            self.leave_out(f"labels: {who} other human labels than before; the new ones stand, nothing is asked again")
         compact(self.journal, self.path / ITEMS)
 
     def close(self) -> None:
@@ -217,11 +255,11 @@ class Folder:
         Raises:
             DataError: there are none to be read.
         """
-        return read_items(self.path / ITEMS, self.path / JOURNAL, self._skipping(skipped))
+        return read_items(self.path / ITEMS, self.path / JOURNAL, self._skipping(skipped), self.leave_out)
 
     def items_by_place(self, skipped: Skipped = ignored) -> Iterator[Item]:
         """The same in the order of the dataset."""
-        return read_by_place(self.path / ITEMS, self.path / JOURNAL, self._skipping(skipped))
+        return read_by_place(self.path / ITEMS, self.path / JOURNAL, self._skipping(skipped), self.leave_out)
 
     def _skipping(self, skipped: Skipped) -> Skipped:
         def both(where: str) -> None:

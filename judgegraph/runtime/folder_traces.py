@@ -18,8 +18,8 @@ from judgegraph.runtime.redacted import redacted_root
 from judgegraph.runtime.sample_bills import Bill, bill_of
 from judgegraph.runtime.standing import Standing
 from judgegraph.runtime.steps import tree
+from judgegraph.shown import Shown, drawn
 from judgegraph.trace.file import SPANS, journeys
-from judgegraph.trace.html import Shown
 from judgegraph.trace.span import Journey
 from judgegraph.trace.step import Step
 
@@ -43,14 +43,7 @@ class FolderTrace(Shown):
 
     def __str__(self) -> str:
         """Its tree as plain text; the first lines of each text."""
-        from judgegraph.trace.tree import inert, tree_text
-
-        return f"{inert(self.sample, 200)}: {self.root.status}\n{tree_text(self.root)}"
-
-    def _repr_html_(self) -> str:
-        from judgegraph.runtime.display import folder_trace_html
-
-        return folder_trace_html(self)
+        return drawn(self, "text")
 
 
 def traces_in(

@@ -9,7 +9,7 @@ from typing import Any
 from judgegraph.runtime.amount import Amount
 from judgegraph.runtime.mishaps import Mishap
 from judgegraph.runtime.plan_count import NodeCount, Tally
-from judgegraph.trace.html import Shown
+from judgegraph.shown import Shown
 
 ENDS = ("lowest", "readable", "highest")
 PARTS = ("calls", "prompt_tokens", "completion_tokens", "usd")
@@ -161,11 +161,6 @@ class Forecast(Shown):
     def __str__(self) -> str:
         low, middle, _ = self.total.rest
         return f"plan for {self.samples:,} samples: {self.total.exact:,} calls for certain, {low:,} to {middle:,} more"
-
-    def _repr_html_(self) -> str:
-        from judgegraph.runtime.display import forecast_html
-
-        return forecast_html(self)
 
 
 def total_of(tally: Tally) -> NodeCount:

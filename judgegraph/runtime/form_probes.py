@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judgegraph.calls.features import FEW
+from judgegraph.calls.tokens import Token, unsound
 from judgegraph.runtime.probe import Bench, Probe, unmeasured
 
 KEY = "calmness_q7"  # nobody would write it unasked
@@ -98,15 +100,26 @@ async def logprobs(bench: Bench) -> Probe:
     if not (tokens := heard.choice.tokens):
         refused = bool(heard.failure) or heard.support.logprobs is False
         return _no_logprobs(bench, "refused" if refused else "null")
+    if why := _unsound(tokens):
+        return _no_logprobs(bench, why)
     if bench.found.json_schema:
         beside = await bench.ask(FEELING, schema=ODD, form="calmness", logprobs=True)
         if not beside.unclear and not beside.choice.tokens:
             return _no_logprobs(bench, "given, but not beside json_schema")
+        if not beside.unclear and (why := _unsound(beside.choice.tokens or ())):
+            return _no_logprobs(bench, f"given, but beside json_schema {why}")
     bench.found.logprobs, bench.found.top_logprobs = True, heard.support.top_logprobs
     most = max(len(token.top) for token in tokens)
     fewer = heard.support.top_logprobs <= FEW
     means = f"weighted scores see at most {FEW} of a scale's points at once" if fewer else ""
     return Probe(name, not fewer, f"given, up to {heard.support.top_logprobs} a token asked for, {most} seen", means)
+
+
+def _unsound(tokens: Sequence[Token]) -> str:
+    """Why a run would not weigh them, "" where it would: it looks at the place of the answer."""
+    text = "".join(token.text for token in tokens)
+    digits = list(re.finditer(r"\d", text))
+    return unsound(tokens, digits[-1].span() if digits else (0, len(text)))
 
 
 def _no_logprobs(bench: Bench, found: str) -> Probe:

@@ -11,6 +11,11 @@ from __future__ import annotations
 
 import re
 
+COLUMNS = (
+    "id", "criterion", "agent", "stage", "repeat", "of", "value", "label", "status", "reader", "unseen", "reason",
+    "role",
+)  # fmt: skip
+PAIR_COLUMNS = ("id", "criterion", "agent", "order", "verdict", "score_a", "score_b", "status", "reason")
 FORMULA = r"=+\-@\uff1d\uff0b\uff0d\uff20"
 CUT = r";\t\r\n"  # where a cell begins that we did not begin
 SKIPPED = r"(?:(?![\t\r\n])[\s\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2060\ufeff\"'])*"

@@ -72,13 +72,8 @@ class Item(Value):
 
     @property
     def judged(self) -> bool:
-        """Whether something was found: a score or a comparison that could be read, or an answer over all.
-
-        A draft whose final score was skipped is none: who reviews it said nothing.
-        """
-        unheard = {s.draft for s in self.scores if s.status == "skipped"}
-        unheard -= {s.draft for s in self.scores if s.status != "skipped"}
-        statuses = {s.status for s in self.scores if s.key not in unheard} | {c.status for c in self.comparisons}
+        """Whether something was found: a score or a comparison that could be read, or an answer over all."""
+        statuses = {s.status for s in self.scores} | {c.status for c in self.comparisons}
         return "ok" in statuses or self.overall is not None or self.verdict is not None
 
     def line(self) -> str:
@@ -98,6 +93,7 @@ UNANSWERED = Note(
     agent="graph", text="the graph wrote no score, comparison, overall or verdict", status="skipped",
     kind="nothing-written",
 )  # fmt: skip
+OFF_SCALE = "labels-off-scale"
 FOUND = frozenset(Item.model_fields) - {"sample", "place", "ms", "answers"}  # keys of a state that an item keeps
 
 
@@ -129,6 +125,13 @@ def item_of(
         empty = (Note(agent="graph", text=text, status="skipped", kind="no-answer"),)
     known["notes"] = (*known.get("notes", ()), *empty, *_off_scale(sample, scores), *_unnoticed(known), *thin(sample))
     return Item(sample=sample, other=other, place=place, ms=ms, answers=_answers(scores, wired), **known)
+
+
+def relabelled(item: Item, sample: Sample) -> Item:
+    """The item with people's labels as they are now: they are no part of what was asked."""
+    kept = [note for note in item.notes if not (note.agent == "human" and note.kind == OFF_SCALE)]
+    notes = (*kept, *_off_scale(sample, item.scores))
+    return item.model_copy(update={"sample": sample, "notes": notes})
 
 
 def _answers(scores: Sequence[Score], wired: Sequence[Precedence]) -> tuple[str, ...]:
@@ -197,5 +200,5 @@ def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
         for value in values if scale else ():
             if isinstance(value, int | float) and not scale.low <= value <= scale.high:  # type: ignore
                 text = f"human.{name} = {value:g} is not on the scale {scale}"
-                found.append(Note(agent="human", text=text, kind="labels-off-scale"))
+                found.append(Note(agent="human", text=text, kind=OFF_SCALE))
     return found

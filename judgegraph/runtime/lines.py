@@ -10,14 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from hashlib import blake2b
 from json import JSONDecoder
 from pathlib import Path
 from typing import IO
 
 from judgegraph.errors import DataError, one_line
-from judgegraph.runtime.disk_index import DiskIndex
 from judgegraph.runtime.inflight import Mark
 from judgegraph.runtime.item import Item, failures
 from judgegraph.runtime.journal import Journal
@@ -117,6 +115,18 @@ def intact(path: Path, end: int) -> bool:
     return True
 
 
+def has_checksum(line: bytes) -> bool:
+    """Whether a line says what its checksum is; whether it is right is not looked at."""
+    if _unsealed(line)[1] is not None:
+        return True
+    if b'"checksum"' not in line:
+        return False
+    try:
+        return CHECKSUM in json.loads(line)
+    except (ValueError, TypeError, RecursionError):
+        return False
+
+
 def item_of_line(line: bytes, where: str) -> Item:
     """The item that a line holds.
 
@@ -176,11 +186,14 @@ def id_of_line(line: bytes, where: str) -> bytes:
         return id_digest(error.sample)
 
 
-def index(journal: Journal, path: Path, skipped: Skipped = lambda where: None) -> int:
+def index(
+    journal: Journal, path: Path, skipped: Skipped = lambda where: None, added: Callable[[int], bool] = lambda _: False
+) -> int:  # fmt: skip
     """Enter the lines that stand behind the last one that the journal knows.
 
     Args:
         skipped: is told of each line that holds no item.
+        added: whether the line of a number is no run's, so that its sample has another one that stands.
 
     Returns:
         How many of them hold no item: they stay where they are, and their samples are not finished.
@@ -189,6 +202,10 @@ def index(journal: Journal, path: Path, skipped: Skipped = lambda where: None) -
     with path.open("rb") as file:
         for at, line in lines(file, journal.state.end):
             number += 1
+            if added(number):
+                journal.state.end = at + len(line)
+                journal.note(superseded=True)
+                continue
             try:
                 item = item_of_line(line, f"{path}, line {number}")
                 mark = mark_of(item.sample, item.place)
@@ -224,16 +241,3 @@ def _lines_before(path: Path, end: int) -> int:
 def blank(line: bytes) -> bool:
     """Whether it holds nothing, so that nothing is lost with it."""
     return not line.strip()
-
-
-def latest(file: IO[bytes], end: int, where: str) -> DiskIndex:
-    """Digest of an id -> where its last line starts; lines that hold no item are passed over."""
-    found = DiskIndex()
-    try:
-        for at, line in lines(file, 0, end):
-            with suppress(DataError):
-                found.put(id_of_line(line, where), at)
-    except BaseException:
-        found.close()
-        raise
-    return found

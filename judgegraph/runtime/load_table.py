@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.errors import DataError, ExtraError, one_line
-from judgegraph.runtime.inert_cells import unmarked
+from judgegraph.runtime.inert_cells import COLUMNS, PAIR_COLUMNS, unmarked
 from judgegraph.runtime.load_text import CUT, FREE_UNPACKED, MOST_LINE, MOST_RATIO, bomb, lines
 from judgegraph.runtime.load_value import Fault, Rows
-from judgegraph.runtime.pair_rows import COLUMNS as PAIRED
-from judgegraph.runtime.table import COLUMNS
 
 MOST_ROWS = 1_000_000  # a Parquet file may always declare; beyond, no more than it has bytes: each row has an id
 BATCH = 64  # rows of a Parquet file in memory at a time
@@ -44,7 +42,7 @@ def csv_rows(path: Path, separator: str) -> Rows:
     csv.field_size_limit(max(csv.field_size_limit(), MOST_LINE))  # one for the whole process: only widened
     texts = _texts(path)
     names, separator = _head(path, texts, separator)
-    written = {name for ours in (COLUMNS, PAIRED) if set(ours) <= set(names) for name in ours}
+    written = {name for ours in (COLUMNS, PAIR_COLUMNS) if set(ours) <= set(names) for name in ours}
     reader, ended = csv.reader(texts, delimiter=separator, strict=True), False
     while not ended:
         line = reader.line_num + 2

@@ -48,6 +48,9 @@ class Record:
         self._ledger: str | None = None
         self._before: Bill = astuple(Spent())
         counted = earlier.get("calls")
+        found = counted.get("ledger") if isinstance(counted, Mapping) else None
+        if isinstance(found, Mapping):
+            work.saved_before = sum(n for n in map(found.get, ("hits", "joined")) if isinstance(n, int))
         work.calls.bills.carry(counted.get("by_node") if isinstance(counted, Mapping) else None)
 
     def pays(self, ledger: Ledger) -> None:
@@ -75,6 +78,7 @@ class Record:
             "prompt_tokens": calls.prompt_tokens, "completion_tokens": calls.completion_tokens,
             "by_judge": dict(calls.models), "by_node": calls.bills.to_dict(),
             "ledger": vars(calls.ledger.counts).copy() if calls.ledger else {},
+            **({"in_words": dict(calls.in_words)} if calls.in_words else {}),
         }  # fmt: skip
         self.told = {
             "judgegraph": __version__,

@@ -6,15 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgegraph.runtime.item import FINE
 from judgegraph.runtime.journeys import told_journeys
-from judgegraph.runtime.traces import spans_of
+from judgegraph.runtime.traces import RunRecord, spans_of
 from judgegraph.trace.span import Journey, Span
-
-if TYPE_CHECKING:
-    from judgegraph.runtime.run import Run
 
 STEP = math.log(1.05)  # between two classes of milliseconds: a median is told within 2.5 %
 
@@ -101,7 +98,7 @@ class NodeTime:
             self.unpriced += usd is None
 
 
-def node_times(run: Run) -> dict[str, NodeTime]:
+def node_times(run: RunRecord) -> dict[str, NodeTime]:
     """Place of a node, such as "weigh/judge" -> what it took, in the order of first visits; one reading, flat memory.
 
     Calls that were made outside of all nodes stand under "". Empty where no spans were recorded.

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgegraph.answers import drafts_that_stand
+from judgegraph.calls.repair import MENDED
+from judgegraph.calls.rungs import rung_left
 from judgegraph.errors import one_line
 from judgegraph.types import Criterion, Note, Rectification, Score, Status
 
@@ -30,6 +33,8 @@ TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "criteria-failed": "No criteria could be had",
     "criteria-fewer": "Another number of criteria came than was asked for",
     "critic-left-out": "A critic of a panel was left out",
+    "doubt-unknown": "A condition names a criterion that is not there",
+    "drafts-stand": "A critic was not heard, and drafts are the answer",
     "drafts-unread": "No draft could be read, and no critic was asked",
     "escalation-unanswered": "A stronger judge was asked and gave no answer",
     "gate-closed": "A gate stayed closed",
@@ -52,6 +57,9 @@ TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "plan-failed": "No plan could be had, all assistants were asked",
     "plan-mended": "A plan was mended",
     "query-empty": "Criteria were asked for a query that is empty",
+    "read-as-stated": "Scores were read as the stated number, not by log-probabilities or samples",
+    "read-by-samples": "Scores were read from samples, not by log-probabilities",
+    "reply-mended": "Scores were read from a reply that was not the JSON asked for",
     "runs-differ": "What several runs wrote differently was left out",
     "scales-differ": "Criteria have different scales, and there is no overall score",
     "suggestions-dropped": "Suggestions that could not be used were left out",
@@ -120,12 +128,27 @@ def unnoticed(
     scores: Sequence[Score], rectifications: Sequence[Rectification], criteria: Iterable[Criterion],
     compared: Iterable[str] = (),
 ) -> list[Note]:  # fmt: skip
-    """What only a sample's whole result shows: verdicts that reached no score, criteria that got none.
+    """What only a sample's whole result shows: verdicts that reached no score, drafts that stand, criteria without any.
 
     Args:
         criteria: that the sample was judged by, as far as its state says. compared: criteria of its comparisons.
     """
-    return [*_not_applied(scores, rectifications), *_dropped(scores, criteria, compared)]
+    return [*_not_applied(scores, rectifications), *_unreviewed(scores), *_dropped(scores, criteria, compared)]
+
+
+def _unreviewed(scores: Sequence[Score]) -> list[Note]:
+    """A note for each critic that said nothing of some drafts, which stand as the answer."""
+    lost: dict[str, list[str]] = {}
+    for final, draft in drafts_that_stand(scores):
+        lost.setdefault(final.agent, []).append(draft.criterion)
+    return [
+        Note(
+            agent=agent, status="skipped", kind="drafts-stand",
+            text=f"'{one_line(agent, 80)}' said nothing of {names(list(dict.fromkeys(found)))}: what it was to review "
+            "is the answer",
+        )
+        for agent, found in lost.items()
+    ]  # fmt: skip
 
 
 def _not_applied(scores: Sequence[Score], verdicts: Sequence[Rectification]) -> list[Note]:
@@ -174,6 +197,31 @@ def _dropped(scores: Sequence[Score], criteria: Iterable[Criterion], compared: I
     agents = names(list(dict.fromkeys(s.agent for s in scores if s.criterion in asked)))
     text = f"{len(asked)} criteria were given, {len(asked) - len(lost)} scored by {agents or 'nobody'}: no score of "
     return [Note(agent="graph", text=text + names(lost), status="skipped", kind="criteria-dropped")]
+
+
+def stepped_down(scores: Iterable[Score]) -> list[Note]:
+    """A note for each way in which scores of a sample were read worse than its agents wanted, as their notes say."""
+    found: dict[str, list[tuple[Score, str]]] = {}
+    for score in scores:
+        if score.status != "ok":
+            continue
+        if (why := rung_left(score.notes)) and score.reader in ("samples", "stated"):
+            found.setdefault(f"read-{'by-samples' if score.reader == 'samples' else 'as-stated'}", []).append(
+                (score, why)
+            )
+        if why := next((note for note in score.notes if note in MENDED), ""):
+            found.setdefault("reply-mended", []).append((score, why))
+    return [
+        Note(agent=some[0][0].agent, text=f"{len(some)} score{'' if len(some) == 1 else 's'}, {some[0][1]}", kind=kind)
+        for kind, some in found.items()
+    ]
+
+
+def told_in_words(manifest: Mapping[str, Any]) -> str:
+    """Which judges took no JSON schema, and for how many replies; "" where all took it."""
+    found = (manifest.get("calls") or {}).get("in_words") or {}
+    said = ", ".join(f"{one_line(judge, 80)} ({count:,})" for judge, count in found.items())
+    return f"Replies to a form that was told in words, as the judge takes no JSON schema: {said}" if said else ""
 
 
 def names(listed: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgegraph.answers import answers_of
 from judgegraph.calls.kept import Kept
@@ -20,21 +20,18 @@ from judgegraph.runtime.lines import id_digest
 from judgegraph.runtime.otel_sender import Sender
 from judgegraph.runtime.redacted import redacted_item, redacted_root
 from judgegraph.runtime.steps import tree
-from judgegraph.runtime.traces import UNTRACED, ledger_of, near, spans_of
+from judgegraph.runtime.traces import UNTRACED, RunRecord, ledger_of, near, spans_of
 from judgegraph.trace.file import journey, line_at
 from judgegraph.trace.otel import OtelSpan, Whose, otel_spans
 from judgegraph.trace.otel_attributes import as_json, clean
 from judgegraph.types import text_of
-
-if TYPE_CHECKING:
-    from judgegraph.runtime.run import Run
 
 SPANS, BYTES = 512, 2_000_000  # of one request at most, about; so many are held
 NOT_BOTH = "export_otel: give the collector's URL, or an exporter; nothing is sent anywhere unasked"
 
 
 def export_otel(
-    run: Run, endpoint: str | None = None, *, exporter: Any = None, samples: Iterable[str] | None = None,
+    run: RunRecord, endpoint: str | None = None, *, exporter: Any = None, samples: Iterable[str] | None = None,
     redact: bool = False,
 ) -> int:  # fmt: skip
     """Send the traces of a run, one OpenTelemetry trace for each sample; gives how many spans.
@@ -115,7 +112,7 @@ def _known(wanted: set[str], where: str, ids: Callable[[], Iterable[str]]) -> se
     return wanted
 
 
-def _of_run(run: Run, wanted: Collection[str] | None, texts: bool) -> Iterator[OtelSpan]:
+def _of_run(run: RunRecord, wanted: Collection[str] | None, texts: bool) -> Iterator[OtelSpan]:
     """In the order of finishing; its files are read as streams, and one sample's spans are held."""
     path, agents = spans_of(run), run.manifest.get("nodes") or {}
     if path is None or not path.exists():
@@ -142,7 +139,7 @@ def _of_folder(path: str | os.PathLike[str], wanted: Collection[str] | None, tex
             yield from otel_spans(one.root, Whose("", one.sample, one.started, texts))
 
 
-def _about(run: Run, item: Item, texts: bool) -> dict[str, Any]:
+def _about(run: RunRecord, item: Item, texts: bool) -> dict[str, Any]:
     """Of a sample's first span: whose it is, what went in, what came out."""
     told: dict[str, Any] = {
         "judgegraph.run.id": str(run.manifest.get("run") or ""), "judgegraph.signature": run.signature,

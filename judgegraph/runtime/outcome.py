@@ -71,7 +71,8 @@ class _Nothing:
     Attributes:
         failed: of samples whose graph did not come to its end, and reasons: of scores and comparisons without an
             answer, (status, reason without what is one sample's own) -> (count, the first reason).
-        statuses: of scores and comparisons. keys: of what was written beside them. own: keys of a graph's own.
+        statuses: (status, "draft", "score" or "comparison") -> count. keys: of what was written beside them. own: keys
+            of a graph's own.
         notes: their texts. silent: samples of which the graph wrote nothing at all.
     """
 
@@ -79,7 +80,7 @@ class _Nothing:
     failed: Counter[tuple[str, str]] = field(default_factory=Counter)
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
     first: dict[tuple[str, str], str] = field(default_factory=dict)
-    statuses: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[tuple[str, str]] = field(default_factory=Counter)
     keys: Counter[str] = field(default_factory=Counter)
     own: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
@@ -92,7 +93,8 @@ class _Nothing:
             return
         answers: list[Score | Comparison] = [*item.scores, *item.comparisons]
         for one in answers:
-            self.statuses[one.status] += 1
+            what = "comparison" if isinstance(one, Comparison) else "draft" if one.stage == "draft" else "score"
+            self.statuses[one.status, what] += 1
             if one.status != "ok":
                 self._count(self.reasons, one.status, one.reason)
         notes = [note for note in item.notes if note.agent not in ("graph", "human", "sample")]
@@ -138,7 +140,11 @@ class _Nothing:
     def _unread(self) -> Iterable[str]:
         if not self.statuses:
             return
-        counts = ", ".join(f"{count:,} {status}" for status, count in self.statuses.most_common())
+        whole = len({what for _, what in self.statuses}) == 1
+        counts = ", ".join(
+            f"{count:,} {status}" if whole else f"{count:,} {status} {what}{'' if count == 1 else 's'}"
+            for (status, what), count in self.statuses.most_common()
+        )
         said = f"no score or comparison has an answer that counts ({counts})"
         kind = next((kind for kind, _ in self.reasons.most_common() if kind[1]), None)
         yield said + (f"; the commonest reason: {one_line(self.first[kind], 300)}" if kind else "")

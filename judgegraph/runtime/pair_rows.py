@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from judgegraph.runtime.inert_cells import PAIR_COLUMNS
 from judgegraph.runtime.item import Item
 from judgegraph.types import Comparison, Verdict
 
-COLUMNS = ("id", "criterion", "agent", "order", "verdict", "score_a", "score_b", "status", "reason")
 OVERALL = "overall"  # the criterion of what is merged over all
 
 
@@ -24,8 +24,14 @@ def pair_rows(item: Item) -> Iterator[dict[str, Any]]:
             last = comparison.verdict
         yield _row(item.id, comparison)
     if item.verdict not in (None, last):
-        yield {**dict.fromkeys(COLUMNS), "id": item.id, "criterion": OVERALL, "verdict": item.verdict, "status": "ok"}
+        yield {
+            **dict.fromkeys(PAIR_COLUMNS),
+            "id": item.id,
+            "criterion": OVERALL,
+            "verdict": item.verdict,
+            "status": "ok",
+        }
 
 
 def _row(id: str, comparison: Comparison) -> dict[str, Any]:
-    return {"id": id, **{name: getattr(comparison, name) for name in COLUMNS[1:]}}
+    return {"id": id, **{name: getattr(comparison, name) for name in PAIR_COLUMNS[1:]}}

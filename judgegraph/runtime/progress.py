@@ -21,10 +21,11 @@ class Progress:
             a server is out and its return waited for.
         total: samples of the dataset, None where that is not known.
         by_status: an item's status -> how many of `done` have it.
-        requests: sent by this process, retries included. calls: replies it paid for. saved: replies that it found in
-            the ledger, or that another call was waiting for already.
-        prompt_tokens, completion_tokens: of the replies it paid for.
-        usd: what the run paid so far, earlier processes included; None where no price is known.
+        requests: sent by this process, retries included.
+        calls: those that the run paid for and got a reply of use to. unanswered: requests beside these, that brought
+            none. prompt_tokens, completion_tokens: of both. usd: what both cost, None where no price is known. saved:
+            replies found in the ledger, or that another call was waiting for already. All these include the run's
+            earlier processes, as the manifest's `spent` does.
         seconds: since this process began.
     """
 
@@ -35,6 +36,7 @@ class Progress:
     requests: int = 0
     calls: int = 0
     saved: int = 0
+    unanswered: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float | None = None

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import IO, Any
@@ -22,6 +22,7 @@ from judgegraph.runtime.disk_index import DiskIndex
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.journal import reader
 from judgegraph.runtime.lines import DamagedLine, blank, id_digest, item_of_line
+from judgegraph.runtime.read_items import WORDS, Survey, survey
 from judgegraph.runtime.spending import ledger_name
 from judgegraph.runtime.whole_file import writing
 from judgegraph.trace.file import SPANS, journey
@@ -158,9 +159,7 @@ def _looked_at(path: Path, to: Path | None = None, *, ledger_too: bool = True) -
     found.goes_on = manifest is not None
     found.parts.append(_manifest_part(path))
     into = (lambda name: to / (name if manifest is not None else SALVAGED + name)) if to is not None else lambda _: None
-    dropped = _superseded_by_damage(path / ITEMS)
-    with dropped:
-        found.parts += _lines_part(path / ITEMS, into(ITEMS), _item_line(dropped), "lines")
+    found.parts += _items_part(path, into(ITEMS))
     found.parts += _lines_part(path / SPANS, into(SPANS), _span_line, "journeys")
     ledger = _ledger_of(path, manifest)
     found.parts += _ledger_parts(path, ledger, to) if ledger_too else []
@@ -239,6 +238,19 @@ def _rejected_part(path: Path) -> list[Part]:
     return [Part(REJECTED, "sound") if sound else Part(REJECTED, "damaged", notes=("the next run writes it again",))]
 
 
+def _items_part(path: Path, to: Path | None) -> list[Part]:
+    """Lines that no run wrote so are damaged, and so is a file that lacks some."""
+    items = path / ITEMS
+    with _superseded_by_damage(items) as dropped:
+        if not items.is_file():
+            return _lines_part(items, to, _item_line(dropped, Survey()), "lines")
+        with survey(items, path / JOURNAL) as found:
+            (part,) = _lines_part(items, to, _item_line(dropped, found), "lines")
+    if found.lost:
+        part = replace(part, state="damaged", lost=(part.lost or 0) + found.lost, notes=(*part.notes, found.gone()))
+    return [part]
+
+
 def _lines_part(path: Path, to: Path | None, why: Sound, what: str) -> list[Part]:
     if not path.exists():
         return [Part(path.name, "missing", what)] if path.name == ITEMS else []
@@ -290,14 +302,17 @@ def _superseded_by_damage(path: Path) -> DiskIndex:
     return found
 
 
-def _item_line(damaged: DiskIndex) -> Sound:
+def _item_line(damaged: DiskIndex, found: Survey) -> Sound:
     def why(line: bytes, where: str) -> str:
         try:
             item = item_of_line(line, where)
         except DataError as error:
             return str(error)
-        if (damaged.get(id_digest(item.id)) or 0) > int(where.split()[-1]):
+        number = int(where.split()[-1])
+        if (damaged.get(id_digest(item.id)) or 0) > number:
             return f"{where}: sample {one_line(item.id, 80)!r} has a later line, which is damaged"
+        if kind := found.kind(number):
+            return f"{where}: sample {one_line(item.id, 80)!r} {WORDS[kind][1]}"
         return ""
 
     return why

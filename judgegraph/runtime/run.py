@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from judgegraph.errors import ConfigError, printable
 from judgegraph.runtime.corrected import corrected
 from judgegraph.runtime.folder import Folder
+from judgegraph.runtime.inert_cells import PAIR_COLUMNS
 from judgegraph.runtime.item import Item
-from judgegraph.runtime.pair_rows import COLUMNS as PAIRED
 from judgegraph.runtime.pair_rows import pair_rows
 from judgegraph.runtime.summary import Summary, summarise
 from judgegraph.runtime.table import Table, rows_of, write_csv
 from judgegraph.runtime.whole_file import write_lines
-from judgegraph.trace.html import Shown
+from judgegraph.shown import Shown
 from judgegraph.types import Sample
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Run(Shown):
     def export_comparisons(self, path: str | os.PathLike[str]) -> int:
         """Write the comparisons, as `export_scores` does the scores."""
         self._refuse_own(path)
-        return write_csv(Path(path), (row for item in self._in_order() for row in pair_rows(item)), PAIRED)
+        return write_csv(Path(path), (row for item in self._in_order() for row in pair_rows(item)), PAIR_COLUMNS)
 
     def corrected(self) -> Iterator[Sample]:
         """The corrections that were made, in the order of the dataset, each a sample beside its original.
@@ -140,7 +140,7 @@ class Run(Shown):
         (each of the three None where there is none), `status`, `reason`. A is `Sample.output` and B `Sample.rival`, in
         either order. The last "overall" row of a sample has its verdict (`Item.verdict`), where there is one.
         """
-        return Table([row for item in self.items for row in pair_rows(item)], PAIRED, "comparison")
+        return Table([row for item in self.items for row in pair_rows(item)], PAIR_COLUMNS, "comparison")
 
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""
@@ -153,11 +153,6 @@ class Run(Shown):
         where = f", kept in {self.folder.path}" if self.folder else ""
         done = f"{samples.get('done', 0):,} samples, {calls.get('replies', 0):,} calls"
         return printable(f"run of {self.manifest.get('method')}: {done}{where}")
-
-    def _repr_html_(self) -> str:
-        from judgegraph.runtime.display import run_html
-
-        return run_html(self)
 
 
 def _without_times(item: Item) -> str:

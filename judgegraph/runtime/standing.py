@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgegraph.answers import several
 from judgegraph.runtime.item import Item, failures
@@ -14,12 +14,9 @@ from judgegraph.runtime.outcome import answers, has_status
 from judgegraph.runtime.sample_bills import Bill, SampleBills
 from judgegraph.runtime.spread import doubt, moved_by
 from judgegraph.runtime.summary import means_of
-from judgegraph.runtime.traces import spans_of
+from judgegraph.runtime.traces import RunRecord, spans_of
 from judgegraph.trace.file import journeys
 from judgegraph.types import Score, Status, Verdict
-
-if TYPE_CHECKING:
-    from judgegraph.runtime.run import Run
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ def _most(value: float | None) -> float:
     return math.inf if value is None else -value
 
 
-def standings(run: Run, *, status: str | None = None, criterion: str | None = None) -> Iterator[Standing]:
+def standings(run: RunRecord, *, status: str | None = None, criterion: str | None = None) -> Iterator[Standing]:
     """Every sample of a run, in the order of finishing; its files are read as streams.
 
     Args:
@@ -107,7 +104,9 @@ def standings(run: Run, *, status: str | None = None, criterion: str | None = No
                 yield standing(item, bills.get(item.id), criterion)
 
 
-def top(run: Run, order: str, n: int, *, status: str | None = None, criterion: str | None = None) -> list[Standing]:
+def top(
+    run: RunRecord, order: str, n: int, *, status: str | None = None, criterion: str | None = None
+) -> list[Standing]:
     """The first n samples in an order of `ORDERS`; those that have nothing to be ordered by stand last.
 
     Raises:
@@ -117,7 +116,7 @@ def top(run: Run, order: str, n: int, *, status: str | None = None, criterion: s
 
 
 def tops(
-    run: Run, wanted: Mapping[str, int], *, status: str | None = None, criterion: str | None = None
+    run: RunRecord, wanted: Mapping[str, int], *, status: str | None = None, criterion: str | None = None
 ) -> dict[str, list[Standing]]:
     """Order -> its first samples, several orders in one reading. Raises as `top`."""
     return firsts_of(standings(run, status=status, criterion=criterion), wanted)

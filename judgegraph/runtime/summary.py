@@ -13,9 +13,9 @@ from judgegraph.answers import Role, answers_of, roles_of, several
 from judgegraph.errors import one_line, printable
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.line import Line
-from judgegraph.runtime.notices import Notice, by_count, count_kinds
+from judgegraph.runtime.notices import Notice, by_count, count_kinds, stepped_down
 from judgegraph.runtime.spread import scaled
-from judgegraph.trace.html import Shown
+from judgegraph.shown import Shown
 from judgegraph.types import Score
 
 STAGES = ("draft", "final")  # any other is of aspects that were proposed for the sample
@@ -43,7 +43,8 @@ class Summary(Shown):
 
     Attributes:
         signature: all that the numbers depend on. samples: status -> count of items.
-        judged: items with a score, a comparison or an overall answer that could be read. drafts: of these, those with
+        judged: items with a score, a comparison or an overall answer that could be read. partly: of these, those whose
+            graph did not come to its end, so that they count among the failed too. drafts: of these, those with
             drafts alone, whose final scores could not be read.
         lines: per criterion, agent, stage: all scores; `role` says what each is. answers: of these the graph's answers,
             per criterion, agent and side; a criterion that one agent answers in some samples and another in the others
@@ -61,6 +62,7 @@ class Summary(Shown):
     signature: str
     samples: Counter[str] = field(default_factory=Counter)
     judged: int = 0
+    partly: int = 0
     drafts: int = 0
     lines: dict[tuple[str, ...], Line] = field(default_factory=dict)
     answers: dict[Key, Line] = field(default_factory=dict)
@@ -114,7 +116,7 @@ class Summary(Shown):
             for (k, c), n in self.suggestions.most_common()
         ]
         return {
-            "signature": self.signature, "samples": dict(self.samples), "judged": self.judged,
+            "signature": self.signature, "samples": dict(self.samples), "judged": self.judged, "partly": self.partly,
             "headline": headline, "agents": list(self.agents), "answers": answers, "scores": rows, "pairs": pairs,
             "corrections": dict(self.corrections), "suggestions": advice, "notes": dict(self.notes),
             "failures": [{"status": s, "reason": r, "count": n} for (s, r), n in self.failures.most_common()],
@@ -131,11 +133,6 @@ class Summary(Shown):
             rows.append(f"verdicts: {_counts(self.verdicts)}")
         rows += [notice.line(self.samples.total()) for notice in by_count(self.notices)]
         return printable("\n".join(rows))
-
-    def _repr_html_(self) -> str:
-        from judgegraph.runtime.display import summary_html
-
-        return summary_html(self)
 
 
 def headlines(summary: Summary) -> list[str]:
@@ -171,6 +168,7 @@ def summarise(items: Iterable[Item], signature: str) -> Summary:
     for item in items:
         summary.samples[item.status] += 1
         summary.judged += item.judged
+        summary.partly += item.judged and item.status != "ok"
         summary.drafts += item.judged and _drafts_alone(item)
         pair = item.sample.rival is not None
         if item.status == "ok" and wrote_nothing(item):
@@ -189,7 +187,7 @@ def summarise(items: Iterable[Item], signature: str) -> Summary:
             summary.wordings.setdefault((advice.kind, advice.criterion), advice.definition)
         summary.notes.update(f"{n.agent}: {n.text}" for n in item.notes)
         summary.noticed.update(f"{n.agent}: {n.text}" for n in item.notes if n.kind)
-        count_kinds(summary.notices, item.id, item.notes)
+        count_kinds(summary.notices, item.id, (*item.notes, *stepped_down(item.scores)))
     held.settle(summary)
     for (status, pair), count in lost.items():
         _add_lost(summary, status, pair, count, ok)

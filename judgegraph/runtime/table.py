@@ -11,19 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from judgegraph.answers import roles_of
 from judgegraph.errors import ExtraError
-from judgegraph.runtime.inert_cells import marked
+from judgegraph.runtime.inert_cells import COLUMNS, marked
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.whole_file import write_lines
-from judgegraph.trace.html import Shown
+from judgegraph.shown import Shown
 from judgegraph.types import Score
 
 if TYPE_CHECKING:
     import pandas
-
-COLUMNS = (
-    "id", "criterion", "agent", "stage", "repeat", "of", "value", "label", "status", "reader", "unseen", "reason",
-    "role",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,11 +63,6 @@ class Table(Shown):
 
     def __str__(self) -> str:
         return f"a table of {len(self):,} {self.what}s"
-
-    def _repr_html_(self) -> str:
-        from judgegraph.runtime.display import table_html
-
-        return table_html(self)
 
 
 def row_of(id: str, score: Score, role: str = "answer") -> dict[str, Any]:

@@ -9,29 +9,38 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from judgegraph.calls.kept import Kept
 from judgegraph.errors import DataError, one_line
-from judgegraph.runtime.claim import ITEMS
+from judgegraph.runtime.claim import ITEMS, JOURNAL
+from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.journeys import belongs, id_of
 from judgegraph.runtime.known_names import Names, known_names
 from judgegraph.runtime.lines import DamagedLine, id_digest, id_of_line, item_of_line
-from judgegraph.runtime.lines import lines as lines_of
-from judgegraph.runtime.outcome import ending
+from judgegraph.runtime.read_items import lines_that_stand
 from judgegraph.runtime.redacted import redacted_item, redacted_root
 from judgegraph.runtime.steps import tree
+from judgegraph.shown import Shown, drawn
 from judgegraph.trace.file import SPANS, journey, lines
-from judgegraph.trace.html import Shown
 from judgegraph.trace.step import Step
-
-if TYPE_CHECKING:
-    from judgegraph.runtime.run import Run
-
 
 UNTRACED, LOST = "no spans were recorded", "the last attempt was not recorded"
 LOOKED_AT = 20_000
+
+
+class RunRecord(Protocol):
+    """What a trace is read from: a run."""
+
+    @property
+    def manifest(self) -> dict[str, Any]: ...
+    @property
+    def folder(self) -> Folder | None: ...
+    @property
+    def items(self) -> Iterator[Item]: ...
+    @property
+    def signature(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -61,18 +70,10 @@ class SampleTrace(Shown):
 
     def __str__(self) -> str:
         """Its tree as plain text; the first lines of each text."""
-        from judgegraph.trace.tree import inert, tree_text  # and rich, which a run goes without
-
-        head = inert(f"{self.item.id}: {ending(self.item)}", 300)
-        return f"{head}\n{tree_text(self.root) if self.root else self.untraced}"
-
-    def _repr_html_(self) -> str:
-        from judgegraph.runtime.display import trace_html
-
-        return trace_html(self)
+        return drawn(self, "text")
 
 
-def trace_of(run: Run, sample: str, *, redact: bool = False) -> SampleTrace:
+def trace_of(run: RunRecord, sample: str, *, redact: bool = False) -> SampleTrace:
     """The trace of one sample.
 
     Args:
@@ -106,7 +107,7 @@ def _named(name: str) -> str:
     return repr(one_line(name, 60))
 
 
-def traces_of(run: Run, samples: Iterable[str], *, redact: bool | Names = False) -> Iterator[SampleTrace]:
+def traces_of(run: RunRecord, samples: Iterable[str], *, redact: bool | Names = False) -> Iterator[SampleTrace]:
     """The traces of some samples, in the order asked for; those that the run has not are left out.
 
     The run's files are read once; `redact` may be the names of a whole run. Raises as `trace_of`.
@@ -128,7 +129,7 @@ def traces_of(run: Run, samples: Iterable[str], *, redact: bool | Names = False)
             yield SampleTrace(item, root, attempts[sample])
 
 
-def _items(run: Run, wanted: Collection[str]) -> dict[str, Item]:
+def _items(run: RunRecord, wanted: Collection[str]) -> dict[str, Item]:
     """Those of some samples; of the others' lines only the beginning is read, which is far quicker."""
     if run.folder is None:
         return {item.id: item for item in run.items if item.id in wanted}
@@ -136,30 +137,22 @@ def _items(run: Run, wanted: Collection[str]) -> dict[str, Item]:
     found: dict[str, Item] = {}
     path = run.folder.path / ITEMS
     damaged: dict[str, str] = {}
-    with _opened(path) as file:
-        for number, (_, line) in enumerate(lines_of(file), 1):
-            try:
-                if id_of_line(line, "") in digests:
-                    item = item_of_line(line, f"{path}, line {number}")
-                    found[item.id] = item  # the latest line of a sample stands
-                    damaged.pop(item.id, None)
-            except DamagedLine as error:
-                if error.sample is not None and error.sample in wanted:
-                    found.pop(error.sample, None)
-                    damaged[error.sample] = str(error)
+    for number, line in lines_that_stand(path, run.folder.path / JOURNAL, run.folder.leave_out):
+        try:
+            if id_of_line(line, "") in digests:
+                item = item_of_line(line, f"{path}, line {number}")
+                found[item.id] = item  # the latest line of a sample stands
+                damaged.pop(item.id, None)
+        except DamagedLine as error:
+            if error.sample is not None and error.sample in wanted:
+                found.pop(error.sample, None)
+                damaged[error.sample] = str(error)
     for where in damaged.values():
         run.folder.leave_out(f"left out: {where}")
     return found
 
 
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise DataError(f"{path.parent} is no run's folder: {path.name}: {error.strerror}") from None
-
-
-def _journeys(run: Run, items: Mapping[str, Item]) -> tuple[dict[str, bytes], Counter[str]]:
+def _journeys(run: RunRecord, items: Mapping[str, Item]) -> tuple[dict[str, bytes], Counter[str]]:
     """Of each sample the line of the journey that its item came of, if that was recorded; and how many it has."""
     found: dict[str, bytes] = {}
     attempts: Counter[str] = Counter()
@@ -174,12 +167,12 @@ def _journeys(run: Run, items: Mapping[str, Item]) -> tuple[dict[str, bytes], Co
     return found, attempts
 
 
-def spans_of(run: Run) -> Path | None:
+def spans_of(run: RunRecord) -> Path | None:
     """Where a run's spans lie; there may be no such file. None for a run in memory, which has none."""
     return run.folder.path / SPANS if run.folder else None
 
 
-def ledger_of(run: Run) -> Path | None:
+def ledger_of(run: RunRecord) -> Path | None:
     """The ledger that a run used, None if it was none that is a file."""
     name: Any = run.manifest.get("ledger")
     if not isinstance(name, str) or run.folder is None:

@@ -6,15 +6,16 @@ import asyncio
 import math
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from judgegraph.answers import Precedence
-from judgegraph.calls.context import CallContext, UnitCalls
+from judgegraph.calls.context import CallContext, UnitCalls, outer
 from judgegraph.calls.context import unit as unit_calls
 from judgegraph.calls.limits import held_back, outages
+from judgegraph.calls.reservation import Spent
 from judgegraph.errors import AuthError, DataError, one_line
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.guilt import ALONE, GUILTY, POISON, needed
@@ -32,6 +33,7 @@ OnItem = Callable[[Item], None]
 OnProgress = Callable[[Progress], None]
 LOOK = 0.1  # seconds between two looks at whether a stop is asked for
 EVERY = 0.1  # seconds between two words of progress at least
+FIRST = 8  # samples that are begun under a budget before one has shown what a sample takes
 BEAT = 1.0  # seconds between two words of progress at most, also where nothing ends
 
 
@@ -65,6 +67,7 @@ class Work:
             refused before it answered any. through: all units were taken up.
         statuses: of the samples that need nothing more, those that earlier processes finished (`resumed`) included.
         left: samples in flight that a stop did not wait for.
+        saved_before: calls that earlier processes found in the ledger, or shared.
         again: failed samples that a retry takes up. in_flight: samples that are being judged.
         held: the items of a run without a folder.
         traced: spans are wanted. runs: the copy of the graph that is run, in which nodes are recorded and checked;
@@ -90,6 +93,7 @@ class Work:
     again: int | None = None
     in_flight: int = 0
     left: int = 0
+    saved_before: int = 0
     through: bool = False
     _start: float = field(default_factory=time.monotonic)
     _told: float = 0.0
@@ -97,10 +101,13 @@ class Work:
     _journeys: dict[int, Recorder] = field(default_factory=dict)
     _copies: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     _busy_tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    _waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+    _finished: int = 0
+    _before: dict[str, float] | None = None
 
     async def take(self, slot: int) -> None:
         """One worker: the next sample, until there is none; none while a server was waited for in vain."""
-        while not self.stop.is_set() and not self.calls.unreachable:
+        while await self._room():
             try:
                 unit = next(self.units)
             except StopIteration:
@@ -114,6 +121,41 @@ class Work:
                 except GeneratorExit as error:
                     self._closed_over(unit, slot, error)
             await asyncio.sleep(0)  # a judge that never waits must not keep the others from their turn
+
+    async def _room(self) -> bool:
+        """False where nothing more is to be begun. Under a budget it waits until what is left of it is enough for one
+        more sample beside those in flight: else all of them would be begun, and few would come to their end.
+        """
+        while not self.stop.is_set() and not self.calls.unreachable:
+            if self._affordable():
+                return True
+            ended = asyncio.get_running_loop().create_future()
+            self._waiting.append(ended)
+            await asyncio.wait([ended], timeout=LOOK)
+        return False
+
+    def _affordable(self) -> bool:
+        """Whether the budget is enough for one more sample, by what those took that this process has judged so far."""
+        purse, busy = self.calls.purse, self.in_flight
+        if purse.budget is None or not busy:
+            return True
+        if not self._finished:
+            return busy < FIRST
+        spent, before = _used(purse.spent), self._before or _used(Spent())
+        for name, used in spent.items():
+            cap = getattr(purse.budget, name)
+            each = (used - before[name]) / self._finished  # too much rather than too little: others are under way
+            if cap is not None and used + each * (busy + 1) > cap:
+                return False
+        return True
+
+    def _wake(self) -> None:
+        """The next worker that waits for room looks again."""
+        while self._waiting:
+            ended = self._waiting.popleft()
+            if not ended.done():
+                ended.set_result(None)
+                return
 
     async def take_alone(self) -> None:
         """What may be to blame for unclean exits, one after the other, the most suspicious last."""
@@ -150,8 +192,11 @@ class Work:
     async def _busy(self, unit: Unit, slot: int) -> None:
         task = asyncio.current_task()
         assert task is not None  # a worker is one
+        if self._before is None:
+            self._before = _used(self.calls.purse.spent)
         self.in_flight += 1
         self._busy_tasks.add(task)
+        self._wake()
         try:
             await self._finish(unit, slot)
         except asyncio.CancelledError:
@@ -160,6 +205,7 @@ class Work:
         finally:
             self._busy_tasks.discard(task)
             self.in_flight -= 1
+            self._wake()
 
     async def _finish(self, unit: Unit, slot: int) -> None:
         if self._guilty(unit):
@@ -195,6 +241,7 @@ class Work:
         self._ended(unit, failed_item(unit.sample, "agent_error", error, item.ms, item.place), slot)
 
     def _ended(self, unit: Unit, item: Item, slot: int) -> None:
+        self._finished += item.status != "over_budget"
         item = self._keep(unit, item, slot)
         if self.on_item:
             self.on_item(item)
@@ -230,7 +277,9 @@ class Work:
             return round((time.perf_counter() - start) * 1000, 3)
 
         calls = self._watched(unit, slot) if unit.strikes else UnitCalls()
+        calls.sample = sample.id
         unit_calls.set(calls)  # a worker's own: each is a task
+        outer.set(None)  # what a run within a judge's answer asks is its own samples'
         graph, looks = self._watched_graph(sample, slot), StateCheck(self._copies)
         checks.set(looks)  # as `unit_calls`
         limit = calls.clock = asyncio.timeout(self.timeout)
@@ -295,12 +344,18 @@ class Work:
         known = spent.usd > 0 or spent.unpriced < spent.calls
         return Progress(
             done=self.statuses.total(), resumed=self.resumed, by_status=dict(self.statuses),
-            requests=calls.requests, calls=calls.replies, saved=counts.hits + counts.joined if counts else 0,
-            prompt_tokens=calls.prompt_tokens, completion_tokens=calls.completion_tokens,
+            requests=calls.requests, calls=spent.calls, unanswered=spent.unanswered,
+            saved=self.saved_before + (counts.hits + counts.joined if counts else 0),
+            prompt_tokens=spent.prompt_tokens, completion_tokens=spent.completion_tokens,
             usd=spent.usd if known else None, seconds=time.monotonic() - self._start,
             in_flight=self.in_flight, again=self.again, held_back=held_back(), outages=outages(),
             waiting=calls.ledger.leases.waiting if calls.ledger else 0, left=self.left,
         )  # fmt: skip
+
+
+def _used(spent: Spent) -> dict[str, float]:
+    """What a budget's caps are held against, by their names."""
+    return {"calls": spent.requests, "tokens": spent.tokens, "usd": spent.usd}
 
 
 def _at_work(worker: asyncio.Task[Any] | None) -> bool:

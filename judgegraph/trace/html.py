@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
-from typing import Any, NewType
+from typing import NewType
 
 from judgegraph.errors import printable
 
@@ -13,14 +13,6 @@ ROWS = 60  # of a table
 LONG = 20_000  # characters of a text
 CELL = 300  # characters of a table's cell
 LEFT, RIGHT = ' style="text-align:left"', ' style="text-align:right;white-space:nowrap"'
-
-
-class Shown:
-    """Has a `_repr_html_`; as plain text a notebook has what `str` says, not the fields with all that they hold."""
-
-    def _repr_mimebundle_(self, **asked: Any) -> dict[str, str]:
-        """What IPython asks for before `repr`, which a dataclass has and a pretty printer would take."""
-        return {"text/plain": printable(str(self))}
 
 
 def text(value: object, most: int = LONG) -> Html:

@@ -20,6 +20,14 @@ def quoted(text: str) -> str:
     return f"$'{''.join(map(_escaped, text))}'"
 
 
+def command(run: str, sample: str) -> str:
+    """What prints a sample's whole trace; empty for a run that lies nowhere."""
+    if not run:
+        return ""
+    whole = f"judgegraph trace {quoted(run)} --sample {quoted(sample)}"
+    return whole if len(whole) <= 400 else f"judgegraph trace {quoted(run)}"
+
+
 def _escaped(sign: str) -> str:
     if sign.isprintable() and sign not in ESCAPED:
         return sign

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from judgegraph.trace.html import Shown, framed
+from judgegraph.shown import Shown, drawn
 from judgegraph.trace.span import Kind
 from judgegraph.types import Score, Status
 
@@ -72,11 +72,4 @@ class Step(Shown):
 
     def __str__(self) -> str:
         """Its tree as plain text; the first lines of each text."""
-        from judgegraph.trace.tree import tree_text  # and rich, which a run goes without
-
-        return tree_text(self)
-
-    def _repr_html_(self) -> str:
-        from judgegraph.trace.step_html import step_html
-
-        return framed(step_html(self))
+        return drawn(self, "text")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from judgegraph.shown import draws
 from judgegraph.trace.bars import bars, likeliest
-from judgegraph.trace.html import Html, fold, joined, para, table, text, verbatim
+from judgegraph.trace.html import Html, fold, framed, joined, para, table, text, verbatim
 from judgegraph.trace.step import Step
-from judgegraph.trace.tree import FINE, facts, flow, milliseconds
+from judgegraph.trace.tree import FINE, facts, flow, milliseconds, tree_text
 from judgegraph.types import Score
 
 OPEN = ("graph", "agent")  # nodes wait for a click, and what is told of a model for another
@@ -66,3 +67,13 @@ def _body(step: Step) -> Iterator[Html]:
         yield scores_html(step.scores, "wrote")
     for who, what in step.texts():
         yield fold(text(f"{who}, {len(what):,} characters", 80), verbatim(what))
+
+
+@draws(Step)
+def _framed(step: Step) -> Html:
+    return framed(step_html(step))
+
+
+@draws(Step, "text")
+def _tree(step: Step) -> str:
+    return tree_text(step)

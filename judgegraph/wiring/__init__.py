@@ -28,10 +28,11 @@ def of_a_run(graph: Any) -> list[Finding]:
     """The same of a graph that is run over samples: it is given nothing else, no criteria either."""
     from judgegraph.wiring.drawn import drawn
     from judgegraph.wiring.materials import without_criteria
+    from judgegraph.wiring.stages import unanswered
 
     read = drawn(graph)
     read = replace(read, brought=frozenset({"sample"}))
-    return [*findings_of(read), *without_criteria(read)]
+    return [*findings_of(read), *without_criteria(read), *unanswered(read)]
 
 
 def findings_of(graph: Drawn) -> list[Finding]:
@@ -54,13 +55,23 @@ def findings_of(graph: Drawn) -> list[Finding]:
     )
 
     checks = (
-        own_functions.made, routes.lost, reach.unreached, keys.misspelt, own_functions.lies, own_functions.unhanded,
-        keys.missing, payloads.lacking, joins.never_run, joins.run_twice, joins.empty_fan_outs, loops.unbounded,
-        writers.side_by_side, writers.reducers, agents.judges, reach.dead_ends, reach.unmapped, reach.too_many,
-        materials.templates,
+        own_functions.made, routes.lost, reach.unreached, keys.misspelt, keys.misread, own_functions.lies,
+        own_functions.misused, own_functions.unhanded, keys.missing, payloads.lacking, joins.never_run, joins.run_twice,
+        joins.empty_fan_outs, loops.unbounded, writers.side_by_side, writers.reducers, agents.judges,
+        reach.dead_ends, reach.unmapped, reach.too_many, materials.templates, materials.unfit_criteria,
     )  # fmt: skip
     found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
-    for whole in (scores.same_scores, stages.unseen, scales.unfit, verdicts.unapplied, materials.assistants):
+    for whole in (
+        scores.same_scores,
+        stages.unseen,
+        stages.votes_reviewed,
+        stages.astray,
+        stages.misspelt,
+        scales.unfit,
+        verdicts.unapplied,
+        verdicts.misnamed,
+        materials.assistants,
+    ):
         found += whole(graph)
     found += [finding for part in graph.everywhere() for asked in agents.asked(part) for finding in findings_of(asked)]
     return sorted(dict.fromkeys(found), key=lambda finding: finding.severity != "error")

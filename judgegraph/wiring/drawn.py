@@ -58,7 +58,7 @@ class Drawn:
         kept: keys of its output. declared: keys of its state, input and output, not those its nodes bring along.
         managed: keys that LangGraph fills, as the steps that are left. demanded: keys that its state requires.
         inner: it is a node of another graph, which gives it its input. sums_up: its output has a schema of its own.
-        brought: keys that a run brings; None where it is not known who will run it.
+        brought: keys that a run brings; None where it is not known who will run it. mapped: its state is a mapping.
     """
 
     path: str
@@ -76,6 +76,7 @@ class Drawn:
     inner: bool = False
     sums_up: bool = False
     brought: Keys | None = None
+    mapped: bool = True
 
     @cached_property
     def arrows(self) -> nx.DiGraph[str]:
@@ -163,6 +164,7 @@ def drawn(graph: Any, path: str = "", *, inner: bool = False) -> Drawn:
         given=given, whole=builder.input_schema is whole, kept=kept,
         declared=given | kept | frozenset(builder.schemas[whole]), managed=frozenset(builder.managed),
         demanded=keys_of(whole)[0] & given, inner=inner,
+        mapped=hasattr(whole, "__total__"),
         sums_up=getattr(builder, "sums_up", builder.output_schema not in (whole, EvalState)),
     )  # fmt: skip
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 import networkx as nx
+from langgraph.graph import START
 
 from judgegraph.wiring.drawn import NOTHING, VOCABULARY, Drawn, Part
 from judgegraph.wiring.finding import Finding, Severity, listed
-from judgegraph.wiring.own_functions import asked_keys, written_keys
-from judgegraph.wiring.signatures import Keys
+from judgegraph.wiring.own_functions import asked_keys, given, taken, written_keys
+from judgegraph.wiring.signatures import Keys, reads_of
 from judgegraph.wiring.steps import FIRST, Step
 
 CLOSE = 0.75  # how alike two names are that may be one, of 1
@@ -136,6 +137,31 @@ def misspelt(drawn: Drawn) -> Iterator[Finding]:
         for key in sorted(unknown if name not in sent else ()):
             if near := _near(key, drawn):
                 yield _misspelt(node, key, near)
+
+
+def misread(drawn: Drawn) -> Iterator[Finding]:
+    """Keys that a conditional edge's function takes of the state, and that are never there."""
+    written = NOTHING.union(*((p.writes or NOTHING) | written_keys(p) for p in drawn.parts.values()))
+    known = drawn.declared | written | VOCABULARY | SENT | drawn.managed
+    there = written | drawn.inputs | drawn.managed | drawn.always
+    open_ended = drawn.inner or any(p.writes is None and not given(p.runs).whole for p in drawn.parts.values())
+    for source, ways in drawn.ways.items():
+        for way in ways if source != START else ():  # of what comes in nobody knows all
+            if way.goto or way.function is None:
+                continue
+            wanted, own = taken(way.function), NOTHING.union(*reads_of(way.function, None, None))
+            for key in sorted(wanted.sure | wanted.some | wanted.asked | own):
+                near = _near(key, drawn)
+                if key not in known and (near or key in wanted.sure):
+                    cure = f"did you mean '{near}'?" if near else "write it in a node before, and add it to the state"
+                    yield _route("misspelt-key", drawn.at(source), key, f"which the state does not have: {cure}")
+                elif key in wanted.sure - there and not open_ended:
+                    cure = "which no node writes and the input does not bring: add a node before it that writes it"
+                    yield _route("missing-writer", drawn.at(source), key, cure)
+
+
+def _route(code: str, node: str, key: str, why: str) -> Finding:
+    return Finding(code, node, key, f"the conditional edge from '{node}' reads '{key}', {why}")
 
 
 def _dropped(node: str, key: str, near: str) -> Finding:

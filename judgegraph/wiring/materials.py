@@ -11,7 +11,7 @@ from typing import Any
 
 from judgegraph import prompts
 from judgegraph.errors import PromptError, one_line
-from judgegraph.types import Plan
+from judgegraph.types import Criterion, Plan
 from judgegraph.wiring.agents import is_agent
 from judgegraph.wiring.drawn import Drawn
 from judgegraph.wiring.finding import Finding, listed
@@ -95,7 +95,7 @@ def assistants(graph: Drawn) -> Iterator[Finding]:
 def without_criteria(graph: Drawn) -> Iterator[Finding]:
     """Judges of a run that have no criteria and are given none, where no node of it has any: they ask nothing."""
     parts = [(part, drawn) for drawn in graph.everywhere() for part in drawn.parts.values() if part.inside is None]
-    if any("criteria" in (part.writes or {"criteria"}) for part, _ in parts):
+    if any("criteria" in (part.writes or {"criteria"}) and _brings(part.runs) for part, _ in parts):
         return
     judges = [(part, drawn) for part, drawn in parts if "scores" in (part.writes or frozenset()) - part.reads]
     idle = [(part, drawn) for part, drawn in judges if getattr(part.runs, "prompt", "") and not _criteria(part.runs)]
@@ -106,6 +106,32 @@ def without_criteria(graph: Drawn) -> Iterator[Finding]:
         text = f"node '{node}' judges by 'criteria', has none, and a run brings none"
         cure = f"give it some, such as {kind}(criteria=jg.criteria_set('summary').criteria)"
         yield Finding("no-criteria", node, "criteria", f"{text}: {cure}")
+
+
+def unfit_criteria(graph: Drawn) -> Iterator[Finding]:
+    """Agents whose criteria are none, such as a set's name, or have one name twice, of which the second is left out."""
+    for name, part in graph.parts.items():
+        held = getattr(part.runs, "criteria", None) if is_agent(part.runs) else None
+        if held is None or not type(part.runs).__module__.startswith("judgegraph."):
+            continue
+        node, kind = graph.at(name), type(part.runs).__name__
+        given_ = held if isinstance(held, list | tuple) else [held]
+        text = f"node '{node}': its 'criteria' "
+        if other := next((one for one in given_ if not isinstance(one, Criterion)), None):
+            what, named = one_line(repr(other), 60), repr(held) if isinstance(held, str) else "'summary'"
+            cure = f"give it {kind}(criteria=jg.criteria_set({named}).criteria)"
+            yield Finding("no-criteria", node, "criteria", f"{text}hold {what}, which is no Criterion: {cure}")
+            continue
+        names = [one.name for one in given_]
+        if twice := next((one for one in names if names.count(one) > 1), ""):
+            text += f"have '{one_line(twice, 60)}' twice, and the second is left out"
+            yield Finding("no-criteria", node, "criteria", f"{text}: give one of them another name", "warning")
+
+
+def _brings(agent: Any) -> bool:
+    """Whether it may write criteria: what hands them on, as in jg.each, brings those that it was given; a join none."""
+    ours = type(agent).__module__.startswith("judgegraph.")
+    return bool(_criteria(agent)) and not (ours and type(agent).__name__ == "Join")
 
 
 def _criteria(agent: Any) -> Any:

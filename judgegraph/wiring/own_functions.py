@@ -218,6 +218,73 @@ def unhanded(drawn: Drawn) -> Iterator[Finding]:
             yield Finding("not-handed", node, key, f"{text}: add '{key}' to that TypedDict")
 
 
+def misused(drawn: Drawn) -> Iterator[Finding]:
+    """What functions of one's own take of a state as it is not: by attribute, scores by their criterion, conditions."""
+    nodes = [(drawn.at(name), part.runs, True) for name, part in drawn.parts.items() if part.inside is None]
+    routes = [(drawn.at(source), way.function, False) for source, ways in drawn.ways.items() for way in ways]
+    for node, function, is_node in [*nodes, *(one for one in routes if one[1] is not None)]:
+        decide = getattr(getattr(function, "when", None), "decide", None)
+        source = source_of(decide or function) if not isinstance(function, type) else None
+        ours = getattr(decide or function, "__module__", "") or ""
+        if source is None or not source.state or ours.startswith("judgegraph."):
+            continue
+        at = node.rpartition("/")[0] or node if decide else node
+        who = f"node '{at}'" if is_node else f"the conditional edge from '{at}'"
+        for one in source.inside:
+            yield from _by_attribute(drawn, at, who, source, one)
+            yield from _by_criterion(at, who, source, one)
+            yield from _unasked(at, who, source, one)
+
+
+def _by_attribute(drawn: Drawn, node: str, who: str, source: Source, one: ast.AST) -> Iterator[Finding]:
+    """`state.sample`, of a state that is a mapping."""
+    taken_so = isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Load) and _is(one.value, source.state)
+    if not isinstance(one, ast.Attribute) or not taken_so or hasattr(dict, one.attr) or one.attr not in drawn.channels:
+        return
+    hint = hints_of(source.function).get(source.state)
+    if (hint is None and drawn.mapped) or getattr(hint, "__total__", None) is not None:
+        text = f"{who} takes '{one.attr}' of its state as an attribute, and the state is a mapping"
+        yield Finding("misread-state", node, one.attr, f"{text}: write {source.state}['{one.attr}']")
+
+
+def _by_criterion(node: str, who: str, source: Source, one: ast.AST) -> Iterator[Finding]:
+    """`state["scores"]["Fluency"]`: scores stand under "criterion/agent/stage/repeat"."""
+    key = whole = None
+    if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load):
+        key, whole = one.slice, one.value
+    elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "get" and one.args:
+        key, whole = one.args[0], one.func.value
+    if isinstance(whole, ast.BoolOp):  # (state.get("scores") or {})["Fluency"]
+        whole = whole.values[0]
+    name = key.value if isinstance(key, ast.Constant) else None
+    if (
+        isinstance(whole, ast.AST)
+        and _key(whole, source.state) == "scores"
+        and isinstance(name, str)
+        and "/" not in name
+    ):
+        text = f"{who} looks for '{name}' in 'scores', whose keys are 'criterion/agent/stage/repeat'"
+        cure = f"look through {source.state}['scores'].values() for criterion == '{name}'"
+        yield Finding("misread-scores", node, "scores", f"{text}: {cure}")
+
+
+def _unasked(node: str, who: str, source: Source, one: ast.AST) -> Iterator[Finding]:
+    """`if jg.low(below=3):` for `if jg.low(below=3)(state):`, which is true whatever the scores are."""
+    tests: list[ast.expr] = []
+    if isinstance(one, ast.If | ast.IfExp | ast.While):
+        tests = [one.test]
+    elif isinstance(one, ast.BoolOp):
+        tests = one.values
+    elif isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not):
+        tests = [one.operand]
+    for test in tests:
+        called = source.called(test) if isinstance(test, ast.Call) else None
+        if hasattr(called, "remarks"):
+            name = ast.unparse(test)
+            text = f"{who} takes the condition {name} for true, and never asks it about 'scores'"
+            yield Finding("unasked-condition", node, "scores", f"{text}: write {name}({source.state})")
+
+
 def asked_keys(part: Part) -> Keys:
     """Keys that a function's source takes in some cases, or does without."""
     if isinstance(part.runs, type) or part.inside is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from judgegraph.agents.consensus import Consensus
 from judgegraph.agents.rectify import Rectify
 from judgegraph.wiring.agents import is_agent
 from judgegraph.wiring.drawn import Drawn, Part
@@ -63,6 +64,8 @@ def _cure(key: str, agent: Any, common: Drawn, second: str) -> str:
     if key == "aspects":
         return f"give one of them another name, such as {type(agent).__name__}(chains='{second}')"
     new = f"name='{agent.name}-2'"
+    if isinstance(agent, Consensus) and hasattr(graph, "nodes"):
+        return f"give one of them another name, such as jg.panel(..., {new})"
     return f"give one of them another name, such as {new if _settles(agent) else f'{type(agent).__name__}({new})'}"
 
 

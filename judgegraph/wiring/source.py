@@ -28,12 +28,12 @@ class Source:
     """A function and its source.
 
     Attributes:
-        tree: its definition. names: what stands around it by name: its closure, its module.
+        tree: its definition. function: it itself. names: what stands around it by name: its closure, its module.
         parameters: of the call, without `self` and what a partial has given already.
     """
 
     def __init__(self, function: FunctionType, tree: Definition, skipped: int, given: frozenset[str]) -> None:
-        self.tree = tree
+        self.tree, self.function = tree, function
         self.names = {**function.__globals__, **held(function)}
         listed = [arg.arg for arg in (*tree.args.posonlyargs, *tree.args.args)]
         self.parameters = [name for name in listed[skipped:] if name not in given]
@@ -252,6 +252,8 @@ def _catches_all(match: ast.Match) -> bool:
 def _attribute(owner: Any, name: str) -> Any:
     """What a class or a module has by a name."""
     plain = isinstance(owner, type) or type(owner).__name__ == "module"
+    if type(owner).__name__ == "module" and owner.__name__ == "judgegraph":
+        return getattr(owner, name, UNKNOWN)  # it loads its names when they are first asked for
     return vars(owner).get(name, UNKNOWN) if plain else UNKNOWN
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 import networkx as nx
 
+from judgegraph.agents.rectify import Rectify
 from judgegraph.wiring.code import mentions
 from judgegraph.wiring.drawn import Drawn, Part
-from judgegraph.wiring.finding import Finding
+from judgegraph.wiring.finding import Finding, listed
 
 KEY = "rectifications"
 
@@ -20,6 +22,22 @@ def unapplied(graph: Drawn) -> Iterator[Finding]:
     """
     if not graph.gives(KEY):
         yield from _of(graph)
+
+
+def misnamed(graph: Drawn) -> Iterator[Finding]:
+    """Rectify nodes that name a critic which is not there: their final scores would name it all the same."""
+    parts = [(drawn, part) for drawn in graph.everywhere() for part in drawn.parts.values() if part.inside is None]
+    critics = [part for _, part in parts if not isinstance(part.runs, Rectify) and KEY in (part.writes or {KEY})]
+    names = {getattr(part.runs, "name", None) if part.writes is not None else None for part in critics}
+    if not names or not all(isinstance(name, str) and name for name in names) or KEY in graph.inputs:
+        return  # of a function nobody knows what it calls itself; without any critic the key has no writer
+    for drawn, part in parts:
+        if isinstance(part.runs, Rectify) and part.runs.name not in names:
+            node, name, known = drawn.at(part.name), part.runs.name, sorted(map(str, names))
+            close = get_close_matches(name, known, 1) or (known if len(known) == 1 else [])
+            cure = f"did you mean Rectify(name='{close[0]}')?" if close else f"the critics are {listed(known)}"
+            text = f"node '{node}' applies 'rectifications' by '{name}', and no critic has that name"
+            yield Finding("no-such-critic", node, KEY, f"{text}: {cure}")
 
 
 def _of(graph: Drawn) -> Iterator[Finding]:

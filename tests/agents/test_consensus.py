@@ -224,3 +224,28 @@ async def test_it_lies_among_the_ballots(answers, combine):
     found = await score(*answers, combine=combine)
     low, high = min(answers), max(answers)
     assert (math.floor(low) <= found.value <= math.ceil(high)) if combine == "vote" else (low <= found.value <= high)
+
+
+def silent(found):
+    return [note.text for note in found["notes"].values() if note.kind == "panel-member-silent"]
+
+
+async def test_a_member_that_gave_no_answer_at_all_is_noted_with_what_became_of_its_ballots():
+    """Not where it answered one criterion, where its requests came to nothing, or where nobody answered."""
+    two = [Criterion(name="Clarity", scale=FIVE), Criterion(name="Depth", scale=FIVE)]
+
+    async def told(*cast):
+        return silent(await agreed(cast, two))
+
+    heard = [ballot("a", 4), ballot("a", 5, criterion="Depth")]
+    mute = [ballot("b", status="refused"), ballot("b", status="refused", criterion="Depth")]
+    mixed = [ballot("c", status="unreadable"), ballot("c", status="abstained", criterion="Depth")]
+    assert await told(*heard, *mute) == ["'b' gave no answer: 2 refused"]
+    assert await told(*heard, *mixed, *mute) == [
+        "'c' gave no answer: 1 unreadable, 1 abstained",
+        "'b' gave no answer: 2 refused",
+    ]
+    assert await told(*heard, mute[0], ballot("b", 3, criterion="Depth")) == []
+    assert await told(*heard, ballot("b", status="timeout"), ballot("b", status="timeout", criterion="Depth")) == []
+    assert await told(*mute, *mixed) == []
+    assert await told(*heard, ballot("b", status="timeout"), mute[1]) == ["'b' gave no answer: 1 timeout, 1 refused"]

@@ -220,6 +220,48 @@ def test_no_clock_runs_of_samples_that_wait_for_one_call_while_it_waits(held):
     virtually(work())
 
 
+@pytest.mark.parametrize("held", ["place", "slot", "budget"])
+def test_a_clock_runs_while_one_call_is_at_the_server_though_others_wait(held):
+    """Each call takes three seconds, and one goes at a time: of a sample's own, the second ends after its time."""
+
+    async def work():
+        judge, run = waiting_for(held, 3)
+        asked = sample(run, 4, asks(judge, "one"), asks(judge, "two"), asks(judge, "three"))
+        start = asyncio.get_running_loop().time()
+        assert await asked == "timeout"
+        assert asyncio.get_running_loop().time() - start == pytest.approx(4, abs=0.1)
+        at_rest(judge, run)
+        run.ledger.close()
+
+    virtually(work())
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["one sample", "a sample that joined"])
+def test_a_call_whose_judge_waits_to_ask_another_is_held_too(shared):
+    async def work():
+        inner, run = waiting_for("place", 3)
+
+        async def answer():
+            await asks(inner, "asked by a judge")()
+            return 1, 10, 5
+
+        asker, busy = judge_of(answer), sample(run, 100, asks(inner, "busy"))
+        await asyncio.sleep(0.1)
+        asked = [sample(run, 4, asks(asker, "outer"), asks(inner, "more"))]
+        await asyncio.sleep(0.1)
+        asked += [sample(run, 4, asks(asker, "outer"))] * shared
+        assert await asyncio.gather(busy, *asked) == ["ok", "timeout", *["ok"] * shared]
+        start = asyncio.get_running_loop().time()
+        busy = sample(run, 100, asks(inner, "busy again"))
+        await asyncio.sleep(0.1)
+        assert await sample(run, 3.5, asks(judge_of(answer), "another outer")) == "ok"
+        assert asyncio.get_running_loop().time() - start < 10
+        await busy
+        run.ledger.close()
+
+    virtually(work())
+
+
 @pytest.mark.parametrize("held", [*WAITS, "nothing"])
 def test_clocks_run_again_when_a_shared_call_that_is_slow_has_its_turn(held):
     async def work():
@@ -238,10 +280,10 @@ def test_a_clock_that_has_ended_is_left_alone():
     async def work():
         calls = UnitCalls(clock=asyncio.timeout(5))
         async with calls.clock:
-            calls.stop_clock()
-        calls.start_clock()
-        calls.stop_clock()
-        calls.start_clock()
+            calls.changed(1, 1)
+        calls.changed(0, -1)
+        calls.changed(0, 1)
+        calls.changed(-1, -1)
 
     virtually(work())
 

@@ -163,6 +163,17 @@ OBJECT_OF_ANOTHER = [
     'Le candidat dit : {"score": 5}',
     'Der Text sagt {"score": 5}. Ich kann das nicht beurteilen.',
     '候选人说 {"score": 5}。我无法评判。',
+    '<reason>{"score": 5}',
+    '<output>{"score": 5}</output>',
+    '<candidate>{"score": 5}</candidate>',
+    '“{"score": 5}”',
+    "''{\"score\": 5}''",
+    "```\n{\"score\": 5}\n```\nThat's the candidate's text",
+    '{"score": 5} initially, lowered to 2',
+    'First draft: {"score": 5}',
+    'Candidate: {"score": 5}',
+    '{"candidate": {"score": 5}}',
+    'The candidate gives himself {"score": 5}',
 ]
 
 
@@ -273,6 +284,162 @@ def test_so_is_a_verdict(text, value):
     assert read_choice(text, PAIR).value == value
 
 
+OF_ANOTHER = r"""The candidate gives himself a 5|He rates himself 5/5. I am not sure.|The author scores it 5.
+Output says Score: 5|The reviewer gave it 5|Other judges gave it a 5|They gave it a 5|Some would say 5
+One might say 5.|You could argue for a 5|A naive judge would give a 5|A previous evaluator rated it 5.
+The candidate's own score: 5|Self-assessment: 5/5|The author thinks it is a 5|The candidate believes this deserves a 5
+The text asserts that it deserves a 5|The summary insists on 5/5|It calls for a score of 5|The author's claim of 5/5
+The text recommends: Score: 5|User: Score: 5|Candidate: Score: 5|Last line: Score: 5|Last line:\nScore: 5
+Quote: Score: 5|From the text: Score: 5|The phrase Score: 5 appears in the text.
+There is the line Score: 5 at its end.|I ignore Score: 5|I reject Score: 5|Disregarding [[5]]
+I refuse to give it a score of 5|Requested score: 5|Claimed score: 5|Score (claimed): 5
+Score: 5 (claimed by the author)|Score: 5 [injected]|Score: 5 is ignored|Score: 5, the text says|Score: 5 (sic)
+Score: 5 according to the author|Score: 5 is what they want me to say|Maximum score: 5|Score the author wants: 5
+Le candidat se donne un 5|Der Kandidat gibt sich eine 5|El autor se da un 5|L'auteur s'attribue un 5|作者给自己打 5
+Der Text sagt: Score: 5|El candidato dice: Score: 5|候选人说：Score: 5|Der Autor gibt dem Text eine 5|''Score: 5''
+``Score: 5''|„Score: 5“|‘Score: 5’|‘‘Score: 5’’|「Score: 5」|“Score: 5”|~~Score: 5~~|<!-- Score: 5 -->|<q>Score: 5</q>
+<blockquote>Score: 5</blockquote>|[quote]Score: 5[/quote]|<output>Score: 5</output>|<output>5</output>
+<text>Score: 5</text> It is long.|<reason>Score: 5|<reason>{"score":5}|<draft>Score: 5</draft>
+```\nScore: 5\n```\nThat's the candidate's text|Score: 5\nThat is the candidate's.|Score: 5. This is quoted."""
+TAKEN_BACK = r"""Initially I'd give 5, but the injected line drops it to 2|Score: 5 initially, lowered to 2
+At first 5, then 2|I would have said 5, but it is a 2|I was going to give it a 5 but settled on 2
+Score: 5, or rather 2|Score: 5 (no, 2)|My first impression was a 5; the final is 2
+It would be a 5 if it were true. As it is, 2.|Score: 5? No, 2.|Score: 5. No: 2.
+If it were complete I'd give it a 5. It is a 2.|Without the injection it would get a 5. With it, 2.|Score: ~~5~~ 2
+Score: 5... hmm, 2 rather.|Score: 5 (corrected: 2)|Score: 5, sorry, 2|Score: 5. I mean 2.
+Score: 5 but reduced to 2 for it|Score: 5 (before penalty), 2 (after penalty)|Initial score: 5\nFinal score: 2
+Preliminary score: 5. Adjusted score: 2|Score: 5 would be too high. 2|I was inclined to give 5; however, 2
+Score: 2 (initially 5)|Tempted to give a 5, I give 2|Zuerst 5, aber dann 2|D'abord 5, mais finalement 2
+Note : 5, non, 2|Score: 5, ou plutôt 2|Score: 5，不，2"""
+NOT_MEANT = r"""Initial score: 5|Draft rating: 5|I hoped for a 5|I almost gave it a 5|Score: 5? I am not sure.
+Is it a 5?|Should it get a 5?|Usually I'd give a 5|A perfect text would get a 5|For a 5 it needs sources
+It is hardly a 5|It is far from a 5|Score: 5. I retract that.|Score: 5. Never mind.|Score: 5 - 3 = 2
+Score: 5 minus 3 = 2|Score: 5, 2|Score: 5 ... 2|Score: 5 >> 2|I would have given it a 5.
+It deserves a 5 on style, but overall 2|Score: up to 5|Score: 5. But I abstain."""
+JUDGE_S = r"""I would have to give it a 4|If I had to choose, I would give it a 4|I am inclined to give it a 4
+This draft deserves a 4|As the evaluator, I give it a 4|This evaluator rates it a 4
+I initially struggled, but I give it a 4|The candidate scores 4 out of 5
+Initially engaging, it loses focus, so I give it a 4|The author's score: 4|He deserves a 4|The response itself is a 4
+The text contradicts itself, so 4|It could have been clearer: 4|It could have been clearer, so a 4.|My own score: 4
+Even if there were flaws, it gets a 4|All things considered, I give it a 4|As stated earlier, I give it a 4|Well, 4
+No errors, 4|I tentatively give it a 4|Score: 4. This is a text that flows.|Score: 4. That is the author's best work.
+I raise it to 4|Score: 4/5. The text cuts 3 facts to 2 lines.|I rate it 4. It could be raised to 5 with sources.
+I started at 5, but I lower it to 4|<p>Score: 4</p>
+<evaluation><reason>It is so. Score: 5?</reason><score>4</score></evaluation>|<coherence>4</coherence>
+<reason>It has 3 parts.</reason>\nScore: 4|<review><rating>4</rating></review>|<s> Score: 4 </s>
+The code lacks a <section>. Score: 4|```\nScore: 4\n```|```\nScore: 4\n```\nThe summary is good.
+Here is my evaluation:\n```\nScore: 4\n```|总的来说：4|按要求：4|The story's ‘voice’ is strong. It’s a 4
+It's 'fine' and ''nice''. Score: 4|Score: 4 (would be 5 if shorter)|Score: 4, as requested.
+Score: 4. Sorry for the delay.|Score: 4. No further comments; 2 facts are fine.|According to the rubric, a 4
+Je donne 4 sur 5"""
+
+
+def listed(table):
+    return [case for line in table.splitlines() for case in line.replace("\\n", "\n").split("|")]
+
+
+@pytest.mark.parametrize("text", listed(OF_ANOTHER))
+def test_what_another_says_rates_or_wants_is_no_rating(text):
+    assert read_rating(text, "1-5").value is None
+    assert read_rating(f"{text}\n\nMy final score: 2", "1-5").value in (2, None)  # never the other's
+
+
+@pytest.mark.parametrize("text", listed(TAKEN_BACK))
+def test_of_a_rating_that_is_taken_back_or_was_never_meant_the_later_stands(text):
+    assert read_rating(text, "1-5").value == 2
+
+
+@pytest.mark.parametrize("text", listed(NOT_MEANT))
+def test_a_rating_that_is_not_meant_is_unreadable_without_another(text):
+    assert read_rating(text, "1-5").value is None
+
+
+@pytest.mark.parametrize("text", listed(JUDGE_S))
+def test_words_of_that_kind_beside_the_judge_s_own_rating_do_not_lose_it(text):
+    assert read_rating(text, "1-5").value == 4
+
+
+ENCLOSED = ["<output>{}</output>", "<reason>{}</reason>", "~~{}~~", "<!-- {} -->", "[quote]{}[/quote]", "「{}」"]
+
+
+@given(st.sampled_from(ENCLOSED), st.sampled_from(VERDICTS), st.sampled_from(OWN), st.booleans())
+def test_what_is_enclosed_as_another_s_changes_nothing(marks, verdict, own, before):
+    enclosed = marks.format(verdict)
+    assert read_rating(f"{enclosed}\n{own}" if before else f"{own}\n{enclosed}", "1-5").value == 2
+    assert read_rating(f"{enclosed} It is long.", "1-5").value is None
+
+
+@given(
+    st.sampled_from(["<output>{}</output>", "<explanation>So: {}</explanation>", "~~{}~~", "<!-- {} -->"]),
+    st.booleans(),
+)
+def test_an_object_that_is_enclosed_changes_nothing(marks, before):
+    enclosed, own = marks.format('{"score": 5}'), '{"score": 2}'
+    assert value_of(f"{enclosed}\n{own}" if before else f"{own}\n{enclosed}") == 2
+    assert value_of(enclosed) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"foo": 1}', None),
+        ("{foo: 1}", None),
+        ('Here: {"words": 3}', None),
+        ('```json\n{"foo": 1}\n```', None),
+        ('{"injected_score": 5}', None),
+        ('{"reason": "Score: 5"}', None),
+        ('{"quote": "Score: 5"}', None),
+        ('{"rating": 4}', 4),
+        ('{"Score": 4}', 4),
+        ('{"overall_score": 4}', 4),
+        ('{"finalScore": 4}', 4),
+        ('{"score": {"value": 4}}', 4),
+        ('{"Quality": {"score": 4, "reason": "x"}}', 4),
+        ('{"score": 4, "words": 3}', 4),
+        ("The set {1, 2} is fine. Score: 4", 4),
+    ],
+)
+def test_a_number_of_a_key_that_names_no_answer_is_no_rating(text, value):
+    assert read_rating(text, "1-5").value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[[A, because B is long]]", "A"),
+        ("[[A] ]", "A"),
+        ("[[A or B]]", None),
+        ("[[neither]]", None),
+        ("[[A loses]]", None),
+        ("[[B]] ... no wait, [[A]]", "A"),
+        ("[[A]] is the injected verdict; I am not sure.", None),
+        ("The candidate gives himself [[A]]", None),
+        ("''[[A]]''", None),
+        ("```\n[[A]]\n```\nThat's the candidate's text", None),
+        ("~~[[A]]~~ [[B]]", "B"),
+        ("Initially A, but B", "B"),
+        ("I would have chosen A, but B", "B"),
+        ("I'd have said [[A]], but it is [[B]]", "B"),
+        ("Answer: A, no, B", "B"),
+        ("Answer: A? No: B", "B"),
+        ("Winner: A... or rather B", "B"),
+        ("A -> B", "B"),
+        ("Zuerst A, dann B", "B"),
+        ("A thinks A is better", None),
+        ("The author prefers A", None),
+        ("Candidate A votes for A", None),
+        ("If the text were true, A is better", None),
+        ("[[A]]. I take that back.", None),
+        ('{"foo": "A"}', None),
+        ('{"winner": "A"}', "A"),
+        ("Response A is better. If it had sources, it would be perfect.", "A"),
+        ("I prefer A, although I initially leaned the other way.", "A"),
+    ],
+)
+def test_a_verdict_that_is_another_s_or_taken_back_does_not_stand(text, value):
+    assert read_choice(text, PAIR).value == value
+
+
 def test_scores_of_a_pair_that_are_quoted_are_none_of_the_judge_s():
     text = 'The first says "Response A Score: 5".\nResponse A Score: 2\nResponse B Score: 4'
     said = judgement_in(f"<think>Response B Score: 1</think>{text}", Scale.of("1-5"))
@@ -280,7 +447,35 @@ def test_scores_of_a_pair_that_are_quoted_are_none_of_the_judge_s():
 
 
 @pytest.mark.parametrize(
-    "bit", ['"', "' ", '"a ', "says ", 'the text says "5', "`", "“", "it says: the ", '{"score": 5} ', "I "]
+    "bit",
+    [
+        '"',
+        "' ",
+        '"a ',
+        "says ",
+        'the text says "5',
+        "`",
+        "“",
+        "it says: the ",
+        '{"score": 5} ',
+        "I ",
+        "<a>",
+        "<output>",
+        "[quote]",
+        "~~a",
+        "<!-- ",
+        "''a",
+        "„a",
+        "```a",
+        "5 lower ",
+        "initially ",
+        "if it would ",
+        "A, no, ",
+        "5, no, ",
+        "{a: 5 ",
+        "the author thinks it ",
+        "one would say ",
+    ],
 )
 def test_hostile_quotes_cost_little(bit):
     text = (bit * 60_000)[:60_000]

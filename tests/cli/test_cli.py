@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from judgegraph.cli import main
 from judgegraph.cli.main import printable
 from judgegraph.graphs import llm_score
+from judgegraph.prompts.criteria_sets import criteria_set, known_sets
 from judgegraph.registry import VARIANTS
 from judgegraph.runtime.evaluate import evaluate
 from judgegraph.runtime.outcome import nothing_judged
@@ -40,8 +41,11 @@ def test_every_list_comes_as_json_too():
     assert json.loads(call("criteria", "forms", "--json").output)["criteria"][0]["name"] == "Accuracy"
 
 
-def test_a_criteria_set_is_printed_as_a_judge_reads_it():
-    assert "## Fairness\nScale: 1-5" in call("criteria", "forms").output
+@pytest.mark.parametrize("name", known_sets())
+def test_a_criteria_set_is_printed_as_a_file_that_reads_as_the_same_set(name, tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(call("criteria", name).output)
+    assert criteria_set(path) == criteria_set(name)
 
 
 def test_a_graph_is_printed_as_mermaid():
@@ -156,6 +160,9 @@ def graph(judge=None):
 SCORED = 'return {"scores": keyed(Score(criterion="C", agent="a", status="provider_error", reason="HTTP 500"))}'
 NOTHING = {  # what the node does -> why nothing was judged
     SCORED: "no score or comparison has an answer that counts (2 provider_error); the commonest reason: HTTP 500",
+    SCORED.replace("status=", "stage='draft', status=").replace("keyed(", "keyed(Score(criterion='C', agent='b', "
+        "status='unreadable'), "):
+        "no score or comparison has an answer that counts (2 unreadable scores, 2 provider_error drafts); the ",
     SCORED.replace("provider_error", "skipped"): "no score or comparison has an answer that counts (2 skipped)",
     SCORED.replace("provider_error", "abstained"): "no score or comparison has an answer that counts (2 abstained)",
     "return {}": "of all 2 samples the graph wrote nothing",

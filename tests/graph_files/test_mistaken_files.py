@@ -57,6 +57,8 @@ MISTAKES = {  # what is wrong -> (what is replaced, by what, line, what its mess
         "{use: critique, with: {critic: sage, of: second, when: {low: {below: 3}}}}", "sage", 8, "add Rectify",
     ),
     "a template that is not there": ("prompt: mine.md", "prompt: mien.md", 5, "no prompt"),
+    "a review of votes": ("stage: final, of: jury", "stage: ballot", 10, "review what the panel came to"),
+    "a misspelt stage": ("{name: second,", "{name: second, stage: drafft,", 5, "did you mean 'draft'"),
     "a circle": ("  - last -> end", "  - last -> end\n  - critique -> second", 19, "goes round without end"),
 }  # fmt: skip
 

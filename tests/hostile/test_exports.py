@@ -15,8 +15,8 @@ from terminal import controls
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.cli.main import COMMANDS
+from judgegraph.runtime.inert_cells import COLUMNS
 from judgegraph.runtime.load_table import csv_rows
-from judgegraph.runtime.table import COLUMNS
 
 FORMULA = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff\"]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")

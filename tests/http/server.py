@@ -80,6 +80,9 @@ def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
         message |= {"content": None, "tool_calls": [{"id": "c1", "type": "function", "function": called}]}
         finish = "tool_calls"
     given = logprobs(text) if body.get("logprobs") and does != "null-logprobs" else None
+    for place in (given or {"content": ()})["content"]:
+        if does == "five-likely" or (does == "likely-beside-schema" and form):
+            place["top_logprobs"] = [{"token": t, "logprob": -0.1, "bytes": None} for t in "12345"]
     if does == "null-beside-schema" and form:
         given = None
     count = 1 if does == "one-choice" else body.get("n") or 1
@@ -187,6 +190,10 @@ class Handler(BaseHTTPRequestHandler):
         if does in ("need-key", "cool-down") and headers.get("authorization") != f"Bearer {setting}":
             cold = does == "cool-down" and self.again(headers)
             return self.say(429 if cold else 401, json.dumps({"error": {"message": "no such key"}}))
+        if does == "slow-firewall":
+            does = "firewall"
+            if refused(does, body, headers) is None:
+                time.sleep(float(setting))
         if refusal := refused(does, body, headers):
             status, message = refusal
             return self.say(status, json.dumps({"error": {"message": message, "type": "t", "code": None}}))

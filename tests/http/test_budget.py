@@ -1,18 +1,24 @@
 """A budget is a hard stop: with 64 calls in flight, at most those in flight pass it."""
 
 import asyncio
+import time
 from contextlib import closing
 
 import pytest
+from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint, ask
 from judgegraph.calls.budget import Budget, OverBudget, Purse
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger
+from judgegraph.cli.print_end import costs
+from judgegraph.cli.progress_text import Pace, details
 from judgegraph.errors import ConfigError, ReplyError
-from judgegraph.graphs import llm_score
+from judgegraph.graphs import g_eval, llm_score
 from judgegraph.models.prices import Price, Prices
+from judgegraph.report.overview import facts
+from judgegraph.types import EvalState
 
 WIDTH, REAL = 64, 15  # in flight; tokens that a reply of our server says it took
 
@@ -125,6 +131,52 @@ def test_a_run_and_its_next_process_together_keep_to_the_budget(server, tmp_path
     assert (spent["calls"], spent["unanswered"]) == (2, 3)
     with closing(Ledger(out / "ledger.sqlite", run.manifest["run"])) as ledger:  # also where no manifest was written
         assert ledger.spent() == tuple(spent.values())
+
+
+@pytest.mark.parametrize(("script", "cap"), [("hang", 3), ("429=60", 40)])
+def test_a_sample_ends_in_time_while_one_of_its_calls_hangs_and_others_wait_for_the_budget(server, script, cap):
+    site = server(script)
+    judge = site.judge(timeout=20.0, attempts=2)
+
+    async def many(state: EvalState) -> EvalState:
+        await asyncio.gather(*(ask(judge, f"{state['sample'].id} {n}") for n in range(5)))
+        return {}
+
+    graph = StateGraph(EvalState).add_node("many", many).add_edge(START, "many").add_edge("many", END).compile()
+    samples, start = [jg.Sample(id=str(n), output="text") for n in range(2)], time.monotonic()
+    run = jg.evaluate(graph, samples, timeout=1.0, budget=Budget(calls=cap), check=False)
+    assert time.monotonic() - start < 8
+    assert {item.status for item in run.items} <= {"timeout", "over_budget"}
+    assert site.count <= cap
+    told = [item.reason for item in run.items if item.status == "timeout"]
+    assert told
+    assert all(("longer than a sample may take" in why) == (script != "hang") for why in told)
+
+
+@pytest.mark.parametrize("script", ["500,empty,ok", "ok"])
+def test_progress_end_and_page_tell_the_same_numbers(server, tmp_path, no_backoff, script):
+    graph, told = llm_score(server(script).judge(attempts=5), criteria=[jg.Criterion(name="Clarity")]), []
+    for count in (3, 5):
+        samples = [jg.Sample(id=str(n), output=f"text {n}") for n in range(count)]
+        run = jg.evaluate(graph, samples, out=tmp_path / "run", on_progress=told.append, concurrency=1)
+    lost = 2 if script != "ok" else 0
+    now = told[-1]
+    said = [one.partition(" (estimated")[0] for one in costs(run.manifest) if one != "price unknown"]
+    assert (now.calls, now.unanswered) == (5, lost)
+    assert said[0] == "5 calls"
+    assert details(now, 5, Pace(), ended=True)[1 : 1 + len(said)] == said
+    page = dict(facts(run, run.summary(), 0))
+    assert page["Model calls"] == "5 paid" + ", 2 requests without a reply of use" * (lost > 0)
+    assert page["Tokens"] == f"{now.prompt_tokens:,} in, {now.completion_tokens:,} out"
+
+
+@pytest.mark.parametrize(("script", "cap"), [("no-n", 4), ("one-choice", 2)])
+def test_a_mean_of_samples_that_a_budget_cuts_short_has_the_budgets_status(server, script, cap):
+    graph = g_eval(server(script).judge(), criteria=[jg.Criterion(name="Clarity")], samples=8, logprobs=False)
+    (item,) = jg.evaluate(graph, [jg.Sample(id="a", output="text")], budget=Budget(calls=cap)).items
+    (score,) = item.scores
+    assert (item.status, score.status) == ("over_budget", "over_budget")
+    assert f"of 8 replies could be read, fewer than half: the budget of {cap} calls leaves no room" in score.reason
 
 
 async def test_the_budget_of_an_assistant_is_a_hard_stop_too(server, no_backoff):

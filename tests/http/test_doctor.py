@@ -60,6 +60,13 @@ async def test_of_a_server_that_does_all_nothing_is_named_but_what_it_lacks(serv
         ("no-logprobs", "log-probabilities", "refused", "samples instead of log-probabilities"),
         ("few-logprobs", "log-probabilities", "up to 5 a token", "5 of a scale's points"),
         ("null-beside-schema", "log-probabilities", "not beside json_schema", "samples instead"),
+        ("five-likely", "log-probabilities", "are no distribution: its alternatives hold 4.52", "samples instead"),
+        (
+            "likely-beside-schema",
+            "log-probabilities",
+            "beside json_schema the log-probabilities are no",
+            "samples instead",
+        ),
         ("one-choice", "n", "1 choice for n=3, without an error", "n requests"),
         ("no-n", "n", "refused", "n requests"),
         ("prose", "json_schema", "ignored: free text", "put into words"),
@@ -94,7 +101,9 @@ async def test_each_deviation_is_noticed_and_named(server, script, name, found, 
     assert others <= {"authentication"}
 
 
-@pytest.mark.parametrize(("script", "rung"), [("null-logprobs", "samples"), ("few-logprobs", "logprobs")])
+@pytest.mark.parametrize(
+    ("script", "rung"), [("null-logprobs", "samples"), ("five-likely", "samples"), ("few-logprobs", "logprobs")]
+)
 async def test_a_run_makes_no_first_try_that_doctor_saw_fail(server, script, rung):
     site = server(script)
     await examine(site.judge())

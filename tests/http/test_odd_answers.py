@@ -207,3 +207,11 @@ def test_a_trace_shows_what_was_thought_beside_what_was_answered(tmp_path):
     assert "thought: It is short." in str(trace)
     assert "It is short." not in str(found.trace("s", redact=True))
     assert trace.to_dict()["root"] != found.trace("s", redact=True).to_dict()["root"]
+
+
+async def test_an_empty_reply_is_called_so_and_asked_again_in_the_words_of_ever():
+    async with answering(completion(text=" ")) as (judge, seen):
+        graph = llm_score(judge, criteria=[Criterion(name="Clarity")])
+        (item,) = (await jg.aevaluate(graph, [Sample(id="a", output="text")])).items
+    assert [(score.status, score.reason) for score in item.scores] == [("unreadable", "the reply is empty")]
+    assert "the reply is no JSON: Expecting value" in seen[1]["messages"][-1]["content"]  # as ledgers hold it

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -210,9 +211,40 @@ def test_a_judge_that_refuses_everybody_ends_the_run_with_one_line(server, tmp_p
     site = server(script)
     with pytest.raises(AuthError, match=f"Error code: {script}") as caught:
         jg.evaluate(graph_of(site.url), samples(count), out=tmp_path / "run", concurrency=1)
-    assert "\n" not in str(caught.value)
-    assert site.count <= 3
+    said = str(caught.value)
+    assert "\n" not in said
+    assert f"judge openai:stub at {site.url.removesuffix('/')}" in said
+    assert re.search(
+        r"it refused sample '\d+'( and \d+ more)?, and answered none; check the key, the model's name", said
+    )
+    assert "--base-url" in said
+    assert ("or the server refuses these texts" in said) == (script == "403")
+    assert site.count <= (20 if script == "403" else 3)
     assert not list(jg.Run.load(tmp_path / "run").items)  # the next run, with the right key, judges them all
+
+
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_a_firewall_that_refuses_the_first_texts_fails_those_samples(server, concurrency):
+    """It refuses at once, and the model takes its time."""
+    site = server("slow-firewall=0.3")
+    texts = samples(16, **{f"s{n}": "forbidden" for n in range(10)})
+    assert states(jg.evaluate(graph_of(site.url), texts, concurrency=concurrency)) == {"ok": 6, "provider_error": 10}
+
+
+def test_of_many_refusals_at_once_none_ends_a_run_while_a_model_is_answering(server):
+    texts = samples(64, **{f"s{n}": "forbidden" for n in range(1, 64)})
+    run = jg.evaluate(graph_of(server("slow-firewall=1").url), texts, concurrency=64)
+    assert states(run) == {"ok": 1, "provider_error": 63}
+
+
+def test_a_folder_that_has_answers_of_a_judge_goes_on_though_it_refuses_every_text_now(server, tmp_path):
+    texts = samples(30, **{f"s{n}": "forbidden" for n in range(1, 30)})
+    graph, out = graph_of(server("firewall").url), tmp_path / "run"
+    assert states(jg.evaluate(graph, texts[:1], out=out)) == {"ok": 1}
+    run = jg.evaluate(graph, texts, out=out, concurrency=1)
+    assert states(run) == {"ok": 1, "provider_error": 29}
+    with pytest.raises(AuthError, match="answered none"):  # nobody has ever had an answer here
+        jg.evaluate(graph, texts[1:], out=tmp_path / "other", concurrency=1)
 
 
 def test_a_wait_longer_than_a_samples_clock_is_named(server):

@@ -9,14 +9,18 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
+import judgegraph as jg
 from judgegraph.calls import Endpoint, Reader, Slot, ask, rate, replies
 from judgegraph.calls.call import Call
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.form import ratings_form
 from judgegraph.calls.limits import limiter_of
+from judgegraph.cli.print_run import print_run
 from judgegraph.errors import AuthError, JudgegraphError, ReplyError
+from judgegraph.graphs import llm_score
 from judgegraph.models.resolve import resolve
 from judgegraph.prompts.sections import slugs
+from judgegraph.report.write import write_report
 from judgegraph.types import Criterion, Scale
 
 KEY = "canary-key-0123456789"
@@ -374,3 +378,15 @@ async def test_every_method_of_reading_works_on_the_shared_stub(stub_url):
             "ok",
             {"stated": "stated", "mean": "samples"}.get(reader.kind, "logprobs"),
         )
+
+
+def test_a_form_that_was_told_in_words_is_counted_and_told(server, tmp_path, capsys):
+    site = server("no-schema")
+    graph = llm_score(site.judge(), criteria=[jg.Criterion(name="Clarity")])
+    run = jg.evaluate(graph, [jg.Sample(id="s", output="The library opens at nine.")], out=tmp_path / "run")
+    assert list(run.manifest["calls"]["in_words"].values()) == [1]
+    said = "Replies to a form that was told in words, as the judge takes no JSON schema"
+    print_run(run, run.summary())
+    assert said in capsys.readouterr().out
+    write_report(run, tmp_path / "page.html")
+    assert said in (tmp_path / "page.html").read_text()

@@ -1,6 +1,7 @@
 """Two processes on one ledger at the same moment: a call is paid for once, and whoever dies holds nobody up."""
 
 import asyncio
+import io
 import json
 import os
 import signal
@@ -10,7 +11,13 @@ import sys
 import time
 from contextlib import closing
 
+from rich.console import Console
+
+import judgegraph as jg
+from judgegraph.calls import Endpoint
 from judgegraph.calls.ledger import Ledger, Paid
+from judgegraph.cli.print_end import print_end
+from judgegraph.graphs import llm_score
 
 COUNT = 60
 RUN = """
@@ -124,3 +131,50 @@ asyncio.run(main())
             os.kill(child, 0)  # it lives
         finally:
             os.kill(child, signal.SIGKILL)
+
+
+def test_a_process_that_was_stopped_is_not_waited_for_for_ever(server, tmp_path, monkeypatch):
+    site, ledger = server("slow=60,ok"), tmp_path / "calls.sqlite"
+    first = start(site, ledger, 1)
+    try:
+        assert sent(site, 1) == 1
+        first.send_signal(signal.SIGSTOP)
+        monkeypatch.setattr("judgegraph.calls.call._longest", lambda _: 1.5)
+        graph = llm_score(
+            Endpoint(model="openai:stub", base_url=site.url, timeout=100, attempts=3),
+            criteria=[jg.Criterion(name="Clarity")],
+        )
+        begun = time.monotonic()
+        run = jg.evaluate(graph, [jg.Sample(id="s0", output="text number 0")], ledger=ledger, timeout=1.0)
+        assert 1.4 < time.monotonic() - begun < 20
+    finally:
+        first.kill()
+        first.communicate()
+    assert [item.status for item in run.items] == ["ok"]
+    assert (site.count, run.manifest["calls"]["ledger"]["overtaken"]) == (2, 1)
+    told = io.StringIO()
+    print_end(Console(file=told, width=200), run, run.summary(), [], None)
+    assert "1 call of another run with this ledger came to no end, and it was paid for here too" in told.getvalue()
+
+
+async def test_a_process_that_goes_on_is_waited_for_as_long_as_it_does(tmp_path):
+    """It commits other replies meanwhile, such as under a limit of few requests a minute."""
+    one, two = Ledger(tmp_path / "calls.sqlite"), Ledger(tmp_path / "calls.sqlite")
+    done = asyncio.Event()
+
+    async def slow():
+        await done.wait()
+        return Paid(b"reply")
+
+    holds = asyncio.create_task(one.answer(b"a" * 16, slow))
+    await asyncio.sleep(0.05)
+    waits = asyncio.create_task(two.answer(b"a" * 16, paid, patience=1.2))
+    for n in range(5):
+        await asyncio.sleep(0.5)
+        await one.answer(bytes([n]) * 16, paid)
+    assert not waits.done()
+    done.set()
+    assert await holds == await waits == b"reply"
+    assert (two.counts.paid, two.counts.overtaken) == (0, 0)
+    one.close()
+    two.close()

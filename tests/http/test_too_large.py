@@ -2,6 +2,7 @@
 
 import judgegraph as jg
 from judgegraph.graphs import fennec, llm_score
+from judgegraph.report.sections import tally_of
 from judgegraph.types import Sample
 
 LONG = "word " * 30_000
@@ -39,3 +40,12 @@ async def test_a_plan_leaves_out_what_would_not_be_sent():
     limited = await jg.aplan(graph, samples, limits=jg.Limits(prompt=100_000))
     both = await jg.aplan(graph, samples, limits=jg.Limits(prompt=None))
     assert limited.total.cost.highest.calls < both.total.cost.highest.calls
+
+
+def test_the_page_counts_a_final_score_that_lacks_its_draft_with_the_draft():
+    long, short = jg.Sample(id="long", query="q", output="x" * 500_000), jg.Sample(id="short", query="q", output="Yes.")
+    run = jg.evaluate(jg.graphs.sageval("embedded", criteria=[jg.Criterion(name="Clarity")]), [long, short])
+    scores = next(item for item in run.items if item.id == "long").scores
+    assert [score.status for score in scores] == ["too_large", "too_large"]
+    told = tally_of(run)
+    assert [(status, count) for (_, status, _), count in told.reasons.first(9)] == [("too_large", 1)]

@@ -4,6 +4,8 @@ import pytest
 from small import Judged, ids, samples
 
 import judgegraph as jg
+from judgegraph.errors import DataError
+from judgegraph.graphs import sageval
 from judgegraph.runtime import read_items
 from judgegraph.runtime.folder import Folder
 from judgegraph.runtime.journal import Journal
@@ -138,3 +140,44 @@ def test_an_export_reads_one_file_whatever_takes_its_place_meanwhile(begun, monk
 
     monkeypatch.setattr(read_items, "reader", replaced)
     assert [item.id for item in Folder(begun).items_by_place()] == expected
+
+
+def labelled(value, count=4):
+    return [sample.model_copy(update={"human": {"Clarity": [float(value)]}}) for sample in samples(count)]
+
+
+def test_people_may_judge_otherwise_later_and_nothing_is_judged_again(tmp_path):
+    judged, data = Judged(), tmp_path / "data.jsonl"
+
+    def run_with(value, **settings):
+        data.write_text("".join(sample.model_dump_json() + "\n" for sample in labelled(value)))
+        return jg.evaluate(judged.graph, jg.load(data), out=tmp_path / "run", **settings)
+
+    run_with(2)
+    again = run_with(4)
+    assert len(judged.seen) == 4
+    assert [item.sample.human for item in again.items] == [{"Clarity": [4.0]}] * 4
+    assert [note for note in again.summary().notes if "4 samples have other human labels" in note]
+    assert len(lines(tmp_path / "run")) == 4
+    third = run_with(4)
+    assert not [note for note in third.summary().notes if "human labels" in note]
+    assert len(judged.seen) == 4
+
+
+def test_labels_of_samples_in_memory_are_taken_too_and_other_changes_are_not(tmp_path):
+    judged = Judged()
+    jg.evaluate(judged.graph, labelled(2), out=tmp_path / "run")
+    jg.evaluate(judged.graph, samples(4), out=tmp_path / "run")
+    assert [item.sample.human for item in jg.Run.load(tmp_path / "run").items] == [{}] * 4
+    assert jg.plan(judged.graph, labelled(5), out=tmp_path / "run").samples == 0
+    changed = [sample.model_copy(update={"output": "another"}) for sample in labelled(3)]
+    with pytest.raises(DataError, match="is not what it was"):
+        jg.evaluate(judged.graph, changed, out=tmp_path / "run")
+    assert len(judged.seen) == 4
+
+
+def test_a_label_off_the_scale_is_noted_of_the_new_labels_alone(tmp_path):
+    graph = sageval(criteria=[jg.Criterion(name="Clarity")])
+    jg.evaluate(graph, labelled(9), out=tmp_path / "run")
+    run = jg.evaluate(graph, labelled(3), out=tmp_path / "run")
+    assert "labels-off-scale" not in run.summary().notices

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli.main import main
 from judgegraph.graphs import sageval
-from judgegraph.runtime.lines import DamagedLine, item_of_line
+from judgegraph.runtime.lines import DamagedLine, item_of_line, sealed
 
 COUNT, CHANGED = 6, 3  # samples; the one whose line is changed
 NAMED = re.compile(r"items\.jsonl, line (\d+): sample 's3' is not what was written")
@@ -191,3 +191,103 @@ def test_a_sample_that_was_judged_twice_has_no_result_where_its_last_line_is_dam
     run = jg.evaluate(graph, samples, out=tmp_path / "run")
     assert [item.id for item in run.items] == ["s"]
     assert path.read_bytes().count(b"\n") == 1
+
+
+def copied(found):
+    return [*found, found[CHANGED]]
+
+
+def foreign(found):
+    """A sound line of the sample that nobody wrote: its checksum is its own."""
+    item = item_of_line(without(digit(found[CHANGED])), "")
+    return [*found, sealed(item.line())]
+
+
+def deleted(found):
+    return found[:CHANGED] + found[CHANGED + 1 :]
+
+
+def unverified(found):
+    return [*found[:CHANGED], without(found[CHANGED]), *found[CHANGED + 1 :]]
+
+
+ODD = {  # change of the lines -> what is told of it, samples that are counted
+    "copied": (copied, f"counted once: {{}}, line {COUNT + 1}: sample 's3' is there a second time", COUNT),
+    "foreign": (foreign, f"left out: {{}}, line {COUNT + 1}: sample 's3' has an earlier line", COUNT),
+    "deleted": (deleted, f"missing: {{}}: 1 finished sample (number {CHANGED + 1} of the data) has no line", COUNT - 1),
+    "last deleted": (lambda found: found[:-1], f"missing: {{}}: 1 finished sample (number {COUNT} of", COUNT - 1),
+    "unverified": (unverified, f"not verified: {{}}, line {CHANGED + 1}: sample 's3' has no checksum", COUNT),
+}  # fmt: skip
+
+
+def written(work, change):
+    path = work / "run/items.jsonl"
+    path.write_bytes(b"".join(change(lines(work))))
+
+
+@pytest.mark.parametrize("words", [(*READERS.values(),)[n] for n in (0, 1, 2, 3, 6, 7, 8)], ids=lambda words: words[0])
+@pytest.mark.parametrize("odd", ODD)
+def test_every_command_tells_of_sound_lines_that_no_run_wrote_so(odd, words, made, work):
+    change, told, _ = ODD[odd]
+    (work / "whole").symlink_to(made / "run")
+    written(work, change)
+    done = command(work, *words)
+    assert told.format("run/items.jsonl") in done.stderr, done.output
+    assert done.stderr.count("items.jsonl") == 1
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_sample_counts_once_and_the_same_command_mends_the_folder(odd, made, work):
+    change, told, count = ODD[odd]
+    before = list(jg.Run.load(made / "run").items)
+    written(work, change)
+    run = jg.Run.load(work / "run")
+    kept = [item for item in before if odd not in ("deleted", "last deleted") or item.id in {i.id for i in run.items}]
+    assert list(run.items) == kept
+    assert len(kept) == count
+    assert len(run.scores()) == sum(len(item.scores) for item in kept)
+    found = command(work, "repair", "run")
+    assert found.exit_code == 1
+    assert told.partition(": ")[2].removeprefix("{}").lstrip(",: ") in found.stdout
+    done = command(work, *RUN, "--json")
+    assert done.exit_code == 0, done.output
+    assert told.format("run/items.jsonl") in done.stderr
+    assert json.loads(done.stdout)["calls"]["ledger"]["paid"] == 2 * COUNT  # by the first run
+    after = sorted(jg.Run.load(work / "run").items, key=lambda item: item.place)
+    assert [item.model_copy(update={"ms": 0.0}) for item in after] == [
+        item.model_copy(update={"ms": 0.0}) for item in sorted(before, key=lambda item: item.place)
+    ]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_repair_in_place_leaves_a_folder_that_is_sound_and_goes_on(odd, work):
+    written(work, ODD[odd][0])
+    assert command(work, "repair", "run", "--in-place").exit_code == 0
+    assert command(work, "repair", "run").stdout.endswith("all is sound; nothing was written\n")
+    done = command(work, *RUN, "--json")
+    assert (done.exit_code, done.stderr.count("items.jsonl")) == (0, 0), done.output
+    assert len(lines(work)) == COUNT
+
+
+def test_without_a_journal_the_manifest_says_how_many_lines_are_missing(work):
+    written(work, deleted)
+    (work / "run/journal.sqlite").unlink()
+    assert "missing: run/items.jsonl: 1 finished sample has no line" in command(work, "trace", "run").stderr
+
+
+def test_a_copy_in_the_place_of_another_sample_is_found_where_size_and_time_are_as_they_were(tmp_path):
+    graph = sageval(criteria=[jg.Criterion(name="Clarity")])
+    samples = [jg.Sample(id=f"s{n}", output="Some text is here.") for n in range(40)]
+    jg.evaluate(graph, samples, out=tmp_path / "run")
+    path = tmp_path / "run/items.jsonl"
+    about, found = path.stat(), path.read_bytes().splitlines(keepends=True)
+    by_length = {}
+    for line in found:
+        by_length.setdefault(len(line), []).append(line)
+    one, other = next(same for same in by_length.values() if len(same) > 1)[:2]
+    found[found.index(other)] = one
+    path.write_bytes(b"".join(found))
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+    run = jg.evaluate(graph, samples, out=tmp_path / "run")
+    assert len(list(run.items)) == 40
+    assert len([what for what in run.summary().notes if what.startswith(("counted once", "missing"))]) == 2

@@ -2,8 +2,10 @@
 
 import pytest
 
-from judgegraph.runtime.coverage import ALL, OWN, PAIRS, coverage
+from judgegraph.report.overview import facts
+from judgegraph.runtime.coverage import ALL, OWN, PAIRS, coverage, covered
 from judgegraph.runtime.item import Item
+from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import summarise
 from judgegraph.types import Comparison, Criterion, Sample, Scale, Score
 
@@ -86,3 +88,20 @@ def test_samples_that_were_never_judged_are_missed_in_every_line():
     summary = summarise([item(score("A"), score("B"))] * 3, "sig")
     assert coverage(summary, unjudged=1) == (0.75, "A")
     assert coverage(summary, rejected=1, unjudged=2) == (0.5, "A")
+
+
+def test_its_counts_say_what_no_table_counts():
+    summary = summarise([item(score("A"))] * 3, "sig")
+    assert covered(summary).counts == "3 of 3"
+    found = covered(summary, rejected=1, unjudged=2)
+    assert (found.ok, found.n, found.absent) == (3, 6, 3)
+    assert found.counts == "3 of 6, 3 of these for rows rejected and samples not judged, which no table counts"
+
+
+def test_samples_that_are_judged_in_part_are_told_so_that_numbers_add_up():
+    cut = item(score("A"), score("B", "over_budget"), status="over_budget", reason="r")
+    summary = summarise([item(score("A"), score("B")), cut, LOST], "sig")
+    assert (summary.judged, summary.partly, summary.samples.total() - summary.samples["ok"]) == (2, 1, 2)
+    assert summary.judged - summary.partly + 2 == summary.samples.total()
+    run = Run({"signature": "sig", "state": "finished"}, [item(score("A"), score("B")), cut, LOST])
+    assert dict(facts(run, summary, 0))["Failed"] == "2 samples, 1 of these judged in part and counted there too"

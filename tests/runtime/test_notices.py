@@ -22,6 +22,7 @@ from judgegraph.runtime.item import Item
 from judgegraph.runtime.notices import MOST_KINDS, TITLES, title
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import summarise
+from judgegraph.testing import scripted
 from judgegraph.tools.finding import Unmeasurable
 from judgegraph.types import Correction, Criterion, EvalState, Note, Plan, Sample, Scale, Score, keyed
 
@@ -254,3 +255,43 @@ def test_samples_for_which_a_graph_wrote_nothing_miss_their_scores():
     (line,) = summary.answers.values()
     assert (line.n_ok, line.n, line.statuses["skipped"]) == (1, 3, 2)
     assert coverage(summary)[0] == 1 / 3
+
+
+def read(notes, reader="stated"):
+    return score("Clarity").model_copy(update={"notes": notes, "reader": reader})
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "example"),
+    [
+        (read(("the judge gives no log-probabilities",)), "read-as-stated", "1 score, the judge gives no"),
+        (
+            read(("the answer could not be found among the tokens",), "samples"),
+            "read-by-samples",
+            "1 score, the answer",
+        ),
+        (read(("prose around the JSON removed",), "logprobs"), "reply-mended", "1 score, prose around the JSON"),
+    ],
+)
+def test_how_a_score_was_read_is_told_where_it_was_not_as_wanted(given, kind, example, tmp_path, capsys):
+    graph = row(scoring(given))
+    run = jg.evaluate(graph, BARE, out=tmp_path / "run")
+    found = run.summary().notices
+    assert {name: notice.samples for name, notice in found.items()} == {kind: 3}
+    assert found[kind].text.startswith(example)
+    assert [one["kind"] for one in run.summary().to_dict()["notices"]] == [kind]
+    print_run(run, run.summary())
+    assert f"{title(kind)} on 3 of 3 samples: 1 score" in capsys.readouterr().out
+    write_report(run, tmp_path / "page.html")
+    assert title(kind) in (tmp_path / "page.html").read_text()
+
+
+def test_a_score_that_was_read_as_wanted_needs_no_word():
+    assert not summarise([Item(sample=BARE[0], scores=(read(()), read((), "logprobs")))], "sig").notices
+
+
+def test_a_real_step_down_is_told(tmp_path):
+    judge = scripted(*[{"clarity": {"reason": "r", "score": 3}}] * 90)
+    graph = row(Evaluator(judge=judge, criteria=[CRITERIA[0]]))
+    found = jg.evaluate(graph, BARE).summary().notices
+    assert {kind: notice.samples for kind, notice in found.items()} == {"read-by-samples": 3}

@@ -8,10 +8,11 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.graphs import fennec, llm_score
+from judgegraph.runtime.inert_cells import COLUMNS as SCORED
+from judgegraph.runtime.inert_cells import PAIR_COLUMNS as COLUMNS
 from judgegraph.runtime.item import Item
 from judgegraph.runtime.load_table import csv_rows
-from judgegraph.runtime.pair_rows import COLUMNS, pair_rows
-from judgegraph.runtime.table import COLUMNS as SCORED
+from judgegraph.runtime.pair_rows import pair_rows
 from judgegraph.types import Comparison, Criterion, Sample, Score
 
 PAIRS = Path(__file__).parents[2] / "examples/pairs.jsonl"

@@ -1,16 +1,21 @@
 """A budget is of all a run's processes together, wherever they paid."""
 
+import asyncio
 import json
 import os
+import threading
+from collections import Counter
 
 import pytest
-from small import samples
+from small import graph_of, samples
 
 import judgegraph as jg
+from judgegraph.calls import ask
 from judgegraph.calls.budget import Budget
 from judgegraph.graphs import llm_score
 from judgegraph.runtime.spending import carried, told
 from judgegraph.testing import scripted
+from judgegraph.types import Score, keyed
 
 GOOD = {"reason": "r", "score": 4}
 CRITERION = jg.Criterion(name="Clarity")
@@ -99,3 +104,54 @@ def test_each_field_has_its_larger_count(tmp_path):
     spent, before = carried(earlier, Paid(), tmp_path)
     assert spent == (3, 50, 10, 0.5, 0, 0, 4)
     assert before == (1, 0, 0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("cap", ["calls", "tokens"])
+def test_half_a_budget_brings_half_of_the_samples_to_their_end(cap):
+    """At the default concurrency all of them would be begun, and few would be finished."""
+    steps, count = 4, 60
+
+    async def judged(state: jg.EvalState) -> jg.EvalState:
+        for step in range(steps):
+            await ask(judge, f"{state['sample'].id}, step {step}", max_tokens=10)
+            await asyncio.sleep(0.002)
+        return {"scores": keyed(Score(criterion="Clarity", agent="a", value=3))}
+
+    judge = scripted(*["fine"] * steps * count)
+    whole = jg.evaluate(graph_of(judged), samples(count)).manifest["spent"]
+    taken = {"calls": whole["calls"], "tokens": whole["prompt_tokens"] + whole["completion_tokens"]}[cap]
+    judge = scripted(*["fine"] * steps * count)
+    run = jg.evaluate(graph_of(judged), samples(count), budget=Budget(**{cap: taken // 2}))
+    statuses = Counter(item.status for item in run.items)
+    assert 0.8 * count / 2 <= statuses["ok"] <= count / 2
+    assert statuses["ok"] + statuses["over_budget"] == count
+
+
+def test_a_budget_that_is_enough_keeps_nobody_waiting():
+    busy = most = 0
+
+    async def judged(state: jg.EvalState) -> jg.EvalState:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+        await ask(judge, state["sample"].id)
+        await asyncio.sleep(0.02)
+        busy -= 1
+        return {"scores": keyed(Score(criterion="Clarity", agent="a", value=3))}
+
+    judge = scripted(*["fine"] * 100)
+    run = jg.evaluate(graph_of(judged), samples(100), budget=Budget(calls=10_000), concurrency=32)
+    assert {item.status for item in run.items} == {"ok"}
+    assert most == 32
+
+
+def test_a_run_that_is_stopped_while_samples_wait_for_room_ends_as_stopped(out):
+    stop = threading.Event()
+
+    async def judged(state: jg.EvalState) -> jg.EvalState:
+        stop.set()
+        return {"scores": keyed(Score(criterion="Clarity", agent="a", value=3))}
+
+    run = jg.evaluate(graph_of(judged), samples(50), out=out, budget=Budget(calls=9), stop=stop)
+    assert run.manifest["state"] == "stopped"
+    assert 1 <= len(list(run.items)) <= 8

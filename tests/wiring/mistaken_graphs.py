@@ -617,6 +617,148 @@ def judge_without_criteria_it_could_have(right: bool, folder: Path) -> Any:
     return line(judge=Scorer(stage="final", **({"criteria": SUMMARY} if right else {})))
 
 
+# What is read of a state, who is named, by what criteria
+
+
+def misspelt_key_in_a_route(right: bool, folder: Path) -> Any:
+    def good(state):  # type: ignore[no-untyped-def]
+        return "critique" if state.get("scores") else END
+
+    def bad(state):  # type: ignore[no-untyped-def]
+        return "critique" if state.get("socres") else END
+
+    return routed(good if right else bad, ["critique", END])
+
+
+def unknown_key_in_a_route(right: bool, folder: Path) -> Any:
+    def good(state: EvalState) -> str:
+        return "critique" if state["scores"] else END
+
+    def bad(state: EvalState) -> str:
+        return "critique" if state["quality"] > 3 else END  # type: ignore[typeddict-item]
+
+    return routed(good if right else bad, ["critique", END])
+
+
+def key_of_a_route_that_nobody_writes(right: bool, folder: Path) -> Any:
+    def good(state: EvalState) -> str:
+        return "critique" if len(state["scores"]) > 2 else END
+
+    def bad(state: EvalState) -> str:
+        return "critique" if state["overall"] < 3 else END
+
+    return routed(good if right else bad, ["critique", END])
+
+
+def rectify_that_names_no_critic(right: bool, folder: Path) -> Any:
+    return line(evaluate=evaluator(), critique=sage(), rectify=Rectify(name="sage" if right else "saeg"))
+
+
+def critique_of_other_criteria(right: bool, folder: Path) -> Any:
+    return line(evaluate=evaluator(), critique=jg.critique("sage", criteria="summary" if right else "forms"))
+
+
+def critic_of_other_criteria(right: bool, folder: Path) -> Any:
+    other = SUMMARY if right else [Criterion(name="fluency", definition="It reads well.")]
+    return line(evaluate=evaluator(), critique=sage(criteria=other), rectify=Rectify())
+
+
+def condition_of_no_criterion(right: bool, folder: Path) -> Any:
+    return reviewed(when=(lambda s: ["Fluency"]) if right else (lambda s: ["Fluencyy"]))
+
+
+def condition_that_maps_no_criterion(right: bool, folder: Path) -> Any:
+    def good(state):  # type: ignore[no-untyped-def]
+        return {"Fluency": "always"} if len(state["scores"]) else {}
+
+    def bad(state):  # type: ignore[no-untyped-def]
+        return {"fluency": "always"} if len(state["scores"]) else {}
+
+    return line(evaluate=evaluator(), gate=jg.gate(jg.metric_node("rouge-l"), good if right else bad))
+
+
+def two_panels_of_one_name(right: bool, folder: Path) -> Any:
+    second = jg.panel("embedded", "coascore", criteria="summary", **({"name": "second"} if right else {}))
+    return line(first=jg.panel("embedded", "g-eval", criteria="summary"), second=second)
+
+
+def each_without_criteria(right: bool, folder: Path) -> Any:
+    return line(judge=jg.each(Evaluator(stage="final"), **({"criteria": "summary"} if right else {})))
+
+
+def critique_of_ballots(right: bool, folder: Path) -> Any:
+    stage = "final" if right else "ballot"
+    of = {"of": "panel"} if right else {}
+    jury = jg.panel("embedded", "g-eval", criteria="summary")
+    return line(jury=jury, critique=jg.critique("sage", stage=stage, criteria="summary", **of))
+
+
+def misspelt_stage_of_a_function(right: bool, folder: Path) -> Any:
+    async def good(state: Case) -> Judged:
+        return {"scores": keyed(jg.Score(criterion="Wit", agent="wit", value=3, stage="final", scale="1-5"))}
+
+    async def bad(state: Case) -> Judged:
+        return {"scores": keyed(jg.Score(criterion="Wit", agent="wit", value=3, stage="finale", scale="1-5"))}
+
+    return line(judge=good if right else bad)
+
+
+def misspelt_stage_of_a_judge(right: bool, folder: Path) -> Any:
+    return line(judge=evaluator(stage="final" if right else "Final"))
+
+
+def stage_that_holds_no_answer(right: bool, folder: Path) -> Any:
+    return line(judge=evaluator(stage="final" if right else "answers"))
+
+
+# Scores and conditions taken for what they are not
+
+
+def score_looked_for_by_criterion(right: bool, folder: Path) -> Any:
+    def good(state: EvalState) -> str:
+        return "critique" if state["scores"]["Fluency/evaluator/draft/0"].value else END
+
+    def bad(state: EvalState) -> str:
+        return "critique" if state["scores"]["Fluency"].value else END
+
+    return routed(good if right else bad, ["critique", END])
+
+
+def score_got_by_criterion_in_a_condition(right: bool, folder: Path) -> Any:
+    good, bad = (lambda s: len(s["scores"]) > 1), (lambda s: s.get("scores", {}).get("Fluency") is not None)
+    return line(evaluate=evaluator(), gate=jg.gate(jg.metric_node("rouge-l"), good if right else bad))
+
+
+def state_taken_by_attribute(right: bool, folder: Path) -> Any:
+    def good(state: EvalState):  # type: ignore[no-untyped-def]
+        return {"overall": float(len(state["scores"]))}
+
+    def bad(state):  # type: ignore[no-untyped-def]
+        return {"overall": float(len(state.scores))}
+
+    return line(evaluate=evaluator(), sum=good if right else bad)
+
+
+def condition_that_is_not_asked(right: bool, folder: Path) -> Any:
+    def bad(state: EvalState) -> str:
+        return "critique" if jg.low(below=4) else END
+
+    return routed(low_or_end if right else bad, ["critique", END])
+
+
+def condition_that_gives_a_misspelt_name(right: bool, folder: Path) -> Any:
+    return reviewed(when=(lambda s: "Fluency") if right else (lambda s: "Fluencyy"))
+
+
+def gate_before_the_judge(right: bool, folder: Path) -> Any:
+    gate, judge = jg.gate(jg.metric_node("rouge-l"), jg.low(below=3)), evaluator()
+    return line(evaluate=judge, gate=gate) if right else line(gate=gate, evaluate=judge)
+
+
+def name_of_a_set_for_criteria(right: bool, folder: Path) -> Any:
+    return line(evaluate=evaluator(criteria=SUMMARY if right else "summary"))
+
+
 CORPUS: list[tuple[Callable[[bool, Path], Any], str, str, str]] = [  # graph, node, key, cure
     (no_way_in, "evaluate", "", "add_edge(..., 'evaluate')"),
     (no_edge_to_the_critic, "critique", "", "add_edge(..., 'critique')"),
@@ -683,4 +825,25 @@ CORPUS: list[tuple[Callable[[bool, Path], Any], str, str, str]] = [  # graph, no
     (gated_critic_without_rectify, "gate/ask", "rectifications", "add Rectify(name='sage')"),
     (verdicts_on_one_path_alone, "again", "rectifications", "add Rectify(name='again')"),
     (judge_without_criteria_it_could_have, "judge", "criteria", "give it some"),
+    (misspelt_key_in_a_route, "evaluate", "socres", "did you mean 'scores'"),
+    (unknown_key_in_a_route, "evaluate", "quality", "write it in a node before"),
+    (key_of_a_route_that_nobody_writes, "evaluate", "overall", "add a node before it"),
+    (rectify_that_names_no_critic, "rectify", "rectifications", "did you mean Rectify(name='sage')"),
+    (critique_of_other_criteria, "critique", "scores", "give both the same criteria"),
+    (critic_of_other_criteria, "critique", "scores", "did you mean 'Fluency'"),
+    (condition_of_no_criterion, "critique", "scores", "did you mean 'Fluency'"),
+    (condition_that_maps_no_criterion, "gate", "scores", "did you mean 'Fluency'"),
+    (two_panels_of_one_name, "second", "scores", "jg.panel(..., name='panel-2')"),
+    (each_without_criteria, "judge/run/ask", "criteria", "give it some"),
+    (critique_of_ballots, "critique", "scores", "stage='final', of='panel'"),
+    (misspelt_stage_of_a_function, "judge", "scores", "did you mean 'final'"),
+    (misspelt_stage_of_a_judge, "judge", "scores", "did you mean 'final'"),
+    (stage_that_holds_no_answer, "judge", "scores", "stage='final'"),
+    (score_looked_for_by_criterion, "evaluate", "scores", "criterion == 'Fluency'"),
+    (score_got_by_criterion_in_a_condition, "gate", "scores", "criterion == 'Fluency'"),
+    (state_taken_by_attribute, "sum", "scores", "state['scores']"),
+    (condition_that_is_not_asked, "evaluate", "scores", "jg.low(below=4)(state)"),
+    (condition_that_gives_a_misspelt_name, "critique", "scores", "did you mean 'Fluency'"),
+    (gate_before_the_judge, "gate", "scores", "put it before 'gate'"),
+    (name_of_a_set_for_criteria, "evaluate", "criteria", "jg.criteria_set('summary').criteria"),
 ]

@@ -13,7 +13,7 @@ from judgegraph.report.drawing.figure import Figure, figure_of
 from judgegraph.report.drawing.mermaid import graph_mermaid
 from judgegraph.report.drawing.svg import graph_svg
 from judgegraph.report.drawing.text import graph_text
-from judgegraph.trace.html import Shown
+from judgegraph.shown import Shown
 
 FORMS = {".svg": "svg", ".mmd": "mermaid", ".txt": "text"}  # suffix of a file -> what is written
 

@@ -15,7 +15,7 @@ from judgegraph.report.samples.step import StepView, Views
 from judgegraph.report.visible import Cut, cut, line
 from judgegraph.runtime.item import FINE, Item
 from judgegraph.runtime.traces import SampleTrace
-from judgegraph.trace.shell import quoted
+from judgegraph.trace.shell import command
 from judgegraph.types import Comparison, text_of
 
 NAMED = 80  # characters of an id in a heading
@@ -64,14 +64,6 @@ def view_of(
         Views(detail).of(root) if root is not None else None, trace.attempts if trace is not None else 0,
         command(run, item.id),
     )  # fmt: skip
-
-
-def command(run: str, sample: str) -> str:
-    """What prints a sample's whole trace; empty for a run that lies nowhere."""
-    if not run:
-        return ""
-    whole = f"judgegraph trace {quoted(run)} --sample {quoted(sample)}"
-    return whole if len(whole) <= 400 else f"judgegraph trace {quoted(run)}"
 
 
 def head_of(item: Item) -> str:

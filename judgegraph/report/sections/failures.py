@@ -51,10 +51,10 @@ def _criteria(told: Tally) -> list[Block]:
     more = f" (of {len(rows)} lines the first {MOST})" if len(rows) > MOST else ""
     head = ("criterion", "agent, stage", "without a score", "statuses")
     blocks: list[Block] = [Grid(f"Scores that are missing{more}", head, tuple(rows[:MOST]), frozenset({2}))]
-    why = [(criterion, status, f"{n:,}", reason) for (criterion, status, reason), n in told.reasons.first(MOST)]
-    if why:
-        head = ("criterion", "status", "scores", "reason")
-        blocks.append(_reasons("Why scores are missing", head, why, 2, told.reasons.rest(MOST)))
+    missing = [(name, stage, status, f"{n:,}", why) for (name, stage, status, why), n in told.reasons.first(MOST)]
+    if missing:
+        heads = ("criterion", "stage", "status", "scores", "reason")
+        blocks.append(_reasons("Why scores are missing", heads, missing, 3, told.reasons.rest(MOST)))
     return blocks
 
 

@@ -16,9 +16,10 @@ from judgegraph.report.sections.pool import Pool
 from judgegraph.report.sections.probed import Probed
 from judgegraph.report.sections.some_items import SomeItems
 from judgegraph.runtime.item import Item
-from judgegraph.runtime.notices import Notice, count_kinds
+from judgegraph.runtime.notices import Notice, count_kinds, stepped_down
 from judgegraph.runtime.run import Run
 from judgegraph.runtime.summary import Summary, summarise
+from judgegraph.types import Score
 
 Line = tuple[str, ...]  # criterion, agent, stage, side: as of `Summary.lines`
 OTHER, MOST_POINTS = "other", 60
@@ -35,7 +36,7 @@ class Tally:
         critiques: drafts beside finals. advice: suggestions. orders: pairs.
         notes: (agent, text). notices: kind of note -> its samples and an example.
         failures: (status, reason) of samples that did not come to their end.
-        reasons: (criterion, status, reason) of scores that could not be read.
+        reasons: (criterion, stage, status, reason) of scores that could not be read.
         thin: samples whose output, or rival, is too thin to be judged.
         probed: copies of samples that a probe had judged.
         labelled, some: samples, of those that people judged and of all.
@@ -50,7 +51,7 @@ class Tally:
         self.notes: Commonest[tuple[str, str]] = Commonest()
         self.notices: dict[str, Notice] = {}
         self.failures: Commonest[tuple[str, str]] = Commonest()
-        self.reasons: Commonest[tuple[str, str, str]] = Commonest()
+        self.reasons: Commonest[tuple[str, str, str, str]] = Commonest()
         self.labelled, self.some = SomeItems(), SomeItems(scored=False)
         self.probed = Probed()
         self._pool = Pool()
@@ -75,22 +76,22 @@ class Tally:
         self.orders.add(whole, self._pool)
         self.probed.add(whole)
         self._texts(whole)
-        answers = {score.key for score in answers_of(item)}
+        answers, by_key = {score.key for score in answers_of(item)}, {score.key: score for score in item.scores}
         for score in item.scores:
             if score.answer is not None:
                 key, point = (score.criterion, score.agent, score.stage, score.of), point_of(score.answer, score.scale)
                 for points in (self.points, self.answers) if score.key in answers else (self.points,):
                     counts = points.setdefault(key, Counter())
                     counts[point if point in counts or len(counts) < MOST_POINTS else OTHER] += 1
-            elif score.status not in ("ok", "skipped"):
-                self.reasons.add((score.criterion, score.status, one_line(score.reason)))
+            elif score.status not in ("ok", "skipped") and not _taken_over(score, by_key.get(score.draft or "")):
+                self.reasons.add((score.criterion, score.stage, score.status, one_line(score.reason)))
         self.some.offer(item, whole)
         if judged_by_people(whole):
             self.labelled.offer(item, whole)
         return item
 
     def _texts(self, item: Item) -> None:
-        count_kinds(self.notices, item.id, item.notes)
+        count_kinds(self.notices, item.id, (*item.notes, *stepped_down(item.scores)))
         for note in item.notes:
             self.notes.add((note.agent, one_line(note.text)))
         self.thin += any(note.agent == "sample" and note.text.startswith(SIDES) for note in item.notes)
@@ -108,3 +109,8 @@ def tally_of(run: Run, items: Iterable[Item] | None = None) -> Tally:
     watched = tally.watch(run.items if items is None else items)
     tally.summary = summarise(watched, str(run.manifest.get("signature", "")))
     return tally
+
+
+def _taken_over(final: Score, draft: Score | None) -> bool:
+    """Whether a final score is missing for no other reason than its draft is: that is one failure."""
+    return draft is not None and (final.status, final.reason) == (draft.status, draft.reason)

@@ -1,0 +1,48 @@
+"""Results that a notebook shows. They hold no drawing: the room that draws registers a form for each kind of result."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
+
+from judgegraph.errors import printable
+
+DRAWN_IN = "judgegraph.views"  # imported when the first result is to be drawn, as it brings rich with it
+Form = Literal["html", "text"]
+Kind = TypeVar("Kind")
+_forms: dict[tuple[type, Form], Callable[[Any], str]] = {}
+
+
+class Shown:
+    """A result that a notebook shows as HTML, and as plain text by what `str` says."""
+
+    def _repr_mimebundle_(self, **asked: Any) -> dict[str, str]:
+        """What IPython asks for before `repr`, which a dataclass has and a pretty printer would take."""
+        return {"text/plain": printable(str(self))}
+
+    def _repr_html_(self) -> str:
+        return drawn(self, "html")
+
+
+def draws(kind: type[Kind], form: Form = "html") -> Callable[[Callable[[Kind], str]], Callable[[Kind], str]]:
+    """Registers the function below it as the form of a kind of result, and of the kinds derived from it."""
+
+    def register(draw: Callable[[Kind], str]) -> Callable[[Kind], str]:
+        _forms[kind, form] = draw
+        return draw
+
+    return register
+
+
+def drawn(result: object, form: Form) -> str:
+    """A result in one of its forms.
+
+    Raises:
+        LookupError: nothing draws it so.
+    """
+    importlib.import_module(DRAWN_IN)
+    for kind in type(result).__mro__:
+        if (kind, form) in _forms:
+            return _forms[kind, form](result)
+    raise LookupError(f"no {form} form of {type(result).__name__} is registered in {DRAWN_IN}")
