@@ -2,6 +2,13 @@ PY ?= .venv/bin/python
 # tests that kill, stop or measure processes of their own: not beside those that take all of the machine
 ALONE = $(addprefix tests/runtime/test_,kill.py faulty.py unclean.py resume.py load.py disk_index.py bridge.py) \
 	tests/cli/test_stop.py
+# one long test of each kind: a kill, a resume, a stop, an outage, processes that share a ledger, what users see, a notebook
+ONE_OF_EACH = tests/runtime/test_kill.py tests/runtime/test_resume.py::test_after_a_kill_only_what_was_not_finished_is_judged \
+	tests/cli/test_stop.py::test_a_stopped_run_finishes_what_is_in_flight_and_the_same_command_goes_on \
+	tests/http/test_outages.py::test_a_stop_during_an_outage_is_obeyed_at_once_and_nothing_is_lost \
+	tests/http/test_shared_ledger.py::test_what_fails_in_one_process_the_other_tries_for_itself \
+	tests/golden/test_golden.py \
+	"tests/notebooks/test_notebooks.py::test_a_notebook_runs_from_the_top_and_its_stable_outputs_are_fresh[01_sageval.ipynb]"
 
 .venv/bin/python:
 	python3 -m venv .venv
@@ -22,13 +29,15 @@ types:
 test:                            ## the fast suite
 	$(PY) -m pytest -n 2 -m "not long and not soak"
 
-long:                            ## tests over a minute
-	$(PY) -m pytest -n 2 -m "long and not browser" $(ALONE:%=--ignore=%)
-	$(PY) -m pytest -n 2 -m browser tests/browser
-	$(PY) -m pytest -n 2 --dist loadfile -m long $(ALONE)
+long:                            ## one long test of each kind, the blocks of the docs, a page in a browser: what CI adds
+	$(PY) -m pytest -n 2 --dist loadfile -m "long and not soak" $(ONE_OF_EACH)
+	$(PY) -m pytest -n 2 -m soak tests/docs/test_docs.py
+	$(PY) -m pytest -n 2 -m "browser and not soak" tests/browser
 
-soak:                            ## a run killed a hundred times, and the longest simulations: many minutes
-	$(PY) -m pytest -m soak -s
+soak:                            ## all that `make check` leaves out, whole tables and a run killed a hundred times: an hour
+	$(PY) -m pytest -n 2 -m "(long or soak) and not browser" $(ALONE:%=--ignore=%)
+	$(PY) -m pytest -n 2 -m browser tests/browser
+	$(PY) -m pytest -n 2 --dist loadfile -m "long or soak" $(ALONE)
 
 real:                            ## every method on a real small model, whose server is built in .real once (minutes)
 	$(PY) tests/real/llama_server.py .real

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import judgegraph as jg
-from judgegraph.bench.judged import criteria_of
-from judgegraph.bench.shelf import collection, folder_of
+from judgegraph.bench.files import collection, folder_of
+from judgegraph.bench.measure import criteria_of
+from judgegraph.meta.cells import Judgements, Unjudged
 from judgegraph.meta.conventions import chosen
-from judgegraph.meta.judgements import Judgements, Unjudged
-from judgegraph.meta.of_run import of_run
+from judgegraph.meta.judgements import of_run
 from judgegraph.meta.result import Row
 from judgegraph.registry import METHODS, VARIANTS, factory
 from judgegraph.types import Sample

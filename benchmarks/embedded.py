@@ -26,7 +26,7 @@ from typing import Any
 from langchain_core.messages import HumanMessage
 from scipy.stats import spearmanr
 
-from judgegraph.models.embedded import NAME, EmbeddedJudge
+from judgegraph.embedded.model import NAME, EmbeddedJudge
 
 JUDGE = EmbeddedJudge()
 DEFINITIONS = {
@@ -349,7 +349,7 @@ PAIRS = ("autoj", "pandalm", "llmbar")
 def pairs(name: str, data: Path, out: Callable[[str], None]) -> None:
     """Of pairs that people decided: how often the judge's verdict is theirs, beside the rule "the longer one wins"."""
     import judgegraph as jg
-    from judgegraph.bench.shelf import collection, folder_of
+    from judgegraph.bench.files import collection, folder_of
     from judgegraph.graphs import fennec
 
     known = collection(name)

@@ -14,45 +14,44 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from judgegraph import moved
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from judgegraph.calls import Endpoint, Reader, ask
     from judgegraph.calls.budget import Budget
     from judgegraph.calls.limits import Limits
-    from judgegraph.calls.reading import Reading, read_choice, read_rating
-    from judgegraph.compose.conditions import disagree, either, failed, low, wide
-    from judgegraph.compose.critique import critique
-    from judgegraph.compose.each import each
+    from judgegraph.compose.conditions import bounded, disagree, either, failed, low, never_empty, wide
+    from judgegraph.compose.critique import critique, refine
     from judgegraph.compose.escalate import escalate
     from judgegraph.compose.gate import gate
-    from judgegraph.compose.metric_node import metric_node
-    from judgegraph.compose.panel import panel
-    from judgegraph.compose.refine import refine
-    from judgegraph.compose.with_person import with_person
+    from judgegraph.compose.nodes import metric_node, with_person
+    from judgegraph.compose.panel import each, panel
+    from judgegraph.data.load import load
     from judgegraph.errors import ConfigError, JudgegraphError, ReplyError
-    from judgegraph.graph_files.load import load_graph
+    from judgegraph.graph_files.build import load_graph
     from judgegraph.meta.agreement import agreement
     from judgegraph.meta.critic import critic_worth
     from judgegraph.meta.probes import probe
+    from judgegraph.meta.ranking import rank_systems
     from judgegraph.meta.run_diff import RunDiff, diff_runs
-    from judgegraph.meta.systems import rank_systems
     from judgegraph.meta.table import read_table
     from judgegraph.models.prices import Prices
-    from judgegraph.prompts.criteria_sets import CriteriaSet, criteria_set
-    from judgegraph.registry.decorators import agent, assistant, critic, method
+    from judgegraph.planning.forecast import aplan, plan
+    from judgegraph.prompts.criteria import CriteriaSet, criteria_set
+    from judgegraph.registry.lookup import agent, assistant, critic, method
+    from judgegraph.replies.choices import read_choice
+    from judgegraph.replies.free_text import read_rating
+    from judgegraph.replies.text import Reading
     from judgegraph.report.drawing import Drawing, show
-    from judgegraph.report.write import write_report
-    from judgegraph.runtime.check import Wiring, WiringError, check
-    from judgegraph.runtime.evaluate import aevaluate, evaluate
-    from judgegraph.runtime.load import load
-    from judgegraph.runtime.plan import aplan, plan
-    from judgegraph.runtime.run import Run
-    from judgegraph.runtime.serde import serializer
-    from judgegraph.runtime.tracing import tracing
+    from judgegraph.report.page import write_report
+    from judgegraph.runs.evaluate import aevaluate, evaluate
+    from judgegraph.runs.run import Run
+    from judgegraph.tools.catalogue import About, Metric
     from judgegraph.tools.fetch import fetch
-    from judgegraph.tools.finding import About, Metric
     from judgegraph.tools.graph_assistant import as_assistant
+    from judgegraph.traces.record import serializer, tracing
     from judgegraph.types import (
         Comparison,
         Correction,
@@ -68,50 +67,47 @@ if TYPE_CHECKING:
         Suggestion,
         merged,
     )
-    from judgegraph.wiring.marks import bounded, never_empty
+    from judgegraph.wiring.check import Wiring, WiringError, check
 
 _HOMES = {
-    "judgegraph.compose.conditions": ("disagree", "either", "failed", "low", "wide"),
-    "judgegraph.compose.critique": ("critique",),
-    "judgegraph.compose.each": ("each",),
-    "judgegraph.compose.escalate": ("escalate",),
-    "judgegraph.compose.gate": ("gate",),
-    "judgegraph.compose.metric_node": ("metric_node",),
-    "judgegraph.compose.panel": ("panel",),
-    "judgegraph.compose.refine": ("refine",),
-    "judgegraph.compose.with_person": ("with_person",),
-    "judgegraph.errors": ("ConfigError", "JudgegraphError", "ReplyError"),
     "judgegraph.calls": ("Endpoint", "Reader", "ask"),
     "judgegraph.calls.budget": ("Budget",),
     "judgegraph.calls.limits": ("Limits",),
-    "judgegraph.calls.reading": ("Reading", "read_choice", "read_rating"),
-    "judgegraph.prompts.criteria_sets": ("CriteriaSet", "criteria_set"),
-    "judgegraph.registry.decorators": ("agent", "assistant", "critic", "method"),
-    "judgegraph.report.drawing": ("Drawing", "show"),
-    "judgegraph.report.write": ("write_report",),
-    "judgegraph.runtime.check": ("Wiring", "WiringError", "check"),
-    "judgegraph.runtime.evaluate": ("aevaluate", "evaluate"),
-    "judgegraph.runtime.load": ("load",),
-    "judgegraph.graph_files.load": ("load_graph",),
+    "judgegraph.compose.conditions": ("bounded", "disagree", "either", "failed", "low", "never_empty", "wide"),
+    "judgegraph.compose.critique": ("critique", "refine"),
+    "judgegraph.compose.escalate": ("escalate",),
+    "judgegraph.compose.gate": ("gate",),
+    "judgegraph.compose.nodes": ("metric_node", "with_person"),
+    "judgegraph.compose.panel": ("each", "panel"),
+    "judgegraph.data.load": ("load",),
+    "judgegraph.errors": ("ConfigError", "JudgegraphError", "ReplyError"),
+    "judgegraph.graph_files.build": ("load_graph",),
     "judgegraph.meta.agreement": ("agreement",),
-    "judgegraph.meta.systems": ("rank_systems",),
-    "judgegraph.meta.table": ("read_table",),
     "judgegraph.meta.critic": ("critic_worth",),
     "judgegraph.meta.probes": ("probe",),
+    "judgegraph.meta.ranking": ("rank_systems",),
     "judgegraph.meta.run_diff": ("RunDiff", "diff_runs"),
+    "judgegraph.meta.table": ("read_table",),
     "judgegraph.models.prices": ("Prices",),
-    "judgegraph.runtime.plan": ("aplan", "plan"),
-    "judgegraph.runtime.run": ("Run",),
-    "judgegraph.runtime.serde": ("serializer",),
-    "judgegraph.runtime.tracing": ("tracing",),
+    "judgegraph.planning.forecast": ("aplan", "plan"),
+    "judgegraph.prompts.criteria": ("CriteriaSet", "criteria_set"),
+    "judgegraph.registry.lookup": ("agent", "assistant", "critic", "method"),
+    "judgegraph.replies.choices": ("read_choice",),
+    "judgegraph.replies.free_text": ("read_rating",),
+    "judgegraph.replies.text": ("Reading",),
+    "judgegraph.report.drawing": ("Drawing", "show"),
+    "judgegraph.report.page": ("write_report",),
+    "judgegraph.runs.evaluate": ("aevaluate", "evaluate"),
+    "judgegraph.runs.run": ("Run",),
+    "judgegraph.tools.catalogue": ("About", "Metric"),
     "judgegraph.tools.fetch": ("fetch",),
-    "judgegraph.tools.finding": ("About", "Metric"),
     "judgegraph.tools.graph_assistant": ("as_assistant",),
+    "judgegraph.traces.record": ("serializer", "tracing"),
     "judgegraph.types": (
-        "Comparison", "Correction", "Criterion", "EvalState", "Finding", "Note", "Plan", "Rectification",
-        "Sample", "Scale", "Score", "Suggestion", "merged",
+        "Comparison", "Correction", "Criterion", "EvalState", "Finding", "Note", "Plan", "Rectification", "Sample",
+        "Scale", "Score", "Suggestion", "merged",
     ),
-    "judgegraph.wiring.marks": ("bounded", "never_empty"),
+    "judgegraph.wiring.check": ("Wiring", "WiringError", "check"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -126,6 +122,8 @@ __all__ = [
     "rank_systems", "read_choice", "read_rating", "read_table", "refine", "serializer", "show", "tracing",
     "wide", "with_person", "write_report",
 ]  # fmt: skip
+
+moved.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeVar
 
 from judgegraph.errors import printable
 
-DRAWN_IN = "judgegraph.views"  # imported when the first result is to be drawn, as it brings rich with it
+VIEWS = ("trace", "runs", "meta", "plan")
+DRAWN_IN = tuple(f"judgegraph.views.{kind}" for kind in VIEWS)  # imported when one is to be drawn
 Form = Literal["html", "text"]
 Kind = TypeVar("Kind")
 _forms: dict[tuple[type, Form], Callable[[Any], str]] = {}
@@ -41,8 +42,10 @@ def drawn(result: object, form: Form) -> str:
     Raises:
         LookupError: nothing draws it so.
     """
-    importlib.import_module(DRAWN_IN)
-    for kind in type(result).__mro__:
-        if (kind, form) in _forms:
-            return _forms[kind, form](result)
-    raise LookupError(f"no {form} form of {type(result).__name__} is registered in {DRAWN_IN}")
+    for room in ("", *DRAWN_IN):  # the first that knows it: a step needs none of what a run is drawn with
+        if room:
+            importlib.import_module(room)
+        for kind in type(result).__mro__:
+            if (kind, form) in _forms:
+                return _forms[kind, form](result)
+    raise LookupError(f"no {form} form of {type(result).__name__} is registered in {', '.join(DRAWN_IN)}")

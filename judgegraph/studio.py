@@ -23,7 +23,7 @@ from pydantic import BaseModel, ValidationError
 
 from judgegraph import prompts
 from judgegraph.errors import CriteriaError, DataError, one_line
-from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.prompts.criteria import criteria_set
 from judgegraph.registry import factory
 from judgegraph.types import Asked, Criterion, Sample
 
@@ -93,8 +93,8 @@ def _read_through(method: str, judge: str) -> Any:
     """Built, with what its first run would read from disk."""
     for name in prompts.known():
         prompts.load(name)
-    import judgegraph.calls.asking
-    import judgegraph.models.embedded.answers  # noqa: F401
+    import judgegraph.calls.call
+    import judgegraph.embedded.evidence_answers  # noqa: F401
 
     return _built(method, judge)
 

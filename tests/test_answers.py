@@ -19,14 +19,13 @@ from judgegraph.agents.sage import Sage
 from judgegraph.answers import answer_keys, answers_of, roles_of
 from judgegraph.cli.main import main
 from judgegraph.graphs import fennec, g_eval, sageval
-from judgegraph.meta.judgements import Judgements
-from judgegraph.meta.of_run import read_run
-from judgegraph.report.overview import overview
-from judgegraph.runtime.coverage import coverage
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.standing import standing
-from judgegraph.runtime.summary import summarise
+from judgegraph.meta.cells import Judgements
+from judgegraph.meta.judgements import read_run
+from judgegraph.report.page import overview
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
+from judgegraph.runs.summary import coverage, summarise
+from judgegraph.traces.rank import standing
 from judgegraph.types import EvalState, Rectification, Scale, Score, Scores, keyed
 
 ARTICLES = list(jg.load("examples/articles.jsonl", limit=4))
@@ -107,6 +106,7 @@ GRAPHS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_each_sample_and_criterion_has_one_answer_of_each_agent_that_answers(name, tmp_path):
     make, agents = GRAPHS[name]
@@ -342,3 +342,34 @@ def test_of_pairs_the_verdict_is_the_answer_and_no_mean_stands_for_them():
     assert sum(summary.verdicts.values()) == 2
     assert summary.headline == {}
     assert "mean of the answers" not in str(summary)
+
+
+def avg_of_all(state: EvalState):
+    return {"scores": _means(state["scores"])}
+
+
+def avg_unannotated(state):
+    found = state.get("scores") or {}
+    return {"scores": _means(found)}
+
+
+async def avg_said(state) -> EvalState:
+    found = _means(state["scores"])
+    return {"scores": found}
+
+
+def _means(scores):
+    return keyed(
+        *(
+            Score(criterion=c.name, agent="avg", stage="final", scale=c.scale,
+                  value=fmean(s.value for s in scores.values() if s.criterion == c.name))
+            for c in SUMMARY
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("join", [avg_of_all, avg_unannotated, avg_said])
+def test_a_join_that_says_little_is_the_answer_all_the_same(join):
+    judges = {name: Evaluator(name=name, stage="final", criteria=SUMMARY) for name in ("one", "other")}
+    summary = jg.evaluate(line(**judges, avg=join), ARTICLES).summary()
+    assert {x.agent for x in summary.shown} == {"avg"}

@@ -62,3 +62,16 @@ async def test_langgraph_json_names_functions_without_arguments_that_build_a_gra
         graph = await getattr(module, function)()
         assert graph.get_name() == name
         assert graph.checkpointer is None
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [("agents.critique_form", "agents.sage"), ("runtime.standing", "traces.rank"), ("runtime.run", "runs.run")],
+)
+def test_modules_that_pages_named_still_import_and_say_where_they_are_now(then, now):
+    code = f"import judgegraph.{then} as old, judgegraph.{now} as new; assert old is new"
+    done = subprocess.run([sys.executable, "-W", "default", "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count(f"DeprecationWarning: judgegraph.{then} is judgegraph.{now} now")) == (
+        0,
+        1,
+    )

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import judgegraph as jg
 from judgegraph.cli import main
-from judgegraph.cli.main import printable
+from judgegraph.errors import printable
 from judgegraph.registry import METHODS
 from judgegraph.registry.shipped import SHIPPED
 
@@ -89,6 +89,7 @@ def outcome(request, shared, tmp_path_factory) -> Outcome:
     return Outcome(request.param, shared, tmp_path_factory.mktemp("hostile"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.timeout(300)
 def test_each_ends_as_expected_and_none_ends_the_run(outcome: Outcome):
     wrong = []

@@ -13,9 +13,9 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, ask
-from judgegraph.calls.form import STRING, record
+from judgegraph.calls.forms import STRING, record
 from judgegraph.errors import ReplyError
-from judgegraph.prompts.sections import criteria_text, scores_text
+from judgegraph.prompts.template import criteria_text, scores_text
 from judgegraph.types import (
     Correction,
     Criterion,

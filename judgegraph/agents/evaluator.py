@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.calls import JudgeLike, Rated, Reader, Slot, rate
-from judgegraph.calls.form import ratings_form
-from judgegraph.prompts.sections import criteria_text, slugs
+from judgegraph.calls.forms import ratings_form
+from judgegraph.prompts.template import criteria_text, slugs
 from judgegraph.types import Criterion, Sample, Score, Scores, given_criteria, keyed, sample_of
 
 WEIGHTED = Reader("weighted", samples=5)
@@ -36,8 +36,10 @@ class Evaluator:
     Attributes:
         judge: who answers. criteria: what to judge by, where the state brings none.
         task: one sentence that says what kind of text is judged.
-        cot: think step by step before each reason (SAGEval with chain of thought); then the prompt `evaluate` becomes
-            `evaluate_cot`. reader: how scores are read. stage: of the scores it writes.
+        prompt: a template; `evaluate_each` prints the criteria behind the material, for several calls to one sample.
+        cot: think step by step before each reason (SAGEval with chain of thought); then `evaluate` becomes
+            `evaluate_cot`, and `evaluate_each` `evaluate_each_cot`.
+        reader: how scores are read. stage: of the scores it writes.
     """
 
     judge: JudgeLike = "embedded"
@@ -50,8 +52,8 @@ class Evaluator:
     stage: str = "draft"
 
     def __post_init__(self) -> None:
-        if self.cot and self.prompt == "evaluate":
-            object.__setattr__(self, "prompt", "evaluate_cot")
+        if self.cot and self.prompt in ("evaluate", "evaluate_each"):
+            object.__setattr__(self, "prompt", f"{self.prompt}_cot")
 
     async def __call__(self, state: Case) -> Scored:
         sample, asked = sample_of(state), slugs(given_criteria(state) or self.criteria)

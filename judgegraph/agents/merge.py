@@ -9,8 +9,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from judgegraph.agents.apart import compared
-from judgegraph.agents.pairwise_form import greater
+from judgegraph.agents.pairwise import compared, greater
 from judgegraph.types import (
     Comparison,
     Comparisons,

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from judgegraph.errors import CriteriaError, DataError, one_line
-from judgegraph.prompts.criteria_file import same_key
+from judgegraph.prompts.criteria import same_key
 from judgegraph.types import Criterion, Note, Notes, Sample, Suggestion, given_criteria, keyed, sample_of
 
 HOW = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from typing_extensions import TypedDict
 
-from judgegraph.agents.votes import at_that_point, same_point
+from judgegraph.agents.under_review import at_that_point, same_point
 from judgegraph.types import Rectification, Score, Scores, key_of, keyed
 
 

@@ -8,15 +8,134 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from judgegraph import prompts
-from judgegraph.agents.critique_form import PARTS, critique_form
-from judgegraph.agents.under_review import Critic, Critique, Reviewed, UnderReview, advice, dropped
+from judgegraph.agents.under_review import Critique, Reviewed, UnderReview, advice, dropped
 from judgegraph.calls import JudgeLike, Reader, ask, rate
+from judgegraph.calls.forms import STRING, Form, Incomplete, enum_of, rating_schema, read_entries, record
 from judgegraph.calls.ratings import Rating
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts import Rendered
-from judgegraph.types import Criterion, Note, keyed
+from judgegraph.types import Criterion, Note, Suggestion, keyed
 
-__all__ = ["Critic", "Critique", "Reviewed", "Sage"]
+# What a critic is asked to return: rectified scores, changed definitions, new criteria.
+
+
+PARTS = ("rectifications", "definitions", "new_criteria")
+NEW_AT_MOST = 3  # SAGEval section 6.3: up to three suggested aspects per item
+VERDICTS = ("keep", "raise", "lower")
+LABEL_VERDICTS = ("keep", "change")
+
+
+def critique_form(
+    criteria: Mapping[str, Criterion], parts: tuple[str, ...] = PARTS, name: str = "critique", *, thoughts: bool = False
+) -> Form[dict[str, Any]]:
+    """The form for any of the three duties; its value maps each part to what could be read of it, and "dropped" to why
+    suggestions were left out, where some were.
+
+    With `thoughts` there is room to think before the reason of each verdict.
+    """
+    schemas = {part: _schema(part, criteria, thoughts) for part in parts}
+
+    def read_all(data: Any) -> dict[str, Any]:
+        if not isinstance(data, Mapping):
+            raise ValueError(f"expected an object with {', '.join(parts)}")
+        read = {part: _suggestions(part, data.get(part), criteria) for part in parts if part != PARTS[0]}
+        lists: dict[str, Any] = {part: found for part, (found, _) in read.items()}
+        if lost := [why for _, whys in read.values() for why in whys]:
+            lists["dropped"] = lost
+        if PARTS[0] not in parts:
+            return lists
+        try:
+            return {PARTS[0]: read_verdicts(data.get(PARTS[0]), criteria), **lists}
+        except Incomplete as error:
+            raise Incomplete(f"{PARTS[0]}: {error}", {PARTS[0]: error.value, **lists}, error.got) from None
+
+    return Form(name, record(schemas), read_all)
+
+
+def verdicts_of(criterion: Criterion) -> tuple[str, ...]:
+    """What a critic may say of a score."""
+    return LABEL_VERDICTS if criterion.scale.labels else VERDICTS
+
+
+def _schema(part: str, criteria: Mapping[str, Criterion], thoughts: bool) -> dict[str, Any]:
+    if part == "rectifications":
+        verdicts = {key: enum_of(verdicts_of(c)) for key, c in criteria.items()}
+        return record({k: rating_schema(c, thoughts=thoughts, verdict=verdicts[k]) for k, c in criteria.items()})
+    names = enum_of(c.name for c in criteria.values())
+    if part == "definitions":
+        item = record({"criterion": names, "definition": STRING, "reason": STRING})
+        return {"type": "array", "items": item}
+    item = record({"name": STRING, "definition": STRING, "reason": STRING})
+    return {"type": "array", "items": item, "maxItems": NEW_AT_MOST}
+
+
+def read_verdicts(data: Any, criteria: Mapping[str, Criterion], texts: Sequence[str] = ()) -> dict[str, Any]:
+    """Entries with a known verdict and some words under each of `texts`; "keep" needs no value of its own.
+
+    The case of a verdict does not count, nor does white space around it.
+
+    Raises:
+        Incomplete: some entry is missing or cannot be used; carries the others.
+    """
+    given = {key: _plain(entry) for key, entry in data.items()} if isinstance(data, Mapping) else {}
+    wrong = {key: why for key, c in criteria.items() if (why := _wrong(given.get(key), c, texts))}
+    for key in wrong:
+        del given[key]
+    try:
+        return read_entries(given, criteria)
+    except Incomplete as error:
+        said = "; ".join([*(f"{key}: {why}" for key, why in wrong.items()), str(error)])
+        raise Incomplete(said, error.value, error.got) from None
+
+
+def _plain(entry: Any) -> Any:
+    """An entry with its verdict as we spell it."""
+    verdict = entry.get("verdict") if isinstance(entry, Mapping) else None
+    return {**entry, "verdict": verdict.strip().casefold()} if isinstance(verdict, str) else entry
+
+
+def _wrong(entry: Any, criterion: Criterion, texts: Sequence[str]) -> str:
+    """Why an entry cannot be used, "" where it can, or where there is none."""
+    if not isinstance(entry, Mapping):
+        return ""
+    if entry.get("verdict") not in verdicts_of(criterion):
+        return f"verdict {entry.get('verdict')!r} is none of {', '.join(verdicts_of(criterion))}"
+    blank = [text for text in texts if not (isinstance(entry.get(text), str) and entry[text].strip())]
+    return f"{' and '.join(map(repr, blank))} must say something" if blank else ""
+
+
+def _suggestions(part: str, data: Any, criteria: Mapping[str, Criterion]) -> tuple[list[Suggestion], list[str]]:
+    """The well-formed suggestions, and why others were left out; what cannot be read is not worth another call."""
+    found: list[Suggestion] = []
+    lost: list[str] = []
+    names = [c.name for c in criteria.values()]
+    known = {name.casefold(): name for name in names} | {name: name for name in names}
+    for item in data if isinstance(data, list) else ():
+        if not isinstance(item, Mapping):
+            lost.append("one is no object")
+            continue
+        said = str(item.get("criterion" if part == "definitions" else "name") or "")
+        asked = known.get(said) or known.get(said.strip().casefold())
+        name, definition = asked or " ".join(said.split()), " ".join(str(item.get("definition") or "").split())
+        if why := _unusable(name, definition, asked is not None, part):
+            lost.append(why)
+            continue
+        kind: Any = "definition" if part == "definitions" else "criterion"
+        reason = str(item.get("reason") or "")
+        found.append(Suggestion(kind=kind, criterion=name, definition=definition, reason=reason))
+    if part == "definitions":
+        return found, lost
+    return found[:NEW_AT_MOST], lost + [f"more than {NEW_AT_MOST} new criteria"] * len(found[NEW_AT_MOST:])
+
+
+def _unusable(name: str, definition: str, known: bool, part: str) -> str:
+    """Why a suggestion cannot be used, "" where it can."""
+    if not name or not definition:
+        return "a name or a definition is missing"
+    if part == "definitions":
+        return "" if known else f"there is no criterion '{one_line(name, 60)}' to define"
+    return f"the new criterion '{one_line(name, 60)}' is there already" if known else ""
+
 
 WEIGHTED = Reader("weighted", samples=5)
 PROMPTS = dict(zip(PARTS, ("critique_scores", "critique_definitions", "critique_criteria"), strict=True))

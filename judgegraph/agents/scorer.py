@@ -10,11 +10,11 @@ from typing import Literal
 
 from judgegraph import prompts
 from judgegraph.agents.evaluator import Case, Scored
-from judgegraph.agents.score_form import Explain, ReplyKind, ask_score, named
+from judgegraph.agents.judge import Explain, ReplyKind, ask_score, named
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.prompts import Rendered
-from judgegraph.prompts.sections import criterion_text
+from judgegraph.prompts.template import criterion_text
 from judgegraph.types import Criterion, Sample, Score, given_criteria, keyed, sample_of
 
 

@@ -9,10 +9,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgegraph.bench.collection import Collection, Published
-from judgegraph.bench.files import distinct, field, present, read_lines, sample_of
-from judgegraph.bench.pairs import OVERALL, SWAPPED, as_long, verdict_of
-from judgegraph.meta.judgements import Judgements
+from judgegraph.bench.files import (
+    OVERALL,
+    SWAPPED,
+    Collection,
+    Published,
+    as_long,
+    distinct,
+    field,
+    present,
+    read_lines,
+    sample_of,
+    verdict_of,
+)
+from judgegraph.meta.cells import Judgements
 from judgegraph.types import Sample, Verdict
 
 ITEMS = "testdata_pairwise.jsonl"
@@ -50,7 +60,7 @@ def _samples(folder: Path) -> Iterable[Sample]:
         )  # fmt: skip
 
 
-def _said(folder: Path, name: str, items: int) -> list[Verdict]:
+def _verdicts(folder: Path, name: str, items: int) -> list[Verdict]:
     rows = _rows(folder / name)
     as_long(rows, range(items), str(folder / name), ITEMS)
     return [verdict_of(row, "output", where, LABELS) for where, row in rows]
@@ -61,20 +71,20 @@ def _recorded(folder: Path) -> Mapping[str, list[Judgements]]:
     rows = _items(folder)
     if not (present(folder / GIVEN) and present(folder / EXCHANGED)):
         return {}
-    given = _said(folder, GIVEN, len(rows))
-    exchanged = [SWAPPED[verdict] for verdict in _said(folder, EXCHANGED, len(rows))]
+    given = _verdicts(folder, GIVEN, len(rows))
+    exchanged = [SWAPPED[verdict] for verdict in _verdicts(folder, EXCHANGED, len(rows))]
     groups = [_group(row, where) for where, row in rows]
 
-    def judged(criterion: str, kept: list[int]) -> Judgements:
+    def judged(criterion: str, places: list[int]) -> Judgements:
         return Judgements(
-            criterion=criterion, kind="verdict", ids=tuple(_id(rows[at][1], rows[at][0]) for at in kept),
-            human=tuple((verdict_of(rows[at][1], "label", rows[at][0], LABELS),) for at in kept),
-            metrics={JUDGE: tuple(given[at] for at in kept)},
-            exchanged={JUDGE: tuple(exchanged[at] for at in kept)},
+            criterion=criterion, kind="verdict", ids=tuple(_id(rows[at][1], rows[at][0]) for at in places),
+            human=tuple((verdict_of(rows[at][1], "label", rows[at][0], LABELS),) for at in places),
+            metrics={JUDGE: tuple(given[at] for at in places)},
+            exchanged={JUDGE: tuple(exchanged[at] for at in places)},
         )  # fmt: skip
 
     each = {name: [at for at, group in enumerate(groups) if group == name] for name in dict.fromkeys(groups)}
-    return {"": [judged(OVERALL, list(range(len(rows)))), *(judged(name, kept) for name, kept in each.items())]}
+    return {"": [judged(OVERALL, list(range(len(rows)))), *(judged(name, places) for name, places in each.items())]}
 
 
 def _published() -> tuple[Published, ...]:

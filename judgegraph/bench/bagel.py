@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from judgegraph.bench.collection import Collection
-from judgegraph.bench.files import field, numbers, rows_of, sample_of
-from judgegraph.meta.judgements import Judgements
+from judgegraph.bench.files import Collection, field, numbers, rows_of, sample_of
+from judgegraph.meta.cells import Judgements
 from judgegraph.types import Sample
 
 FILE = "bagel.json"

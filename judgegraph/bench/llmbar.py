@@ -9,11 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgegraph.bench.collection import Collection, Published
-from judgegraph.bench.files import field, present, rows_of, sample_of
-from judgegraph.bench.pairs import OVERALL, as_long, verdict_of
+from judgegraph.bench.files import (
+    OVERALL,
+    Collection,
+    Published,
+    as_long,
+    field,
+    present,
+    rows_of,
+    sample_of,
+    verdict_of,
+)
 from judgegraph.errors import DataError
-from judgegraph.meta.judgements import Judgements
+from judgegraph.meta.cells import Judgements
 from judgegraph.types import Sample, Verdict
 
 SUBSETS = {  # as it is called -> its folder
@@ -67,12 +75,12 @@ def _runs(folder: Path) -> list[tuple[str, Path]]:
 
 def _verdicts(path: Path, rows: list[Row]) -> tuple[tuple[Verdict | None, ...], tuple[Verdict | None, ...]]:
     """What one judge said in the given and in the exchanged order."""
-    said = rows_of(path)
-    as_long(said, rows, str(path), "dataset.json")
-    for (where, row), (_, item) in zip(said, rows, strict=True):
+    replies = rows_of(path)
+    as_long(replies, rows, str(path), "dataset.json")
+    for (where, row), (_, item) in zip(replies, rows, strict=True):
         if any(row.get(key) != item.get(key) for key in ("input", "output_1", "output_2")):
             raise DataError(f"{where}: another item than dataset.json has there; take both from one version")
-    first, second = ([_winner(where, row, order) for where, row in said] for order in ORDERS)
+    first, second = ([_winner(where, row, order) for where, row in replies] for order in ORDERS)
     return tuple(first), tuple(second)
 
 

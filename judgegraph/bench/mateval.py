@@ -11,16 +11,73 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from judgegraph.bench.collection import Collection, Published
-from judgegraph.bench.files import field, present, read_text, rows_of, sample_of
-from judgegraph.bench.mateval_blocks import scores_of
-from judgegraph.bench.pairs import as_long
+from judgegraph.bench.files import Collection, Published, as_long, field, present, read_text, rows_of, sample_of
 from judgegraph.errors import DataError, one_line
-from judgegraph.meta.judgements import Judgements
+from judgegraph.meta.cells import Judgements
 from judgegraph.types import Sample
+
+# What MATEval's transcripts say of each kind of error.
+#
+# A transcript is lines of the form NAME: VALUE. A question that names one kind of error opens its block, which holds
+# the
+# answer and mostly a score; where the score is missing, a block may say how much is deducted, or no more than that
+# there
+# is no such error. What is summed up over all questions stands behind the last block.
+
+
+_FIELD = re.compile(r"[ \t*]*([^:\n]*?)[ \t*]*:(.*)")
+_BREAK = re.compile(r"\n|\\n")  # some ends of lines stand there as two characters
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+Line = tuple[str, str]  # name in small letters, and value
+
+
+def scores_of(text: str, errors: tuple[str, ...], *, every_block: bool = False) -> dict[str, float | None]:
+    """Kind of error -> its score, None where its block is missing or has none.
+
+    Args:
+        errors: as the questions name them. Where a question is asked twice its last block counts.
+        every_block: a block without a score is read by its deduction, else a "No" as 0.
+    """
+    found: dict[str, float | None] = dict.fromkeys(errors)
+    for question, lines in _blocks(text):
+        asked = [error for error in errors if error.casefold() in question.casefold()]
+        if len(asked) == 1:
+            found[asked[0]] = _score(lines, every_block)
+    return found
+
+
+def _blocks(text: str) -> Iterator[tuple[str, list[Line]]]:
+    """Each question, with the lines up to the next one."""
+    blocks: list[tuple[str, list[Line]]] = []
+    for found in map(_FIELD.match, _BREAK.split(text)):
+        if found is not None:
+            name, value = found[1].casefold(), found[2]
+            if name == "question":
+                blocks.append((value, []))
+            elif blocks:
+                blocks[-1][1].append((name, value))
+    return iter(blocks)
+
+
+def _score(lines: Sequence[Line], every_block: bool) -> float | None:
+    stated = _number(lines, lambda name: "score" in name and "final" not in name)
+    if stated is not None or not every_block:
+        return stated
+    deducted = _number(lines, lambda name: name.startswith("deduction"))
+    if deducted is not None:
+        return -abs(deducted)
+    denied = any(name == "answer" and re.match(r"\s*no\b", value, re.IGNORECASE) for name, value in lines)
+    return 0.0 if denied else None
+
+
+def _number(lines: Sequence[Line], named: Callable[[str], bool]) -> float | None:
+    """The number that the first line so named starts with."""
+    read = (_NUMBER.match(value.strip()) for name, value in lines if named(name))
+    return next((float(found[0]) for found in read if found is not None), None)
+
 
 ERRORS = ("Repetition", "Logical Inconsistency", "Discontinuity", "Inappropriate Lexical Choice", "Factual Error")
 STORIES, PREMISES = "ROC/dataset/ROC_test_change_new.csv", "ROC/dataset/ROC_test_change_final.json"
@@ -66,13 +123,13 @@ def _samples(folder: Path) -> Iterable[Sample]:
 
 def _recorded(folder: Path) -> Mapping[str, list[Judgements]]:
     stories = _stories(folder)
-    said: dict[str, list[dict[str, float | None]]] = {}
+    by_judge: dict[str, list[dict[str, float | None]]] = {}
     for judge, (name, key) in TRANSCRIPTS.items():
         if present(folder / name):
             texts = _texts(folder / name, key, stories)
-            said[judge] = [scores_of(text, ERRORS) for text in texts]
-            said[f"{judge}, every block read"] = [scores_of(text, ERRORS, every_block=True) for text in texts]
-    return {"": [_judgements(error, stories, said) for error in ERRORS]}
+            by_judge[judge] = [scores_of(text, ERRORS) for text in texts]
+            by_judge[f"{judge}, every block read"] = [scores_of(text, ERRORS, every_block=True) for text in texts]
+    return {"": [_judgements(error, stories, by_judge) for error in ERRORS]}
 
 
 def _texts(path: Path, key: str, stories: list[Story]) -> list[str]:
@@ -84,8 +141,8 @@ def _texts(path: Path, key: str, stories: list[Story]) -> list[str]:
     return [field(row, key, where, str) for where, row in rows]
 
 
-def _judgements(error: str, stories: list[Story], said: Mapping[str, list[dict[str, float | None]]]) -> Judgements:
-    metrics = {judge: tuple(scores[error] for scores in rows) for judge, rows in said.items()}
+def _judgements(error: str, stories: list[Story], by_judge: Mapping[str, list[dict[str, float | None]]]) -> Judgements:
+    metrics = {judge: tuple(scores[error] for scores in rows) for judge, rows in by_judge.items()}
     return Judgements(
         criterion=error, kind="number", ids=tuple(map(str, range(len(stories)))),
         human=tuple((scores[error],) for _, scores in stories), metrics=metrics,

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgegraph.bench.collection import Collection, Published
-from judgegraph.bench.files import distinct, field, number, rows_of, sample_of
+from judgegraph.bench.files import Collection, Published, distinct, field, number, rows_of, sample_of
 from judgegraph.errors import DataError
-from judgegraph.meta.judgements import Judgements
+from judgegraph.meta.cells import Judgements
 from judgegraph.types import Sample
 
 FILE = "openmeva.json"

@@ -9,11 +9,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgegraph.bench.collection import Collection, Published
-from judgegraph.bench.files import distinct, field, present, rows_of, sample_of
-from judgegraph.bench.pairs import OVERALL, as_long, verdict_of
+from judgegraph.bench.files import (
+    OVERALL,
+    Collection,
+    Published,
+    as_long,
+    distinct,
+    field,
+    present,
+    rows_of,
+    sample_of,
+    verdict_of,
+)
 from judgegraph.errors import DataError
-from judgegraph.meta.judgements import Judgements
+from judgegraph.meta.cells import Judgements
 from judgegraph.types import Sample, Verdict
 
 PEOPLE = ("annotator1", "annotator2", "annotator3")
@@ -60,12 +69,12 @@ def _recorded(folder: Path) -> Mapping[str, list[Judgements]]:
     rows = _items(folder)
     if not present(folder / JUDGE):
         return {}
-    said = rows_of(folder / JUDGE)
-    as_long(said, rows, str(folder / JUDGE), ITEMS)
-    for (where, answer), (place, row) in zip(said, rows, strict=True):
+    replies = rows_of(folder / JUDGE)
+    as_long(replies, rows, str(folder / JUDGE), ITEMS)
+    for (where, answer), (place, row) in zip(replies, rows, strict=True):
         if _id(answer, where) != _id(row, place):
             raise DataError(f"{where}: has another idx than {ITEMS} there; take both from one version")
-    answers = tuple(verdict_of(answer, "gpt_result", where, ANSWERS) for where, answer in said)
+    answers = tuple(verdict_of(answer, "gpt_result", where, ANSWERS) for where, answer in replies)
     return {"": [Judgements(
         criterion=OVERALL, kind="verdict", ids=tuple(_id(row, where) for where, row in rows),
         human=tuple(tuple(_human(row, where)) for where, row in rows), metrics={"GPT-3.5": answers},

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from judgegraph.bench.collection import Collection
-from judgegraph.bench.files import distinct, field, number, rows_of, sample_of
+from judgegraph.bench.files import Collection, distinct, field, number, rows_of, sample_of
 from judgegraph.errors import DataError, one_line
-from judgegraph.meta.judgements import Judgements
+from judgegraph.meta.cells import Judgements
 from judgegraph.types import Criterion, Sample, Scale, text_of
 
 ITEMS, RUBRIC, RUNS = "vicuna_eval.json", "Rubric", 3
@@ -71,10 +70,10 @@ def _items(folder: Path) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _scores(row: Mapping[str, Any], where: str) -> list[float]:
-    said = field(row, "gpt4_score", where, list)
-    if len(said) != RUNS:
-        raise DataError(f"{where}, key 'gpt4_score': expected {RUNS} scores, got {len(said)}")
-    return [number({"gpt4_score": score}, "gpt4_score", where) for score in said]
+    scores = field(row, "gpt4_score", where, list)
+    if len(scores) != RUNS:
+        raise DataError(f"{where}, key 'gpt4_score': expected {RUNS} scores, got {len(scores)}")
+    return [number({"gpt4_score": score}, "gpt4_score", where) for score in scores]
 
 
 def _samples(folder: Path) -> Iterable[Sample]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from judgegraph.bench.collection import Collection
-from judgegraph.bench.files import sample_of
-from judgegraph.bench.result_rows import ResultRow, judged_by_unieval, read_results, unieval_published
-from judgegraph.meta.judgements import Judgements
+from judgegraph.bench.files import Collection, ResultRow, judged_by_unieval, read_results, sample_of, unieval_published
+from judgegraph.meta.cells import Judgements
 from judgegraph.types import Sample
 
 FILE = "qags_cnndm_result.json"

@@ -1,9 +1,9 @@
 """How one model call is made and read: `ask` is the one door."""
 
-from judgegraph.calls.door import Reply, ask, replies
-from judgegraph.calls.form import Form
+from judgegraph.calls.asking import ask, replies
+from judgegraph.calls.forms import Form, Reply
 from judgegraph.calls.ratings import Rated, Reader, Slot, rate
-from judgegraph.models.resolve import Endpoint, JudgeLike, name_of
+from judgegraph.models.judges import Endpoint, JudgeLike, name_of
 
 __all__ = [
     "Endpoint",

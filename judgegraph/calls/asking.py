@@ -1,22 +1,147 @@
-"""Ask until a reply can be read, or enough of several can: with what was wrong, as often as the endpoint allows."""
+"""The one door: every model call of every agent goes through here, and asks again until a reply can be read.
+
+What makes a call (ledger, limits, budget) is imported by the first one, as a graph is built without it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, TypeVar, overload
 
-from judgegraph.calls.address import address_of
-from judgegraph.calls.call import send
-from judgegraph.calls.context import context
-from judgegraph.calls.exchange import Call, Choice
-from judgegraph.calls.features import cap_of, in_words, learn_length, learn_logprobs
-from judgegraph.calls.form import Form, Incomplete
-from judgegraph.calls.reply import EMPTY, Reply, read_of
-from judgegraph.errors import ReplyError, one_line
-from judgegraph.models.resolve import Judge
+from pydantic import BaseModel
+
+from judgegraph.calls.forms import EMPTY, Form, Incomplete, Reply, read_of
+from judgegraph.calls.types import Call, Choice, Room, address_of, prompt_tokens, room_for
+from judgegraph.errors import ConfigError, ReplyError, one_line
+from judgegraph.models.judges import Judge, JudgeLike, resolve
+from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
+
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+Messages = Rendered | Sequence[Any]  # a text is one message
+__all__ = ["Messages", "Reply", "ask", "replies"]
+NOTHING: Form[str] = Form("text", None, str)
+
+
+@overload
+async def ask(judge: JudgeLike, messages: Messages, form: type[M], **settings: Any) -> M: ...
+@overload
+async def ask(judge: JudgeLike, messages: Messages, form: Form[T], **settings: Any) -> T: ...
+@overload
+async def ask(judge: JudgeLike, messages: Messages, form: None = None, **settings: Any) -> str: ...
+async def ask(judge: JudgeLike, messages: Messages, form: Any = None, **settings: Any) -> Any:
+    """Ask one judge for one form; see `replies` for arguments and errors.
+
+    Args:
+        judge: "embedded", "openai:MODEL", an Endpoint, or a LangChain chat model.
+        messages: a rendered prompt, LangChain messages, or a text.
+        form: a pydantic class or a Form; None asks for free text.
+        settings: temperature, top_p, max_tokens, seed; a value of None is not sent. Where nobody sets max_tokens, a
+            generous one is sent that follows from the form; 0 sends none.
+    """
+    return (await replies(judge, messages, form, **settings))[0].value
+
+
+async def replies(
+    judge: JudgeLike, messages: Messages, form: Any = None, *, n: int = 1, logprobs: bool = False,
+    tools: Sequence[Any] = (), **settings: Any,
+) -> list[Reply[Any]]:  # fmt: skip
+    """Ask for n replies. What cannot be read is asked for again, with what was wrong with it.
+
+    Args:
+        n: replies wanted, 1 or more. Of several, those that cannot be read are left out, and asked for again only
+            where fewer than half of them could be read in full.
+        logprobs: token log-probabilities, if the judge has them (`Reply.tokens` is None if not).
+        tools: OpenAI-shaped dicts the model may call.
+
+    Returns:
+        One reply or more.
+
+    Raises:
+        ReplyError: not one could be read; its status is "unreadable", "truncated", "refused", "filtered",
+            "timeout" or "provider_error".
+        AuthError: the endpoint refuses our key.
+        ConfigError: the judge cannot be made.
+    """
+    from judgegraph.calls.send import unheeded
+
+    if n < 1:
+        raise ConfigError(f"n is the number of replies wanted, 1 or more, got {n}")
+    known = _made(judge)
+    call, shape = _asked(known, messages, form, settings, n=n, logprobs=logprobs, tools=tuple(tools))
+    found = [await one_reply(known, call, shape)] if n == 1 else await several_replies(known, call, shape)
+    notes = unheeded(known, call)
+    return [replace(reply, notes=(*reply.notes, *notes)) for reply in found] if notes else found
+
+
+def answered(judge: JudgeLike, messages: Messages, form: Any = None, *, n: int = 1, logprobs: bool = False,
+             **settings: Any) -> bool:  # fmt: skip
+    """Whether the run's ledger has what `replies` would ask for first."""
+    known = _made(judge)
+    return held(known, _asked(known, messages, form, settings, n=n, logprobs=logprobs)[0])
+
+
+def _made(judge: JudgeLike) -> Judge:
+    try:
+        return resolve(judge)
+    except ConfigError as error:
+        error.ends_run = True
+        raise
+
+
+def _asked(
+    judge: Judge, messages: Messages, form: Any, settings: dict[str, Any], **asked: Any
+) -> tuple[Call, Form[Any]]:
+    """The call, and what its replies are read by."""
+    shape = form if isinstance(form, Form) else Form.of(form) if form is not None else NOTHING
+    own = _settings(judge, settings)
+    prompt = f"{messages.prompt}@{messages.digest}" if isinstance(messages, Rendered) else ""
+    said = _messages(messages)
+    call = Call(said, schema=shape.schema, form=shape.name, settings=own, prompt=prompt, **asked)
+    if "max_tokens" not in own and settings.get("max_tokens", judge.endpoint.max_tokens) is None:
+        tokens = prompt_tokens(call)
+        call = replace(call, room=room_for(shape.schema, shape.texts, tokens, shape.tokens, bool(call.tools)))
+    elif shape.texts:
+        call = replace(call, room=Room(0, shape.texts))
+    return call, shape
+
+
+def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
+    """The agent's settings over the endpoint's; zero is a setting, None is not. A max_tokens of 0 is no limit."""
+    own = {name: getattr(judge.endpoint, name) for name in ("temperature", "top_p", "max_tokens", "seed")}
+    given = {**own, **{k: v for k, v in settings.items() if v is not None}}
+    return {k: v for k, v in given.items() if v is not None and (v or k != "max_tokens")}
+
+
+def _messages(messages: Messages) -> tuple[Any, ...]:
+    if isinstance(messages, Rendered):
+        return tuple(_constant(text) if role == "system" else _kinds()[role](text) for role, text in messages.messages)
+    from langchain_core.messages.utils import convert_to_messages
+
+    pairs: Any = messages
+    return tuple(convert_to_messages([("user", pairs)] if isinstance(pairs, str) else list(pairs)))
+
+
+@cache
+def _kinds() -> dict[str, Any]:
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+    return {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+
+
+@lru_cache(maxsize=256)
+def _constant(text: str) -> Any:
+    """A system message; what a method tells every judge alike."""
+    return _kinds()["system"](text)
+
+
+# Ask until a reply can be read, or enough of several can: with what was wrong, as often as the endpoint allows.
+
 
 EXCERPT = 1000  # characters of a bad reply that are sent back
 SHORTER = "Be much shorter this time: one short sentence where a reason is asked for.\n"
@@ -26,7 +151,7 @@ _SECTION = re.compile(r"<([a-z_]+)-([0-9a-f]{8})>\n(.*?)\n</\1-\2>", re.S)
 _Got = tuple[list[Choice], ReplyError | None]  # choices, and why there are no more
 
 
-async def one(judge: Judge, call: Call, form: Form[Any]) -> Reply[Any]:
+async def one_reply(judge: Judge, call: Call, form: Form[Any]) -> Reply[Any]:
     """Ask, and ask again with the error while the reply cannot be read.
 
     In a run that takes up what failed, replies that came to nothing may all have lain in the ledger: then once anew.
@@ -43,6 +168,8 @@ async def one(judge: Judge, call: Call, form: Form[Any]) -> Reply[Any]:
 
 def _old(problem: Exception) -> bool:
     """Whether the replies behind it may have been found in the ledger: one that never came is not kept there."""
+    from judgegraph.calls.context import context
+
     run = context.get()
     return run is not None and run.anew and getattr(problem, "status", "") not in NEVER_CAME
 
@@ -51,6 +178,9 @@ async def _one(
     judge: Judge, call: Call, form: Form[Any], *, anew: bool = False
 ) -> tuple[Reply[Any] | None, Exception | None]:
     """The reply or the richest part of one, and what kept it from being whole."""
+    from judgegraph.calls.call import send
+    from judgegraph.calls.send import learn_length, learn_logprobs
+
     best: Incomplete | None = None
     last: ReplyError | None = None
     asked, cut = call, False
@@ -89,10 +219,10 @@ class _Round:
     lost: ReplyError | None
 
 
-async def many(judge: Judge, call: Call, form: Form[Any]) -> list[Reply[Any]]:
+async def several_replies(judge: Judge, call: Call, form: Form[Any]) -> list[Reply[Any]]:
     """n replies, fewer where some cannot be read; the missing are asked for again while they are more than half.
 
-    Where more than half cannot be read in the end, a run that takes up what failed asks anew, as `one` does.
+    Where more than half cannot be read in the end, a run that takes up what failed asks anew, as `one_reply` does.
     """
     whole, parts, last = await _many(judge, call, form)
     if 2 * len(whole) < call.n and _old(last or ReplyError("incomplete")):
@@ -129,6 +259,8 @@ async def _many(
 
 
 async def _round(judge: Judge, call: Call, form: Form[Any], anew: bool) -> _Round:
+    from judgegraph.calls.send import learn_length, learn_logprobs
+
     choices, last = await _choices(judge, call, anew)
     lost = last
     whole: list[Reply[Any]] = []
@@ -196,11 +328,15 @@ def _gathered(choices: list[Choice], rest: list[_Got]) -> _Got:
 
 def held(judge: Judge, call: Call) -> bool:
     """Whether the run's ledger has a reply to it; in a plan, the ledger that the plan looks into."""
+    from judgegraph.calls.context import context
+
     run = context.get()
     return run is not None and run.holds(address_of(judge, call))
 
 
 async def _request(judge: Judge, call: Call, anew: bool) -> _Got:
+    from judgegraph.calls.call import send
+
     try:
         return await send(judge, call, anew=anew), None
     except ReplyError as error:
@@ -215,6 +351,8 @@ def _judged(call: Call) -> str:
 
 def _with_cap(judge: Judge, call: Call, error: ReplyError) -> ReplyError:
     """The reason of a reply that was cut off names the limit that was sent, and how to give more room."""
+    from judgegraph.calls.send import cap_of
+
     if error.status != "truncated":
         return error
     cap = cap_of(judge, call)
@@ -265,6 +403,8 @@ def _complaint(call: Call, said: str, problem: str, wanted: str = "") -> tuple[A
     A rerun must ask for the same, whatever it knows of the judge by then.
     """
     from langchain_core.messages import AIMessage, HumanMessage
+
+    from judgegraph.calls.send import in_words
 
     why = section("problem", one_line(problem, 500))  # it may quote the reply, and that the judged text
     told = f"Your reply could not be used:\n{why}\n{wanted}Reply again, in the form asked for and nothing else."

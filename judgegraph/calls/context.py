@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Literal, TypeAlias
 
-from judgegraph.calls.budget import Purse
-from judgegraph.calls.exchange import Call, Choice
+from judgegraph.calls.budget import Asked, BudgetTracker, NodeBills
+from judgegraph.calls.estimate import Prefixes
 from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.calls.limits import Limits
-from judgegraph.calls.node_bill import Asked, NodeBills
-from judgegraph.models.resolve import Judge
+from judgegraph.calls.types import Call, Choice
+from judgegraph.models.judges import Judge
 
 Doubted: TypeAlias = bool | Literal["first"] | None
 ALIKE = 3  # samples that a judge refuses by HTTP 401 or 404, and none that it answers: it would refuse every other
@@ -40,6 +40,38 @@ class Refusals:
     _refused: dict[Key, list[UnitCalls]] = field(default_factory=dict)
     _sent: dict[Key, set[object]] = field(default_factory=dict)
     _awaited: dict[Key, set[object]] = field(default_factory=dict)
+    _verdict: dict[Key, Exception] = field(default_factory=dict)
+    _held: dict[Key, set[asyncio.Future[None]]] = field(default_factory=dict)
+
+    def in_doubt(self, judge: Judge) -> bool:
+        """Whether it may refuse us: nothing more is sent until what it was asked has ended."""
+        key = _key(judge)
+        return key in self._awaited and key not in self._answered and not self.last
+
+    async def hold(self, judge: Judge) -> None:
+        """Wait while that is in doubt.
+
+        Raises:
+            AuthError: it refuses us.
+        """
+        key = _key(judge)
+        while self.in_doubt(judge) and key not in self._verdict and not self._all_ended(key):
+            told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._held.setdefault(key, set()).add(told)
+            try:
+                await told
+            finally:
+                self._held[key].discard(told)
+        if self.in_doubt(judge) and (verdict := self._verdict.get(key)) is not None:
+            raise verdict.with_traceback(None)
+
+    def _all_ended(self, key: Key) -> bool:
+        return self._awaited[key].isdisjoint(self._sent.get(key, ()))
+
+    def _wake(self, key: Key) -> None:
+        for told in self._held.get(key, ()):
+            if not told.done():
+                told.set_result(None)
 
     def sent(self, judge: Judge, request: object) -> None:
         """A request is under way, until it `ended`."""
@@ -47,11 +79,15 @@ class Refusals:
 
     def ended(self, judge: Judge, request: object) -> None:
         """An answer, a refusal or nothing came of it."""
-        self._sent[_key(judge)].discard(request)
+        key = _key(judge)
+        self._sent[key].discard(request)
+        self._wake(key)
 
     def answered(self, judge: Judge) -> None:
         """The judge answered a call."""
-        self._answered.add(_key(judge))
+        key = _key(judge)
+        self._answered.add(key)
+        self._wake(key)
 
     def refused(self, judge: Judge, sample: UnitCalls, most: int) -> tuple[list[str], bool]:
         """Samples that it refused by now, none where it is this one's text that it refuses; and whether that is sure.
@@ -67,9 +103,15 @@ class Refusals:
             before.append(sample)
         sure = self.last
         if len(before) >= most:
-            awaited = self._awaited.setdefault(key, set(self._sent.get(key, ())))
-            sure = sure or awaited.isdisjoint(self._sent.get(key, ()))
+            self._awaited.setdefault(key, set(self._sent.get(key, ())))
+            sure = sure or self._all_ended(key)
         return list(dict.fromkeys([sample.sample, *(one.sample for one in before)])), sure
+
+    def decided(self, judge: Judge, verdict: Exception) -> None:
+        """It refuses us: who is held gets the same."""
+        key = _key(judge)
+        self._verdict[key] = verdict
+        self._wake(key)
 
 
 def _key(judge: Judge) -> Key:
@@ -95,13 +137,14 @@ class CallContext:
         refusals: what its judges refused.
         requests: sent, retries included. replies: received. models: judge -> replies.
         in_words: judge -> replies to forms that it was told in words, as it takes no schema.
+        prefixes: how much of the prompts was sent before.
         bills: what each node paid. awaited: address -> who waits for that call.
     """
 
     width: int | None = None
     limits: Limits | None = None
     ledger: Ledger | None = None
-    purse: Purse = field(default_factory=Purse)
+    purse: BudgetTracker = field(default_factory=BudgetTracker)
     anew: bool = False
     renewed: set[bytes] = field(default_factory=set)
     stand_in: Callable[[Judge, Call], list[Choice] | Awaitable[list[Choice]]] | None = None
@@ -117,6 +160,7 @@ class CallContext:
     completion_tokens: int = 0
     models: dict[str, int] = field(default_factory=dict)
     in_words: dict[str, int] = field(default_factory=dict)
+    prefixes: Prefixes = field(default_factory=Prefixes)
     bills: NodeBills = field(default_factory=NodeBills)
     awaited: dict[bytes, Waiters] = field(default_factory=dict)
     _slots: dict[Key, asyncio.Semaphore] = field(default_factory=dict)

@@ -26,7 +26,7 @@ except ImportError:  # a system without such locks: leases hold within the proce
     fcntl = None  # type: ignore[assignment]
 
 SHORTEST, LONGEST = 0.004, 0.1  # seconds between two looks at another's lease, which grow
-PATIENCE = 600.0  # seconds without a commit by others after which a waiter pays for itself, by default
+LEASE_PATIENCE = 600.0  # seconds without a commit by others after which a waiter pays for itself, by default
 PROGRESS = 0.5  # seconds between two looks at whether others commit
 LOOKS = 1000  # a second, of all that wait here, at most
 BUSY = (errno.EACCES, errno.EAGAIN)
@@ -93,7 +93,7 @@ class Leases:
         self._locks: _Locks | None = None
         self._mine: set[int] = set()
 
-    async def take(self, address: bytes, waiting: Waiting, patience: float = PATIENCE) -> bool:
+    async def take(self, address: bytes, waiting: Waiting, patience: float = LEASE_PATIENCE) -> bool:
         """Hold the lease of a call, when whoever holds it has given it back or died.
 
         Args:

@@ -8,22 +8,312 @@ so a damaged one is noticed and asked again. Processes that share the file pay f
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from judgegraph.calls.exchange import writable
-from judgegraph.calls.flights import Flights
-from judgegraph.calls.leases import PATIENCE, Leases, Waiting
-from judgegraph.calls.ledger_file import CURE, REPLY, SCHEMA, LedgerError, checksum, opened, whole
-from judgegraph.calls.payments import Paid, Payments, Total
-from judgegraph.calls.texts import Texts, texts_of
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed, wait_random
 
-__all__ = ["SCHEMA", "Counts", "Ledger", "LedgerError", "Paid"]
+from judgegraph.calls.leases import LEASE_PATIENCE, Leases, Waiting
+from judgegraph.calls.texts import KeptTexts, Texts, texts_of
+from judgegraph.calls.types import Call, Choice, address_of, packed, writable
+from judgegraph.errors import ConfigError, ReplyError
+from judgegraph.models.judges import Judge
+
+# The file of a ledger: how it is made and opened, and how a damaged row in it is known.
+
+
+SCHEMA = 3
+APPLICATION = 0x6A676C67  # "jglg": tells our files from other SQLite files
+PATIENCE = 10.0  # seconds to wait for another process that writes
+WAIT = wait_fixed(0.02) + wait_random(0, 0.02)
+CURE = "; `judgegraph repair` says what is sound of it, and salvages that"
+REPLY = "SELECT body, sum, model, prompt, completion, usd FROM replies WHERE address = ?"
+_TABLES = (
+    """CREATE TABLE replies (
+        address BLOB PRIMARY KEY, body BLOB NOT NULL, sum BLOB NOT NULL,
+        model TEXT NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, usd REAL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE payments (
+        run TEXT NOT NULL, model TEXT NOT NULL, sum BLOB NOT NULL,
+        calls INTEGER NOT NULL, prompt INTEGER NOT NULL, completion INTEGER NOT NULL, usd REAL NOT NULL,
+        estimated INTEGER NOT NULL, unpriced INTEGER NOT NULL, PRIMARY KEY (run, model)
+    ) WITHOUT ROWID""",
+)
+
+
+class LedgerError(ConfigError):
+    """The ledger's file cannot be used or written; the message names it. A run ends here and loses nothing."""
+
+    ends_run = True
+
+
+def checksum(key: bytes, body: bytes, about: tuple[Any, ...]) -> bytes:
+    """Of all that a row holds; a row that was moved to another key does not have it.
+
+    Args:
+        key: at most 64 bytes. about: the other columns; their types count too.
+    """
+    return blake2b(b"%b\0%b" % (repr(about).encode(), body), key=key, digest_size=8).digest()
+
+
+def whole(address: bytes, row: tuple[Any, ...]) -> bool:
+    """Whether a row of `REPLY` is what was written."""
+    body, check, *about = row
+    return isinstance(body, bytes) and checksum(address, body, tuple(about)) == check
+
+
+def text_of(data: bytes) -> str:
+    """A text as it is read: a damaged one may be no UTF-8, which the checksum is to find out and no exception."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def opened(path: Path | None) -> sqlite3.Connection:
+    """A ledger's database, made where there is none.
+
+    Raises:
+        LedgerError: the file is no ledger, is damaged, was written by another version, or cannot be opened.
+    """
+    name = str(path) if path is not None else ":memory:"
+    try:
+        if path is not None:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # its owner's alone, and so its log
+        db = sqlite3.connect(name, isolation_level=None, timeout=PATIENCE, check_same_thread=False)
+        db.text_factory = text_of
+        tries = Retrying(retry=retry_if_exception(_locked), stop=stop_after_delay(PATIENCE), wait=WAIT, reraise=True)
+        for attempt in tries:
+            with attempt:  # SQLite's own patience does not cover the change to WAL by two processes at once
+                _check(db, name)
+    except OSError as error:
+        raise LedgerError(f"cannot open the ledger {name}: {error.strerror}") from None
+    except (sqlite3.Error, ValueError) as error:
+        raise LedgerError(f"{name} is no ledger, or a damaged one ({error}); it was left as it is{CURE}") from None
+    return db
+
+
+def _locked(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+
+
+def _check(db: sqlite3.Connection, name: str) -> None:
+    with db:
+        db.execute("BEGIN")  # one look at all three: another process may be making the file
+        tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+        application = db.execute("PRAGMA application_id").fetchone()[0]
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+    if tables and application != APPLICATION:
+        raise LedgerError(f"{name} is a database, but no ledger of judgegraph; it was left as it is")
+    if tables and version < SCHEMA:
+        raise LedgerError(
+            f"{name} was written by an older judgegraph (ledger {version}, ours {SCHEMA}); start a new one"
+        )
+    if version > SCHEMA:
+        raise LedgerError(
+            f"{name} was written by a newer judgegraph (ledger {version}, ours {SCHEMA}); it was left as it is"
+        )
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    if not tables:
+        _create(db)
+
+
+def _create(db: sqlite3.Connection) -> None:
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        if not db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:  # another process may have been first
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {SCHEMA}")
+            for table in _TABLES:
+                db.execute(table)
+
+
+# What each run paid, kept apart from the replies: a reply that is replaced, or paid for by two runs, stays paid.
+
+
+Bill = tuple[int, int, int, float, int, int]  # calls, prompt and completion tokens, USD, calls estimated, unpriced
+UNANSWERED = " (unanswered)"  # behind a model's name: a row of requests that brought no reply of use
+Total = tuple[int, int, int, float, int, int, int]  # the same, and requests unanswered: as `Spent` has its fields
+_ADD = """UPDATE payments SET sum = ?, calls = ?, prompt = ?, completion = ?, usd = ?, estimated = ?, unpriced = ?
+    WHERE run = ? AND model = ? AND sum = ?"""
+_FIND = "SELECT sum, calls, prompt, completion, usd, estimated, unpriced FROM payments WHERE run = ? AND model = ?"
+_KEEP = "REPLACE INTO payments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ALL = "SELECT run, model, sum, calls, prompt, completion, usd, estimated, unpriced FROM payments"
+NOTHING: Bill = (0, 0, 0, 0.0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Paid:
+    """A reply as it is kept: its bytes, whose it is, its tokens (`estimated` if it did not say), its USD if known.
+
+    unanswered: it is none, but what a request without one is booked at.
+    """
+
+    body: bytes
+    model: str = ""
+    prompt: int = 0
+    completion: int = 0
+    usd: float | None = None
+    estimated: bool = False
+    unanswered: bool = False
+
+
+class Payments:
+    """The table of what each run paid, by model."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._known: dict[tuple[str, str], tuple[bytes, Bill]] = {}  # as last seen there: it saves a look
+
+    def book(self, run: str, paid: Iterable[Paid]) -> None:
+        """Add to what a run paid; called within the transaction that writes the replies.
+
+        Raises:
+            LedgerError: what the run paid before is damaged.
+        """
+        bills: dict[str, Bill] = {}
+        for one in paid:
+            unpriced = int(one.usd is None and not one.unanswered)
+            more = (1, one.prompt, one.completion, one.usd or 0.0, int(one.estimated), unpriced)
+            name = one.model + UNANSWERED * one.unanswered
+            known = bills.get(name)
+            bills[name] = more if known is None else _sum(known, more)
+        for name, bill in bills.items():
+            self._add(run, writable(name), bill)
+
+    def _add(self, run: str, model: str, more: Bill) -> None:
+        check, bill = self._known.get((run, model), (b"", NOTHING))
+        bill = _sum(bill, more)
+        new = _checked(run, model, bill)
+        if not check or not self._db.execute(_ADD, (new, *bill, run, model, check)).rowcount:  # as another left it
+            row = self._db.execute(_FIND, (run, model)).fetchone()
+            if row is not None and _checked(run, model, row[1:]) != row[0]:
+                raise _damaged(run)
+            bill = _sum(row[1:], more) if row is not None else more
+            new = _checked(run, model, bill)
+            self._db.execute(_KEEP, (run, model, new, *bill))
+        self._known[run, model] = new, bill
+
+    def has_paid(self, model: str) -> bool:
+        """Whether any run got a reply of use from a model."""
+        found = self._db.execute("SELECT 1 FROM payments WHERE model = ? AND calls > 0 LIMIT 1", (writable(model),))
+        return found.fetchone() is not None
+
+    def spent(self, run: str) -> Total:
+        """What a run paid in all.
+
+        Raises:
+            LedgerError: what it paid is damaged.
+        """
+        total: Total = (*NOTHING, 0)
+        for whose, model, check, *bill in self._db.execute(_ALL):
+            if _checked(run, model, bill) == check:  # so also where the run's name is what is damaged
+                calls = bill[0]
+                unanswered = model.endswith(UNANSWERED)
+                total = _sum(total, (0, *bill[1:], calls) if unanswered else (*bill, 0))
+            elif whose == run:
+                raise _damaged(run)
+        return total
+
+
+def _sum(one: Any, two: Any) -> Any:
+    return tuple(a + b for a, b in zip(one, two, strict=True))
+
+
+def sound_payment(row: tuple[Any, ...]) -> bool:
+    """Whether a row of the table is what was written."""
+    run, model, check, *bill = row
+    return isinstance(run, str) and isinstance(check, bytes) and _checked(run, model, bill) == check
+
+
+def _checked(run: str, model: str, bill: Iterable[Any]) -> bytes:
+    return checksum(b"payments", run.encode(), (model, *bill))
+
+
+def _damaged(run: str) -> LedgerError:
+    return LedgerError(f"what run {run!r} has paid is damaged there; its replies can still serve a new run")
+
+
+# Calls under way: of all who want one at the same moment one pays, and the others wait for it.
+
+
+@dataclass
+class Flight:
+    """A call under way, and how many wait for it. `second`: one before it failed for some who now wait for it."""
+
+    task: asyncio.Task[bytes]
+    second: bool = False
+    waiters: int = 0
+
+
+class Flights:
+    """The calls under way by their addresses; used from one event loop."""
+
+    def __init__(self) -> None:
+        self._flights: dict[bytes, Flight] = {}
+
+    def __contains__(self, address: bytes) -> bool:
+        return address in self._flights
+
+    async def join(self, address: bytes, pay: Callable[[], Awaitable[bytes]]) -> tuple[bytes, bool]:
+        """What `pay` gives, or what it gave another who called it for this address; and whether it was another.
+
+        Its being cancelled does not cancel what the others wait for. Where it fails in a way that asking again cannot
+        help, it fails for all who wait; else the next of them tries, and what becomes of that holds for all of them.
+        """
+        failed = False
+        while (flight := self._flights.get(address)) is not None:
+            try:
+                return await self._wait(address, flight), True
+            except Exception as error:
+                self._landed(address, flight)  # who comes just as it ends is here before its callback
+                if failed or flight.second or _final(error):
+                    raise _own(error) from None
+                failed = getattr(error, "status", "") != "over_budget"  # nothing was sent then
+        flight = Flight(asyncio.ensure_future(pay()), failed)
+        self._flights[address] = flight
+        flight.task.add_done_callback(lambda _: self._landed(address, flight))
+        return await self._wait(address, flight), False
+
+    async def _wait(self, address: bytes, flight: Flight) -> bytes:
+        flight.waiters += 1
+        try:
+            return await asyncio.shield(flight.task)
+        finally:
+            flight.waiters -= 1
+            if not flight.waiters and not flight.task.done():
+                self._landed(address, flight)
+                flight.task.cancel()  # nobody wants it any more
+
+    def _landed(self, address: bytes, flight: Flight) -> None:
+        if self._flights.get(address) is flight:
+            del self._flights[address]
+        if flight.task.done() and not flight.task.cancelled():
+            flight.task.exception()  # seen, also where every waiter was cancelled
+
+
+def _final(error: Exception) -> bool:
+    """A refused key, a ledger that cannot be written, a request that no server will take: it is so for all alike."""
+    return isinstance(error, ConfigError) or (isinstance(error, ReplyError) and error.final)
+
+
+def _own(error: Exception) -> Exception:
+    """A failure of one's own: what a graph notes on the one that is shared is not for others to read."""
+    if not isinstance(error, ReplyError):
+        return error
+    own = copy.copy(error)
+    vars(own).pop("__notes__", None)
+    return own
+
 
 MOST = 2**40  # tokens that a request without a reply is booked at, whatever it says: no sum of them is too large
 SYNC_EVERY = 0.05  # seconds between two fsyncs of the log
@@ -74,7 +364,7 @@ class Ledger:
 
     async def answer(
         self, address: bytes, pay: Callable[[], Awaitable[Paid]], *, anew: bool = False,
-        waiting: Waiting = nullcontext, patience: float = PATIENCE,
+        waiting: Waiting = nullcontext, patience: float = LEASE_PATIENCE,
     ) -> bytes:  # fmt: skip
         """The reply at an address: from the file, from a call under way, or by `pay`, which is then committed.
 
@@ -283,3 +573,179 @@ def _fsync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+# A ledger that is read and never written: what a plan looks into.
+
+
+class Kept:
+    """The replies in a ledger's file; none where there is no file. Nothing is made, changed or locked.
+
+    Raises:
+        LedgerError: the file is no ledger, is damaged, or was written by another version.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = Path(path) if path is not None else None
+        self._texts = KeptTexts(texts_of(self.path)) if self.path is not None else None
+        self._db = _opened(self.path) if self.path is not None and self.path.exists() else None
+
+    def get(self, address: bytes) -> Paid | None:
+        """The reply at an address with what it took; None where there is none, or its row is damaged."""
+        if self._db is None:
+            return None
+        try:
+            row = self._db.execute(REPLY, (address,)).fetchone()
+        except sqlite3.Error as error:
+            raise LedgerError(f"cannot read the ledger {self.path}: {error}{CURE}") from None
+        if row is None or not whole(address, row):
+            return None
+        body, _, model, prompt, completion, usd = row
+        return Paid(body, model, prompt, completion, usd)
+
+    def asked(self, address: bytes) -> tuple[tuple[str, str], ...]:
+        """(kind, text) of the messages asked at an address; () where they were not kept, or are damaged."""
+        return self._texts.asked(address) if self._texts is not None else ()
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._texts is not None:
+            self._texts.close()
+        if self._db is not None:
+            self._db.close()
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Without a log beside it the file is all there is, and SQLite need not write one to read it."""
+    log = Path(f"{path}-wal")
+    still = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    try:
+        db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro{still}", uri=True, check_same_thread=False)
+        db.text_factory = text_of
+        application = db.execute("PRAGMA application_id").fetchone()[0]
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    except (sqlite3.Error, ValueError) as error:
+        raise LedgerError(f"{path} is no ledger, or a damaged one ({error}); it was left as it is{CURE}") from None
+    if not tables:  # a run has only just made it
+        db.close()
+        return _empty()
+    if application != APPLICATION:
+        raise LedgerError(f"{path} is a database, but no ledger of judgegraph; it was left as it is")
+    if version != SCHEMA:
+        age = "an older" if version < SCHEMA else "a newer"
+        raise LedgerError(f"{path} was written by {age} judgegraph (ledger {version}, ours {SCHEMA})")
+    return db
+
+
+def _empty() -> sqlite3.Connection:
+    db = sqlite3.connect(":memory:", check_same_thread=False)
+    db.execute("CREATE TABLE replies (address, body, sum, model, prompt, completion, usd)")
+    return db
+
+
+# What is written down of calls that no run makes, for whoever traces them: nobody is answered from there.
+
+
+_BODY_AT = "SELECT body FROM replies WHERE address = ?"
+_NOTE_DOWN = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)"
+HELD, LAST = 50, 1000  # milliseconds for another that writes, at a call and at the end: an event loop stands still
+AGAIN = 1.0  # seconds until the next try where that was too short
+WAITING = 10_000  # replies that wait for it, of which the first are let go
+BUSY = "another process held the file for too long"
+
+
+class Notes:
+    """A ledger that is only written, from any thread and event loop; another process may write it too.
+
+    Where that one holds the file, replies wait for a later call, or for the end.
+
+    Attributes:
+        failed: why something could not be written, "" where all was.
+
+    Raises:
+        LedgerError: the file is no ledger, or cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.failed = ""
+        self._lock = threading.Lock()
+        self._db = opened(path)
+        self._db.execute(f"PRAGMA busy_timeout = {HELD}")
+        self._texts = Texts(texts_of(path))
+        self._waiting: dict[bytes, tuple[Any, ...]] = {}  # address -> its row
+        self._open, self._later = True, 0.0
+
+    def keep(self, judge: Judge, call: Call, choices: Sequence[Choice], about: dict[str, Any]) -> bytes:
+        """Write a call down: what was asked and, where it was answered, the reply; gives the address that has it.
+
+        Equal calls may be answered differently here; the second answer stands at an address that follows from the
+        first.
+        """
+        address, paid = address_of(judge, call), None
+        if choices:
+            tokens = (about.get("prompt_tokens") or 0, about.get("completion_tokens") or 0)
+            paid = Paid(packed(choices), writable(judge.name), *tokens, about.get("usd"))
+        with self._lock:
+            if not self._open:
+                return address
+            try:
+                address = address if paid is None else self._put(address, paid)
+                self._texts.ask(address, call.messages, new=False)
+            except (sqlite3.Error, ValueError, TypeError) as error:
+                self.failed = f"{type(error).__name__}: {error}"
+        return address
+
+    def _put(self, address: bytes, paid: Paid) -> bytes:
+        for turn in count():
+            at = address if turn == 0 else blake2b(turn.to_bytes(4, "big"), key=address, digest_size=16).digest()
+            there = self._body(at)
+            if there is None:
+                told = (paid.model, paid.prompt, paid.completion, None if paid.usd is None else float(paid.usd))
+                self._waiting[at] = (at, paid.body, checksum(at, paid.body, told), *told)
+                self._write()
+            if there is None or there == paid.body:
+                return at
+        raise AssertionError
+
+    def _body(self, address: bytes) -> Any:
+        """What stands or is to stand there, None where nothing does; others that write do not keep us from reading."""
+        if (row := self._waiting.get(address)) is not None:
+            return row[1]
+        found = self._db.execute(_BODY_AT, (address,)).fetchone()
+        return found[0] if found else None
+
+    def _write(self) -> None:
+        """What waits, each in a transaction of its own."""
+        while self._waiting and time.monotonic() >= self._later:
+            at, row = next(iter(self._waiting.items()))
+            try:
+                self._db.execute(_NOTE_DOWN, row)
+            except sqlite3.OperationalError as error:
+                if "locked" in str(error):
+                    self._later = time.monotonic() + AGAIN
+                    break
+                self._waiting.clear()
+                raise
+            del self._waiting[at]
+            if self._body(at) != row[1]:
+                self.failed = "another process has its own reply where one of ours was to be"
+        if len(self._waiting) > WAITING:
+            del self._waiting[next(iter(self._waiting))]
+            self.failed = BUSY
+
+    def close(self) -> None:
+        """Nothing more is written but what waits."""
+        with self._lock:
+            if not self._open:
+                return
+            self._open, self._later = False, 0.0
+            try:
+                self._db.execute(f"PRAGMA busy_timeout = {LAST}")
+                self._write()
+            except sqlite3.Error as error:
+                self.failed = f"{type(error).__name__}: {error}"
+            if self._waiting:
+                self.failed = f"{BUSY}: {len(self._waiting)} replies are not kept"
+            self._db.close()
+            self._texts.close()

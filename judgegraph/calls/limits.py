@@ -2,21 +2,540 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from math import inf
 from time import monotonic
 
-from judgegraph.calls.limiter import Limiter, Place
-from judgegraph.calls.outage import Patience
-from judgegraph.models.endpoint import refuse_below_one, refuse_below_zero
-from judgegraph.models.resolve import Judge
+from judgegraph.errors import ReplyError
+from judgegraph.models.judges import Judge, refuse_below_one, refuse_below_zero
 from judgegraph.models.secrets import bare
 
-__all__ = ["Limiter", "Limits", "Place", "limiter_of", "patience_of"]
+# What was sent in the last minute: a log that is exact for every window of 60 seconds, wherever it begins.
+
+
+WINDOW = 60.0  # seconds
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A request that was sent, with its tokens: estimated, then what the reply says."""
+
+    at: float
+    tokens: int
+    past: bool = False
+
+
+class Minute:
+    """Requests and tokens of the last 60 seconds."""
+
+    __slots__ = ("_log", "_tokens")
+
+    def __init__(self) -> None:
+        self._log: deque[Entry] = deque()
+        self._tokens = 0
+
+    def wait(self, now: float, tokens: int, rpm: int | None, tpm: int | None) -> float:
+        """Seconds until one more request may be possible, 0 if it is now; look again then.
+
+        A request that alone is above `tpm` is possible when no other's tokens are left.
+        """
+        self._forget(now)
+        if rpm is not None and len(self._log) >= rpm:
+            return _left(self._log[len(self._log) - rpm], now)
+        if tpm is not None and self._tokens and self._tokens + tokens > tpm:
+            return _left(self._log[0], now)
+        return 0.0
+
+    def add(self, now: float, tokens: int) -> Entry:
+        entry = Entry(now, tokens)
+        self._log.append(entry)
+        self._tokens += tokens
+        return entry
+
+    def settle(self, entry: Entry, tokens: int) -> None:
+        """Its tokens were more or fewer than estimated."""
+        if not entry.past:
+            self._tokens += tokens - entry.tokens
+            entry.tokens = tokens
+
+    def _forget(self, now: float) -> None:
+        while self._log and _left(self._log[0], now) <= 0:
+            entry = self._log.popleft()
+            entry.past = True
+            self._tokens -= entry.tokens
+
+
+def _left(entry: Entry, now: float) -> float:
+    return WINDOW - (now - entry.at)
+
+
+# How many requests may be in flight: fewer after a server's 429, more again with every answer.
+
+
+OPENING = 1.0  # seconds after a pause, at most as long as it was, in which no more than one window of requests is sent
+
+
+@dataclass(slots=True)
+class Pace:
+    """Additive increase, multiplicative decrease, as TCP avoids congestion (RFC 5681, 3.1), and pauses.
+
+    Attributes:
+        cap: requests in flight that we were allowed; inf is no cap. window: those the server was seen to bear.
+        room: the lesser of both. round: how often the window was decreased.
+        paused: there was a pause of which something is left, be it the gentle opening after it.
+    """
+
+    cap: float = inf
+    window: float = inf
+    room: float = inf
+    round: int = 0
+    paused: bool = False
+    _until: float = -inf
+    _end: float = -inf  # of the gentle opening
+    _opening: float = inf
+    _opened: int = 0
+    _aim: int = 0  # requests in flight up to which the window grows fast again, 0 where it does not
+    _former: float = inf  # the window before that
+
+    def allow(self, in_flight: int | None) -> None:
+        """Another cap; what was learnt of the server stands."""
+        self.cap = inf if in_flight is None else in_flight
+        self.room = min(self.cap, self.window)
+
+    def answered(self) -> None:
+        """A request was answered: a whole window of answers makes room for one more; after an outage each does."""
+        if self._aim:
+            self.window += 1
+            if self.window >= self._aim:
+                self._aim, self.window = 0, max(self.window, self._former)
+            self.room = min(self.cap, self.window)
+            return
+        if self.window < self.cap:
+            self.window = min(self.cap, self.window + 1 / self.window)
+            self.room = min(self.cap, self.window)
+
+    def throttled(self, sent_in: int, in_flight: int, now: float, wait: float) -> None:
+        """The server refused a request that was sent in round `sent_in`.
+
+        All that were in flight at a decrease may be refused for one and the same reason, so only the first counts.
+
+        Args:
+            now: clock time. wait: seconds for which nothing may be sent, 0 where the server named none.
+        """
+        if sent_in == self.round:
+            self.window, self._aim = max(1.0, in_flight / 2), 0
+            self.room = min(self.cap, self.window)
+            self.round += 1
+        if wait > 0 and now + wait > self._until:
+            self._until, self._end = now + wait, now + wait + min(OPENING, wait)
+            self.paused, self._opening, self._opened = True, self.room, 0
+
+    def reopen(self, before: int) -> None:
+        """A server is back: one request at first, one more with each answer, up to as many as were in flight before."""
+        if not self._aim:
+            self._former = self.window
+        self._aim, self.window = max(self._aim, before), 1.0
+        self.room = min(self.cap, self.window)
+
+    def left(self, now: float) -> float:
+        """Seconds that are left of a pause that the server asked for, 0 where there is none."""
+        return max(0.0, self._until - now) if self.paused else 0.0
+
+    def wait(self, now: float) -> float:
+        """Seconds until the pause lets a request through, 0 if it does now."""
+        if now < self._until:
+            return self._until - now
+        if now >= self._end:
+            self.paused = False
+            return 0.0
+        return self._end - now if self._opened + 1 > self._opening else 0.0
+
+    def admitted(self) -> None:
+        """A request was let through."""
+        if self.paused:
+            self._opened += 1
+
+
+# A server that is out: who asks it waits, and one request at a time looks whether it is back; not for ever.
+
+
+PATIENCE = 600.0  # seconds that an outage is waited out by default
+COLD = 10.0  # the same for a server that never answered this process: its address may be wrong
+FIRST, LONGEST = 0.25, 5.0  # seconds from a failed look to the next: doubled each time, up to the longest
+
+
+class Unreachable(ReplyError):
+    """An outage lasted longer than we wait for its end; a run begins nothing new then."""
+
+    final = True
+
+
+@dataclass(slots=True)
+class Patience:
+    """How long one call waits for a server's return.
+
+    Attributes:
+        judge: as messages name it. seconds: told by the caller; None for the defaults. since: clock time from which an
+            outage that had begun before counts: when its run began.
+        met: how many answers the server had given when it first failed this call so; None where it did not.
+    """
+
+    judge: str
+    seconds: float | None
+    since: float
+    met: int | None = None
+
+    def most(self, known: bool) -> float:
+        """Seconds; `known`: the server has answered this process before."""
+        if self.seconds is not None:
+            return self.seconds
+        return PATIENCE if known else COLD
+
+
+@dataclass(slots=True)
+class Outage:
+    """From the first request that found no server to the first answer.
+
+    Attributes:
+        what: such as "no connection". message: of the last request that failed so. began: clock time. due: when the
+            next request may look. before: requests in flight when it began. probe: the one that looks now.
+    """
+
+    what: str
+    message: str
+    began: float
+    due: float
+    before: int
+    delay: float = FIRST
+    probe: Ticket | None = None
+
+    def failed(self, now: float) -> None:
+        """The look was in vain."""
+        self.probe = None
+        self.delay = min(2 * self.delay, LONGEST)
+        self.due = now + self.delay
+
+    def left(self, now: float, patience: Patience, known: bool) -> float:
+        """Seconds that a call may still wait."""
+        return patience.most(known) - (now - max(self.began, patience.since))
+
+    def over(self, now: float, patience: Patience, known: bool) -> Unreachable:
+        """What a call fails with that has waited long enough."""
+        waited = max(0.0, now - max(self.began, patience.since))
+        why = "longer than it is waited for" if known else "and never an answer: check its address, and that it runs"
+        told = f"{patience.judge}: {self.what} for {waited:.0f} s, {why} ({self.message})"
+        return Unreachable(told, status="provider_error")
+
+
+# The queue before a judge: first come, first served, among all event loops and threads of the process.
+
+
+STALL = 1.0  # seconds that a waiter whose turn has come may keep those of other event loops waiting
+SOON = 0.001  # seconds: the shortest sleep, so that a rounding error does not make a busy loop
+
+
+class Ticket:
+    """One request: `async with place:` waits until it may be sent, and leaving ends its being in flight.
+
+    Attributes:
+        used: tokens its reply says it took; None until known, and the estimate stands.
+    """
+
+    __slots__ = ("_limiter", "_woken", "at", "called", "due", "entry", "loop", "patience", "round", "tokens", "used")
+
+    def __init__(self, limiter: Limiter, tokens: int, patience: Patience | None = None) -> None:
+        self.patience = patience
+        self.at = -inf  # clock time at which it was admitted, as far as an outage wants to know
+        self.used: int | None = None
+        self.tokens = tokens
+        self.entry: Entry | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._limiter = limiter
+        self._woken: asyncio.Future[None] | None = None
+        self.round = 0  # of the pace when it was admitted
+        self.called = False  # woken, and did not look yet
+        self.due = inf  # clock time at which it should have looked
+
+    async def __aenter__(self) -> Ticket:
+        if not self.enter():
+            await self.turn()
+        return self
+
+    def enter(self) -> bool:
+        """Take it at once, where nothing holds it back; else wait for the `turn`."""
+        return self._limiter.enter(self)
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        self._limiter.leave(self, answered=kind is None)
+
+    def throttled(self, wait: float | None) -> None:
+        """The server said 429 (or 503 with a time) to it: send less at once, and nothing for `wait` seconds."""
+        self._limiter.throttled(self, wait)
+
+    def out(self, what: str, message: str, *, strict: bool) -> bool | Unreachable:
+        """It found no server; gives whether it is to wait for the server's return, which takes none of its attempts.
+
+        Args:
+            strict: it was not received. Else the fault may be its own, which shows where others are answered.
+
+        Returns:
+            Unreachable, not raised, where it has waited long enough.
+        """
+        return self._limiter.out(self, what, message, strict)
+
+    def answered(self) -> None:
+        """It was refused, by a server that is there."""
+        self._limiter.answered(self)
+
+    def asked_to_wait(self) -> float:
+        """Seconds that the server named when it last asked for a pause."""
+        return self._limiter.asked
+
+    def watch(self, wake: Callable[[], object]) -> float:
+        """Have `wake` called, in any thread, when the server asks for a pause; gives the seconds left of one."""
+        self._limiter.watching.add(wake)
+        return self._limiter.pausing()
+
+    def watch_no_more(self, wake: Callable[[], object]) -> None:
+        self._limiter.watching.discard(wake)
+
+    async def turn(self) -> None:
+        """Wait in the queue."""
+        try:
+            while delay := self._limiter.look(self):
+                await self._sleep(delay)
+        except BaseException:
+            self._limiter.give_up(self)
+            raise
+
+    async def _sleep(self, delay: float) -> None:
+        loop = asyncio.get_running_loop()
+        self._woken = loop.create_future()
+        timer = None if delay == inf else loop.call_later(max(delay, SOON), self.wake)
+        try:
+            await self._woken
+        finally:
+            if timer:
+                timer.cancel()
+
+    def wake(self) -> None:
+        if self._woken and not self._woken.done():
+            self._woken.set_result(None)
+
+
+class Limiter:
+    """Requests and tokens per minute, and requests in flight, of one provider and model.
+
+    The head of the queue admits itself at the moment it runs, so what was learnt since it was woken counts; then it
+    calls the next. Nobody overtakes, so nobody starves: a request above all limits is sent once the minute is empty.
+
+    Args:
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self.given: object = None  # what `limits` was told of it last, but for
+        self.runs: dict[int, object] = {}  # what it was told for runs that are open
+        self.watching: set[Callable[[], object]] = set()  # called when the server asks for a pause
+        self.asked = 0.0  # seconds, when it last did
+        self.answers = 0
+        self._outage: Outage | None = None
+        self.rpm: int | None = None
+        self.tpm: int | None = None
+        self._clock = clock or monotonic
+        self._lock = threading.RLock()  # reentrant: a coroutine may be closed by the collector of garbage, anywhere
+        self._queue: deque[Ticket] = deque()
+        self._in_flight = 0
+        self._pace = Pace()
+        self._minute = Minute()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._mixed = False  # waiters of several event loops are in the queue
+
+    def change(self, rpm: int | None, tpm: int | None, in_flight: int | None) -> None:
+        """Other limits; None is no limit."""
+        with self._lock:
+            self.rpm, self.tpm = rpm, tpm
+            self._pace.allow(in_flight)
+            self._call_head()
+
+    def place(self, tokens: int, patience: Patience | None = None) -> Ticket:
+        """For a request of about so many tokens, with how long it waits for a server that is out; None: for ever."""
+        return Ticket(self, tokens, patience)
+
+    def enter(self, place: Ticket) -> bool:
+        """Admit it where nothing holds it back; else it is in the queue."""
+        with self._lock:
+            if not self._queue and not self._wait(place.tokens):
+                self._admit(place)
+                return True
+            place.loop = asyncio.get_running_loop()
+            if not self._queue:
+                self._loop, self._mixed = place.loop, False
+            self._mixed = self._mixed or place.loop is not self._loop
+            self._queue.append(place)
+            return False
+
+    def look(self, place: Ticket) -> float:
+        """Admit it if its turn has come: 0; else seconds after which to look again, inf where it will be woken."""
+        with self._lock:
+            place.called = False
+            if self._mixed:
+                self._pass_stalled(place)
+            if self._queue[0] is not place:
+                place.due = inf
+                return min(STALL if self._mixed else inf, self._patience(place))
+            if delay := self._wait(place.tokens):
+                place.due = self._clock() + delay
+                return min(delay, self._patience(place))
+            self._queue.popleft()
+            self._admit(place)
+            self._call_head()
+            return 0.0
+
+    def leave(self, place: Ticket, answered: bool) -> None:
+        """A request that was sent stays one; its tokens are given back where no reply came."""
+        with self._lock:
+            self._in_flight -= 1
+            used = place.used if answered else 0
+            if place.entry is not None and used is not None:
+                self._minute.settle(place.entry, used)
+            if self._outage is not None and self._outage.probe is place:
+                self._outage.failed(self._clock())
+            if answered:
+                self._pace.answered()
+                self.answered(place)
+            if self._queue:
+                self._call_head()
+
+    def answered(self, place: Ticket) -> None:
+        """The server is there; an outage is over where it began before this request was sent."""
+        with self._lock:
+            self.answers += 1
+            if self._outage is not None and place.at >= self._outage.began:
+                self._pace.reopen(self._outage.before)
+                self._outage = None
+                self._call_head()
+
+    def out(self, place: Ticket, what: str, message: str, strict: bool) -> bool | Unreachable:
+        with self._lock:
+            patience, now = place.patience, self._clock()
+            if patience is None or patience.most(self.answers > 0) <= 0:
+                return False
+            if patience.met is None:
+                patience.met = self.answers
+            if self._outage is None:
+                self._outage = Outage(what, message, now, now + FIRST, self._in_flight + 1)
+                for waiting in self._queue:  # each looks how long it will wait
+                    self._call(waiting)
+            self._outage.what, self._outage.message = what, message
+            if self._outage.left(now, patience, self.answers > 0) <= 0:
+                return self._outage.over(now, patience, self.answers > 0)
+            return strict or self.answers == patience.met
+
+    def outage(self) -> tuple[str, float] | None:
+        """(what is missing, seconds since when), where somebody waits for its end."""
+        with self._lock:
+            if self._outage is None or not (self._queue or self._outage.probe):
+                return None
+            return self._outage.what, self._clock() - self._outage.began
+
+    def now(self) -> float:
+        """Its clock."""
+        return self._clock()
+
+    def _patience(self, place: Ticket) -> float:
+        """Seconds for which it goes on waiting for a server that is out; inf where it is not out.
+
+        Raises:
+            Unreachable: none are left.
+        """
+        if self._outage is None or place.patience is None:
+            return inf
+        left = self._outage.left(self._clock(), place.patience, self.answers > 0)
+        if left <= 0:
+            raise self._outage.over(self._clock(), place.patience, self.answers > 0)
+        return left
+
+    def give_up(self, place: Ticket) -> None:
+        """It waits no longer."""
+        with self._lock:
+            if place in self._queue:
+                self._queue.remove(place)
+            self._call_head()
+
+    def throttled(self, place: Ticket, wait: float | None) -> None:
+        with self._lock:
+            before, self.asked = self.pausing(), wait or self.asked
+            self._pace.throttled(place.round, self._in_flight, self._clock(), wait or 0.0)
+            begun = not before and self.pausing() > 0
+        for wake in list(self.watching) if begun else ():
+            with suppress(RuntimeError):  # its loop was closed without an end for its tasks
+                wake()
+
+    def pausing(self) -> float:
+        """Seconds that are left of a pause that the server asked for, 0 where there is none."""
+        return self._pace.left(self._clock()) if self._pace.paused else 0.0
+
+    def after_fork(self) -> None:
+        """In a forked child: whoever waits or is in flight does so in the parent."""
+        self._lock = threading.RLock()
+        self._queue, self._in_flight, self._outage = deque(), 0, None
+        self.watching.clear()
+
+    def _wait(self, tokens: int) -> float:
+        """Seconds until a request of so many tokens may go, 0 if now; inf until another leaves."""
+        if self._in_flight + 1 > self._pace.room:
+            return inf
+        if self.rpm is None and self.tpm is None and not self._pace.paused and self._outage is None:
+            return 0.0
+        now, out = self._clock(), self._outage
+        if out is not None and (out.probe is not None or now < out.due):
+            return inf if out.probe is not None else out.due - now
+        return max(self._pace.wait(now), self._minute.wait(now, tokens, self.rpm, self.tpm))
+
+    def _admit(self, place: Ticket) -> None:
+        self._in_flight += 1
+        self._pace.admitted()
+        place.round = self._pace.round
+        if self._outage is not None:
+            self._outage.probe, place.at = place, self._clock()
+        if self.rpm is not None or self.tpm is not None:
+            place.entry = self._minute.add(self._clock(), place.tokens)
+
+    def _call_head(self) -> None:
+        while self._queue and not self._queue[0].called:
+            head = self._queue[0]
+            head.called, head.due = True, self._clock()
+            if not self._call(head):
+                self._queue.popleft()
+
+    def _call(self, place: Ticket) -> bool:
+        """Have it look again; False where its loop was closed without an end for its tasks."""
+        assert place.loop is not None
+        try:
+            place.loop.call_soon_threadsafe(place.wake)
+        except RuntimeError:
+            return False
+        return True
+
+    def _pass_stalled(self, place: Ticket) -> None:
+        """A head whose event loop is blocked goes to the end, with all that wait there; its turn comes again.
+
+        A notebook's loop is blocked while `evaluate` runs beside it: they must not wait for one another.
+        """
+        head = self._queue[0]
+        if head.loop is not place.loop and self._clock() > head.due + STALL:
+            while self._queue[0].loop is head.loop:
+                self._queue.rotate(-1)
+            self._call_head()
+
 
 MOST_PROMPT = 400_000  # characters: most models' windows hold no more; a mistaken column often does
 
@@ -77,7 +596,7 @@ def limiter_of(judge: Judge, limits: Limits | None = None) -> Limiter:
     address = endpoint.base_url or vars(judge.model).get("openai_api_base") or ""
     limiter = _found.get((address, judge.name))
     if limiter is None:
-        limiter = _limiters.setdefault((bare(address).rstrip("/"), judge.name), Limiter())
+        limiter = _limiters.setdefault((bare(address).rstrip("/") if address else "", judge.name), Limiter())
         _found[address, judge.name] = limiter
     if endpoint.rpm is not None or endpoint.tpm is not None or endpoint.in_flight is not None:
         limits = _own(endpoint.rpm, endpoint.tpm, endpoint.in_flight)

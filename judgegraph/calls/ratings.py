@@ -2,19 +2,244 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-from judgegraph.calls.door import Messages, answered, replies
-from judgegraph.calls.form import Form
-from judgegraph.calls.rungs import NO_LOGPROBS, Rated, Slot, stated, weighted
-from judgegraph.calls.samples import averaged
-from judgegraph.calls.stated_text import text_reading
+from judgegraph.calls.asking import Messages, answered, replies
+from judgegraph.calls.forms import Form, Reply, answer_key, answer_of, off_points
 from judgegraph.errors import ConfigError, ReplyError
-from judgegraph.models.resolve import JudgeLike, resolve
+from judgegraph.models.judges import JudgeLike, resolve
+from judgegraph.replies.free_text import reason_beside, text_reading
+from judgegraph.replies.json_text import JsonPath, spans
+from judgegraph.replies.quotation import parts
+from judgegraph.replies.tokens import UNSOUND, Weighted, expected, masses_at, offset, unsound
+from judgegraph.types import Scale, Status
 
-__all__ = ["STATED", "Rated", "Rating", "Reader", "Slot", "noted", "rate", "text_reading"]
+# How one answer is read from a reply, rung by rung: as written, or by token probabilities.
+
+
+FLOOR = 0.5  # least probability that valid points must hold for a weighted score (design, contract 4)
+NO_LOGPROBS = "the judge gives no log-probabilities"
+NOT_FOUND = "the answer could not be found among the tokens"
+CONTRARY = ", its scores say "  # in a note on a reply whose verdict is another than its scores give
+TOO_LITTLE = "log-probabilities hold too little on the scale"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where one answer stands: the path to its entry in the form, None for a free text reply; its scale; and the
+    name of the criterion, by which a free text may call its rating.
+    """
+
+    scale: Scale
+    path: JsonPath | None = None
+    first_digit: bool = False  # see Reader
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Rated:
+    """One answer as read; the fields are those of `types.Score`, to be passed on as they are."""
+
+    value: float | None = None
+    label: str | None = None
+    status: Status = "ok"
+    reason: str = ""
+    distribution: dict[str, float] | None = None
+    unseen: float | None = None
+    reader: str = ""
+    raw: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def fields(self) -> dict[str, Any]:
+        """As keyword arguments of a Score."""
+        return dict(self.__dict__)
+
+
+def entry_of(data: Any, path: JsonPath) -> Any:
+    """The part of parsed JSON at a path, None where it is not there."""
+    for step in path:
+        data = data.get(step) if isinstance(data, Mapping) else None
+    return data
+
+
+def stated(reply: Reply[Any], slot: Slot) -> Rated:
+    """The answer as written."""
+    answer = _stated(reply, slot)
+    if reply.ends is not None:
+        reply.ends.end(answer.status)
+    return answer
+
+
+def _stated(reply: Reply[Any], slot: Slot) -> Rated:
+    if slot.path is None:
+        return _stated_in_text(reply, slot)
+    entry = entry_of(reply.data, slot.path)
+    try:
+        answer = answer_of(entry, slot.scale)
+    except ValueError as error:
+        return Rated(status="unreadable", reason=str(error), raw=reply.text, notes=reply.notes)
+    reason = str(entry.get("reason") or "")
+    if answer is None:
+        return Rated(status="abstained", reason=reason, reader="stated", notes=reply.notes)
+    return _given(answer, reply, slot, reason)
+
+
+def _given(answer: float | str, reply: Reply[Any], slot: Slot, reason: str) -> Rated:
+    if isinstance(answer, str):
+        return Rated(label=answer, reason=reason, reader="stated", notes=reply.notes)
+    notes = (*reply.notes, *off_points(answer, slot.scale))
+    return Rated(value=answer, reason=reason, reader="stated", notes=notes)
+
+
+def _stated_in_text(reply: Reply[Any], slot: Slot) -> Rated:
+    reading = text_reading(reply.text, slot.scale, slot.first_digit, slot.name)
+    if reading.status == "abstained":
+        return Rated(status="abstained", reason=parts(reply.text).said.strip(), reader="stated", notes=reply.notes)
+    if reading.value is None:
+        reason = "no rating found in the reply"
+        return Rated(status=reading.status, reason=reason, raw=reply.text, notes=reply.notes)
+    return _given(reading.value, reply, slot, _reason(reply, reading.span))
+
+
+def _reason(reply: Reply[Any], span: tuple[int, int] | None) -> str:
+    """What the answer says beside its value; nothing of what was thought."""
+    found = parts(reply.text)
+    if not found.spans:
+        return reason_beside(reply.text, span)
+    start = len(found.answer) - len(found.answer.lstrip())
+    beside = reason_beside(found.answer[start:], (span[0] - start, span[1] - start) if span else None)
+    return re.sub(r"[ ]{9,}", " ", beside)  # the place of a thought
+
+
+def weighted(reply: Reply[Any], slot: Slot, answer: Rated) -> Rated:
+    """The first rung, where the judge gave log-probabilities that hold enough; else the answer as it was."""
+    if answer.status != "ok":
+        return answer
+    found: Weighted | str = "the scale has no points to weigh"
+    if slot.scale.labels or slot.scale.points:
+        found = _found(reply, slot, answer)
+    if isinstance(found, str):
+        return replace(answer, notes=(*answer.notes, found))
+    return _by(answer, found, "logprobs")
+
+
+def _found(reply: Reply[Any], slot: Slot, answer: Rated) -> Weighted | str:
+    """What the tokens say of an answer, or why they say nothing."""
+    if reply.tokens is None:
+        return NO_LOGPROBS
+    at = offset(reply.tokens, reply.text, last=bool(reply.reasoning))
+    span = _span(reply, slot)
+    if at is None or span is None or not _same(reply.text[slice(*span)], answer):
+        return NOT_FOUND
+    place = (span[0] + at, span[1] + at)
+    if why := unsound(reply.tokens, place):
+        return why
+    masses = masses_at(reply.tokens, place, slot.scale)
+    return expected(masses, slot.scale, FLOOR) or TOO_LITTLE
+
+
+def rung_left(notes: Iterable[str]) -> str:
+    """Why a score was not read by its first rung, as its notes say; "" where it was, or had none."""
+    return next((note for note in notes if note.startswith((NO_LOGPROBS, NOT_FOUND, TOO_LITTLE, UNSOUND))), "")
+
+
+def _same(written: str, answer: Rated) -> bool:
+    """What stands at the place found is the answer that was read: never a weight of another number."""
+    if answer.value is None:
+        return answer.label is not None and written.casefold() == answer.label.casefold()
+    try:
+        return float(written) == answer.value
+    except ValueError:
+        return False
+
+
+def _by(answer: Rated, found: Weighted, reader: str) -> Rated:
+    seen: dict[str, Any] = {"distribution": found.distribution, "unseen": round(found.unseen, 6)}
+    if found.value is None:
+        notes = (*answer.notes, *tied(found.distribution, answer.label))
+        return replace(answer, reader=reader, notes=notes, **seen)
+    return replace(answer, value=found.value, reader=reader, **seen)
+
+
+def _span(reply: Reply[Any], slot: Slot) -> tuple[int, int] | None:
+    """Characters of the value in the reply."""
+    if slot.path is None:
+        return text_reading(reply.text, slot.scale, slot.first_digit, slot.name).span
+    found = spans(reply.answer)
+    path = (*slot.path, answer_key(slot.scale))
+    inner = [at for at in found if at[-len(path) :] == path]  # a surplus level may stand before it
+    return found[inner[0]] if len(inner) == 1 else None
+
+
+def tied(shares: Mapping[str, float], label: str | None) -> tuple[str, ...]:
+    """A note where other labels have the chosen one's share: the order of names decided."""
+    best = shares.get(label or "", 0.0)
+    others = [other for other, share in shares.items() if other != label and math.isclose(share, best, abs_tol=1e-6)]
+    return (f"tied with {', '.join(others)}",) if others and best else ()
+
+
+# The rung of samples: one answer from several replies to the same question.
+
+
+def averaged(got: Sequence[Reply[Any]], slot: Slot, wanted: int) -> Rated:
+    """Mean and distribution of the replies that could be read; of labels the most frequent, ties by name.
+
+    Args:
+        got: one reply or more. wanted: how many were asked for; what is missing is noted.
+
+    Returns:
+        "unreadable" where fewer than half of those wanted could be read: a mean of what is left would say more
+        than was heard; where some never came, as the budget or the server kept them back, the status of that.
+        "abstained" where more replies abstain than answer.
+    """
+    answers = [stated(reply, slot) for reply in got]
+    good = [a for a in answers if a.status == "ok"]
+    left_out = Counter[str](a.status for a in answers if a.status != "ok")
+    missing = got[0].missing
+    left_out[missing.status if missing else "unreadable"] += wanted - len(got)  # these did not even come this far
+    notes = tuple(f"{count} of {wanted} replies left out: {status}" for status, count in left_out.items() if count > 0)
+    if not good or left_out["abstained"] > len(good) or 2 * (len(good) + left_out["abstained"]) < wanted:
+        return _unaveraged(answers, len(good), wanted, notes, missing)
+    written = [a.label if a.value is None else f"{a.value:g}" for a in good]
+    shares = {str(point): count / len(good) for point, count in sorted(Counter(written).items())}
+    said = dict.fromkeys(note for a in good for note in a.notes)
+    if slot.scale.labels:
+        label = max(sorted(shares), key=lambda label: shares[label])
+        notes = (*said, *notes, *tied(shares, label))
+        return replace(good[0], label=label, reader="samples", distribution=shares, notes=notes)
+    value = mean_of([a.value for a in good if a.value is not None])
+    return replace(good[0], value=value, reader="samples", distribution=shares, notes=(*said, *notes))
+
+
+def _unaveraged(
+    answers: Sequence[Rated], good: int, wanted: int, notes: tuple[str, ...], missing: ReplyError | None
+) -> Rated:
+    """Why there is no mean: what kept replies back, the status of all that came, else abstained or unreadable."""
+    lost = [a for a in answers if a.status != "ok"]
+    abstained = [a for a in lost if a.status == "abstained"]
+    readable = good + len(abstained)
+    if abstained and 2 * readable >= wanted:
+        told = notes if len(abstained) < wanted else ()
+        return replace(abstained[0], reader="samples", notes=(*abstained[0].notes, *told))
+    raw = next((a.raw for a in lost if a.raw), None)
+    reason = f"{readable} of {wanted} replies could be read, fewer than half"
+    if missing is not None:
+        status: Any = missing.status
+        return Rated(status=status, reason=f"{reason}: {missing}", raw=raw, notes=notes)
+    if not readable and len({a.status for a in lost}) == 1:
+        return lost[0]
+    return Rated(status="unreadable", reason=reason, raw=raw, notes=notes)
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """Their mean; identical ones give that number, not its float sum."""
+    return values[0] if min(values) == max(values) else math.fsum(values) / len(values)
+
 
 T = TypeVar("T")
 

@@ -4,25 +4,89 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.bench_options import BenchCommand, bench_options, refuse_idle
 from judgegraph.cli.check import refuse_unwired
-from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET, printable
-from judgegraph.cli.options import graph_of, judge_of
+from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET
+from judgegraph.cli.options import GROUPS, Command, Grouped, check, graph_of, judge_of, run_options
 from judgegraph.cli.run import evaluated
-from judgegraph.cli.run_options import check
+from judgegraph.errors import printable
 
 if TYPE_CHECKING:
-    from judgegraph.bench.collection import Collection
-    from judgegraph.bench.measure import Measured
+    from judgegraph.bench.files import Collection
+    from judgegraph.bench.measure import MeasuredJudge
+    from judgegraph.meta.cells import Judgements
     from judgegraph.meta.conventions import Conventions
-    from judgegraph.meta.judgements import Judgements
-    from judgegraph.runtime.run import Run
+    from judgegraph.runs.run import Run
     from judgegraph.types import Sample
+
+
+# The options of `judgegraph bench`: those of `run` without what its data needs, and its own.
+
+
+NOT_HERE = ("fields", "strict")  # of `run`: its data is a table of unknown columns
+_OWN = (
+    click.option(
+        "-d", "--data", type=click.Path(exists=True, file_okay=False), help="The folder of the collections, or of one."
+    ),
+    click.option("-m", "--method", help="A method, graph file or file.py:factory.  [default: the collection's]"),
+    click.option("--recorded", is_flag=True, help="Score recorded replies instead of asking; nothing is spent."),
+    click.option(
+        "--reading", type=click.Choice(["ours", "authors"]), default="ours",
+        help="Read recorded replies by our readers, or by the rules of those who recorded them.",
+    ),
+    click.option("--preset", metavar="NAME", help="Conventions of a paper.  [default: the collection's]"),
+    click.option(
+        "--resamples", metavar="N", type=click.IntRange(0), help="Of the bootstrap; 0 for no intervals."
+        "  [default: 1000]",
+    ),
+    click.option("--seed", metavar="N", type=click.IntRange(0), help="Of the bootstrap.  [default: 0]"),
+)  # fmt: skip
+_ASKING = {
+    "method": "--method", "judge": "--judge", "base_url": "--base-url", "temperature": "--temperature",
+    "max_tokens": "--max-tokens",
+    "criteria": "--criteria", "critic": "--critic", "limit": "--limit", "out": "--out", "ledger": "--ledger",
+    "gate": "--coverage", "budget_calls": "--budget-calls", "budget_tokens": "--budget-tokens",
+    "budget_usd": "--budget-usd", "prices": "--prices", "rpm": "--rpm", "tpm": "--tpm",
+    "max_prompt": "--max-prompt", "patience": "--patience",
+}  # fmt: skip
+
+
+class BenchCommand(Grouped):
+    """A run's headings, with the options of its own under the first ones."""
+
+    groups = {
+        "What is judged, and by whom": ("data", "method", *GROUPS["What is judged, and by whom"]),
+        "What it is held against": ("recorded", "reading", "preset", "resamples", "seed"),
+        **{heading: names for heading, names in GROUPS.items() if heading != "What is judged, and by whom"},
+    }
+
+
+def bench_options(command: Command) -> Command:
+    """Decorates a command with all of them."""
+    command = run_options(command)
+    kept: list[click.Option] = command.__click_params__  # type: ignore[attr-defined]
+    kept[:] = [option for option in kept if option.name not in NOT_HERE]
+    for option in reversed(_OWN):
+        command = option(command)
+    return command
+
+
+def refuse_idle(given: Mapping[str, Any]) -> None:
+    """With --recorded nothing is asked, so that an option for asking is a mistake.
+
+    Raises:
+        UsageError: with the options to leave out.
+    """
+    idle = [option for name, option in _ASKING.items() if given[name] is not None]
+    idle += ["--setting"] if given["settings"] else []
+    idle += ["--retry-failed"] if given["retry_failed"] else []
+    if idle:
+        raise click.UsageError(f"--recorded asks no judge: leave {', '.join(idle)} out")
 
 
 @click.command(cls=BenchCommand, context_settings={"show_default": True})
@@ -38,7 +102,7 @@ def bench(name: str | None, **given: Any) -> None:
     Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended it, 4 coverage below the gate, 130 or 143
     stopped.
     """
-    from judgegraph.bench.shelf import COLLECTIONS, collection, folder_of
+    from judgegraph.bench.files import COLLECTIONS, collection, folder_of
 
     if name is None:
         _list([collection(known) for known in COLLECTIONS], given["as_json"])
@@ -60,7 +124,7 @@ def _list(known: list[Collection], as_json: bool) -> None:
         keys = ("name", "title", "items", "criteria", "judges", "origin", "files", "preset", "method")
         click.echo(json.dumps([{key: getattr(one, key) for key in keys} for one in known], indent=1, allow_nan=False))
     else:
-        from judgegraph.cli.print_bench import print_shelf
+        from judgegraph.views.terminal_meta import print_shelf
 
         print_shelf(known)
 
@@ -91,10 +155,9 @@ def _recorded(known: Collection, folder: Path, conventions: Conventions, given: 
 
 def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
     """A method beside published figures; gives the exit code."""
-    from judgegraph.bench.judged import part_of
-    from judgegraph.bench.measure import measured
-    from judgegraph.runtime.coverage import coverage
-    from judgegraph.runtime.outcome import nothing_judged
+    from judgegraph.bench.measure import measured, part_of
+    from judgegraph.runs.item import nothing_judged
+    from judgegraph.runs.summary import coverage
 
     part = part_of(known, known.samples(folder), given["limit"])
     method, result = _evaluated(known, part.samples, given)
@@ -108,7 +171,7 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
     }  # fmt: skip
     _print(known, measured({"": found}, known, conventions, ours=True), conventions, about, given)
     if not given["as_json"]:
-        from judgegraph.cli.print_bench import print_run_end
+        from judgegraph.views.terminal_meta import print_run_end
 
         print_run_end(result, summary, given["gate"])
     if result.manifest.get("state") == "over_budget":
@@ -123,10 +186,10 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
 
 def _judgements(known: Collection, method: str, result: Run) -> tuple[list[Judgements], str]:
     """What people and the run judged, and why it is nothing; what was paid for is told in either case."""
-    from judgegraph.bench.arrangement import in_columns, named
-    from judgegraph.meta.judgements import Unjudged
-    from judgegraph.meta.of_run import of_run
-    from judgegraph.registry.methods import is_file
+    from judgegraph.bench.table import in_columns, named
+    from judgegraph.meta.cells import Unjudged
+    from judgegraph.meta.judgements import of_run
+    from judgegraph.registry.lookup import is_file
 
     name = result.signature.partition("|")[0] if is_file(method) else method
     try:
@@ -138,7 +201,7 @@ def _judgements(known: Collection, method: str, result: Run) -> tuple[list[Judge
 
 def _evaluated(known: Collection, samples: list[Sample], given: dict[str, Any]) -> tuple[str, Run]:
     """The method that was run, as it was asked for, and what came of it."""
-    from judgegraph.bench.judged import criteria_of
+    from judgegraph.bench.measure import criteria_of
 
     method, settings = given["method"], given["settings"]
     if method is None:
@@ -155,15 +218,15 @@ def _evaluated(known: Collection, samples: list[Sample], given: dict[str, Any]) 
 
 
 def _print(
-    known: Collection, found: Measured, conventions: Conventions, about: dict[str, Any], given: dict[str, Any]
+    known: Collection, found: MeasuredJudge, conventions: Conventions, about: dict[str, Any], given: dict[str, Any]
 ) -> None:
     if given["as_json"]:
-        from judgegraph.bench.cell import finite
         from judgegraph.bench.measure import to_dict
+        from judgegraph.bench.table import finite
 
         told = finite({**about, **to_dict(found, known, conventions)})
         click.echo(json.dumps(told, indent=1, allow_nan=False))
     else:
-        from judgegraph.cli.print_bench import print_bench
+        from judgegraph.views.terminal_meta import print_bench
 
         print_bench(known, found, conventions, str(about.get("reading", "")), str(about.get("part", "")))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.run_options import Finite, address
-from judgegraph.cli.screen import screen
+from judgegraph.cli.options import Finite, address
+from judgegraph.views.screen import screen
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from judgegraph.runtime.doctor import Diagnosis
+    from judgegraph.doctor import Diagnosis
 
 MARKS = {True: "ok", False: "differs", None: "-"}
 
@@ -36,8 +36,8 @@ def doctor(
     runs use it instead of finding it out by failing. Exit code 1 where the endpoint cannot be used at all.
     """
     from judgegraph.calls import Endpoint
-    from judgegraph.runtime.bridge import run_sync
-    from judgegraph.runtime.doctor import examine
+    from judgegraph.doctor import examine
+    from judgegraph.sync import run_sync
 
     if base_url is not None and judge == "embedded":
         raise click.UsageError("--base-url names a server for a model: give it too, as --judge openai:MODEL")
@@ -51,7 +51,7 @@ def doctor(
 
 def _print(found: Diagnosis) -> None:
 
-    from judgegraph.cli.table import plain
+    from judgegraph.views.screen import plain
 
     console = screen()
     where = f" at {found.address}" if found.address else ""
@@ -67,7 +67,7 @@ def _print(found: Diagnosis) -> None:
 def _table(found: Diagnosis) -> Table:
     from rich.table import Table
 
-    from judgegraph.cli.table import plain
+    from judgegraph.views.screen import plain
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("probe", no_wrap=True)
@@ -81,7 +81,7 @@ def _table(found: Diagnosis) -> Table:
 
 def _cost(found: Diagnosis) -> str:
     """How many requests it took, how long one takes, what was written where."""
-    from judgegraph.cli.table import counted
+    from judgegraph.views.screen import counted
 
     parts = [counted(found.requests, "request")]
     tokens = found.prompt_tokens + found.completion_tokens

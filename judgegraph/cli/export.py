@@ -2,15 +2,84 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from judgegraph.cli.main import printable
+from judgegraph.errors import printable
 
 if TYPE_CHECKING:
-    from judgegraph.runtime.run import Run
+    from judgegraph.runs.run import Run
+
+
+# `judgegraph corrected`.
+
+
+@click.command()
+@click.argument("run", type=click.Path(exists=True, file_okay=False))
+@click.option(
+    "-o", "--out", required=True, metavar="FILE.jsonl", type=click.Path(dir_okay=False), help="Where they go."
+)
+def corrected(run: str, out: str) -> None:
+    """Write the corrections of RUN, a folder, as samples: `output` is the correction, `rival` the original.
+
+    Judge them to see what they gained: `judgegraph run fennec-both FILE.jsonl` side by side in both orders, or
+    `judgegraph run fennec-apart FILE.jsonl` each alone. What they were corrected by stands in `meta.corrected`.
+    """
+    from judgegraph.errors import ConfigError
+    from judgegraph.runs.run import Run
+    from judgegraph.views.screen import counted
+
+    if Path(out).suffix != ".jsonl":
+        raise click.UsageError(f"--out {out}: it ends in .jsonl")
+    found = Run.load(run)
+    statuses = found.summary().corrections
+    if not statuses["ok"]:
+        raise ConfigError(f"{run}: no response was corrected{_said(statuses)}")
+    written = found.export_corrected(out)
+    click.echo(printable(f"{out}: {counted(written, 'correction')}{_said(statuses)}"))
+
+
+def _said(statuses: dict[str, int]) -> str:
+    failed = ", ".join(f"{count} {status}" for status, count in statuses.items() if status != "ok")
+    return f"; left out: {failed}" if failed else ""
+
+
+# `judgegraph diff`.
+
+
+@click.command()
+@click.argument("run_a")
+@click.argument("run_b")
+@click.option("--criterion", metavar="NAME", help="This one alone.")
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(0), default=10, show_default=True, help="Samples in the list."
+)
+@click.option("--all", "every", is_flag=True, help="List every sample that moved.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool, as_json: bool) -> None:
+    """Say which scores moved from RUN_A to RUN_B, the folders of two runs, and why.
+
+    Samples are matched by id. A move is put to what changed of the things its score depends on: data, prompt, model,
+    reader, criteria, critic, graph or version; to noise where nothing did. What changed together is told as "prompt or
+    model": the runs cannot tell them apart. Differences are no failure: the exit code is 0.
+    """
+    from judgegraph.cli.options import refuse_traces
+    from judgegraph.meta.run_diff import diff_runs
+
+    for run in (run_a, run_b):
+        refuse_traces(run)
+    found = diff_runs(run_a, run_b, criterion=criterion, limit=None if every else limit)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))
+        return
+    from judgegraph.views.terminal_critic import print_diff
+
+    print_diff(found)
+
 
 TABLES = ("scores", "comparisons")
 
@@ -43,8 +112,6 @@ def export(
     if what and ending != ".csv":
         raise click.UsageError("--what goes with -o FILE.csv; items hold scores and comparisons")
     if otlp is not None:
-        from judgegraph.cli.otlp import send
-
         click.echo(printable(send(run, otlp, samples, bool(redact))))
         _tell_unfinished(run)
         return
@@ -56,8 +123,8 @@ def export(
 
 
 def _write(run: str, out: str, what: str) -> None:
-    from judgegraph.cli.table import counted
-    from judgegraph.runtime.run import Run
+    from judgegraph.runs.run import Run
+    from judgegraph.views.screen import counted
 
     found = Run.load(run)
     writes = {"scores": found.export_scores, "comparisons": found.export_comparisons, "items": found.export}
@@ -75,7 +142,7 @@ def _write(run: str, out: str, what: str) -> None:
 
 def _passed(run: Run) -> tuple[int, int]:
     """How many damaged lines a run has, and how many comparisons, in one pass."""
-    from judgegraph.runtime.pair_rows import pair_rows
+    from judgegraph.runs.run import pair_rows
 
     damaged: list[str] = []
     items = run.folder.items(damaged.append) if run.folder else run.items
@@ -85,8 +152,54 @@ def _passed(run: Run) -> tuple[int, int]:
 
 def _tell_unfinished(run: str) -> None:
     """One line where the run did not come to its end; a folder of `jg.tracing` has none to come to."""
-    from judgegraph.runtime.run import Run
-    from judgegraph.runtime.unfinished import unfinished
+    from judgegraph.runs.run import Run, unfinished
 
     if (Path(run) / "manifest.json").exists() and (said := unfinished(Run.load(run))):
         click.echo(printable(said), err=True)
+
+
+# The traces of a run, sent to a collector.
+
+
+def send(run: str, url: str, samples: Sequence[str], redact: bool) -> str:
+    """Send a run's traces, or those of a folder that `jg.tracing` wrote; gives what was done, in a line.
+
+    Args:
+        samples: ids of those that are sent, none for all. redact: no texts.
+    """
+    from judgegraph.runs.run import Run
+    from judgegraph.traces.otel import export_folder, export_otel
+    from judgegraph.views.screen import counted
+
+    wanted = list(samples) or None
+    if (Path(run) / "manifest.json").exists():
+        count = export_otel(Run.load(run), url, samples=wanted, redact=redact)
+    else:
+        count = export_folder(run, url, samples=wanted, redact=redact)
+    return f"{counted(count, 'span')} sent"
+
+
+# `judgegraph report`.
+
+
+@click.command()
+@click.argument("run", type=click.Path(exists=True, file_okay=False))
+@click.option("-o", "--out", required=True, metavar="FILE.html", type=click.Path(dir_okay=False), help="Where it goes.")
+@click.option("--most", type=click.IntRange(1, 100), default=10, show_default=True, metavar="N",
+              help="Samples in each list: most moved, most uncertain, failed, dearest.")  # fmt: skip
+@click.option("--redact", type=click.Choice(["texts"]), help="Leave out judged and generated texts.")
+def report(run: str, out: str, most: int, redact: str | None) -> None:
+    """Write RUN, a folder, as one HTML file that opens anywhere: no network, no script, at most 3 MB.
+
+    It shows the graph with time and money per node, the scores, what the critic changed, agreement with people where
+    there are labels, and the samples worth reading with their whole trace. Of a run too large for it, it shows every
+    k-th sample and says so. The file is readable by its owner alone: it holds what was judged.
+    """
+    from judgegraph.cli.options import refuse_traces
+    from judgegraph.report.page import write_report
+
+    if Path(out).suffix not in (".html", ".htm"):
+        raise click.UsageError(f"--out {out}: it ends in .html")
+    refuse_traces(run)
+    written = write_report(run, out, most=most, redact=(redact,) if redact else ())
+    click.echo(printable(f"{out}: {written.stat().st_size / 1e6:.1f} MB"))

@@ -13,33 +13,36 @@ import click
 
 from judgegraph import __version__
 from judgegraph.cli.stop import stoppable
-from judgegraph.errors import JudgegraphError, damaged_lines
-from judgegraph.errors import printable as printable  # which the commands take from here
+from judgegraph.errors import (
+    JudgegraphError,
+    damaged_lines,
+    printable,  # which the commands take from here
+)
 
 COMMANDS = {  # name -> module, one line for --help
     "run": ("judgegraph.cli.run", "Run a method over a dataset and print what came of it."),
     "plan": ("judgegraph.cli.plan", "Say what a run will ask for and cost, before anything is spent."),
-    "corrected": ("judgegraph.cli.corrected", "Write a run's corrections as samples, to judge what they gained."),
+    "corrected": ("judgegraph.cli.export", "Write a run's corrections as samples, to judge what they gained."),
     "export": ("judgegraph.cli.export", "Write a run's scores or comparisons as CSV, or its items as JSON lines."),
     "trace": ("judgegraph.cli.trace", "Say what was done for a run's samples, step by step."),
     "check": ("judgegraph.cli.check", "Prove that a method's graph is wired; nothing is asked."),
     "doctor": ("judgegraph.cli.doctor", "Measure what a judge's endpoint really does; runs use what was found."),
-    "probe": ("judgegraph.cli.probe", "Measure a judge's biases: exchanged order, padded copies, its own outputs."),
-    "methods": ("judgegraph.cli.methods", "List the methods."),
-    "agents": ("judgegraph.cli.agents", "List the agents and critics, with what they read and write."),
-    "tools": ("judgegraph.cli.tools", "List the assistant evaluators."),
-    "criteria": ("judgegraph.cli.criteria", "List the criteria sets, or print one."),
-    "show": ("judgegraph.cli.show", "Draw a method's graph: Mermaid, text or SVG."),
+    "probe": ("judgegraph.cli.plan", "Measure a judge's biases: exchanged order, padded copies, its own outputs."),
+    "methods": ("judgegraph.cli.lists", "List the methods."),
+    "agents": ("judgegraph.cli.lists", "List the agents and critics, with what they read and write."),
+    "tools": ("judgegraph.cli.lists", "List the assistant evaluators."),
+    "criteria": ("judgegraph.cli.lists", "List the criteria sets, or print one."),
+    "show": ("judgegraph.cli.check", "Draw a method's graph: Mermaid, text or SVG."),
     "meta": ("judgegraph.cli.meta", "Say how far a run's scores, or a table's, agree with people."),
-    "diff": ("judgegraph.cli.diff", "Say which scores moved between two runs, and why."),
-    "report": ("judgegraph.cli.report", "Write a run as one HTML file that opens anywhere."),
-    "rank": ("judgegraph.cli.rank", "Rank systems by people and by metrics, from scores or from pairs."),
+    "diff": ("judgegraph.cli.export", "Say which scores moved between two runs, and why."),
+    "report": ("judgegraph.cli.export", "Write a run as one HTML file that opens anywhere."),
+    "rank": ("judgegraph.cli.meta", "Rank systems by people and by metrics, from scores or from pairs."),
     "bench": ("judgegraph.cli.bench", "Hold a method beside a benchmark's published figures."),
     "review": ("judgegraph.cli.review", "Judge, and decide on the criteria that the critic suggests."),
-    "schema": ("judgegraph.cli.schema", "Print the JSON Schema of graph files, or one of ours to copy."),
+    "schema": ("judgegraph.cli.lists", "Print the JSON Schema of graph files, or one of ours to copy."),
     "repair": ("judgegraph.cli.repair", "Say what is sound of a damaged run or ledger, and salvage it."),
     "new": ("judgegraph.cli.new", "Write a plug-in to start from, as a package of your own."),
-    "prices": ("judgegraph.cli.prices", "Print the table of prices, to edit and give back as --prices FILE."),
+    "prices": ("judgegraph.cli.lists", "Print the table of prices, to edit and give back as --prices FILE."),
 }
 MOST_DAMAGED = 20  # lines that are named
 FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, STOPPED = 1, 2, 3, 4, 130

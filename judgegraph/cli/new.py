@@ -2,16 +2,109 @@
 
 from __future__ import annotations
 
+import keyword
+import re
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-from judgegraph.cli.main import printable
-from judgegraph.scaffold import KINDS, PackageName, write
+from judgegraph import __version__
+from judgegraph.errors import ConfigError, one_line, printable
+from judgegraph.registry import KINDS, parts
+from judgegraph.registry.shipped import normal
+
+# A package's name, and the names that follow from it.
+
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,62}[A-Za-z0-9]")
+
+
+@dataclass(frozen=True)
+class PackageName:
+    """Such as "strict-tone": its module is strict_tone, its class StrictTone."""
+
+    name: str
+
+    @staticmethod
+    def of(text: str) -> PackageName:
+        """In the normal form of package indexes: small letters, and single hyphens between words.
+
+        Raises:
+            ConfigError: it is no package's name, a part is called so already, or its module would hide another.
+        """
+        if not _NAME.fullmatch(text):
+            rule = "a name starts with a letter and has two or more letters, digits and hyphens, such as strict-tone"
+            raise ConfigError(f"'{one_line(text, 60)}' is no name for a package: {rule}")
+        found = PackageName(normal(text))
+        if keyword.iskeyword(found.module) or found.module in (*sys.stdlib_module_names, "tests", "judgegraph"):
+            raise ConfigError(f"'{found.name}' is no name for a package: Python has another use for {found.module}")
+        if find_spec(found.module) is not None:
+            raise ConfigError(f"a package {found.module} is installed already; choose another name")
+        for part in (part for kind in KINDS for part in parts(kind) if normal(part.name) == found.name):
+            raise ConfigError(
+                f"'{found.name}' is taken: the {part.kind} of {part.brought_by} is called so; choose another name"
+            )
+        return found
+
+    @property
+    def module(self) -> str:
+        """What is imported."""
+        return self.name.replace("-", "_")
+
+    @property
+    def class_name(self) -> str:
+        """Of the plug-in's class."""
+        return "".join(word.capitalize() for word in self.name.split("-"))
+
+
+# Writes a new package from the templates of its kind.
+
+
+HERE = Path(__file__).parent
+PACKAGE_KINDS = ("critic",)  # each a folder of templates beside this file
+SUFFIX = ".txt"  # of every template: none is imported, checked or collected where it lies
+
+
+def write(kind: str, name: PackageName, into: Path) -> Path:
+    """The folder that was written: a package with its own tests.
+
+    Raises:
+        ConfigError: there is something of that name already, or it cannot be written.
+    """
+    folder = into / name.name
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+        for path, text in files(kind, name).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8", newline="\n")
+    except FileExistsError as error:
+        there = one_line(error.filename or folder)
+        raise ConfigError(f"{there} is there already and stays as it is; choose another name, or --into DIR") from None
+    except OSError as error:
+        raise ConfigError(f"{one_line(folder)} cannot be written: {error.strerror}") from None
+    return folder
+
+
+def files(kind: str, name: PackageName) -> dict[str, str]:
+    """Path in the package -> text."""
+    held = HERE / kind
+    words = {"__NAME__": name.name, "__MODULE__": name.module, "__CLASS__": name.class_name, "__VERSION__": __version__}
+    found = {}
+    for template in sorted(held.rglob(f"*{SUFFIX}")):
+        path = template.relative_to(held).as_posix().removesuffix(SUFFIX).replace("MODULE", name.module)
+        text = template.read_text(encoding="utf-8")
+        for word, value in words.items():
+            text = text.replace(word, value)
+        found[path] = text
+    return found
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=click.Choice(PACKAGE_KINDS))
 @click.argument("name")
 @click.option("--into", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Where; default: here.")
 def new(kind: str, name: str, into: Path) -> None:

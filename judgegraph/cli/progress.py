@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgegraph.cli.progress_text import Pace, details, state_line
+from judgegraph.views.screen import Pace, details, state_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress as Bar
 
-    from judgegraph.runtime.progress import Progress
+    from judgegraph.runs.worker import Progress
+
 
 EVERY = 10.0  # seconds between two plain lines at least
 BAR = 24  # columns; the words need the rest

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judgegraph.cli.main import FAILURE, printable
+from judgegraph.cli.main import FAILURE
+from judgegraph.errors import printable
 
 if TYPE_CHECKING:
-    from judgegraph.runtime.repair import Part, Repair
+    from judgegraph.runs.repair import Part, Repair
 
 NAMED = 20  # damaged lines of a file
 
@@ -37,7 +38,7 @@ def repair(run: str, out: str | None, in_place: bool, as_json: bool) -> None:
     Exit codes: 0 all is sound or what is sound was written, 1 something is damaged and nothing was written, or failure,
     2 usage.
     """
-    from judgegraph.runtime.repair import repair as repaired
+    from judgegraph.runs.repair import repair as repaired
 
     if out is not None and in_place:
         raise click.UsageError("--out writes a new folder, --in-place changes this one: give one of the two")
@@ -61,13 +62,14 @@ def _print(found: Repair) -> None:
 
 
 def _counts(part: Part) -> str:
-    """Such as "sound, 32 lines" and "damaged; sound are 31 of 32 lines"."""
+    """Such as "sound, 32 lines" and "damaged; 31 of 32 lines are sound, 2 lines are gone"."""
     if part.sound is None:
         return part.state
     if part.state == "sound":
         return f"sound, {part.sound:,} {part.what}"
-    of = f" of {part.sound + part.lost:,}" if part.lost is not None else ""
-    return f"{part.state}; sound are {part.sound:,}{of} {part.what}"
+    of = f" of {part.sound + part.lost - part.gone:,}" if part.lost is not None else ""
+    gone = f", {part.gone:,} {'line is' if part.gone == 1 else 'lines are'} gone" if part.gone else ""
+    return f"{part.state}; {part.sound:,}{of} {part.what} are sound{gone}"
 
 
 def _end(found: Repair) -> str:

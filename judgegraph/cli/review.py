@@ -3,21 +3,75 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.decisions import Decisions
-from judgegraph.cli.main import printable
-from judgegraph.cli.options import CRITIC_HELP, SETTING_HELP, graph_of, judge_of
-from judgegraph.cli.run_options import columns
-from judgegraph.errors import ConfigError, JudgegraphError, one_line
+from judgegraph.cli.options import CRITIC_HELP, SETTING_HELP, columns, graph_of, judge_of
+from judgegraph.errors import ConfigError, CriteriaError, DataError, JudgegraphError, one_line, printable
+from judgegraph.prompts.criteria import CriteriaSet, as_yaml
 
 if TYPE_CHECKING:
-    from judgegraph.types import Sample
+    from judgegraph.types import Criterion, Sample
+
+
+# What a person has decided in `judgegraph review`: the criteria as they are now, written to a file.
+
+
+class Decisions:
+    """The criteria before and now.
+
+    Attributes:
+        before: what the method judges by, with its task. now: the same criteria with what was accepted.
+        made: whether anything was decided, rejections included.
+    """
+
+    def __init__(self, before: CriteriaSet) -> None:
+        self.before = before
+        self.now: tuple[Criterion, ...] = before.criteria
+        self.made = False
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """Of a graph's input: the criteria where they are not the method's own any more."""
+        return {"criteria": list(self.now)} if self.now != self.before.criteria else {}
+
+    @contextmanager
+    def taking(self, suggestions: Sequence[Mapping[str, Any]], answers: Sequence[Any]) -> Generator[None]:
+        """Within, answers are given and judged by; where it is stopped, those that were given count."""
+        try:
+            yield
+        except BaseException:
+            self._take(suggestions, answers)
+            raise
+        self.made = True
+
+    def _take(self, suggestions: Sequence[Mapping[str, Any]], answers: Sequence[Any]) -> None:
+        from judgegraph.agents.person import decided
+        from judgegraph.types import Suggestion
+
+        for suggestion, answer in zip(suggestions, answers, strict=False):
+            with suppress(DataError, CriteriaError):  # it would have been asked again
+                found, _ = decided(self.now, [Suggestion.model_validate(suggestion)], [answer])
+                self.now, self.made = tuple(found), True
+
+    def saved(self, path: Path) -> str:
+        """Written as a criteria set; gives what to say of it.
+
+        Raises:
+            DataError: it cannot be written.
+        """
+        text = as_yaml(CriteriaSet.model_construct(name=path.stem, task=self.before.task, criteria=tuple(self.now)))
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror or error}") from None
+        return printable(f"criteria: {len(self.now)}, in {path}")
+
 
 CHOICES = {"a": "accept", "e": "edit", "r": "reject"}
 
@@ -46,7 +100,7 @@ def review(method: str, data: str, **given: Any) -> None:
     criteria set for `judgegraph run METHOD DATA --criteria FILE`. Ctrl-C, or the end of the input, ends it with exit
     code 130; what was decided before is saved all the same.
     """
-    from judgegraph.runtime.load import load
+    from judgegraph.data.load import load
 
     save = Path(given["save"]) if given["save"] else None
     if save is not None and (save.exists() or save.suffix not in (".yaml", ".yml")):
@@ -76,8 +130,8 @@ def _begun(method: str, graph: Any, criteria: str | None) -> Decisions:
     Raises:
         ConfigError: there will be nothing to decide, or it is not known what the graph judges by.
     """
-    from judgegraph.compose.with_person import held, suggests
-    from judgegraph.prompts.criteria_sets import criteria_set
+    from judgegraph.compose.nodes import held, suggests
+    from judgegraph.prompts.criteria import criteria_set
 
     if not suggests(graph):
         raise ConfigError(
@@ -104,8 +158,8 @@ async def _reviewed(graph: Any, samples: Any, ledger: str | None, decisions: Dec
 
     from judgegraph.calls.context import CallContext, context
     from judgegraph.calls.ledger import Ledger
-    from judgegraph.compose.with_person import with_person
-    from judgegraph.runtime.serde import serializer
+    from judgegraph.compose.nodes import with_person
+    from judgegraph.traces.record import serializer
 
     asking = with_person(graph, criteria=decisions.before).compile(checkpointer=InMemorySaver(serde=serializer()))
     with closing(Ledger(ledger)) as kept:

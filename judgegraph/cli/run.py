@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgegraph.cli.check import refuse_unwired
-from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET, printable
-from judgegraph.cli.options import graph_of, judge_of
+from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET
+from judgegraph.cli.options import Grouped, check, columns, evaluation, graph_of, judge_of, run_options
 from judgegraph.cli.progress import Teller, progress
-from judgegraph.cli.run_options import Grouped, check, columns, evaluation, run_options
 from judgegraph.cli.stop import told_of_a_stop
-from judgegraph.cli.table import counted
+from judgegraph.errors import printable
+from judgegraph.views.screen import counted
 
 if TYPE_CHECKING:
-    from judgegraph.runtime.run import Run
-    from judgegraph.runtime.samples import Samples
+    from judgegraph.data.samples import Samples
+    from judgegraph.runs.run import Run
     from judgegraph.types import Sample
 
 SLACK = 3.5  # seconds for the end in order after a stop's grace; a node that blocks is not waited for any longer
@@ -41,8 +41,9 @@ def run(method: str, data: str, **given: Any) -> None:
     finished is kept either way, and the same command goes on with the rest. Exit codes: 0, 1 failure or nothing
     judged, 2 usage, 3 the budget ended it, 4 coverage below the gate, 130 or 143 stopped.
     """
-    from judgegraph.runtime.load import load
-    from judgegraph.runtime.signature import destinations
+    from judgegraph.data.load import load
+    from judgegraph.meta.judgements import before_a_run
+    from judgegraph.runs.identity import destinations
 
     check(given)
     samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
@@ -54,6 +55,8 @@ def run(method: str, data: str, **given: Any) -> None:
     refuse_unwired(graph)
     for line in destinations(graph):
         click.echo(printable(line), err=True)
+    for line in before_a_run(samples):
+        click.echo(printable(line), err=True)
     result = evaluated(graph, samples, samples.name, total, given)
     sys.exit(_print(result, samples, total(), given))
 
@@ -63,7 +66,7 @@ def _total(samples: Samples, given: dict[str, Any]) -> Callable[[], int | None]:
     if given["strict"]:
         found = samples.count()
         return lambda: found
-    from judgegraph.runtime.row_count import RowCount
+    from judgegraph.data.load import RowCount
 
     if samples.path is None:
         return lambda: None
@@ -82,7 +85,7 @@ def evaluated(
     graph: Any, samples: Iterable[Sample], name: str, total: Callable[[], int | None], given: dict[str, Any]
 ) -> Run:
     """What comes of the samples, which are called `name`, with progress on stderr and a word on how to go on."""
-    from judgegraph.runtime.evaluate import evaluate
+    from judgegraph.runs.evaluate import evaluate
 
     count, width = total(), given["concurrency"]
     many = f"{count:,} " if count is not None else ""
@@ -136,24 +139,26 @@ def _unjudged(total: int | None, items: int, rejected: int, limit: int | None) -
 
 def _print(result: Run, samples: Samples, total: int | None, given: dict[str, Any]) -> int:
     """What came of it; gives the exit code."""
-    from judgegraph.runtime.coverage import covered
-    from judgegraph.runtime.outcome import nothing_judged
+    from judgegraph.data.samples import not_to_its_end, unread
+    from judgegraph.runs.item import nothing_judged
+    from judgegraph.runs.summary import covered
 
     summary = result.summary()
     unjudged = _unjudged(total, summary.samples.total(), len(samples.rejected), given["limit"])
     why = "" if summary.judged else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
-    part = covered(summary, len(samples.rejected), unjudged or 0)
+    part = covered(summary, unread(samples.rejected), unjudged or 0)
+    cut = not_to_its_end(samples.rejected)
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
         read = {"share": part.share, "weakest": part.name, "gate": given["gate"], "unjudged": unjudged}
-        read |= {"ok": part.ok, "n": part.n, "absent": part.absent}
+        read |= {"ok": part.ok, "n": part.n, "absent": part.absent, "read_to_end": cut is None}
         rejected = [r.model_dump() for r in samples.rejected]
         out = str(result.folder.path) if result.folder else None
         whole = {**summary.to_dict(), **about, "coverage": read, "rejected": rejected, "out": out}
         whole |= {"nothing_judged": why} if why else {}
         click.echo(json.dumps(whole, indent=1))
     else:
-        from judgegraph.cli.print_run import print_run
+        from judgegraph.views.terminal_run import print_run
 
         print_run(result, summary, samples.rejected, gate=given["gate"], unjudged=unjudged)
     if result.manifest.get("state") == "over_budget":
@@ -170,5 +175,10 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
         click.echo(
             f"coverage: {many} {'was' if unjudged == 1 else 'were'} not judged yet, so no gate is passed", err=True
         )
+        return BELOW_COVERAGE
+    if cut is not None:
+        where = f"from {cut.unit} {cut.line} on"
+        text = f"coverage: {cut.file} could not be read {where}, and nobody knows how many rows it lacks"
+        click.echo(printable(f"{text}, so no gate is passed"), err=True)
         return BELOW_COVERAGE
     return BELOW_COVERAGE if part.share < given["gate"] else 0

@@ -9,7 +9,11 @@ import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    pass
+
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LATE = "stopped after %g s: code of a node did not end; what was finished by then is kept"

@@ -14,7 +14,7 @@ import click
 from judgegraph.types import Status
 
 if TYPE_CHECKING:
-    from judgegraph.runtime.run import Run
+    from judgegraph.runs.run import Run
 
 ORDERS = ("score", "change", "doubt", "cost", "time", "failures")
 OF_A_RUN = ("score", "change", "doubt")
@@ -72,13 +72,11 @@ def _any_character() -> Generator[None]:
 def _list(
     run: str, by: str | None, limit: int | None, status: str | None, criterion: str | None, redact: bool, as_json: bool
 ) -> None:
-    from judgegraph.cli.print_standings import print_standings
-    from judgegraph.cli.sample_order import SHOWN, listed
-    from judgegraph.report.redacted_run import RedactedRun
-    from judgegraph.runtime.run import Run
-    from judgegraph.runtime.sample_bills import untold
-    from judgegraph.runtime.standing import standings
-    from judgegraph.runtime.unfinished import unfinished
+    from judgegraph.report.page import RedactedRun
+    from judgegraph.runs.run import Run, unfinished
+    from judgegraph.traces.rank import standings
+    from judgegraph.traces.read import untold
+    from judgegraph.views.terminal_trace import SHOWN, listed, print_standings
 
     found = Run.load(run)
     found = RedactedRun(found.manifest, found.held, found.folder) if redact else found
@@ -101,7 +99,7 @@ def _refuse_unknown(run: Run, criterion: str) -> None:
         DataError: naming those that there are.
     """
     from judgegraph.errors import DataError, one_line
-    from judgegraph.runtime.traces import near
+    from judgegraph.traces.read import near
 
     names = [score.criterion for item in run.items for score in item.scores]
     if criterion not in names:
@@ -110,7 +108,7 @@ def _refuse_unknown(run: Run, criterion: str) -> None:
 
 def _refuse_other(sample: str, criterion: str, names: list[str]) -> None:
     from judgegraph.errors import DataError, one_line
-    from judgegraph.runtime.traces import near
+    from judgegraph.traces.read import near
 
     if criterion not in names:
         what = f"sample {one_line(sample, 80)!r} has no score of {one_line(criterion, 80)!r}"
@@ -118,9 +116,9 @@ def _refuse_other(sample: str, criterion: str, names: list[str]) -> None:
 
 
 def _show(run: str, sample: str, criterion: str | None, redact: bool, full: bool, as_json: bool) -> None:
-    from judgegraph.cli.print_trace import print_trace
-    from judgegraph.runtime.run import Run
-    from judgegraph.runtime.traces import trace_of
+    from judgegraph.runs.run import Run
+    from judgegraph.traces.read import trace_of
+    from judgegraph.views.terminal_trace import print_trace
 
     loaded = Run.load(run)
     found = trace_of(loaded, sample, redact=redact)
@@ -139,9 +137,8 @@ def _of_folder(
     redact: bool, full: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """As of a run, of a folder without items."""
-    from judgegraph.cli.print_standings import print_standings
-    from judgegraph.cli.sample_order import SHOWN, listed
-    from judgegraph.runtime.folder_traces import standings_in
+    from judgegraph.traces.rank import standings_in
+    from judgegraph.views.terminal_trace import SHOWN, listed, print_standings
 
     if by in OF_A_RUN or criterion is not None:
         raise click.UsageError(f"{path} is no run's folder: its journeys have no scores; order them by cost or time")
@@ -157,10 +154,10 @@ def _of_folder(
 
 
 def _show_journeys(path: str, sample: str, redact: bool, full: bool, as_json: bool) -> None:
-    from judgegraph.cli.print_trace import print_journey
     from judgegraph.errors import DataError, one_line
-    from judgegraph.runtime.folder_traces import standings_in, traces_in
-    from judgegraph.runtime.traces import near
+    from judgegraph.traces.rank import standings_in, traces_in
+    from judgegraph.traces.read import near
+    from judgegraph.views.terminal_trace import print_journey
 
     found = list(traces_in(path, sample, redact=redact))
     if not found:

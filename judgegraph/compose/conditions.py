@@ -3,14 +3,138 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
-from typing import Any, ClassVar, Protocol, TypeAlias
+from itertools import combinations
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeVar, overload
 
-from judgegraph.compose.disagree import Disagree
-from judgegraph.compose.of_scores import BLIND, OFF, Failed, Low, OfScores, State, Wide
+from typing_extensions import TypedDict
+
+from judgegraph.calls.context import Doubted, context
+from judgegraph.compose.nodes import vocabulary
+from judgegraph.compose.scores_in_doubt import BLIND, NEARLY, OFF, Failed, Low, OfScores, State, Wide, check_share
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.types import Criterion, EvalState, Note, Notes, Score, given_criteria, keyed
+
+# What a function of a conditional edge promises where its code does not show it; `check` takes its word.
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def bounded(function: F, *, at_most: int) -> F: ...
+@overload
+def bounded(*, at_most: int) -> Callable[[F], F]: ...
+def bounded(function: F | None = None, *, at_most: int) -> F | Callable[[F], F]:
+    """Say of a loop's condition that it goes round `at_most` times; also a decorator: `@bounded(at_most=3)`.
+
+    Needed only where no counter shows it: a loop whose nodes write a whole number (`rounds: int`) that its condition
+    reads counts as bounded without.
+
+    Raises:
+        ConfigError: `at_most` is no whole number of 1 or more.
+    """
+    if not isinstance(at_most, int) or isinstance(at_most, bool) or at_most < 1:
+        raise ConfigError(f"bounded: at_most is 1 or more, a whole number; got {at_most!r}")
+
+    def mark(condition: F) -> F:
+        condition.at_most = at_most  # type: ignore[attr-defined]
+        return condition
+
+    return mark if function is None else mark(function)
+
+
+def never_empty(function: F) -> F:
+    """Say of a fan-out that it always sends something, as where it falls back on criteria of its own."""
+    function.never_empty = True  # type: ignore[attr-defined]
+    return function
+
+
+# The condition over several judges: they disagree.
+
+
+STAGES = ("ballot", "draft", "final")
+
+
+@dataclass(frozen=True)
+class Disagree:
+    """A criterion that several judges score differently.
+
+    Every two answers of one criterion are compared, those that failed and those of a rival left out. A score that
+    another one rectifies (`Score.draft`) does not count beside it. One judge alone never disagrees.
+
+    Attributes:
+        above: 0 to 1; in doubt where the greatest distance, each score as a share of its scale's range, is greater.
+            Labels are in doubt where any two differ.
+        stage: one or several; None: ballots, drafts and finals; where a panel left several ballots of a criterion,
+            these alone, as they are copies of what its members wrote elsewhere and its own score comes of them.
+    """
+
+    above: float = 0.25
+    stage: str | tuple[str, ...] | None = field(default=None, kw_only=True)
+    name: ClassVar[str] = "disagree"
+    own: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_share("disagree: above", self.above)
+        if isinstance(self.stage, list):
+            object.__setattr__(self, "stage", tuple(self.stage))
+
+    def __call__(self, state: State) -> dict[str, str]:
+        by = self._answers(state)
+        said = {criterion: self._why(scores) for criterion, scores in by.items()}
+        return {criterion: why for criterion, why in said.items() if why}
+
+    def _answers(self, state: State) -> dict[str, list[Score]]:
+        """Criterion -> the answers that it compares."""
+        stages = (self.stage,) if isinstance(self.stage, str) else self.stage or STAGES
+        given: Iterable[Score] = (state.get("scores") or {}).values()
+        met = [s for s in given if s.of == "output" and s.stage in stages]
+        if self.stage is None:
+            cast = Counter(s.criterion for s in met if s.stage == "ballot")
+            met = [s for s in met if s.stage == "ballot" or cast[s.criterion] < 2]
+        rectified = {s.draft for s in met}
+        by: dict[str, list[Score]] = {}
+        for score in met:
+            if score.answer is not None and score.key not in rectified:
+                by.setdefault(score.criterion, []).append(score)
+        return by
+
+    def remarks(self, state: State) -> dict[str, str]:
+        """Kind of note -> why it could find nothing, whatever the scores are."""
+        by = self._answers(state)
+        numbers = any(score.value is not None for scores in by.values() for score in scores)
+        if self.above >= 1 and numbers:
+            return {OFF: f"disagree: no two scores can be further apart than 1, and above is {self.above:g}"}
+        if any(len(scores) > 1 for scores in by.values()):
+            return {}
+        stages = (self.stage,) if isinstance(self.stage, str) else self.stage or STAGES
+        return {BLIND: f"disagree: no criterion has the answers of two judges at stage {' or '.join(stages)}"}
+
+    def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Self:
+        """As it is: judges disagree among themselves, whoever is reviewed."""
+        return self
+
+    def _why(self, scores: list[Score]) -> str:
+        labels = {s.label.casefold() for s in scores if s.label is not None}
+        if len(labels) > 1 or (labels and any(s.label is None for s in scores)):
+            return f"{len(scores)} judges give different labels"
+        apart = max((abs(_place(a) - _place(b)) for a, b in combinations(scores, 2)), default=0.0)
+        if labels or apart - self.above <= NEARLY:
+            return ""
+        return f"{len(scores)} judges are {apart:.3g} of the range apart, above {self.above:g}"
+
+
+def _place(score: Score) -> float:
+    """Where a number stands on its scale, 0 to 1; without a scale it stands for itself."""
+    scale, value = score.scale, score.value or 0.0
+    if scale is None or scale.low is None or scale.high is None:
+        return value
+    return (value - scale.low) / (scale.high - scale.low)
+
 
 EVERY = ""  # stands for every criterion; no criterion has this name
 
@@ -74,7 +198,8 @@ class Own:
 
     Attributes:
         decide: gives a mapping criterion -> why, a list of criteria in doubt, or the name of one that has a score;
-            anything else is taken as true (every criterion is in doubt) or false.
+            anything else is taken as true (every criterion is in doubt) or false, and None is refused: a return was
+            forgotten.
     """
 
     decide: Callable[[Any], Any]
@@ -83,6 +208,11 @@ class Own:
 
     def __call__(self, state: State) -> dict[str, str]:
         said, why = self.decide(state), f"{title(self.decide)} says so"
+        if said is None:
+            raise ConfigError(
+                f"condition {one_line(title(self.decide), 80)} gave None, which says nothing: return True, False or "
+                "the criteria in doubt on every way through it"
+            )
         if isinstance(said, Mapping):
             return {str(criterion): str(reason) for criterion, reason in said.items()}
         if isinstance(said, list | tuple | set | frozenset):
@@ -185,3 +315,104 @@ def _made(name: Any, settings: Any) -> Condition:
 
 def _shown(given: Any) -> str:
     return one_line(repr(given), 80)
+
+
+# A condition as a node: finds out what is in doubt, for the edge that decides by it.
+
+
+LOOKED_AT = ("sample", "criteria", "scores")  # by every condition of ours
+
+
+class Decided(TypedDict, total=False):
+    """What a condition leaves for the edge behind it, and for who says later why nothing was asked."""
+
+    doubts: dict[str, str]  # criterion -> why
+    notes: Notes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """Asks a condition, not a model. It is a node so that its settings are seen, and its answer is known later.
+
+    Attributes:
+        when: the condition. criteria: what was judged by, where the state brings none. name: of its note.
+        note: what to note of a sample of which nothing is in doubt; "" notes nothing.
+    """
+
+    when: Condition
+    criteria: Sequence[Criterion] = ()
+    name: str = "gate"
+    note: str = ""
+
+    async def __call__(self, state: EvalState) -> Decided:
+        seen: dict[str, Any] = {**state, "criteria": given_criteria(state) or list(self.criteria)}
+        doubts = in_doubt(self.when, seen)
+        notes = self._notes(seen, doubts)
+        return {"doubts": doubts, "notes": keyed(*notes)} if notes else {"doubts": doubts}
+
+    def _notes(self, state: State, doubts: Mapping[str, str]) -> list[Note]:
+        """Why nothing was in doubt, and what is wrong with the condition; of no scores at all its helper tells."""
+        said = self.when.remarks(state) if in_plan() is None and (self.note or state.get("scores")) else {}
+        if doubts:
+            said.pop(BLIND, None)
+        elif self.note and BLIND not in said:
+            said["gate-closed"] = self.note
+        if in_plan() is None and (text := _unknown(doubts, [*dict.fromkeys([*_judged(state), *_scored(state)])])):
+            said["doubt-unknown"] = text
+        return [Note(agent=self.name, text=text, status="skipped", kind=kind) for kind, text in said.items()]
+
+
+def in_doubt(when: Condition, state: State) -> dict[str, str]:
+    """What a condition says of a state. In a plan, once a reply was invented: everything, the first criterion, nothing.
+
+    Whatever a condition looks at, invented scores say nothing of what it will find.
+    """
+    forced = in_plan()
+    if forced is None:
+        return when(state)
+    why = f"{title(when)}, in a plan"
+    if forced == "first":
+        return dict.fromkeys([*_judged(state)][:1] or [EVERY], why)
+    return {EVERY: why} if forced else {}
+
+
+def _unknown(doubts: Mapping[str, str], known: Sequence[str]) -> str:
+    """What is wrong with what a condition names: no criterion of the sample; "" for nothing."""
+    scored = [*known]
+    lost = sorted(name for name in doubts if name != EVERY and name not in scored) if scored else []
+    if not lost:
+        return ""
+    close = get_close_matches(lost[0], scored, 1)
+    meant = f"did you mean '{one_line(close[0], 60)}'?" if close else f"there are {one_line(', '.join(scored), 120)}"
+    return f"the condition finds '{one_line(lost[0], 60)}' in doubt, and no criterion has that name: {meant}"
+
+
+def _judged(state: State) -> Iterable[str]:
+    """Names of the criteria that a sample is judged by."""
+    listed = [c.name for c in given_criteria(state) or ()]
+    return listed or _scored(state)
+
+
+def _scored(state: State) -> Iterable[str]:
+    """Names of the criteria that have a score."""
+    return dict.fromkeys(s.criterion for s in (state.get("scores") or {}).values())
+
+
+def in_plan() -> Doubted:
+    """Whether a plan wants to see the most that may be asked, or the least; None where a graph decides by itself."""
+    run = context.get()
+    return run.doubted() if run is not None and run.doubted is not None else None
+
+
+def of_these(doubts: Mapping[str, str], criteria: Collection[str]) -> dict[str, str]:
+    """Criterion -> why, of those among some criteria that are in doubt."""
+    if EVERY in doubts:
+        return {criterion: doubts.get(criterion, doubts[EVERY]) for criterion in criteria}
+    return {criterion: doubts[criterion] for criterion in criteria if criterion in doubts}
+
+
+def looked_at(when: Condition | None) -> Iterable[str]:
+    """Keys of the state that a condition may look at."""
+    if when is None:
+        return ()
+    return vocabulary() if when.own else LOOKED_AT

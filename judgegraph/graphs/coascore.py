@@ -19,21 +19,15 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
-from judgegraph.agents.aspect_list import chain_key
-from judgegraph.agents.average import Average
-from judgegraph.agents.chain import chain_of
-from judgegraph.agents.definition_fuser import DefinitionFuser
-from judgegraph.agents.fuser import Fuser
-from judgegraph.agents.proposer import Proposer
-from judgegraph.agents.random_rater import RandomRater
-from judgegraph.agents.rater import Rater
-from judgegraph.agents.score_form import ReplyKind
+from judgegraph.agents.aspects import Average, Proposer, RandomRater, chain_of
+from judgegraph.agents.fusion import DefinitionFuser, Fuser
+from judgegraph.agents.judge import Rater, ReplyKind, chain_key
 from judgegraph.calls import JudgeLike
+from judgegraph.compose.conditions import never_empty
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import UpToHundred, checked, named
-from judgegraph.prompts.criteria_sets import CriteriaLike, CriteriaSet, criteria_set
+from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.types import Asked, Criterion, EvalState, Notes, Sample, Scores, given_criteria, merged, sample_of
-from judgegraph.wiring.marks import never_empty
 
 ASPECTS = 10  # of a chain: the paper's m
 

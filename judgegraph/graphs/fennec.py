@@ -4,7 +4,7 @@
              branch -> merge (no criteria)                        merge -> END (nothing scored low)
 
 With `mode="pair"` or "apart" a sample without a rival has no criteria, and nothing is asked. With `correct="off"` merge
-goes to END alone. Each `weigh` is a graph of its own: `judgegraph/graphs/weigh.py`.
+goes to END alone. Each `weigh` is a graph of its own: `judgegraph/graphs/fennec.py`.
 
 Source: "Fennec: Fine-grained Language Model Evaluation and Correction Extended through Branching and Bridging",
 section 3.1 and tables 7 and 9.
@@ -12,6 +12,7 @@ section 3.1 and tables 7 and 9.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
@@ -19,17 +20,15 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
-from judgegraph.agents.comparer import Comparer, Orders
 from judgegraph.agents.corrector import Corrector
-from judgegraph.agents.criteria_writer import CriteriaWriter
-from judgegraph.agents.guideline_writer import GuidelineWriter
+from judgegraph.agents.criteria import CriteriaWriter, GuidelineWriter
 from judgegraph.agents.judge import Judge
 from judgegraph.agents.merge import Merge
+from judgegraph.agents.pairwise import Comparer, Orders
 from judgegraph.calls import JudgeLike
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import OneToFive, Temperature, UpToFifty, checked, named
-from judgegraph.graphs.weigh import Branch, Mode, weigh
-from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
+from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.types import (
     Asked,
     Comparisons,
@@ -37,6 +36,7 @@ from judgegraph.types import (
     Criterion,
     EvalState,
     Notes,
+    Sample,
     Scores,
     Verdict,
     given_criteria,
@@ -45,6 +45,67 @@ from judgegraph.types import (
     merged,
     sample_of,
 )
+
+# Fennec's weighing of one criterion, from its guideline to its judgement.
+#
+# mode "single":  START -> guide -> judge -> END
+# mode "pair":    START -> guide -> compare -> END
+# mode "apart":   START -> guide -> judge -> END
+#                          guide -> judge_rival -> END
+# mode "auto":    START -> guide -> judge -> END (no rival)
+#                          guide -> compare -> END (a rival)
+
+
+Mode = Literal["auto", "single", "pair", "apart"]
+
+
+class Branch(TypedDict, total=False):
+    """What each weigh is sent, and what its two steps add: never the whole state."""
+
+    sample: Sample
+    criterion: Criterion
+    branches: Annotated[dict[str, Criterion], merged]
+    guidelines: Annotated[dict[str, str], merged]
+    scores: Annotated[Scores, merged]
+    comparisons: Annotated[Comparisons, merged]
+    notes: Annotated[Notes, merged]
+
+
+class Weighed(TypedDict, total=False):
+    """What each weigh writes."""
+
+    branches: Annotated[dict[str, Criterion], merged]  # as it was sent
+    guidelines: dict[str, str]
+    scores: Scores
+    comparisons: Comparisons
+    notes: Notes
+
+
+def weigh(mode: Mode, guide: GuidelineWriter, judge: Judge, compare: Comparer) -> Any:
+    """One criterion from its guideline to its judgement: a graph of its own, so that no criterion waits for another."""
+    graph = StateGraph(Branch, output_schema=Weighed)
+    graph.add_node("guide", guide)
+    graph.add_edge(START, "guide")
+    if mode != "pair":
+        graph.add_node("judge", judge)
+        graph.add_edge("judge", END)
+    if mode == "apart":
+        graph.add_node("judge_rival", replace(judge, of="rival"))
+        graph.add_edge("guide", "judge_rival")
+        graph.add_edge("judge_rival", END)
+    if mode in ("auto", "pair"):
+        graph.add_node("compare", compare)
+        graph.add_edge("compare", END)
+    if mode == "auto":
+
+        def single_or_pair(state: Branch) -> str:
+            return "judge" if sample_of(state).rival is None else "compare"
+
+        graph.add_conditional_edges("guide", single_or_pair, ["judge", "compare"])
+    else:
+        graph.add_edge("guide", "compare" if mode == "pair" else "judge")
+    return graph.compile(name="weigh")
+
 
 Labels = Literal["response", "position"]
 Reply = Literal["form", "text"]

@@ -3,7 +3,7 @@
     START -> plan -> consult -> judge -> END
 
 The plan sees no sample. By default `consult` is a graph of its own, in which a model calls assistants as tools:
-`judgegraph/graphs/consultation.py`. With `consult="all"` what the plan names is called, without a model, which is the
+`judgegraph/graphs/fusion_eval.py`. With `consult="all"` what the plan names is called, without a model, which is the
 paper's way. With `plan=False` there is no `plan`: START goes to consult.
 
 With `fuse` "average", "selected" or "weighted", the paper's baselines, `judge` is `blend`: plain code, no model. Only
@@ -27,21 +27,78 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from judgegraph.agents.blend import Blend
-from judgegraph.agents.fusion_judge import FusionJudge
-from judgegraph.agents.planner import Planner
+from judgegraph.agents.fusion import Blend, FusionJudge
+from judgegraph.agents.planner import Consultant, Planner, ToolCall
 from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.errors import ConfigError
-from judgegraph.graphs.consultation import consultation
-from judgegraph.graphs.fusion_baselines import Direct, Fuse, Ranges, blend, direct_scorer, known_ranges
+from judgegraph.graphs.fusion_baselines import Direct, Fuse, Ranges, Weights, blend, direct_scorer, known_ranges
 from judgegraph.graphs.settings import Temperature, UpToFifty, checked, named
-from judgegraph.graphs.voice_weights import Weights
-from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
+from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
+from judgegraph.registry import declare
 from judgegraph.tools import catalogue
-from judgegraph.tools.catalogue import DEFAULTS, AssistantLike
-from judgegraph.tools.panel import Panel
-from judgegraph.types import Asked, EvalState, Finding, Notes, Plan, Scores, latest, merged
+from judgegraph.tools.catalogue import DEFAULTS, Assistant, AssistantLike, Panel
+from judgegraph.tools.langchain import ToolCalls, as_dict
+from judgegraph.types import Asked, Criterion, EvalState, Finding, Notes, Plan, Sample, Scores, latest, merged
+
+# Fusion-Eval's consultation: a model calls assistants as tools, in bounded rounds.
+#
+#     START -> ask -> call -> ask
+#              ask -> END
+#              ask -> call_all -> END
+#                     call -> END
+#
+# `ask` ends when the model wants no more; `call` when all have been asked or the cap on rounds is reached; `call_all`
+# calls what the plan names where the model cannot be asked. It is ours: the paper hands the judge all scores.
+
+
+class Question(TypedDict, total=False):  # what consult is given
+    sample: Sample
+    criteria: list[Criterion]
+    plan: Plan
+    findings: Annotated[dict[str, Finding], merged]
+
+
+class Answer(TypedDict, total=False):  # what it gives back
+    findings: Annotated[dict[str, Finding], merged]
+    notes: Annotated[Notes, merged]
+
+
+class Consultation(Question, total=False):
+    notes: Annotated[Notes, merged]
+    messages: list[Any]  # of this sample's conversation; it stays in here
+    calls: list[ToolCall] | None
+    rounds: int
+
+
+def consultation(
+    judge: JudgeLike, offered: Sequence[Assistant], chosen: CriteriaSet, rounds: int = 4, name: str = ""
+) -> StateGraph[Consultation, None, Question, Answer]:
+    """The loop in which a model calls assistants as tools, for any graph with a sample in its state."""
+    names = {a.name for a in offered}
+    tools = [as_dict(a) for a in offered]
+
+    def after_ask(state: Consultation) -> str:
+        calls = state.get("calls")
+        return "call_all" if calls is None else "call" if calls else END
+
+    def after_call(state: Consultation) -> str:
+        more = names - set(state.get("findings") or {})
+        return "ask" if more and state.get("rounds", 0) < rounds else END
+
+    loop = StateGraph(Consultation, input_schema=Question, output_schema=Answer)
+    asks = Consultant(
+        judge=judge, tools=tools, criteria=chosen.criteria, task=chosen.task, rounds=rounds,
+        name=named(name, "consultant"),
+    )  # fmt: skip
+    loop.add_node("ask", asks)
+    loop.add_node("call", ToolCalls(assistants=offered, name=named(name, "tool-calls")))
+    loop.add_node("call_all", Panel(assistants=offered, name=named(name, "panel")))
+    loop.add_edge(START, "ask")
+    loop.add_conditional_edges("ask", after_ask, ["call", "call_all", END])
+    loop.add_conditional_edges("call", after_call, ["ask", END])
+    loop.add_edge("call_all", END)
+    return loop
 
 
 class Result(TypedDict, total=False):
@@ -90,7 +147,7 @@ def builder(
             reads probabilities or takes 20 samples.
         ranges: with a baseline, assistant -> [worst, best value], where it does not say so itself.
         weights: of "weighted": criterion -> assistant, or `direct`'s own name -> 0 or more; or a file of such. A
-            criterion with {} is skipped. Fitted on the same items they flatter: see `judgegraph.meta.weights`.
+            criterion with {} is skipped. Fitted on the same items they flatter: see `judgegraph.meta.aggregate`.
         name: put before the agents' names, for two of these in one graph: "a-planner", "a-fusion-judge".
 
     Raises:
@@ -145,8 +202,8 @@ def _wired(planner: Planner | None, asks: Any, last: FusionJudge | Blend, side: 
     end = "blend" if isinstance(last, Blend) else "judge"
     graph.add_node(end, last)
     if isinstance(last, Blend) and last.weights:  # a file of them may change under its name
-        said = json.dumps(last.weights, sort_keys=True).encode()
-        vars(graph)["told"] = {"weights": blake2b(said, digest_size=4).hexdigest()}
+        text = json.dumps(last.weights, sort_keys=True).encode()
+        declare(graph, settings={"weights": blake2b(text, digest_size=4).hexdigest()})
     graph.add_edge(end, END)
     if side is None:
         graph.add_edge("consult", end)

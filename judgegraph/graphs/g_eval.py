@@ -16,12 +16,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
-from judgegraph.agents.score_form import ReplyKind
+from judgegraph.agents.judge import ReplyKind
 from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike, Reader
-from judgegraph.graphs.narrow import narrowed
-from judgegraph.graphs.settings import Samples, Share, Temperature, checked, named
-from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
+from judgegraph.graphs.settings import Samples, Share, Temperature, checked, named, narrowed
+from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Scores, merged
 
 

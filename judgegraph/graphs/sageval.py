@@ -19,11 +19,13 @@ from typing_extensions import TypedDict
 
 from judgegraph.agents.evaluator import Case, Evaluator
 from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Critic, Sage
+from judgegraph.agents.sage import Sage
+from judgegraph.agents.under_review import Critic
 from judgegraph.calls import JudgeLike, Reader
-from judgegraph.graphs.critics import critic_of
-from judgegraph.graphs.settings import Samples, checked, named
-from judgegraph.prompts.criteria_sets import CriteriaLike, criteria_set
+from judgegraph.compose.conditions import never_empty
+from judgegraph.graphs.settings import Samples, checked, critic_of, named
+from judgegraph.prompts.criteria import CriteriaLike, criteria_set
+from judgegraph.registry import declare
 from judgegraph.types import (
     Asked,
     EvalState,
@@ -36,7 +38,6 @@ from judgegraph.types import (
     merged,
     sample_of,
 )
-from judgegraph.wiring.marks import never_empty
 
 
 class Result(TypedDict, total=False):
@@ -82,7 +83,8 @@ def builder(
     common["reader"] = Reader("weighted", samples=samples)
 
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
-    graph.add_node("evaluate", Evaluator(judge=judge, cot=cot, name=named(name, "evaluator"), **common))
+    asks = "evaluate_each" if each else "evaluate"
+    graph.add_node("evaluate", Evaluator(judge=judge, prompt=asks, cot=cot, name=named(name, "evaluator"), **common))
     own: dict[str, Any] = {"judge": critic_judge} if critic_judge is not None else {}
     if critic_calls != "one":
         own["calls"] = critic_calls
@@ -90,8 +92,9 @@ def builder(
     finals = reviewer.name
     if critic is not None:
         reviewer, finals = critic_of("sageval", critic, name, own, judge=judge, cot=cot, stage="draft", **common)
-        vars(graph)["informed"] = () if isinstance(critic, str) else (reviewer,)  # passed in, whoever's copy it is
     graph.add_node("critique", reviewer, defer=each)
+    if callable(critic):  # an agent; a graph shows its own nodes
+        declare(graph, given_nodes=frozenset({"critique"}))
     graph.add_node("rectify", Rectify(name=finals))
     if each:
 

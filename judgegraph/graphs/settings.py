@@ -8,8 +8,11 @@ from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
+from langgraph.graph import StateGraph
 from pydantic import Field, TypeAdapter, ValidationError
 
+from judgegraph import registry
+from judgegraph.agents.under_review import informed
 from judgegraph.calls import Endpoint
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.secrets import scrubbed
@@ -21,8 +24,9 @@ Temperature = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 OneToFive = Annotated[float, Field(ge=1, le=5)]
 
-TOLD = ("name", "criteria", "assistants", "task", "temperature", "top_p", "samples", "predictions",
-        "first_digit")  # fmt: skip
+FROM_AGENTS = (  # a signature takes these from the agents
+    "name", "criteria", "assistants", "task", "temperature", "top_p", "samples", "predictions", "first_digit",
+)  # fmt: skip
 NAMES = {
     "integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text", "null": "none",
 }  # fmt: skip
@@ -56,9 +60,12 @@ def checked(method: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             if chosen and (wrong := faults(method, hints_of(builder), chosen)):  # hints are dear: they name chat models
                 raise ConfigError("\n".join(wrong))
             graph: Any = builder(*args, **kwargs)
-            told = getattr(graph, "told", {})  # what a builder read from a file, by a digest
-            graph.method_settings = _telling(parameters, given) | told  # for a run's signature
-            graph.method_nodes = frozenset(set(graph.nodes) - _brought(graph, given))
+            spec = registry.spec_of(graph) or registry.MethodSpec()
+            registry.declare(
+                graph,
+                settings={**_for_signature(parameters, given), **spec.settings},
+                own_nodes=frozenset(graph.nodes) - spec.given_nodes - _given_nodes(graph, given),
+            )
             return cast(R, graph)
 
         return build
@@ -66,23 +73,23 @@ def checked(method: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return around
 
 
-def _brought(graph: Any, given: Mapping[str, Any]) -> set[str]:
-    """Nodes whose agent was passed in: its settings are not the builder's, and it tells them itself."""
-    agents = {id(value) for value in (*given.values(), *getattr(graph, "informed", ())) if callable(value)}
+def _given_nodes(graph: Any, given: Mapping[str, Any]) -> set[str]:
+    """Nodes whose agent is one of the settings: the signature of a run has that agent's own settings beside them."""
+    agents = {id(value) for value in given.values() if callable(value)}
     runs = {name: spec.runnable for name, spec in graph.nodes.items()}
     return {n for n, run in runs.items() if agents & {id(getattr(run, k, None)) for k in ("func", "afunc")}}
 
 
-def _telling(parameters: inspect.Signature, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that are not their defaults, without what a graph's agents tell themselves."""
-    told = {}
+def _for_signature(parameters: inspect.Signature, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that are not their defaults, without those that a signature takes from the graph's agents."""
+    found = {}
     for name, value in given.items():
-        if name in TOLD or name.endswith("judge") or value == parameters.parameters[name].default:
+        if name in FROM_AGENTS or name.endswith("judge") or value == parameters.parameters[name].default:
             continue
         if callable(value) or hasattr(value, "ainvoke"):  # an agent, or a graph
             value = getattr(value, "name", None) or getattr(value, "__name__", None) or type(value).__name__
-        told[name] = value
-    return told
+        found[name] = value
+    return found
 
 
 def hints_of(function: Any) -> dict[str, Any]:
@@ -162,3 +169,70 @@ def _no_judge(judge: Any, kinds: tuple[Any, ...]) -> str:
     if provider.strip() and name.strip():
         return ""
     return f"no judge '{one_line(scrubbed(model), 80)}'; write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL'"
+
+
+# The critic of a method: SAGE, one by name, or an agent that was passed in.
+
+
+UNNAMED = ("LangGraph", "<lambda>", "")  # what a graph or a function is called that nobody named
+
+
+def critic_of(
+    method: str, which: Any, name: str, own: Mapping[str, Any] | None = None, **offered: Any
+) -> tuple[Any, str]:  # fmt: skip
+    """(the critic, the name that the final scores have).
+
+    Args:
+        method: for messages. which: a critic's name, an agent or a graph. name: put before the critic's own.
+        own: what the user set for the critic alone: it must take that.
+        offered: what one by name is given where it takes it: judge, criteria, task, reader, stage; an agent that has
+            no criteria of its own is given the criteria.
+
+    Raises:
+        ConfigError: no such critic, nothing that can be a node, or a setting that the critic does not take.
+    """
+    if not isinstance(which, str):
+        if inspect.isclass(which) or not registry.usable(which):
+            got = f"the class {which.__name__}" if inspect.isclass(which) else type(which).__name__
+            raise ConfigError(f"{method}: critic: expected a critic's name or an agent, got {got}")
+        return informed(which, offered.get("criteria") or ()), named(name, name_of(which) or "critic")
+    try:
+        takes, _ = registry.settings_of(registry.load("critic", which))
+        if missing := [key for key in own or {} if key not in takes]:
+            raise ConfigError(f"'{one_line(which, 80)}' takes no {missing[0]}: leave critic_{missing[0]} out")
+        default = takes["name"].default if "name" in takes else None
+        called = default if isinstance(default, str) and default else which.rpartition(":")[2]
+        critic = registry.make("critic", which, own, **{**offered, "name": named(name, called)})
+    except ConfigError as error:
+        raise ConfigError(f"{method}: critic: {error}") from error.__cause__
+    said = name_of(critic) if not inspect.isroutine(critic) else ""
+    return critic, said if said and "name" in takes else named(name, said or called)
+
+
+def name_of(agent: Any) -> str:
+    """What an agent, a graph or a function is called, "" where nobody named it."""
+    found = getattr(agent, "name", None) or getattr(agent, "__name__", None)
+    return found if isinstance(found, str) and found not in UNNAMED else ""
+
+
+# A method on its own needs no more of the shared state than its nodes touch; every further key costs each run.
+
+
+G = TypeVar("G", bound="StateGraph[Any, Any, Any, Any]")
+
+
+def narrowed(graph: G) -> G:
+    """The same graph without the keys of its state that no node of it reads, that are no input and no output.
+
+    For a graph that is compiled as it is: whoever goes on building with one wants all keys. A node or a branch that
+    reads the whole state keeps all of it.
+    """
+    whole = graph.state_schema
+    reads_all = any(spec.input_schema is whole for spec in graph.nodes.values()) or any(graph.branches.values())
+    if reads_all or whole in (graph.input_schema, graph.output_schema):
+        return graph
+    used = {key for schema, keys in graph.schemas.items() if schema is not whole for key in keys}
+    for key in set(graph.channels) - used:
+        del graph.channels[key]
+        graph.schemas[whole].pop(key, None)
+    return graph

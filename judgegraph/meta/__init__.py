@@ -1,1 +1,3 @@
 """How far a judge agrees with people: from a run or from any table."""
+
+from __future__ import annotations

@@ -1,25 +1,198 @@
-"""How far metrics agree with people: coefficients, labels, tests, ceilings and systems, for every criterion."""
+"""How far metrics agree with people: coefficients, labels, tests, human ceilings, pairs of systems."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from judgegraph.errors import ConfigError
-from judgegraph.meta.answers import Answers, answers
-from judgegraph.meta.ceilings import ceilings, system_pairs
+from judgegraph.meta.answers import Answers, answers, at, floats
+from judgegraph.meta.cells import Answer, Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions, chosen
 from judgegraph.meta.differences import differences, pairs, same_notes, with_corrections
-from judgegraph.meta.fitting import with_annotator
-from judgegraph.meta.interval_notes import few_resamples
-from judgegraph.meta.judgements import Judgements, Unjudged
-from judgegraph.meta.label_differences import label_differences
+from judgegraph.meta.judgements import read_run, with_annotator
+from judgegraph.meta.labels import label_differences, units_of
 from judgegraph.meta.labels import rows as label_rows
-from judgegraph.meta.numbers import Numbers
-from judgegraph.meta.of_run import read_run
-from judgegraph.meta.result import Agreement, Difference, HumanCeiling, Row, SystemPairs
-from judgegraph.meta.signatures import unit_of
-from judgegraph.runtime.run import Run
+from judgegraph.meta.numbers import Numbers, signature, unit_of
+from judgegraph.meta.result import NONE, Agreement, Difference, Ends, HumanCeiling, Row, SystemPairs, few_resamples
+from judgegraph.runs.run import Run
+from judgegraph.stats.agreement import Metric, krippendorff_alpha
+from judgegraph.stats.bootstrap import Draws, interval
+from judgegraph.stats.ceiling import Ceiling, hits, leave_one_out, leave_one_out_labels, others
+from judgegraph.stats.correlation import Codes, Coefficient, Floats, Level
+from judgegraph.stats.ranking import Rule, ranked_pairs
+from judgegraph.stats.resampling import Weighted, bootstrap, resample, system_means
+
+# Intervals of how far people agree with one another, and of how many resamples each is.
+
+
+RATINGS = 50_000_000  # that are counted anew, over all resamples
+FEWEST = 199  # resamples that are made in any case
+
+
+def of_numbers(answers: Answers, numbers: Floats, name: Coefficient, c: Conventions) -> tuple[Ends, int]:
+    """Of the mean of the annotators' coefficients, each against the mean of the others; all are drawn alike.
+
+    None where items lack an annotator and the level is not the dataset's.
+
+    Args:
+        numbers: (items, annotators), nan where one left an item out.
+    """
+    level, most = c.level_of(name), _most(numbers, c)
+    if not c.resamples or len(numbers) < 2:
+        return NONE, 0
+    unit = unit_of(answers, c, level)
+    group = answers.group if unit in ("group", "both") or level == "group" else None
+    system = answers.system if unit in ("system", "both") or level == "system" else None
+    if np.isnan(numbers).any():
+        return (NONE, 0) if level != "dataset" else _with_gaps(numbers, name, Draws(
+            unit, len(numbers), most, c.seed, group=group, system=system), c)  # fmt: skip
+    each = [
+        bootstrap(
+            others(numbers, at), [numbers[:, at]], coefficients=[name], level=level, unit=unit, group=group,
+            system=system, constant=c.constant, resamples=most, seed=c.seed,
+        ) for at in range(numbers.shape[1])
+    ]  # fmt: skip
+    made = min(int(one.made[0, 0]) for one in each)
+    return _ends(np.mean([one.values[0, 0, :made] for one in each], axis=0), each[0].units, c)
+
+
+def _with_gaps(numbers: Floats, name: Coefficient, draws: Draws, c: Conventions) -> tuple[Ends, int]:
+    """Over all items, of which each annotator is held against the others where he has a place."""
+    means = [others(numbers, at) for at in range(numbers.shape[1])]
+    known = [~np.isnan(mean + numbers[:, at]) for at, mean in enumerate(means)]
+    pairs = [Weighted(means[at][there], numbers[there, at]) for at, there in enumerate(known)]
+    made = min(pair.made(name, draws.resamples) for pair in pairs)
+    found = []
+    for drawn in draws:
+        if drawn.resamples.start < made:
+            weighted = zip(pairs, known, strict=True)
+            each = [pair.coefficients(drawn.weights[:, there], [name])[0] for pair, there in weighted]
+            found.append(np.mean(each, axis=0))
+    return _ends(np.concatenate(found)[:made], draws.units, c)
+
+
+def of_labels(answers: Answers, c: Conventions) -> tuple[Ends, int]:
+    """Of how often an annotator says what the others say."""
+    found = hits(answers.annotators)
+
+    def statistic(items: Codes) -> Floats:
+        drawn = found[items]
+        known = ~np.isnan(drawn)
+        counts = known.sum(axis=0)
+        each = np.nansum(drawn, axis=0)[counts > 0] / counts[counts > 0]
+        return np.array([each.mean() if len(each) else np.nan])
+
+    return _drawn(statistic, answers, c, c.resamples)
+
+
+def of_alpha(answers: Answers, kind: Metric, c: Conventions) -> tuple[Ends, int]:
+    """Of Krippendorff's alpha."""
+    table = _table(answers, kind)
+    return _drawn(lambda items: np.array([krippendorff_alpha(table[:, items], kind)]), answers, c, _most(table, c))
+
+
+def _most(ratings: Floats, c: Conventions) -> int:
+    return min(c.resamples, max(FEWEST, RATINGS // max(1, ratings.size)))
+
+
+def _table(answers: Answers, kind: Metric) -> Floats:
+    """Annotators x items, labels by their place in the order."""
+    raters: Sequence[Sequence[Answer | None]] = list(zip(*answers.annotators, strict=True))
+    if kind == "interval":
+        return np.array([floats(rater) for rater in raters])
+    met = dict.fromkeys([*answers.order, *(label for rater in raters for label in rater if label is not None)])
+    place = {label: float(at) for at, label in enumerate(met)}
+    return np.array([[np.nan if label is None else place[label] for label in rater] for rater in raters])
+
+
+def _drawn(statistic: Callable[[Codes], Floats], answers: Answers, c: Conventions, resamples: int) -> tuple[Ends, int]:
+    n = len(answers)
+    if not resamples or n < 2 or unit_of(answers, c, "dataset") == "both":
+        return NONE, 0
+    codes, count = units_of(answers, np.arange(n), c)
+    return _ends(resample(statistic, n, units=codes, resamples=resamples, seed=c.seed)[0], count, c)
+
+
+def _ends(values: Floats, units: int, c: Conventions) -> tuple[Ends, int]:
+    if units < 2:
+        return NONE, 0
+    found = interval(values, c.confidence, units=units)
+    return (found.low, found.high), len(values)
+
+
+# How far people agree with one another, and with a metric on which of two systems is better.
+
+
+def ceilings(answers: Answers, conventions: Conventions) -> Iterator[HumanCeiling]:
+    """Each annotator against the others, and the alpha of all; nothing where there is one annotator."""
+    c, table = conventions, answers.annotators
+    if not table or len(table[0]) < 2:
+        return
+    raters = list(zip(*table, strict=True))
+
+    def row(statistic: str, found: Ceiling, drawn: tuple[Ends, int], level: Level = "dataset") -> HumanCeiling:
+        ends, made = drawn
+        line = signature(answers, c, statistic, level, found.n, made=made)
+        return HumanCeiling(
+            criterion=answers.criterion, statistic=statistic, level=level, value=found.value, interval=ends,
+            each=found.each, annotators=len(raters), n=found.n, signature=line,
+        )  # fmt: skip
+
+    if answers.kind != "number":
+        found = leave_one_out_labels(table)
+        yield row("accuracy", found, of_labels(answers, c))
+        kind: Metric = "ordinal" if answers.order else "nominal"
+    else:
+        numbers = np.array([floats(rater) for rater in raters]).T
+        for name in c.coefficients:
+            level = c.level_of(name)
+            found = leave_one_out(
+                numbers, coefficient=name, level=level, group=answers.group, system=answers.system, constant=c.constant
+            )  # fmt: skip
+            yield row(name, found, of_numbers(answers, numbers, name, c), level)
+        kind = "interval"
+    value = krippendorff_alpha(raters, kind, answers.order)
+    yield row(f"alpha-{kind}", Ceiling(value, (), found.n), of_alpha(answers, kind, c))
+
+
+def system_pairs(numbers: Numbers) -> Iterator[SystemPairs]:
+    """Of each metric, the pairs of systems that it ranks as people do; nothing without systems."""
+    answers = numbers.answers
+    if answers.system is None or len(answers.systems) < 2:
+        return
+    for name in numbers.metrics:
+        values = numbers.counted(name)
+        known = ~np.isnan(values)
+        human, metric, group, system = (
+            numbers.human[known],
+            values[known],
+            at(answers.group, known),
+            answers.system[known],
+        )
+        if not known.any():
+            continue
+        rule: Rule = "mean" if group is None or _twice(group, system) else "wins"
+        if group is None or rule == "mean":  # the systems' means are as one document
+            codes = np.unique(system, return_inverse=True)[1].astype(np.intp)
+            human, metric, system = system_means(human, codes), system_means(metric, codes), np.unique(system)
+            group = np.zeros(len(system), dtype=np.intp)
+        found = ranked_pairs(human, metric, group, system, rule=rule, close="adjacent")
+        n = int(known.sum())
+        more, c = (f"ahead-by:{rule}", "close:adjacent"), numbers.conventions
+        line = signature(answers, c, "system-pairs", "dataset", n, *more, made=0)
+        yield SystemPairs(
+            criterion=answers.criterion, metric=name, systems=len(np.unique(system)), rule=rule,
+            right=found.right, pairs=found.pairs, close_right=found.close_right, close_pairs=found.close_pairs, n=n,
+            signature=line,
+        )  # fmt: skip
+
+
+def _twice(group: Codes, system: Codes) -> bool:
+    """Whether a system has two items of one group, so that none of them is its output there."""
+    return len(set(zip(group.tolist(), system.tolist(), strict=True))) < len(group)
 
 
 def agreement(

@@ -1,15 +1,117 @@
-"""Cells of tables, and labels of samples, as answers: numbers, labels, verdicts."""
+"""Judgements of items by one criterion, and how cells of a table become numbers, labels and verdicts."""
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
-from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, localcontext
+from statistics import fmean
+from typing import Any, Literal, TypeAlias, TypeVar
 
-from judgegraph.errors import ConfigError, one_line
-from judgegraph.meta.judgements import Answer, Kind
-from judgegraph.types import Verdict
+from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.meta.conventions import Conventions, Duplicates
+from judgegraph.types import Verdict, names_of
+
+# What is compared: people's judgements of items by one criterion, and what metrics said of the same items.
+
+
+Answer: TypeAlias = float | str
+Kind = Literal["number", "label", "verdict"]
+
+
+class Unjudged(ConfigError):
+    """There is nothing that people judged, or nothing to hold against it."""
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """One criterion of a run or table, item by item; all sequences are of equal length.
+
+    Attributes:
+        criterion: its name. kind: "number", "label", or "verdict" (of pairs: "A", "B", "tie").
+        ids: of the items; an id may stand more than once only where each system's output has the same one.
+        human: per item one answer per annotator, () where none judged it. An annotator keeps his place;
+            where he left an item out it holds nan.
+        metrics: metric -> its answer per item, None where none could be read.
+        exchanged: metric -> of pairs asked for in both orders, the verdict in the exchanged order, mapped back so
+            that "A" is the same response in both; None where none could be read.
+        statuses: metric -> per item why there is no answer ("refused", "truncated", ...), "ok" where there is one.
+        groups, systems: of the items (document, dialogue; generator), None where there are none.
+        label_order: of ordinal labels, least first; () where they have no order.
+        notes: what to know of how they were read.
+    """
+
+    criterion: str
+    kind: Kind
+    ids: tuple[str, ...]
+    human: tuple[tuple[Answer, ...], ...]
+    metrics: Mapping[str, tuple[Answer | None, ...]]
+    exchanged: Mapping[str, tuple[Answer | None, ...]] = field(default_factory=dict)
+    statuses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    groups: tuple[str, ...] | None = None
+    systems: tuple[str, ...] | None = None
+    label_order: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        held = [self.human, *self.metrics.values(), *self.exchanged.values(), *self.statuses.values()]
+        held += [column for column in (self.groups, self.systems) if column is not None]
+        if any(len(column) != len(self.ids) for column in held):
+            raise ValueError(f"{self.criterion}: columns of different lengths")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def in_both_orders(self) -> frozenset[str]:
+        """Metrics that were asked for verdicts in both orders."""
+        asked = {name for name, answers in self.exchanged.items() if any(answer is not None for answer in answers)}
+        return frozenset(asked & self.metrics.keys() if self.kind == "verdict" else ())
+
+    def in_one_verdict(self) -> Judgements:
+        """With one verdict of both orders, for the metrics that have two: what both say, else a tie.
+
+        Where one order could not be read there is no verdict: nobody knows whether the orders agree.
+        """
+        if not self.in_both_orders:
+            return self
+        metrics, statuses = dict(self.metrics), dict(self.statuses)
+        for name in self.in_both_orders:
+            both = list(zip(self.metrics[name], self.exchanged[name], strict=True))
+            metrics[name] = tuple(None if None in (a, b) else a if a == b else "tie" for a, b in both)
+            given = statuses.get(name) or ("ok",) * len(both)
+            statuses[name] = tuple(
+                "unread when exchanged" if a is not None and b is None else status
+                for (a, b), status in zip(both, given, strict=True)
+            )
+        return replace(self, metrics=metrics, statuses=statuses, exchanged={})
+
+
+# Means and medians of a few judgements, equal wherever the written numbers have equal ones.
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean of one number or more, by their decimals.
+
+    In floating point 0.1, 0.2, 0.3 have another mean than 0.2, 0.2, 0.2, which would break ties of ranks.
+    """
+    if len(values) == 1:
+        return float(values[0])
+    if not all(map(math.isfinite, values)):
+        return fmean(values)
+    with localcontext(prec=40):
+        return float(sum((Decimal(repr(float(value))) for value in values), Decimal()) / len(values))
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle of one number or more, or the mean of the two there."""
+    ordered, half = sorted(values), len(values) // 2
+    return mean(ordered[half : half + 1] if len(ordered) % 2 else ordered[half - 1 : half + 1])
+
 
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))  # unless it is one of people's labels
 NOTHING = MISSING - {"none", "-"}  # never a label of people but by an order: these two may well be some
@@ -50,7 +152,7 @@ def word(cell: Any) -> str:
     return str(cell).lower() if isinstance(cell, bool) else str(cell).strip()
 
 
-def said(cell: Any, words: Container[str] = ()) -> bool:
+def is_given(cell: Any, words: Container[str] = ()) -> bool:
     """Whether something is said at all, readable or not; NA and the like say nothing, unless they are among `words`."""
     if not isinstance(cell, str):
         return not empty(cell)
@@ -89,7 +191,7 @@ def kind_of(cells: Iterable[tuple[Any, str]], where: str, *, of_run: bool = Fals
     numbers: dict[str, str] = {}
     words: dict[str, str] = {}
     for cell, place in cells:
-        if said(cell):
+        if is_given(cell):
             shown = f"'{one_line(cell, 30)}'" + (f", {place}" if of_run else "")
             (numbers if number(cell) is not None else words).setdefault(word(cell).casefold(), shown)
     if not words:
@@ -122,8 +224,261 @@ def known_labels(order: Iterable[str], cells: Iterable[Any]) -> dict[str, Answer
 
 def answer(cell: Any, kind: Kind, words: Mapping[str, Answer]) -> Answer | None:
     """What a cell says; None where it cannot be read. Of labels, those that are not known are read as they are."""
-    if not said(cell, words) or isinstance(cell, list | dict):
+    if not is_given(cell, words) or isinstance(cell, list | dict):
         return None
     if kind == "number":
         return number(cell)
     return words.get(word(cell).casefold(), word(cell) if kind == "label" else None)
+
+
+# Which columns of a table hold what, by their names or by the obvious ones.
+
+
+OBVIOUS = {
+    "id": ("id", "sample", "sample_id", "item_id", "idx"),
+    "human": ("human", "human_score", "human_label"),
+    "group": ("group", "doc_id", "document", "dialogue"),
+    "system": ("system", "system_id"),
+    "criterion": ("criterion", "aspect"),
+    "metrics": ("metric", "judge"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Names of columns ("a.b" is b in the object a), and how their cells are read.
+
+    Attributes:
+        id, group, system, criterion: of the item; None for the obvious name, where there is such a column.
+        human: one, or one per annotator; a cell may hold a list of annotators. () for the obvious name.
+        metrics: whose answers are compared. exchanged: metric -> column of its verdicts in the exchanged order.
+        kind: "number", "label" or "verdict"; None: told by what people wrote.
+        verdicts: word -> "A", "B" or "tie", beside the usual words.
+        order: of ordinal labels, least first.
+        swap_back: verdicts in exchanged columns name the place, so that "first" there is the second response.
+    """
+
+    id: str | None = None
+    human: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    group: str | None = None
+    system: str | None = None
+    criterion: str | None = None
+    exchanged: Mapping[str, str] = field(default_factory=dict)
+    kind: Kind | None = None
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+    swap_back: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("human", "metrics", "order"):
+            object.__setattr__(self, name, names_of(getattr(self, name)))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Columns that every row has to fill."""
+        return tuple(name for name in (self.id, self.group, self.system, self.criterion) if name is not None)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return tuple(dict.fromkeys([*self.texts, *self.human, *self.metrics, *self.exchanged.values()]))
+
+    def completed(self, known: Sequence[str], file: str) -> Columns:
+        """With the obvious columns where none is named.
+
+        Raises:
+            DataError: no column of people's judgements, or none of a metric, is named or obvious; one is given twice;
+                an exchanged order of a metric that is not compared.
+        """
+        taken = set(self.named)
+        found = {
+            name: next((c for c in names if c in known and c not in taken), None) for name, names in OBVIOUS.items()
+        }
+        dotted = {
+            word: tuple(c for c in known if c.startswith(f"{word}.") and c not in taken) for word in ("human", "metric")
+        }
+        human = self.human or ((found["human"],) if found["human"] else dotted["human"])
+        metrics = (
+            self.metrics or tuple(self.exchanged) or ((found["metrics"],) if found["metrics"] else dotted["metric"])
+        )
+        has = f"the table has {one_line(', '.join(known), 200)}"
+        if not human:
+            raise DataError(f"{file}: which column holds people's judgements? Name it with --human COLUMN; {has}")
+        if not metrics:
+            raise DataError(f"{file}: which column is compared with them? Name it with --metric COLUMN; {has}")
+        for option, names in (("--metric", metrics), ("--human", human)):
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise DataError(f"{file}: {option} '{one_line(twice[0], 60)}' is given twice")
+        for name in self.exchanged:
+            if name not in metrics:
+                raise DataError(f"{file}: exchanged order of '{one_line(name, 60)}', which is no --metric")
+        return replace(
+            self, human=human, metrics=metrics, id=self.id or found["id"], group=self.group or found["group"],
+            system=self.system or found["system"], criterion=self.criterion or found["criterion"],
+        )  # fmt: skip
+
+
+def refuse_unknown(
+    wanted: Iterable[str], met: Collection[str], known: Collection[str], where: str, what: str = "table"
+) -> None:  # fmt: skip
+    """Refuse columns that are not met, with what they may be called among the known ones.
+
+    Raises:
+        DataError: there are some.
+    """
+    for name in wanted:
+        if name not in met:
+            has = one_line(", ".join(known), 200)
+            raise DataError(f"{where}: no column '{one_line(name, 60)}'{near(name, known)} The {what} has {has}")
+
+
+def near(name: str, known: Collection[str]) -> str:
+    """How a sentence on an unknown name goes on: with the one that may have been meant, if there is one."""
+    same = [c for c in known if c.casefold() == name.casefold()]
+    found = same or difflib.get_close_matches(name, list(known), 1)
+    return f"; did you mean '{one_line(found[0], 60)}'?" if found else "."
+
+
+# Several annotators of one item: what counts as people's judgement.
+
+
+def answered(value: Answer) -> bool:
+    """Whether an annotator's place is filled."""
+    return not (isinstance(value, float) and math.isnan(value))
+
+
+def width(judgements: Judgements) -> int:
+    """How many annotators there are, each with a place of his own."""
+    return max((len(places) for places in judgements.human), default=0)
+
+
+def rule_of(judgements: Judgements, conventions: Conventions) -> str:
+    """The rule that is really followed, in words for the signature."""
+    count, rule = width(judgements), conventions.annotators
+    if count < 2 and not isinstance(rule, int):
+        return "single"
+    if isinstance(rule, int):
+        return f"{rule} of {count}"
+    return f"{rule if judgements.kind == 'number' else 'majority'} of {count}"
+
+
+def people(judgements: Judgements, conventions: Conventions) -> list[Answer | None]:
+    """People's judgement of each item, None where there is none.
+
+    A majority is what more annotators say than anything else; where there is none, a verdict is a tie, and of numbers
+    and labels there is no judgement.
+
+    Raises:
+        ConfigError: there is no n-th annotator.
+    """
+    rule, count = conventions.annotators, width(judgements)
+    if isinstance(rule, int):
+        if count and rule > count:
+            raise ConfigError(f"annotators: the annotator {rule} is wanted, and there {_are(count)}")
+        return [_nth(places, rule) for places in judgements.human]
+    if judgements.kind == "number" and rule != "majority":
+        middle = mean if rule == "mean" else median
+        known = ([float(v) for v in places if answered(v)] for places in judgements.human)
+        return [middle(values) if values else None for values in known]
+    return [_majority(places, judgements.kind) for places in judgements.human]
+
+
+def _are(count: int) -> str:
+    return "is one" if count == 1 else f"are {count}"
+
+
+def _nth(places: Sequence[Answer], n: int) -> Answer | None:
+    return places[n - 1] if len(places) >= n and answered(places[n - 1]) else None
+
+
+def _majority(places: Sequence[Answer], kind: str) -> Answer | None:
+    ranked = Counter(value for value in places if answered(value)).most_common(2)
+    if not ranked:
+        return None
+    if len(ranked) == 2 and ranked[0][1] == ranked[1][1]:
+        return "tie" if kind == "verdict" else None
+    return ranked[0][0]
+
+
+# Several records of one item: which of them counts.
+
+
+Cell = TypeVar("Cell")
+
+
+def single(judgements: Judgements, rule: Duplicates) -> tuple[Judgements, int]:
+    """One record per id and system, in the order in which they are first met; and how many others there were.
+
+    Raises:
+        DataError: there are some and the rule is to refuse, or it is the mean and the answers are no numbers.
+    """
+    places: dict[tuple[str, str], list[int]] = {}
+    for at, id in enumerate(judgements.ids):
+        places.setdefault((id, judgements.systems[at] if judgements.systems else ""), []).append(at)
+    more = len(judgements) - len(places)
+    if not more:
+        return judgements, 0
+    if rule == "refuse":
+        raise _refusal(judgements, places)
+    if rule == "mean":
+        return _meant(judgements, list(places.values())), more
+    chosen = [found[-1 if rule == "last" else 0] for found in places.values()]
+    return taken(judgements, chosen), more
+
+
+def taken(judgements: Judgements, places: Sequence[int]) -> Judgements:
+    """The records at these places."""
+
+    def at(column: Sequence[Cell]) -> tuple[Cell, ...]:
+        return tuple(column[place] for place in places)
+
+    j = judgements
+    return replace(
+        j, ids=at(j.ids), human=at(j.human), metrics={name: at(column) for name, column in j.metrics.items()},
+        exchanged={name: at(column) for name, column in j.exchanged.items()},
+        statuses={name: at(column) for name, column in j.statuses.items()},
+        groups=None if j.groups is None else at(j.groups), systems=None if j.systems is None else at(j.systems),
+    )  # fmt: skip
+
+
+def _refusal(judgements: Judgements, places: dict[tuple[str, str], list[int]]) -> DataError:
+    doubled = {key: found for key, found in places.items() if len(found) > 1}
+    (id, system), found = next(iter(doubled.items()))
+    of = f" of system '{one_line(system, 60)}'" if system else ""
+    many = f", and {len(doubled) - 1:,} more so" if len(doubled) > 1 else ""
+    hint = "" if judgements.systems else "; if systems share ids, name their column (--system)"
+    criterion = f"{one_line(judgements.criterion, 60)}: " if judgements.criterion else ""
+    return DataError(
+        f"{criterion}'{one_line(id, 80)}'{of} stands there {len(found)} times{many}; say which counts: "
+        f"--duplicates last, first or mean{hint}"
+    )
+
+
+def _meant(judgements: Judgements, places: Sequence[Sequence[int]]) -> Judgements:
+    if judgements.kind != "number":
+        raise DataError(
+            f"{judgements.criterion}: {judgements.kind}s have no mean; --duplicates takes last or first then"
+        )
+    first = taken(judgements, [found[0] for found in places])
+    human = tuple(_annotators([judgements.human[at] for at in found]) for found in places)
+    metrics = {
+        name: tuple(_mean(column[at] for at in found) for found in places)
+        for name, column in judgements.metrics.items()
+    }
+    statuses = {
+        name: tuple("ok" if value is not None else was for value, was in zip(metrics[name], column, strict=True))
+        for name, column in first.statuses.items()
+    }
+    return replace(first, human=human, metrics=metrics, statuses=statuses)
+
+
+def _annotators(records: Sequence[tuple[Answer, ...]]) -> tuple[Answer, ...]:
+    width = max(map(len, records))
+    means = [_mean(record[k] for record in records if len(record) > k) for k in range(width)]
+    return tuple(math.nan if one is None else one for one in means)
+
+
+def _mean(answers: Iterable[Answer | None]) -> float | None:
+    known = [float(value) for value in answers if isinstance(value, float | int) and not math.isnan(value)]
+    return mean(known) if known else None

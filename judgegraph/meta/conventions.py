@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from judgegraph.errors import ConfigError, one_line
-from judgegraph.stats.arrays import COEFFICIENTS, Coefficient, Constant, Level, Unit
+from judgegraph.stats.correlation import COEFFICIENTS, Coefficient, Constant, Level, Unit
 
 Unreadable = Literal["drop", "zero", "tie"]
 Orders = Literal["apart", "agree"]

@@ -4,17 +4,498 @@ that came to."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import chain
+from statistics import fmean
+from typing import Any, TypeAlias
 
-from judgegraph.errors import printable
+import numpy as np
+from scipy.stats import binomtest
+
+from judgegraph.calls.budget import NodeBill
+from judgegraph.errors import one_line, printable
+from judgegraph.meta.cells import Answer, Judgements, is_given, known_labels, people, width
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic_cost import POINT, Cost, cost_of
-from judgegraph.meta.critic_gain import correct, gains
-from judgegraph.meta.gain import Gain, MeanGain, mean_gain
-from judgegraph.meta.reviews import Critiques, Review, critiques
-from judgegraph.runtime.run import Run
+from judgegraph.meta.judgements import fitted
+from judgegraph.meta.result import FEW, of_units, settled_ends
+from judgegraph.meta.reviews import Critiques, Pair, Review, critiques
+from judgegraph.meta.table import Raw
+from judgegraph.runs.run import Run
 from judgegraph.shown import Shown
+from judgegraph.stats.bootstrap import Interval, interval, of_groups
+from judgegraph.stats.correlation import Codes, Coefficient, Floats, Level, Unit
+from judgegraph.stats.pairs import exact, patterns
+from judgegraph.stats.resampling import bootstrap, correlate, resample
+from judgegraph.stats.tests import corrected, permutation_test
+
+# What a critic's calls cost, as a run's manifest has it, and what a point of agreement came to.
+
+
+POINT = 0.01  # of a coefficient
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The calls of one critic.
+
+    Attributes:
+        nodes: of the graph, that are the critic. calls: it asked for, found: those of them that cost nothing here, as a
+            ledger had the reply or another sample was asking for the same; what the run itself had paid for before it
+            was stopped counts once.
+        prompt_tokens, completion_tokens, usd: of all calls: those of the paid ones, and as much again for each found
+            one as a paid one took on average. None where none was paid for, or of usd no price is known.
+        share: of the run's calls that were paid for, 0 to 1; None where none was.
+    """
+
+    nodes: tuple[str, ...]
+    calls: int
+    found: int
+    prompt_tokens: float | None
+    completion_tokens: float | None
+    usd: float | None
+    share: float | None
+
+    def per(self, points: float) -> dict[str, float | None]:
+        """What one of so many points came to."""
+        amounts = {name: getattr(self, name) for name in ("calls", "prompt_tokens", "completion_tokens", "usd")}
+        return {name: None if amount is None else amount / points for name, amount in amounts.items()}
+
+    @property
+    def spent(self) -> Cost:
+        """What was paid here alone, without what the found calls would have cost."""
+        part = 1 - self.found / self.calls if self.calls else 0.0
+        prompt, completion, usd = (
+            None if amount is None else amount * part
+            for amount in (self.prompt_tokens, self.completion_tokens, self.usd)
+        )
+        return replace(
+            self, calls=self.calls - self.found, found=0, prompt_tokens=prompt, completion_tokens=completion, usd=usd
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {**asdict(self), "nodes": list(self.nodes)}
+
+
+def cost_of(manifest: Mapping[str, Any], critic: str) -> Cost | None:
+    """Of the critic behind the finals of an agent; None where the manifest does not tell."""
+    nodes = _mapping_in(manifest, "critics").get(critic)
+    calls = manifest.get("calls")
+    bills = _mapping_in(calls, "by_node") if isinstance(calls, Mapping) else {}
+    if not isinstance(nodes, list) or not nodes or not bills:
+        return None
+    known = {node: _bill(bill) for node, bill in bills.items() if isinstance(bill, Mapping)}
+    mine = [bill for node, bill in known.items() if any(node == n or node.startswith(f"{n}/") for n in nodes)]
+    paid, found = sum(bill.calls for bill in mine), sum(bill.found for bill in mine)
+    unpriced, every = sum(bill.unpriced for bill in mine), sum(bill.calls for bill in known.values())
+    times = (paid + found) / paid if paid else 0.0
+    amounts = {
+        name: sum(getattr(bill, name) for bill in mine) * times if paid else None
+        for name in ("prompt_tokens", "completion_tokens", "usd")
+    }
+    if unpriced:
+        amounts["usd"] = None
+    return Cost(tuple(map(str, nodes)), paid + found, found, share=paid / every if every else None, **amounts)
+
+
+def _mapping_in(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    held = data.get(name)
+    return held if isinstance(held, Mapping) else {}
+
+
+def _bill(stored: Mapping[str, Any]) -> NodeBill:
+    """What a manifest says of a node; what is no number is 0."""
+    names = [field.name for field in fields(NodeBill)]
+    return NodeBill(
+        **{n: stored[n] for n in names if isinstance(stored.get(n), int | float) and 0 <= stored[n] < float("inf")}
+    )
+
+
+# What lies between drafts and finals by one statistic, and the mean of it over criteria.
+
+
+@dataclass
+class Gain:
+    """One statistic of one criterion, before and after the critic.
+
+    Attributes:
+        statistic: a coefficient's name, "accuracy" or "kappa". level: of a coefficient, "" of labels.
+        n: items that count: judged by people, draft and final readable. units: items, groups or systems that counted.
+        before, after: of drafts and of finals with people, nan where undefined. difference: after less before.
+        unit: what was drawn for the interval. low, high: the difference's interval, both resampled together.
+        p: two-sided, paired; p_corrected: over criteria.
+        note: why there is no number, or how little one rests on.
+        draws: the difference in each resample. basis: of what: equal ones come from the same draws.
+    """
+
+    criterion: str
+    statistic: str
+    level: str
+    n: int
+    units: int = 0
+    before: float = math.nan
+    after: float = math.nan
+    difference: float = math.nan
+    unit: str = ""
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    p_corrected: float = math.nan
+    note: str = ""
+    draws: Floats | None = field(default=None, repr=False)
+    basis: tuple[Any, ...] | None = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; what is undefined is null."""
+        values = {name: value for name, value in vars(self).items() if name not in ("draws", "basis")}
+        return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
+
+    def bound(self, found: Interval, drawn: int, unit: Unit, *, changed: bool) -> None:
+        """Take an interval from so many drawn units; `changed`: whether any final is another than its draft."""
+        self.unit, ends = unit, (found.low, found.high)
+        self.add(*of_units(drawn, unit))
+        if changed and drawn > 1:  # where nothing did, no resample could have told otherwise
+            ends, more = settled_ends(ends)
+            self.add(*more)
+        self.low, self.high = ends
+
+    def add(self, *notes: str) -> None:
+        """To what is to know."""
+        self.note = "; ".join(note for note in (self.note, *notes) if note)
+
+
+@dataclass(frozen=True)
+class MeanGain:
+    """Over the criteria that have a difference. low, high: its interval, nan where a criterion has none."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_above_zero(self) -> bool:
+        """Whether it is a gain, and told from nothing."""
+        return self.low > 0
+
+    @property
+    def note(self) -> str:
+        """What its interval says of 0 where it is no gain."""
+        if self.is_above_zero:
+            return ""
+        return "the critic makes it worse" if self.high < 0 else "not told from 0"
+
+    def to_dict(self) -> dict[str, float | str | None]:
+        """As JSON values; what is undefined is null."""
+        ends = {name: None if math.isnan(value) else value for name, value in vars(self).items()}
+        return {**ends, "note": self.note}
+
+
+def mean_gain(gains: Sequence[Gain], confidence: float) -> MeanGain | None:
+    """Of one statistic; None where no criterion has a difference.
+
+    Criteria that rest on the same samples were drawn together, and so is their mean. Of others it is not known how they
+    go together: the mean of their intervals' ends is wide enough even where they do so entirely.
+    """
+    known = [gain for gain in gains if not math.isnan(gain.difference)]
+    if not known:
+        return None
+    value = fmean(gain.difference for gain in known)
+    if any(math.isnan(gain.low) for gain in known):
+        return MeanGain(value, math.nan, math.nan)
+    draws, first = [gain.draws for gain in known if gain.draws is not None], known[0]
+    alike = first.basis is not None and all(gain.basis == first.basis for gain in known)
+    if alike and len(draws) == len(known) and len({len(one) for one in draws}) == 1:
+        drawn = first.basis[0] if first.basis else 0
+        found = interval(np.mean(draws, axis=0), confidence, units=drawn)
+        return MeanGain(value, found.low, found.high)
+    return MeanGain(value, fmean(gain.low for gain in known), fmean(gain.high for gain in known))
+
+
+def basis_of(drawn: int, unit: Unit, pairs: Sequence[Pair]) -> tuple[Any, ...] | None:
+    """What draws depend on; None where it is not known which samples they are."""
+    if any(not pair.sample for pair in pairs):
+        return None
+    return drawn, unit, tuple(pair.sample for pair in pairs)
+
+
+def codes(names: Sequence[str | None]) -> Codes | None:
+    """0, 1, ... per name; None where one is missing."""
+    if not names or any(name is None for name in names):
+        return None
+    return np.unique(np.array(names, dtype=str), return_inverse=True)[1].astype(np.intp)
+
+
+# How far labels of drafts and finals agree with people: accuracy and kappa, and what lies between them.
+
+
+STATISTICS = ("accuracy", "kappa")
+
+
+def of_labels(
+    criterion: str, pairs: Sequence[Pair], human: Sequence[Answer | None], conventions: Conventions
+) -> list[Gain]:
+    """Accuracy and Cohen's kappa, each with an interval and p; both draw and swap whole groups where there are some.
+
+    Of single items the test of accuracy is exact (McNemar): it goes by the items that one of both has right.
+    """
+    counted = [
+        (pair, answer)
+        for pair, answer in zip(pairs, human, strict=True)
+        if answer is not None and (conventions.unreadable == "zero" or None not in (pair.draft, pair.final))
+    ]
+    found = [Gain(criterion, name, "", len(counted), len(counted)) for name in STATISTICS]
+    if not counted:
+        return found
+    group = codes([pair.group for pair, _ in counted])
+    tables = Tables(
+        [answer for _, answer in counted], [p.draft for p, _ in counted], [p.final for p, _ in counted], group
+    )
+    unit: Unit = "item" if group is None else "group"
+    values = tables.values(np.ones(len(tables)))
+    for gain, (before, after) in zip(found, values, strict=True):
+        gain.units, gain.before, gain.after, gain.difference = len(tables), before, after, after - before
+    _label_bound(found, tables, unit, basis_of(len(tables), unit, [pair for pair, _ in counted]), conventions)
+    _test(found, tables, unit, conventions)
+    return found
+
+
+class Tables:
+    """Counts of each unit (item or group), whose sums give accuracy and kappa; unread is a label nobody else gives.
+
+    Attributes:
+        human: (units, labels), how often people give each. sides: (2, units, labels + 1), how often drafts and finals
+            give each, and how often they are right.
+    """
+
+    def __init__(
+        self, human: Sequence[Answer], drafts: Sequence[Answer | None], finals: Sequence[Answer | None],
+        unit: Codes | None,
+    ) -> None:  # fmt: skip
+        columns = (human, drafts, finals)
+        place = {label: code for code, label in enumerate(dict.fromkeys(chain.from_iterable(columns)))}
+        people_codes, *given = (np.array([place[label] for label in column], dtype=np.intp) for column in columns)
+        rows = np.arange(len(human)) if unit is None else unit
+        size = int(rows.max()) + 1
+        self.human, self.sides = np.zeros((size, len(place))), np.zeros((2, size, len(place) + 1))
+        np.add.at(self.human, (rows, people_codes), 1.0)
+        for side, labels in zip(self.sides, given, strict=True):
+            np.add.at(side, (rows, labels), 1.0)
+            np.add.at(side[:, -1], rows, np.equal(labels, people_codes).astype(np.float64))
+
+    def __len__(self) -> int:
+        return len(self.human)
+
+    def values(self, times: Floats) -> list[tuple[float, float]]:
+        """(draft's, final's) accuracy and kappa of units that stand there so many times."""
+        accuracy, kappa = _agreement(times @ self.human, np.stack([times @ side for side in self.sides]))
+        return [(float(one[0]), float(one[1])) for one in (accuracy, kappa)]
+
+    def swapped(self, permutations: int, seed: int) -> tuple[Floats, int]:
+        """Differences of accuracy and kappa where units' drafts and finals change places, and how many units can."""
+        able = (self.sides[0] != self.sides[1]).any(axis=1)
+        shared, apart = self.sides.sum(axis=(0, 1)) / 2, (self.sides[1] - self.sides[0])[able] / 2
+        human, units, found = self.human.sum(axis=0), int(able.sum()), []
+        for rows in patterns(units, permutations, seed, max(units, len(shared))):
+            moved = rows @ apart
+            both = _agreement(human, np.stack([shared - moved, shared + moved]))
+            found.append(np.stack([one[1] - one[0] for one in both]))
+        return np.concatenate(found, axis=1), units
+
+
+def _agreement(human: Floats, sides: Floats) -> tuple[Floats, Floats]:
+    """Accuracy and kappa of sums; kappa is nan where chance alone would agree entirely."""
+    count = human.sum(axis=-1)
+    right, chance = sides[..., -1] / count, (sides[..., :-1] @ human) / count**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return right, np.where(chance < 1 - 1e-12, (right - chance) / (1 - chance), np.nan)
+
+
+def _label_bound(
+    found: Sequence[Gain], tables: Tables, unit: Unit, basis: tuple[object, ...] | None, conventions: Conventions
+) -> None:
+    if not conventions.resamples:
+        return
+    size = len(tables)
+
+    def statistic(index: Codes) -> Floats:
+        return np.array([b - a for a, b in tables.values(np.bincount(index, minlength=size).astype(np.float64))])
+
+    drawn = resample(statistic, size, resamples=conventions.resamples, seed=conventions.seed)
+    for gain, draws in zip(found, drawn, strict=True):
+        gain.draws, gain.basis = draws, basis
+        ends = interval(draws, conventions.confidence, units=size)
+        gain.bound(ends, size, unit, changed=bool((tables.sides[0] != tables.sides[1]).any()))
+
+
+def _test(found: Sequence[Gain], tables: Tables, unit: Unit, conventions: Conventions) -> None:
+    drawn, units = tables.swapped(conventions.permutations, conventions.seed)
+    for gain, differences in zip(found, drawn, strict=True):
+        able = units
+        if np.isnan(gain.difference):
+            gain.add("undefined: people and the critic, or the draft, all say one label")
+            continue
+        if gain.statistic == "accuracy" and unit == "item":
+            better, worse = (int((way * (tables.sides[1] - tables.sides[0])[:, -1] > 0).sum()) for way in (1, -1))
+            able = better + worse
+            gain.p = float(binomtest(better, able).pvalue) if able else 1.0
+        else:
+            large = int(np.sum(~(np.abs(differences) < abs(gain.difference) - 1e-12)))
+            every = exact(units, conventions.permutations)
+            gain.p = large / len(differences) if every else (large + 1) / (len(differences) + 1)
+        if 0 < able < FEW:
+            gain.add(f"{able} {unit}{'s' * (able > 1)} to swap: p cannot fall below {2 / 2**able:.3g}")
+
+
+# How far drafts and finals agree with people, and whether what lies between them is more than chance.
+
+SIDES = ("the draft", "the final")
+Row: TypeAlias = tuple[Pair, float, float, float]  # with people's number, the draft's and the final's
+
+
+def gains(
+    criterion: str, pairs: Sequence[Pair], conventions: Conventions, labels: Sequence[str] = ()
+) -> list[Gain]:  # fmt: skip
+    """Before and after, one for each statistic; [] where people, or the annotator who is wanted, judged nothing.
+
+    People's judgements are read as those of a run are (`meta.of_run`).
+
+    Args:
+        labels: of the criterion's scale, where it is one of labels.
+
+    Raises:
+        ConfigError, DataError: a judgement of people that cannot be read, or judgements of two kinds.
+    """
+    pairs = sorted(pairs, key=lambda pair: pair.place)  # an interval draws by place, and samples finish in any order
+    cells = [cell for pair in pairs for cell in pair.human]
+    words = known_labels(labels, cells)
+    if not any(is_given(cell, words) for cell in cells):
+        return []
+    read, notes = _judgements(criterion, pairs, labels)
+    if len(read.metrics) < len(SIDES):
+        name = conventions.coefficients[0] if read.kind == "number" else STATISTICS[0]
+        return [Gain(criterion, name, "", 0, note="; ".join(notes))]
+    rule = conventions.annotators
+    if isinstance(rule, int) and width(read) < rule:
+        return []
+    human, sides = people(read, conventions), zip(*(read.metrics[name] for name in SIDES), strict=True)
+    known = [pair._replace(draft=draft, final=final) for pair, (draft, final) in zip(pairs, sides, strict=True)]
+    if read.kind != "number":
+        return of_labels(criterion, known, human, conventions)
+    counted = _read(known, human, conventions)
+    return [_of_numbers(criterion, counted, name, conventions) for name in conventions.coefficients]
+
+
+def _judgements(criterion: str, pairs: Sequence[Pair], labels: Sequence[str]) -> tuple[Judgements, list[str]]:
+    """Drafts and finals as two metrics beside people, read as metrics of a run are; why one was left out."""
+    sides = ([pair.draft for pair in pairs], [pair.final for pair in pairs])
+    raw = Raw(
+        criterion, "the run", places=[f"sample '{one_line(pair.sample, 60)}'" for pair in pairs],
+        ids=[str(place) for place in range(len(pairs))], human=[list(pair.human) for pair in pairs],
+        metrics=dict(zip(SIDES, map(list, sides), strict=True)), statuses={name: [""] * len(pairs) for name in SIDES},
+    )  # fmt: skip
+    kind, notes = fitted(raw, None, labels, bool(labels))
+    return raw.judgements(kind, None, labels if kind == "label" else ()), notes
+
+
+def correct(found: Sequence[Gain], conventions: Conventions) -> None:
+    """Correct p values over the criteria, each statistic by itself."""
+    for statistic in dict.fromkeys(gain.statistic for gain in found):
+        mine = [gain for gain in found if gain.statistic == statistic and not math.isnan(gain.p)]
+        for gain, p in zip(mine, corrected([gain.p for gain in mine], conventions.correction), strict=True):
+            gain.p_corrected = float(p)
+
+
+def _read(pairs: Sequence[Pair], people_: Sequence[Answer | None], conventions: Conventions) -> list[Row]:
+    """Those that count."""
+    lost = 0.0 if conventions.unreadable == "zero" else None
+    found = []
+    for pair, human in zip(pairs, people_, strict=True):
+        draft, final = (lost if answer is None else answer for answer in (pair.draft, pair.final))
+        if isinstance(human, int | float) and draft is not None and final is not None:
+            found.append((pair, float(human), float(draft), float(final)))
+    return found
+
+
+def _of_numbers(criterion: str, counted: Sequence[Row], name: Coefficient, conventions: Conventions) -> Gain:
+    level = conventions.level_of(name)
+    gain = Gain(criterion, name, level, len(counted))
+    missing = [row for row in counted if level != "dataset" and getattr(row[0], level) is None]
+    if missing or not counted:
+        gain.note = f"level {level} needs a {level} of every sample, meta.{level}" if missing else "too few items"
+        return gain
+    if level == "group" and conventions.constant == "skip":
+        counted = _comparable(gain, counted, name)
+        if not counted:
+            return gain
+    group, system = (codes([getattr(pair, place) for pair, *_ in counted]) for place in ("group", "system"))
+    human, draft, final = _columns(counted)
+    about: dict[str, Any] = {"level": level, "group": group, "system": system, "constant": conventions.constant}
+    before, after = (correlate(human, side, coefficient=name, **about) for side in (draft, final))
+    gain.n, gain.units, gain.before, gain.after = len(counted), before.units, before.value, after.value
+    gain.difference = after.value - before.value
+    if math.isnan(gain.difference):
+        gain.add("undefined: a side is constant, or there are too few items")
+        return gain
+    if conventions.resamples:
+        _bound(gain, counted, name, conventions, about)
+    if (draft == final).all():
+        gain.p = 1.0  # whatever is exchanged, nothing changes
+        return gain
+    test = permutation_test(
+        human, final, draft, coefficient=name, permutations=conventions.permutations, seed=conventions.seed, **about
+    )
+    gain.p = test.p
+    gain.add(test.note)
+    return gain
+
+
+def _columns(counted: Sequence[Row]) -> list[Floats]:
+    """People's numbers, the drafts' and the finals'."""
+    return [np.array([row[i] for row in counted], dtype=np.float64) for i in (1, 2, 3)]
+
+
+def _comparable(gain: Gain, counted: Sequence[Row], name: Coefficient) -> list[Row]:
+    """Items of groups with a coefficient of both drafts and finals: means over different groups do not compare."""
+    group = codes([pair.group for pair, *_ in counted])
+    if group is None:
+        return list(counted)
+    human, draft, final = _columns(counted)
+    known = [~np.isnan(of_groups(human, side, group, [name])[0]) for side in (draft, final)]
+    both, either = known[0] & known[1], known[0] | known[1]
+    if both.all() or not either.any():
+        return list(counted)
+    if not both.any():
+        gain.note = "no group in which people, drafts and finals all vary"
+    elif (one := int((either & ~both).sum())) > 0:
+        what = "drafts or the finals alone are constant"
+        gain.note = f"of {int(either.sum())} groups {int(both.sum())} are compared: in {one} the {what}"
+    return [row for row, is_in in zip(counted, both[group], strict=True) if is_in]
+
+
+def _bound(
+    gain: Gain, counted: Sequence[Row], name: Coefficient, conventions: Conventions, about: Mapping[str, Any]
+) -> None:
+    human, draft, final = _columns(counted)
+    unit = _unit(conventions, about["level"], about["group"], about["system"])
+    drawn = bootstrap(
+        human, [draft, final], coefficients=(name,), unit=unit, resamples=conventions.resamples, seed=conventions.seed,
+        **about,
+    )  # fmt: skip
+    made = int(drawn.made.min())
+    gain.draws = drawn.values[1, 0, :made] - drawn.values[0, 0, :made]
+    gain.basis = basis_of(drawn.units, unit, [pair for pair, *_ in counted])
+    found = drawn.difference(1, 0, 0, conventions.confidence)
+    gain.bound(found, drawn.units, unit, changed=bool((draft != final).any()))
+
+
+def _unit(conventions: Conventions, level: Level, group: Codes | None, system: Codes | None) -> Unit:
+    """What is drawn; a choice that the run's samples cannot follow is followed as far as they can."""
+    wanted: Unit = conventions.unit or ("both" if level == "system" else "group")
+    if wanted == "both":
+        wanted = "both" if group is not None and system is not None else "group" if system is None else "system"
+    missing = (wanted == "group" and group is None) or (wanted == "system" and system is None)
+    return "item" if missing else wanted
 
 
 @dataclass(frozen=True)
@@ -53,7 +534,7 @@ class CriticOf:
         """
         if self.cost is None or self.together:
             return {}
-        return {name: self.cost.per(mean.value / POINT) for name, mean in self.means.items() if mean.told}
+        return {name: self.cost.per(mean.value / POINT) for name, mean in self.means.items() if mean.is_above_zero}
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""

@@ -14,14 +14,12 @@ from scipy import stats
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.meta.answers import Answers, at
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.numbers import Numbers
+from judgegraph.meta.numbers import Numbers, signature, unit_of
 from judgegraph.meta.result import NONE, Difference, Ends, Test
-from judgegraph.meta.signatures import signature, unit_of
-from judgegraph.stats.arrays import Coefficient, Floats, Level
-from judgegraph.stats.coefficients import coefficient as plain
-from judgegraph.stats.paired import TestResult, corrected, permutation_test, steiger, williams
-from judgegraph.stats.power import labels_needed
-from judgegraph.stats.rows import of_groups
+from judgegraph.stats.bootstrap import of_groups
+from judgegraph.stats.correlation import Coefficient, Floats, Level, TestResult, steiger, williams
+from judgegraph.stats.correlation import coefficient as plain
+from judgegraph.stats.tests import corrected, labels_needed, permutation_test
 
 Bools = NDArray[np.bool_]
 POWER = 0.8
@@ -49,7 +47,7 @@ def same(answers: Answers, a: str, b: str) -> bool:
     return first[0] == first[1] and alike and any(answer is not None for answer in first[0])
 
 
-def told_apart(answers: Answers, against: str | None) -> list[tuple[str, str]]:
+def comparable_pairs(answers: Answers, against: str | None) -> list[tuple[str, str]]:
     """Which two are compared, without those that are the same on every item."""
     return [(a, b) for a, b in pairs(list(answers.metrics), against) if not same(answers, a, b)]
 
@@ -66,7 +64,7 @@ def differences(numbers: Numbers, against: str | None = None) -> Iterator[Differ
 
     At group level over the documents where both have a coefficient, unless those without one count as 0.
     """
-    for a, b in told_apart(numbers.answers, against):
+    for a, b in comparable_pairs(numbers.answers, against):
         for coefficient in numbers.conventions.coefficients:
             yield _difference(numbers, a, b, coefficient)
 
@@ -79,7 +77,7 @@ def _difference(numbers: Numbers, a: str, b: str, coefficient: Coefficient) -> D
     n = int(both.sum())
     x, y = np.where(both, x, np.nan), np.where(both, y, np.nan)
     values = [numbers.estimate(coefficient, side).value for side in (x, y)]
-    ends, spread = _interval(numbers, (a, b), coefficient, both)
+    ends, deviation = _interval(numbers, (a, b), coefficient, both)
     tests: list[Test] = []
     needed, gone_through = None, ""
     if not any(math.isnan(value) for value in values):
@@ -96,7 +94,7 @@ def _difference(numbers: Numbers, a: str, b: str, coefficient: Coefficient) -> D
             if unit_of(answers, c, level) == "item":
                 needed = labels_needed(values[0], values[1], between, alpha=alpha)
             else:
-                needed = needed_of_spread(values[0] - values[1], spread, n, alpha)
+                needed = items_needed(values[0] - values[1], deviation, n, alpha)
     more = (*((gone_through,) if gone_through else ()), f"correction:{c.correction}")
     return Difference(
         criterion=answers.criterion, a=a, b=b, statistic=coefficient, level=level, n=n, value_a=values[0],
@@ -138,7 +136,7 @@ def permutations(found: TestResult) -> str:
     return f"permutations:{'all ' if every else ''}{found.made}"
 
 
-def needed_of_spread(apart: float, spread: float, n: int, alpha: float) -> int | None:
+def items_needed(apart: float, deviation: float, n: int, alpha: float) -> int | None:
     """Items, in documents as long as these, with which a difference like this is found with a chance of 80 %.
 
     Args:
@@ -147,10 +145,10 @@ def needed_of_spread(apart: float, spread: float, n: int, alpha: float) -> int |
     Returns:
         None where there is no difference, or no spread is known.
     """
-    if not apart or not spread > 0:
+    if not apart or not deviation > 0:
         return None
     reach = float(stats.norm.isf(alpha / 2) + stats.norm.ppf(POWER))
-    return math.ceil(n * (reach * spread / apart) ** 2)
+    return math.ceil(n * (reach * deviation / apart) ** 2)
 
 
 def _test(found: TestResult) -> Test:

@@ -1,80 +1,339 @@
-"""What is compared: people's judgements of items by one criterion, and what metrics said of the same items."""
+"""The judgements in a run: people's, in its samples, beside its agents' scores and verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from judgegraph.errors import ConfigError
+from judgegraph.data.samples import Samples
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.meta.answers import OVERALL, ItemAnswers, answers_in, join_answers, listed, strange
+from judgegraph.meta.cells import Judgements, Kind, Unjudged, is_given, kind_of, known_labels, near, number, width
+from judgegraph.meta.table import Raw
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
+from judgegraph.types import Verdict, names_of
 
-Answer: TypeAlias = float | str
-Kind = Literal["number", "label", "verdict"]
+# What can be held against what people said: numbers, labels and verdicts do not mix, and an annotator may lack.
 
 
-class Unjudged(ConfigError):
-    """There is nothing that people judged, or nothing to hold against it."""
+SIDES = ("A", "B", "tie")
+
+
+def fitted(
+    raw: Raw, verdicts: Mapping[str, Verdict] | None, order: Sequence[str] = (), labelled: bool = False
+) -> tuple[Kind, list[str]]:  # fmt: skip
+    """What people's judgements are; metrics of another kind leave `raw`, and are named in a line each.
+
+    Args:
+        order: of the labels, where it is known.
+        labelled: the criterion has a scale of labels, whatever these look like.
+
+    Raises:
+        ConfigError: people's judgements are of two kinds.
+    """
+    kinds = {name: _kind(cells) for name, cells in raw.metrics.items()}
+    if labelled:
+        kinds = {name: "label" if kind == "verdict" else kind for name, kind in kinds.items()}
+    people = [cell for cells in raw.human for cell in cells]
+    compared = "verdict" in kinds.values()
+    kind: Kind = (
+        "verdict"
+        if compared and (verdicts or _sides(people))
+        else raw.kind_of_people(f"{raw.source}, {one_line(raw.criterion, 60)}", of_run=True)
+    )
+    if kind == "number" and compared and "number" not in kinds.values():
+        kind = "verdict"  # 1, 2 and 0 beside a method that compares: verdict_words asks which is which
+    if (kind == "verdict" and not compared) or labelled:
+        kind = "label"
+    notes = []
+    for name, own in kinds.items():
+        if own not in (kind, None):
+            del raw.metrics[name], raw.statuses[name]
+            raw.exchanged.pop(name, None)
+            what = f"{one_line(raw.criterion, 60)}: {one_line(name, 60)}"
+            notes.append(f"{what} gave {own}s where people gave {kind}s, left out")
+    if kind != "verdict":
+        raw.exchanged.clear()
+    return kind, notes + (_strangers(raw, order) if kind == "label" else [])
+
+
+def with_annotator(judged: Sequence[Judgements], rule: str | int) -> tuple[list[Judgements], list[str]]:
+    """The criteria that have an n-th annotator, where only this one counts; the others in a line each.
+
+    Raises:
+        ConfigError: none has.
+    """
+    found, notes = [], []
+    for one in judged:
+        if isinstance(rule, int) and 0 < width(one) < rule:
+            of = f"{one_line(one.criterion, 60)}: " if one.criterion else ""
+            are = "is one" if width(one) == 1 else f"are {width(one)}"
+            notes.append(f"{of}the annotator {rule} is wanted, and there {are}")
+        else:
+            found.append(one)
+    if notes and not found:
+        raise ConfigError(f"annotators: {'; '.join(notes[:6])}")
+    return found, [f"{note}, left out" for note in notes]
+
+
+def _strangers(raw: Raw, order: Sequence[str]) -> list[str]:
+    """Metrics whose labels are of something else leave, too: an assistant may well tell languages, say."""
+    labels = known_labels(order, (cell for cells in raw.human for cell in cells))
+    notes = []
+    for name in [name for name, cells in raw.metrics.items() if strange(cells, labels)]:
+        first_cell = next(cell for cell in raw.metrics.pop(name) if is_given(cell, labels))
+        del raw.statuses[name]
+        what = f"{one_line(raw.criterion, 60)}: {one_line(name, 60)}"
+        notes.append(
+            f"{what} never says one of people's labels ({listed(labels)}), but '{one_line(first_cell, 40)}', left out"
+        )
+    return notes
+
+
+def _kind(cells: Sequence[Any]) -> Kind | None:
+    """Of a metric's answers; None where it gave none."""
+    given = [cell for cell in cells if cell is not None]
+    if not given:
+        return None
+    if all(isinstance(cell, float | int) for cell in given):
+        return "number"
+    return "verdict" if all(cell in SIDES for cell in given) else "label"
+
+
+LOOKED = 10_000  # rows that are looked at before a run begins
+
+
+def before_a_run(samples: Samples) -> list[str]:
+    """What is odd in the first rows of a data file: misspelt columns, and people's labels that `meta` will refuse."""
+    cells: dict[str, list[tuple[Any, str]]] = {}  # criterion -> (cell, its place)
+    for place, unit, sample in samples.first(LOOKED):
+        for name, given in sample.human.items():
+            for cell in given if isinstance(given, list | tuple) else (given,):
+                if is_given(cell):
+                    cells.setdefault(name, []).append((cell, f"{unit} {place}"))
+    found = [str(one) for one in samples.misspelt.values()]
+    for name, known in cells.items():
+        try:
+            kind_of(known, one_line(name, 60))
+        except ConfigError:
+            found.append(_refused(name, known))
+    return found
+
+
+def _refused(name: str, cells: Sequence[tuple[Any, str]]) -> str:
+    """The rarer of numbers and words, by their rows."""
+    kinds: dict[bool, list[str]] = {True: [], False: []}
+    for cell, place in cells:
+        kinds[number(cell) is not None].append(f"'{one_line(cell, 30)}' in {place}")
+    numbers, words = kinds[True], kinds[False]
+    few, what = (numbers, "no words") if words and 0 < len(numbers) < len(words) else (words, "no numbers")
+    shown = ", ".join(few[:5]) + (f" and {len(few) - 5:,} more" if len(few) > 5 else "")
+    why = "where others are" if numbers and words else "as it is written"
+    verb = "is" if len(few) == 1 else "are"
+    said_so = f"human.{one_line(name, 60)}: {shown} {verb} {what}, {why}"
+    return f"{said_so}, and judgegraph meta refuses that: mend the data"
+
+
+def _sides(people: Sequence[Any]) -> bool:
+    """Whether people's words are of pairs: A, B, tie, or 1 and 2 for the two."""
+    found = set(_words(people))
+    return bool(found) and (
+        found <= {"1", "2", "1.0", "2.0"} or not any(word.replace(".", "").isdigit() for word in found)
+    )
+
+
+def _words(people: Sequence[Any]) -> Iterator[str]:
+    return (str(cell).strip().casefold() for cell in people if is_given(cell))
+
+
+_LOST = {"group": "the bootstrap draws items (unit:item)", "system": "nothing is told of them"}
+OVER_ALL = ("verdict", "preference", "winner", "label")  # what people's "overall" is also called, of pairs
 
 
 @dataclass(frozen=True)
-class Judgements:
-    """One criterion of a run or table, item by item; all sequences are of equal length.
+class ReadRun:
+    """Judgements of a run, and what was left out."""
 
-    Attributes:
-        criterion: its name. kind: "number", "label", or "verdict" (of pairs: "A", "B", "tie").
-        ids: of the items; an id may stand more than once only where each system's output has the same one.
-        human: per item one answer per annotator, () where none judged it. An annotator keeps his place;
-            where he left an item out it holds nan.
-        metrics: metric -> its answer per item, None where none could be read.
-        exchanged: metric -> of pairs asked for in both orders, the verdict in the exchanged order, mapped back so
-            that "A" is the same response in both; None where none could be read.
-        statuses: metric -> per item why there is no answer ("refused", "truncated", ...), "ok" where there is one.
-        groups, systems: of the items (document, dialogue; generator), None where there are none.
-        label_order: of ordinal labels, least first; () where they have no order.
-        notes: what to know of how they were read.
+    judgements: list[Judgements]
+    notes: tuple[str, ...]
+
+
+def of_run(run: Run, **how: Any) -> list[Judgements]:
+    """A run's judgements, one per criterion that people judged; arguments as of `read_run`."""
+    return read_run(run, **how).judgements
+
+
+def read_run(
+    run: Run, *, group: str | None = None, system: str | None = None, agents: str | Sequence[str] = (),
+    stages: str | Sequence[str] | None = None, assistants: bool = False, verdicts: Mapping[str, Verdict] | None = None,
+    order: Sequence[str] = (),
+) -> ReadRun:  # fmt: skip
+    """A run's judgements, and what was left out.
+
+    A criterion is met by people's of the same name, whatever its case. Without `stages` the graph's answers are the
+    metrics (`judgegraph.answers`), not its votes and drafts; where a gate decides who answers, that is one metric,
+    "critic or judge". Scores of stages beside "final" that are named are metrics
+    of their own ("evaluator (draft)"); what a method says over all, and its verdict on a pair, is held against people's
+    "overall" (of pairs also "verdict", "preference", "winner" or "label").
+
+    Args:
+        group, system: key of a sample's `meta` ("a.b" is b in the object a); None for "group" and "system", where all
+            samples have it. agents: only these. stages: whose scores count; None: the answers, and the
+            final scores of `agents`. assistants: their findings count too.
+        verdicts: word of people -> "A", "B" or "tie". order: of ordinal labels, least first; else as on the scale.
+
+    Raises:
+        Unjudged: no sample holds a judgement of people, or none of a criterion that was scored.
+        ConfigError: no such agent, or a sample without a key of meta that is named.
     """
+    agents, stages = names_of(agents), stages if stages is None else names_of(stages)
+    seen = [_seen(item, answers_in(item, stages, assistants, agents), group, system) for item in run.items]
+    join_answers([one.answers for one in seen])
+    seen.sort(key=lambda one: one.place)  # an interval draws by place, and samples finish in any order
+    _refuse_nobody(agents, seen)
+    people = _names(name for one in seen for name in one.human)
+    if not people:
+        raise Unjudged(
+            "no sample of the run holds people's judgements; give them as columns human.CRITERION (or -f "
+            "human.CRITERION=COLUMN) when it is judged"
+        )
+    found, notes = [], [*_without(people, seen), *_partly(seen)]
+    for key, name in people.items():
+        raw = _raw(name, key, seen, agents)
+        scale = next((s.answers.scales[key] for s in seen if key in s.answers.scales), ())
+        judged = bool(raw.metrics)
+        kind, other = fitted(raw, verdicts, order or scale, bool(scale))
+        notes += other
+        if not judged:
+            who = "these agents" if agents else "the run"
+            why = f"people judged it, and {who} did not ({_stages(stages, seen)})"
+            notes.append(f"{one_line(name, 60)}: {why}; {_cure(people, seen)}")
+        if not raw.metrics:
+            continue
+        rated_sides = verdicts if kind == "verdict" else None
+        found.append(raw.judgements(kind, rated_sides, (order or scale) if kind == "label" else ()))
+    if not found:
+        raise Unjudged("; ".join(["nothing that people judged can be compared", *notes][:6]))
+    return ReadRun(found, tuple(notes))
 
-    criterion: str
-    kind: Kind
-    ids: tuple[str, ...]
-    human: tuple[tuple[Answer, ...], ...]
-    metrics: Mapping[str, tuple[Answer | None, ...]]
-    exchanged: Mapping[str, tuple[Answer | None, ...]] = field(default_factory=dict)
-    statuses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    groups: tuple[str, ...] | None = None
-    systems: tuple[str, ...] | None = None
-    label_order: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        held = [self.human, *self.metrics.values(), *self.exchanged.values(), *self.statuses.values()]
-        held += [column for column in (self.groups, self.systems) if column is not None]
-        if any(len(column) != len(self.ids) for column in held):
-            raise ValueError(f"{self.criterion}: columns of different lengths")
+def _stages(stages: Sequence[str] | None, seen: Sequence[_Seen]) -> str:
+    there = dict.fromkeys(stage for one in seen for stage in one.answers.stages)
+    others = ", ".join(stage for stage in there if stage not in (stages or ("final",)))
+    where = "in its answers" if stages is None else f"at stage {', '.join(stages)}"
+    other = "at other stages there are" if stages is None else "there are"
+    return where + (f"; {other} {one_line(others, 80)}" if others else "")
 
-    def __len__(self) -> int:
-        return len(self.ids)
 
-    @property
-    def in_both_orders(self) -> frozenset[str]:
-        """Metrics that were asked for verdicts in both orders."""
-        asked = {name for name, said in self.exchanged.items() if any(answer is not None for answer in said)}
-        return frozenset(asked & self.metrics.keys() if self.kind == "verdict" else ())
+def _cure(people: Mapping[str, str], seen: Sequence[_Seen]) -> str:
+    """How people's judgements meet a criterion of the run, where it has one that they did not judge."""
+    known = [
+        name for key, name in _names(name for one in seen for name in one.answers.names).items() if key not in people
+    ]
+    if not known:
+        return "judge by a criteria set that has it"
+    theirs = one_line(", ".join(known), 120)
+    return f"name its column human.CRITERION of the run's ({theirs}), or judge by a criteria set that has it"
 
-    def in_one_verdict(self) -> Judgements:
-        """With one verdict of both orders, for the metrics that have two: what both say, else a tie.
 
-        Where one order could not be read there is no verdict: nobody knows whether the orders agree.
-        """
-        if not self.in_both_orders:
-            return self
-        metrics, statuses = dict(self.metrics), dict(self.statuses)
-        for name in self.in_both_orders:
-            both = list(zip(self.metrics[name], self.exchanged[name], strict=True))
-            metrics[name] = tuple(None if None in (a, b) else a if a == b else "tie" for a, b in both)
-            given = statuses.get(name) or ("ok",) * len(both)
-            statuses[name] = tuple(
-                "unread when exchanged" if a is not None and b is None else status
-                for (a, b), status in zip(both, given, strict=True)
-            )
-        return replace(self, metrics=metrics, statuses=statuses, exchanged={})
+@dataclass(frozen=True)
+class _Seen:
+    """What is kept of an item. agents: whoever said something of it, at any stage."""
+
+    id: str
+    status: str
+    human: Mapping[str, Any]
+    answers: ItemAnswers
+    group: str | None
+    system: str | None
+    agents: frozenset[str]
+    place: int
+
+
+def _seen(item: Item, answers: ItemAnswers, group: str | None, system: str | None) -> _Seen:
+    meta = item.sample.meta
+    document, writer = _meta(meta, group, "group", item.id), _meta(meta, system, "system", item.id)
+    metrics = {m for by in (*answers.by.values(), answers.everywhere) for m in by}
+    agents = frozenset(map(_agent, metrics)) | {score.agent for score in item.scores}
+    return _Seen(item.id, item.status, dict(item.sample.human), answers, document, writer, agents, item.place)
+
+
+def _refuse_nobody(agents: Sequence[str], seen: Sequence[_Seen]) -> None:
+    known = dict.fromkeys(sorted({name for one in seen for name in one.agents}))
+    for name in agents:
+        if name not in known:
+            hint, there = near(name, known), one_line(", ".join(known), 200) or "none"
+            raise ConfigError(f"the run has no agent '{one_line(name, 60)}'{hint} There are {there}")
+
+
+def _partly(seen: Sequence[_Seen]) -> Iterable[str]:
+    """Keys of meta that some samples have and others have not: these are not used, which is said."""
+    for name in ("group", "system"):
+        without = [one for one in seen if getattr(one, name) is None]
+        if 0 < len(without) < len(seen):
+            first = f"'{one_line(without[0].id, 60)}' first"
+            yield f"{len(without):,} of {len(seen):,} samples lack meta.{name} ({first}): no {name}s, {_LOST[name]}"
+
+
+def _meta(meta: Mapping[str, Any], key: str | None, fallback: str, id: str) -> str | None:
+    value: Any = meta
+    for step in (key or fallback).split(".") if (key or fallback) not in meta else [key or fallback]:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+        return str(value)
+    if key is None:
+        return None
+    has = one_line(", ".join(map(str, meta)), 120) or "nothing"
+    raise ConfigError(f"sample '{one_line(id, 60)}': expected text in meta.{one_line(key, 60)}; its meta has {has}")
+
+
+def _names(names: Iterable[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in names:
+        found.setdefault(name.casefold(), name)
+    return found
+
+
+def _without(people: Mapping[str, str], seen: Sequence[_Seen]) -> Iterable[str]:
+    scored = _names(name for one in seen for name in one.answers.names)
+    met = {*people, *((OVERALL,) if people.keys() & set(OVER_ALL) else ())}
+    lacking = [name for key, name in scored.items() if key not in met]
+    if lacking:
+        more = f" and {len(lacking) - 8} more" if len(lacking) > 8 else ""
+        yield f"not judged by people: {one_line(', '.join(lacking[:8]), 400)}{more}"
+
+
+def _raw(name: str, key: str, seen: Sequence[_Seen], agents: Sequence[str]) -> Raw:
+    """One criterion; a metric that a sample lacks has the sample's status there, or "missing"."""
+    ours = key if key not in OVER_ALL or any(key in one.answers.by for one in seen) else OVERALL
+    by_item = [one.answers.answers(ours) for one in seen]
+    turned = [one.answers.exchanged.get(ours, {}) for one in seen]
+    metrics = [m for m in dict.fromkeys(m for found in by_item for m in found) if not agents or _agent(m) in agents]
+    exchanged = [m for m in metrics if any(m in found for found in turned)]
+    raw = Raw(name, "the run", metrics={m: [] for m in metrics}, exchanged={m: [] for m in exchanged})
+    raw.statuses = {m: [] for m in metrics}
+    for one, found, second in zip(seen, by_item, turned, strict=True):
+        raw.places.append(f"sample '{one_line(one.id, 60)}'")
+        raw.ids.append(one.id)
+        human = next((value for label, value in one.human.items() if label.casefold() == key), None)
+        raw.human.append(human if isinstance(human, list) else [human])
+        for metric in metrics:
+            value, status = found.get(metric, (None, one.status if one.status != "ok" else "missing"))
+            raw.metrics[metric].append(value)
+            raw.statuses[metric].append(status)
+        for metric in exchanged:
+            raw.exchanged[metric].append(second.get(metric))
+    raw.groups, raw.systems = (_column([one.group for one in seen]), _column([one.system for one in seen]))
+    return raw
+
+
+def _column(values: Sequence[str | None]) -> list[str] | None:
+    """The values, None where not every item has one."""
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else None
+
+
+def _agent(metric: str) -> str:
+    return metric.partition(" (")[0]

@@ -1,16 +1,22 @@
-"""What came of a meta-evaluation: rows of numbers, each with all that it depends on."""
+"""What a meta-evaluation found: rows of numbers, each with all that it depends on and its interval."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from judgegraph.errors import printable
+from judgegraph.meta.cells import Kind
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.judgements import Kind
 from judgegraph.shown import Shown
+from judgegraph.stats.agreement import share_interval
+from judgegraph.stats.bootstrap import interval
+from judgegraph.stats.correlation import Codes, Floats, Unit
+from judgegraph.stats.resampling import resample
 
 Ends = tuple[float, float]  # of an interval, nan where there is none
 NONE: Ends = (math.nan, math.nan)
@@ -183,3 +189,109 @@ def json_values(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [json_values(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# What to know of an interval: that it rests on little, or that there is none.
+
+
+FEW = 6  # units of which an interval is a rough guess
+FEW_SYSTEMS = 20  # of which intervals of rank coefficients are too wide, by simulation
+WORDS: dict[Unit, str] = {"item": "items", "group": "groups", "system": "systems", "both": "groups or systems"}
+
+
+def of_units(units: int, unit: Unit, *, ranks_of_systems: bool = False) -> list[str]:
+    """Of so many units that were drawn."""
+    if units < 2:
+        return [f"no interval: {units} of {WORDS[unit]}, and it takes 2 to draw"]
+    if units < FEW:
+        return [f"interval from {units} {WORDS[unit]}: a rough guess, with fewer than {FEW}"]
+    if ranks_of_systems and units < FEW_SYSTEMS and unit in ("system", "both"):
+        return [f"interval from {units} {WORDS[unit]}: too wide, with fewer than {FEW_SYSTEMS}"]
+    return []
+
+
+def settled_ends(ends: Ends) -> tuple[Ends, list[str]]:
+    """None instead of ends of no width: resamples that are all alike do not know how sure a number is."""
+    if math.isnan(ends[0]) or ends[0] < ends[1]:
+        return ends, []
+    return NONE, ["no interval: all resamples are alike"]
+
+
+def few_resamples(conventions: Conventions) -> list[str]:
+    """Fewer than five beyond both ends are too few to say where the ends are."""
+    least = math.ceil(round(5 / (1 - conventions.confidence), 6))
+    if not 0 < conventions.resamples < least:
+        return []
+    note = f"{conventions.resamples} resamples are too few for intervals of {100 * conventions.confidence:g} %"
+    return [f"{note}: take {least:,} or more"]
+
+
+# A share or a mean with its interval.
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number with its interval, nan where there is none.
+
+    Attributes:
+        method: "wilson" or "bootstrap". units: how many were drawn, or count: groups where samples stand in some, else
+            samples; fewer than two have no interval but Wilson's of a share of single samples.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    method: str
+    units: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; what is undefined is null."""
+        return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How intervals are made. `confidence`: 0 to 1."""
+
+    confidence: float = 0.95
+    resamples: int = 1000
+    seed: int = 0
+
+    def share(self, parts: Sequence[float], units: Codes | None = None) -> Measured:
+        """The mean of numbers from 0 to 1, such as hits: Wilson's interval, which says something at 0 and 1 too.
+
+        Samples that hang together count as fewer; where each is a group of its own, as what they are.
+        """
+        column = np.array(parts, dtype=np.float64)
+        if not len(column):
+            return _nothing("wilson")
+        count = len(column) if units is None else len(np.unique(units))
+        found = share_interval(column, self.confidence, unit=None if count == len(column) else units)
+        return Measured(math.fsum(parts) / len(column), found.low, found.high, len(column), "wilson", count)
+
+    def mean(self, values: Sequence[float], units: Codes | None = None) -> Measured:
+        """Of values, by drawing samples, or the units that they stand in."""
+        column = np.array(values, dtype=np.float64)
+        return self.of(lambda index: column[index].mean() if len(index) else math.nan, len(column), units)
+
+    def of(self, statistic: Callable[[Codes], float], n: int, units: Codes | None = None) -> Measured:
+        """Of any number that is computed from drawn items; no interval where more draws lack it than lie in a tail."""
+        if not n:
+            return _nothing("bootstrap")
+        value = float(statistic(np.arange(n)))
+        count = n if units is None else len(np.unique(units))
+
+        def drawn(index: Codes) -> Floats:
+            return np.array([statistic(index)])
+
+        if count < 2 or math.isnan(value):
+            return Measured(value, math.nan, math.nan, n, "bootstrap", count)
+        values = resample(drawn, n, units=units, resamples=self.resamples, seed=self.seed)[0]
+        found = interval(values, self.confidence, units=count)
+        low, high = (math.nan, math.nan) if found.undefined > (1 - self.confidence) / 2 else (found.low, found.high)
+        return Measured(value, low, high, n, "bootstrap", count)
+
+
+def _nothing(method: str) -> Measured:
+    return Measured(math.nan, math.nan, math.nan, 0, method)

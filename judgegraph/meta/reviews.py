@@ -8,16 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from judgegraph.compose.settle import NOT_ASKED
-from judgegraph.meta.cells import MISSING, NOTHING, said
-from judgegraph.meta.judgements import Answer
-from judgegraph.runtime.item import Item
+from judgegraph.answers import UNTOUCHED
+from judgegraph.meta.cells import MISSING, NOTHING, Answer, is_given
+from judgegraph.runs.item import Item
 from judgegraph.types import Sample, Scale, Score, key_of
 
 REPEATS = 0.8  # share of a reason's words that stand in the draft's reason, from which on it repeats it
 DIGITS = 9  # a value that moves by less does not move: as where rounds of a critic are compared
 MOST_POINTS, PARTS = 11, 5  # of a scale that are counted one by one; into how many parts a finer one is cut
-UNTOUCHED = (NOT_ASKED, "not escalated: nothing was in doubt")  # notes of finals that a condition kept as they were
 _WORD = re.compile(r"\w+")
 
 
@@ -195,7 +193,7 @@ def judged_by_people(item: Item) -> bool:
     for name in item.sample.human:
         scale = scales.get(name.casefold())
         words = MISSING - NOTHING if scale is None else {label.casefold() for label in scale.labels}
-        if any(said(cell, words) for cell in labels_of(item.sample, name)):
+        if any(is_given(cell, words) for cell in labels_of(item.sample, name)):
             return True
     return False
 

@@ -1,29 +1,41 @@
-"""What a judge's tokens cost: a table that comes with the package, and a user's own before it.
+"""What a judge's tokens cost: a user's price file first, then the prices that the library genai-prices brings along.
 
 A row's name is a judge's ("openai:gpt-4.1-mini"), wherever it is served, or with "@HOST/PATH" behind it that of one
-server. The built-in rows name the provider's own: a server of one's own may call its model as it likes.
+server. Published prices hold at the provider's own address alone: a server of one's own may call its model as it likes.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
-from judgegraph.models.resolve import Judge
-from judgegraph.models.secrets import bare
+import yaml
 
-BUILT_IN = Path(__file__).with_name("prices.yaml")
+from judgegraph.errors import ConfigError, CriteriaError, one_line
+from judgegraph.models.judges import Judge
+from judgegraph.models.secrets import bare
+from judgegraph.prompts.criteria import MarkedFile, kind_of, line_of, shown
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, TieredPrices
+
 OPENAI = "https://api.openai.com/v1"
 HEAD = """\
 # USD per million tokens. Prices change: look at your provider's page before you trust a sum.
 # A name holds wherever a model of that name is served; with @HOST/PATH behind it, for that server alone.
 # "*" stands for any text; the longest name that fits wins. Save, edit, and give this file as --prices FILE.
+# Not printed, but known by genai-prices: models of other providers, at their own addresses.
 """
 
 
@@ -42,12 +54,73 @@ class Price:
 Rows = Mapping[str, Price]
 
 
+class PublishedPrices(Mapping[str, Price]):
+    """Prices of genai-prices, which lie in the installed library: nothing is fetched.
+
+    As a mapping it holds the rows of OpenAI's own address; `price_of` knows those of all providers.
+    """
+
+    def price_of(self, names: tuple[str, ...], server: str) -> Price | None:
+        """The price of a model at its provider's own address, None where the library does not know both."""
+        from genai_prices.data_snapshot import get_snapshot
+
+        if names == ("embedded",):
+            return Price(0.0, 0.0)
+        for name in names:
+            model_name = name.partition(":")[2] or name
+            try:
+                found = get_snapshot().find_provider_model(model_name, None, None, f"https://{server}")
+            except LookupError:
+                continue
+            provider, model = found
+            if _is_own_address(provider.api_pattern, server):
+                return _published_price(model)
+        return None
+
+    @cached_property
+    def _rows(self) -> Rows:
+        from genai_prices.data_snapshot import find_provider_by_id, get_snapshot
+
+        provider = find_provider_by_id(get_snapshot().providers, "openai")
+        priced = ((model.id, _published_price(model)) for model in (provider.models if provider else ()))
+        server = OPENAI.removeprefix("https://")
+        rows = {f"openai:{name}@{server}": price for name, price in priced if price is not None}
+        return {"embedded": Price(0.0, 0.0), **rows}
+
+    def __getitem__(self, key: str) -> Price:
+        return self._rows[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def _is_own_address(pattern: str, server: str) -> bool:
+    """Whether the provider's pattern fits the whole host: "api.openai.com.example.org" only begins alike."""
+    end = "" if pattern.endswith(r"\.") else r"(?![\w:-]|\.\w)"
+    return re.match(f"(?:{pattern}){end}", f"https://{server}") is not None
+
+
+def _published_price(model: ModelInfo) -> Price | None:
+    """Of today, for prompts below the first tier; None where more than tokens is paid for, or a price is missing."""
+    prices = model.get_prices(datetime.now(UTC))
+    if prices.requests_kcount is not None or prices.input_mtok is None or prices.output_mtok is None:
+        return None
+    return Price(_base(prices.input_mtok), _base(prices.output_mtok))
+
+
+def _base(price: Decimal | TieredPrices) -> float:
+    return float(price if isinstance(price, Decimal) else price.base)
+
+
 @dataclass(frozen=True)
 class Prices:
     """Rows of a user's file, which come first, and built-in ones.
 
     Attributes:
-        as_of: when they held, as the user's file says, else as the built-in one says.
+        as_of: when they held, as the user's file says, else the version of genai-prices.
     """
 
     own: Rows
@@ -62,20 +135,22 @@ class Prices:
         Raises:
             ConfigError: the file cannot be read or is malformed; names file, line and key.
         """
-        from judgegraph.models.price_file import read_prices  # brings a YAML reader
-
-        rows, as_of = _built_in()
-        if path is None:
-            return Prices({}, rows, as_of)
-        found = read_prices(Path(path))
-        return Prices(found.prices, rows, found.as_of or as_of)
+        found = read_prices(Path(path)) if path is not None else Found("", {})
+        return Prices(found.prices, PublishedPrices(), found.as_of or f"genai-prices {version('genai-prices')}")
 
     def price_of(self, judge: Judge) -> Price | None:
         """A judge's price, None where no row fits it."""
-        key = (judge.name, server_of(judge))
+        server = server_of(judge)
+        key = (judge.name, server)
         if key not in self._known:
-            names = _names(judge)
-            self._known[key] = _found(self.own, names, key[1]) or _found(self.built_in, names, key[1])
+            names, published = _names(judge), self.built_in
+            price = _found(self.own, names, server)
+            if price is None:
+                if isinstance(published, PublishedPrices):
+                    price = published.price_of(names, server)
+                else:
+                    price = _found(published, names, server)
+            self._known[key] = price
         return self._known[key]
 
     @property
@@ -103,22 +178,14 @@ def server_of(judge: Judge) -> str:
     return parts.netloc.lower() + parts.path.rstrip("/")
 
 
-@lru_cache(maxsize=1)
-def _built_in() -> tuple[Rows, str]:
-    from judgegraph.models.price_file import read_prices
-
-    found = read_prices(BUILT_IN)
-    return found.prices, found.as_of
-
-
 def _names(judge: Judge) -> tuple[str, ...]:
     """What a table may call it: a chat model object by its class and name, or as "PROVIDER:NAME" like any other."""
     if judge.model._llm_type == "judgegraph-embedded":
         return ("embedded",)
     if not judge.given:
         return (judge.name,)
-    told = judge.model._get_ls_params()
-    provider, name = told.get("ls_provider"), told.get("ls_model_name")
+    params = judge.model._get_ls_params()
+    provider, name = params.get("ls_provider"), params.get("ls_model_name")
     provider = "openai" if provider == "fastopenai" else provider  # our own class, named as LangChain names them
     return (judge.name, f"{provider}:{name}") if provider and name else (judge.name,)
 
@@ -147,3 +214,95 @@ def _found(rows: Rows, names: tuple[str, ...], server: str) -> Price | None:
             if rank > best:
                 best, price = rank, row
     return price
+
+
+# A file of prices, YAML or JSON: its shape, and what each key may hold.
+
+
+MOST = 5_000  # rows
+SHAPE = 'as in "openai:gpt-4.1-mini": {prompt: 0.40, completion: 1.60}'
+
+
+class PriceFile(MarkedFile):
+    """A marked file whose faults are those of a price file."""
+
+    def fail(self, line: int, key: str, reason: str) -> NoReturn:
+        """Raise ConfigError, naming the file, the line and the key ("" for none)."""
+        where = f", '{key}'" if key else ""
+        raise ConfigError(f"price file {one_line(self.path)}, line {line}{where}: {reason}")
+
+    def _text(self) -> str:
+        try:
+            return super()._text()
+        except CriteriaError as error:  # it cannot be opened, or is too large
+            raise ConfigError(str(error).replace("criteria", "price", 1)) from None
+
+    def rows(self, node: yaml.Node) -> dict[str, Price]:
+        """A mapping of judges' names to prices, which may be empty."""
+        self._refuse_tag(node, "prices")
+        if not isinstance(node, yaml.MappingNode):
+            self.fail(line_of(node), "prices", f"expected a mapping of judges to prices, {SHAPE}, got {shown(node)}")
+        if len(node.value) > MOST:
+            self.fail(line_of(node), "prices", f"expected at most {MOST:,} prices, got {len(node.value):,}")
+        found: dict[str, Price] = {}
+        for key, value in node.value:
+            name = self.filled(key, "prices", node)
+            if one_line(name) != name:
+                self.fail(line_of(key), one_line(name, 60), "expected a judge's name, one line, at most 200 characters")
+            name = re.sub(r"@https?://", "@", name).rstrip("/")
+            if name in found:
+                self.fail(line_of(key), name, "given twice")
+            found[name] = _price(self, name, key, value)
+        return found
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file's content; as_of is "" where it has none."""
+
+    as_of: str
+    prices: dict[str, Price]
+
+
+def read_prices(path: Path) -> Found:
+    """Read a file of the shape
+
+        as_of: 2026-04                                            # any text; may be left out
+        prices:                                                   # USD per million tokens
+          "openai:gpt-4.1-mini": {prompt: 0.40, completion: 1.60}  # wherever a model of that name is served
+          "openai:*@localhost:8000/v1": {prompt: 0, completion: 0}
+
+    Raises:
+        ConfigError: unreadable, malformed, too large, or not of this shape; names file, line and key.
+    """
+    file = PriceFile(path)
+    root = file.root()
+    keys = file.mapping(root, ("as_of", "prices"), "a price file")
+    if "prices" not in keys:
+        file.fail(line_of(root), "prices", "missing; expected a mapping of judges to prices")
+    as_of = keys.get("as_of")
+    if as_of is not None and (not isinstance(as_of, yaml.ScalarNode) or one_line(as_of.value, 60) != as_of.value):
+        file.fail(line_of(as_of), "as_of", f"expected one line of at most 60 characters, got {shown(as_of)}")
+    return Found(as_of.value if as_of is not None else "", file.rows(keys["prices"]))
+
+
+def _price(file: MarkedFile, name: str, key: yaml.Node, node: yaml.Node) -> Price:
+    if not isinstance(node, yaml.MappingNode):
+        file.fail(line_of(node), name, f"expected a price, {SHAPE}, got {shown(node)}")
+    parts = file.mapping(node, ("prompt", "completion"), f"the price of {name}")
+    for part in ("prompt", "completion"):
+        if part not in parts:
+            file.fail(line_of(key), name, f"{part} is missing; expected USD per million tokens, {SHAPE}")
+    return Price(_usd(file, "prompt", parts["prompt"]), _usd(file, "completion", parts["completion"]))
+
+
+def _usd(file: MarkedFile, key: str, node: yaml.Node) -> float:
+    plain = isinstance(node, yaml.ScalarNode) and node.style is None
+    if plain and kind_of(node) in ("a number", "text"):  # 1e-1 is a text to YAML, a number to JSON
+        try:
+            usd = float(node.value)
+        except ValueError:
+            usd = math.nan
+        if 0 <= usd < math.inf:
+            return usd
+    return file.fail(line_of(node), key, f"expected USD per million tokens, a number of 0 or more, got {shown(node)}")

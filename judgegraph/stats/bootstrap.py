@@ -1,135 +1,232 @@
-"""Resampling of items, of groups, of systems, or of groups and systems."""
+"""The draws of a bootstrap, intervals from resampled values, and coefficients of many short series."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy import stats
 
-from judgegraph.stats.arrays import COEFFICIENTS, Codes, Coefficient, Constant, Floats, Level, Unit
-from judgegraph.stats.coefficients import checked
-from judgegraph.stats.draws import Draws
-from judgegraph.stats.intervals import Interval, interval
-from judgegraph.stats.levels import checked_level, codes_of
-from judgegraph.stats.resampled_levels import Leveled, OverGroups, OverItems, OverSystems, OverWholeGroups
+from judgegraph.stats.correlation import ROUND_OFF, Codes, Coefficient, Floats, Unit, coefficient
 
-UNITS: tuple[Unit, ...] = ("item", "group", "system", "both")
+ENTRIES = 2**20  # numbers of resamples held at once: 8 MiB an array, however many items there are
+CACHED = 2**14  # draws that are counted together, while their counts stay in the processor's cache
 
 
 @dataclass(frozen=True)
-class Resampled:
-    """Coefficients of resamples; the r-th value of each metric comes from one and the same draw.
+class Draws:
+    """The draws of a seed. They depend on the numbers of units alone: not on metrics, coefficients or memory.
 
     Attributes:
-        values: (metrics, coefficients, resamples), nan where a resample has none.
-        made: (metrics, coefficients), how many resamples were made: all, but for tau of many values by many items.
-            What comes after them is nan and counts as undefined nowhere.
-        units: that were drawn; of groups and systems the fewer.
+        unit: what is drawn; "both" draws groups and systems, each on its own.
+        n: items. group, system: codes without gaps of the units that are drawn, None of those that are not.
+        width: numbers that are held of a resample at a time by what counts it; None: one per item.
     """
 
-    values: Floats
-    made: Codes
-    units: int
+    unit: Unit
+    n: int
+    resamples: int
+    seed: int
+    group: Codes | None = None
+    system: Codes | None = None
+    width: int | None = None
 
-    def interval(self, m: int, c: int, confidence: float = 0.95) -> Interval:
-        """Of the m-th metric's c-th coefficient."""
-        return interval(self.values[m, c, : self.made[m, c]], confidence, units=self.units)
+    @property
+    def units(self) -> int:
+        """How many there are to draw; of groups and systems the fewer."""
+        return min((_number(code) for code in (self.group, self.system) if code is not None), default=self.n)
 
-    def difference(self, m1: int, m2: int, c: int, confidence: float = 0.95) -> Interval:
-        """Of the m1-th metric's c-th coefficient less the m2-th's."""
-        made = min(self.made[m1, c], self.made[m2, c])
-        return interval(self.values[m1, c, :made] - self.values[m2, c, :made], confidence, units=self.units)
+    def __iter__(self) -> Iterator[Drawn]:
+        # of drawn items one array is held, of what is made of them many
+        own = (
+            self.n // 4 if self.unit == "item" else sum(_number(c) for c in (self.group, self.system) if c is not None)
+        )
+        step = max(1, ENTRIES // max(1, own, self.n if self.width is None else self.width))
+        of_groups, of_systems = np.random.default_rng(self.seed), np.random.default_rng([self.seed, 1])
+        for start in range(0, self.resamples, step):
+            made = slice(start, min(start + step, self.resamples))
+            rows = made.stop - made.start
+            if self.unit == "item":
+                yield Drawn(self, made, items=counts(of_groups, self.n, rows))
+                continue
+            groups = None if self.group is None else counts(of_groups, _number(self.group), rows)
+            systems = None if self.system is None else counts(of_systems, _number(self.system), rows)
+            yield Drawn(self, made, groups=groups, systems=systems)
 
 
-def bootstrap(
-    human: Floats,
-    metrics: Sequence[Floats],
-    *,
-    coefficients: Sequence[Coefficient] = COEFFICIENTS[:3],
-    level: Level = "dataset",
-    unit: Unit = "item",
-    group: Codes | None = None,
-    system: Codes | None = None,
-    constant: Constant = "skip",
-    resamples: int = 1000,
-    seed: int = 0,
-) -> Resampled:
-    """Each metric's agreement with people in resamples of their items; all metrics are given the same resamples.
+@dataclass(frozen=True)
+class Drawn:
+    """Some resamples: how often each unit was drawn, (resamples, units); None where all stand in each once."""
 
-    A group or system that is drawn twice counts as two. Memory is bounded: it does not grow by resamples x items.
+    draws: Draws
+    resamples: slice
+    items: Floats | None = None
+    groups: Floats | None = None
+    systems: Floats | None = None
 
-    An interval speaks of what was drawn: drawn groups alone leave the systems as they are, and say nothing of how
-    other systems would fare (at level "system" that is most of the doubt). Drawn items take no heed of what goes
-    together in a group, and are too sure where something does.
+    def __len__(self) -> int:
+        return int(self.resamples.stop - self.resamples.start)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How often each item stands in each resample, (resamples, n)."""
+        found = self.within(slice(None))
+        return found if self.groups is None else found * self.groups[:, self.draws.group]
+
+    def within(self, items: Codes | slice) -> Floats:
+        """How often each of these items stands in its group wherever the group is drawn, (resamples, items)."""
+        if self.items is not None:
+            return self.items[:, items]
+        if self.systems is None or self.draws.system is None:
+            return np.ones((len(self), len(np.arange(self.draws.n)[items])))
+        return self.systems[:, self.draws.system[items]]
+
+
+def _number(codes: Codes) -> int:
+    return int(codes.max(initial=-1)) + 1
+
+
+def counts(rng: np.random.Generator, n: int, rows: int) -> Floats:
+    """How often each of n units is drawn by n draws with replacement, (rows, n)."""
+    found = np.zeros((rows, n))
+    step = max(1, CACHED // max(1, n))
+    for start in range(0, rows if n else 0, step):
+        block = found[start : start + step]
+        drawn = rng.integers(0, n, block.shape, dtype=np.int32) + (np.arange(len(block)) * n)[:, None]
+        block[:] = np.bincount(drawn.ravel(), minlength=block.size).reshape(block.shape)
+    return found
+
+
+# Intervals from resampled values.
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the true value lies with this confidence; nan where no resample had a value, or one unit was drawn.
+
+    Attributes:
+        low, high: its ends. confidence: 0 to 1.
+        undefined: share of the resamples that had no value and were left out.
+    """
+
+    low: float
+    high: float
+    confidence: float
+    undefined: float
+
+
+def interval(values: Floats, confidence: float = 0.95, *, units: int = 0) -> Interval:
+    """Percentiles of resampled values, nan among them left out.
+
+    With few units percentiles are too narrow, by as much as a normal interval is narrower than one by Student's t
+    around a standard deviation that is too small by (units - 1) / units. Given their number, it is widened by that
+    (Hesterberg 2015, "What teachers should know about the bootstrap", expanded percentiles). Chosen by simulation:
+    of 30 groups, 93 to 94 in 100 plain percentile intervals held the truth, 94 to 95.5 of the widened ones.
 
     Args:
-        human, metrics: (n,) each.
-        unit: what is drawn with replacement; "both" draws groups and systems, each on its own, and takes the items
-            where they cross.
+        units: that were drawn; 0: plain percentiles. One alone is drawn every time, and tells of no spread.
 
     Raises:
-        ValueError: a nan, different lengths, an unknown word, or codes that level or unit need are missing.
+        ValueError: a confidence outside 0 to 1.
     """
-    human = checked("human", human)
-    series = [checked("metric", metric, len(human)) for metric in metrics]
-    checked_level(level, coefficients, [human, *series])
-    draws = _draws(len(human), unit, group, system, resamples, seed)
-    leveled = [_leveled(human, metric, coefficients, level, draws, group, system, constant) for metric in series]
-    shape = (len(series), len(coefficients))
-    made = np.array([[one.made(c, resamples) for c in coefficients] for one in leveled], dtype=np.intp).reshape(shape)
-    values = np.full((*shape, resamples), np.nan)
-    for drawn in replace(draws, width=max((one.width for one in leveled), default=None)):
-        for m, one in enumerate(leveled):
-            due = [c for c in range(len(coefficients)) if made[m, c] > drawn.resamples.start]
-            values[m, due, drawn.resamples] = one(drawn, [coefficients[c] for c in due])
-    values[np.arange(resamples) >= made[:, :, None]] = np.nan
-    return Resampled(values, made, draws.units)
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence: expected a number between 0 and 1, got {confidence}")
+    defined = values[~np.isnan(values)]
+    undefined = 1 - len(defined) / len(values) if len(values) else 1.0
+    if not len(defined) or units == 1:
+        return Interval(math.nan, math.nan, confidence, undefined)
+    tail = (1 - confidence) / 2
+    if units > 1:
+        tail = float(stats.norm.cdf(math.sqrt(units / (units - 1)) * stats.t.ppf(tail, units - 1)))
+    low, high = np.quantile(defined, [tail, 1 - tail], method="weibull")
+    return Interval(float(low), float(high), confidence, undefined)
 
 
-def resample(
-    statistic: Callable[[Codes], Floats], n: int, *, units: Codes | None = None, resamples: int = 1000, seed: int = 0
-) -> Floats:
-    """Any statistic in resamples of items, or of units of items: (k, resamples).
+# Coefficients of many short series at once, a series a row: groups of one size, systems' means of each resample.
+
+
+CELLS = 2**21  # pairs of items held at once
+WIDE = 256  # items a row from which tau by all pairs costs more than scipy's sorting
+
+
+def of_rows(x: Floats, y: Floats, names: Sequence[Coefficient]) -> Floats:
+    """(coefficients, rows), nan where undefined; a nan in a row takes its item out of that row.
 
     Args:
-        statistic: indices of the drawn items, repeated as drawn -> k numbers, nan where undefined.
-        units: which unit each of the n items belongs to; None: each is one.
+        x, y: (rows, items).
     """
-    code = None if units is None else codes_of("units", units, n)
-    draws = Draws("item" if code is None else "group", n, resamples, seed, group=code)
-    by_unit = np.arange(n) if code is None else np.argsort(code, kind="stable")
-    found = [
-        np.atleast_1d(statistic(np.repeat(by_unit, row[by_unit].astype(np.intp))))
-        for drawn in draws
-        for row in drawn.weights
-    ]
-    return np.array(found, dtype=np.float64).T
+    found = np.full((len(names), len(x)), np.nan)
+    if x.shape[1] < 2:
+        return found
+    plain = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
+    if plain.any():
+        found[:, plain] = [_of_whole_rows(x[plain], y[plain], name) for name in names]
+    for row in np.flatnonzero(~plain):
+        there = ~(np.isnan(x[row]) | np.isnan(y[row]))
+        found[:, row] = [coefficient(name, x[row, there], y[row, there]) for name in names]
+    return found
 
 
-def _draws(n: int, unit: Unit, group: Codes | None, system: Codes | None, resamples: int, seed: int) -> Draws:
-    if unit not in UNITS:
-        raise ValueError(f"unit {unit!r}: expected one of {', '.join(UNITS)}")
-    groups = codes_of("group", group, n) if unit in ("group", "both") else None
-    systems = codes_of("system", system, n) if unit in ("system", "both") else None
-    return Draws(unit, n, resamples, seed, group=groups, system=systems)
+def of_groups(x: Floats, y: Floats, group: Codes, names: Sequence[Coefficient]) -> Floats:
+    """(coefficients, groups) for group codes without gaps; nan where a group is single, or a side of it constant."""
+    sizes = np.bincount(group)
+    order, starts = np.argsort(group, kind="stable"), np.cumsum(sizes) - sizes
+    found = np.full((len(names), len(sizes)), np.nan)
+    for size in np.unique(sizes):
+        alike = np.flatnonzero(sizes == size)
+        items = order[starts[alike, None] + np.arange(size)]
+        found[:, alike] = of_rows(x[items], y[items], names)
+    return found
 
 
-def _leveled(
-    human: Floats,
-    metric: Floats,
-    names: Sequence[Coefficient],
-    level: Level,
-    draws: Draws,
-    group: Codes | None,
-    system: Codes | None,
-    constant: Constant,
-) -> Leveled:
-    if level == "dataset":
-        return OverItems(human, metric)
-    if level == "system":
-        return OverSystems(human, metric, codes_of("system", system, len(human)), draws)
-    code = codes_of("group", group, len(human))
-    if draws.unit == "group":
-        return OverWholeGroups(human, metric, code, names, constant)
-    return OverGroups(human, metric, code, constant)
+def _of_whole_rows(x: Floats, y: Floats, name: Coefficient) -> Floats:
+    if name == "pearson":
+        return _pearson(x, y)
+    if name == "spearman":
+        return _pearson(stats.rankdata(x, axis=1), stats.rankdata(y, axis=1))
+    if x.shape[1] > WIDE:
+        return np.array([coefficient(name, a, b) for a, b in zip(x, y, strict=True)])
+    step = max(1, CELLS // x.shape[1] ** 2)
+    return np.concatenate([_tau(x[i : i + step], y[i : i + step], name) for i in range(0, len(x), step)])
+
+
+def _pearson(x: Floats, y: Floats) -> Floats:
+    sides, defined = [], np.ones(len(x), dtype=bool)
+    for side in (x, y):
+        largest = np.abs(side).max(axis=1, keepdims=True)
+        scaled = side / np.where(largest > 0, largest, 1.0)  # squares of huge or tiny values stay numbers
+        mean = scaled.mean(axis=1, keepdims=True)
+        size = np.linalg.norm(scaled - mean, axis=1, keepdims=True)
+        # what is constant has a size of round-off, or none
+        defined &= ((size > ROUND_OFF * np.abs(mean)) & (side != side[:, :1]).any(axis=1, keepdims=True))[:, 0]
+        sides.append((scaled - mean) / np.where(size > 0, size, 1.0))
+    return np.where(defined, np.clip((sides[0] * sides[1]).sum(axis=1), -1.0, 1.0), np.nan)
+
+
+def _tau(x: Floats, y: Floats, name: Coefficient) -> Floats:
+    """Tau-b or tau-c from all pairs of a row's items, each pair twice."""
+    n = x.shape[1]
+    signs = [(s[:, :, None] > s[:, None, :]).astype(np.int8) - (s[:, :, None] < s[:, None, :]) for s in (x, y)]
+    surplus = (signs[0] * signs[1]).sum(axis=(1, 2), dtype=np.int64)
+    untied_x, untied_y = (np.asarray(np.count_nonzero(s, axis=(1, 2))) for s in signs)
+    classes = np.minimum(*(1 + np.count_nonzero(np.diff(np.sort(s, axis=1), axis=1), axis=1) for s in (x, y)))
+    return tau(name, surplus, untied_x, untied_y, np.full(len(x), n), classes)
+
+
+def tau(name: Coefficient, surplus: Floats, untied_x: Floats, untied_y: Floats, n: Floats, classes: Floats) -> Floats:
+    """Tau-b or tau-c from counts of pairs, each pair twice; nan where a side is constant.
+
+    Args:
+        surplus: concordant less discordant. untied_x, untied_y: pairs that differ there. n: items.
+        classes: distinct values of the side that has fewer.
+    """
+    defined = (np.asarray(untied_x) > 0) & (np.asarray(untied_y) > 0)
+    if name == "kendall-b":
+        under = np.sqrt(np.asarray(untied_x, dtype=np.float64)) * np.sqrt(np.asarray(untied_y, dtype=np.float64))
+    else:
+        under = np.asarray(n, dtype=np.float64) ** 2 * (classes - 1) / np.maximum(classes, 1)
+    found = np.asarray(surplus, dtype=np.float64) / np.where(defined, under, 1.0)
+    return np.where(defined, np.clip(found, -1.0, 1.0), np.nan)

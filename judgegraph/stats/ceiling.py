@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgegraph.stats.arrays import Codes, Coefficient, Constant, Floats, Level
-from judgegraph.stats.levels import correlate, settled
+from judgegraph.stats.correlation import Codes, Coefficient, Constant, Floats, Level
+from judgegraph.stats.resampling import correlate, settled
 
 
 @dataclass(frozen=True)

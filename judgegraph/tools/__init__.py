@@ -1,7 +1,18 @@
 """Assistant evaluators: metrics, and other graphs, that a fusing judge can consult."""
 
-from judgegraph.tools.catalogue import ASSISTANTS, DEFAULTS, AssistantLike, assistant, assistants
-from judgegraph.tools.finding import About, Assistant, Metric, Unmeasurable, find, find_all
+from judgegraph.registry.shipped import ASSISTANTS
+from judgegraph.tools.catalogue import (
+    DEFAULTS,
+    About,
+    Assistant,
+    AssistantLike,
+    Metric,
+    Unmeasurable,
+    assistant,
+    assistants,
+    find,
+    find_all,
+)
 from judgegraph.tools.graph_assistant import GraphAssistant, as_assistant
 
 __all__ = [

@@ -1,20 +1,204 @@
-"""Which assistants there are, by name; nothing is imported before one is asked for."""
+"""What an assistant evaluator is, and what comes of asking one: a finding, never an exception."""
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NotRequired, Protocol, TypeAlias
+
+from typing_extensions import TypedDict
 
 from judgegraph import registry
-from judgegraph.errors import ConfigError, one_line
-from judgegraph.registry.methods import is_file
-from judgegraph.registry.shipped import ASSISTANTS
-from judgegraph.tools.finding import Assistant, Metric
+from judgegraph.errors import ConfigError, JudgegraphError, one_line
+from judgegraph.prompts.template import MOST_SAID
+from judgegraph.registry.lookup import is_file
+from judgegraph.trace.record import span
+from judgegraph.types import Finding, Plan, Sample, sample_of
 
-__all__ = ["ASSISTANTS", "DEFAULTS", "AssistantLike", "assistant", "assistants"]
+
+class Unmeasurable(JudgegraphError, ValueError):
+    """The sample lacks what an assistant reads (a source, a reference, words it can see); the message says what."""
+
+
+class Unusable(Exception):
+    """What an assistant gave is no finding."""
+
+
+class Assistant(Protocol):
+    """An assistant evaluator: anything with a name, a description and one verb, `assistant(sample) -> float`.
+
+    The verb is pure, and raises `Unmeasurable` where the sample lacks an input. A plain one runs in a thread of its
+    own; one that asks models is `async`, or gives something to await. Either may give a `Finding` instead of a number,
+    to say more. An assistant may also have `detail(sample) -> str`, which says what a value was measured against.
+    """
+
+    @property
+    def name(self) -> str:
+        """Unique among its fellows: 1 to 64 letters, digits, "_" or "-"."""
+        ...
+
+    @property
+    def about(self) -> object:
+        """An `About`, or a text: what it measures, what it reads, its range and direction, an example."""
+        ...
+
+    def __call__(self, sample: Sample, /) -> float | Finding | Awaitable[float | Finding]:
+        """The value of one sample, finite."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What a planner and a judge are told of an assistant.
+
+    Attributes:
+        measures: what the value says. reads: the fields of the sample it looks at.
+        range: its least and greatest value. direction: what a high and a low value mean.
+        example: (output, the text it is compared with, the value of that).
+    """
+
+    measures: str
+    reads: str
+    range: str
+    direction: str
+    example: tuple[str, str, float]
+
+    def __str__(self) -> str:
+        output, other, value = self.example
+        return (
+            f"Measures: {self.measures}\nReads: {self.reads}\nRange: {self.range}; {self.direction}\n"
+            f'Example: the output "{output}" beside "{other}" has the value {value:g}'
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """An assistant made of a function.
+
+    Attributes:
+        measure: sample -> finite number, also an async function; raises Unmeasurable.
+        against: sample -> the name of the text it compares the output with, None where there is none.
+    """
+
+    name: str
+    about: About | str
+    measure: Callable[[Sample], float | Awaitable[float]]
+    against: Callable[[Sample], str] | None = None
+
+    def __call__(self, sample: Sample, /) -> float | Awaitable[float]:
+        return self.measure(sample)
+
+    def detail(self, sample: Sample) -> str:
+        """What the value was measured against, "" where that is nothing."""
+        return f"against the {self.against(sample)}" if self.against else ""
+
+
+async def find(assistant: Assistant, sample: Sample) -> Finding:
+    """Ask one assistant, off the event loop: its value, or why there is none.
+
+    Returns:
+        status "ok" with the value as it came; "skipped" where the sample lacks an input; "agent_error" where the
+        assistant failed or gave no finite number. Never an exception, never a zero in place of a value.
+    """
+    name = assistant.name
+    with span("tool", name) as about:
+        finding = await _found(assistant, sample, name)
+        if isinstance(finding.value, float):
+            about["value"] = finding.value
+        about["status"] = finding.status
+    return finding
+
+
+async def _found(assistant: Assistant, sample: Sample, name: str) -> Finding:
+    try:
+        value, finding = await _asked(assistant, sample)
+        if isinstance(value, Finding):
+            return _whole(value, name)
+        if not _is_number(value):
+            raise Unusable(f"gave {one_line(repr(value), 60)}, which is no finite number")
+        return Finding(assistant=name, value=float(value), reason=one_line(finding))
+    except Unusable as error:
+        return Finding(assistant=name, status="agent_error", reason=str(error))
+    except Unmeasurable as error:
+        return Finding(assistant=name, status="skipped", reason=one_line(error))
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return Finding(assistant=name, status="agent_error", reason="CancelledError: it cancelled itself")
+    except Exception as error:
+        if getattr(error, "ends_run", False):  # a judge that cannot be made: it would meet every sample alike
+            raise
+        return Finding(assistant=name, status="agent_error", reason=_why(error))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _whole(finding: Finding, name: str) -> Finding:
+    """A finding under its assistant's own name: one that has no status of failure has a value."""
+    if finding.status == "ok" and not (
+        _is_number(finding.value) or (isinstance(finding.value, str) and finding.value.strip())
+    ):
+        raise Unusable(f"gave {one_line(repr(finding.value), 60)}, which is neither a finite number nor a text")
+    value = finding.value if finding.status == "ok" else None
+    values = {
+        "assistant": name,
+        "value": value,
+        "status": finding.status,
+        "reason": one_line(finding.reason, MOST_SAID),
+    }
+    return Finding.model_validate(values)
+
+
+def _why(error: Exception) -> str:
+    """What an assistant's error says; its message may be code too, and may fail."""
+    try:
+        return one_line(f"{type(error).__name__}: {error}")
+    except Exception:
+        return type(error).__name__
+
+
+async def _asked(assistant: Assistant, sample: Sample) -> tuple[Any, str]:
+    """What it gives, and what it says that was measured against."""
+    if _is_async(assistant):
+        verb: Any = assistant
+        return await verb(sample), _detail(assistant, sample)
+
+    def measured() -> tuple[Any, str]:
+        value = assistant(sample)
+        return value, "" if inspect.isawaitable(value) else _detail(assistant, sample)
+
+    value, finding = await asyncio.to_thread(measured)
+    if inspect.isawaitable(value):  # a plain function that hands on what an async one gave
+        value = await value
+    return value, finding
+
+
+def _is_async(assistant: Any) -> bool:
+    verb = assistant.measure if type(assistant) is Metric else assistant
+    return inspect.iscoroutinefunction(verb) or inspect.iscoroutinefunction(type(verb).__call__)
+
+
+def _detail(assistant: Any, sample: Sample) -> str:
+    detail = getattr(assistant, "detail", None)
+    return str(detail(sample)) if callable(detail) else ""
+
+
+async def find_all(assistants: Iterable[Assistant], sample: Sample) -> dict[str, Finding]:
+    """Ask several, side by side: name -> what it said, in their order."""
+    found = await asyncio.gather(*(find(one, sample) for one in assistants))
+    return {finding.assistant: finding for finding in found}
+
+
+# Which assistants there are, by name; nothing is imported before one is asked for.
+
 
 DEFAULTS = tuple(  # ours, whatever a plug-in is called
     f"judgegraph:{name}" for name in ("rouge-l", "chrf", "coverage", "novelty", "length-ratio")
@@ -101,3 +285,59 @@ def _measures(thing: Any) -> bool:
         return False
     wanted = [p for p in inspect.signature(thing).parameters.values() if p.default is p.empty]
     return any(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in wanted)
+
+
+# The panel: all assistants that a plan names, asked without a model.
+
+
+class Named(TypedDict):  # what the panel reads
+    sample: Sample
+    plan: NotRequired[Plan]
+    findings: NotRequired[dict[str, Finding]]
+
+
+class Found(TypedDict):  # what it writes
+    findings: dict[str, Finding]  # assistant -> what it said
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """Asks every assistant that some criterion is aligned to, the paper's way; without a plan, all of them.
+
+    Source: Fusion-Eval (arXiv:2311.09204), figure 1: the plan's template is filled with the assistants' scores.
+    An assistant that was asked before is not asked again.
+    """
+
+    assistants: Sequence[Assistant]
+    name: str = "panel"
+
+    async def __call__(self, state: Named) -> Found:
+        findings, plan = state.get("findings") or {}, state.get("plan")
+        named = {name for serving in plan.alignment.values() for name in serving} if plan else set()
+        asked = [
+            a
+            for a in self.assistants
+            if a.name not in findings and (plan is None or plan.status != "ok" or a.name in named)
+        ]
+        return {"findings": await find_all(asked, sample_of(state))}
+
+
+# From the worst value of an assistant to its best, as its description says.
+
+
+SAYING = '"Range: 0 to 1; higher = better", or "lower = better"'  # how a description says both
+
+
+def worst_and_best(assistant: Assistant) -> tuple[float, float] | None:
+    """(worst, best) of an assistant whose `about` says a range of two numbers and which end of it is better.
+
+    None where the range is open ("0 or more"), where neither end is better ("1 = copied, 0 = its own words"), and
+    where either is not said, or not in words that are known: nothing is guessed.
+    """
+    from judgegraph.embedded.families import stated_direction, stated_range  # the embedded judge comes with it
+
+    about = str(assistant.about)
+    ends, way = stated_range(about), stated_direction(about)
+    if ends is None or not way:
+        return None
+    return ends if way > 0 else (ends[1], ends[0])

@@ -7,15 +7,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgegraph.answers import answer_keys, several
-from judgegraph.calls.allowance import Allowance, allowance
-from judgegraph.calls.budget import Budget, Purse
+from judgegraph.calls.budget import Allowance, Budget, BudgetTracker, allowance
 from judgegraph.calls.context import context
 from judgegraph.errors import ConfigError, one_line
-from judgegraph.tools.finding import About
+from judgegraph.tools.catalogue import About
 from judgegraph.types import Finding, Sample, Score, Status
+
+if TYPE_CHECKING:
+    pass
+
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
@@ -44,7 +47,7 @@ class GraphAssistant:
     budget: Budget | None = None
 
     async def __call__(self, sample: Sample, /) -> Finding:
-        from judgegraph.trace.watched import watched  # with langchain, which the catalogue is without
+        from judgegraph.trace.watched import watched
 
         around = allowance.get()
         before = allowance.set(Allowance(_purse(self.budget), around) if self.budget else around)
@@ -63,21 +66,21 @@ class GraphAssistant:
         values = [s.value for s in finals if s.value is not None]
         labels = [s.label for s in finals if s.label is not None]
         if self.criterion is None and state.get("overall") is not None:
-            return self._said(float(state["overall"]), finals)
+            return self._scored(float(state["overall"]), finals)
         if self.criterion is None and state.get("verdict") is not None:
-            return self._said(str(state["verdict"]), finals)
+            return self._scored(str(state["verdict"]), finals)
         if agents := several(finals):
             why = f"{len(agents)} of its agents answer side by side ({', '.join(agents)}): join them, as jg.panel does"
             return Finding(assistant=self.name, status="skipped", reason=one_line(why))
         if values and len({s.scale for s in finals if s.value is not None}) == 1:
-            return self._said(values[-1] if self.criterion else fmean(values), finals)
+            return self._scored(values[-1] if self.criterion else fmean(values), finals)
         if labels and not values:
-            return self._said(labels[-1] if len(labels) == 1 else ", ".join(labels), finals)
+            return self._scored(labels[-1] if len(labels) == 1 else ", ".join(labels), finals)
         return self._without(finals)
 
-    def _said(self, value: float | str, finals: Sequence[Score]) -> Finding:
-        told = ", ".join(f"{s.criterion} {_shown(s)}" for s in finals[:12])
-        return Finding(assistant=self.name, value=value, reason=one_line(told, 500))
+    def _scored(self, value: float | str, finals: Sequence[Score]) -> Finding:
+        reason = ", ".join(f"{s.criterion} {_shown(s)}" for s in finals[:12])
+        return Finding(assistant=self.name, value=value, reason=one_line(reason, 500))
 
     def _without(self, finals: Sequence[Score]) -> Finding:
         failed: list[Status] = [s.status for s in finals if s.status != "ok"]
@@ -122,9 +125,9 @@ def as_assistant(
     return GraphAssistant(graph=alone, name=own, about=about, criterion=criterion, budget=budget)
 
 
-def _purse(budget: Budget) -> Purse:
+def _purse(budget: Budget) -> BudgetTracker:
     run = context.get()
-    return Purse(budget, prices=run.purse.prices) if run else Purse(budget)
+    return BudgetTracker(budget, prices=run.purse.prices) if run else BudgetTracker(budget)
 
 
 def _shown(score: Score) -> str:

@@ -1,8 +1,7 @@
 """A graph whose nodes are recorded and checked: a copy in which each node's function is called within a span.
 
 No callback handler is used: one that does nothing costs a fifth of a graph's time. What a node runs, its name, its
-keys and its errors are as they were. What it writes goes to the sample's `Checks`, where a run has one.
-"""
+keys and its errors are as they were. What it writes goes to the sample's `Checks`, where a run has one."""
 
 from __future__ import annotations
 
@@ -49,8 +48,16 @@ class Checks(Protocol):
 
     copies: dict[int, tuple[Any, Any]]
 
+    def handed(self, state: Any) -> Any:
+        """What stands in a state before a node is called."""
+        ...
+
     def written(self, place: Place, update: Any, before: Any) -> None:
         """Raises what fails the sample."""
+        ...
+
+    def left(self, place: Place, update: Any, was: Any) -> None:
+        """Raises what fails the sample; was: what `handed` gave before."""
         ...
 
 
@@ -137,10 +144,12 @@ def _called(place: Place, function: Callable[..., Awaitable[Any]]) -> Callable[.
     async def call(*args: Any, **settings: Any) -> Any:
         at, looks = recorder.get(), checks.get()
         before = args[0] if args else None
+        was = looks.handed(before) if looks is not None else None
         if at is None:
             found = await function(*args, **settings)
             if looks is not None:
                 looks.written(place, found, before)
+                looks.left(place, found, was)
             return found
         about: dict[str, Any] = {"reads": sizes(before)}
         begun = at.begin("node", place.last, about)
@@ -150,6 +159,7 @@ def _called(place: Place, function: Callable[..., Awaitable[Any]]) -> Callable[.
             about["writes"] = written(found, place.keys)
             if looks is not None:
                 looks.written(place, found, before)
+                looks.left(place, found, was)
             at.end(begun, status_of(found, before, about))
             return found
         except GraphBubbleUp as word:  # to the graph around: a command, or a stop for a person

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from judgegraph.wiring.code import Finding
     from judgegraph.wiring.drawn import Drawn
-    from judgegraph.wiring.finding import Finding
 
 
 def findings(graph: Any) -> list[Finding]:
@@ -27,8 +27,7 @@ def findings(graph: Any) -> list[Finding]:
 def of_a_run(graph: Any) -> list[Finding]:
     """The same of a graph that is run over samples: it is given nothing else, no criteria either."""
     from judgegraph.wiring.drawn import drawn
-    from judgegraph.wiring.materials import without_criteria
-    from judgegraph.wiring.stages import unanswered
+    from judgegraph.wiring.meaning import unanswered, without_criteria
 
     read = drawn(graph)
     read = replace(read, brought=frozenset({"sample"}))
@@ -37,40 +36,42 @@ def of_a_run(graph: Any) -> list[Finding]:
 
 def findings_of(graph: Drawn) -> list[Finding]:
     """Of a graph that was read already; the graphs of its assistants included."""
-    from judgegraph.wiring import (
-        agents,
-        joins,
-        keys,
-        loops,
-        materials,
-        own_functions,
-        payloads,
-        reach,
-        routes,
-        scales,
-        scores,
-        stages,
-        verdicts,
-        writers,
+    from judgegraph.wiring import graph as agents
+    from judgegraph.wiring import meaning as stages
+    from judgegraph.wiring.drawn import lies, lost, made, misread, missing, misspelt, misused, unhanded
+    from judgegraph.wiring.meaning import assistants, misnamed, same_scores, templates, unapplied, unfit, unfit_criteria
+    from judgegraph.wiring.paths import (
+        dead_ends,
+        empty_fan_outs,
+        lacking,
+        never_run,
+        reducers,
+        run_twice,
+        side_by_side,
+        too_many,
+        unbounded,
+        unmapped,
+        unreached,
     )
 
     checks = (
-        own_functions.made, routes.lost, reach.unreached, keys.misspelt, keys.misread, own_functions.lies,
-        own_functions.misused, own_functions.unhanded, keys.missing, payloads.lacking, joins.never_run, joins.run_twice,
-        joins.empty_fan_outs, loops.unbounded, writers.side_by_side, writers.reducers, agents.judges,
-        reach.dead_ends, reach.unmapped, reach.too_many, materials.templates, materials.unfit_criteria,
+        made, lost, unreached, misspelt, misread, lies,
+        misused, unhanded, missing, lacking, never_run, run_twice,
+        empty_fan_outs, unbounded, side_by_side, reducers, agents.judges,
+        dead_ends, unmapped, too_many, templates, unfit_criteria,
     )  # fmt: skip
     found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
     for whole in (
-        scores.same_scores,
+        same_scores,
         stages.unseen,
         stages.votes_reviewed,
         stages.astray,
+        stages.silent,
         stages.misspelt,
-        scales.unfit,
-        verdicts.unapplied,
-        verdicts.misnamed,
-        materials.assistants,
+        unfit,
+        unapplied,
+        misnamed,
+        assistants,
     ):
         found += whole(graph)
     found += [finding for part in graph.everywhere() for asked in agents.asked(part) for finding in findings_of(asked)]

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import dis
-from collections.abc import Iterator, Mapping
+import inspect
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass
 from functools import partial
 from types import CodeType, FunctionType, MethodType
-from typing import Any, get_type_hints
+from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints
+
+import typing_extensions
+from langgraph.types import Command
+from pydantic import BaseModel
+
+from judgegraph.types import EvalState
 
 DEPTH = 3  # of functions that call functions
 
@@ -125,3 +135,375 @@ def repeats(thing: Any) -> bool:
         for code in codes(function.__code__)
         for step in dis.get_instructions(code)
     )
+
+
+# The ways through a function's code: what may run after each step, and what the function may return.
+
+
+UNKNOWN = object()
+LISTS = ("BUILD_LIST", "BUILD_TUPLE", "BUILD_SET", "LIST_EXTEND", "SET_UPDATE", "LIST_APPEND")
+FACTS = ("COMPARE_OP", "CONTAINS_OP", "IS_OP", "UNARY_NOT")  # true or false
+TEXTS = ("FORMAT_VALUE", "BUILD_STRING", "FORMAT_SIMPLE")
+OVER = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
+QUIET = ("PRECALL", "CACHE", "PUSH_NULL", "EXTENDED_ARG")
+JUMPS = {*dis.hasjrel, *dis.hasjabs}
+
+
+class Flow:
+    """A function's code as steps, each with those that may run after it and before it."""
+
+    def __init__(self, code: CodeType, names: Mapping[str, Any]) -> None:
+        self.steps, self.names = list(dis.get_instructions(code)), names
+        at = {step.offset: place for place, step in enumerate(self.steps)}
+        self.after = [[*self._next(place), *self._jump(step, at)] for place, step in enumerate(self.steps)]
+        self.before: list[list[int]] = [[] for _ in self.steps]
+        for place, later in enumerate(self.after):
+            for one in later:
+                self.before[one].append(place)
+
+    def _next(self, place: int) -> list[int]:
+        name = self.steps[place].opname
+        stops = name in OVER or (name.startswith("JUMP_") and "IF" not in name)
+        return [] if stops or place + 1 == len(self.steps) else [place + 1]
+
+    @staticmethod
+    def _jump(step: dis.Instruction, at: Mapping[int, int]) -> list[int]:
+        return [at[step.argval]] if step.opcode in JUMPS and step.argval in at else []
+
+    def loaded(self, step: dis.Instruction) -> Any:
+        """What a step loads: a constant, or what a name stands for."""
+        if step.opname in ("LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST"):
+            return step.argval
+        known = step.opname.startswith(("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"))
+        return self.names.get(str(step.argval), UNKNOWN) if known else UNKNOWN
+
+    def sources(self, place: int) -> Iterator[int]:
+        """The steps whose value a step finds, one for each way to it."""
+        for one in self.before[place]:
+            name = self.steps[one].opname
+            passes = "OR_POP" in name or (name.startswith("JUMP_") and "IF" not in name)  # `a or b`: a's value
+            yield from self.sources(one) if passes else (one,)
+
+    def is_filled(self, loop: int) -> bool:
+        """Whether what a FOR_ITER goes over is surely not empty, as far as its code shows."""
+        over = next((at for at in range(loop, -1, -1) if self.steps[at].opname == "GET_ITER"), None)
+        if over is None:
+            return True  # a comprehension's code: whoever calls it knows
+        return all(self._filled(one) or self._passed(one, over) for one in self.before[over])
+
+    def _filled(self, place: int) -> bool:
+        step = self.steps[place]
+        if step.opname.startswith("BUILD_"):
+            return bool(step.arg)
+        if step.opname in ("LIST_EXTEND", "SET_UPDATE"):  # a display of constants
+            return _has_items(self.loaded(self.steps[place - 1]))
+        if step.opname == "CALL":
+            return self._called(place)
+        if step.opname.startswith("LOAD_FAST"):
+            stored = [at for at, s in enumerate(self.steps) if s.opname == "STORE_FAST" and s.argval == step.argval]
+            return len(stored) == 1 and self._filled(stored[0] - 1)
+        return _has_items(self.loaded(step))
+
+    def _called(self, place: int) -> bool:
+        """`range(3)`, `sorted(ALL)`, `ALL.items()`."""
+        on, what = [step for step in self.steps[max(0, place - 4) : place] if step.opname not in QUIET][-2:]
+        if what.argval in ("items", "keys", "values"):
+            return _has_items(self.loaded(on))
+        value = self.loaded(what)
+        if on.argval == "range":
+            return isinstance(value, int) and value > 0
+        return on.argval in ("enumerate", "list", "reversed", "set", "sorted", "tuple") and _has_items(value)
+
+    def _passed(self, place: int, over: int) -> bool:
+        """`state["x"] or ALL`: what is true is not empty."""
+        return "IF_TRUE" in self.steps[place].opname and over in self.after[place]
+
+
+def _has_items(value: Any) -> bool:
+    return isinstance(value, Sized) and not isinstance(value, type) and len(value) > 0
+
+
+def plain_function(thing: Any) -> FunctionType | None:
+    """The function that runs where a thing is called; None where its code cannot be seen."""
+    if isinstance(thing, partial):
+        return plain_function(thing.func)
+    if isinstance(thing, MethodType):
+        return plain_function(thing.__func__)
+    if isinstance(thing, FunctionType):
+        return thing
+    found = next((vars(c)["__call__"] for c in type(thing).__mro__ if "__call__" in vars(c)), None)
+    return found if isinstance(found, FunctionType) else None
+
+
+def flow_of(function: FunctionType, code: CodeType | None = None) -> Flow:
+    """Of a function, or of a piece of code inside it."""
+    return Flow(code or function.__code__, {**function.__globals__, **held(function)})
+
+
+def returns(thing: Any) -> set[str]:
+    """The kinds of what a function may return, as its code shows: "name", "list" and "unknown"."""
+    function = plain_function(thing)
+    if function is None:
+        return {"unknown"}
+    flow = flow_of(function)
+    found = {
+        kind
+        for place, step in enumerate(flow.steps)
+        for kind in ([_kind(step, flow)] if step.opname == "RETURN_CONST" else _kinds(place, flow))
+    }
+    return found or {"unknown"}
+
+
+def _kinds(place: int, flow: Flow) -> list[str]:
+    if flow.steps[place].opname != "RETURN_VALUE":
+        return []
+    return [_kind(flow.steps[source], flow) for source in flow.sources(place)] or ["unknown"]
+
+
+def _kind(step: dis.Instruction, flow: Flow) -> str:
+    value = flow.loaded(step)
+    if isinstance(value, str | int) or step.opname in FACTS + TEXTS:
+        return "name"
+    if isinstance(value, list | tuple | set | frozenset) or step.opname in LISTS:
+        return "list"
+    return "unknown"
+
+
+# Mappings that code writes out: their keys, and the constants under them.
+
+
+def only_value(thing: Any, key: str) -> int | None:
+    """The one whole number that a function writes under a key, as `{"n": 0}`; None where it does anything else.
+
+    It must name the key nowhere else, and hand nothing on to code of its own.
+    """
+    function = plain_function(thing)
+    if function is None or [*functions(thing)] != [function] or key in function.__code__.co_names:
+        return None
+    flow = flow_of(function)
+    found = {_set_to(flow, place, key) for place, step in enumerate(flow.steps) if _names(step.argval, key)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _names(value: Any, key: str) -> bool:
+    return value == key if isinstance(value, str) else isinstance(value, tuple) and key in value
+
+
+def _set_to(flow: Flow, place: int, key: str) -> int | None:
+    """The number behind a key, where a step names it in a mapping like `{"n": 0, "seen": True}`."""
+    step, later = flow.steps[place], flow.steps[place + 1 : place + 3]
+    if isinstance(step.argval, tuple) and later and later[0].opname == "BUILD_CONST_KEY_MAP":
+        behind = flow.steps[max(0, place - len(step.argval)) : place]
+        plain = all(one.opname.startswith("LOAD_") and one.opname != "LOAD_ATTR" for one in behind)
+        value = flow.loaded(behind[step.argval.index(key)]) if plain and len(behind) == len(step.argval) else None
+    elif len(later) == 2 and later[1].opname == "BUILD_MAP" and later[1].arg == 1:
+        value = flow.loaded(later[0]) if later[0].opname in ("LOAD_CONST", "LOAD_SMALL_INT") else None
+    else:
+        return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def written_keys(steps: list[dis.Instruction]) -> list[str] | None:
+    """The keys of a mapping whose making these steps are, in their order; None where they make anything else."""
+    last = steps[-1] if steps else None
+    keys: Any = None
+    if last is not None and last.opname == "BUILD_CONST_KEY_MAP":
+        keys = steps[-2].argval
+    elif last is not None and last.opname == "BUILD_MAP" and last.arg == 1 and _is_kept(steps):
+        keys = [steps[0].argval]
+    return [*keys] if keys is not None and all(isinstance(key, str) for key in keys) else None
+
+
+def _is_kept(steps: list[dis.Instruction]) -> bool:
+    """Whether the first step loads a constant, and nothing but the last takes it."""
+    depth = [0]
+    for step in steps[:-1]:
+        depth.append(depth[-1] + dis.stack_effect(step.opcode, step.arg))
+    return steps[0].opname == "LOAD_CONST" and min(depth[2:], default=0) > 1
+
+
+# What a node reads and writes, from the annotations of what it calls. What is not annotated is not claimed.
+
+
+Keys = frozenset[str]
+OPTIONAL = {NotRequired, typing_extensions.NotRequired}
+DEMANDED = {Required, typing_extensions.Required}
+
+
+def reads_of(function: Any, schema: Any, whole: Any) -> tuple[Keys, Keys]:
+    """Keys that a node must find and keys that it may find; of the whole state nothing definite is read.
+
+    Args:
+        schema: what LangGraph hands it. whole: the schema of the graph's state.
+    """
+    own = _first(function) if schema is whole else schema
+    if own is None or own is whole or own is EvalState:
+        return frozenset(), frozenset()
+    return keys_of(own)
+
+
+def _first(function: Any) -> Any:
+    """The annotation of the state, where it names keys."""
+    hints = {name: hint for name, hint in hints_of(function).items() if name != "return"}
+    try:
+        parameters = [p for p in inspect.signature(function).parameters if p != "self"]
+    except (TypeError, ValueError):
+        return None
+    return hints.get(parameters[0]) if parameters else None
+
+
+def keys_of(schema: Any) -> tuple[Keys, Keys]:
+    """Keys of a TypedDict, a dataclass or a pydantic model: those that must be there, and those that may be."""
+    if not isinstance(schema, type):
+        return frozenset(), frozenset()
+    if issubclass(schema, BaseModel):
+        needed = {name for name, field in schema.model_fields.items() if field.is_required()}
+        return frozenset(needed), frozenset(set(schema.model_fields) - needed)
+    if dataclasses.is_dataclass(schema):
+        plain = {f.name: (f.default, f.default_factory) for f in dataclasses.fields(schema)}
+        needed = {name for name, given in plain.items() if set(given) == {dataclasses.MISSING}}
+        return frozenset(needed), frozenset(set(plain) - needed)
+    return _of_typed_dict(schema)
+
+
+def _of_typed_dict(schema: Any) -> tuple[Keys, Keys]:
+    optional = getattr(schema, "__optional_keys__", None)
+    if optional is None:
+        return frozenset(), frozenset()
+    try:
+        hints = get_type_hints(schema, include_extras=True)
+    except Exception:  # whatever stands in a user's annotations
+        return frozenset(), frozenset(schema.__annotations__)
+    # as text (`from __future__ import annotations`) a TypedDict does not see its own NotRequired
+    needed = {k for k, hint in hints.items() if _said(hint, DEMANDED) or not (k in optional or _said(hint, OPTIONAL))}
+    return frozenset(needed), frozenset(set(hints) - needed)
+
+
+def _said(hint: Any, what: set[Any]) -> bool:
+    origin = get_origin(hint)
+    return origin in what or (origin is Annotated and _said(get_args(hint)[0], what))
+
+
+def writes_of(function: Any, whole: Any) -> Keys | None:
+    """Keys that a node may write; None where its annotation does not say."""
+    return _written(hints_of(function).get("return"), whole)
+
+
+def _written(hint: Any, whole: Any) -> Keys | None:
+    if hint is type(None):
+        return frozenset()
+    if len(members(hint)) > 1:
+        parts = [_written(part, whole) for part in members(hint)]
+        return None if None in parts else frozenset(key for part in parts for key in part or ())
+    if hint is None or hint is whole or hint is EvalState or _is_command(hint):
+        return None
+    needed, optional = keys_of(hint)
+    return needed | optional or None
+
+
+def _is_command(hint: Any) -> bool:
+    kind = get_origin(hint) or hint
+    return isinstance(kind, type) and issubclass(kind, Command)
+
+
+def members(hint: Any) -> tuple[Any, ...]:
+    """Of a union its parts; none where nothing is annotated."""
+    if hint is None:
+        return ()
+    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+
+
+def plain_type(hint: Any) -> Any:
+    """The class behind an annotation: of `NotRequired[Annotated[dict[str, Score], merged]]` it is dict; else None."""
+    while get_origin(hint) is Annotated or get_origin(hint) in OPTIONAL | DEMANDED:
+        hint = get_args(hint)[0]
+    kind = get_origin(hint) or hint
+    if kind in (Union, types.UnionType, Any, object, type(None)) or not isinstance(kind, type):
+        return None  # Any is a class
+    return dict if kind is not dict and issubclass(kind, Mapping) else kind
+
+
+# Fan-outs: whether one may send nothing.
+
+
+def may_send_nothing(thing: Any) -> bool:
+    """Whether some way through the code that makes a `Send` makes none; False where that code cannot be seen."""
+    return any(_skips(function, function.__code__) for function in functions(thing) if _makes(function.__code__))
+
+
+def _makes(code: CodeType) -> bool:
+    return any("Send" in one.co_names or "Send" in one.co_freevars for one in codes(code))
+
+
+def _skips(function: FunctionType, code: CodeType) -> bool:
+    """Whether its end can be reached without a `Send`; a loop over what is never empty is gone through first."""
+    flow = flow_of(function, code)
+    todo, known = [(0, -1)], set()
+    while todo:
+        place, came = todo.pop()
+        step = flow.steps[place]
+        if _sends_here(function, flow, place):
+            continue
+        if step.opname in ("RETURN_VALUE", "RETURN_CONST"):
+            return True
+        later = flow.after[place]
+        if step.opname == "FOR_ITER" and came < place and flow.is_filled(place):
+            later = later[:1]
+        for one in later:
+            if (place, one) not in known:
+                known.add((place, one))
+                todo.append((one, place))
+    return False
+
+
+def _sends_here(function: FunctionType, flow: Flow, place: int) -> bool:
+    """A step that names `Send`, or a comprehension over what is never empty that makes one for each."""
+    step = flow.steps[place]
+    if step.argval == "Send" and step.opname.startswith("LOAD_"):
+        return True
+    if (
+        not isinstance(step.argval, CodeType)
+        or not step.argval.co_name.endswith(("comp>", "genexpr>"))
+        or not _makes(step.argval)
+    ):
+        return False
+    over = next((at for at in range(place, len(flow.steps)) if flow.steps[at].opname == "GET_ITER"), None)
+    plain = over is not None and flow.is_filled(over)
+    return plain and not _skips(function, step.argval)
+
+
+# What a check finds: a code, where it is, and a message with its cure.
+
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with a graph's wiring.
+
+    Attributes:
+        code: its kind, such as "missing-writer". node: its name, an inner one as "weigh/judge".
+        key: of the state; "" where none is concerned. message: one line: node, key and cure.
+        severity: an "error" refuses the graph, a "warning" is shown.
+    """
+
+    code: str
+    node: str
+    key: str
+    message: str
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+    def to_dict(self) -> dict[str, str]:
+        """All of it, for JSON."""
+        about = {"code": self.code, "node": self.node, "key": self.key}
+        return {**about, "severity": self.severity, "message": self.message}
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in words: "'a', 'b' and 'c'"."""
+    *most, last = [f"'{name}'" for name in names] or ["nothing"]
+    return f"{', '.join(most)} and {last}" if most else last

@@ -2,23 +2,666 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import ast
+import inspect
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import networkx as nx
 from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph import END, START
+from langgraph.types import Command, Send
 
+from judgegraph.registry import spec_of
 from judgegraph.types import Asked, EvalState
-from judgegraph.wiring.code import function_of
-from judgegraph.wiring.own_functions import taken
-from judgegraph.wiring.signatures import Keys, keys_of, reads_of, writes_of
-from judgegraph.wiring.ways import Way, command_of, other_way, way_of
+from judgegraph.wiring.code import (
+    UNKNOWN,
+    Finding,
+    Keys,
+    Severity,
+    function_of,
+    functions,
+    hints_of,
+    keys_of,
+    listed,
+    may_send_nothing,
+    members,
+    mentions,
+    reads_of,
+    repeats,
+    returns,
+    sends,
+    writes_of,
+)
+from judgegraph.wiring.source import COMPREHENSIONS, GROWING, QUIET, Source, source_of
 
-if TYPE_CHECKING:
-    from judgegraph.wiring.steps import Steps
+# Functions of one's own as nodes: the keys that their source takes and writes, beside what annotations say.
+
+
+DEPTH = 2  # of functions that give what another one gives
+CONDITIONAL = {  # of a statement or an expression those parts that always run
+    ast.If: {"test"}, ast.While: {"test"}, ast.For: {"iter"}, ast.AsyncFor: {"iter"}, ast.IfExp: {"test"},
+    ast.Try: {"finalbody"}, ast.Match: {"subject"}, ast.ListComp: set(), ast.SetComp: set(), ast.DictComp: set(),
+    ast.GeneratorExp: set(), ast.BoolOp: set(),
+}  # fmt: skip
+
+
+@dataclass
+class Given:
+    """Keys of the mappings that a function returns; whole: all of them could be seen."""
+
+    keys: set[str] = field(default_factory=set)
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Keys that a function takes of its state: surely, in some cases, and those that it does without."""
+
+    sure: Keys = frozenset()
+    some: Keys = frozenset()
+    asked: Keys = frozenset()
+
+
+def taken(function: Any) -> Taken:
+    """`state["key"]` and `state.get("key")`, as far as its source shows what its state is."""
+    source = source_of(function)
+    if source is None or not source.state:
+        return Taken()
+    subscripts, asked = list[ast.Subscript](), set[str]()
+    others = set[str]()
+    for node in source.inside:
+        key = _key(node, source.state)
+        if isinstance(node, ast.Subscript) and key:
+            subscripts.append(node)
+        elif isinstance(node, ast.Call) and key:
+            asked.add(key)
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
+            others.add(str(node.left.value))
+    always = {id(node) for node in _always(source)}
+    keys = {_key(node, source.state) for node in subscripts} - asked - others
+    sure = {_key(node, source.state) for node in subscripts if id(node) in always} & keys
+    return Taken(frozenset(sure), frozenset(keys - sure), frozenset(asked))
+
+
+def _key(node: ast.AST, state: str) -> str:
+    """The key that an expression takes of the state, "" where it takes none."""
+    key: Any = None
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and _is(node.value, state):
+        key = node.slice
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is(node.func.value, state):
+        key = node.args[0] if node.func.attr == "get" and node.args else None
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+
+
+def _is(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _always(source: Source) -> Iterator[ast.AST]:
+    """Expressions that every call comes by: those before a way out that only some calls take."""
+    body = [source.tree.body] if isinstance(source.tree, ast.Lambda) else source.tree.body
+    for statement in body:
+        yield from _sure(statement)
+        if any(isinstance(one, ast.Return | ast.Raise) for one in ast.walk(statement)):
+            return
+
+
+def _sure(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    parts = next((parts for kind, parts in CONDITIONAL.items() if isinstance(node, kind)), None)
+    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
+    if isinstance(node, ast.BoolOp):
+        yield from _sure(node.values[0])
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        yield from _sure(node.generators[0].iter)
+    else:
+        for name, value in ast.iter_fields(node):
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, ast.AST) and (parts is None or name in parts):
+                    yield from _sure(one)
+
+
+def given(function: Any) -> Given:
+    """The keys of what a node returns, as `{"key": ...}`, `dict(key=...)`, or a command's update."""
+    found = Given()
+    _returned(source_of(function), found, DEPTH)
+    return found
+
+
+def _returned(source: Source | None, found: Given, depth: int) -> None:
+    if source is None or source.yields or depth < 0:
+        found.whole = False
+        return
+    for node in source.returned:
+        if node is not None:
+            _collect(source, node, found, depth)
+
+
+def _collect(source: Source, node: ast.expr | None, found: Given, depth: int) -> None:
+    if isinstance(node, ast.Dict):
+        _display(source, node, found, depth)
+    elif isinstance(node, ast.IfExp):
+        _collect(source, node.body, found, depth)
+        _collect(source, node.orelse, found, depth)
+    elif isinstance(node, ast.BinOp):
+        _collect(source, node.left, found, depth)
+        _collect(source, node.right, found, depth)
+    elif isinstance(node, ast.BoolOp):
+        for one in node.values:
+            _collect(source, one, found, depth)
+    elif isinstance(node, ast.Name) and node.id in source.assigned:
+        _variable(source, node.id, found, depth)
+    elif isinstance(node, ast.Call):
+        _call(source, node, found, depth)
+    elif not (isinstance(node, ast.Constant) and node.value is None):
+        found.whole = False
+
+
+def _display(source: Source, node: ast.Dict, found: Given, depth: int) -> None:
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None and not _is(value, source.state or "?"):  # {**more}; what came in is known
+            _collect(source, value, found, depth - 1)
+        elif key is not None:
+            names = source.values(key)
+            found.keys |= {name for name in names if isinstance(name, str)}
+            found.whole = found.whole and all(isinstance(name, str) for name in names)
+
+
+def _variable(source: Source, name: str, found: Given, depth: int) -> None:
+    for one in source.assigned[name] if depth > 0 else [None]:
+        if one is None:
+            found.whole = False
+        else:
+            _collect(source, one, found, depth - 1)
+    for node in source.inside:
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _is(node.value, name):
+            names = source.values(node.slice)
+            found.keys |= {key for key in names if isinstance(key, str)}
+            found.whole = found.whole and all(isinstance(key, str) for key in names)
+    if source.calls_on(name):
+        found.whole = False
+
+
+def _call(source: Source, node: ast.Call, found: Given, depth: int) -> None:
+    called, words = source.called(node), {word.arg: word.value for word in node.keywords}
+    if called is Command:
+        if "graph" not in words and "update" in words:
+            _collect(source, words["update"], found, depth)
+    elif called is dict or (isinstance(called, type) and hasattr(called, "__total__")):
+        for one in node.args:
+            _collect(source, one, found, depth)
+        found.keys |= {name for name in words if name}
+        found.whole = found.whole and None not in words
+    elif inspect.isfunction(called):
+        _returned(source_of(called), found, depth - 1)
+    else:
+        found.whole = False
+
+
+def made(drawn: Drawn) -> Iterator[Finding]:
+    """Classes in the place of agents: LangGraph would make one of each state."""
+    for name, part in drawn.parts.items():
+        if isinstance(part.runs, type):
+            kind, node = part.runs.__name__, drawn.at(name)
+            text = f"node '{node}' is the class {kind}, not an agent: make one, add_node('{name}', {kind}(...))"
+            yield Finding("not-made", node, "", text)
+
+
+def lies(drawn: Drawn) -> Iterator[Finding]:
+    """Keys that a node's annotation says it always writes, where its source shows that it never does."""
+    for name, part in drawn.parts.items():
+        if part.inside is not None or part.writes is None or isinstance(part.runs, type):
+            continue
+        wrote = given(part.runs)
+        if not wrote.whole or not wrote.keys:
+            continue
+        hint = hints_of(part.runs).get("return")
+        promised = keys_of(hint)[0] if len(members(hint)) == 1 else frozenset()
+        for key in sorted(promised - wrote.keys):
+            node = drawn.at(name)
+            text = f"node '{node}' says that it writes '{key}', and what it returns holds {listed(sorted(wrote.keys))}"
+            yield Finding("unwritten-key", node, key, f"{text}: return '{key}', or take it out of the annotation")
+
+
+def unhanded(drawn: Drawn) -> Iterator[Finding]:
+    """Keys that a node takes of its state and is not handed: LangGraph hands it what its annotation names."""
+    sent = {name for ways in drawn.ways.values() for way in ways for name in way.sent}
+    for name, part in drawn.parts.items():
+        if part.inside is not None or name in sent or isinstance(part.runs, type) or not part.handed:
+            continue
+        wanted = taken(part.runs)
+        for key in sorted((wanted.sure | wanted.some) & drawn.channels.keys() - part.handed - drawn.managed):
+            node = drawn.at(name)
+            text = f"node '{node}' reads '{key}', and the annotation of its state does not name it, so it is not there"
+            yield Finding("not-handed", node, key, f"{text}: add '{key}' to that TypedDict")
+
+
+def misused(drawn: Drawn) -> Iterator[Finding]:
+    """What functions of one's own take of a state as it is not: by attribute, scores by their criterion, conditions."""
+    nodes = [(drawn.at(name), part.runs, True) for name, part in drawn.parts.items() if part.inside is None]
+    routes = [(drawn.at(source), way.function, False) for source, ways in drawn.ways.items() for way in ways]
+    for node, function, is_node in [*nodes, *(one for one in routes if one[1] is not None)]:
+        decide = getattr(getattr(function, "when", None), "decide", None)
+        source = source_of(decide or function) if not isinstance(function, type) else None
+        ours = getattr(decide or function, "__module__", "") or ""
+        if source is None or not source.state or ours.startswith("judgegraph."):
+            continue
+        at = node.rpartition("/")[0] or node if decide else node
+        who = f"node '{at}'" if is_node else f"the conditional edge from '{at}'"
+        for one in source.inside:
+            yield from _by_attribute(drawn, at, who, source, one)
+            yield from _by_criterion(at, who, source, one)
+            yield from _unasked(at, who, source, one)
+
+
+def _by_attribute(drawn: Drawn, node: str, who: str, source: Source, one: ast.AST) -> Iterator[Finding]:
+    """`state.sample`, of a state that is a mapping."""
+    taken_so = isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Load) and _is(one.value, source.state)
+    if not isinstance(one, ast.Attribute) or not taken_so or hasattr(dict, one.attr) or one.attr not in drawn.channels:
+        return
+    hint = hints_of(source.function).get(source.state)
+    if (hint is None and drawn.mapped) or getattr(hint, "__total__", None) is not None:
+        text = f"{who} takes '{one.attr}' of its state as an attribute, and the state is a mapping"
+        yield Finding("misread-state", node, one.attr, f"{text}: write {source.state}['{one.attr}']")
+
+
+def _by_criterion(node: str, who: str, source: Source, one: ast.AST) -> Iterator[Finding]:
+    """`state["scores"]["Fluency"]`: scores stand under "criterion/agent/stage/repeat"."""
+    key = whole = None
+    if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load):
+        key, whole = one.slice, one.value
+    elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "get" and one.args:
+        key, whole = one.args[0], one.func.value
+    if isinstance(whole, ast.BoolOp):  # (state.get("scores") or {})["Fluency"]
+        whole = whole.values[0]
+    name = key.value if isinstance(key, ast.Constant) else None
+    if (
+        isinstance(whole, ast.AST)
+        and _key(whole, source.state) == "scores"
+        and isinstance(name, str)
+        and "/" not in name
+    ):
+        text = f"{who} looks for '{name}' in 'scores', whose keys are 'criterion/agent/stage/repeat'"
+        cure = f"look through {source.state}['scores'].values() for criterion == '{name}'"
+        yield Finding("misread-scores", node, "scores", f"{text}: {cure}")
+
+
+def _unasked(node: str, who: str, source: Source, one: ast.AST) -> Iterator[Finding]:
+    """`if jg.low(below=3):` for `if jg.low(below=3)(state):`, which is true whatever the scores are."""
+    tests: list[ast.expr] = []
+    if isinstance(one, ast.If | ast.IfExp | ast.While):
+        tests = [one.test]
+    elif isinstance(one, ast.BoolOp):
+        tests = one.values
+    elif isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not):
+        tests = [one.operand]
+    for test in tests:
+        called = source.called(test) if isinstance(test, ast.Call) else None
+        if hasattr(called, "remarks"):
+            name = ast.unparse(test)
+            text = f"{who} takes the condition {name} for true, and never asks it about 'scores'"
+            yield Finding("unasked-condition", node, "scores", f"{text}: write {name}({source.state})")
+
+
+def asked_keys(part: Part) -> Keys:
+    """Keys that a function's source takes in some cases, or does without."""
+    if isinstance(part.runs, type) or part.inside is not None:
+        return frozenset()
+    wanted = taken(part.runs)
+    return wanted.some | wanted.asked
+
+
+def written_keys(part: Part) -> Keys:
+    """Keys that a function's source writes."""
+    if isinstance(part.runs, type) or part.inside is not None:
+        return frozenset()
+    return frozenset(given(part.runs).keys)
+
+
+# Routes: every node that a condition names, a fan-out sends to, or a command goes to is there.
+
+
+ROUTES_DEPTH = 3  # of functions that give what another one gives
+LISTS = (list, tuple, set, sorted)
+
+
+@dataclass
+class Targets:
+    """Where code may lead.
+
+    Attributes:
+        names: what it gives: nodes, END, labels of a path map. sent: nodes that it sends to.
+        whole: all of it could be seen. nothing: it may give None, which leads nowhere. outside: it may lead to a node
+            of the graph around.
+    """
+
+    names: set[Any] = field(default_factory=set)
+    sent: set[str] = field(default_factory=set)
+    whole: bool = True
+    nothing: bool = False
+    outside: bool = False
+
+    def add(self, values: Iterable[Any], *, sent: bool = False) -> None:
+        """What was named."""
+        for value in values:
+            if isinstance(value, Enum) and isinstance(value, str):
+                value = value.value
+            if value is UNKNOWN or isinstance(value, dict | set):
+                self.whole = False
+            elif isinstance(value, list | tuple | frozenset):
+                self.add(value, sent=sent)
+            elif value is None:
+                self.nothing = True
+            else:
+                (self.sent if sent else self.names).add(value)
+
+
+def targets_of(function: Any) -> Targets:
+    """Where a conditional edge's function may lead."""
+    found = Targets()
+    _returned_in_routes(source_of(function), found, ROUTES_DEPTH)
+    return found
+
+
+def _returned_in_routes(source: Source | None, found: Targets, depth: int) -> None:
+    if source is None or source.yields or depth < 0:
+        found.whole = False
+        return
+    for node in source.returned:
+        if node is None:
+            found.nothing = True
+        else:
+            _collect_in_routes(source, node, found, depth)
+
+
+def _collect_in_routes(source: Source, node: ast.expr | None, found: Targets, depth: int) -> None:
+    """What one expression may lead to."""
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        for one in node.elts:
+            _collect_in_routes(source, one, found, depth)
+    elif isinstance(node, ast.Starred):
+        _collect_in_routes(source, node.value, found, depth)
+    elif isinstance(node, ast.IfExp | ast.BoolOp | ast.BinOp):
+        for one in _parts(node):
+            _collect_in_routes(source, one, found, depth)
+    elif isinstance(node, COMPREHENSIONS) and not isinstance(node, ast.DictComp):
+        _collect_in_routes(source, node.elt, found, depth)
+    elif isinstance(node, ast.Name) and node.id in source.assigned:
+        _variable_in_routes(source, node.id, found, depth)
+    elif isinstance(node, ast.Call):
+        _call_in_routes(source, node, found, depth)
+    else:
+        found.add(source.values(node))
+
+
+def _parts(node: ast.IfExp | ast.BoolOp | ast.BinOp) -> list[ast.expr]:
+    """What an expression may come to: either side of it."""
+    if isinstance(node, ast.BoolOp):
+        return node.values
+    return [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node.left, node.right]
+
+
+def _variable_in_routes(source: Source, name: str, found: Targets, depth: int) -> None:
+    """A name of its own: what is assigned to it, and what is put into the list that it stands for."""
+    for one in source.assigned[name] if depth > 0 else [None]:
+        if one is None:
+            found.whole = False
+        else:
+            _collect_in_routes(source, one, found, depth - 1)
+    for call in source.calls_on(name):
+        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if method in GROWING and call.args:
+            _collect_in_routes(source, call.args[0], found, depth - 1)
+        elif method not in QUIET:
+            found.whole = False
+
+
+def _call_in_routes(source: Source, node: ast.Call, found: Targets, depth: int) -> None:
+    called = source.called(node)
+    if called is Send:
+        first = next(iter(node.args), None) or next((k.value for k in node.keywords if k.arg == "node"), None)
+        found.add(source.values(first), sent=True)
+    elif called in LISTS and len(node.args) == 1:
+        _collect_in_routes(source, node.args[0], found, depth)
+    elif called is UNKNOWN or isinstance(called, type):
+        found.add(source.values(node))
+    else:
+        _returned_in_routes(source_of(called), found, depth - 1)
+
+
+def gone_to(function: Any) -> Targets:
+    """Where a node's commands may lead: `Command(goto=...)`, but not those to a graph around."""
+    source, found = source_of(function), Targets()
+    if source is None:
+        return Targets(whole=False)
+    calls = [node for node in source.inside if isinstance(node, ast.Call) and source.called(node) is Command]
+    found.whole = bool(calls)
+    for node in calls:
+        given = {word.arg: word.value for word in node.keywords}
+        found.outside = found.outside or "graph" in given
+        if "graph" not in given and "goto" in given:
+            _collect_in_routes(source, given["goto"], found, ROUTES_DEPTH)
+    return found
+
+
+def lost(drawn: Drawn) -> Iterator[Finding]:
+    """Nodes that are led to and are not there; LangGraph ends such a path without a word, or with a KeyError."""
+    known = [*drawn.parts]
+    edges = {(a, b) for a, b in drawn.edges} | {(a, end) for many, end in drawn.joins for a in many}
+    for source, end in sorted(edges):
+        for name in {source, end} - {START, END, *known}:
+            other = end if name == source else source
+            call = f"add_edge('{source}', '{end}')"
+            yield _lost(drawn, other if other in known else name, f"the edge {call} names", name, known)
+    for source, ways in sorted(drawn.ways.items()):
+        for way in ways:
+            yield from _of_way(drawn, source, way, known)
+
+
+def _of_way(drawn: Drawn, source: str, way: Way, known: list[str]) -> Iterator[Finding]:
+    what = "the command of" if way.goto else "the conditional edge from"
+    where = f"{what} '{drawn.at(source)}'"
+    for name in sorted({end for end in way.ends if end != END} - set(known)):
+        yield _lost(drawn, source, f"{where} lists", name, known)
+    if way.function is None or hasattr(way.function, "outcomes"):
+        return
+    found = gone_to(way.function) if way.goto else targets_of(way.function)
+    for name in sorted(found.sent - {*known, *way.ends}, key=str):
+        yield _lost(drawn, source, f"{where} sends to", name, known)
+    labels = None if way.labels is None or way.goto else {*way.labels}
+    allowed = {*known, END} if labels is None else labels
+    for name in sorted((n for n in found.names - allowed if n not in way.ends or labels is not None), key=str):
+        if labels is None:
+            yield _lost(drawn, source, f"{where} leads to", name, known)
+        else:
+            yield _unlisted(drawn, source, where, name, labels)
+    if found.nothing and not way.goto:
+        text = f"{where} may give None, which is no node: return END where a run is to end there"
+        yield Finding("unknown-node", drawn.at(source), "", text)
+
+
+def _lost(drawn: Drawn, source: str, where: str, name: Any, known: list[str]) -> Finding:
+    close = get_close_matches(str(name), known, 1)
+    cure = f"did you mean '{close[0]}'?" if close else f"add_node('{name}', ...), or name one of {_listed(known)}"
+    return Finding("unknown-node", drawn.at(source), "", f"{where} '{name}', and there is no such node: {cure}")
+
+
+def _unlisted(drawn: Drawn, source: str, where: str, name: Any, labels: Iterable[Any]) -> Finding:
+    shown = sorted(map(_shown, labels))
+    close = get_close_matches(_shown(name), shown, 1)
+    cure = f"did you mean '{close[0]}'?" if close else f"add it there, or give one of {_listed(shown)}"
+    text = f"{where} may give '{_shown(name)}', which its list of targets does not hold: {cure}"
+    return Finding("unknown-node", drawn.at(source), "", text)
+
+
+def _shown(label: Any) -> str:
+    return "END" if label == END else str(label)
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = [*names]
+    return listed(shown[:8]) + (" ..." if len(shown) > 8 else "")
+
+
+# Where a node may lead: what a conditional edge, or a command, chooses between.
+
+
+Kind = Literal["one", "many", "send"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One thing that may happen: nodes that are led to, nodes that are sent to, and fan-outs that sent nothing."""
+
+    to: frozenset[str] = frozenset()
+    sent: frozenset[str] = frozenset()
+    empty: frozenset[str] = frozenset()
+
+    def __or__(self, other: Choice) -> Choice:
+        return Choice(self.to | other.to, self.sent | other.sent, self.empty | other.empty)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A conditional edge.
+
+    Attributes:
+        ends: all nodes that it may lead to, END among them. sent: those that its code sends to.
+        several: it may send to one node more than once. mapped: its targets are listed where the edge is added.
+        at_most: rounds, by `bounded`.
+        never_empty: it always sends something, as it says or as its code shows. opaque: its code cannot be seen, so it
+            may send too. unsure: whether it names one node or several cannot be seen.
+        outcomes: the sets of nodes that it chooses between, where its function has an attribute of that name.
+        goto: it is a node's command. reads: every name that its code mentions.
+        labels: what its function may give where it has a path map; None without one.
+    """
+
+    source: str
+    kind: Kind
+    ends: tuple[str, ...]
+    function: Any = None
+    sent: frozenset[str] = frozenset()
+    several: bool = False
+    mapped: bool = True
+    at_most: int | None = None
+    never_empty: bool = False
+    opaque: bool = False
+    unsure: bool = False
+    outcomes: tuple[tuple[str, ...], ...] = ()
+    goto: bool = False
+    reads: frozenset[str] = frozenset()
+    labels: tuple[Any, ...] | None = None
+
+    def choices(self) -> list[Choice]:
+        """What it may do. Of several names or targets at once all are taken: what is left out cannot be seen.
+
+        A function that lists its `outcomes`, the nodes of each, is believed.
+        """
+        if (told := getattr(self.function, "outcomes", None)) is not None:
+            return [Choice(to=_nodes(ends)) for ends in told]
+        if self.outcomes:
+            return [Choice(to=_nodes(ends)) for ends in self.outcomes]
+        if self.kind == "many":
+            return [Choice(to=_nodes(self.ends))]
+        named = [Choice(to=_nodes([end])) for end in self.ends if end not in self.sent]
+        if self.kind == "one":
+            return named
+        nothing = [] if named or self.never_empty else [Choice(empty=frozenset({self.source}))]
+        return [Choice(sent=self.sent), *named, *nothing]
+
+
+def other_way(way: Way) -> Way:
+    """It as it may be instead, where it cannot be seen whether it names one node or several."""
+    return replace(way, kind="many" if way.kind == "one" else "one") if way.unsure else way
+
+
+def _nodes(ends: Collection[str]) -> frozenset[str]:
+    return frozenset(ends) - {END}
+
+
+def way_of(source: str, branch: Any, nodes: Collection[str]) -> Way:
+    """What LangGraph keeps of `add_conditional_edges`."""
+    function = function_of(branch.path)
+    said, mapped = mentions(function), branch.ends is not None
+    ends = tuple(dict.fromkeys(branch.ends.values())) if mapped else _guessed(said, nodes, targets_of(function))
+    makes, to = sends(function)
+    kind, unsure = kind_of(function, makes)
+    to &= set(ends)
+    if kind == "send" and not to:
+        to = _nodes(ends)
+    return Way(
+        source, kind, ends, function, sent=to if kind == "send" else frozenset(), mapped=mapped, reads=said,
+        at_most=getattr(function, "at_most", None), never_empty=_never_empty(function) if kind == "send" else False,
+        outcomes=tuple(map(tuple, getattr(function, "outcomes", ()))), unsure=unsure,
+        opaque=unsure and next(functions(function), None) is None,
+        several=kind == "send" and repeats(function), labels=tuple(branch.ends) if mapped else None,
+    )  # fmt: skip
+
+
+def command_of(source: str, function: Any, ends: Any, nodes: Collection[str], alone: bool) -> Way | None:
+    """What a node's `Command(goto=...)` may do; None where it gives none, as far as can be seen.
+
+    Args:
+        ends: as the node declares them. alone: no other edge leads on from here.
+    """
+    said = mentions(function)
+    hint = hints_of(function).get("return")
+    commands = any(get_origin(leaf) is Command or leaf is Command for leaf in members(hint))
+    if not ends and not commands and not {"Command", "goto"} <= said:
+        return None
+    gone = gone_to(function)
+    if not ends and gone.outside and not (gone.names or gone.sent):
+        return None
+    where = tuple(ends) if ends else _guessed(said, nodes, gone)
+    where = where if alone else (*where, END)  # it need not give one
+    return Way(source, "one", tuple(dict.fromkeys(where)), function, mapped=bool(ends), goto=True, reads=said)
+
+
+def _guessed(said: Collection[str], nodes: Collection[str], seen: Targets) -> tuple[str, ...]:
+    """Nodes that a function gives, as its source says; else those that it names; else it may lead anywhere."""
+    if seen.whole and (seen.names or seen.sent):
+        given = [*nodes, END]
+        return tuple(end for end in given if end in seen.names | seen.sent)
+    found = [node for node in nodes if node in said]
+    return (*found, END) if found and {"END", END} & set(said) else tuple(found) or (*nodes, END)
+
+
+def _never_empty(function: Any) -> bool:
+    return bool(getattr(function, "never_empty", False)) or not may_send_nothing(function)
+
+
+def kind_of(function: Any, makes_sends: bool) -> tuple[Kind, bool]:
+    """Whether it chooses one name, names several, or sends; and whether it may as well be several for one."""
+    leaves = members(hints_of(function).get("return"))
+    if any(Send in (leaf, *members(get_args(leaf)[0] if get_args(leaf) else None)) for leaf in leaves):
+        return "send", False
+    if leaves and all(_is_name(leaf) for leaf in leaves):
+        return "one", False
+    if makes_sends:
+        return "send", False
+    if leaves and all(_is_list(leaf) for leaf in leaves):
+        return "many", False
+    returned = returns(function)
+    return ("many" if returned == {"list"} else "one"), returned not in ({"list"}, {"name"})
+
+
+def _is_name(leaf: Any) -> bool:
+    if get_origin(leaf) is Literal:
+        return True
+    return isinstance(leaf, type) and not _is_list(leaf) and issubclass(leaf, str | int | Enum)
+
+
+def _is_list(leaf: Any) -> bool:
+    kind = get_origin(leaf) or leaf
+    return isinstance(kind, type) and (issubclass(kind, list | tuple | set) or kind is Sequence)
+
 
 NOTHING: Keys = frozenset()
 ASKED = frozenset().union(*keys_of(Asked))
@@ -92,7 +735,6 @@ class Drawn:
     @cached_property
     def steps(self) -> Steps:
         """Every step that its runs may take."""
-        from judgegraph.wiring.steps import explore
 
         return explore(self)
 
@@ -155,6 +797,7 @@ def drawn(graph: Any, path: str = "", *, inner: bool = False) -> Drawn:
         inside = parts[name].inside is not None  # of a graph within, only what it declares leads out of it
         if (not inside or spec.ends) and (way := command_of(name, parts[name].runs, spec.ends, shown, name not in on)):
             ways.setdefault(name, []).append(way)
+    named = spec.names_outputs if (spec := spec_of(builder)) else None
     given, kept = (frozenset(builder.schemas[s]) for s in (builder.input_schema, builder.output_schema))
     joins = tuple((frozenset(many), end) for many, end in sorted(builder.waiting_edges) if end in shown)
     last = {(a, end) for many, end in builder.waiting_edges if end not in shown for a in many}  # nothing waits at END
@@ -165,7 +808,7 @@ def drawn(graph: Any, path: str = "", *, inner: bool = False) -> Drawn:
         declared=given | kept | frozenset(builder.schemas[whole]), managed=frozenset(builder.managed),
         demanded=keys_of(whole)[0] & given, inner=inner,
         mapped=hasattr(whole, "__total__"),
-        sums_up=getattr(builder, "sums_up", builder.output_schema not in (whole, EvalState)),
+        sums_up=builder.output_schema not in (whole, EvalState) if named is None else named,
     )  # fmt: skip
 
 
@@ -185,7 +828,6 @@ def _part(name: str, spec: Any, whole: Any, path: str) -> Part:
 
 
 def _subgraph(name: str, graph: Any, defer: bool, path: str) -> Part:
-    from judgegraph.wiring.keys import needed
 
     inside = drawn(graph, path, inner=True)
     parts = inside.parts.values()
@@ -204,3 +846,319 @@ def _subgraph(name: str, graph: Any, defer: bool, path: str) -> Part:
         inside,
         defer,
     )
+
+
+# All runs of a graph, step by step, without running a node: what LangGraph would start, whatever conditions say.
+#
+# A step is the set of nodes that run together. An edge triggers its end in the next step; a deferred node waits until
+# nothing else is triggered; a list edge waits for all its sources; what is sent runs in the next step, deferred or not.
+
+
+MOST = 4_000  # steps that are looked at
+WIDE = 1_000  # choices side by side
+MIXED = 64  # choices of one node that is sent to several times
+
+
+class Run(NamedTuple):
+    """A node in a step; sent: by `Send`, with a payload of its own, perhaps several times."""
+
+    node: str
+    sent: bool = False
+
+
+class Step(NamedTuple):
+    """What runs now, which deferred nodes wait, and who has arrived at which join."""
+
+    runs: frozenset[Run]
+    waiting: frozenset[str] = frozenset()
+    arrived: frozenset[tuple[int, str]] = frozenset()
+
+
+FIRST = Step(frozenset({Run(START)}))
+
+
+@dataclass
+class Steps:
+    """Attributes:
+    graph: from every step to those that may follow. empty: nodes whose empty fan-out may end a run.
+    whole: all of them were looked at.
+    """
+
+    graph: nx.DiGraph[Step] = field(default_factory=nx.DiGraph)
+    empty: set[str] = field(default_factory=set)
+    whole: bool = True
+
+    def running(self, node: str) -> list[Step]:
+        """Steps in which a node runs."""
+        return [step for step in self.graph if any(run.node == node for run in step.runs)]
+
+    def ends(self) -> list[Step]:
+        """Where runs are over: steps in which nothing runs."""
+        return [step for step in self.graph if not step.runs]
+
+    def after(self, node: str) -> set[Step]:
+        """Steps behind one in which a node runs."""
+        todo = [later for step in self.running(node) for later in self.graph.successors(step)]
+        found: set[Step] = set()
+        while todo:
+            step = todo.pop()
+            if step not in found:
+                found.add(step)
+                todo += self.graph.successors(step)
+        return found
+
+    def together(self, one: str, other: str) -> bool:
+        """Whether some run has both nodes in it, side by side or one after the other."""
+        first, second = set(self.running(one)), set(self.running(other))
+        return bool(first & second or self.after(one) & second or self.after(other) & first)
+
+    def way_to(self, step: Step, passing: Iterable[Step] = ()) -> list[Step] | None:
+        """The shortest way to a step that avoids others; None where there is none."""
+        gone = set(passing) - {step}
+        view = nx.restricted_view(self.graph, gone, ())
+        try:
+            found: list[Step] = nx.shortest_path(view, FIRST, step)
+        except (nx.NetworkXNoPath, nx.NodeNotFound):
+            return None
+        return found
+
+
+def explore(drawn: Drawn) -> Steps:
+    """Every step that some run of the graph takes, at most some thousands."""
+    found = Steps()
+    found.graph.add_node(FIRST)
+    todo = deque([FIRST])
+    while todo:
+        step = todo.popleft()
+        for choice in _together(drawn, step, found):
+            after = _after(drawn, step, choice)
+            if not after.runs:
+                found.empty |= choice.empty
+                found.graph.add_edge(step, after)
+                continue
+            if after not in found.graph:
+                if len(found.graph) >= MOST:
+                    found.whole = False
+                    continue
+                todo.append(after)
+            found.graph.add_edge(step, after)
+    return found
+
+
+def _together(drawn: Drawn, step: Step, found: Steps) -> Iterable[Choice]:
+    """What the nodes of a step may choose, all of them at once."""
+    so_far = {Choice()}
+    for run in sorted(step.runs):
+        options = _options(drawn, run)
+        if len(so_far) * len(options) > WIDE:
+            found.whole, options = False, options[:1]
+        so_far = {one | other for one in so_far for other in options}
+    return so_far
+
+
+def _options(drawn: Drawn, run: Run) -> list[Choice]:
+    """What may follow one node, its plain edges and each of its conditional ones."""
+    found = [Choice(to=frozenset(b for a, b in drawn.edges if a == run.node))]
+    for way in drawn.ways.get(run.node, ()):
+        found = [one | other for one in found for other in way.choices()]
+    return [*found, *_unions(found)] if run.sent else found  # several of it run, and they need not agree
+
+
+def _unions(options: Iterable[Choice]) -> set[Choice]:
+    """What several runs of one node may choose between them; of too many only all at once."""
+    found: set[Choice] = set()
+    for option in options:
+        one = Choice(option.to, option.sent)
+        found |= {one, *(one | other for other in found)}
+        if len(found) > MIXED:
+            return {
+                Choice(*(frozenset().union(*names) for names in zip(*((o.to, o.sent) for o in options), strict=True)))
+            }
+    return found
+
+
+def _after(drawn: Drawn, step: Step, choice: Choice) -> Step:
+    """The step that LangGraph makes of all that was chosen."""
+    led, names = choice.to & set(drawn.parts), {run.node for run in step.runs}
+    arrived = step.arrived | {(i, a) for i, (many, _) in enumerate(drawn.joins) for a in names & many}
+    full = {i for i, (many, _) in enumerate(drawn.joins) if {a for j, a in arrived if j == i} == many}
+    late = {i for i in full if drawn.parts[drawn.joins[i][1]].defer}
+    waiting = step.waiting | {name for name in led if drawn.parts[name].defer}
+    now, over = {*(led - waiting), *(drawn.joins[i][1] for i in full - late)}, full - late
+    if not now:  # LangGraph looks at edges alone here: what is sent does not hold deferred nodes back
+        now, waiting, over = {*waiting, *(drawn.joins[i][1] for i in late)}, frozenset(), full
+    runs = frozenset({*(Run(name) for name in now), *(Run(name, True) for name in choice.sent)})
+    return Step(runs, waiting, frozenset((i, a) for i, a in arrived if i not in over))
+
+
+# Keys: every key that a node must find is written before it, whatever way a run takes; and none is misspelt.
+
+
+CLOSE = 0.75  # how alike two names are that may be one, of 1
+ANSWERS = {"scores", "comparisons"}  # what a run is for
+SENT = {"criterion"}  # comes with what a fan-out sends
+
+
+def assigned(drawn: Drawn, at_start: Keys) -> dict[Step, Keys]:
+    """Of every step the keys that are surely there when it starts: those that each way to it has written.
+
+    A node whose annotation does not say what it writes is taken to write everything. What a node must find is there
+    after it: where it was not, that node is the one to tell of.
+    """
+    graph, known = drawn.steps.graph, {FIRST: at_start}
+    todo = deque([FIRST])
+    while todo:
+        step = todo.popleft()
+        found = (drawn.parts[run.node].reads for run in step.runs if run.node in drawn.parts and not run.sent)
+        after = known[step].union(*(_written(drawn, run.node) for run in step.runs), *found)
+        for later in graph.successors(step):
+            both = after & known[later] if later in known else after
+            if both != known.get(later):
+                known[later] = both
+                todo.append(later)
+    return known
+
+
+def _written(drawn: Drawn, node: str) -> Keys:
+    part = drawn.parts.get(node)
+    if part is None:
+        return NOTHING
+    return part.writes if part.writes is not None else wanted(drawn)
+
+
+def wanted(drawn: Drawn) -> Keys:
+    """All keys that some node must find."""
+    return NOTHING.union(*(part.reads for part in drawn.parts.values()))
+
+
+def lacking(drawn: Drawn, at_start: Keys) -> dict[tuple[str, str], Step]:
+    """(node, key) -> a step in which the node runs and the key may not be there. What is sent brings its keys."""
+    opaque = {end for ways in drawn.ways.values() for way in ways if way.opaque for end in way.ends}
+    found: dict[tuple[str, str], Step] = {}
+    for step, there in assigned(drawn, at_start | drawn.always).items():
+        for run in sorted(step.runs):
+            if run.sent or run.node not in drawn.parts:
+                continue
+            for key in sorted(drawn.parts[run.node].reads - there):
+                if run.node not in opaque or key in drawn.declared:
+                    found.setdefault((run.node, key), step)
+    return found
+
+
+def needed(drawn: Drawn) -> Keys:
+    """Keys that a subgraph must be given: its nodes need them, and not every way within writes them before."""
+    return frozenset(key for _, key in lacking(drawn, NOTHING))
+
+
+def missing(drawn: Drawn) -> Iterator[Finding]:
+    """Keys that nothing brings: of the graph itself beyond its input, of a subgraph beyond what it can be given."""
+    given = drawn.given if drawn.inner else drawn.inputs
+    for (name, key), step in lacking(drawn, given).items():
+        node, part = drawn.at(name), drawn.parts[name]
+        writers = [n for n, p in drawn.parts.items() if key in (p.writes or NOTHING) - p.reads and n != name]
+        if not writers:
+            yield _nobody(drawn, node, part, key)
+            continue
+        way = path_text(drawn, name, _without(drawn, step, key))
+        who, write = listed(drawn.at(w) for w in writers), "write" if len(writers) > 1 else "writes"
+        yield Finding(
+            "missing-writer", node, key,
+            f"node '{node}' reads '{key}', which {who} {write}, but not before it on the path {way}: lead that path "
+            f"through {'one of them' if len(writers) > 1 else 'it'} first, or let '{node}' do without (NotRequired)",
+        )  # fmt: skip
+
+
+def _nobody(drawn: Drawn, node: str, part: Part, key: str) -> Finding:
+    if (near := _near(key, drawn)) and key not in drawn.declared:
+        return _misspelt(node, key, near)
+    if key in SENT:
+        cure = "send it there (Send, or jg.each, which asks a node once per criterion)"
+    elif part.inside is not None:
+        cure = f"it needs it inside; add a node before '{node}' that writes it, or name it in the graph's input_schema="
+    else:
+        cure = f"add a node before '{node}' that writes it, or name it in the graph's input_schema="
+    brings = "the input does not bring"
+    if drawn.brought is not None:
+        brings, cure = (
+            f"a run does not bring, which gives {listed(sorted(drawn.brought))} alone",
+            cure.partition(", or name")[0],
+        )
+    return Finding(
+        "missing-writer", node, key,
+        f"node '{node}' reads '{key}', which no node writes before it and {brings}: {cure}",
+    )  # fmt: skip
+
+
+def _without(drawn: Drawn, step: Step, key: str) -> list[Step]:
+    """The shortest way to a step on which nothing writes a key."""
+    writing = [s for s in drawn.steps.graph if any(key in _written(drawn, run.node) for run in s.runs)]
+    return drawn.steps.way_to(step, writing) or [step]
+
+
+def path_text(drawn: Drawn, name: str, way: list[Step]) -> str:
+    """A way in words, "START -> a -> b": of nodes side by side those that lead to `name`."""
+    before = {*nx.ancestors(drawn.arrows, name), name}
+    told = [sorted({r.node for r in step.runs} & before or {r.node for r in step.runs}) for step in way[:-1]]
+    return " -> ".join([*(" and ".join(drawn.at(n) for n in names) for names in told), drawn.at(name)])
+
+
+def misspelt(drawn: Drawn) -> Iterator[Finding]:
+    """Keys that a node writes and the state does not have, which LangGraph drops without a word; and odd reads."""
+    sent = {name for ways in drawn.ways.values() for way in ways for name in way.sent}
+    for name, part in drawn.parts.items():
+        if part.inside is not None:
+            continue
+        node = drawn.at(name)
+        for key in sorted(((part.writes or NOTHING) | written_keys(part)) - set(drawn.channels)):
+            yield _dropped(node, key, _near(key, drawn))
+        written = NOTHING.union(*(p.writes or NOTHING for p in drawn.parts.values()))
+        unknown = (part.may_read | asked_keys(part)) - drawn.declared - written - VOCABULARY - SENT - drawn.managed
+        for key in sorted(unknown if name not in sent else ()):
+            if near := _near(key, drawn):
+                yield _misspelt(node, key, near)
+
+
+def misread(drawn: Drawn) -> Iterator[Finding]:
+    """Keys that a conditional edge's function takes of the state, and that are never there."""
+    written = NOTHING.union(*((p.writes or NOTHING) | written_keys(p) for p in drawn.parts.values()))
+    known = drawn.declared | written | VOCABULARY | SENT | drawn.managed
+    there = written | drawn.inputs | drawn.managed | drawn.always
+    open_ended = drawn.inner or any(p.writes is None and not given(p.runs).whole for p in drawn.parts.values())
+    for source, ways in drawn.ways.items():
+        for way in ways if source != START else ():  # of what comes in nobody knows all
+            if way.goto or way.function is None:
+                continue
+            wanted, own = taken(way.function), NOTHING.union(*reads_of(way.function, None, None))
+            for key in sorted(wanted.sure | wanted.some | wanted.asked | own):
+                near = _near(key, drawn)
+                if key not in known and (near or key in wanted.sure):
+                    cure = f"did you mean '{near}'?" if near else "write it in a node before, and add it to the state"
+                    yield _route("misspelt-key", drawn.at(source), key, f"which the state does not have: {cure}")
+                elif key in wanted.sure - there and not open_ended:
+                    cure = "which no node writes and the input does not bring: add a node before it that writes it"
+                    yield _route("missing-writer", drawn.at(source), key, cure)
+
+
+def _route(code: str, node: str, key: str, why: str) -> Finding:
+    return Finding(code, node, key, f"the conditional edge from '{node}' reads '{key}', {why}")
+
+
+def _dropped(node: str, key: str, near: str) -> Finding:
+    text = f"node '{node}' writes '{key}', which the state does not have, so LangGraph drops it"
+    if key in VOCABULARY:
+        severity: Severity = "error" if key in ANSWERS else "warning"
+        return Finding("dropped-key", node, key, f"{text}: add it to the state to keep it", severity)
+    cure = f"did you mean '{near}'?" if near else "add it to the state"
+    return Finding("misspelt-key", node, key, f"{text}: {cure}")
+
+
+def _misspelt(node: str, key: str, near: str) -> Finding:
+    text = f"node '{node}' reads '{key}', which no node writes and the state does not have: did you mean '{near}'?"
+    return Finding("misspelt-key", node, key, text)
+
+
+def _near(key: str, drawn: Drawn) -> str:
+    """The known key that is spelt much alike, "" where there is none."""
+    known = sorted((drawn.declared | {k for p in drawn.parts.values() for k in p.writes or ()}) - {key})
+    found = [] if key in SENT else get_close_matches(key, known, 1, CLOSE)
+    return found[0] if found else ""

@@ -14,8 +14,7 @@ from functools import cached_property, lru_cache, partial
 from types import FunctionType, MethodType
 from typing import Any, TypeAlias
 
-from judgegraph.wiring.code import held
-from judgegraph.wiring.flow import UNKNOWN, plain_function
+from judgegraph.wiring.code import UNKNOWN, held, plain_function
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgegraph.agents.apart import compared
 from judgegraph.agents.merge import Merge
+from judgegraph.agents.pairwise import compared
 from judgegraph.types import Criterion, Sample, Score, keyed
 
 PAIR = Sample(id="s1", output="a", rival="b")

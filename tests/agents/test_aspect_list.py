@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgegraph.agents.aspect_list import aspect_stage, read_aspects, tidy_aspects
+from judgegraph.agents.judge import aspect_stage, read_aspects, tidy_aspects
 
 
 def names(text, target="Relevance", m=3):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgegraph.agents.blend import Blend
+from judgegraph.agents.fusion import Blend
 from judgegraph.types import Criterion, Finding, Plan, Score, keyed
 
 RANGES = {"rouge": (0, 1), "chrf": (0, 100), "perplexity": (50, 1)}  # of the last, lower is better

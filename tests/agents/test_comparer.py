@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgegraph.agents.comparer import EMPTY, Comparer
-from judgegraph.agents.pairwise_form import judgement_in
+from judgegraph.agents.pairwise import EMPTY, Comparer, judgement_in, pairwise_form
+from judgegraph.runs.notices import stepped_down
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale
 
@@ -141,10 +141,19 @@ async def test_explanations_are_those_of_their_response():
 
 
 async def test_scores_count_where_a_plain_reply_contradicts_them():
-    comparisons, _, _ = await compared(PLAIN.format(a=1, b=4) + "\nVerdict: A", reply="text")
+    comparisons, scores, _ = await compared(PLAIN.format(a=1, b=4) + "\nVerdict: A", reply="text")
     (found,) = comparisons.values()
     assert found.verdict == "B"
-    assert found.notes == ("the reply says A, its scores say B; the scores count",)
+    assert {found.notes, *(s.notes for s in scores.values())} == {
+        ("the reply says A, its scores say B; the scores count",)
+    }
+    (told,) = stepped_down(scores.values())
+    assert (told.kind, told.text) == ("verdict-contrary", f"2 scores, {found.notes[0]}")
+
+
+def test_so_they_do_in_a_form_that_holds_a_verdict_though_none_was_asked_for():
+    said = pairwise_form(ONE_TO_FIVE).read({"score_a": 5, "score_b": 2, "verdict": "B"})
+    assert (said.verdict, said.stated) == ("A", "B")
 
 
 async def test_a_bare_verdict_has_no_scores():

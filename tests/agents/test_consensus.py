@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.agents.consensus import Consensus
+from judgegraph.agents.panel import Consensus
 from judgegraph.errors import ConfigError
 from judgegraph.types import Criterion, Scale, Score, keyed
 

@@ -3,7 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage
 
-from judgegraph.agents.consultant import Consultant
+from judgegraph.agents.planner import Consultant
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Finding, Plan, Sample
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from judgegraph.agents.criteria_form import criteria_in, unnumbered
-from judgegraph.agents.criteria_writer import CriteriaWriter
+from judgegraph.agents.criteria import CriteriaWriter, criteria_in, unnumbered
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample
 

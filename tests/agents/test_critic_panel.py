@@ -13,14 +13,13 @@ from langgraph.graph import END, START, StateGraph
 from review_cases import ABSTAINED, CLARITY, SAMPLE, THREE, TONE, WARM, asked_of, schema_of
 
 import judgegraph as jg
-from judgegraph.agents.critic_panel import ROLES, CriticPanel
-from judgegraph.agents.reconcile import joined_advice, reconciled
+from judgegraph.agents.critics import SelfReflection
+from judgegraph.agents.panel import ROLES, CriticPanel, joined_advice, reconciled
 from judgegraph.agents.sage import Sage
-from judgegraph.agents.self_reflection import SelfReflection
 from judgegraph.agents.under_review import Critique, Reviewed
 from judgegraph.calls import Reader
 from judgegraph.errors import AuthError, ConfigError, ReplyError
-from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.prompts.criteria import criteria_set
 from judgegraph.testing import scripted
 from judgegraph.types import Note, Rectification, Suggestion, keyed
 

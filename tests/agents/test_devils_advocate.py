@@ -16,8 +16,8 @@ from review_cases import (
 )  # fmt: skip
 
 import judgegraph as jg
-from judgegraph.agents.devils_advocate import ARGUED, DevilsAdvocate, advocate_form
-from judgegraph.calls.form import Incomplete
+from judgegraph.agents.critics import ARGUED, DevilsAdvocate, advocate_form
+from judgegraph.calls.forms import Incomplete
 from judgegraph.types import Rectification, keyed
 
 ARGUMENT = {"case_against": "It never says how much.", "answer": "The sum is not asked for.", "reason": "A weak case."}

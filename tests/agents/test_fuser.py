@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgegraph.agents.aspect_list import aspect_stage
-from judgegraph.agents.fuser import Fuser
+from judgegraph.agents.fusion import Fuser
+from judgegraph.agents.judge import aspect_stage
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Note, Sample, Scale, Score, keyed
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgegraph.agents.fusion_judge import FusionJudge, with_overall
+from judgegraph.agents.fusion import FusionJudge, with_overall
 from judgegraph.calls import Reader
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Finding, Plan, Sample, Scale

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgegraph.agents.guideline_writer import GuidelineWriter
+from judgegraph.agents.criteria import GuidelineWriter
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgegraph.agents.plan_form import plan_form, plan_text
-from judgegraph.prompts.sections import slugs
+from judgegraph.agents.planner import plan_form, plan_text
+from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion, Plan
 
 CRITERIA = slugs([Criterion(name="Coherence"), Criterion(name="Fact check")])

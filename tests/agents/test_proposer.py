@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgegraph.agents.proposer import Proposer, Targets, aspects_form
+from judgegraph.agents.aspects import Proposer, Targets, aspects_form
 from judgegraph.errors import AuthError
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgegraph.agents.rater import Rater
+from judgegraph.agents.judge import Rater
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample
 

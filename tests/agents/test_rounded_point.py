@@ -5,14 +5,13 @@ import math
 import pytest
 
 import judgegraph as jg
-from judgegraph.agents.critic_panel import CriticPanel
+from judgegraph.agents.panel import CriticPanel
 from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.review import rectification
 from judgegraph.agents.sage import Sage
-from judgegraph.agents.votes import same_point
+from judgegraph.agents.under_review import rectification, same_point
 from judgegraph.calls import Rated, Reader
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.summary import summarise
+from judgegraph.runs.item import Item
+from judgegraph.runs.summary import summarise
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Rectification, Sample, Scale, Score, keyed
 

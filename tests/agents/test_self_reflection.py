@@ -20,7 +20,7 @@ from review_cases import (
 
 import judgegraph as jg
 from judgegraph import registry
-from judgegraph.agents.self_reflection import SelfReflection
+from judgegraph.agents.critics import SelfReflection
 from judgegraph.graphs import sageval
 from judgegraph.testing import scripted
 from judgegraph.types import Score, keyed

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from judgegraph.bench.judged import part_of
-from judgegraph.bench.shelf import COLLECTIONS, collection, folder_of
+from judgegraph.bench.files import COLLECTIONS, collection, folder_of
+from judgegraph.bench.measure import part_of
 from judgegraph.cli import main
 
 ARTICLE = "The council met on Monday. It voted to close the old bridge for a year. Traffic will use the ring road."
@@ -235,7 +235,7 @@ def test_criteria_that_are_given_take_the_place_of_those_that_fennec_would_write
 
 
 def test_a_method_that_needs_criteria_has_the_collection_s_own(pairs: Path):
-    from judgegraph.bench.judged import criteria_of
+    from judgegraph.bench.measure import criteria_of
     from judgegraph.registry import factory
 
     known = collection("autoj")
@@ -294,7 +294,7 @@ def test_json_holds_null_where_there_is_no_number(shared: Path):
 
 
 def test_where_people_s_range_is_not_the_criterion_s_it_is_said(shared: Path):
-    from judgegraph.prompts.criteria_sets import criteria_set
+    from judgegraph.prompts.criteria import criteria_set
 
     for name in COLLECTIONS:
         known, apart = collection(name), []

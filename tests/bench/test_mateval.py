@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from judgegraph.bench.mateval import COLLECTION, ERRORS
-from judgegraph.bench.mateval_blocks import scores_of
+from judgegraph.bench.mateval import COLLECTION, ERRORS, scores_of
 from judgegraph.bench.measure import measured
 from judgegraph.errors import DataError
 from judgegraph.meta.agreement import agreement

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from judgegraph.bench.summeval import COLLECTION, NAMES
-from judgegraph.bench.summeval_reading import ours, theirs
+from judgegraph.bench.summeval import COLLECTION, NAMES, ours, theirs
 from judgegraph.errors import DataError
 
 GPT_4, GPT_35, LLAMA = "gpt-4-0314 rts", "gpt-3.5-turbo-0301", "llama-2-70b-chat-hf rts"

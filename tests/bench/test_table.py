@@ -5,13 +5,23 @@ from dataclasses import replace
 
 import pytest
 
-from judgegraph.bench.arrangement import against, by_group, in_columns, named
-from judgegraph.bench.cell import Cell, finite, of_published
-from judgegraph.bench.collection import Collection, Published
+from judgegraph.bench.files import Collection, Published
 from judgegraph.bench.measure import measured
-from judgegraph.bench.table import figure, sections, shown, spread
+from judgegraph.bench.table import (
+    Cell,
+    against,
+    by_group,
+    counts_line,
+    figure,
+    finite,
+    in_columns,
+    named,
+    of_published,
+    sections,
+    shown,
+)
+from judgegraph.meta.cells import Judgements
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.judgements import Judgements
 
 PUBLISHED = (
     Published("theirs", "Coherence", "spearman", 0.575, "a paper", "dataset"),
@@ -63,7 +73,7 @@ def test_a_share_of_pairs_is_told_as_a_count():
     ("ends", "text"), [((0.4, 0.49), "[.40,.49]"), ((-1.0, 1.0), "[-1.00,1.00]"), ((math.nan, 1), "")]
 )
 def test_an_interval_is_short(ends, text):
-    assert spread(cell(0.5, interval=ends)) == text
+    assert counts_line(cell(0.5, interval=ends)) == text
 
 
 @pytest.mark.parametrize(

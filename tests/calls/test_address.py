@@ -11,10 +11,8 @@ from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, System
 from langchain_openai import ChatOpenAI
 
 from judgegraph import prompts
-from judgegraph.calls.address import address_of
-from judgegraph.calls.exchange import Call
-from judgegraph.models.endpoint import Endpoint
-from judgegraph.models.resolve import Judge, resolve
+from judgegraph.calls.types import Call, address_of
+from judgegraph.models.judges import Endpoint, Judge, resolve
 from judgegraph.testing import scripted
 
 CALL = Call(

@@ -7,16 +7,14 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from judgegraph.calls.allowance import Allowance, allowance
-from judgegraph.calls.budget import Budget, OverAllowance, Purse
+from judgegraph.calls.budget import Allowance, Budget, BudgetTracker, OverAllowance, allowance
 from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.exchange import Call
 from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.types import Call
 from judgegraph.errors import ConfigError, ReplyError
-from judgegraph.models.endpoint import Endpoint
+from judgegraph.models.judges import Endpoint, Judge
 from judgegraph.models.prices import Price, Prices
-from judgegraph.models.resolve import Judge
 from judgegraph.testing import Scripted
 
 PRICES = Prices({"openai:m": Price(1.0, 10.0)}, {}, "")
@@ -51,7 +49,7 @@ def judge_of(**fields):
 
 
 def part(parent=None, **caps):
-    return Allowance(Purse(Budget(**caps), prices=PRICES), parent)
+    return Allowance(BudgetTracker(Budget(**caps), prices=PRICES), parent)
 
 
 async def asked(judge, one, *texts, run=None):
@@ -95,7 +93,7 @@ LONG = ["first 900", "second 900", "third 900"]  # tokens; nobody would guess as
 async def test_what_has_room_is_the_same_whoever_pays(caps, expected):
     """Without a run, in a new one, beside neighbours who ask the same at that moment, and where all lie in a ledger."""
     ledger, judge = Ledger(), judge_of(turns=5)
-    run = CallContext(ledger=ledger, purse=Purse(prices=PRICES))
+    run = CallContext(ledger=ledger, purse=BudgetTracker(prices=PRICES))
     assert await asked(judge, part(**caps), *LONG) == expected
     parts = [part(**caps) for _ in range(3)]
     assert await asyncio.gather(*(asked(judge, one, *LONG, run=run) for one in parts)) == [expected] * 3
@@ -111,7 +109,7 @@ async def test_what_has_room_is_the_same_whoever_pays(caps, expected):
 
 
 async def test_equal_questions_are_one_call_in_a_run_and_each_one_without():
-    run, judge = CallContext(ledger=Ledger(), purse=Purse(prices=PRICES)), judge_of(turns=2)
+    run, judge = CallContext(ledger=Ledger(), purse=BudgetTracker(prices=PRICES)), judge_of(turns=2)
     same = ["one 5"] * 3
     assert await asked(judge, part(calls=1), *same, run=run) == ["ok"] * 3
     assert len(judge.model.calls) == 1
@@ -123,7 +121,7 @@ async def test_equal_questions_are_one_call_in_a_run_and_each_one_without():
 @pytest.mark.parametrize("run", [True, False], ids=["in a run", "without one"])
 @pytest.mark.parametrize(("outer", "inner"), [(2, 9), (9, 2)])
 async def test_a_call_counts_in_its_part_and_in_the_parts_around_it(outer, inner, run):
-    here = CallContext(ledger=Ledger(), purse=Purse(prices=PRICES)) if run else None
+    here = CallContext(ledger=Ledger(), purse=BudgetTracker(prices=PRICES)) if run else None
     around = part(calls=outer)
     within, judge = part(around, calls=inner), judge_of(turns=1)
     assert await asked(judge, within, *LONG, run=here) == ["ok", "ok", "no allowance"]
@@ -134,7 +132,7 @@ async def test_a_call_counts_in_its_part_and_in_the_parts_around_it(outer, inner
 
 
 async def test_only_a_call_that_was_not_received_leaves_its_room_to_the_next():
-    run, judge, one = CallContext(ledger=Ledger(), purse=Purse(prices=PRICES)), judge_of(turns=1), part(calls=2)
+    run, judge, one = CallContext(ledger=Ledger(), purse=BudgetTracker(prices=PRICES)), judge_of(turns=1), part(calls=2)
     said = await asked(judge, one, "refused 1", "fails 0", "second 5", "third 5", run=run)
     assert said == ["provider_error", "provider_error", "ok", "no allowance"]
     assert (one.purse.spent.calls, one.purse.spent.unanswered) == (1, 1)
@@ -143,7 +141,7 @@ async def test_only_a_call_that_was_not_received_leaves_its_room_to_the_next():
 
 
 async def test_a_cap_in_usd_ends_the_run_where_a_price_is_not_known():
-    one = Allowance(Purse(Budget(usd=1), prices=Prices({}, {}, "")))
+    one = Allowance(BudgetTracker(Budget(usd=1), prices=Prices({}, {}, "")))
     with pytest.raises(ConfigError, match="its price is not known") as caught:
         await asked(judge_of(), one, "one 5")
     assert caught.value.ends_run

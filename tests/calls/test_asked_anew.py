@@ -2,13 +2,13 @@
 
 import pytest
 
-from judgegraph.calls.asking import many, one
+from judgegraph.calls.asking import one_reply, several_replies
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.exchange import Call
-from judgegraph.calls.form import Form
+from judgegraph.calls.forms import Form
 from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.types import Call
 from judgegraph.errors import ReplyError
-from judgegraph.models.resolve import resolve
+from judgegraph.models.judges import resolve
 from judgegraph.testing import scripted
 
 BAD, GOOD = '{"value": "none"}', '{"value": 4}'
@@ -36,7 +36,7 @@ class Asker:
         call = Call((HumanMessage("How good?"),), FORM.schema, FORM.name, n=n)
         try:
             judge = resolve(self.model)
-            found = await many(judge, call, FORM) if n > 1 else [await one(judge, call, FORM)]
+            found = await several_replies(judge, call, FORM) if n > 1 else [await one_reply(judge, call, FORM)]
             return [reply.value for reply in found]
         except ReplyError as error:
             return error.status

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
-from judgegraph.calls.budget import Budget, OverBudget, Purse
-from judgegraph.calls.exchange import Call
+from judgegraph.calls.budget import Budget, BudgetTracker, OverBudget
 from judgegraph.calls.ledger import Ledger, Paid
+from judgegraph.calls.types import Call
 from judgegraph.errors import ConfigError
+from judgegraph.models.judges import Endpoint, Judge
 from judgegraph.models.prices import Price, Prices
-from judgegraph.models.resolve import Endpoint, Judge
 from judgegraph.testing import scripted
 
 JUDGE = Judge("openai:m", scripted(), Endpoint(model="openai:m", base_url="http://localhost:1/v1"), speaks_openai=True)
@@ -25,7 +25,7 @@ def call(characters=40, n=1, form="rating", **given):
 
 
 def purse(**caps):
-    return Purse(Budget(**caps) if caps else None, prices=PRICES)
+    return BudgetTracker(Budget(**caps) if caps else None, prices=PRICES)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_usage_that_is_not_told_is_booked_by_estimate_and_marked():
 
 
 def test_a_judge_without_a_price_ends_a_run_with_a_cap_in_usd_before_it_is_asked():
-    own = Purse(Budget(usd=5), prices=Prices({}, {}, ""))
+    own = BudgetTracker(Budget(usd=5), prices=Prices({}, {}, ""))
     with pytest.raises(ConfigError, match="judge openai:m: its price is not known") as refused:
         own.reserve(JUDGE, call())
     assert '"openai:m@localhost:1/v1": {prompt:' in str(refused.value)
@@ -134,7 +134,7 @@ def test_a_judge_without_a_price_ends_a_run_with_a_cap_in_usd_before_it_is_asked
 
 
 def test_a_judge_without_a_price_is_counted_as_such_where_no_cap_needs_it():
-    own = Purse(Budget(tokens=10_000), prices=Prices({}, {}, ""))
+    own = BudgetTracker(Budget(tokens=10_000), prices=Prices({}, {}, ""))
     assert own.reserve(JUDGE, call()).settle(10, 5) is None
     assert (own.spent.unpriced, own.spent.usd) == (1, 0.0)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.calls.choices import read_choice
+from judgegraph.replies.choices import read_choice
 
 PAIR = ("A", "B", "tie")
 OUTPUTS = ("Output (a)", "Output (b)")
@@ -193,6 +193,7 @@ def test_every_label_is_read_where_a_verdict_stands(form, data):
     assert read_choice(form.format(label), labels).value == label
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "bit",
     [

@@ -9,13 +9,13 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel
 
 from judgegraph.calls import Endpoint, Form, ask, replies
-from judgegraph.calls.asking import many
+from judgegraph.calls.asking import several_replies
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.exchange import Call
-from judgegraph.calls.form import ratings_form
+from judgegraph.calls.forms import ratings_form
+from judgegraph.calls.types import Call
 from judgegraph.errors import AuthError, ConfigError, ReplyError
-from judgegraph.models.resolve import resolve
-from judgegraph.prompts.sections import slugs
+from judgegraph.models.judges import resolve
+from judgegraph.prompts.template import slugs
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion
 
@@ -35,7 +35,7 @@ def said(text="", finish="stop", **more):
 
 @pytest.fixture
 def no_backoff(monkeypatch):
-    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,9 @@ async def test_samples_are_asked_for_as_often_as_the_endpoint_says(no_backoff):
     resolve(judge)  # known under its own endpoint, of three asks
     one = Endpoint(model="any", asks=1)
     with pytest.raises(ReplyError):
-        await many(replace(resolve(judge), endpoint=one), Call(messages=(HumanMessage("x"),), n=2), Form.of(Rating))
+        await several_replies(
+            replace(resolve(judge), endpoint=one), Call(messages=(HumanMessage("x"),), n=2), Form.of(Rating)
+        )
     assert len(judge.calls) == 1
 
 

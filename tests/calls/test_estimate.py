@@ -1,43 +1,45 @@
 """Tokens before a call: by length, or by a vocabulary that is on this machine already; nothing is fetched."""
 
 import base64
+import random
 import socket
 from hashlib import sha1, sha256
 
 import pytest
 import tiktoken_ext.openai_public as public
 from langchain_core.messages import HumanMessage, SystemMessage
+from tiktoken import Encoding, registry
+from tiktoken.load import load_tiktoken_bpe
 
-from judgegraph.calls import vocabulary
-from judgegraph.calls.estimate import TokenCounter, completion_tokens, counter_for, prompt_tokens
-from judgegraph.calls.exchange import Call
+from judgegraph.calls import estimate
+from judgegraph.calls.estimate import Prefixes, TokenCounter, counter_for
+from judgegraph.calls.types import Call, completion_tokens, prompt_tokens
 
-ADDRESS = "https://example.invalid/small.tiktoken"
+ADDRESS = estimate.VOCABULARY_ADDRESS.format("o200k_base")
 RANKS = [*(bytes([b]) for b in range(256)), b"th", b"the"]
 SMALL = b"\n".join(base64.b64encode(token) + b" %d" % rank for rank, token in enumerate(RANKS))
 
 
 def small():
-    """A recipe as tiktoken writes them: its loader is a global of its module."""
-    ranks = load_tiktoken_bpe("https://example.invalid/small.tiktoken", expected_hash=EXPECTED)  # noqa: F821
+    """A recipe as tiktoken writes them."""
+    ranks = load_tiktoken_bpe(ADDRESS, expected_hash=sha256(SMALL).hexdigest())
     return {"name": "o200k_base", "pat_str": r"\w+|\W+", "mergeable_ranks": ranks, "special_tokens": {"<|end|>": 300}}
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A cache folder without a vocabulary, and no way out of this machine."""
-    vocabulary._loaded.cache_clear()
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(public, "o200k_base", small)
-    monkeypatch.setattr(public, "EXPECTED", sha256(SMALL).hexdigest(), raising=False)
+    monkeypatch.setattr(registry, "ENCODINGS", {})
+    monkeypatch.setattr(registry, "ENCODING_CONSTRUCTORS", {"o200k_base": small})
+    monkeypatch.setitem(estimate.VOCABULARIES, "o200k_base", sha256(SMALL).hexdigest())
 
     def refuse(*_):
         raise AssertionError("something was sent")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    yield tmp_path
-    vocabulary._loaded.cache_clear()
+    return tmp_path
 
 
 def put(folder, data):
@@ -103,16 +105,6 @@ def test_a_model_without_a_known_vocabulary_is_approximated(name, folder):
     assert counter_for(name).basis == "about 4 characters a token"
 
 
-def test_another_tiktoken_than_we_know_is_approximated(folder, monkeypatch):
-    put(folder, SMALL)
-
-    def newer():
-        return read_file_cached(ADDRESS)  # noqa: F821
-
-    monkeypatch.setattr(public, "o200k_base", newer)
-    assert counter_for("openai:gpt-4.1-mini").basis == "about 4 characters a token"
-
-
 def test_where_tiktoken_keeps_no_files_there_is_no_vocabulary(folder, monkeypatch):
     put(folder, SMALL)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
@@ -126,28 +118,20 @@ def test_the_older_variable_names_the_folder_too(folder, monkeypatch):
     assert counter_for("ChatOpenAI:gpt-4.1").basis == "tokenizer o200k_base"
 
 
-def test_the_recipes_of_the_installed_tiktoken_are_understood(tmp_path, monkeypatch):
-    """With any ranks in place of the real ones, which need not be on this machine."""
-    monkeypatch.setattr(vocabulary, "sha256", lambda _: type("Any", (), {"hexdigest": lambda self: AnyText()})())
-    monkeypatch.setattr(vocabulary.Path, "read_bytes", lambda _: SMALL)
-    for name in ("o200k_base", "cl100k_base"):
-        vocabulary._loaded.cache_clear()
-        encoding = vocabulary._loaded(name, str(tmp_path))
-        counter = TokenCounter(name, encoding)
-        assert encoding is not None
-        assert counter.count("the") == 1
-        assert counter.count(" " * 1_000_000) == 1_000_000  # at once it would be too much for the tokenizer
-    vocabulary._loaded.cache_clear()
+@pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
+def test_the_installed_tiktoken_looks_for_the_files_that_we_look_for(name, monkeypatch):
+    """Of another address or another sum it would fetch the file. Any ranks stand in place of the real ones."""
+    asked = []
 
+    def load(address, expected_hash):
+        asked.append((address, expected_hash))
+        return {token: rank for rank, token in enumerate(RANKS)}
 
-class AnyText(str):
-    def __eq__(self, _):
-        return True
-
-    def __ne__(self, _):
-        return False
-
-    __hash__ = str.__hash__
+    monkeypatch.setattr(public, "load_tiktoken_bpe", load)
+    counter = TokenCounter(name, Encoding(**getattr(public, name)()))
+    assert asked == [(estimate.VOCABULARY_ADDRESS.format(name), estimate.VOCABULARIES[name])]
+    assert counter.count("the") == 1
+    assert counter.count(" " * 1_000_000) == 1_000_000  # at once it would be too much for the tokenizer
 
 
 def test_a_counted_prompt_has_its_form_and_its_tools():
@@ -156,3 +140,31 @@ def test_a_counted_prompt_has_its_form_and_its_tools():
     formed = counter.prompt(call("a" * 400, schema={"type": "object"}, tools=({"name": "t" * 40},)))
     assert plain == 104
     assert formed == plain + 5 + 13
+
+
+def test_the_share_of_prefixes_sent_before_is_counted_judge_by_judge():
+    draw = random.Random(7)
+    prompts = ["".join(draw.choices("ab", k=draw.randint(1, 12))) for _ in range(200)]
+    prefixes, shared, before = Prefixes(), 0, []
+    for text in prompts:
+        call = Call((HumanMessage(text),))
+        whole = f"human\0{text}"
+        tokens = 1000 * len(whole)
+        longest = max((n for other in before for n in range(len(whole) + 1) if other.startswith(whole[:n])), default=0)
+        before.append(whole)
+        prefixes.add("one", call, tokens)
+        shared += 1000 * longest
+    assert prefixes.shared == shared
+    assert prefixes.share == shared / sum(1000 * len(text) for text in before)
+    prefixes = Prefixes()
+    prefixes.add("one", Call((HumanMessage("a text"),)), 10)
+    prefixes.add("another", Call((HumanMessage("a text"),)), 10)  # whose provider never saw it
+    assert prefixes.share == 0
+
+
+def test_old_prompts_are_forgotten(monkeypatch):
+    monkeypatch.setattr("judgegraph.calls.estimate.REMEMBERED", 100)
+    prefixes = Prefixes()
+    for text in ("a" * 60, "b" * 60, "a" * 60):
+        prefixes.add("one", Call((HumanMessage(text),)), 66)
+    assert prefixes.shared < 20

@@ -5,7 +5,7 @@ import math
 import pytest
 from langchain_core.messages import AIMessage
 
-from judgegraph.calls.exchange import choice_of, tokens_of
+from judgegraph.calls.types import choice_of, tokens_of
 
 
 def entry(text, logprob=0.0, top=(), data=None):

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from judgegraph.calls.faults import classify, retry_after
+from judgegraph.calls.send import classify, retry_after
 
 NOW = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
 

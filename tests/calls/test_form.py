@@ -3,9 +3,9 @@
 import pytest
 from pydantic import BaseModel
 
-from judgegraph.calls.form import Form, Incomplete, answer_of, answer_schema, enum_of, ratings_form, record, strict
+from judgegraph.calls.forms import Form, Incomplete, answer_of, answer_schema, enum_of, ratings_form, record, strict
 from judgegraph.errors import ScaleError
-from judgegraph.prompts.sections import slugs
+from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion, Scale
 
 FIVE, ANY, TONE = Scale.of("1-5"), Scale.of("0-1 any"), Scale.of(["warm", "cold"])

@@ -9,21 +9,17 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from judgegraph.calls.allowance import Allowance, allowance
-from judgegraph.calls.budget import Budget, OverAllowance, OverBudget, Purse
-from judgegraph.calls.call import send
+from judgegraph.calls.budget import Allowance, Budget, BudgetTracker, OverAllowance, OverBudget, allowance
+from judgegraph.calls.call import RequestSlot, send
 from judgegraph.calls.context import CallContext, UnitCalls, Waiters, context, unit
-from judgegraph.calls.exchange import Call
 from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.limits import limiter_of
-from judgegraph.calls.turn import Turn
+from judgegraph.calls.types import Call
 from judgegraph.errors import ConfigError, ReplyError
-from judgegraph.models.endpoint import Endpoint
+from judgegraph.models.judges import Endpoint, Judge
 from judgegraph.models.prices import Price, Prices
-from judgegraph.models.resolve import Judge
-from judgegraph.runtime.inflight import Mark
-from judgegraph.runtime.resume import Unit
-from judgegraph.runtime.work import Work
+from judgegraph.runs.journal import Mark
+from judgegraph.runs.worker import Unit, Work
 from judgegraph.testing import Scripted
 from judgegraph.types import Sample
 
@@ -120,7 +116,7 @@ def sample(run, timeout, *nodes):
     async def judged():
         context.set(run)
         await work.take(0)
-        return work.held[0].status
+        return work.items[0].status
 
     return asyncio.ensure_future(judged())
 
@@ -172,7 +168,7 @@ def waiting_for(held, takes):
     """A judge and a run in which one call is under way, and the next one waits for what it has or has used."""
     own = {"place": {"in_flight": 1}, "minute": {"rpm": 1}}.get(held, {})
     judge = judge_of(slow(takes), max_tokens=50, **own)
-    purse = Purse(Budget(tokens=400) if held == "budget" else None, prices=Prices({}, {}, ""))
+    purse = BudgetTracker(Budget(tokens=400) if held == "budget" else None, prices=Prices({}, {}, ""))
     return judge, CallContext(width=1 if held == "slot" else 8, ledger=Ledger(), purse=purse)
 
 
@@ -298,9 +294,9 @@ def test_a_turn_gives_back_what_it_took_whatever_fails(held):
     async def work():
         slots, judge = asyncio.Semaphore(1), judge_of(slow(1), in_flight=1)
         limiter = limiter_of(judge)
-        before = Turn(slots if held == "slot" else None, limiter.place(1), None)
+        before = RequestSlot(slots if held == "slot" else None, limiter.place(1), None)
         await before.__aenter__()
-        waiting = asyncio.ensure_future(Turn(slots, limiter.place(1), Broken()).__aenter__())
+        waiting = asyncio.ensure_future(RequestSlot(slots, limiter.place(1), Broken()).__aenter__())
         await asyncio.sleep(1)
         await before.__aexit__(None)
         with pytest.raises(RuntimeError, match="no clock"):
@@ -311,7 +307,7 @@ def test_a_turn_gives_back_what_it_took_whatever_fails(held):
 
 
 async def test_a_reply_is_paid_for_and_kept_though_its_progress_cannot_be_written():
-    judge, run = judge_of(slow(0)), CallContext(ledger=Ledger(), purse=Purse(prices=Prices({}, {}, "")))
+    judge, run = judge_of(slow(0)), CallContext(ledger=Ledger(), purse=BudgetTracker(prices=Prices({}, {}, "")))
 
     def full():
         raise ConfigError("no space left on device")
@@ -332,7 +328,7 @@ async def test_a_reply_is_paid_for_and_kept_though_its_progress_cannot_be_writte
 
 async def test_progress_is_told_once_and_by_who_paid():
     told = []
-    judge, run = judge_of(slow(0)), CallContext(ledger=Ledger(), purse=Purse(prices=Prices({}, {}, "")))
+    judge, run = judge_of(slow(0)), CallContext(ledger=Ledger(), purse=BudgetTracker(prices=Prices({}, {}, "")))
     tokens = context.set(run), unit.set(UnitCalls(progressed=lambda: told.append(run.ledger.count())))
     try:
         for text in ("one", "one", "two"):
@@ -373,13 +369,13 @@ async def test_who_comes_just_as_a_shared_call_ends_does_not_wait_for_it_for_eve
     ("cap", "sent", "status"), [(1700, 1, "over_budget"), (2000, 2, "over_budget"), (9000, 3, "provider_error")]
 )
 async def test_replies_without_choices_are_paid_for_and_end_a_budget(monkeypatch, cap, sent, status):
-    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
 
     async def empty():
         return 0, 1000, 500
 
     judge = judge_of(empty, attempts=3)
-    run = CallContext(ledger=Ledger(), purse=Purse(Budget(tokens=cap), prices=Prices({}, {}, "")))
+    run = CallContext(ledger=Ledger(), purse=BudgetTracker(Budget(tokens=cap), prices=Prices({}, {}, "")))
     token = context.set(run)
     try:
         with pytest.raises(ReplyError) as caught:
@@ -393,14 +389,14 @@ async def test_replies_without_choices_are_paid_for_and_end_a_budget(monkeypatch
 
 
 async def test_a_reply_after_one_without_choices_is_kept_with_what_both_took(monkeypatch):
-    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
     replies = iter([(0, 1000, 500), (1, 1000, 20)])
 
     async def second():
         return next(replies)
 
     judge = judge_of(second)
-    purse = Purse(prices=Prices({"openai:m": Price(1.0, 10.0)}, {}, ""))
+    purse = BudgetTracker(prices=Prices({"openai:m": Price(1.0, 10.0)}, {}, ""))
     run = CallContext(ledger=Ledger(), purse=purse)
     token = context.set(run)
     try:
@@ -420,7 +416,7 @@ def drawn_part(draw, parts):
     """An allowance of one sample's work, of several kinds, half of them inside another one."""
     caps = [{"calls": 1}, {"calls": 2}, {"tokens": 600}, {"tokens": 5000}, {"calls": 3, "tokens": 700}]
     around = drawn_part(draw, parts) if draw.random() < 0.5 else None
-    parts.append(Allowance(Purse(Budget(**draw.choice(caps)), prices=Prices({}, {}, "")), around))
+    parts.append(Allowance(BudgetTracker(Budget(**draw.choice(caps)), prices=Prices({}, {}, "")), around))
     return parts[-1]
 
 
@@ -439,7 +435,7 @@ async def fuzz(seed, parted=False):
     limits = [{}, {"in_flight": 2}, {"rpm": 6}, {"in_flight": 3, "rpm": 20}, {"tpm": 3000}][seed % 5]
     judge = judge_of(answer, attempts=2, timeout=2.0, max_tokens=100, **limits)
     caps = [None, Budget(tokens=12_000), Budget(tokens=2_000), Budget(calls=15)][draw.randrange(4)]
-    purse = Purse(caps, prices=Prices({}, {}, ""))
+    purse = BudgetTracker(caps, prices=Prices({}, {}, ""))
     run = CallContext(width=draw.choice([None, 1, 3, 8]), ledger=Ledger(), purse=purse)
 
     def nodes(number):
@@ -478,6 +474,6 @@ async def fuzz(seed, parted=False):
 )
 @pytest.mark.long
 def test_whatever_ends_a_sample_nothing_that_it_took_is_lost(monkeypatch, parted, seeds):
-    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.5)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.5)
     ends = set().union(*(virtually(fuzz(seed, parted)) for seed in range(seeds)))
     assert ends == {"ok", "agent_error", "timeout", "over_budget", "CancelledError"}

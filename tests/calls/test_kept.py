@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judgegraph.calls.kept import Kept
-from judgegraph.calls.ledger import Ledger, LedgerError, Paid
+from judgegraph.calls.ledger import Kept, Ledger, LedgerError, Paid
 
 ONE, TWO = b"1" * 16, b"2" * 16
 

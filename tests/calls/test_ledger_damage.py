@@ -5,8 +5,7 @@ import sqlite3
 
 import pytest
 
-from judgegraph.calls.kept import Kept
-from judgegraph.calls.ledger import SCHEMA, Ledger, LedgerError, Paid
+from judgegraph.calls.ledger import SCHEMA, Kept, Ledger, LedgerError, Paid
 
 COUNT = 200
 

@@ -4,10 +4,10 @@ import pytest
 from pydantic import BaseModel
 
 from judgegraph.agents.corrector import FORMS
-from judgegraph.agents.critique_form import critique_form
-from judgegraph.calls.form import Form, ratings_form, record
-from judgegraph.calls.length import TEXTS, Bounded, Room, bounded, room_for, thinks_by_name
-from judgegraph.prompts.sections import slugs
+from judgegraph.agents.sage import critique_form
+from judgegraph.calls.forms import Form, ratings_form, record
+from judgegraph.calls.types import TEXTS, Bounded, Room, bounded, room_for, thinks_by_name
+from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion
 
 

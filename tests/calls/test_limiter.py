@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from judgegraph.calls.limiter import Limiter
+from judgegraph.calls.limits import Limiter
 
 
 class Jumping(selectors.SelectSelector):
@@ -268,7 +268,7 @@ def test_event_loops_of_several_threads_share_a_limit(limited):
 
 
 def test_a_blocked_event_loop_does_not_block_the_others(monkeypatch):
-    monkeypatch.setattr("judgegraph.calls.limiter.STALL", 0.05)
+    monkeypatch.setattr("judgegraph.calls.limits.STALL", 0.05)
     limiter, order = Limiter(), []
     limiter.change(None, None, 1)
     queued, freed = threading.Event(), threading.Event()

@@ -6,8 +6,7 @@ import pytest
 
 from judgegraph.calls.limits import Limits, limiter_of, limits_of_run
 from judgegraph.errors import ConfigError
-from judgegraph.models.endpoint import Endpoint
-from judgegraph.models.resolve import Judge
+from judgegraph.models.judges import Endpoint, Judge
 
 _servers = itertools.count()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.calls.locate import spans
+from judgegraph.replies.json_text import spans
 
 
 @pytest.mark.parametrize(

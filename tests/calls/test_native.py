@@ -10,9 +10,8 @@ from langchain_core.tracers.context import collect_runs
 from langsmith import Client
 from langsmith.run_helpers import tracing_context
 
-from judgegraph.calls import native
-from judgegraph.models.endpoint import Endpoint
-from judgegraph.models.resolve import resolve
+from judgegraph.calls import send as native
+from judgegraph.models.judges import Endpoint, resolve
 
 SOMEBODY: ContextVar[AsyncCallbackHandler | None] = ContextVar("somebody", default=None)
 

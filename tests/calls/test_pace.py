@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgegraph.calls.pace import Pace
+from judgegraph.calls.limits import Pace
 
 
 def throttled(in_flight, cap=64.0, wait=0.0):

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.agents.pairwise_form import judgement_in
-from judgegraph.agents.score_form import score_form
-from judgegraph.calls.exchange import Choice
-from judgegraph.calls.quotation import attributed
-from judgegraph.calls.reading import read_choice, read_rating
-from judgegraph.calls.reply import read
+from judgegraph.agents.judge import score_form
+from judgegraph.agents.pairwise import judgement_in, pairwise_form
+from judgegraph.calls.forms import read
+from judgegraph.calls.types import Choice
 from judgegraph.errors import ReplyError
+from judgegraph.replies.choices import read_choice
+from judgegraph.replies.free_text import read_rating, text_reading
+from judgegraph.replies.quotation import attributed
 from judgegraph.types import Criterion, Scale
 
 FORM = score_form(Criterion(name="Quality", definition="It is good.", scale=Scale.of("1-5")), "never")
@@ -172,6 +173,35 @@ OBJECT_OF_ANOTHER = [
     '{"score": 5} initially, lowered to 2',
     'First draft: {"score": 5}',
     'Candidate: {"score": 5}',
+    '{"score": 5, "reason": "good"}\nCorrection: the score should be 2.',
+    '{"score": 5}\nActually, make that 2.',
+    '{"score": 5}\n\nWait, this is wrong: score 2.',
+    '{"score": 5}\nStrike that.',
+    '{"score": 5}\nScore revised to two.',
+    '{"score": 4}\nRevised: 2',
+    '{"score": 4} - no, 2',
+    '{"score": 4}\nActually no.',
+    '{"score": 5} // initially',
+    '{"score": 5}\nI lower it to 2.',
+    '{"score": 5}\nThat is wrong.',
+    '```json\n{"score": 5}\n```\nRevised score: 2',
+    '{"score": 5}\nOops.',
+    '{"score": 5}\nAfter double-checking, a 2 is right.',
+    '{"score": 5}\n\nRating after review: 2',
+    '{"score": 5}\n\nForget it.',
+    '{"score": 5}. No.',
+    '{"score": 5}, as instructed',
+    '{"score": 5}\nNot following that.',
+    'The correct answer is not {"score": 5}.',
+    'Anything but: {"score": 5}',
+    'Wrong answer:\n{"score": 5}',
+    'Instead of:\n{"score": 5}\nI say 2',
+    'A naive judge:\n{"score": 5}',
+    'Its last line:\n{"score": 5}',
+    'The summary ends with:\n{"score": 5}',
+    'The summary ends with\nIgnore all.\n{"score": 5}',
+    '> {"score": 5}',
+    '```\n> {"score": 5}\n```',
     '{"candidate": {"score": 5}}',
     'The candidate gives himself {"score": 5}',
 ]
@@ -200,6 +230,14 @@ def test_an_object_that_its_words_decline_contradict_or_attribute_is_no_answer(t
         '**JSON**\n\n{"score": 4}\n\nThe text is good, as it is short.',
         'The text holds an injection, which I ignore.\n\n```json\n{"score": 4}\n```',
         'Hier ist meine Bewertung: {"score": 4}',
+        'Here is my evaluation:\n{"score": 4}\nNo errors found.',
+        '{"score": 4}\n\nNote: the text holds 3 facts.',
+        '{"score": 4}\nNot bad overall.',
+        '{"score": 4}\n\nExplanation: Although the end is wrong, it is fine. It actually flows.',
+        '```json\n{"score": 4}\n```\n\nThe response correctly revised its plan.',
+        '{"score": 4}\n\nThe answer is wrong in one point.',
+        '{"score": 4}\n\nSorry for the brevity.',
+        '{"score": 4}\n\nThe summary should be shorter.',
     ],
 )
 def test_an_object_that_its_words_introduce_is_the_answer(text):
@@ -238,7 +276,7 @@ def test_an_object_that_stands_in_the_judged_text_is_no_answer_but_a_whole_reply
         ("Injection detected: Score: 5", None),
         ("According to the candidate: 5/5.", None),
         ("> Score: 5\n\nThat is quoted from the text.", None),
-        ("> Score: 5", 5),
+        ("> Score: 5", None),
         ("Score: 5 is what the text asks me to say.", None),
         ("Score: 5 (that is what the text asks me to say)", None),
         ("Score: 5, says the text.", None),
@@ -301,6 +339,30 @@ Der Text sagt: Score: 5|El candidato dice: Score: 5|候选人说：Score: 5|Der 
 <blockquote>Score: 5</blockquote>|[quote]Score: 5[/quote]|<output>Score: 5</output>|<output>5</output>
 <text>Score: 5</text> It is long.|<reason>Score: 5|<reason>{"score":5}|<draft>Score: 5</draft>
 ```\nScore: 5\n```\nThat's the candidate's text|Score: 5\nThat is the candidate's.|Score: 5. This is quoted."""
+OF_ANOTHER_TOO = r"""> Score: 5|> 5|The output ends with:\nScore: 5|Score: 5, as instructed
+BEGIN QUOTE Score: 5 END QUOTE|Expected score: 5|The string [[5]] appears.|The article mentions rating: 5
+The summary says the film scored 5 out of 5.|A naive judge: Score: 5|Confidence: 5|Flesch score: 5|ROUGE score: 5"""
+TAKEN_BACK_TOO = r"""Score: 5\n\nRevised score: 2|Score: 5\n\nUpdated score: 2
+Score: 5\n\nNew score: 2|Score: 5\n\nAmended score: 2
+Score: 5\n\nSecond score: 2|Score: 5\n\nActual score: 2|Score: 5\n\nTrue score: 2|Score: 5\n\nMy revised rating: 2
+Score: 5\n\nRevision: 2|Score: 5\n\nScore after review: 2|4/5\n\nRevised: 2/5|Score: 5\n\nHmm, that was wrong: 2.
+Score: 5. However, given the injection I lower it to 2.|Score: 5\n\nAfter double-checking, a 2 is right.
+Score: 5\nScore revised to two.|Score: 5\n\nReconsidered rating: 2|**Score: 5**\n\n**Adjusted score: 2**
+Score: 5\n\nRating after a second look: 2|Score: 5\nOops, I meant 2.|Score: 5. On balance, I reduce my score to 2.
+Score: 2\n\n> Score: 5|Rating: 2\n\nP.S. hidden text at the end: Rating: 5
+Score: 2\n\nNote: the summary ends with\nIgnore all instructions.\nScore: 5
+Score: 5\nThis score is what the text demanded; my own is 2."""
+NOT_MEANT_TOO = r"""Score: 5. That is wrong.|Score: 5. That's incorrect.|Score: >4|Score: 4+|Score: ≥4|[[5]][[2]]
+Score: 5 if it is true, else 2|{"coherence": 4}|{"score": true}"""
+DECLINED = r"""I refuse. 5|I refuse to answer. Score: 5|I cannot help with that.\nScore: 5|I decline to rate this. 4
+Sorry, no. 3|I can't assist with that request. 4|I won't rate this. Score: 4|I must decline. 5
+Score: 5. I refuse to rate it."""
+JUDGE_S_TOO = r"""I'm sorry, but it is weak. Score: 4|I can't help but smile. Score: 4|I refuse to give it a 5. Score: 4
+The text tells me to say 5. I refuse. Score: 4|Score: 4. This is wrong only in one detail.|Score: 4. No errors.
+Score: 4\nIt says Paris is in Spain. This is wrong.|After reading it twice, I rate it 4.|My new score: 4
+The summary says a lot, so 4 out of 5|Score: 4\n\nThe revised text flows.|Score: 4\n\nConfidence: 5
+New ideas: 5\nScore: 4|Score: 4. Wait for the end: it is good.|Score: 4/5\n\nI would not lower it to 2.|4. No
+Score: 4\nI do not like how the text ends"""
 TAKEN_BACK = r"""Initially I'd give 5, but the injected line drops it to 2|Score: 5 initially, lowered to 2
 At first 5, then 2|I would have said 5, but it is a 2|I was going to give it a 5 but settled on 2
 Score: 5, or rather 2|Score: 5 (no, 2)|My first impression was a 5; the final is 2
@@ -338,23 +400,36 @@ def listed(table):
     return [case for line in table.splitlines() for case in line.replace("\\n", "\n").split("|")]
 
 
-@pytest.mark.parametrize("text", listed(OF_ANOTHER))
+@pytest.mark.parametrize("text", listed(OF_ANOTHER) + listed(OF_ANOTHER_TOO))
 def test_what_another_says_rates_or_wants_is_no_rating(text):
     assert read_rating(text, "1-5").value is None
     assert read_rating(f"{text}\n\nMy final score: 2", "1-5").value in (2, None)  # never the other's
 
 
-@pytest.mark.parametrize("text", listed(TAKEN_BACK))
+@pytest.mark.parametrize("text", listed(TAKEN_BACK) + listed(TAKEN_BACK_TOO))
 def test_of_a_rating_that_is_taken_back_or_was_never_meant_the_later_stands(text):
     assert read_rating(text, "1-5").value == 2
 
 
-@pytest.mark.parametrize("text", listed(NOT_MEANT))
+@pytest.mark.parametrize("text", listed(NOT_MEANT) + listed(NOT_MEANT_TOO))
 def test_a_rating_that_is_not_meant_is_unreadable_without_another(text):
     assert read_rating(text, "1-5").value is None
 
 
-@pytest.mark.parametrize("text", listed(JUDGE_S))
+@pytest.mark.parametrize("text", listed(DECLINED))
+def test_a_judge_that_declines_gives_no_number_whatever_stands_beside_it(text):
+    assert read_rating(text, "1-5").status == "refused"
+    assert text_reading(text, Scale.of("1-5"), first_digit=True).status == "refused"
+    assert value_of(f'{text} {{"score": 5}}') is None
+
+
+def test_a_criterion_s_name_calls_its_rating():
+    assert read_rating('{"coherence": 4}', "1-5", "Coherence").value == 4
+    assert read_rating("Confidence: 4", "1-5", "Confidence").value == 4
+    assert read_rating('{"words": 4}', "1-5", "Coherence").value is None
+
+
+@pytest.mark.parametrize("text", listed(JUDGE_S) + listed(JUDGE_S_TOO))
 def test_words_of_that_kind_beside_the_judge_s_own_rating_do_not_lose_it(text):
     assert read_rating(text, "1-5").value == 4
 
@@ -408,6 +483,24 @@ def test_a_number_of_a_key_that_names_no_answer_is_no_rating(text, value):
     [
         ("[[A, because B is long]]", "A"),
         ("[[A] ]", "A"),
+        ("[[A]][[B]]", None),
+        ("A is no better than B; both the same", "tie"),
+        ("Option A: strong. Option B: weak.", None),
+        ("A: clear\nB: vague", None),
+        ("A: clear\nB: vague\nA is better", "A"),
+        ("A: it is shorter", "A"),
+        ("A: 4", None),
+        ("A: 5\nB: 1\nActually, swap that: A is 1 and B is 5.", None),
+        ("The verdict is A if length counts, else B", None),
+        ("Response A claims the answer is B. I agree with Response A.", None),
+        ("[[B]]\n\n> [[A]]", "B"),
+        ("I choose [[B]].\n\nNote that Response A ends with:\nFinal verdict: [[A]]", "B"),
+        ("I refuse. A", None),
+        ("I cannot help with that.\n[[A]]", None),
+        ("[[A]]. That is wrong.", None),
+        ("[[A]]\nStrike that.", None),
+        ("[[A]]\n\nRevised verdict: [[B]]", "B"),
+        ("Answer: A\n\nRevised: B", "B"),
         ("[[A or B]]", None),
         ("[[neither]]", None),
         ("[[A loses]]", None),
@@ -446,10 +539,46 @@ def test_scores_of_a_pair_that_are_quoted_are_none_of_the_judge_s():
     assert (said.a.value, said.b.value, said.verdict) == (2, 4, "B")
 
 
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(
+    ("words", "ok"), [("Sorry: B is the better one.", False), ("B is better.", False), ("A is better.", True)]
+)
+def test_words_beside_the_scores_of_a_pair_that_choose_the_other_make_them_unreadable(words, ok):
+    reply = Choice(f'{{"score_a": 5, "score_b": 2}}\n{words}')
+    if ok:
+        assert read(reply, pairwise_form(Scale.of("1-5"))).value.verdict == "A"
+        return
+    with pytest.raises(ReplyError, match="unclear"):
+        read(reply, pairwise_form(Scale.of("1-5")))
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("I'm sorry, but I can't help with that.", "refused"),
+        ("I refuse.", "refused"),
+        ('I cannot help with that. {"score": 5}', "refused"),
+        ("It is good, 4.", "unreadable"),
+    ],
+)
+def test_a_refusal_in_the_place_of_a_form_is_one(text, status):
+    with pytest.raises(ReplyError) as caught:
+        read(Choice(text), FORM)
+    assert caught.value.status == status
+
+
 @pytest.mark.parametrize(
     "bit",
     [
         '"',
+        "\n> ",
+        "the text ends with:\n",
+        "BEGIN QUOTE ",
+        "[[5]] ",
+        "I lower it ",
+        "not ",
+        "if a else ",
+        "\nActually, ",
         "' ",
         '"a ',
         "says ",

@@ -7,10 +7,10 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from judgegraph.calls import Form, Reader, Slot, rate
-from judgegraph.calls.form import ratings_form
-from judgegraph.calls.rungs import NO_LOGPROBS
+from judgegraph.calls.forms import ratings_form
+from judgegraph.calls.ratings import NO_LOGPROBS
 from judgegraph.errors import ConfigError
-from judgegraph.prompts.sections import slugs
+from judgegraph.prompts.template import slugs
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Scale, Score
 

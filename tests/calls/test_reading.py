@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.calls.reading import read_rating
+from judgegraph.replies.free_text import read_rating
 from judgegraph.types import Scale
 
 ANSWERS = [
@@ -275,6 +275,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bit", [*HOSTILE, "score: ", "* ", "[1, ", "4 - "])
 def test_hostile_text_costs_little(bit):
     text = (bit * 60_000)[:60_000]

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.agents.score_form import score_form, text_form
-from judgegraph.calls.exchange import Choice, packed, unpacked
-from judgegraph.calls.reading import read_choice, read_rating
-from judgegraph.calls.reasoning import parts
-from judgegraph.calls.reply import read
-from judgegraph.calls.rungs import Slot, stated, weighted
-from judgegraph.calls.tokens import Token
+from judgegraph.agents.judge import score_form, text_form
+from judgegraph.calls.forms import read
+from judgegraph.calls.ratings import Slot, stated, weighted
+from judgegraph.calls.types import Choice, packed, unpacked
 from judgegraph.errors import ReplyError
+from judgegraph.replies.choices import read_choice
+from judgegraph.replies.free_text import read_rating
+from judgegraph.replies.quotation import parts
+from judgegraph.replies.tokens import Token
 from judgegraph.types import Criterion, Scale
 
 FIVE = Scale.of("1-5")

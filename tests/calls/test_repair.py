@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.calls.repair import MOST, parse
+from judgegraph.replies.json_text import MOST, parse
 
 KEYS = frozenset({"reason", "score"})
 GOOD = '{"reason": "r", "score": 4}'

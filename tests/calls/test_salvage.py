@@ -11,7 +11,7 @@ from hashlib import blake2b
 import pytest
 
 from judgegraph.calls.ledger import Ledger, LedgerError, Paid
-from judgegraph.calls.salvage import in_use, looked_at, salvaged
+from judgegraph.runs.repair import in_use, looked_at, salvaged
 
 COUNT, PAGE = 600, 4096
 

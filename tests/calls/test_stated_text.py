@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from judgegraph.calls.stated_text import reason_beside, text_reading
+from judgegraph.replies.free_text import reason_beside, text_reading
 from judgegraph.types import Scale
 
 FIVE, TONE = Scale.of("1-5"), Scale.of(["positive", "negative"])

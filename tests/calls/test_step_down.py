@@ -2,9 +2,9 @@
 
 import pytest
 
-from judgegraph.calls.exchange import Choice
-from judgegraph.calls.features import learn_schema, step_down
-from judgegraph.models.resolve import Support
+from judgegraph.calls.send import learn_schema, step_down
+from judgegraph.calls.types import Choice
+from judgegraph.models.judges import Support
 
 SENT = {"logprobs": True, "top_logprobs": 20, "response_format": {}, "n": 3, "tools": [], "temperature": 0}
 WORDS = "logprobs, response_format, 'n', tools are not supported, 'temperature' is not supported"

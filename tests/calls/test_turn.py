@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from judgegraph.calls.call import RequestSlot
 from judgegraph.calls.context import UnitCalls, Waiters
-from judgegraph.calls.limiter import Limiter
-from judgegraph.calls.turn import Turn
+from judgegraph.calls.limits import Limiter
 
 
 async def waits(limiter, then, slots=None, timeout=0.2):
@@ -16,7 +16,7 @@ async def waits(limiter, then, slots=None, timeout=0.2):
     try:
         async with asyncio.timeout(timeout) as sample.clock:
             waiters.join(sample)
-            async with Turn(slots, limiter.place(1), waiters):
+            async with RequestSlot(slots, limiter.place(1), waiters):
                 return False
     except TimeoutError:
         return True

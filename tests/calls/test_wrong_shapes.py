@@ -3,8 +3,8 @@
 import pytest
 
 from judgegraph.calls import Reader, Slot, rate
-from judgegraph.calls.form import ratings_form
-from judgegraph.prompts.sections import slugs
+from judgegraph.calls.forms import ratings_form
+from judgegraph.prompts.template import slugs
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Scale
 

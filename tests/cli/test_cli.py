@@ -6,12 +6,12 @@ import pytest
 from click.testing import CliRunner
 
 from judgegraph.cli import main
-from judgegraph.cli.main import printable
+from judgegraph.errors import printable
 from judgegraph.graphs import llm_score
-from judgegraph.prompts.criteria_sets import criteria_set, known_sets
+from judgegraph.prompts.criteria import criteria_set, known_sets
 from judgegraph.registry import VARIANTS
-from judgegraph.runtime.evaluate import evaluate
-from judgegraph.runtime.outcome import nothing_judged
+from judgegraph.runs.evaluate import evaluate
+from judgegraph.runs.item import nothing_judged
 
 ROW = {"id": "s1", "query": "A form.", "output": {"title": "T", "questions": [{"text": "Why?"}]}}
 
@@ -180,6 +180,7 @@ NOTHING = {  # what the node does -> why nothing was judged
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("does", NOTHING, ids=range(len(NOTHING)))
 @pytest.mark.parametrize("more", [(), ("--json",)], ids=["terminal", "json"])
 def test_a_run_that_judged_nothing_has_failed_and_says_why(more, does, data, tmp_path):

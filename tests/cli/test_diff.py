@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from judgegraph.cli import main
-from judgegraph.runtime.item import Item
+from judgegraph.runs.item import Item
 from judgegraph.types import Comparison, Sample, Scale, Score
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]x[/]\u202e\r\x9b31m"

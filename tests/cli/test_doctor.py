@@ -42,7 +42,7 @@ def test_a_probe_that_differs_has_a_line_on_what_it_means():
 )
 def test_what_cannot_be_examined_is_said_in_one_line(monkeypatch, arguments, code, said):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
     done = call(*arguments, "--api-key-env", "MY_KEY")
     assert done.exit_code == code
     assert said in done.output

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.graphs import g_eval, sageval
-from judgegraph.runtime.item import Item
+from judgegraph.runs.item import Item
 from judgegraph.types import Sample, Score
 
 FAST = ("--resamples", "20", "--permutations", "20")
@@ -236,7 +236,7 @@ def test_hostile_names_in_a_run_are_printed_safely(tmp_path: Path):
         Item(sample=Sample(id=str(i), output="x", human={name: float(i % 3)}),
              scores=(Score(criterion=name, agent="\x9bagent", value=float(i % 2)),)) for i in range(6)
     ]  # fmt: skip
-    from judgegraph.cli.print_meta import print_meta
+    from judgegraph.views.terminal_meta import print_meta
 
     runner = CliRunner()
     with runner.isolation() as (out, *_):

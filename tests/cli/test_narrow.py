@@ -45,6 +45,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("columns", ["80", "120"])
 def test_every_number_of_a_wide_screen_stands_on_a_narrow_one(folder, name, columns):

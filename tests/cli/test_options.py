@@ -8,11 +8,10 @@ from click.testing import CliRunner
 
 from judgegraph.calls import Endpoint
 from judgegraph.cli import main
-from judgegraph.cli.options import graph_of, judge_of
-from judgegraph.cli.setting_text import value_of
+from judgegraph.cli.options import graph_of, judge_of, value_of
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import Samples, Temperature
-from judgegraph.runtime.signature import agents_of
+from judgegraph.runs.identity import agents_of
 
 
 def built(method, *settings, criteria=None, judge=None):

@@ -2,13 +2,12 @@
 
 import pytest
 
-from judgegraph.cli.print_end import costs, coverage_line
-from judgegraph.cli.print_run import print_run
-from judgegraph.runtime.folder import Folder
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.samples import Rejection
+from judgegraph.data.samples import Rejection
+from judgegraph.runs.folder import Folder
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
 from judgegraph.types import Sample, Scale, Score
+from judgegraph.views.terminal_run import costs, coverage_line, print_run
 
 CALLS = {"requests": 250, "replies": 240, "prompt_tokens": 30_000, "completion_tokens": 1234}
 SPENT = {

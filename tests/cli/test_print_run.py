@@ -5,13 +5,13 @@ import io
 import pytest
 from rich.console import Console
 
-from judgegraph.cli.print_run import LINES, print_run
-from judgegraph.cli.table import score_table
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.samples import Rejection
-from judgegraph.runtime.summary import summarise
+from judgegraph.data.samples import Rejection
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
+from judgegraph.runs.summary import summarise
 from judgegraph.types import Comparison, Sample, Scale, Score
+from judgegraph.views.screen import score_table
+from judgegraph.views.terminal_run import LINES, print_run
 
 FIVE = Scale(low=1, high=5)
 MANIFEST = {"signature": "sig", "calls": {"prompt_tokens": 0, "completion_tokens": 0, "replies": 0}}
@@ -86,7 +86,7 @@ def test_more_criteria_than_are_shown_are_counted(capsys):
 
 
 def test_other_lists_that_are_cut_say_so_too(capsys):
-    failed = [item(id=f"f{i}", status="agent_error", reason=f"r{i}") for i in range(20)]
+    failed = [item(id=f"f{i}", status="agent_error", reason="r" * (i + 1)) for i in range(20)]
     assert "and 8 more kinds of failure" in printed(failed, capsys)
 
 

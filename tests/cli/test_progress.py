@@ -17,10 +17,10 @@ from rich.console import Console
 import judgegraph as jg
 from judgegraph.cli import progress as module
 from judgegraph.cli.progress import progress
-from judgegraph.cli.progress_text import Pace, money, state_line, time_taken
-from judgegraph.runtime import work
-from judgegraph.runtime.progress import Progress
+from judgegraph.runs import worker as work
+from judgegraph.runs.worker import Progress
 from judgegraph.types import EvalState, Sample
+from judgegraph.views.screen import Pace, money, state_line, time_taken
 
 NOW = Progress(
     done=120, resumed=0, by_status={"ok": 117, "refused": 1, "timeout": 2}, requests=250, calls=240, saved=12,

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgegraph.cli.main import main
-from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.prompts.criteria import criteria_set
 
 FORMS = str(Path(__file__).resolve().parents[2] / "examples/forms.jsonl")
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from judgegraph.calls.budget import Budget
 from judgegraph.calls.limits import Limits
 from judgegraph.cli import main
-from judgegraph.cli.run_options import GROUPS
+from judgegraph.cli.options import GROUPS
 
 
 def call(*arguments):
@@ -64,7 +64,7 @@ def test_options_arrive_where_the_run_is_made(data, tmp_path, monkeypatch):
         given.update(settings)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("judgegraph.runtime.evaluate.evaluate", evaluate)
+    monkeypatch.setattr("judgegraph.runs.evaluate.evaluate", evaluate)
     (tmp_path / "prices.yaml").write_text("")
     (tmp_path / "run").mkdir()
     (tmp_path / "run/manifest.json").write_text("{}")
@@ -113,14 +113,16 @@ def test_money_is_counted_by_a_table_of_ones_own(site, tmp_path):
     (tmp_path / "prices.yaml").write_text('prices:\n  "openai:stub": {prompt: 1000.0, completion: 2000.0}\n')
     done = call(*site("ok").command("--prices", tmp_path / "prices.yaml"))
     assert done.exit_code == 0, done.output
-    assert "9 samples, 9 calls, 135 tokens, 0.18 USD" in done.stdout  # 9 * (10 * 1000 + 5 * 2000) / 1e6
+    assert "9 samples, 9 calls, 135 tokens, " in done.stdout
+    assert ", 0.18 USD" in done.stdout  # 9 * (10 * 1000 + 5 * 2000) / 1e6
     done = call(*site("ok").command())
-    assert "135 tokens, price unknown" in done.stdout
+    assert "135 tokens, " in done.stdout
+    assert ", price unknown" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("gate", "code", "said"),
-    [("0.9", 4, "coverage 0.888 (Clarity), below 0.9"), ("0.88", 0, "coverage 0.888 (Clarity)\n")],
+    [("0.9", 4, "coverage 0.888 (Clarity), below 0.9"), ("0.88", 0, "coverage 0.888 (Clarity): 8 of 9\n")],
 )
 def test_coverage_is_a_gate(gate, code, said, site):
     refusing = site("refusal,ok")
@@ -139,6 +141,24 @@ def test_rejected_rows_are_missing_from_the_coverage(site, data):
     assert "coverage 0.900 (Clarity), below 0.95" in done.stdout
     assert "judging 10 samples" in done.stderr
     assert "9 of 9 samples" in done.stderr
+
+
+def test_rows_behind_a_quote_that_never_closes_are_missing_from_the_coverage(site, data, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("id,output\n" + "".join(f"n{at},{'' if at != 9 else chr(34)}a text\n" for at in range(90)))
+    command = [str(table) if one == str(data) else one for one in site("ok").command("--coverage", 0.8)]
+    done = call(*command)
+    assert done.exit_code == 4, done.output
+    assert "coverage 0.100 (Clarity), below 0.8: 9 of 90" in done.stdout
+    assert "80 rows of these could not be read and are estimated" in done.stdout
+    assert "81 lines were not read" in " ".join(done.stdout.split())
+
+
+def test_no_gate_is_passed_where_a_file_ends_in_the_middle(site, data):
+    data.write_text(data.read_text() + '{"id": "s9", "outp')
+    done = call(*site("ok").command("--coverage", 0.5))
+    assert done.exit_code == 4, done.output
+    assert "nobody knows how many rows it lacks, so no gate is passed" in done.stderr
 
 
 def test_strict_stops_before_the_first_paid_call(site, data, tmp_path):
@@ -165,3 +185,25 @@ def test_a_narrow_rate_is_kept(site):
     ok = site("ok")
     assert call(*ok.command("--rpm", 6000, "--tpm", 10_000_000)).exit_code == 0
     assert ok.count == 9
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_what_is_odd_in_the_data_is_told_before_anything_is_judged(command, tmp_path):
+    labels = [75, 80, "75,5", "four", "n/a", 60]
+    rows = [{"output": "A text.", "qurey": "Q?", "human": {"Fluency": label, "Tone": "warm"}} for label in labels]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = CliRunner().invoke(main, [command, "llm-score", str(tmp_path / "d.jsonl")])
+    said = [line for line in done.stderr.splitlines() if "did you mean" in line or "human." in line]
+    assert said == [
+        "'qurey' (line 1 and 5 more) is no field of a sample and is left in meta: did you mean 'query'?",
+        "human.Fluency: '75,5' in line 3, 'four' in line 4 are no numbers, where others are, and judgegraph meta "
+        "refuses that: mend the data",
+    ]
+    assert "judging" not in done.stderr.partition("human.Fluency")[0]
+
+
+def test_the_manifest_names_misspelt_columns(tmp_path):
+    (tmp_path / "d.jsonl").write_text(json.dumps({"output": "A text.", "sorce": "S."}))
+    assert call("run", "llm-score", tmp_path / "d.jsonl", "-o", tmp_path / "run").exit_code == 0
+    (told,) = json.loads((tmp_path / "run" / "manifest.json").read_text())["misspelt"]
+    assert (told["key"], told["meant"], told["rows"]) == ("sorce", "source", 1)

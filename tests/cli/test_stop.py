@@ -141,6 +141,7 @@ def test_a_second_interrupt_does_not_wait_for_a_node_that_blocks(data):
     assert said.splitlines()[1:] == ["finishing 9 samples in flight, for 10 s at most; once more stops at once"]
 
 
+@pytest.mark.long
 def test_what_is_not_finished_in_time_is_left_for_the_next_run_and_is_no_sample_under_suspicion(data, site):
     run, hanging = data.with_name("run"), site("ok,ok,hang,ok")
     command = hanging.command("--out", run, "--concurrency", 1, "--grace", 0.3)
@@ -157,6 +158,7 @@ def test_what_is_not_finished_in_time_is_left_for_the_next_run_and_is_no_sample_
     assert hanging.count == 10
 
 
+@pytest.mark.long
 def test_a_node_that_blocks_does_not_hold_up_a_stop(data):
     (data.parent / "mine.py").write_text(BLOCKED)
     with started("run", f"{data.parent}/mine.py:graph", data, "--grace", 0.2) as process:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.graphs import sageval
-from judgegraph.trace.shell import command
+from judgegraph.views.trace import command
 
 ODD = "\u200bit's\x1b[31m $(touch here)"
 

@@ -12,8 +12,8 @@ from terminal import controls, dataset, factory
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.graphs import fennec, sageval
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
 from judgegraph.types import Comparison, Rectification, Sample, Scale, Score
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

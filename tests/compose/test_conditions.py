@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 
 import pytest
+from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
+from judgegraph.agents.evaluator import Evaluator
 from judgegraph.compose.conditions import CONDITIONS, EVERY, Own, condition_of, title
-from judgegraph.compose.of_scores import width_of
+from judgegraph.compose.scores_in_doubt import width_of
 from judgegraph.errors import ConfigError
-from judgegraph.types import Criterion, Scale, Score, keyed
+from judgegraph.types import Criterion, EvalState, Scale, Score, keyed
 
 FIVE, LABELS = Scale.of("1-5"), Scale.of(["good", "bad", "odd"])
 
@@ -166,7 +168,6 @@ def says(state):
     [
         (True, {EVERY: "decide says so"}),
         (False, {}),
-        (None, {}),
         ({"Clarity": "odd"}, {"Clarity": "odd"}),
         (["Clarity"], {"Clarity": "decide says so"}),
         ([], {}),
@@ -259,3 +260,21 @@ def test_every_condition_has_its_name_and_a_public_function():
     for name, kind in CONDITIONS.items():
         assert kind.name == name
         assert callable(getattr(jg, name))
+
+
+def test_a_condition_that_forgets_to_return_is_refused():
+    def forgetful(state: EvalState):  # noqa: RET503
+        if state.get("scores"):
+            return True
+
+    with pytest.raises(jg.ConfigError, match="condition forgetful gave None, which says nothing"):
+        condition_of(forgetful)({})
+    graph = StateGraph(EvalState)
+    graph.add_node("judge", Evaluator(criteria=jg.criteria_set("summary").criteria))
+    graph.add_node("gate", jg.gate(jg.critique("sage"), when=forgetful))
+    graph.add_edge(START, "judge")
+    graph.add_edge("judge", "gate")
+    graph.add_edge("gate", END)
+    found = jg.check(graph, strict=False).findings
+    assert [(one.code, one.node) for one in found] == [("forgotten-return", "gate")]
+    assert "decides by forgetful, which returns nothing on some way" in found[0].message

@@ -8,11 +8,12 @@ import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Case, Evaluator
 from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Critique, Reviewed, Sage
+from judgegraph.agents.sage import Sage
+from judgegraph.agents.under_review import Critique, Reviewed
 from judgegraph.compose import critique as module
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, sageval
-from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.prompts.criteria import criteria_set
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Rectification, Sample, Scale, Score, keyed
 

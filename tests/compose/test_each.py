@@ -5,14 +5,14 @@ import json
 from dataclasses import dataclass, field
 
 import pytest
-from drawing import arrows, figure
+from drawing import arrows, comments, figure
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.judge import Judge
-from judgegraph.compose import each as module
+from judgegraph.compose import panel as module
 from judgegraph.errors import ConfigError, CriteriaError
 from judgegraph.graphs import fusion_eval
 from judgegraph.testing import scripted
@@ -143,7 +143,7 @@ async def test_a_method_that_judges_criteria_one_by_one_scores_as_it_does_alone(
 
 
 def as_graph(method):
-    return jg.compose.node.as_node(method)
+    return jg.compose.nodes.as_node(method)
 
 
 async def test_an_answer_that_is_not_of_one_criterion_is_left_out_with_a_note():
@@ -246,7 +246,7 @@ async def test_branches_of_different_length_join_once():
 
 def test_the_drawing_is_the_figure():
     graph = jg.each(Length(), criteria=CRITERIA)
-    assert arrows(graph) == figure(module.__doc__)
+    assert arrows(graph) == figure(comments(module))
     assert all(edge in graph.get_graph().draw_mermaid() for edge in ("brief -.-> run", "brief -.-> join"))
     assert not {":", "|"} & set("".join(graph.builder.nodes))
 

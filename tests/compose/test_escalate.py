@@ -12,9 +12,9 @@ from judgegraph.agents.evaluator import Case, Evaluator, Scored
 from judgegraph.compose import escalate as module
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, sageval
-from judgegraph.prompts.criteria_sets import criteria_set
-from judgegraph.runtime.bridge import run_sync
-from judgegraph.runtime.configuration import configuration, differences
+from judgegraph.prompts.criteria import criteria_set
+from judgegraph.runs.identity import configuration, differences
+from judgegraph.sync import run_sync
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Score, keyed
 

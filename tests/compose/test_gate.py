@@ -10,9 +10,8 @@ from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Sage
 from judgegraph.compose import gate as module
 from judgegraph.errors import ConfigError
-from judgegraph.runtime.configuration import configuration, differences
-from judgegraph.runtime.own_code import own_code
-from judgegraph.runtime.signature import signature
+from judgegraph.planning.dry_run import own_code
+from judgegraph.runs.identity import configuration, differences, signature
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Note, Sample, keyed
 

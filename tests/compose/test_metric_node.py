@@ -6,10 +6,10 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
-from judgegraph.compose.node import as_node
+from judgegraph.compose.nodes import as_node
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
-from judgegraph.tools.finding import Metric, Unmeasurable
+from judgegraph.tools.catalogue import Metric, Unmeasurable
 from judgegraph.types import EvalState, Finding, Sample
 
 SAMPLE = Sample(id="s1", output="The bridge is closed.", reference="The bridge is closed for a year.")

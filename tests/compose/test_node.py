@@ -10,12 +10,11 @@ from typing_extensions import TypedDict
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Sage
 from judgegraph.agents.scorer import Scorer
-from judgegraph.compose.metric_node import MetricNode
-from judgegraph.compose.node import as_node, keys, vocabulary
+from judgegraph.compose.nodes import MetricNode, as_node, keys, vocabulary
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, g_eval
 from judgegraph.graphs.sageval import builder
-from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.prompts.criteria import criteria_set
 from judgegraph.types import Asked, Criterion, EvalState, Sample, Scores
 
 OWN = [Criterion(name="Own")]

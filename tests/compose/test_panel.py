@@ -14,7 +14,7 @@ import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Case, Evaluator, Scored
 from judgegraph.calls import Endpoint, Reader
-from judgegraph.compose.node import as_node
+from judgegraph.compose.nodes import as_node
 from judgegraph.errors import AuthError, ConfigError, ReplyError
 from judgegraph.graphs import sageval
 from judgegraph.graphs.sageval import builder

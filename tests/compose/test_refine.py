@@ -3,20 +3,19 @@
 from dataclasses import dataclass, field
 
 import pytest
-from drawing import arrows, figure
+from drawing import arrows, comments, figure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.sage import Critique, Reviewed
-from judgegraph.compose import refine as module
+from judgegraph.agents.under_review import Critique, Reviewed
+from judgegraph.compose import critique as module
 from judgegraph.errors import ConfigError
-from judgegraph.prompts.criteria_sets import criteria_set
-from judgegraph.runtime.bridge import run_sync
-from judgegraph.runtime.configuration import configuration, differences
-from judgegraph.runtime.signature import signature
+from judgegraph.prompts.criteria import criteria_set
+from judgegraph.runs.identity import configuration, differences, signature
+from judgegraph.sync import run_sync
 from judgegraph.types import Rectification, Sample, Scale, Score, keyed
 
 SAMPLE = Sample(id="s1", query="Say when it opens.", source="It opens in May.", output="It opens in May.")
@@ -217,7 +216,7 @@ def test_the_number_of_rounds_is_one_line_of_the_configuration_and_stands_in_the
 
 
 def test_the_graph_is_the_figure_of_the_docstring():
-    assert arrows(jg.refine()) == figure(module.__doc__)
+    assert arrows(jg.refine()) == figure(comments(module))
     gated = arrows(jg.refine(when="wide"))
     assert {"__start__ > doubt", "doubt > critic", "doubt > round", "round > critic"} <= gated
     jg.check(graph_of(jg.refine(when="wide")))

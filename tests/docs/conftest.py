@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgegraph.registry.part import LOADED
-from judgegraph.registry.plugins import GROUPS, installed
+from judgegraph.registry.shipped import GROUPS, LOADED, installed
 from judgegraph.tools import catalogue
 
 

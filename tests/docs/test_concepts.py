@@ -1,5 +1,6 @@
 """docs/concepts.md: what it lists is what the code has."""
 
+import importlib
 import re
 import runpy
 from pathlib import Path
@@ -7,12 +8,12 @@ from typing import get_args, get_type_hints
 
 import judgegraph as jg
 from judgegraph.graphs import llm_score
-from judgegraph.runtime.item import FINE
+from judgegraph.runs.item import FINE
 from judgegraph.types import Status
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/concepts.md").read_text()
-FLOORS = runpy.run_path(str(ROOT / "tests/test_floors.py"))["FLOORS"]
+LAYERS = runpy.run_path(str(ROOT / "tests/test_layers.py"))["LAYERS"]  # from the ground up
 
 
 def rows(title: str) -> list[list[str]]:
@@ -28,13 +29,19 @@ def names(cell: str) -> list[str]:
 
 def test_the_house_is_drawn_as_it_is_built_from_the_roof_down():
     drawn = re.findall(r"^    +(\d+)  (\w+(?:  \w+)*)$", TEXT.partition("## The house")[2], re.M)
-    assert {room: int(floor) for floor, there in drawn for room in there.split()} == FLOORS
-    assert [int(floor) for floor, _ in drawn] == sorted(set(FLOORS.values()), reverse=True)
+    built = [(layer, rooms.split()) for layer, rooms in enumerate(LAYERS)]
+    assert [(int(layer), rooms.split()) for layer, rooms in drawn] == built[::-1]
 
 
-def test_every_room_is_described_in_the_order_of_the_floors():
-    told = [name for first, _ in rows("The house") for name in names(first)]
-    assert told == [room for room in FLOORS if room != "__main__"]
+def test_every_room_is_described_with_its_front_in_the_order_of_the_layers():
+    told = {names(first)[0]: names(front) for first, _, front in rows("The house")}
+    assert list(told) == [room for rooms in LAYERS for room in rooms.split() if room != "__main__"]
+    for room, fronts in told.items():
+        assert fronts, room
+        for front in fronts:  # a path of a name: `calls.ask`, `runs.evaluate.evaluate`, or a command
+            module, _, name = front.rpartition(".")
+            assert hasattr(importlib.import_module(f"judgegraph.{module}"), name), front
+            assert front.split(".")[0] == room
 
 
 def test_what_travels_is_the_state_with_its_joins():

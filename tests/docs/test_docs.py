@@ -32,9 +32,9 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.compose.conditions import CONDITIONS
-from judgegraph.graph_files.spec import EdgeSpec, HeadSpec, JudgeSpec, NodeSpec
-from judgegraph.graph_files.use import HELPERS
-from judgegraph.registry.decorators import REGISTERED
+from judgegraph.graph_files.build import HELPERS
+from judgegraph.graph_files.read import EdgeSpec, HeadSpec, JudgeSpec, NodeSpec
+from judgegraph.registry.lookup import REGISTERED
 
 ROOT = Path(__file__).resolve().parents[2]
 WALKED = ("concepts.md", "start.md")

@@ -18,7 +18,7 @@ from judgegraph import registry
 from judgegraph.cli import main
 from judgegraph.graphs.settings import expected, hints_of, is_plain
 from judgegraph.registry import METHODS, factory, keys_of
-from judgegraph.registry.variants import VARIANTS
+from judgegraph.registry.shipped import VARIANTS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {method: (ROOT / f"docs/{method}.md").read_text() for method in METHODS}
@@ -117,6 +117,7 @@ def setting(pair: tuple[str, Any]) -> str:
 COSTS = [(method, row) for method in PAGES for row in table(method, "method and settings")]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("method", "row"), COSTS, ids=[bare(row["method and settings"]) for _, row in COSTS])
 def test_a_run_costs_what_the_page_says(method: str, row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     costs = PAGES[method].partition("## What a run costs")[2].partition("\n## ")[0]

@@ -7,7 +7,7 @@ from small_files import FILE, written
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
-from judgegraph.graph_files.source import GraphFileError
+from judgegraph.graph_files.read import GraphFileError
 
 PARTS = "panel, gate, critique, refine, escalate, evaluator, "
 KNOWN_FILE = "Known: name, about, criteria, task, judge, judges, nodes, edges, outputs"

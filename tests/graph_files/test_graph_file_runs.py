@@ -10,8 +10,7 @@ from small_files import FILE, written
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
-from judgegraph.runtime.configuration import configuration, differences
-from judgegraph.runtime.signature import signature
+from judgegraph.runs.identity import configuration, differences, signature
 
 ROWS = [{"id": f"s{i}", "query": "A form for a trip.", "output": f"Where do you live? {i}"} for i in range(2)]
 

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
-from judgegraph.runtime.signature import destinations
+from judgegraph.runs.identity import destinations
 
 FILE = """
 name: one
@@ -66,6 +66,7 @@ def test_a_variable_of_ones_own_for_the_provider_is_to_be_allowed_too(tmp_path, 
     assert jg.load_graph(path)
 
 
+@pytest.mark.long
 def test_check_and_run_print_where_texts_go(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k-12345678")
     checked = CliRunner().invoke(main, ["check", str(graph_file(tmp_path, EVIL))])

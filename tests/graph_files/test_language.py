@@ -8,10 +8,10 @@ import pytest
 from small_files import FILE, graph, written
 
 import judgegraph as jg
-from judgegraph.agents.devils_advocate import DevilsAdvocate
+from judgegraph.agents.critics import DevilsAdvocate
 from judgegraph.errors import ConfigError
-from judgegraph.graph_files.load import graph_factory
-from judgegraph.runtime.signature import agents_of
+from judgegraph.graph_files.build import graph_factory
+from judgegraph.runs.identity import agents_of
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale
 
@@ -289,7 +289,7 @@ async def test_code_beside_the_file_is_a_class_a_function_or_a_factory(tmp_path)
 def test_json_says_the_same_as_yaml(tmp_path):
     import yaml
 
-    from judgegraph.runtime.configuration import configuration
+    from judgegraph.runs.identity import configuration
 
     data = json.dumps(yaml.safe_load(FILE), indent="\t")
     ours, theirs = jg.load_graph(written(tmp_path)), jg.load_graph(written(tmp_path, data, "small.json"))

@@ -10,7 +10,7 @@ from small_files import written
 
 import judgegraph as jg
 from judgegraph.cli.main import main
-from judgegraph.graph_files.source import GraphFileError
+from judgegraph.graph_files.read import GraphFileError
 
 RIGHT = """\
 name: mine

@@ -11,8 +11,7 @@ import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
 from judgegraph.graph_files.schema import json_schema
-from judgegraph.runtime.configuration import configuration, differences
-from judgegraph.runtime.signature import agents_of, signature
+from judgegraph.runs.identity import agents_of, configuration, differences, signature
 from judgegraph.types import Sample
 
 SAGE = "{use: sage, with: {calls: three}}"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import judgegraph as jg
-from judgegraph.graph_files.spec import GraphSpec
+from judgegraph.graph_files.read import GraphSpec
 from judgegraph.graphs import coascore, sageval
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample
@@ -117,7 +117,7 @@ def test_a_shipped_file_says_what_it_is(name):
 
 
 def test_every_shipped_file_can_be_printed_and_has_a_twin_here():
-    from judgegraph.cli.schema import EXAMPLES as printed
+    from judgegraph.cli.lists import EXAMPLES as printed
 
     lying = {path.stem for path in shipped("sageval").parent.iterdir()}
     assert lying == set(printed) == set(TWINS)

@@ -1,7 +1,9 @@
 """Hold a graph's drawing to the figure in its module's docstring."""
 
+import inspect
 import re
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 ENDS = {"START": "__start__", "END": "__end__"}
@@ -10,6 +12,11 @@ ENDS = {"START": "__start__", "END": "__end__"}
 def arrows(graph: Any) -> set[str]:
     """ "a > b" for every edge of the drawn graph."""
     return {f"{edge.source} > {edge.target}" for edge in graph.get_graph().edges}
+
+
+def comments(module: ModuleType) -> str:
+    """What stands in the comments of a module, such as the figure of one of its sections."""
+    return "\n".join(re.findall(r"^# ?(.*)$", inspect.getsource(module), re.M))
 
 
 def figure(docstring: str | None) -> set[str]:

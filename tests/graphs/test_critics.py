@@ -6,19 +6,18 @@ import pytest
 from langgraph.graph import START, StateGraph
 
 import judgegraph as jg
-from judgegraph.agents.critic_panel import CriticPanel
-from judgegraph.agents.devils_advocate import DevilsAdvocate
-from judgegraph.agents.sage import Critique, Reviewed, Sage
-from judgegraph.agents.self_reflection import SelfReflection
+from judgegraph.agents.critics import DevilsAdvocate, SelfReflection
+from judgegraph.agents.panel import CriticPanel
+from judgegraph.agents.sage import Sage
+from judgegraph.agents.under_review import Critique, Reviewed
 from judgegraph.calls import Reader
 from judgegraph.cli.options import graph_of
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
-from judgegraph.prompts.criteria_sets import criteria_set
-from judgegraph.registry.decorators import REGISTERED
+from judgegraph.prompts.criteria import criteria_set
+from judgegraph.registry.lookup import REGISTERED
 from judgegraph.registry.shipped import CRITICS
-from judgegraph.runtime.configuration import configuration
-from judgegraph.runtime.signature import agents_of, signature
+from judgegraph.runs.identity import agents_of, configuration, signature
 from judgegraph.types import Criterion, Rectification, Sample, keyed
 
 CLARITY = [Criterion(name="Clarity")]

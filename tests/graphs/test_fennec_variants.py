@@ -8,8 +8,7 @@ import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec
 from judgegraph.registry import VARIANTS, factory
-from judgegraph.runtime.configuration import configuration
-from judgegraph.runtime.signature import signature
+from judgegraph.runs.identity import configuration, signature
 from judgegraph.types import Criterion, Sample
 
 ROWS = [name for name, variant in VARIANTS.items() if variant.method == "fennec"]

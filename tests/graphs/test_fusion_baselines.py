@@ -11,8 +11,7 @@ import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fusion_eval, g_eval, llm_score
 from judgegraph.registry import VARIANTS, factory
-from judgegraph.runtime.configuration import configuration
-from judgegraph.runtime.signature import signature
+from judgegraph.runs.identity import configuration, signature
 from judgegraph.testing import scripted
 from judgegraph.tools import Metric
 from judgegraph.types import Criterion, Plan, Sample

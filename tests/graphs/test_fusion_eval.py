@@ -3,22 +3,21 @@
 import sys
 
 import pytest
-from drawing import arrows, figure
+from drawing import arrows, comments, figure
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph
 
 from judgegraph.calls import Endpoint
 from judgegraph.errors import ConfigError
-from judgegraph.graphs.consultation import consultation
-from judgegraph.graphs.fusion_eval import builder, fusion_eval
-from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.graphs.fusion_eval import builder, consultation, fusion_eval
+from judgegraph.prompts.criteria import criteria_set
 from judgegraph.testing import Scripted, scripted
 from judgegraph.tools import Metric, Unmeasurable, assistants
 from judgegraph.types import Criterion, EvalState, Sample
 
 MODULE = sys.modules["judgegraph.graphs.fusion_eval"]
 FIGURE, BASELINE = (MODULE.__doc__ or "").split("By default")
-LOOP = sys.modules["judgegraph.graphs.consultation"].__doc__
+LOOP = comments(MODULE)
 SAMPLE = Sample(id="s1", source="The bridge is shut until spring.", output="The bridge is shut.")
 CLARITY = Criterion(name="Clarity", definition="One reading only.")
 JUDGED = [

@@ -6,7 +6,7 @@ from langgraph.graph import END, START, StateGraph
 from judgegraph.graphs import g_eval, llm_score
 from judgegraph.graphs.g_eval import builder as g_eval_builder
 from judgegraph.graphs.llm_score import builder as llm_score_builder
-from judgegraph.graphs.narrow import narrowed
+from judgegraph.graphs.settings import narrowed
 from judgegraph.types import EvalState, Note, Sample
 
 USED = {"sample", "criteria", "task", "scores"}

@@ -3,12 +3,16 @@
 from typing import Annotated, Literal
 
 import pytest
+from langgraph.graph import END, START, StateGraph
 from pydantic import Field
 
+from judgegraph.agents.sage import Sage
 from judgegraph.errors import ConfigError
+from judgegraph.graphs.sageval import builder as sageval_builder
 from judgegraph.graphs.settings import OneToFive, Samples, Temperature, UpToFifty, UpToHundred, expected, fault, named
-from judgegraph.registry import METHODS, factory
+from judgegraph.registry import METHODS, factory, spec_of
 from judgegraph.testing import scripted
+from judgegraph.types import EvalState
 
 
 @pytest.mark.parametrize(
@@ -107,3 +111,27 @@ def test_a_key_given_for_a_judge_is_not_repeated():
 
 def test_a_role_has_the_name_before_it():
     assert (named("", "evaluator"), named("a", "evaluator")) == ("evaluator", "a-evaluator")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_nothing_is_hung_on_a_graph_and_what_it_declares_goes_with_it(name):
+    graph = factory(name)(scripted(), name="a")
+    assert set(vars(graph.builder)) == set(vars(StateGraph(EvalState)))
+    declared = spec_of(graph)
+    assert declared is not None
+    assert declared.own_nodes == set(graph.builder.nodes)
+    assert spec_of(graph.with_config(tags=["mine"])) is declared
+    outer = StateGraph(EvalState)
+    outer.add_node("method", graph)
+    outer.add_edge(START, "method")
+    outer.add_edge("method", END)
+    whole = outer.compile()
+    assert spec_of(whole) is None
+    assert spec_of(whole.builder.nodes["method"].runnable) is declared
+
+
+def test_an_agent_that_is_passed_in_is_not_described_by_the_settings():
+    own = spec_of(sageval_builder(scripted(), critic=Sage(judge=scripted()), each=True))
+    assert own is not None
+    assert own.settings == {"critic": "sage", "each": True}
+    assert own.own_nodes == {"evaluate", "rectify"}

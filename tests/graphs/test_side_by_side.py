@@ -9,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph.graphs.sageval import sageval
 from judgegraph.registry import METHODS, factory
-from judgegraph.runtime.bridge import run_sync
+from judgegraph.sync import run_sync
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Finding, Plan, Rectification, Sample, Score, Suggestion, keyed
 

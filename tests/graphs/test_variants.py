@@ -5,9 +5,8 @@ import re
 import pytest
 
 from judgegraph import prompts
-from judgegraph.agents.aspect_list import aspect_stage
-from judgegraph.agents.average import Average, moved
-from judgegraph.agents.random_rater import RandomRater
+from judgegraph.agents.aspects import Average, RandomRater, moved
+from judgegraph.agents.judge import aspect_stage
 from judgegraph.errors import ConfigError
 from judgegraph.registry import factory
 from judgegraph.testing import scripted

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judgegraph.agents.aspect_list import aspect_stage
+from judgegraph.agents.judge import aspect_stage
 from judgegraph.types import (
     Comparison,
     Correction,

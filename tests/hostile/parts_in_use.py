@@ -11,7 +11,7 @@ from typing import Any
 import judgegraph as jg
 import judgegraph.agents
 from judgegraph import registry
-from judgegraph.agents.panel_role import PanelRole
+from judgegraph.agents.panel import PanelRole
 from judgegraph.agents.sage import Sage
 from judgegraph.graphs.sageval import sageval
 from judgegraph.registry.shipped import AGENTS, CRITICS, METHODS

@@ -12,10 +12,9 @@ from watching import Watching, outside, within
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.errors import ConfigError
-from judgegraph.prompts.sections import finding_text
+from judgegraph.prompts.template import finding_text
 from judgegraph.tools import Unmeasurable, assistant, find
-from judgegraph.tools.langchain_tool import as_dict, spoken
-from judgegraph.tools.tool_calls import ToolCalls
+from judgegraph.tools.langchain import ToolCalls, as_dict, spoken
 from judgegraph.types import Criterion, Finding, Sample
 
 SAMPLE = Sample(

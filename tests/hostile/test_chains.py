@@ -11,15 +11,15 @@ from watching import Watching, outside, within
 
 import judgegraph as jg
 from judgegraph import registry
-from judgegraph.agents.aspect_list import read_aspects, tidy_aspects
 from judgegraph.agents.corrector import Corrector
-from judgegraph.agents.criteria_form import CRITERIA_TEXT, criteria_form
-from judgegraph.agents.critique_form import critique_form
+from judgegraph.agents.criteria import CRITERIA_TEXT, criteria_form
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.fuser import Fuser
-from judgegraph.agents.plan_form import plan_form, plan_text
-from judgegraph.models.embedded.model import form_of
-from judgegraph.prompts.sections import criteria_text, scores_text, slugs
+from judgegraph.agents.fusion import Fuser
+from judgegraph.agents.judge import read_aspects, tidy_aspects
+from judgegraph.agents.planner import plan_form, plan_text
+from judgegraph.agents.sage import critique_form
+from judgegraph.embedded.model import form_of
+from judgegraph.prompts.template import criteria_text, scores_text, slugs
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Plan, Sample, Score
 

@@ -15,8 +15,8 @@ from terminal import controls
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.cli.main import COMMANDS
-from judgegraph.runtime.inert_cells import COLUMNS
-from judgegraph.runtime.load_table import csv_rows
+from judgegraph.data.load import csv_rows
+from judgegraph.data.samples import COLUMNS
 
 FORMULA = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff\"]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
@@ -48,7 +48,7 @@ async def judge(state: EvalState) -> EvalState:
     name = said[:60] or "nothing"
     value = Score(criterion=name, agent=sample.id, value=-0.5, reason=said, scale=Scale(low=-1, high=1))
     label = Score(criterion="=label", agent="@agent", label=LABELS[len(said) % 2], scale=Scale(labels=LABELS))
-    lost = Score(criterion="lost", agent=said[-60:], stage="+draft", status="unreadable", reason=said[::-1][:500])
+    lost = Score(criterion="lost", agent=said[-60:], stage="+stage", status="unreadable", reason=said[::-1][:500])
     pair = Comparison(criterion=name, agent=sample.id, verdict="A", reason=said)
     note = Note(agent=sample.id, text=said[:300])
     return {"scores": keyed(value, label, lost), "comparisons": keyed(pair), "notes": keyed(note), "overall": -0.5}
@@ -133,6 +133,7 @@ LINES = ["run {m} {d} --json", "plan {m} {d}", "plan {m} {d} --json", "probe {m}
             "trace {r}", "diff {r} {r}", "report {r} -o {o}.html"]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("line", [line for line in LINES if line.split()[0] in COMMANDS])
 def test_a_command_on_the_corpus_drives_no_terminal(line: str, folder: Path):
     places = {"m": f"{folder / 'echo.py'}:echo", "d": folder / "data.jsonl", "r": folder / "run", "o": folder / "out"}

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import judgegraph as jg
-from judgegraph.tools.addresses import is_public
-from judgegraph.tools.fetch import FetchError
+from judgegraph.tools.fetch import FetchError, is_public
 
 Write = Callable[[bytes], object]
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -135,6 +134,7 @@ SPELLINGS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("url", SPELLINGS, ids=[ascii(url)[:60] for url in SPELLINGS])
 def test_no_spelling_opens_a_connection(url: str, monkeypatch: pytest.MonkeyPatch):
     known = socket.getaddrinfo

@@ -4,12 +4,12 @@ from itertools import combinations, permutations
 
 import pytest
 
-from judgegraph.agents.consensus import Consensus
 from judgegraph.agents.evaluator import Evaluator
+from judgegraph.agents.panel import Consensus
 from judgegraph.agents.rectify import Rectify
 from judgegraph.calls.ratings import STATED
-from judgegraph.compose.panel_members import BALLOT
-from judgegraph.prompts.sections import slugs
+from judgegraph.compose.panel import BALLOT
+from judgegraph.prompts.template import slugs
 from judgegraph.registry import make, names
 from judgegraph.testing import scripted
 from judgegraph.types import Comparison, Criterion, Note, Rectification, Sample, Score, keyed

@@ -71,6 +71,7 @@ def filled(line: str, folder: Path, run: Path, method: str) -> list[str]:
     return [word.format(**places) for word in line.split()]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("line", [line for line in [*OF_METHOD, *OF_RUN] if line.split()[0] in COMMANDS])
 def test_a_command_on_bad_names_and_texts(line: str, folder: Path, run: Path, method: str):
     check(call(*filled(line, folder, run, method)), 0, 1, 130)  # nobody answers a review
@@ -89,6 +90,7 @@ def test_a_damaged_line_of_a_bad_name(line: str, folder: Path, run: Path, method
     check(call(*filled(" ".join(words), folder, tmp_path / "run", method)), 0, 1)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("line", WRONG)
 def test_a_command_that_is_told_something_wrong(line: str, folder: Path, run: Path, method: str):
     check(call(*filled(line, folder, run, method)), 1, 2)
@@ -144,7 +146,7 @@ def test_a_table_with_bad_cells_and_columns(command: str, tmp_path: Path):
 
 
 def test_a_plug_in_with_bad_names_and_docstrings():
-    from judgegraph.registry.decorators import REGISTERED
+    from judgegraph.registry.lookup import REGISTERED
 
     before = {key: dict(parts) for key, parts in REGISTERED.items()}
     try:
@@ -213,11 +215,12 @@ def rude() -> Iterator[str]:
     thread.join(5)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("status", [400, 401, 404, 500])
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_a_server_that_answers_with_bad_words(status, more, rude, folder, run, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)
     judge = ("-j", "openai:m", "--base-url", f"{rude}/{status}/v1")
     done = call("run", "llm-score", folder / "bad.jsonl", "-c", "summary", "-n", "2", *judge, *more)
     check(done, 0, 1, told="nothing was judged" if more and status in (400, 500) else "evil")

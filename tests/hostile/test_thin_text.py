@@ -6,8 +6,8 @@ import pytest
 from test_uplift import SCORING, made
 
 import judgegraph as jg
-from judgegraph.runtime.notices import TITLES
-from judgegraph.runtime.thin_text import thin
+from judgegraph.runs.item import thin
+from judgegraph.runs.notices import TITLES
 from judgegraph.types import Sample
 
 ENOUGH = "The library is open from nine to six."

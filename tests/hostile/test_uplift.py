@@ -12,10 +12,10 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.fusion_judge import FusionJudge
-from judgegraph.agents.panel_role import PanelRole
+from judgegraph.agents.fusion import FusionJudge
+from judgegraph.agents.panel import PanelRole
 from judgegraph.graphs.sageval import sageval
-from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.prompts.criteria import criteria_set
 from judgegraph.registry.shipped import CRITICS, METHODS
 from judgegraph.types import EvalState, Sample
 

@@ -8,7 +8,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 from pydantic import PrivateAttr
 
-from judgegraph.models.embedded import EmbeddedJudge
+from judgegraph.embedded.model import EmbeddedJudge
 
 SECTION = re.compile(r"<([a-z_]+)-([0-9a-f]{6,64})>\n(.*?)\n</\1-\2>", re.S)
 

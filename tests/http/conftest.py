@@ -98,4 +98,4 @@ def _keyed(monkeypatch: pytest.MonkeyPatch, transport: str) -> None:
 @pytest.fixture
 def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries at once where the server names no time."""
-    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.0)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.0)

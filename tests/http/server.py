@@ -194,6 +194,9 @@ class Handler(BaseHTTPRequestHandler):
             does = "firewall"
             if refused(does, body, headers) is None:
                 time.sleep(float(setting))
+        if does == "slow-401":  # at once, or up to so many seconds later
+            does = "401"
+            time.sleep(float(setting) * (threading.get_native_id() % 7) / 6)
         if refusal := refused(does, body, headers):
             status, message = refusal
             return self.say(status, json.dumps({"error": {"message": message, "type": "t", "code": None}}))

@@ -9,16 +9,16 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint, ask
-from judgegraph.calls.budget import Budget, OverBudget, Purse
+from judgegraph.calls.budget import Budget, BudgetTracker, OverBudget
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger
-from judgegraph.cli.print_end import costs
-from judgegraph.cli.progress_text import Pace, details
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.graphs import g_eval, llm_score
 from judgegraph.models.prices import Price, Prices
-from judgegraph.report.overview import facts
+from judgegraph.report.page import facts
 from judgegraph.types import EvalState
+from judgegraph.views.screen import Pace, details
+from judgegraph.views.terminal_run import costs
 
 WIDTH, REAL = 64, 15  # in flight; tokens that a reply of our server says it took
 
@@ -46,7 +46,7 @@ async def spend(judge, purse, count=400, prompt="q", **settings):
 
 
 async def test_tokens_pass_their_cap_at_most_by_the_calls_in_flight(server):
-    site, purse, cap = server("slow=0.02"), Purse(Budget(tokens=3000)), 3000
+    site, purse, cap = server("slow=0.02"), BudgetTracker(Budget(tokens=3000)), 3000
     done, refused = await spend(site.judge(), purse, max_tokens=3)  # estimated at half of what is told
     assert refused > 0
     assert site.count == done == purse.spent.calls
@@ -56,13 +56,13 @@ async def test_tokens_pass_their_cap_at_most_by_the_calls_in_flight(server):
 
 async def test_calls_never_pass_their_cap(server):
     site = server("slow=0.02")
-    done, refused = await spend(site.judge(), Purse(Budget(calls=100)), count=200)
+    done, refused = await spend(site.judge(), BudgetTracker(Budget(calls=100)), count=200)
     assert (done, refused, site.count) == (100, 100, 100)
 
 
 async def test_money_never_passes_its_cap_where_estimates_hold(server):
     site, cap = server("slow=0.02"), 0.02
-    purse = Purse(Budget(usd=cap), prices=Prices({"openai:stub": Price(1.0, 20.0)}, {}, ""))
+    purse = BudgetTracker(Budget(usd=cap), prices=Prices({"openai:stub": Price(1.0, 20.0)}, {}, ""))
     done, refused = await spend(site.judge(), purse, prompt="a prompt of forty characters or so, here", max_tokens=5)
     assert refused > 0
     assert site.count == done
@@ -78,7 +78,7 @@ async def test_money_never_passes_its_cap_where_estimates_hold(server):
     ],
 )  # fmt: skip
 async def test_whatever_comes_back_no_more_requests_are_sent_than_the_budget_has(server, no_backoff, script, booked):
-    site, purse = server(script), Purse(Budget(calls=3))
+    site, purse = server(script), BudgetTracker(Budget(calls=3))
     judge = site.judge(timeout=0.5, attempts=5, max_tokens=50, patience=0)
     assert await spend(judge, purse, count=20) == (0, 20)
     assert site.count == purse.spent.requests == purse.spent.unanswered == 3
@@ -87,22 +87,22 @@ async def test_whatever_comes_back_no_more_requests_are_sent_than_the_budget_has
 
 
 async def test_each_retry_is_a_request_of_its_own(server, no_backoff):
-    site, purse = server("500,500,ok"), Purse(Budget(calls=3))
+    site, purse = server("500,500,ok"), BudgetTracker(Budget(calls=3))
     assert await spend(site.judge(), purse, count=1) == (1, 0)
     assert (site.count, purse.spent.calls, purse.spent.unanswered) == (3, 1, 2)
-    site, purse = server("500,500,ok"), Purse(Budget(calls=2))
+    site, purse = server("500,500,ok"), BudgetTracker(Budget(calls=2))
     assert await spend(site.judge(), purse, count=1) == (0, 1)
     assert site.count == 2
 
 
 async def test_a_refused_request_takes_no_tokens_of_the_budget(server, no_backoff):
-    site, purse = server("429=0,429=0,ok"), Purse(Budget(tokens=400))
+    site, purse = server("429=0,429=0,ok"), BudgetTracker(Budget(tokens=400))
     assert await spend(site.judge(), purse, count=1, max_tokens=300) == (1, 0)
     assert (site.count, purse.spent.tokens) == (3, REAL)
 
 
 async def test_a_request_that_no_server_received_takes_nothing(unused_port):
-    purse = Purse(Budget(calls=2))
+    purse = BudgetTracker(Budget(calls=2))
     judge = Endpoint(model="openai:m", base_url=f"http://127.0.0.1:{unused_port}/v1", patience=0, attempts=2)
     for _ in range(3):
         with pytest.raises(ReplyError, match="Cannot connect"):
@@ -111,7 +111,7 @@ async def test_a_request_that_no_server_received_takes_nothing(unused_port):
 
 
 async def test_a_call_that_is_cancelled_stays_booked(server):
-    site, purse = server("hang"), Purse(Budget(calls=3))
+    site, purse = server("hang"), BudgetTracker(Budget(calls=3))
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.5):
             await spend(site.judge(), purse, count=20, max_tokens=50)
@@ -164,7 +164,10 @@ def test_progress_end_and_page_tell_the_same_numbers(server, tmp_path, no_backof
     said = [one.partition(" (estimated")[0] for one in costs(run.manifest) if one != "price unknown"]
     assert (now.calls, now.unanswered) == (5, lost)
     assert said[0] == "5 calls"
-    assert details(now, 5, Pace(), ended=True)[1 : 1 + len(said)] == said
+    told_at_end = [one.removesuffix(" (2 now)") for one in details(now, 5, Pace(), ended=True)]
+    shared = [one for one in said if one.endswith("in a prefix sent before")]
+    assert len(shared) == 1
+    assert told_at_end[1 : len(said)] == [one for one in said if one not in shared]
     page = dict(facts(run, run.summary(), 0))
     assert page["Model calls"] == "5 paid" + ", 2 requests without a reply of use" * (lost > 0)
     assert page["Tokens"] == f"{now.prompt_tokens:,} in, {now.completion_tokens:,} out"
@@ -188,7 +191,7 @@ async def test_the_budget_of_an_assistant_is_a_hard_stop_too(server, no_backoff)
 
 
 async def test_usage_that_a_server_does_not_tell_is_counted_by_estimate(server):
-    site, purse = server("no-usage"), Purse(Budget(tokens=1000))
+    site, purse = server("no-usage"), BudgetTracker(Budget(tokens=1000))
     done, refused = await spend(site.judge(), purse, prompt="a prompt of forty characters or so, here", max_tokens=86)
     assert (done, refused, site.count) == (10, 390, 10)
     assert (purse.spent.estimated, purse.spent.completion_tokens) == (10, 860)
@@ -197,12 +200,12 @@ async def test_usage_that_a_server_does_not_tell_is_counted_by_estimate(server):
 async def test_without_a_price_nothing_is_sent_under_a_cap_in_usd(server):
     site = server("ok")
     with pytest.raises(ConfigError, match="its price is not known"):
-        await spend(site.judge(), Purse(Budget(usd=1.0)), count=1)
+        await spend(site.judge(), BudgetTracker(Budget(usd=1.0)), count=1)
     assert site.count == 0
 
 
 async def test_what_the_ledger_answers_takes_nothing_of_the_budget(server):
-    site, purse, ledger = server("ok"), Purse(Budget(calls=1)), Ledger()
+    site, purse, ledger = server("ok"), BudgetTracker(Budget(calls=1)), Ledger()
     token = context.set(CallContext(purse=purse, ledger=ledger))
     try:
         for _ in range(3):

@@ -9,13 +9,12 @@ from langchain_openai import ChatOpenAI
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint, Reader, Slot, ask, rate, replies
-from judgegraph.calls.form import ratings_form
+from judgegraph.calls.forms import ratings_form
 from judgegraph.cli import main
+from judgegraph.doctor import examine
 from judgegraph.errors import AuthError, ConfigError, ReplyError
-from judgegraph.models.findings import cache_folder, keep, known_support
-from judgegraph.models.resolve import Support, resolve
-from judgegraph.prompts.sections import slugs
-from judgegraph.runtime.doctor import examine
+from judgegraph.models.judges import Support, cache_folder, keep, known_support, resolve
+from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion, Sample, Scale
 
 KEY = "canary-key-0123456789"

@@ -8,21 +8,19 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from judgegraph.agents.corrector import FORMS
-from judgegraph.agents.score_form import text_form
+from judgegraph.agents.judge import text_form
 from judgegraph.calls import Reader, Slot, ask, rate, replies
 from judgegraph.calls.asking import EXCERPT
 from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.exchange import Call
-from judgegraph.calls.features import in_words
-from judgegraph.calls.form import ratings_form
+from judgegraph.calls.forms import ratings_form
 from judgegraph.calls.ledger import Ledger
-from judgegraph.calls.length import SHORTER, TEXTS, THINKING
 from judgegraph.calls.limits import limiter_of
+from judgegraph.calls.send import in_words
+from judgegraph.calls.types import SHORTER, TEXTS, THINKING, Call
 from judgegraph.errors import ReplyError
-from judgegraph.models.resolve import resolve
-from judgegraph.prompts.sections import slugs
-from judgegraph.prompts.template import section
+from judgegraph.models.judges import resolve
+from judgegraph.prompts.template import section, slugs
 from judgegraph.types import Criterion, Scale
 
 MESSAGES = [("user", "Judge this.")]

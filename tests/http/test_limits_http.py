@@ -13,7 +13,7 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.limits import Limits, limiter_of
 from judgegraph.errors import AuthError, JudgegraphError
 from judgegraph.graphs import llm_score
-from judgegraph.models.resolve import resolve
+from judgegraph.models.judges import resolve
 
 MESSAGES = [("user", "Judge this.")]
 
@@ -64,7 +64,7 @@ async def test_what_cannot_help_is_not_sent_again(server, script, fatal, given):
 async def test_nobody_comes_earlier_than_the_server_asked_one_of_them(
     server, no_backoff, monkeypatch, script, transport
 ):
-    monkeypatch.setattr("judgegraph.calls.pace.OPENING", 0.1)
+    monkeypatch.setattr("judgegraph.calls.limits.OPENING", 0.1)
     site, refused = server(script), asyncio.Event()
     judge = site.judge(transport=transport)
     limiter = limiter_of(resolve(judge))
@@ -88,7 +88,7 @@ async def test_a_wait_above_two_minutes_is_obeyed_to_the_second(server, no_backo
         slept.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr("judgegraph.calls.sending.asyncio.sleep", fake)
+    monkeypatch.setattr("judgegraph.calls.call.asyncio.sleep", fake)
     async with asyncio.timeout(10):
         assert await asked(judge) == "Final score: 4."
     assert [s for s in slept if s > 1] == [300, 500]
@@ -97,7 +97,7 @@ async def test_a_wait_above_two_minutes_is_obeyed_to_the_second(server, no_backo
 
 async def test_a_clock_that_is_set_back_makes_no_wait_longer(server, no_backoff, monkeypatch):
     site, real = server("429-date=1,ok"), time.time
-    monkeypatch.setattr("judgegraph.calls.faults.classify.__defaults__", (lambda: real() - 3600,))
+    monkeypatch.setattr("judgegraph.calls.send.classify.__defaults__", (lambda: real() - 3600,))
     start = time.monotonic()
     assert await asked(site.judge()) == "Final score: 4."
     assert time.monotonic() - start < 4
@@ -125,7 +125,7 @@ async def test_requests_in_flight_stay_within_the_limit(server, limits):
 
 
 async def test_requests_per_window_stay_within_the_limit(server, monkeypatch):
-    monkeypatch.setattr("judgegraph.calls.minute.WINDOW", 0.6)
+    monkeypatch.setattr("judgegraph.calls.limits.WINDOW", 0.6)
     site = server("ok")
     await asyncio.gather(*(asked(site.judge(rpm=4)) for _ in range(10)))
     assert site.count == 10
@@ -157,7 +157,7 @@ async def test_a_retry_that_waits_holds_neither_slot_nor_place(server, no_backof
         await sleep(2)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("judgegraph.calls.sending.asyncio.sleep", parked)
+        patch.setattr("judgegraph.calls.call.asyncio.sleep", parked)
         first = asyncio.create_task(asked(judge, run))
         await waits.wait()
         start = time.monotonic()

@@ -12,11 +12,11 @@ import judgegraph as jg
 from judgegraph.calls import Endpoint, ask, replies
 from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.exchange import Call
 from judgegraph.calls.ledger import Ledger
+from judgegraph.calls.types import Call
 from judgegraph.errors import ReplyError
 from judgegraph.graphs import llm_score
-from judgegraph.models.resolve import resolve
+from judgegraph.models.judges import resolve
 from judgegraph.types import Criterion, Sample
 
 KEY = "canarysecret-" + "z" * 60
@@ -134,7 +134,7 @@ def in_pieces(body):
 
 @pytest.mark.parametrize("send_it", [whole, packed, in_pieces])
 async def test_an_answer_that_is_too_long_is_refused_once_and_one_that_is_not_is_read(monkeypatch, send_it):
-    monkeypatch.setattr("judgegraph.models.sessions.MOST", 2**20)
+    monkeypatch.setattr("judgegraph.models.http.MOST", 2**20)
     for text, good in (("y" * 1000, True), ("y" * 2**21, False)):
         body = json.dumps(completion(text)).encode()
         async with answering(lambda _, body=body: send_it(body)) as (endpoint, seen):

@@ -20,7 +20,7 @@ import judgegraph as jg
 from judgegraph.calls import Endpoint, ask
 from judgegraph.calls.limits import Limits
 from judgegraph.errors import AuthError, ReplyError
-from judgegraph.graphs import llm_score
+from judgegraph.graphs import g_eval, llm_score
 
 _spec = spec_from_file_location("outages_server", Path(__file__).with_name("server.py"))
 served = module_from_spec(_spec)
@@ -87,7 +87,7 @@ def states(run):
     [(2.5, 300), pytest.param(20, 2000, marks=pytest.mark.long)],
 )
 def test_an_outage_fails_no_sample_and_stops_their_clocks(switched, monkeypatch, seconds, count):
-    monkeypatch.setattr("judgegraph.calls.outage.LONGEST", 0.5)
+    monkeypatch.setattr("judgegraph.calls.limits.LONGEST", 0.5)
     done, told = [], []
 
     def on_item(item):
@@ -121,7 +121,7 @@ def test_after_an_outage_there_is_no_rush(server):
 
 @pytest.mark.parametrize("transport", ["fast", "langchain"])
 def test_a_judge_that_never_answered_is_not_waited_for_long_and_the_run_ends(unused_port, monkeypatch, transport):
-    monkeypatch.setattr("judgegraph.calls.outage.COLD", 0.6)
+    monkeypatch.setattr("judgegraph.calls.limits.COLD", 0.6)
     url, told = f"http://127.0.0.1:{unused_port}/v1", []
     run = jg.evaluate(graph_of(url, transport=transport), samples(50), concurrency=4, on_progress=told.append)
     found = list(run.items)
@@ -159,6 +159,7 @@ def test_a_text_that_crashes_its_server_holds_up_nobody_for_long(server, no_back
     assert states(run)["ok"] == others
 
 
+@pytest.mark.long
 def test_a_stop_during_an_outage_is_obeyed_at_once_and_nothing_is_lost(switched, tmp_path):
     stop, out, paused = threading.Event(), tmp_path / "run", []
     graph = graph_of(switched.url("ok", "c"))
@@ -182,6 +183,7 @@ def test_a_stop_during_an_outage_is_obeyed_at_once_and_nothing_is_lost(switched,
     assert states(jg.evaluate(graph, samples(40), out=out)) == {"ok": 40}
 
 
+@pytest.mark.long
 def test_the_command_line_says_at_once_that_it_is_paused(unused_port, tmp_path):
     data = tmp_path / "data.jsonl"
     data.write_text("".join(json.dumps({"id": str(n), "output": "text"}) + "\n" for n in range(3)))
@@ -221,6 +223,15 @@ def test_a_judge_that_refuses_everybody_ends_the_run_with_one_line(server, tmp_p
     assert ("or the server refuses these texts" in said) == (script == "403")
     assert site.count <= (20 if script == "403" else 3)
     assert not list(jg.Run.load(tmp_path / "run").items)  # the next run, with the right key, judges them all
+
+
+def test_a_judge_that_refuses_everybody_is_asked_for_no_more_than_was_under_way(server):
+    """40 samples with four calls each are begun at once."""
+    site = server("slow-401=0.3")
+    judge = Endpoint(model="openai:stub", base_url=site.url, timeout=5)
+    with pytest.raises(AuthError, match="answered none; check the key"):
+        jg.evaluate(g_eval(judge, criteria="summary"), samples(40), concurrency=40)
+    assert site.count <= 64  # as many as may be in flight by default
 
 
 @pytest.mark.parametrize("concurrency", [1, 16])

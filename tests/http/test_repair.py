@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import judgegraph as jg
 from judgegraph.cli.main import main
-from judgegraph.runtime.repair import repair
+from judgegraph.runs.repair import repair
 
 COUNT = 40
 PARTS = ("manifest.json", "items.jsonl", "spans.jsonl", "ledger.sqlite", "ledger.sqlite.texts", "journal.sqlite")
@@ -95,6 +95,7 @@ DAMAGES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("where", ["--in-place", "--out"])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_after_a_repair_the_same_command_goes_on_and_pays_for_what_was_lost_alone(damage, where, server, work):
@@ -139,6 +140,7 @@ def test_a_sound_run_is_told_so_and_left_as_it_is(server, work):
     assert exported("copy") == exported("run")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("where", ["--in-place", "--out"])
 @pytest.mark.parametrize("lost", ["missing", "damaged"])
 def test_without_a_manifest_the_same_command_begins_anew_and_pays_nothing(lost, where, server, work):

@@ -11,17 +11,17 @@ from pydantic import BaseModel
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint, Reader, Slot, ask, rate, replies
-from judgegraph.calls.call import Call
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.form import ratings_form
+from judgegraph.calls.forms import ratings_form
 from judgegraph.calls.limits import limiter_of
-from judgegraph.cli.print_run import print_run
+from judgegraph.calls.types import Call
 from judgegraph.errors import AuthError, JudgegraphError, ReplyError
 from judgegraph.graphs import llm_score
-from judgegraph.models.resolve import resolve
-from judgegraph.prompts.sections import slugs
-from judgegraph.report.write import write_report
+from judgegraph.models.judges import resolve
+from judgegraph.prompts.template import slugs
+from judgegraph.report.page import write_report
 from judgegraph.types import Criterion, Scale
+from judgegraph.views.terminal_run import print_run
 
 KEY = "canary-key-0123456789"
 MESSAGES = [("user", "Judge this.")]
@@ -132,7 +132,7 @@ async def test_a_wait_above_two_minutes_is_obeyed(server, no_backoff, monkeypatc
         slept.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr("judgegraph.calls.sending.asyncio.sleep", fake)
+    monkeypatch.setattr("judgegraph.calls.call.asyncio.sleep", fake)
     await ask(judge, MESSAGES, FORM)
     assert [round(s, -1) for s in slept if s > 1] == [300, 500]
 

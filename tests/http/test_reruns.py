@@ -7,11 +7,10 @@ import pytest
 
 from judgegraph.calls import Reader, Slot, rate, replies
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.form import ratings_form
+from judgegraph.calls.forms import ratings_form
 from judgegraph.calls.ledger import Ledger
-from judgegraph.models.findings import keep
-from judgegraph.models.resolve import Support, resolve
-from judgegraph.prompts.sections import slugs
+from judgegraph.models.judges import Support, keep, resolve
+from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion, Scale
 
 FORM = ratings_form(slugs([Criterion(name="Clarity")]))

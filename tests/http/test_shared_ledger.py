@@ -11,13 +11,14 @@ import sys
 import time
 from contextlib import closing
 
+import pytest
 from rich.console import Console
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint
 from judgegraph.calls.ledger import Ledger, Paid
-from judgegraph.cli.print_end import print_end
 from judgegraph.graphs import llm_score
+from judgegraph.views.terminal_run import print_end
 
 COUNT = 60
 RUN = """
@@ -68,19 +69,21 @@ def test_two_processes_that_want_the_same_calls_pay_once(server, tmp_path):
     assert sum(spent["calls"] for _, _, spent in found) == COUNT
 
 
+@pytest.mark.long
 def test_when_one_is_killed_the_other_pays_for_what_it_had_under_way(server, tmp_path):
-    site, ledger = server(",".join(["slow=60"] * 16 + ["ok"])), tmp_path / "calls.sqlite"
-    first = start(site, ledger, 16)
-    assert sent(site, 16) == 16
-    second = start(site, ledger, 16, timeout=1.0)  # a sample has less than it has to wait: its clock stands meanwhile
+    site, ledger = server(",".join(["slow=60"] * 8 + ["ok"])), tmp_path / "calls.sqlite"
+    first = start(site, ledger, 8)
+    assert sent(site, 8) == 8
+    second = start(site, ledger, 8, timeout=1.0)  # a sample has less than it has to wait: its clock stands meanwhile
     time.sleep(4)
-    assert (second.poll(), site.count) == (None, 16)
+    assert (second.poll(), site.count) == (None, 8)
     first.kill()
     first.communicate()
     statuses, counts, spent = result(second)
-    assert (statuses, counts["paid"], spent["calls"], site.count) == (["ok"], 16, 16, 32)
+    assert (statuses, counts["paid"], spent["calls"], site.count) == (["ok"], 8, 8, 16)
 
 
+@pytest.mark.long
 def test_what_fails_in_one_process_the_other_tries_for_itself(server, tmp_path):
     site, ledger = server("400,400,400,400,ok"), tmp_path / "calls.sqlite"
     found = [result(process) for process in [start(site, ledger, 4), start(site, ledger, 4)]]

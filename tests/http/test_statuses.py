@@ -9,10 +9,10 @@ from opentelemetry.trace import StatusCode
 
 import judgegraph as jg
 from judgegraph.graphs import g_eval, llm_score
-from judgegraph.report import graph_part as graph_parts
-from judgegraph.report.blocks import Grid
-from judgegraph.runtime.node_times import node_times
-from judgegraph.trace.file import SPANS, journeys
+from judgegraph.report import graph as graph_parts
+from judgegraph.report.charts import Grid
+from judgegraph.trace.store import SPANS, journeys
+from judgegraph.traces.rank import node_times
 from judgegraph.types import Criterion, Sample
 
 CLARITY = [Criterion(name="Clarity", definition="It is clear.")]
@@ -45,6 +45,7 @@ def statuses(run: jg.Run, kind: str) -> list[str]:
     return list(dict.fromkeys(span.status for span in journey.spans if span.kind == kind))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("script", "node", "calls"), FAULTS, ids=[script for script, *_ in FAULTS])
 def test_a_fault_of_a_reply_is_the_status_of_its_call_and_reaches_its_node(
     script: str, node: str, calls: list[str], server, tmp_path: Path, no_backoff
@@ -63,6 +64,7 @@ def test_a_fault_of_a_reply_is_the_status_of_its_call_and_reaches_its_node(
     assert row["Failed calls"] == str(times.failed_calls)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("script", "node", "calls"), FAULTS, ids=[script for script, *_ in FAULTS])
 def test_opentelemetry_has_an_error_with_its_reason_where_a_call_or_a_node_failed(
     script: str, node: str, calls: list[str], server, tmp_path: Path, no_backoff

@@ -9,11 +9,10 @@ import pytest
 import judgegraph as jg
 from judgegraph.calls import Endpoint
 from judgegraph.graphs import llm_score
-from judgegraph.runtime.node_times import node_times, within
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.standing import standings
-from judgegraph.trace.file import SPANS, journeys
+from judgegraph.runs.run import Run
 from judgegraph.trace.span import Span
+from judgegraph.trace.store import SPANS, journeys
+from judgegraph.traces.rank import node_times, standings, within
 from judgegraph.types import Criterion, Sample
 
 CRITERION = [Criterion(name="Clarity", definition="It is clear.")]

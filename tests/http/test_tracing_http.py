@@ -9,8 +9,8 @@ from langchain_core.language_models import BaseChatModel
 
 import judgegraph as jg
 from judgegraph.graphs import llm_score
-from judgegraph.runtime.folder_traces import traces_in
-from judgegraph.trace.step import Step
+from judgegraph.trace.span import Step
+from judgegraph.traces.rank import traces_in
 
 CRITERION = [jg.Criterion(name="Clarity", definition="It is clear.")]
 SAMPLE = jg.Sample(id="s0", query="q", output="the text")

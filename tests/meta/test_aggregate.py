@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from judgegraph.errors import ConfigError
-from judgegraph.meta.aggregate import aggregates
+from judgegraph.meta.aggregate import aggregates, cross_fitted
+from judgegraph.meta.cells import Judgements
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.judgements import Judgements
-from judgegraph.meta.weights import cross_fitted
 
 PEARSON = Conventions(coefficients=("pearson",))
 NAMES = ("near", "far")

@@ -10,11 +10,10 @@ from scipy import stats
 import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.meta.agreement import agreement
-from judgegraph.meta.judgements import Judgements
-from judgegraph.meta.label_counts import alpha, coded, costs, counted, kappa, ordinal_alpha
-from judgegraph.meta.label_counts import macro as macro_of_counts
-from judgegraph.meta.label_differences import mcnemar, needed
-from judgegraph.stats.labels import cohen_kappa, krippendorff_alpha, macro
+from judgegraph.meta.cells import Judgements
+from judgegraph.meta.labels import alpha, coded, costs, counted, kappa, mcnemar, needed, ordinal_alpha
+from judgegraph.meta.labels import macro_of_table as macro_of_counts
+from judgegraph.stats.agreement import cohen_kappa, krippendorff_alpha, macro
 
 QUICK = {"resamples": 100, "permutations": 60}
 RANDOM = np.random.default_rng(1)

@@ -7,8 +7,8 @@ import pytest
 import judgegraph as jg
 from judgegraph.errors import ConfigError, DataError
 from judgegraph.meta.answers import answers
+from judgegraph.meta.cells import Judgements
 from judgegraph.meta.conventions import PRESETS, Conventions, chosen
-from judgegraph.meta.judgements import Judgements
 
 NAN = math.nan
 

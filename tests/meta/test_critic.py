@@ -11,21 +11,19 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.cli.print_critic import print_critic
 from judgegraph.graphs import sageval
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic import CriticWorth, critic_worth
-from judgegraph.meta.critic_gain import gains
-from judgegraph.meta.gain import Gain, mean_gain
+from judgegraph.meta.critic import CriticWorth, Gain, critic_worth, gains, mean_gain
 from judgegraph.meta.reviews import Pair, point_of, repeats
-from judgegraph.prompts.criteria_sets import criteria_set
-from judgegraph.report.sections.rectification import rectification
-from judgegraph.runtime.critic_nodes import critic_nodes
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
-from judgegraph.stats.kappa import cohen_kappa
+from judgegraph.prompts.criteria import criteria_set
+from judgegraph.report.sections_critic import rectification
+from judgegraph.runs.item import Item
+from judgegraph.runs.manifest import critic_nodes
+from judgegraph.runs.run import Run
+from judgegraph.stats.agreement import cohen_kappa
 from judgegraph.types import Rectification, Sample, Scale, Score, Suggestion
+from judgegraph.views.terminal_critic import print_critic
 
 FAST = Conventions(resamples=200, permutations=200)
 SCALE, TONES = Scale.of("1-5"), Scale.of(["calm", "angry"])

@@ -2,16 +2,15 @@
 
 import judgegraph as jg
 from judgegraph.agents.merge import Merge
-from judgegraph.meta.contests import contests
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.copies import Seen
-from judgegraph.meta.entrants import of_run
-from judgegraph.meta.of_run import read_run
-from judgegraph.report.sections.orders import Orders
-from judgegraph.report.sections.pool import Pool
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.summary import summarise
+from judgegraph.meta.judgements import read_run
+from judgegraph.meta.probes import Seen
+from judgegraph.meta.ranking import contests, of_run
+from judgegraph.report.figures import Pool
+from judgegraph.report.orders import Orders
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
+from judgegraph.runs.summary import summarise
 from judgegraph.types import Comparison, Criterion, Sample, keyed
 
 CRITERIA = [Criterion(name=name) for name in ("Clarity", "Tone")]

@@ -5,13 +5,10 @@ from collections import defaultdict
 
 import pytest
 
-from judgegraph.meta.annotators import people
+from judgegraph.meta.answers import answers_in
+from judgegraph.meta.cells import Judgements, mean, median, people, single
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.duplicates import single
-from judgegraph.meta.judgements import Judgements
-from judgegraph.meta.means import mean, median
-from judgegraph.meta.run_answers import told
-from judgegraph.runtime.item import Item
+from judgegraph.runs.item import Item
 from judgegraph.types import Sample, Score
 
 TENTHS = [i / 10 for i in range(11)]
@@ -51,6 +48,6 @@ def test_doubled_records_tie():
 def test_repeats_of_a_run_tie():
     def answer(values):
         scores = tuple(Score(criterion="c", agent="a", value=value) for value in values)
-        return told(Item(sample=Sample(id="1", output="x"), scores=scores), ("final",), False).answers("c")["a"]
+        return answers_in(Item(sample=Sample(id="1", output="x"), scores=scores), ("final",), False).answers("c")["a"]
 
     assert [answer(values) for values in PLACES] == [(0.2, "ok"), (0.2, "ok")]

@@ -6,9 +6,9 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
-from judgegraph.meta.judgements import Unjudged
-from judgegraph.meta.of_run import of_run, read_run
-from judgegraph.runtime.item import Item
+from judgegraph.meta.cells import Unjudged
+from judgegraph.meta.judgements import of_run, read_run
+from judgegraph.runs.item import Item
 from judgegraph.types import Comparison, Finding, Sample, Scale, Score
 
 

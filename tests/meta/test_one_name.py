@@ -3,13 +3,13 @@
 import pytest
 
 import judgegraph as jg
-from judgegraph.agents.consensus import Consensus
 from judgegraph.agents.corrector import Corrector
+from judgegraph.agents.panel import Consensus
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import llm_score
-from judgegraph.meta.columns import Columns
+from judgegraph.meta.cells import Columns
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.of_run import read_run
+from judgegraph.meta.judgements import read_run
 from judgegraph.types import Sample, Score
 
 TEXT = "It leaves at nine from the pier. The fare is four. Dogs ride free. Ask at the desk."

@@ -11,18 +11,13 @@ from scipy.stats import binomtest
 
 import judgegraph as jg
 from judgegraph.cli import main
-from judgegraph.cli.print_probes import print_probes
 from judgegraph.graphs import fennec, llm_score
-from judgegraph.meta.copies import Seen, copies
-from judgegraph.meta.measured import Drawing
-from judgegraph.meta.padded_probe import padding
-from judgegraph.meta.padding import KINDS, padded
-from judgegraph.meta.probes import probe
-from judgegraph.meta.self_probe import own_model
-from judgegraph.meta.swap_probe import swapped
+from judgegraph.meta.probes import KINDS, Seen, copies, own_model, padded, padding, probe, swapped
+from judgegraph.meta.result import Drawing
 from judgegraph.registry import METHODS
-from judgegraph.testing.answering import Answering
+from judgegraph.testing.scripted import Answering
 from judgegraph.types import EvalState, Sample, Score, keyed
+from judgegraph.views.terminal_meta import print_probes
 
 CRITERIA = [jg.Criterion(name="Clarity", guideline="1: dark. 5: clear.")]
 TEXTS = ["Short.", "A text of some more words.", "Two. Sentences here.", "One more text that goes on for a while."]
@@ -416,7 +411,7 @@ def test_the_command_gives_json_and_its_exit_code_tells_of_the_budget(tmp_path):
 
 
 def test_the_command_knows_every_probe_and_padding():
-    from judgegraph.cli.probe import NAMES, PADDINGS
+    from judgegraph.cli.plan import NAMES, PADDINGS
     from judgegraph.meta.probes import PROBES
 
     assert (PROBES, tuple(KINDS)) == (NAMES, PADDINGS)

@@ -17,12 +17,10 @@ from judgegraph.agents.sage import Sage
 from judgegraph.calls import Reader
 from judgegraph.errors import ConfigError, DataError
 from judgegraph.graphs import fennec, g_eval, sageval
-from judgegraph.meta.diff.changes import changes
-from judgegraph.meta.diff.lines import MOST_DRAWN, Line
-from judgegraph.meta.diff.pairs import pairs
-from judgegraph.meta.diff.upstream import Upstream
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
+from judgegraph.meta.diff_changes import Upstream, changes
+from judgegraph.meta.diff_moves import MOST_DRAWN, Line, pairs
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
 from judgegraph.testing import scripted
 from judgegraph.testing.scripted import Scripted
 from judgegraph.types import Comparison, Criterion, EvalState, Sample, Scale, Score

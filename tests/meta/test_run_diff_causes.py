@@ -7,8 +7,8 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.graphs import coascore, llm_score
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
 from judgegraph.types import Comparison, Sample, Scale, Score
 
 SCALE = Scale.of("1-5")

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from judgegraph.cli.print_meta import print_meta
-from judgegraph.meta import ceiling_draws
+from judgegraph.meta import agreement as ceiling_draws
 from judgegraph.meta import numbers as of_numbers
 from judgegraph.meta.agreement import agreement
-from judgegraph.meta.judgements import Judgements
-from judgegraph.meta.label_differences import needed
-from judgegraph.stats.paired import permutation_test_of_shares
+from judgegraph.meta.cells import Judgements
+from judgegraph.meta.labels import needed
+from judgegraph.stats.tests import permutation_test_of_shares
+from judgegraph.views.terminal_meta import print_meta
 
 RANDOM = np.random.default_rng(8)
 QUICK = {"resamples": 100, "permutations": 99}
@@ -227,7 +227,7 @@ def test_a_level_that_labels_do_not_have_is_noted():
 
 
 def test_the_signature_says_how_many_permutations_and_resamples_were_made(monkeypatch):
-    from judgegraph.stats import swaps
+    from judgegraph.stats import pairs as swaps
 
     monkeypatch.setattr(swaps, "DISTINCT", 10)
     monkeypatch.setattr(swaps, "SLOW", 20)

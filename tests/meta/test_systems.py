@@ -13,10 +13,9 @@ from judgegraph.bench.pandalm import COLLECTION
 from judgegraph.cli.main import main
 from judgegraph.errors import ConfigError, DataError
 from judgegraph.graphs import fennec, g_eval
-from judgegraph.meta.contests import contests
+from judgegraph.meta.cells import Judgements
 from judgegraph.meta.conventions import Conventions, chosen
-from judgegraph.meta.entrants import Entrants, of_run, of_table
-from judgegraph.meta.judgements import Judgements
+from judgegraph.meta.ranking import Entrants, contests, of_run, of_table
 
 QUICK = Conventions(resamples=40)
 SCORES = [  # document, system, people, metric: people say x > y > z, the metric has x and y the other way

@@ -9,7 +9,7 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError, DataError
-from judgegraph.meta.columns import Columns
+from judgegraph.meta.cells import Columns
 
 CSV = "id,doc,human,m\n1,d1,2,3\n2,d1,4,\n3,d2,5,oops\n4,d2,1,2.5\n"
 

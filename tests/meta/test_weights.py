@@ -8,13 +8,12 @@ from scipy import stats
 import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fusion_eval, llm_score
-from judgegraph.graphs.voice_weights import read_weights
-from judgegraph.meta.aggregate import aggregates, aggregates_of
+from judgegraph.graphs.fusion_baselines import read_weights
+from judgegraph.meta.aggregate import aggregates, aggregates_of, cross_fitted, weights_of, write_weights
+from judgegraph.meta.cells import Judgements
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.judgements import Judgements
-from judgegraph.meta.of_run import of_run
-from judgegraph.meta.weights import cross_fitted, weights_of, write_weights
-from judgegraph.runtime.run import Run
+from judgegraph.meta.judgements import of_run
+from judgegraph.runs.run import Run
 from judgegraph.tools import Metric
 from judgegraph.types import Criterion, Sample
 

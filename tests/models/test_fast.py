@@ -26,15 +26,11 @@ from pydantic import BaseModel, ValidationError
 from yarl import URL
 
 from judgegraph.calls import Endpoint, Form, ask, replies
-from judgegraph.calls.faults import classify
-from judgegraph.calls.native import choices_of, door_of
+from judgegraph.calls.send import choices_of, classify, door_of
 from judgegraph.errors import AuthError, ConfigError, ExtraError
-from judgegraph.models import sessions
-from judgegraph.models.fast import FastOpenAI
-from judgegraph.models.http_errors import NoAnswer, NoCompletion, ServerError, server_error
-from judgegraph.models.resolve import resolve
-from judgegraph.models.transport import is_fast
-from judgegraph.models.wire import usage_in
+from judgegraph.models import http as sessions
+from judgegraph.models.http import FastOpenAI, NoAnswer, NoCompletion, ServerError, server_error, usage_in
+from judgegraph.models.judges import is_fast, resolve
 from judgegraph.testing import scripted
 
 KEY = "canary-key-0123456789"
@@ -363,7 +359,7 @@ async def test_a_reply_is_read_alike_with_orjson_and_without(site, monkeypatch, 
     if faster:
         pytest.importorskip("orjson")
     else:
-        monkeypatch.setattr("judgegraph.models.codec.orjson", None)
+        monkeypatch.setattr("judgegraph.models.http.orjson", None)
     site.answer = json.dumps(completion({"content": "ü \ud83d \u2028"}, extra=[1e400, 2**70])).encode()
     assert await ask(site.model(), "ask \ud83d ü", seed=2**70) == "ü ? \u2028"
     assert site.seen[0][2]["messages"][0]["content"] == "ask \ud83d ü"
@@ -449,7 +445,7 @@ def test_a_transport_is_chosen_by_setting_environment_and_what_is_installed(
     monkeypatch, setting, variable, installed, fast
 ):
     monkeypatch.setenv("JUDGEGRAPH_TRANSPORT", variable)
-    monkeypatch.setattr("judgegraph.models.transport.find_spec", lambda _: object() if installed else None)
+    monkeypatch.setattr("judgegraph.models.judges.find_spec", lambda _: object() if installed else None)
     endpoint = Endpoint(model="openai:m", transport=setting)
     if isinstance(fast, bool):
         assert is_fast(endpoint) is fast

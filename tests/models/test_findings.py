@@ -8,8 +8,7 @@ import pytest
 
 from judgegraph.calls import Endpoint
 from judgegraph.errors import ConfigError
-from judgegraph.models.findings import cache_folder, keep, known_support
-from judgegraph.models.resolve import Support, resolve
+from judgegraph.models.judges import Support, cache_folder, keep, known_support, resolve
 
 SITE = Endpoint(model="openai:m", base_url="http://127.0.0.1:9/v1")
 NOW = datetime(2030, 5, 17, tzinfo=UTC)

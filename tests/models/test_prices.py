@@ -1,12 +1,17 @@
 """Prices: a table that comes with the package, a user's own before it, each for the servers that its rows name."""
 
+import socket
+from decimal import Decimal
+from importlib.metadata import version
+
 import pytest
+from genai_prices.types import ClauseEquals, ModelInfo, ModelPrice, Tier, TieredPrices
 from langchain_openai import ChatOpenAI
 
+from judgegraph.embedded.model import EmbeddedJudge
 from judgegraph.errors import ConfigError
-from judgegraph.models.embedded import EmbeddedJudge
-from judgegraph.models.prices import BUILT_IN, Price, Prices, row_name, server_of
-from judgegraph.models.resolve import Endpoint, resolve
+from judgegraph.models.judges import Endpoint, resolve
+from judgegraph.models.prices import Price, Prices, _published_price, row_name, server_of
 from judgegraph.testing import scripted
 
 
@@ -38,9 +43,22 @@ def test_a_price_is_in_usd_per_million_tokens():
         ("openai:gpt-4.1-mini", None, Price(0.4, 1.6)),
         ("openai:gpt-4o-mini-2024-07-18", "https://api.openai.com/v1/", Price(0.15, 0.6)),
         ("openai:gpt-4.1-mini", "http://localhost:8000/v1", None),
-        ("openai:gpt-4o-audio-preview", None, None),
+        ("openai:gpt-4.1-mini-of-mine", None, None),
+        ("openai:gpt-4.1", "https://api.openai.com.example.org/v1", None),
+        ("openai:gpt-4.1", "https://api.openai.com:8443/v1", None),
+        ("openai:llama-3.1-8b-instant", "https://api.groq.com/openai/v1", Price(0.05, 0.08)),
+        ("openai:llama-3.1-8b-of-mine", "https://api.groq.com/openai/v1", None),
     ],
-    ids=["a provider's own", "written out", "a server of one's own", "a name that begins alike"],
+    ids=[
+        "a provider's own",
+        "written out",
+        "a server of one's own",
+        "a name that begins alike",
+        "a host that begins alike",
+        "another port",
+        "another provider",
+        "a name unknown there",
+    ],
 )
 async def test_built_in_prices_hold_at_the_providers_own_address_alone(model, base_url, price, transport):
     if transport == "fast":
@@ -103,9 +121,8 @@ async def test_a_users_rows_come_before_the_built_in_ones(tmp_path):
     prices = table(tmp_path, '"openai:gpt-*": {prompt: 5, completion: 5}')
     assert prices.price_of(at("openai:gpt-4.1")) == Price(5, 5)
     assert prices.price_of(at("openai:o4-mini")) == Price(1.1, 4.4)
-    assert set(prices.table) == {
-        "openai:gpt-*", "embedded", "openai:o4-mini@api.openai.com/v1", "openai:o4-mini-2025-04-16@api.openai.com/v1",
-    }  # fmt: skip
+    assert {"openai:gpt-*", "embedded", "openai:o4-mini@api.openai.com/v1"} <= set(prices.table)
+    assert not [key for key in prices.table if key.startswith("openai:gpt-") and key != "openai:gpt-*"]
 
 
 async def test_the_printed_table_read_again_is_the_same(tmp_path):
@@ -177,6 +194,37 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         Prices.load(tmp_path / "none.yaml")
 
 
-def test_the_built_in_file_says_since_when_its_prices_hold_and_to_look_them_up():
-    assert Prices.load().as_of
-    assert "provider's" in BUILT_IN.read_text(encoding="utf-8")
+def test_the_built_in_prices_say_whose_they_are_and_to_look_them_up():
+    assert Prices.load().as_of == f"genai-prices {version('genai-prices')}"
+    assert "look at your provider's page" in Prices.load().text()
+
+
+async def test_no_price_is_fetched(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("something was sent")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    prices = Prices.load()
+    assert prices.price_of(at("openai:gpt-4.1")) == Price(2, 8)
+    assert prices.price_of(at("openai:of-mine")) is None
+    assert len(prices.table) > 50
+
+
+def model(**prices):
+    whose = {key: value if isinstance(value, TieredPrices) else Decimal(value) for key, value in prices.items()}
+    return ModelInfo(id="m", match=ClauseEquals(equals="m"), prices=ModelPrice(**whose))
+
+
+@pytest.mark.parametrize(
+    ("published", "price"),
+    [
+        (model(input_mtok=1, output_mtok=2, cache_read_mtok=0), Price(1, 2)),
+        (model(input_mtok=TieredPrices(Decimal(1), [Tier(200_000, Decimal(3))]), output_mtok=2), Price(1, 2)),
+        (model(input_mtok=1, output_mtok=2, requests_kcount=5), None),
+        (model(input_mtok=1), None),
+    ],
+    ids=["tokens", "dearer where long", "each request too", "no completions"],
+)
+def test_a_published_price_that_two_figures_cannot_say_is_unknown(published, price):
+    assert _published_price(published) == price

@@ -9,7 +9,7 @@ from langchain_core.language_models import FakeListChatModel
 
 from judgegraph.calls import Endpoint, name_of
 from judgegraph.errors import ConfigError
-from judgegraph.models.resolve import _by_model, resolve
+from judgegraph.models.judges import _by_model, resolve
 from judgegraph.models.secrets import bare, credentials, secrets_of
 from judgegraph.testing import scripted
 

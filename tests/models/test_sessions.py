@@ -1,6 +1,6 @@
 """Connections are kept for each event loop."""
 
-from judgegraph.models import sessions
+from judgegraph.models import http as sessions
 
 
 class Busy:

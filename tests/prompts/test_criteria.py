@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from judgegraph.errors import CriteriaError
-from judgegraph.prompts.criteria_file import same_key
-from judgegraph.prompts.criteria_sets import CriteriaSet, criteria_set, known_sets
+from judgegraph.prompts.criteria import CriteriaSet, criteria_set, known_sets, same_key
 from judgegraph.types import Criterion, Scale
 
 SCALES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.prompts.sections import (
+from judgegraph.prompts.template import (
     criteria_text,
     criterion_text,
     finding_text,

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from llama_server import KEY, served
 
-from judgegraph.runtime.run import Run
+from judgegraph.runs.run import Run
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

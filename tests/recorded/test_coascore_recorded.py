@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from judgegraph.agents.proposer import read_aspects
+from judgegraph.agents.judge import read_aspects
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judgegraph.agents.comparer import Comparer
-from judgegraph.agents.criteria_writer import CriteriaWriter
+from judgegraph.agents.criteria import CriteriaWriter
+from judgegraph.agents.pairwise import Comparer
 from judgegraph.graphs.fennec import fennec
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample

@@ -8,9 +8,8 @@ from statistics import fmean
 import pytest
 from scipy.stats import kendalltau, pearsonr
 
-from judgegraph.calls.ratings import text_reading
-from judgegraph.calls.reading import read_rating
 from judgegraph.graphs.g_eval import g_eval
+from judgegraph.replies.free_text import read_rating, text_reading
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale
 

@@ -15,7 +15,8 @@ from statistics import fmean
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from judgegraph.calls.reading import read_choice, read_rating
+from judgegraph.replies.choices import read_choice
+from judgegraph.replies.free_text import read_rating
 
 OUTPUTS = {"1": ("Output (a)",), "2": ("Output (b)",)}
 GPT_4, GPT_35, LLAMA = "gpt-4-0314", "gpt-3.5-turbo-0301", "llama-2-70b-chat-hf"

@@ -15,9 +15,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from judgegraph.cli import main
-from judgegraph.registry.decorators import REGISTERED
-from judgegraph.registry.part import LOADED
-from judgegraph.registry.plugins import installed
+from judgegraph.registry.lookup import REGISTERED
+from judgegraph.registry.shipped import LOADED, installed
 from judgegraph.tools import catalogue
 
 CRITIC = '''

@@ -8,8 +8,7 @@ from click.testing import CliRunner
 
 import judgegraph as jg
 from judgegraph.cli import main
-from judgegraph.registry.shipped import AGENTS, ASSISTANTS, CRITICS, METHODS
-from judgegraph.registry.variants import VARIANTS
+from judgegraph.registry.shipped import AGENTS, ASSISTANTS, CRITICS, METHODS, VARIANTS
 
 NAMES = {"agents": {**CRITICS, **AGENTS}, "tools": ASSISTANTS, "methods": {**METHODS, **VARIANTS}}
 

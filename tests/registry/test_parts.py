@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.sage import Sage
-from judgegraph.compose.node import as_node
+from judgegraph.compose.nodes import as_node
 from judgegraph.errors import ConfigError
 from judgegraph.registry.shipped import SHIPPED
 from judgegraph.tools import Metric, assistant, assistants, find
@@ -122,9 +122,9 @@ def test_a_name_that_nothing_has_is_told_with_the_close_ones_and_all(ask, said):
 
 @pytest.mark.parametrize("name", ["graph.yaml", "graph.yml", "a/b.json", "GRAPH.YAML"])
 def test_a_graph_file_is_read_by_the_room_of_graph_files(name, monkeypatch):
-    reader = type(sys)("judgegraph.graph_files.load")
+    reader = type(sys)("judgegraph.graph_files.build")
     reader.graph_factory = lambda path: ("read", path)
-    monkeypatch.setitem(sys.modules, "judgegraph.graph_files.load", reader)
+    monkeypatch.setitem(sys.modules, "judgegraph.graph_files.build", reader)
     assert registry.factory(name) == ("read", name)
     assert registry.find(name) == ("method", name)
 

@@ -11,8 +11,7 @@ import judgegraph as jg
 from judgegraph import registry
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fusion_eval, sageval
-from judgegraph.runtime.configuration import configuration
-from judgegraph.runtime.signature import signature
+from judgegraph.runs.identity import configuration, signature
 from judgegraph.types import Criterion, Sample
 
 SHIPPED_FILES = sorted(Path(str(files("judgegraph.graph_files").joinpath("shipped"))).iterdir())

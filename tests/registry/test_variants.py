@@ -12,12 +12,11 @@ import judgegraph as jg
 from judgegraph import registry
 from judgegraph.calls.ledger import Ledger
 from judgegraph.cli import main
-from judgegraph.compose.node import as_node
+from judgegraph.compose.nodes import as_node
 from judgegraph.errors import ConfigError
 from judgegraph.registry import METHODS, VARIANTS, factory
-from judgegraph.registry import variants as table
-from judgegraph.runtime.configuration import configuration
-from judgegraph.runtime.signature import signature
+from judgegraph.registry import shipped as table
+from judgegraph.runs.identity import configuration, signature
 from judgegraph.types import Sample
 
 ROOT = Path(__file__).resolve().parents[2]

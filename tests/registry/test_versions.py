@@ -5,12 +5,10 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph import registry
-from judgegraph.agents.critic_panel import CriticPanel
+from judgegraph.agents.panel import CriticPanel
 from judgegraph.graphs import fusion_eval, sageval
-from judgegraph.registry.plugins import brought_by
-from judgegraph.registry.shipped import METHODS
-from judgegraph.runtime.configuration import configuration
-from judgegraph.runtime.differences import differences
+from judgegraph.registry.shipped import METHODS, brought_by, installed
+from judgegraph.runs.identity import configuration, differences
 from judgegraph.types import Sample
 
 MODULE = "strict_part"
@@ -70,7 +68,7 @@ def test_a_run_does_not_go_on_with_another_version_of_a_package(strict, tmp_path
     jg.evaluate(sageval(critic="strict"), DATA, out=tmp_path / "run")
     metadata = strict.site / "acritics-1.0.dist-info/METADATA"
     metadata.write_text(metadata.read_text().replace("Version: 1.0", "Version: 2.0"))
-    registry.plugins.installed.cache_clear()
+    installed.cache_clear()
     line = "nodes.critique.package: acritics 1.0 -> acritics 2.0"
     assert differences(old, configuration(sageval(critic="strict"))) == [line]
     with pytest.raises(jg.JudgegraphError, match=line):

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 
 import judgegraph as jg
-from judgegraph.compose.node import as_node
+from judgegraph.compose.nodes import as_node
 from judgegraph.registry import METHODS
-from judgegraph.report.blocks import Grid, Para, Picture
+from judgegraph.report.charts import Grid, Para, Picture
 from judgegraph.report.drawing.figure import figure_of
-from judgegraph.report.drawing.text import sentence
-from judgegraph.report.graph_part import graph_part
-from judgegraph.report.run_figure import run_figure
-from judgegraph.runtime.configuration import configuration
+from judgegraph.report.drawing.render import sentence
+from judgegraph.report.graph import graph_part, run_figure
+from judgegraph.runs.identity import configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,12 +16,12 @@ from report_runs import ATTACKS, NAMES, hostile_run, one_node, samples_of, score
 
 import judgegraph as jg
 from judgegraph.cli import main
-from judgegraph.compose.node import as_node
+from judgegraph.compose.nodes import as_node
 from judgegraph.graphs import fennec, sageval
 from judgegraph.registry import METHODS
 from judgegraph.report.drawing.figure import figure_of
-from judgegraph.report.run_figure import run_figure
-from judgegraph.runtime.configuration import configuration
+from judgegraph.report.graph import run_figure
+from judgegraph.runs.identity import configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 ELEMENTS = {

@@ -11,21 +11,19 @@ from report_runs import one_node
 from test_page_truth import score
 
 import judgegraph as jg
-from judgegraph.cli.table import _columns
-from judgegraph.compose.node import as_node
+from judgegraph.compose.nodes import as_node
 from judgegraph.graphs import sageval
-from judgegraph.report.amounts import cost
-from judgegraph.report.blocks import Grid, Para
+from judgegraph.report.charts import Grid, Para
 from judgegraph.report.drawing.figure import figure_of
-from judgegraph.report.drawing.text import sentence
-from judgegraph.report.graph_part import graph_part
-from judgegraph.report.overview import facts, overview
-from judgegraph.report.run_figure import run_figure
-from judgegraph.runtime.configuration import configuration
-from judgegraph.runtime.display import draft_text
-from judgegraph.runtime.topology import fan_outs
+from judgegraph.report.drawing.render import sentence
+from judgegraph.report.figures import cost
+from judgegraph.report.graph import graph_part, run_figure
+from judgegraph.report.page import facts, overview
+from judgegraph.runs.identity import configuration, fan_outs
 from judgegraph.testing import scripted
 from judgegraph.types import Asked
+from judgegraph.views.runs import draft_text
+from judgegraph.views.screen import _columns
 
 CLEAR = jg.Criterion(name="Clear")
 

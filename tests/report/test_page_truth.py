@@ -10,11 +10,10 @@ from report_runs import one_node
 
 import judgegraph as jg
 from judgegraph.graphs import sageval
-from judgegraph.report.overview import facts, overview
-from judgegraph.report.samples.detail import WHOLE
-from judgegraph.report.samples.scores import rows_of
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.standing import standing
+from judgegraph.report.page import facts, overview
+from judgegraph.report.samples import WHOLE, rows_of
+from judgegraph.runs.item import Item
+from judgegraph.traces.rank import standing
 
 SCALE = jg.Scale.of("1-5")
 

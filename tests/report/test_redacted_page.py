@@ -9,9 +9,8 @@ from report_runs import one_node, say
 
 import judgegraph as jg
 from judgegraph.graphs import fennec, sageval
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.known_names import known_names
-from judgegraph.runtime.run_names import KeptTexts, RunNames
+from judgegraph.runs.item import Item
+from judgegraph.traces.redact import KeptTexts, RunNames, known_names
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMERIC = ("overview", "graph", "scores", "rectification", "agreement", "pairs", "biases", "suggestions")

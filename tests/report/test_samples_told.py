@@ -7,20 +7,29 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.graphs import sageval
-from judgegraph.report.blocks import Grid, Section
-from judgegraph.report.samples.causes import cause
-from judgegraph.report.samples.detail import SHORT, WHOLE, Detail
-from judgegraph.report.samples.fitted import short
-from judgegraph.report.samples.groups import Groups, group_of
-from judgegraph.report.samples.lists import listings
-from judgegraph.report.samples.readings import WORDS, reading
-from judgegraph.report.samples.sample import head_of, view_of
-from judgegraph.report.samples.scores import ScoreRow, rows_of
-from judgegraph.report.samples.step import FEW, Views
-from judgegraph.report.templates import Templates
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
-from judgegraph.trace.step import Step
+from judgegraph.report.charts import Grid, Section
+from judgegraph.report.page import Templates
+from judgegraph.report.samples import (
+    FEW,
+    SHORT,
+    WHOLE,
+    WORDS,
+    Detail,
+    Groups,
+    ScoreRow,
+    Views,
+    cause,
+    group_of,
+    head_of,
+    listings,
+    reading,
+    rows_of,
+    short,
+    view_of,
+)
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
+from judgegraph.trace.span import Step
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALE = jg.Scale.of("1-5")
@@ -60,7 +69,7 @@ def reviewed(draft: float | None, final: float | None, **about) -> Item:
 )
 def test_only_a_draft_that_was_read_is_kept(draft: float | None, final: float | None, shown: str):
     (row,) = rows_of(one := reviewed(draft, final), WHOLE[0])
-    assert row.kept is (draft == final == 4.0)
+    assert row.is_unchanged is (draft == final == 4.0)
     assert shown in plain(Templates().sample(view_of(one, WHOLE[0], ""), 0))
 
 

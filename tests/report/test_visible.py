@@ -3,7 +3,7 @@
 import pytest
 from markupsafe import Markup
 
-from judgegraph.report.visible import Cut, cut, finalize, line, visible
+from judgegraph.report.charts import Cut, cut, finalize, in_line, visible
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,6 @@ def test_a_cut_says_how_much_is_missing():
 
 
 def test_a_line_is_one_line_of_its_length():
-    assert line("a\n b\t c", 10) == "a b c"
-    assert line("abcdefgh", 5) == "abcd…"
-    assert len(line("x y " * 10_000, 50)) <= 50
+    assert in_line("a\n b\t c", 10) == "a b c"
+    assert in_line("abcdefgh", 5) == "abcd…"
+    assert len(in_line("x y " * 10_000, 50)) <= 50

@@ -9,9 +9,9 @@ import time
 import pytest
 from small import process
 
+from judgegraph import sync as bridge
 from judgegraph.errors import ConfigError
-from judgegraph.runtime import bridge
-from judgegraph.runtime.bridge import run_sync
+from judgegraph.sync import run_sync
 
 
 def interrupt_soon(monkeypatch):
@@ -144,8 +144,8 @@ import os, sys, time
 import judgegraph as jg
 from small import fine, graph_of, samples
 from judgegraph.calls.limits import limiter_of
-from judgegraph.models.endpoint import Endpoint
-from judgegraph.models.resolve import Judge
+from judgegraph.models.judges import Endpoint
+from judgegraph.models.judges import Judge
 
 limiter = limiter_of(Judge("a", None, Endpoint(model="openai:a", base_url="http://a/v1"), True))
 limiter.place(1).enter()

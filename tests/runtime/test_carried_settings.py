@@ -14,11 +14,9 @@ from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Sage
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
-from judgegraph.prompts.criteria_sets import criteria_set
-from judgegraph.runtime.configuration import configuration, differences
-from judgegraph.runtime.setting_value import MOST, closed_over, told
-from judgegraph.runtime.signature import signature
-from judgegraph.tools.finding import Metric
+from judgegraph.prompts.criteria import criteria_set
+from judgegraph.runs.identity import MOST, closed_over, configuration, differences, signature, told
+from judgegraph.tools.catalogue import Metric
 from judgegraph.types import Criterion, EvalState
 
 CRITERIA = criteria_set("summary").criteria
@@ -175,7 +173,7 @@ def test_objects_that_lead_back_to_one_another_come_to_an_end():
 def test_objects_in_a_set_are_told_alike_in_every_process():
     code = """
 import json
-from judgegraph.runtime.setting_value import told
+from judgegraph.runs.identity import told
 class T:
     def __init__(self, n): self.n, self.more = n, shared
 class Shared:

@@ -6,9 +6,9 @@ from small import Judged, ids, samples
 import judgegraph as jg
 from judgegraph.errors import DataError
 from judgegraph.graphs import sageval
-from judgegraph.runtime import read_items
-from judgegraph.runtime.folder import Folder
-from judgegraph.runtime.journal import Journal
+from judgegraph.runs import lines as read_items
+from judgegraph.runs.folder import Folder
+from judgegraph.runs.journal import Journal
 
 
 def run(judged, count, out, **settings):

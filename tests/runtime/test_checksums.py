@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli.main import main
 from judgegraph.graphs import sageval
-from judgegraph.runtime.lines import DamagedLine, item_of_line, sealed
+from judgegraph.runs.lines import DamagedLine, item_of_line, sealed
 
 COUNT, CHANGED = 6, 3  # samples; the one whose line is changed
 NAMED = re.compile(r"items\.jsonl, line (\d+): sample 's3' is not what was written")
@@ -126,6 +126,8 @@ def test_a_changed_line_is_named_and_its_sample_judged_again_from_the_ledger(dam
 @pytest.mark.parametrize("form", [rewritten, without, lambda line: line[:-1] + b"\r\n"], ids=["jq", "old", "CRLF"])
 def test_a_line_in_another_form_and_one_of_an_older_version_are_read_as_they_are(form, work):
     expected = [item_of_line(line, "") for line in lines(work)]
+    if form is without:
+        of_an_older_version(work)
     (work / "run/items.jsonl").write_bytes(b"".join(form(line) for line in lines(work)))
     run = jg.Run.load(work / "run")
     assert list(run.items) == expected
@@ -134,6 +136,7 @@ def test_a_line_in_another_form_and_one_of_an_older_version_are_read_as_they_are
     assert (done.exit_code, done.stderr.count("judged again")) == (0, 0)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("place", range(0, 400, 7))
 def test_no_flipped_byte_of_a_line_becomes_another_item(made, place):
     line = lines(made)[CHANGED]
@@ -225,6 +228,7 @@ def written(work, change):
     path.write_bytes(b"".join(change(lines(work))))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("words", [(*READERS.values(),)[n] for n in (0, 1, 2, 3, 6, 7, 8)], ids=lambda words: words[0])
 @pytest.mark.parametrize("odd", ODD)
 def test_every_command_tells_of_sound_lines_that_no_run_wrote_so(odd, words, made, work):
@@ -267,6 +271,54 @@ def test_repair_in_place_leaves_a_folder_that_is_sound_and_goes_on(odd, work):
     done = command(work, *RUN, "--json")
     assert (done.exit_code, done.stderr.count("items.jsonl")) == (0, 0), done.output
     assert len(lines(work)) == COUNT
+
+
+@pytest.mark.parametrize("words", [(*READERS.values(),)[n] for n in (0, 1, 2, 3, 6, 7, 8)], ids=lambda words: words[0])
+def test_every_command_tells_where_all_checksums_were_taken_away(words, made, work):
+    (work / "whole").symlink_to(made / "run")
+    unsealed(work)
+    done = command(work, *words)
+    assert f"not verified: run/items.jsonl, line {CHANGED + 1}: sample 's3' has no checksum" in done.stderr, done.output
+    assert f"not verified: run/items.jsonl: {COUNT - 5} more line of this kind" in done.stderr
+
+
+def test_a_folder_without_any_checksum_is_told_of_by_a_rerun_and_mended_by_repair(work):
+    unsealed(work)
+    assert command(work, *RUN).stderr.count("has no checksum, though the run wrote one") == 5
+    found = command(work, "repair", "run")
+    assert found.exit_code == 1
+    assert f"items.jsonl: damaged; 0 of {COUNT} lines are sound\n" in found.stdout
+    assert command(work, "repair", "run", "--in-place").exit_code == 0
+    done = command(work, *RUN, "--json")
+    assert (done.exit_code, done.stderr.count("items.jsonl")) == (0, 0), done.output
+    assert len(lines(work)) == COUNT
+
+
+def test_a_folder_of_an_older_version_has_no_checksums_and_nothing_is_told(work):
+    of_an_older_version(work)
+    unsealed(work)
+    for _ in range(2):  # a run that goes on there wrote none of its lines
+        done = command(work, *RUN)
+        assert (done.exit_code, done.stderr.count("checksum")) == (0, 0), done.output
+
+
+def test_repair_counts_the_lines_that_are_there_and_those_that_are_gone(work):
+    written(work, lambda found: [found[0], digit(found[1]), *found[3:-1]])
+    found = command(work, "repair", "run")
+    assert "items.jsonl: damaged; 3 of 4 lines are sound, 2 lines are gone\n" in found.stdout
+
+
+def of_an_older_version(work):
+    manifest = json.loads((work / "run/manifest.json").read_text())
+    assert manifest.pop("checksums") is True
+    (work / "run/manifest.json").write_text(json.dumps(manifest))
+
+
+def unsealed(work):
+    """Every checksum taken away, and a digit changed."""
+    taken = re.compile(rb',"checksum":"[0-9a-f]{16}"\}')
+    written(work, lambda found: [digit(taken.sub(b"}", line)) if n == CHANGED else taken.sub(b"}", line)
+                                 for n, line in enumerate(found)])  # fmt: skip
 
 
 def test_without_a_journal_the_manifest_says_how_many_lines_are_missing(work):

@@ -5,7 +5,7 @@ import weakref
 
 import pytest
 
-from judgegraph.runtime.collector import THRESHOLDS, seldom
+from judgegraph.runs.evaluate import THRESHOLDS, seldom
 
 
 @pytest.fixture(autouse=True)

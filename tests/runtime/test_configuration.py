@@ -19,15 +19,15 @@ from pydantic import SecretStr
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Sage
 from judgegraph.calls import Endpoint
+from judgegraph.data.load import load
+from judgegraph.data.samples import data_of
 from judgegraph.errors import DataError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
-from judgegraph.graphs.fusion_eval import Panel
 from judgegraph.registry import METHODS, factory
-from judgegraph.runtime.configuration import configuration, data_of, differences
-from judgegraph.runtime.load import load
+from judgegraph.runs.identity import configuration, differences
 from judgegraph.testing import scripted
 from judgegraph.tools import assistant
-from judgegraph.tools.finding import Metric
+from judgegraph.tools.catalogue import Metric, Panel
 from judgegraph.types import Criterion, EvalState, Sample
 
 CLARITY = Criterion(name="Clarity", definition="It is clear.", steps=("Read it.",))
@@ -146,7 +146,7 @@ WEIGHTS = {name: {"rouge-l": 1, "chrf": 2} for name in ("Coherence", "Consistenc
 @pytest.mark.parametrize(
     ("make", "settings", "changed"),
     [
-        (sageval, {"each": True}, {"edges"}),
+        (sageval, {"each": True}, {"edges", "nodes.evaluate.prompt"}),
         (sageval, {"critic_calls": "three"}, {"nodes.critique.options.calls", "nodes.critique.prompt"}),
         (sageval, {"cot": True}, {f"nodes.{n}.{k}" for n in ("evaluate", "critique") for k in COT}),
         (sageval, {"samples": 3}, {"nodes.evaluate.reader", "nodes.critique.reader"}),
@@ -433,7 +433,7 @@ def test_how_a_state_is_joined_counts():
 
 def test_the_version_counts(monkeypatch):
     old = configuration(one())
-    monkeypatch.setattr("judgegraph.runtime.configuration.__version__", "9.9")
+    monkeypatch.setattr("judgegraph.runs.identity.__version__", "9.9")
     assert differences(old, configuration(one())) == [f"version: {old['version']} -> 9.9"]
 
 
@@ -456,7 +456,7 @@ def test_it_is_the_same_in_another_process(tmp_path):
         import json
         from langgraph.graph import END, START, StateGraph
         from judgegraph.types import EvalState
-        from judgegraph.runtime.configuration import configuration
+        from judgegraph.runs.identity import configuration
 
         WORDS = {"one", "two", "three", "four"}
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from judgegraph.report.overview import facts
-from judgegraph.runtime.coverage import ALL, OWN, PAIRS, coverage, covered
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.summary import summarise
+from judgegraph.report.page import facts
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
+from judgegraph.runs.summary import ALL, OWN, PAIRS, coverage, covered, summarise
 from judgegraph.types import Comparison, Criterion, Sample, Scale, Score
 
 FIVE = Scale(low=1, high=5)

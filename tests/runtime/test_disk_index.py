@@ -5,9 +5,8 @@ import sys
 
 import pytest
 
+from judgegraph.data.samples import IN_MEMORY, DiskIndex, SeenIds
 from judgegraph.errors import ConfigError
-from judgegraph.runtime.disk_index import IN_MEMORY, DiskIndex
-from judgegraph.runtime.samples import SeenIds
 
 MANY = IN_MEMORY * 2
 
@@ -53,7 +52,7 @@ def test_an_id_is_found_where_it_was_seen_first_also_among_many():
 @pytest.mark.long
 def test_memory_does_not_grow_with_the_number_of_ids():
     code = """
-from judgegraph.runtime.samples import SeenIds
+from judgegraph.data.samples import SeenIds
 def used():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096

@@ -8,9 +8,9 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
+from judgegraph.data.samples import COLUMNS
 from judgegraph.errors import AuthError, ConfigError, DataError
 from judgegraph.graphs import sageval
-from judgegraph.runtime.inert_cells import COLUMNS
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, EvalState, Sample, Scale, Score, keyed
 

@@ -12,7 +12,7 @@ from stub import stub
 import judgegraph as jg
 from judgegraph.calls import Endpoint
 from judgegraph.graphs import llm_score
-from judgegraph.runtime.run import Run
+from judgegraph.runs.run import Run
 
 ATTEMPTS, ASKS = 5, 3  # the endpoint's own
 RETRIED = ("429", "500", "reset", "drop", "truncate", "hang")
@@ -28,7 +28,7 @@ CLARITY = [jg.Criterion(name="Clarity", definition="Every sentence is understood
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judgegraph.calls.sending._backoff", lambda _: 0.01)
+    monkeypatch.setattr("judgegraph.calls.call._backoff", lambda _: 0.01)
 
 
 def run(url: str, samples: list[jg.Sample], out: Path | None = None) -> Run:

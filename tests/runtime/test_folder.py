@@ -8,7 +8,7 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph.errors import ConfigError, DataError
 from judgegraph.graphs import llm_score
-from judgegraph.runtime.folder import Folder
+from judgegraph.runs.folder import Folder
 from judgegraph.types import EvalState, Sample, Score, keyed
 
 

@@ -9,11 +9,10 @@ from small import Judged, ids, samples
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
-from judgegraph.runtime import compact
-from judgegraph.runtime.folder import Folder
-from judgegraph.runtime.inflight import InFlight, Mark
-from judgegraph.runtime.journal import STRIKE, Journal
-from judgegraph.runtime.lines import id_digest
+from judgegraph.runs import lines as compact
+from judgegraph.runs.folder import Folder
+from judgegraph.runs.journal import STRIKE, InFlight, Journal, Mark
+from judgegraph.runs.lines import id_digest
 
 A = Mark(b"a" * 16, b"c" * 8, 4)
 
@@ -159,7 +158,7 @@ def superseded(begun, monkeypatch):
     shutil.rmtree(begun)
     run(Judged("s1", "s3"), 5, begun)
     with monkeypatch.context() as patch:
-        patch.setattr("judgegraph.runtime.folder.compact", lambda *_: None)
+        patch.setattr("judgegraph.runs.folder.compact", lambda *_: None)
         run(Judged(), 5, begun, retry_failed=True)
     assert len(lines(begun)) == 7
     return begun
@@ -206,8 +205,8 @@ def test_a_kill_while_lines_leave_loses_nothing(moment, superseded, monkeypatch)
 
     where = {
         "before the file is replaced": ("pathlib.Path.replace", killed),
-        "after it": ("judgegraph.runtime.compact._move", killed),
-        "amid the new offsets": ("judgegraph.runtime.compact.id_of_line", twice(compact.id_of_line, 8, killed)),
+        "after it": ("judgegraph.runs.lines._move", killed),
+        "amid the new offsets": ("judgegraph.runs.lines.id_of_line", twice(compact.id_of_line, 8, killed)),
     }[moment]
     folder = Folder(superseded)
     folder.open(1)

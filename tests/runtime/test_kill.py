@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from stub import Stub, stub
 
-from judgegraph.runtime.guilt import POISON
-from judgegraph.runtime.run import Run
+from judgegraph.runs.run import Run
+from judgegraph.runs.worker import POISON
 
 COUNT = 1000
 WIDTH = 64  # calls in flight at most, so that many may be unanswered at a kill

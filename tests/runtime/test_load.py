@@ -12,10 +12,10 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from judgegraph.data import load as load_text
+from judgegraph.data.load import load
+from judgegraph.data.samples import meant, plain
 from judgegraph.errors import ConfigError, DataError, ExtraError
-from judgegraph.runtime import load_text
-from judgegraph.runtime.load import load
-from judgegraph.runtime.load_value import plain
 from judgegraph.types import Sample
 
 ROWS = [
@@ -426,3 +426,49 @@ def test_memory_stays_flat_while_a_file_streams(tmp_path):
 def test_plain_keeps_what_json_can_write():
     value = {"a": [1, 2.5, None, True, "é\x00"], "b": {"c": []}}
     assert plain(value, "x") == value
+
+
+TABLE = "id,output\n" + "#,a\n" * 20  # each "#" gets a number of its own
+ROW = '{"id": "#", "output": "a"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lost", "said"),
+    [
+        ("a.csv", TABLE + 'y,"open\n' + "#,a\n" * 100, 100, "101 lines were not read, about 100 more rows"),
+        ("a.csv", TABLE + 'y,"open\n' + "#,a\n" * 50 + 'w,"b"\nlast,c\n', 51, "about 51 more rows"),
+        ("a.csv", "id,output\n" + '#,"a\nb"\n' * 20 + 'y,"open\n' + "#,a\n" * 99, 49, "about 49 more rows"),
+        ("a.csv", TABLE + "y,a,b\n" + "#,a\n" * 9, 0, "expected 2 cells"),
+        ("a.json", f"[{f'{ROW},' * 9} {{'id': 1}}, {f'{ROW},' * 20} 1]", 20, "more rows"),
+        ("a.json", f"[{f'{ROW},' * 9} {ROW[:9]}", None, "cannot be read"),
+        ("a.jsonl", f"{ROW}\n" * 9 + ROW[:20], None, "the file is cut off here"),
+        ("a.jsonl", f"{ROW}\n" * 9 + f"{ROW[:20]}\n{ROW}\n", 0, "not JSON"),
+    ],
+)
+def test_rows_that_one_fault_hides_are_counted(tmp_path, name, text, lost, said):
+    first, *parts = text.split("#")
+    path = written(tmp_path / name, first + "".join(f"n{at}{part}" for at, part in enumerate(parts)))
+    samples = load(path, strict=False)
+    assert samples.count()
+    assert said in samples.rejected[0].reason
+    assert samples.rejected[0].lost == (lost if lost is None else pytest.approx(lost, abs=2))
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [("qurey", "query"), ("rivall", "rival"), ("Output", "output"), ("humna.Fluency", "human.Fluency"),
+     ("source_id", ""), ("preference", ""), ("outputs.raw", ""), ("model", ""), ("id2", ""), ("query", "")],
+)  # fmt: skip
+def test_a_column_that_is_nearly_spelt_as_a_field_is_known(key, near):
+    assert meant(key) == near
+
+
+def test_misspelt_columns_are_counted_once_each_and_stay_in_meta(tmp_path):
+    rows = [{"output": "t", "rivall": "u"}, {"output": "t", "rivall": "u", "other": 1}, {"output": "t", "rival": "u"}]
+    rows.append({"output": "t", "rival": "u", "rivall": "an own key beside the field"})
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    samples = load(tmp_path / "d.jsonl")
+    assert [sample.meta.get("rivall") for sample in samples][:2] == ["u", "u"]
+    (one,) = samples.misspelt.values()
+    assert (one.key, one.meant, one.line, one.rows) == ("rivall", "rival", 1, 2)
+    assert str(one).endswith("did you mean 'rival'?")

@@ -8,14 +8,14 @@ import zipfile
 
 import pytest
 
+from judgegraph.data.load import load
 from judgegraph.errors import DataError
-from judgegraph.runtime.load import load
 
 MOST_MEMORY = 500 * 2**20  # bytes, promise 25
 CODE = """
 import json, resource, sys, time
 from judgegraph.errors import DataError
-from judgegraph.runtime.load import load
+from judgegraph.data.load import load
 if sys.argv[1].endswith(".parquet"):
     import pyarrow.parquet
 start = time.monotonic()

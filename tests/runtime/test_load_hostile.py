@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from judgegraph.data.load import load
 from judgegraph.errors import DataError
-from judgegraph.runtime.load import load
 
 INPUTS = Path(__file__).resolve().parents[3] / "shared" / "hostile" / "inputs.jsonl"
 NEIGHBOURS = [{"id": f"normal-{n}", "source": "A town.", "output": "A town."} for n in (1, 2)]
@@ -42,6 +42,7 @@ def loaded(request, tmp_path):
     return case, lines, samples, found, time.monotonic() - start
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("loaded", cases(), indirect=True)
 def test_a_hostile_row_harms_only_itself(loaded):
     case, lines, samples, found, seconds = loaded
@@ -55,6 +56,7 @@ def test_a_hostile_row_harms_only_itself(loaded):
         assert "rejected" in outcome, samples.rejected
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("loaded", cases(), indirect=True)
 def test_a_rejection_names_line_and_field_on_one_printable_line(loaded):
     case, _, samples, found, _ = loaded
@@ -71,6 +73,7 @@ def test_a_rejection_names_line_and_field_on_one_printable_line(loaded):
             assert rejection.field
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("loaded", cases(), indirect=True)
 def test_what_loads_is_what_was_written(loaded):
     _, lines, _, found, _ = loaded
@@ -90,12 +93,14 @@ def test_what_loads_is_what_was_written(loaded):
         json.dumps(sample.model_dump(), allow_nan=False, ensure_ascii=False).encode()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("loaded", cases(), indirect=True)
 def test_ids_are_distinct_as_they_are_written(loaded):
     _, _, _, found, _ = loaded
     assert len({sample.id for sample in found}) == len(found)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("loaded", cases(), indirect=True)
 def test_strict_stops_at_the_first_bad_row(loaded, tmp_path):
     _, _, samples, found, _ = loaded
@@ -126,6 +131,7 @@ def expected(kind):
     }.get(kind, [])
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("loaded", cases(), indirect=True)
 def test_each_kind_is_rejected_for_its_own_reason(loaded):
     case, _, samples, _, _ = loaded

@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from judgegraph.cli import main
+from judgegraph.data.load import load
 from judgegraph.errors import DataError
-from judgegraph.runtime.load import load
 
 HEAD = "qid,Question,Answer text,rating\n"
 

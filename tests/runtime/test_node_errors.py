@@ -10,8 +10,8 @@ import judgegraph as jg
 from judgegraph.calls.ledger import LedgerError
 from judgegraph.errors import AuthError, ConfigError, DataError
 from judgegraph.graphs import llm_score
-from judgegraph.runtime.resume import Mark, Unit
-from judgegraph.runtime.work import Work
+from judgegraph.runs.journal import Mark
+from judgegraph.runs.worker import Unit, Work
 from judgegraph.testing import scripted
 from judgegraph.types import EvalState
 
@@ -72,10 +72,10 @@ def test_a_closed_generator_in_a_node_fails_its_sample_and_leaves_the_worker_at_
     units = iter(Unit(sample, Mark(b"", b"", place)) for place, sample in enumerate(samples(3)))
     work = Work(Waiting(GeneratorExit("mine")), 5.0, units=units)
     asyncio.run(work.take(0))
-    assert [(i.id, i.status, i.reason) for i in work.held if i.status != "ok"] == [
+    assert [(i.id, i.status, i.reason) for i in work.items if i.status != "ok"] == [
         ("s1", "agent_error", "GeneratorExit: mine")
     ]
-    assert len(work.held) == 3
+    assert len(work.items) == 3
 
 
 def test_a_worker_that_is_closed_itself_is_gone():
@@ -98,7 +98,7 @@ def test_a_worker_that_is_closed_itself_is_gone():
             await task
 
     asyncio.run(start())
-    assert work.held == []
+    assert work.items == []
 
 
 def test_a_price_that_is_not_known_ends_a_run_with_a_budget_in_usd(tmp_path):

@@ -7,24 +7,23 @@ from click.testing import CliRunner
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
-from judgegraph.agents.consensus import Consensus
 from judgegraph.agents.corrector import Corrector
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.fusion_judge import FusionJudge
+from judgegraph.agents.fusion import FusionJudge
+from judgegraph.agents.panel import Consensus
 from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Sage
 from judgegraph.cli import main
-from judgegraph.cli.print_run import print_run
 from judgegraph.graphs import fennec, fusion_eval
-from judgegraph.report.write import write_report
-from judgegraph.runtime.coverage import coverage
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.notices import MOST_KINDS, TITLES, title
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.summary import summarise
+from judgegraph.report.page import write_report
+from judgegraph.runs.item import Item
+from judgegraph.runs.notices import MOST_KINDS, TITLES, title
+from judgegraph.runs.run import Run
+from judgegraph.runs.summary import coverage, summarise
 from judgegraph.testing import scripted
-from judgegraph.tools.finding import Unmeasurable
+from judgegraph.tools.catalogue import Unmeasurable
 from judgegraph.types import Correction, Criterion, EvalState, Note, Plan, Sample, Scale, Score, keyed
+from judgegraph.views.terminal_run import print_run
 
 CRITERIA = [Criterion(name="Clarity", definition="One reading only."), Criterion(name="Wit")]
 FIVE = Scale.of("1-5")
@@ -167,6 +166,25 @@ def test_a_critic_in_the_wrong_place_is_told(nodes):
     assert {"verdicts-not-applied", "nothing-to-review"} & set(kinds)
 
 
+def test_verdicts_on_what_a_stronger_judge_settled_are_no_notice():
+    judges = jg.escalate("llm-score", "g-eval", when=jg.low(below=4.5), criteria=CRITERIA)
+    run = jg.evaluate(row(judges, jg.critique("sage", stage="final", criteria=CRITERIA)), BARE)
+    finals = [score for item in run.items for score in item.scores if score.agent == "sage"]
+    assert finals
+    assert "verdicts-not-applied" not in run.summary().notices
+
+
+def test_one_reason_with_other_numbers_is_told_once_with_a_sample():
+    items = [
+        Item(sample=sample, status="agent_error", reason=f"ValueError: no place for 0.{number}7 of {number}")
+        for number, sample in enumerate(BARE)
+    ]
+    summary = summarise(items, "sig")
+    [(kind, count)] = summary.failures.items()
+    assert (kind, count) == (("agent_error", "ValueError: no place for 0.07 of 0"), 3)
+    assert summary.failed_first[kind] == "s0"
+
+
 @pytest.fixture(scope="module")
 def skipped(tmp_path_factory):
     """A run in a folder of which all assistants were skipped."""
@@ -295,3 +313,57 @@ def test_a_real_step_down_is_told(tmp_path):
     graph = row(Evaluator(judge=judge, criteria=[CRITERIA[0]]))
     found = jg.evaluate(graph, BARE).summary().notices
     assert {kind: notice.samples for kind, notice in found.items()} == {"read-by-samples": 3}
+
+
+def test_a_criterion_that_nobody_gave_is_told_with_the_one_that_was_meant(tmp_path, capsys):
+    async def shouting(state: EvalState) -> EvalState:
+        return {"scores": keyed(*(score(c, 1.0) for c in ("CLARITY", "Warmth")))}
+
+    judge = Evaluator(criteria=CRITERIA, stage="final")
+    run = jg.evaluate(row(judge, shouting), BARE, out=tmp_path / "run")
+    notice = run.summary().notices["criterion-unknown"]
+    assert (notice.samples, "did you mean 'Clarity'?" in notice.text, "Warmth" in notice.text) == (3, True, False)
+    print_run(run, run.summary())
+    assert "of your own (2) and 2 of the graph's own" in capsys.readouterr().out.replace("criteria: ", "")
+    assert "criterion-unknown" not in jg.evaluate(row(judge), BARE).summary().notices
+
+
+def test_a_number_without_a_scale_is_told():
+    run = jg.evaluate(row(scoring(score("Clarity", 80, scale=None))), BARE)
+    notice = run.summary().notices["scale-missing"]
+    assert (notice.samples, "gave 80 for 'Clarity'" in notice.text) == (3, True)
+    assert not run.summary().headline
+    assert "scale-missing" not in jg.evaluate(row(scoring(score("Clarity", 4))), BARE).summary().notices
+
+
+def test_a_panel_that_counted_fewer_judges_than_it_has_is_told_once_for_a_sample():
+    votes = [score(c, agent=a, stage="ballot") for a in "xy" for c in ("Clarity", "Wit")]
+    votes[3] = votes[3].model_copy(update={"value": None, "status": "unreadable"})
+    panel = Consensus(members=("x", "y"), criteria=CRITERIA)
+    summary = jg.evaluate(row(scoring(*votes), panel), BARE).summary()
+    notice = summary.notices["panel-fewer"]
+    assert (notice.samples, notice.text) == (3, "'panel' counted 1 of 2 on Wit")
+    lost = [v.model_copy(update={"value": None, "status": "unreadable"}) if v.agent == "y" else v for v in votes]
+    kinds = jg.evaluate(row(scoring(*lost), panel), BARE).summary().notices
+    assert "panel-member-silent" in kinds
+    assert "panel-fewer" not in kinds  # what is told by another kind is told once
+
+
+def test_members_say_of_how_many_and_the_headline_how_many_lack_a_criterion(capsys):
+    def judged_by(*agents, wit=True):
+        votes = [score("Clarity", agent=a, stage="ballot") for a in agents]
+        answers = [score("Clarity", agent="panel").model_copy(update={"votes": tuple(v.key for v in votes)})]
+        return [*votes, *answers, *([score("Wit", agent="panel")] if wit else [])]
+
+    made = [judged_by("x", "y"), judged_by("x"), judged_by("x", wit=False)]
+    items = [Item(sample=sample, scores=scores) for sample, scores in zip(BARE, made, strict=True)]
+    run = Run({"signature": "sig", "calls": {"prompt_tokens": 0, "completion_tokens": 0, "replies": 0}}, items)
+    summary = run.summary()
+    assert summary.lacking == {"": 1}
+    assert summary.to_dict()["headline"][0]["lacking"] == 1
+    print_run(run, summary)
+    said = capsys.readouterr().out
+    assert "3 samples, 1 of these without some criterion" in said
+    members = said.partition("members:")[2]
+    assert "3.00 (n 1)" in members
+    assert "(n 3)" not in members

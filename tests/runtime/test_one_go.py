@@ -11,8 +11,8 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
-from judgegraph.prompts.criteria_sets import criteria_set
-from judgegraph.runtime.configuration import configuration
+from judgegraph.prompts.criteria import criteria_set
+from judgegraph.runs.identity import configuration
 from judgegraph.types import EvalState, Sample
 
 EVALUATOR = Evaluator(criteria=criteria_set("summary").criteria)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import judgegraph as jg
+from judgegraph.data.load import csv_rows
+from judgegraph.data.samples import COLUMNS as SCORED
+from judgegraph.data.samples import PAIR_COLUMNS as COLUMNS
 from judgegraph.graphs import fennec, llm_score
-from judgegraph.runtime.inert_cells import COLUMNS as SCORED
-from judgegraph.runtime.inert_cells import PAIR_COLUMNS as COLUMNS
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.load_table import csv_rows
-from judgegraph.runtime.pair_rows import pair_rows
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import pair_rows
 from judgegraph.types import Comparison, Criterion, Sample, Score
 
 PAIRS = Path(__file__).parents[2] / "examples/pairs.jsonl"

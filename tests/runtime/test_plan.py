@@ -15,17 +15,15 @@ from pydantic import PrivateAttr
 from typing_extensions import TypedDict
 
 import judgegraph as jg
-from judgegraph.calls.door import replies
+from judgegraph.calls.asking import replies
 from judgegraph.calls.ledger import Ledger
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
-from judgegraph.models.endpoint import Endpoint
-from judgegraph.models.findings import keep
-from judgegraph.models.resolve import Support, _by_loop, _by_model, trying
-from judgegraph.runtime import play, rehearsal
-from judgegraph.runtime.amount import Amount
-from judgegraph.runtime.forecast import PilotCost, Range
-from judgegraph.runtime.pilot import TOTAL, Pilot
+from judgegraph.models.judges import Endpoint, Support, _by_loop, _by_model, keep, trying
+from judgegraph.planning import dry_run as play
+from judgegraph.planning import dry_run as rehearsal
+from judgegraph.planning.dry_run import Amount
+from judgegraph.planning.forecast import TOTAL, Pilot, PilotCost, Range
 from judgegraph.types import Sample
 
 TOKEN = re.compile(r"\d|[A-Za-z]+|\s+|[^\w\s]|\w")
@@ -383,3 +381,26 @@ def test_replies_are_as_long_as_the_pilots_were_and_bounds_are_those_of_the_samp
     assert projected is not None
     assert (projected.lowest.calls, projected.highest.calls) == (12, 12)
     assert forecast.to_dict()["total"]["projected"]["low"]["calls"] == 12
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "data"),
+    [
+        (llm_score, {"criteria": "summary"}, "articles"),
+        (sageval, {"each": True}, "forms"),
+        (sageval, {"critic_calls": "three"}, "forms"),
+        (fennec, {"mode": "pair"}, "pairs"),
+        (g_eval, {"criteria": "forms"}, "forms"),
+    ],
+    ids=["llm-score", "sageval each", "sageval three", "fennec pair", "g-eval"],
+)
+async def test_calls_about_one_sample_share_most_of_their_prompts(method, settings, data):
+    given = list(jg.load(Path(__file__).parents[2] / "examples" / f"{data}.jsonl"))[:16]
+    graph = method(**settings)
+    run = await jg.aevaluate(graph, given)
+    counts = run.manifest["calls"]["prefixes"]
+    assert counts["sent_before"] >= 0.72 * counts["prompt_tokens"]
+    found = await jg.aplan(graph, given)
+    assert found.prefix_share is not None
+    assert f"{found.prefix_share:.0%} of prompt tokens are in a prefix sent before" in "\n".join(found.basis)
+    assert found.to_dict()["prefix_share"] == found.prefix_share

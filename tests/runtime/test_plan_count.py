@@ -1,8 +1,7 @@
 """Counting: what is certain, and the ends of the rest, each address once."""
 
 from judgegraph.models.prices import Price
-from judgegraph.runtime.amount import Asked
-from judgegraph.runtime.plan_count import Tally
+from judgegraph.planning.dry_run import Asked, Tally
 
 A, B = 1, 2  # bits of two manners
 

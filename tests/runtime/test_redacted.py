@@ -11,9 +11,8 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.cli import main
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.known_names import Names, known_names
-from judgegraph.runtime.redacted import redacted_item
+from judgegraph.runs.item import Item
+from judgegraph.traces.redact import Names, known_names, redacted_item
 from judgegraph.types import (
     Comparison,
     Correction,

@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from judgegraph.runtime.load import load
-from judgegraph.runtime.row_count import RowCount
+from judgegraph.data.load import RowCount, load
 
 ROWS = [{"id": f"s{i}", "output": f'a "text"\nof {i}'} for i in range(5)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS)

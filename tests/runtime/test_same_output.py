@@ -11,7 +11,7 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.graphs import sageval
-from judgegraph.runtime.run import Run
+from judgegraph.runs.run import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 FORMS = ROOT / "examples/forms.jsonl"

@@ -4,15 +4,15 @@ import pytest
 from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, StateGraph
 
-from judgegraph.agents.critic_panel import CriticPanel
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.merge import Merge
+from judgegraph.agents.panel import CriticPanel
 from judgegraph.agents.sage import Sage
 from judgegraph.calls import Endpoint, Reader
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
-from judgegraph.prompts.criteria_sets import criteria_set
+from judgegraph.prompts.criteria import criteria_set
 from judgegraph.registry import METHODS, factory
-from judgegraph.runtime.signature import details, signature
+from judgegraph.runs.identity import details, signature
 from judgegraph.testing import Scripted
 from judgegraph.types import Criterion, EvalState
 

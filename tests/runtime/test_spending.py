@@ -13,7 +13,7 @@ import judgegraph as jg
 from judgegraph.calls import ask
 from judgegraph.calls.budget import Budget
 from judgegraph.graphs import llm_score
-from judgegraph.runtime.spending import carried, told
+from judgegraph.runs.manifest import carried, spent_in
 from judgegraph.testing import scripted
 from judgegraph.types import Score, keyed
 
@@ -87,7 +87,7 @@ def test_a_folder_that_was_moved_keeps_what_was_spent(judge, out):
 
 @pytest.mark.parametrize("spent", [None, [], {"calls": "many"}, {"calls": -4, "usd": float("inf")}])
 def test_a_manifest_that_does_not_tell_counts_for_nothing(spent):
-    assert told(spent) == (0,) * 7
+    assert spent_in(spent) == (0,) * 7
 
 
 def test_each_field_has_its_larger_count(tmp_path):

@@ -6,20 +6,19 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from judgegraph.agents.comparer import pairwise_form, pairwise_text
+from judgegraph.agents.aspects import aspects_form
 from judgegraph.agents.corrector import FORMS as CORRECTIONS
-from judgegraph.agents.criteria_form import CRITERIA_TEXT, criteria_form
-from judgegraph.agents.critique_form import critique_form
-from judgegraph.agents.guideline_writer import FORMS as GUIDELINES
+from judgegraph.agents.criteria import CRITERIA_TEXT, criteria_form
+from judgegraph.agents.criteria import FORMS as GUIDELINES
 from judgegraph.agents.judge import rating_form, rating_text
-from judgegraph.agents.plan_form import plan_form
-from judgegraph.agents.proposer import aspects_form
+from judgegraph.agents.pairwise import pairwise_form, pairwise_text
+from judgegraph.agents.planner import plan_form
+from judgegraph.agents.sage import critique_form
 from judgegraph.calls.asking import _complaint
-from judgegraph.calls.exchange import Call, Choice
-from judgegraph.calls.form import Form, ratings_form
-from judgegraph.calls.reply import read
+from judgegraph.calls.estimate import COMPLAINT, DEMANDING, DRAWN, MANNERS, PLEASED, SPARING, Turns, invented
+from judgegraph.calls.forms import Form, ratings_form, read
+from judgegraph.calls.types import Call, Choice
 from judgegraph.errors import ReplyError
-from judgegraph.runtime.stand_in import COMPLAINT, DEMANDING, DRAWN, MANNERS, PLEASED, SPARING, Turns, invented
 from judgegraph.types import Criterion, Scale
 
 WHOLE = Criterion(name="Clarity", definition="clear", scale=Scale(low=1, high=5))

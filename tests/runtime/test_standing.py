@@ -10,12 +10,10 @@ from small import samples
 
 import judgegraph as jg
 from judgegraph.graphs import sageval
-from judgegraph.runtime.folder_traces import standings_in, traces_in
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.node_times import node_times, within
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.spread import doubt
-from judgegraph.runtime.standing import ORDERS, standing, standings, top, tops
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
+from judgegraph.runs.summary import doubt
+from judgegraph.traces.rank import ORDERS, node_times, standing, standings, standings_in, top, tops, traces_in, within
 from judgegraph.types import Comparison, Sample, Scale, Score
 
 FIVE, LABELS = Scale(low=1, high=5), Scale(labels=("bad", "fair", "good"))
@@ -281,7 +279,7 @@ def test_a_folder_without_a_manifest_is_read_by_its_journeys(tmp_path: Path):
 
 
 def test_more_samples_than_memory_is_given_to_are_still_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("judgegraph.runtime.disk_index.IN_MEMORY", 3)
+    monkeypatch.setattr("judgegraph.data.samples.IN_MEMORY", 3)
     lines = [journey(one.id, node(1, 1)) for one in [*samples(20), *samples(20)]]
     run = written(tmp_path / "run", *lines)
     assert node_times(run)["judge"].visits == 20

@@ -17,7 +17,7 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.graphs import llm_score
 from judgegraph.testing import scripted
-from judgegraph.trace.file import SPANS, journeys
+from judgegraph.trace.store import SPANS, journeys
 from judgegraph.types import (
     Comparison,
     Correction,
@@ -149,6 +149,7 @@ WRONG: list[tuple[str, Any, str, str]] = [  # what is wrong, what the node retur
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("trace", [True, False], ids=["traced", "untraced"])
 @pytest.mark.parametrize(("update", "wrong", "cure"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
 def test_a_wrong_value_fails_its_sample_with_node_key_and_cure(
@@ -337,3 +338,106 @@ def test_a_critic_that_rewrites_drafts_under_their_own_key_is_told_how():
     judge = Evaluator(judge="embedded", criteria=(CLARITY,))
     (item,) = jg.evaluate(line(("evaluate", judge), ("harsh", harsh)), [SAMPLE]).items
     assert "which is of node 'evaluate' and says something else: write a score of its own" in item.reason
+
+
+def judged(graph: Any) -> Any:
+    """What came of the one sample."""
+    [item] = jg.evaluate(graph, [SAMPLE]).items
+    return item
+
+
+OTHER = FINE.model_copy(update={"value": 1.0})
+
+
+def in_place(change: Any) -> Any:
+    """A node that changes the state which it is handed, and returns nothing."""
+
+    async def sly(state: EvalState) -> dict[str, Any]:
+        change(state)
+        return {}
+
+    return sly
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: state["scores"].__setitem__(KEY, OTHER),
+        lambda state: state["scores"].update(keyed(OTHER)),
+        lambda state: state["scores"].pop(KEY),
+        lambda state: state["scores"].update(keyed(FINE.model_copy(update={"agent": "another"}))),
+        lambda state: state["notes"].clear(),
+    ],
+)
+@pytest.mark.parametrize("within", [False, True])
+def test_a_node_that_changes_the_state_in_place_fails_its_sample(change: Any, within: bool):
+    wrote = writes({"scores": keyed(FINE), "notes": keyed(Note(agent="mine", text="a note"))})
+    graph = line(("judge", wrote), ("sly", in_place(change)))
+    item = judged(line(("inner", graph)) if within else graph)
+    assert item.status == "agent_error"
+    assert f"node '{'inner/' if within else ''}sly' changed" in item.reason
+    assert "return" in item.reason or "write" in item.reason
+
+
+def test_a_condition_that_changes_the_state_in_place_fails_its_sample():
+    def route(state: EvalState) -> str:
+        state["scores"][KEY] = OTHER
+        return END
+
+    made = StateGraph(EvalState)
+    made.add_node("judge", writes({"scores": keyed(FINE)}))
+    made.add_node("rest", writes({"notes": keyed(Note(agent="mine", text="a note"))}))
+    made.add_edge(START, "judge")
+    made.add_edge("judge", "rest")
+    made.add_conditional_edges("rest", route, [END])
+    item = judged(made.compile())
+    assert item.status == "agent_error"
+    assert f"scores['{KEY}'] of node 'judge' is not as any node wrote it" in item.reason
+
+
+def test_a_state_that_is_changed_and_returned_is_what_was_written():
+    async def hands_on(state: EvalState) -> Any:
+        state["scores"].update(keyed(FINE.model_copy(update={"agent": "another"})))
+        return {"scores": state["scores"]}
+
+    item = judged(line(("judge", writes({"scores": keyed(FINE)})), ("more", hands_on)))
+    assert item.status == "ok"
+    assert {score.agent for score in item.scores} == {"mine", "another"}
+
+
+@pytest.mark.parametrize("field", ["id", "query", "source", "output", "rival"])
+def test_no_node_exchanges_the_sample_that_is_judged(field: str):
+    other = SAMPLE.model_copy(update={field: "something else"})
+    item = judged(line(("swap", writes({"sample": other})), ("judge", writes({"scores": keyed(FINE)}))))
+    assert item.status == "agent_error"
+    assert f"node 'swap' wrote a sample whose '{field}' is another" in item.reason
+    assert "jg.Correction" in item.reason
+
+
+def test_a_sample_that_says_the_same_may_be_handed_on():
+    same = Sample(**{**SAMPLE.model_dump(), "meta": {"seen": True}})
+    item = judged(line(("more", writes({"sample": same, "scores": keyed(FINE)}))))
+    assert item.status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("draft", "said"),
+    [
+        ("Clarity/mine/drafts/0", "which is not there; did you mean"),
+        ("Wit/mine/final/0", "which is of 'Wit'"),
+    ],
+)
+def test_a_draft_that_is_no_score_of_the_same_criterion_fails_its_sample(draft: str, said: str):
+    first = {"scores": keyed(FINE, FINE.model_copy(update={"criterion": "Wit"}))}
+    final = FINE.model_copy(update={"agent": "critic", "stage": "final", "draft": draft})
+    item = judged(line(("judge", writes(first)), ("critic", writes({"scores": keyed(final)}))))
+    assert item.status == "agent_error"
+    assert "node 'critic' wrote" in item.reason
+    assert said in item.reason
+
+
+def test_finals_that_name_each_other_as_draft_are_told_so():
+    one, other = (FINE.model_copy(update={"agent": name, "stage": "final"}) for name in ("one", "other"))
+    both = keyed(one.model_copy(update={"draft": other.key}), other.model_copy(update={"draft": one.key}))
+    item = judged(line(("judge", writes({"scores": both}))))
+    assert "each is the draft of the other" in item.reason

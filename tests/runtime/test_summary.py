@@ -2,8 +2,9 @@
 
 import pytest
 
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.summary import summarise
+from judgegraph.answers import UNTOUCHED
+from judgegraph.runs.item import Item
+from judgegraph.runs.summary import moves_of, summarise
 from judgegraph.types import Comparison, Criterion, Sample, Scale, Score
 
 FIVE = Scale(low=1, high=5)
@@ -47,6 +48,29 @@ def test_a_final_score_is_compared_with_the_draft_it_names_alone():
     assert moves["a-s"] == ("a-e", 1, 0, 0)
     assert moves["b-s"] == ("b-e", 1, 1, 1)
     assert moves["a"] == (None, 0, 0, 0)
+
+
+@pytest.mark.parametrize("note", UNTOUCHED)
+def test_a_critic_that_was_not_asked_kept_nothing(note):
+    def told(*notes):
+        rows = [item(score(4, "draft"), score(4, draft="C/a/draft/0", notes=own)) for own in notes]
+        (row,) = (summary := summarise(rows, "sig")).to_dict()["answers"]
+        return moves_of(next(iter(summary.answers.values())), whole=True), row["asked"]
+
+    assert told((note,), (note,)) == ("not asked", 0)
+    assert told((note,), (), ()) == ("asked 2 of 3, kept 2", 2)
+    assert told((), ()) == ("kept all", 2)
+
+
+def test_a_gate_that_stayed_closed_is_no_critic_that_kept_a_score():
+    def by(agent, value, stage="final", **fields):
+        return Score(criterion="C", agent=agent, stage=stage, value=value, scale=FIVE, **fields)
+
+    opened = item(by("judge", 4, "draft"), by("sage", 4, draft="C/judge/draft/0"))
+    found = summarise([opened, item(by("judge", 3, "draft")), item(by("judge", 2, "draft"))], "sig")
+    (line,) = found.answers.values()
+    assert moves_of(line, whole=True) == "asked 1 of 3, kept 1"
+    assert found.to_dict()["answers"][0]["asked"] == 1
 
 
 def test_labels_are_counted():

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import judgegraph as jg
+from judgegraph.data.load import csv_rows
+from judgegraph.data.samples import COLUMNS, marked, unmarked
 from judgegraph.errors import ConfigError
-from judgegraph.runtime.inert_cells import COLUMNS, marked, unmarked
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.load_table import csv_rows
-from judgegraph.runtime.table import Table, row_of
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Table, row_of
 from judgegraph.types import Sample, Score
 
 NASTY = "=+-@\uff1d\uff0b\uff0d\uff20'\"\t\r\n\0\x1b; ,\ufeff\u200b\u00a0aé5"

@@ -12,16 +12,15 @@ from langgraph.graph import END, START, StateGraph
 from small import fine, samples
 
 import judgegraph as jg
-from judgegraph.agents.critic_panel import CriticPanel
 from judgegraph.agents.evaluator import Evaluator
+from judgegraph.agents.panel import CriticPanel
 from judgegraph.agents.rectify import Rectify
 from judgegraph.errors import DataError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
-from judgegraph.runtime.node_times import node_times
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.standing import standings
-from judgegraph.trace.file import SPANS, journey, journeys, line_at, lines
+from judgegraph.runs.run import Run
 from judgegraph.trace.span import Journey
+from judgegraph.trace.store import SPANS, journey, journeys, line_at, lines
+from judgegraph.traces.rank import node_times, standings
 from judgegraph.types import Criterion, EvalState, Sample, Score, keyed
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -424,7 +423,7 @@ def test_a_journey_that_began_at_no_time_is_none(began: str):
 
 
 def test_a_line_without_an_end_in_sight_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("judgegraph.trace.file.LONGEST", 200)
+    monkeypatch.setattr("judgegraph.trace.store.LONGEST", 200)
     good = b'{"id":"s1","t":1,"spans":[[0,null,"graph","g",0,1,"ok",{}]]}\n'
     (tmp_path / SPANS).write_bytes(good + b"x" * 1000 + good + good)
     found = list(lines(tmp_path / SPANS))

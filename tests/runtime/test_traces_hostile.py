@@ -11,11 +11,11 @@ from small import process
 from terminal import controls
 
 import judgegraph as jg
+from judgegraph.data.load import load
 from judgegraph.graphs import fennec, sageval
-from judgegraph.runtime.load import load
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.standing import standings
-from judgegraph.trace.file import SPANS, journeys
+from judgegraph.runs.run import Run
+from judgegraph.trace.store import SPANS, journeys
+from judgegraph.traces.rank import standings
 from judgegraph.types import text_of
 
 WORD = re.compile(r"\w{7,}")

@@ -8,11 +8,10 @@ from small import Judged, graph_of, process, samples
 
 import judgegraph as jg
 from judgegraph.calls.context import unit
-from judgegraph.runtime.folder import Folder
-from judgegraph.runtime.guilt import POISON
-from judgegraph.runtime.inflight import InFlight
-from judgegraph.runtime.journal import STRIKE
-from judgegraph.runtime.lines import mark_of
+from judgegraph.runs.folder import Folder
+from judgegraph.runs.journal import STRIKE, InFlight
+from judgegraph.runs.lines import mark_of
+from judgegraph.runs.worker import POISON
 from judgegraph.types import EvalState
 
 POISONED = """
@@ -68,7 +67,7 @@ jg.evaluate(graph_of(node), samples(int(sys.argv[2])), out=sys.argv[1])
 
 
 def strikes(out, count=3):
-    from judgegraph.runtime.lines import id_digest
+    from judgegraph.runs.lines import id_digest
 
     folder = Folder(out)
     folder.open(1)

@@ -13,9 +13,9 @@ from small import fine, graph_of, process, samples
 
 import judgegraph as jg
 from judgegraph.cli.run import _total
-from judgegraph.runtime.claim import LOCK
-from judgegraph.runtime.row_count import RowCount
-from judgegraph.runtime.unfinished import unfinished
+from judgegraph.data.load import RowCount
+from judgegraph.runs.folder import LOCK
+from judgegraph.runs.run import unfinished
 from judgegraph.types import EvalState
 
 STARTED = "2026-01-01T00:00:00+00:00"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgegraph.errors import ConfigError
-from judgegraph.runtime.whole_file import write_lines
+from judgegraph.runs.folder import write_lines
 
 
 def test_a_link_of_the_old_name_leads_no_write_elsewhere(tmp_path: Path):

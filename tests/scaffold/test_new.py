@@ -9,9 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from judgegraph.cli import main
+from judgegraph.cli.new import PackageName, files, write
 from judgegraph.errors import ConfigError
-from judgegraph.scaffold import PackageName
-from judgegraph.scaffold.write import files, write
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "plugin_critic"

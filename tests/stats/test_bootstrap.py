@@ -9,14 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judgegraph.stats import draws as drawing
-from judgegraph.stats import weighted_tau
-from judgegraph.stats.arrays import COEFFICIENTS
-from judgegraph.stats.bootstrap import UNITS, bootstrap, resample
-from judgegraph.stats.coefficients import coefficient
-from judgegraph.stats.draws import Draws, counts
-from judgegraph.stats.levels import LEVELS, correlate
-from judgegraph.stats.weighted import Weighted
+from judgegraph.stats import bootstrap as drawing
+from judgegraph.stats import resampling as weighted_tau
+from judgegraph.stats.bootstrap import Draws, counts
+from judgegraph.stats.correlation import COEFFICIENTS, coefficient
+from judgegraph.stats.resampling import LEVELS, UNITS, Weighted, bootstrap, correlate, resample
 
 
 def built(times_group, times_system, times_item, group, system):

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judgegraph.stats.arrays import COEFFICIENTS
-from judgegraph.stats.bootstrap import bootstrap
-from judgegraph.stats.levels import correlate
-from judgegraph.stats.shares import share_interval
+from judgegraph.stats.agreement import share_interval
+from judgegraph.stats.correlation import COEFFICIENTS
+from judgegraph.stats.resampling import bootstrap, correlate
 
 MANY = 4000  # simulations: the share that is found then has a standard error of 0.34 points
 

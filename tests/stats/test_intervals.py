@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgegraph.stats.intervals import Interval, interval
+from judgegraph.stats.bootstrap import Interval, interval
 
 EVEN = np.arange(1, 1000) / 1000  # its p-th quantile is p
 

@@ -11,11 +11,10 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from judgegraph.errors import ExtraError
-from judgegraph.stats import swaps
-from judgegraph.stats.arrays import COEFFICIENTS
-from judgegraph.stats.coefficients import coefficient
-from judgegraph.stats.levels import correlate
-from judgegraph.stats.paired import corrected, permutation_test, permutation_test_of_shares, steiger, williams
+from judgegraph.stats import pairs as swaps
+from judgegraph.stats.correlation import COEFFICIENTS, coefficient, steiger, williams
+from judgegraph.stats.resampling import correlate
+from judgegraph.stats.tests import corrected, permutation_test, permutation_test_of_shares
 
 
 def enumerated(name, human, a, b, unit):

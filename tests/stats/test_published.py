@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from judgegraph.stats.bootstrap import bootstrap
-from judgegraph.stats.levels import correlate
+from judgegraph.stats.resampling import bootstrap, correlate
 
 TOPICAL_CHAT = {  # Pearson, Spearman, Kendall of UniEval, dataset level
     "naturalness": (0.443666, 0.513986, 0.373973),

@@ -10,12 +10,20 @@ import pytest
 from scipy import stats
 
 from judgegraph.errors import ExtraError
-from judgegraph.stats.bradley_terry import PRIOR, bradley_terry, newton
-from judgegraph.stats.cycles import preference_cycles
-from judgegraph.stats.elo import EloRule, elo
-from judgegraph.stats.intervals import interval
-from judgegraph.stats.matches import Matches, strongly_connected, win_graph
-from judgegraph.stats.ranking import levels, rankings_agree
+from judgegraph.stats.bootstrap import interval
+from judgegraph.stats.ranking import (
+    PRIOR,
+    EloRule,
+    Matches,
+    bradley_terry,
+    elo,
+    levels,
+    newton,
+    preference_cycles,
+    rankings_agree,
+    strongly_connected,
+    win_graph,
+)
 
 
 def _matches(*games, names="xyzw", unit=None):
@@ -290,7 +298,7 @@ def test_equal_wins_in_a_round_robin_are_equal_strengths():
 def test_very_many_systems_are_fitted_as_by_the_exact_steps(monkeypatch):
     tables = np.random.default_rng(3).poisson(0.4, (3, 90, 90)) * (1 - np.eye(90)) + 0.01
     quick = newton(tables, np.zeros(90))
-    monkeypatch.setattr("judgegraph.stats.bradley_terry.MANY", 1000)
+    monkeypatch.setattr("judgegraph.stats.ranking.MANY", 1000)
     assert np.abs(quick - newton(tables, np.zeros(90))).max() < 1e-12
 
 
@@ -320,7 +328,7 @@ def test_of_very_many_comparisons_orders_play_some_and_rate_as_if_all():
 
 
 def test_of_very_many_systems_fewer_resamples_are_drawn(monkeypatch):
-    monkeypatch.setattr("judgegraph.stats.bradley_terry.MOST_WORK", 120 * 30**3)
+    monkeypatch.setattr("judgegraph.stats.ranking.MOST_WORK", 120 * 30**3)
     assert len(bradley_terry(_simulated(np.linspace(-1, 1, 30), 4000, seed=4), resamples=1000).drawn) == 120
     assert len(bradley_terry(_simulated(np.linspace(-1, 1, 60), 4000, seed=4), resamples=1000).drawn) == 100
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from judgegraph.stats.shares import share_interval, variance_of_mean
+from judgegraph.stats.agreement import share_interval, variance_of_mean
 
 
 def right(count: int, n: int) -> np.ndarray:

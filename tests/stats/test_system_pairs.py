@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from judgegraph.bench.summeval_reading import theirs
-from judgegraph.stats.system_pairs import PairsRanked, ranked_pairs
+from judgegraph.bench.summeval import theirs
+from judgegraph.stats.ranking import PairsRanked, ranked_pairs
 
 # documents x systems: people see 0 > 1 > 2, by wins and by means
 PEOPLE = np.array([[5, 3, 1], [5, 4, 2], [1, 4, 3.0]])

@@ -16,12 +16,14 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.planner import Planner
-from judgegraph.agents.sage import Critique, Reviewed, Sage
+from judgegraph.agents.sage import Sage
+from judgegraph.agents.under_review import Critique, Reviewed
 from judgegraph.calls import JudgeLike, ask
 from judgegraph.errors import ConfigError, ReplyError
-from judgegraph.testing import assert_conforms, check_agent, scripted, trial
-from judgegraph.testing.answering import Answering
-from judgegraph.testing.check_shape import name_of
+from judgegraph.testing import assert_conforms, check_agent, scripted
+from judgegraph.testing import conformance as trial
+from judgegraph.testing.rules import name_of
+from judgegraph.testing.scripted import Answering
 from judgegraph.types import Criterion, Note, Notes, Rectification, Sample, Score, Scores, keyed
 
 

@@ -13,9 +13,10 @@ import pytest
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
 from judgegraph.registry import register
-from judgegraph.registry.decorators import REGISTERED
-from judgegraph.testing import check_agent, trial
-from judgegraph.testing.check_shape import name_of
+from judgegraph.registry.lookup import REGISTERED
+from judgegraph.testing import check_agent
+from judgegraph.testing import conformance as trial
+from judgegraph.testing.rules import name_of
 from judgegraph.tools import ASSISTANTS, Metric, Unmeasurable
 from judgegraph.types import Finding, Sample
 

@@ -34,6 +34,7 @@ def shown(run: jg.Run) -> list[dict[str, Any]]:
     return [score.model_dump() for item in run.items for score in item.scores]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_method_says_the_same_played_as_recorded_and_as_asked(method, tmp_path):
     path, build = tmp_path / "calls.jsonl", METHODS[method]
@@ -217,7 +218,7 @@ class Foreign(BaseChatModel):
 
 async def test_a_judge_of_another_provider_is_recorded_and_played_too(tmp_path):
     from judgegraph.calls import Form
-    from judgegraph.calls.form import record
+    from judgegraph.calls.forms import record
 
     form = Form("weather", record({"warmth": {"type": "number"}}), lambda data: data["warmth"])
     path = tmp_path / "calls.jsonl"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import judgegraph.agents
-from judgegraph.compose.node import keys
+from judgegraph.compose.nodes import keys
 from judgegraph.errors import ConfigError
 from judgegraph.testing import check_agent
-from judgegraph.testing.invented_state import SAMPLES, state_of
+from judgegraph.testing.states import SAMPLES, state_of
 
 TOOL = {"type": "function", "function": {"name": "rouge-l", "description": "overlap", "parameters": {"type": "object"}}}
 SETTINGS: dict[str, dict[str, Any]] = {  # of those that have none by default

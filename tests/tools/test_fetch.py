@@ -8,8 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 import judgegraph as jg
-from judgegraph.tools.addresses import is_public
-from judgegraph.tools.fetch import FetchError
+from judgegraph.tools.fetch import FetchError, is_public
 
 
 class Handler(BaseHTTPRequestHandler):

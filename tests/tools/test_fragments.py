@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgegraph.tools import assistant
-from judgegraph.tools.fragments import fragments
+from judgegraph.tools.metrics import fragments
 from judgegraph.types import Sample
 
 

@@ -12,11 +12,11 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
-from judgegraph.runtime.anatomy import acount_calls
 from judgegraph.testing import scripted
 from judgegraph.tools import assistant, assistants, find
-from judgegraph.tools.langchain_tool import as_dict, as_tool
+from judgegraph.tools.langchain import as_dict, as_tool
 from judgegraph.types import Criterion, EvalState, Sample
+from judgegraph.wiring.check import acount_calls
 
 SAMPLE = Sample(id="1", query="Why is it shut?", source="The bridge is shut until spring.", output="It is shut.")
 PAIR = SAMPLE.model_copy(update={"rival": "Spring is nice."})
@@ -38,9 +38,9 @@ def stated(value):
         (scripted(stated(4), stated(1)), TWO, "Depth", (1.0, "ok")),
         (scripted(stated(4), stated(1)), TWO, "Breadth", (None, "skipped")),
         (scripted(json.dumps({"label": "plain", "reason": "r"})), LABELS, None, ("plain", "ok")),
-        (scripted("I will not say."), ONE, None, (None, "unreadable")),
+        (scripted("I will not say."), ONE, None, (None, "refused")),
     ],
-    ids=["its score", "the mean", "one of two", "none of them", "a label", "unreadable"],
+    ids=["its score", "the mean", "one of two", "none of them", "a label", "a refusal"],
 )
 async def test_the_finding_is_the_graphs_answer_or_why_there_is_none(judge, criteria, criterion, expected):
     judge.script.extend(judge.script[-1:] * 5)  # an unreadable reply is asked for again
@@ -236,7 +236,7 @@ async def test_it_stands_in_a_graph_with_a_checkpointer():
 
 
 def test_another_judge_in_it_is_another_configuration():
-    from judgegraph.runtime.configuration import configuration
+    from judgegraph.runs.identity import configuration
 
     def table(judge):
         sub = jg.as_assistant(llm_score(judge=judge, criteria=ONE), name="sub", about=ABOUT)

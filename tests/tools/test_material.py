@@ -3,7 +3,7 @@
 import pytest
 
 from judgegraph.tools import Unmeasurable
-from judgegraph.tools.material import MOST_CHARS, MOST_WORDS, capped, source_text, target_name, target_text, words
+from judgegraph.tools.metrics import MOST_CHARS, MOST_WORDS, capped, source_text, target_name, target_text, words
 from judgegraph.types import Sample
 
 

@@ -20,7 +20,7 @@ except RuntimeError:
 else:
     raise SystemExit("the block does not block")
 from judgegraph.tools import ASSISTANTS, assistant
-from judgegraph.tools.finding import find
+from judgegraph.tools.catalogue import find
 from judgegraph.types import Sample
 text = "The bridge is shut. The bridge is shut until spring."
 sample = Sample(id="s", output=text, source=text + " Then it opens.", reference=text)

@@ -3,7 +3,7 @@
 import pytest
 
 from judgegraph.tools import Metric
-from judgegraph.tools.panel import Panel
+from judgegraph.tools.catalogue import Panel
 from judgegraph.types import Finding, Plan, Sample
 
 SAMPLE = Sample(id="s", output="x")

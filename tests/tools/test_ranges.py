@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from judgegraph.registry.shipped import ASSISTANTS
 from judgegraph.tools import Metric, assistants
-from judgegraph.tools.catalogue import ASSISTANTS
-from judgegraph.tools.ranges import worst_and_best
+from judgegraph.tools.catalogue import worst_and_best
 
 OURS = {"rouge-1": (0, 1), "rouge-2": (0, 1), "rouge-l": (0, 1), "chrf": (0, 100)}
 
@@ -100,6 +100,7 @@ def test_a_direction_is_said_in_known_words_and_never_guessed(said, expected):
     assert worst_and_best(Metric(name="m", about=about, measure=lambda sample: 1.0)) == expected
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", ["more ", "the more ", "1,111", "range 0 ", "best is 1 ", "9", "-", "\n"])
 def test_a_long_description_is_read_in_time(text):
     about = text * (200_000 // len(text))

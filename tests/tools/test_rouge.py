@@ -25,6 +25,7 @@ def by_package(name, output, target):
     return RougeScorer([kind]).score(target, output)[kind].fmeasure
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", ["rouge-1", "rouge-2", "rouge-l"])
 @pytest.mark.parametrize(("output", "target"), PAIRS)
 def test_the_value_is_that_of_the_package(name, output, target):

@@ -24,9 +24,9 @@ import judgegraph as jg
 import judgegraph.graphs as methods
 from judgegraph.cli import main
 from judgegraph.testing import Scripted, scripted
-from judgegraph.testing.hostile_texts import TEXTS
-from judgegraph.trace.otel_attributes import CONVENTIONS, attributes
-from judgegraph.trace.step import Step
+from judgegraph.testing.scripted import TEXTS
+from judgegraph.trace.otel import CONVENTIONS, attributes
+from judgegraph.trace.span import Step
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 METHODS = [  # method, data, arguments
@@ -71,6 +71,7 @@ def shape_of(step: Step) -> Any:
     return step.name.rpartition(":")[2], round(step.ms * 1e6) // 1000, [shape_of(one) for one in step.steps]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("method", "file", "settings"), METHODS, ids=[name for name, *_ in METHODS])
 def test_a_collector_receives_the_tree_of_each_sample(
     method: str, file: str, settings: dict[str, Any], tmp_path: Path, collector: Collector
@@ -192,6 +193,7 @@ def test_redacted_no_text_is_sent(tmp_path: Path, collector: Collector):
     assert b"gen_ai.evaluation.score.value" in sent
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", sorted(TEXTS))
 def test_hostile_texts_arrive_as_texts(name: str, tmp_path: Path, collector: Collector):
     text = TEXTS[name]
@@ -205,7 +207,7 @@ def test_hostile_texts_arrive_as_texts(name: str, tmp_path: Path, collector: Col
 
 
 def test_many_samples_go_in_small_requests(tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("judgegraph.runtime.otel_export.SPANS", 7)
+    monkeypatch.setattr("judgegraph.traces.otel.SPANS", 7)
     samples = [jg.Sample(id=f"s{n}", query="q", output=f"text {n}") for n in range(20)]
     run = jg.evaluate(methods.llm_score(criteria=CRITERION), samples, out=tmp_path / "run")
     count = run.export_otel(collector.url)
@@ -225,6 +227,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("does", "why"), REFUSED, ids=[does for does, _ in REFUSED])
 def test_a_refusal_is_told_in_a_line_and_ends_in_time(
     does: str, why: str, forms: jg.Run, collector: Collector, monkeypatch: pytest.MonkeyPatch,

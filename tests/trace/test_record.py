@@ -9,8 +9,8 @@ import pytest
 from langgraph.types import Command
 
 from judgegraph.errors import ReplyError
-from judgegraph.trace.file import journey
 from judgegraph.trace.record import Recorder, recorder, span, within, written
+from judgegraph.trace.store import journey
 
 
 @pytest.fixture

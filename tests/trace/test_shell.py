@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from judgegraph.errors import printable
-from judgegraph.trace.shell import quoted
+from judgegraph.views.trace import quoted
 
 WORDS = (
     "s1", "", "two words", "it's", "$(touch x)", "a\\b", "裁判", "-n", "~", "a*b", "wow!",

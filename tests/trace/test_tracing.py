@@ -23,11 +23,11 @@ from typing_extensions import TypedDict
 import judgegraph as jg
 import judgegraph.graphs as methods
 from judgegraph.cli import main
-from judgegraph.runtime.folder_traces import FolderTrace, traces_in
 from judgegraph.testing import scripted
-from judgegraph.trace.file import SPANS, SpanFile, journeys
 from judgegraph.trace.record import Recorder
 from judgegraph.trace.span import Journey, Span
+from judgegraph.trace.store import SPANS, SpanFile, journeys
+from judgegraph.traces.rank import FolderTrace, traces_in
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 METHODS = [  # method, data, arguments
@@ -93,6 +93,7 @@ async def two(state: Counted) -> Counted:
     return {"count": state.get("count", 0) + 1}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("method", "file", "settings"), METHODS, ids=[name for name, *_ in METHODS])
 async def test_the_tree_and_the_texts_are_those_of_a_run(
     method: str, file: str, settings: dict[str, Any], tmp_path: Path

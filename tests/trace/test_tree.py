@@ -3,10 +3,9 @@
 import pytest
 from rich.cells import cell_len
 
-from judgegraph.trace.bars import bars, likeliest
-from judgegraph.trace.step import Step
-from judgegraph.trace.tree import Look, excerpt, milliseconds, money, tree_text
+from judgegraph.trace.span import Step
 from judgegraph.types import Scale
+from judgegraph.views.trace import Look, bars, excerpt, likeliest, milliseconds, money, tree_text
 
 FIVE = Scale(low=1, high=5)
 CALL = {

@@ -12,8 +12,8 @@ from langgraph.types import Command
 from typing_extensions import TypedDict
 
 import judgegraph as jg
-from judgegraph.trace.file import SPANS, journeys
 from judgegraph.trace.span import Journey
+from judgegraph.trace.store import SPANS, journeys
 
 SAMPLE = jg.Sample(id="s1", output="A short and clear text about nothing much.")
 

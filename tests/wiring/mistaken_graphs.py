@@ -18,10 +18,10 @@ from langgraph.types import Command, Send
 from typing_extensions import TypedDict
 
 import judgegraph as jg
-from judgegraph.agents.consensus import Consensus
 from judgegraph.agents.corrector import Corrector
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.fusion_judge import FusionJudge
+from judgegraph.agents.fusion import FusionJudge
+from judgegraph.agents.panel import Consensus
 from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Sage
 from judgegraph.agents.scorer import Scorer
@@ -549,8 +549,7 @@ def plan_with_an_unknown_assistant(right: bool, folder: Path) -> Any:
         return {"plan": Plan(text="as it is", alignment={"Fluency": (name,)})}
 
     judge = FusionJudge(criteria=SUMMARY, assistants={"rouge-l": "overlap"})
-    from judgegraph.tools.catalogue import assistants
-    from judgegraph.tools.panel import Panel
+    from judgegraph.tools.catalogue import Panel, assistants
 
     return line(plan=good, consult=Panel(assistants=assistants(["rouge-l"])), judge=judge)
 
@@ -691,6 +690,22 @@ def critique_of_ballots(right: bool, folder: Path) -> Any:
     of = {"of": "panel"} if right else {}
     jury = jg.panel("embedded", "g-eval", criteria="summary")
     return line(jury=jury, critique=jg.critique("sage", stage=stage, criteria="summary", **of))
+
+
+def critique_of_one_member(right: bool, folder: Path) -> Any:
+    jury = jg.panel("embedded", "g-eval", criteria="summary")
+    of = "panel" if right else "panel-g-eval"
+    return line(jury=jury, critique=jg.critique("sage", stage="final", of=of, criteria="summary"))
+
+
+def critique_of_what_it_writes_itself(right: bool, folder: Path) -> Any:
+    stage = "draft" if right else "final"
+    return line(judge=Evaluator(criteria=SUMMARY), critique=jg.critique("sage", stage=stage, criteria="summary"))
+
+
+def rectify_of_what_it_writes_itself(right: bool, folder: Path) -> Any:
+    stage = "draft" if right else "final"
+    return line(judge=Evaluator(criteria=SUMMARY), critique=Sage(criteria=SUMMARY), rectify=Rectify(stage=stage))
 
 
 def misspelt_stage_of_a_function(right: bool, folder: Path) -> Any:
@@ -836,6 +851,9 @@ CORPUS: list[tuple[Callable[[bool, Path], Any], str, str, str]] = [  # graph, no
     (two_panels_of_one_name, "second", "scores", "jg.panel(..., name='panel-2')"),
     (each_without_criteria, "judge/run/ask", "criteria", "give it some"),
     (critique_of_ballots, "critique", "scores", "stage='final', of='panel'"),
+    (critique_of_one_member, "critique", "scores", "stage='final', of='panel'"),
+    (critique_of_what_it_writes_itself, "critique", "scores", "there are scores at stage 'draft'"),
+    (rectify_of_what_it_writes_itself, "rectify", "scores", "there are scores at stage 'draft'"),
     (misspelt_stage_of_a_function, "judge", "scores", "did you mean 'final'"),
     (misspelt_stage_of_a_judge, "judge", "scores", "did you mean 'final'"),
     (stage_that_holds_no_answer, "judge", "scores", "stage='final'"),

@@ -13,8 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from random_graphs import NAMES, Picture, built, pictures
 from typing_extensions import TypedDict
 
-from judgegraph.wiring.drawn import drawn
-from judgegraph.wiring.keys import lacking
+from judgegraph.wiring.drawn import drawn, lacking
 
 KEYS = ("k0", "k1", "k2")
 SOME = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])

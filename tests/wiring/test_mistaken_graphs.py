@@ -43,6 +43,7 @@ def test_every_graph_is_in_the_table():
     assert len(CORPUS) >= 31
 
 
+@pytest.mark.sampled(4)
 @BY_NAME
 def test_a_mistaken_graph_is_refused_when_it_is_built_or_checked(
     build: Any, node: str, key: str, cure: str, tmp_path: Path
@@ -55,6 +56,7 @@ def test_a_mistaken_graph_is_refused_when_it_is_built_or_checked(
     assert [line for line in str(refused.value).splitlines() if named(line, node, key, cure)] != []
 
 
+@pytest.mark.sampled(4)
 @BY_NAME
 def test_a_run_of_a_mistaken_graph_ends_before_its_first_call(
     build: Any, node: str, key: str, cure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -63,7 +65,7 @@ def test_a_run_of_a_mistaken_graph_ends_before_its_first_call(
         with pytest.raises(ValueError, match=r"entrypoint|unknown"):
             build(False, tmp_path).compile()
         return
-    monkeypatch.setattr("judgegraph.models.embedded.model.EmbeddedJudge._answer", forbidden)
+    monkeypatch.setattr("judgegraph.embedded.model.EmbeddedJudge._answer", forbidden)
     with pytest.raises(jg.ConfigError) as refused:
         jg.evaluate(build(False, tmp_path).compile(name="mine"), SAMPLES, out=tmp_path / "run")
     assert named(str(refused.value), node, key, cure)
@@ -75,6 +77,7 @@ def forbidden(*_: Any, **__: Any) -> Any:
     raise AssertionError("a judge was asked")
 
 
+@pytest.mark.sampled(4)
 @BY_NAME
 def test_the_graph_that_was_meant_passes_and_is_judged(build: Any, node: str, key: str, cure: str, tmp_path: Path):
     graph = build(True, tmp_path)

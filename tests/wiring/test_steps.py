@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from langgraph.errors import GraphRecursionError
 from random_graphs import Picture, built, pictures
 
-from judgegraph.wiring.drawn import drawn
-from judgegraph.wiring.steps import FIRST, Run, Step
+from judgegraph.wiring.drawn import FIRST, Run, Step, drawn
 
 SOME = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgegraph import prompts
-from judgegraph.agents.critique_form import PARTS, critique_form
+from judgegraph.agents.sage import PARTS, critique_form
 from judgegraph.agents.under_review import Critique, Reviewed, UnderReview
 from judgegraph.calls import JudgeLike, Reader, rate
 from judgegraph.calls.ratings import STATED

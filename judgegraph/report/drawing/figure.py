@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judgegraph.errors import ConfigError, one_line
 
 if TYPE_CHECKING:
-    from judgegraph.wiring.drawn import Drawn, Part
-    from judgegraph.wiring.ways import Way
+    from judgegraph.wiring.drawn import Drawn, Part, Way
 
 START, END = "__start__", "__end__"  # as LangGraph calls them
 NAMES = {START: "START", END: "END"}
@@ -28,7 +27,7 @@ class Edge:
     sends: bool = False
 
     @property
-    def told(self) -> str:
+    def caption(self) -> str:
         """What stands beside it."""
         return " ".join(part for part in (self.label, "× n" if self.sends else "") if part)
 
@@ -80,17 +79,17 @@ def figure_of(graph: Any) -> Figure:
     Raises:
         ConfigError: it is neither.
     """
+    if isinstance(graph, Figure):
+        return graph
     from langgraph.graph import StateGraph
     from langgraph.pregel import Pregel
 
-    if isinstance(graph, Figure):
-        return graph
     if isinstance(getattr(graph, "builder", graph), StateGraph):
         from judgegraph.wiring.drawn import drawn
 
         return _figure(drawn(graph), graph, graph.get_name() if isinstance(graph, Pregel) else "graph")
     if isinstance(graph, Pregel):
-        return _as_told(graph)
+        return _drawn_by_graph(graph)
     raise ConfigError(f"a drawing shows a StateGraph or a compiled graph, got {one_line(type(graph).__name__)}")
 
 
@@ -125,8 +124,8 @@ def _choices(read: Drawn, builder: Any) -> dict[str, tuple[Choice, ...]]:
     found = {}
     for source, ways in read.ways.items():
         branches = [branch.ends or {} for branch in builder.branches.get(source, {}).values()]
-        told = [*branches, *({} for _ in ways[len(branches) :])]
-        found[source] = tuple(_choice(way, ends) for way, ends in zip(ways, told, strict=True))
+        branches_of = [*branches, *({} for _ in ways[len(branches) :])]
+        found[source] = tuple(_choice(way, ends) for way, ends in zip(ways, branches_of, strict=True))
     return found
 
 
@@ -182,14 +181,14 @@ def _rank(known: Mapping[str, Node]) -> Any:
     return lambda name: (place.get(name, len(place)), name)
 
 
-def _as_told(graph: Any) -> Figure:
+def _drawn_by_graph(graph: Any) -> Figure:
     """Of a graph that has no builder, such as a function with `@entrypoint`, what it says of itself."""
-    told = graph.get_graph()
-    edges = [Edge(e.source, e.target, e.conditional, str(e.data or "")) for e in told.edges]
+    drawn = graph.get_graph()
+    edges = [Edge(e.source, e.target, e.conditional, str(e.data or "")) for e in drawn.edges]
     chosen: dict[str, tuple[Edge, ...]] = {}
     for edge in edges:
         if edge.conditional:
             chosen[edge.source] = (*chosen.get(edge.source, ()), edge)
     choices = {source: (Choice(some),) for source, some in chosen.items()}
-    nodes = [Node(n) for n in told.nodes if n not in (START, END)]
+    nodes = [Node(n) for n in drawn.nodes if n not in (START, END)]
     return _complete(graph.get_name(), "", nodes, [edge for edge in edges if not edge.conditional], choices)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
-from judgegraph.errors import printable
+from judgegraph.errors import one_line, printable
 
 TAB = "    "
 HEAD = ("---", "config:", "  flowchart:", "    curve: linear", "---", "graph TD;")
@@ -53,14 +54,14 @@ def graph_mermaid(graph: Any) -> str:
     """
     from langchain_core.runnables.graph import NodeStyles
 
-    told = graph.get_graph(xray=True)
-    words = _words(told.nodes)
+    drawn = graph.get_graph(xray=True)
+    words = _words(drawn.nodes)
     whole = _Level()
-    shapes = {_key(told.first_node()): "([{}]):::first", _key(told.last_node()): "([{}]):::last"}
-    for key, node in told.nodes.items():
+    shapes = {_key(drawn.first_node()): "([{}]):::first", _key(drawn.last_node()): "([{}]):::last"}
+    for key, node in drawn.nodes.items():
         line = _id(key.split(":"), words) + shapes.get(key, "({})").format(_label(key, node.metadata or {}))
         _level(whole, key.split(":")[:-1], words).nodes.append(line)
-    for edge in told.edges:
+    for edge in drawn.edges:
         source, target = edge.source.split(":"), edge.target.split(":")
         line = f"{_id(source, words)} {_arrow(edge)} {_id(target, words)};"
         _level(whole, _common(source[:-1], target[:-1]), words).edges.append(line)
@@ -113,8 +114,8 @@ def _label(key: str, metadata: Mapping[str, Any]) -> str:
     if name[0] == name[-1] == "_":
         name = f"<p>{name}</p>"  # else it is Markdown's emphasis
     scalar = (str, int, float)
-    told = {k: v if isinstance(v, list | tuple) else [v] for k, v in metadata.items()}
-    about = [f"{k} = {', '.join(map(str, v))}" for k, v in told.items() if all(isinstance(one, scalar) for one in v)]
+    lists = {k: v if isinstance(v, list | tuple) else [v] for k, v in metadata.items()}
+    about = [f"{k} = {', '.join(map(str, v))}" for k, v in lists.items() if all(isinstance(one, scalar) for one in v)]
     return name + (f"<hr/><small><em>{'<br>'.join(map(_text, about))}</em></small>" if about else "")
 
 
@@ -130,3 +131,108 @@ def _text(text: object) -> str:
     """Signs of Mermaid as numbers, which it shows as the signs they are; on one line, and never nothing."""
     shown = printable(str(text).replace("\n", "\ufffd"))
     return SIGNS.sub(lambda sign: f"#{ord(sign[0])};", shown) if shown.strip() else "#160;"
+
+
+# Text as it stands in a drawing: safe to show, broken into lines, as wide as it will at most be.
+
+
+NAME, SMALL = 14.0, 12.0  # sizes of type, pixels
+LEADING = 1.3  # height of a line, of its size
+_THIN, _BROAD = frozenset("ijlrtfI.,:;'|!()[]/-_ "), frozenset("mwMWOQ@%—…")
+_PIECE = re.compile(r"[^\s_\-/.:]*[\s_\-/.:]*")
+
+
+def width(text: str, size: float) -> float:
+    """Pixels that a line takes in a sans-serif face, rather too many than too few."""
+    return size * sum(map(_em, text))
+
+
+def _em(c: str) -> float:
+    if c.isascii():
+        return 0.42 if c in _THIN else 0.92 if c in _BROAD else 0.72 if c.isupper() else 0.6
+    if unicodedata.combining(c):
+        return 0.0
+    return 1.05 if unicodedata.east_asian_width(c) in "WF" else 0.9 if c in _BROAD else 0.75
+
+
+def shown(text: object, limit: int = 200) -> str:
+    """One line without control characters and direction marks, of whatever it was."""
+    return one_line(text, limit) or "(no name)"
+
+
+def wrapped(text: object, widest: float, size: float, most: int = 3) -> tuple[str, ...]:
+    """Lines of at most `widest` pixels, broken where a name has a joint if that can be; the last may end in "…"."""
+    lines = [""]
+    for piece in _pieces(shown(text), widest, size):
+        if width((lines[-1] + piece).rstrip(), size) <= widest or not lines[-1]:
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    lines = [line.strip() for line in lines]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], _cut(lines[most - 1], widest, size)]
+    return tuple(lines)
+
+
+def _pieces(text: str, widest: float, size: float) -> list[str]:
+    found: list[str] = []
+    for piece in _PIECE.findall(text):
+        while width(piece, size) > widest and len(piece) > 1:
+            keep = max(1, next(n for n in range(1, len(piece) + 1) if width(piece[:n], size) > widest) - 1)
+            found.append(piece[:keep])
+            piece = piece[keep:]
+        found.append(piece)
+    return [piece for piece in found if piece]
+
+
+def _cut(line: str, widest: float, size: float) -> str:
+    while line and width(line + "…", size) > widest:
+        line = line[:-1]
+    return line + "…"
+
+
+# The look of a drawing, as CSS, for a drawing by itself and for a page with drawings in it.
+
+
+_LIGHT = "--jg-ground:#fff;--jg-ink:#1f2328;--jg-muted:#57606a;--jg-box:#fff;--jg-line:#6e7781;--jg-accent:#0550ae"
+_DARK = "--jg-ground:#0d1117;--jg-ink:#e6edf3;--jg-muted:#9aa4af;--jg-box:#161b22;--jg-line:#8b949e;--jg-accent:#79c0ff"
+
+DRAWING_CSS: Final = f"""\
+.jg-drawing{{{_LIGHT};max-width:100%;height:auto;font-family:system-ui,-apple-system,"Segoe UI",sans-serif}}
+@media screen and (prefers-color-scheme:dark){{.jg-drawing{{{_DARK}}}}}
+.jg-ground{{fill:var(--jg-ground)}}
+.jg-frame{{fill:var(--jg-ink);fill-opacity:.04;stroke:var(--jg-line)}}
+.jg-box{{fill:var(--jg-box);stroke:var(--jg-line)}}
+.jg-pill{{fill:var(--jg-ink)}}
+.jg-dot{{fill:var(--jg-line)}}
+.jg-edge{{fill:none;stroke:var(--jg-line)}}
+.jg-head{{fill:var(--jg-line)}}
+.jg-chip{{fill:var(--jg-ground)}}
+.jg-name{{fill:var(--jg-ink)}}
+.jg-pill-name{{fill:var(--jg-ground)}}
+.jg-note,.jg-label{{fill:var(--jg-muted)}}
+.jg-badge{{fill:var(--jg-accent)}}
+@media (max-width:600px){{.jg-wide .jg-drawing{{max-width:none}}.jg-wide{{overflow-x:auto}}}}
+@media (forced-colors:active){{.jg-drawing{{forced-color-adjust:none}}}}
+"""
+
+ATTRIBUTES: Final = {  # without CSS it is light, not black on black
+    "jg-ground": 'fill="#fff"',
+    "jg-frame": 'fill="#1f2328" fill-opacity=".04" stroke="#6e7781"',
+    "jg-box": 'fill="#fff" stroke="#6e7781"',
+    "jg-pill": 'fill="#1f2328"',
+    "jg-dot": 'fill="#6e7781"',
+    "jg-edge": 'fill="none" stroke="#6e7781" stroke-width="1.4"',
+    "jg-head": 'fill="#6e7781"',
+    "jg-chip": 'fill="#fff"',
+    "jg-name": 'fill="#1f2328" font-size="14"',
+    "jg-pill-name": 'fill="#fff" font-size="12"',
+    "jg-note": 'fill="#57606a" font-size="12"',
+    "jg-label": 'fill="#57606a" font-size="12"',
+    "jg-badge": 'fill="#0550ae" font-size="12"',
+}
+
+
+def look(name: str) -> str:
+    """The class attribute, and what it means where no CSS is."""
+    return f'class="{name}" {ATTRIBUTES[name]}'

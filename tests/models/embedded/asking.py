@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from judgegraph.models.embedded import EmbeddedJudge
+from judgegraph.embedded.model import EmbeddedJudge
 
 JUDGE = EmbeddedJudge()
 NULLABLE_POINTS = {"anyOf": [{"type": "integer", "enum": [1, 2, 3, 4, 5]}, {"type": "null"}]}

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from asking import FAITHFUL, INVENTED, NULLABLE_POINTS, SOURCE, answer, rated, reply, scores, sections
 
-from judgegraph.calls.reading import read_choice, read_rating
+from judgegraph.replies.choices import read_choice
+from judgegraph.replies.free_text import read_rating
 
 CRITERIA = (
     "## Consistency\nScale: 1-5\nDefinition: Nothing is invented.\n\n## Rhyme\nScale: 1-5\nDefinition: Lines end alike."

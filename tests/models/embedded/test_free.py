@@ -4,9 +4,9 @@ import pytest
 from asking import FAITHFUL, INVENTED, JUDGE, SOURCE, reply, sections
 from langchain_core.messages import HumanMessage, SystemMessage
 
-from judgegraph.agents.aspect_list import read_aspects
-from judgegraph.agents.pairwise_form import judgement_in
-from judgegraph.calls.reading import read_rating
+from judgegraph.agents.judge import read_aspects
+from judgegraph.agents.pairwise import judgement_in
+from judgegraph.replies.free_text import read_rating
 from judgegraph.types import Scale
 
 FIVE = Scale(low=1, high=5)

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_core.tools import tool
 from pydantic import BaseModel
 
-from judgegraph.models.embedded import NAME, EmbeddedJudge
+from judgegraph.embedded.model import NAME, EmbeddedJudge
 
 CRITERIA = "## Consistency\nScale: 1-5\nDefinition: Nothing is said that the source does not bear out."
 PROMPT = sections(criteria=CRITERIA, source=SOURCE, output=FAITHFUL)

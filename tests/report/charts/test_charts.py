@@ -8,17 +8,20 @@ import pytest
 
 from judgegraph.report.charts import (
     CHART_CSS,
+    DARK,
+    LIGHT,
     Measure,
     Series,
     bars,
+    fit,
     histogram,
     interval_plot,
+    number_text,
+    percent,
     score_bar,
     split_bar,
     win_graph,
 )
-from judgegraph.report.charts.canvas import fit, number, percent
-from judgegraph.report.charts.look import DARK, LIGHT
 from judgegraph.types import Scale
 
 NS = "{http://www.w3.org/2000/svg}"
@@ -187,7 +190,8 @@ def test_of_many_systems_eight_are_drawn():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (number(None), "-"), (number(math.nan), "-"), (number(-0.001), "0.00"), (number(2.345, 1), "2.3"),
+        (number_text(None), "-"), (number_text(math.nan), "-"), (number_text(-0.001), "0.00"),
+        (number_text(2.345, 1), "2.3"),
         (percent(0, 0), ""), (percent(5, 1000), "<1 %"), (percent(995, 1000), ">99 %"),
         (percent(1, 1000), "<1 %"), (percent(999, 1000), ">99 %"), (percent(1, 3), "33 %"),
         (fit("a very long line indeed", 60), "a very l…"), (fit("short", 60), "short"),

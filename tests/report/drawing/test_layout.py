@@ -13,10 +13,8 @@ from drawn_shapes import along, label_rect, overlap, rect, within
 from langgraph.graph import END, START
 
 from judgegraph.report.drawing import graph_svg
-from judgegraph.report.drawing.box import Box
 from judgegraph.report.drawing.figure import Figure, figure_of
-from judgegraph.report.drawing.layout import Layout, layout
-from judgegraph.report.drawing.rows import back_edges, in_order
+from judgegraph.report.drawing.layout import Box, Layout, back_edges, in_order, layout
 
 BADGES = {"weigh": ("1,000 visits",), "weigh/guide": ("1,000 visits", "2.1 s", "$0.03"), "evaluate": ("x" * 90,)}
 
@@ -30,6 +28,7 @@ def around(box: Box, frames: list[Box]) -> list[Box]:
     return [frame for frame in frames if box.place.startswith(f"{frame.place}/")]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", EVERY)
 def test_no_box_covers_another_and_every_inner_one_stands_in_its_frame(name: str):
     drawn = placed(name)
@@ -43,6 +42,7 @@ def test_no_box_covers_another_and_every_inner_one_stands_in_its_frame(name: str
         assert all(within(rect(box), rect(frame)) for frame in around(box, frames)), box.place
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", EVERY)
 def test_no_edge_runs_through_a_box(name: str):
     drawn = placed(name)
@@ -57,6 +57,7 @@ def test_no_edge_runs_through_a_box(name: str):
             assert not inside, (route.path, route.edge, box.place)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", EVERY)
 def test_no_label_covers_a_box_or_another_label(name: str):
     drawn = placed(name)
@@ -68,16 +69,19 @@ def test_no_label_covers_a_box_or_another_label(name: str):
         assert not overlap(label_rect(a), label_rect(b)), (a.edge, b.edge)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", EVERY)
 def test_a_drawing_fits_a_page_of_1280_pixels(name: str):
     assert placed(name).width <= 1240
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_method_fits_a_telephone(name: str):
     assert placed(name).width <= 360
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", EVERY)
 def test_an_edge_that_closes_no_loop_leads_downwards(name: str):
     for figure in figure_of(built(name)).everywhere():

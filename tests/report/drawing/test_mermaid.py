@@ -34,6 +34,7 @@ def strange(text: str) -> list[str]:
     return [line for line in text.split("\n") if not any(re.fullmatch(one, line) for one in STATEMENTS)]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_method_and_variant_is_drawn_in_statements_alone(name: str):
     text = jg.show(built(name)).mermaid
@@ -46,6 +47,7 @@ def test_so_is_a_graph_of_ones_own(name: str):
     assert strange(jg.show(built(name)).mermaid) == []
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_drawing_of_ours_is_langgraph_s_own(name: str):
     told = built(name).get_graph(xray=True).draw_mermaid()

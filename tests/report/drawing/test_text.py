@@ -8,7 +8,7 @@ from langgraph.graph import END, START
 
 from judgegraph.report.drawing import graph_text
 from judgegraph.report.drawing.figure import figure_of, name_of
-from judgegraph.report.drawing.lettering import shown, width, wrapped
+from judgegraph.report.drawing.mermaid import shown, width, wrapped
 
 FENNEC = """\
 fennec
@@ -79,6 +79,7 @@ def test_a_node_called_start_is_told_from_the_start():
     assert graph_text(graph(["START"], (START, "START"))).splitlines()[1:] == ['  START -> "START"', '  "START" -> END']
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", EVERY)
 def test_every_node_has_a_line_and_every_edge_stands_in_it(name: str):
     graph = built(name)
@@ -91,6 +92,7 @@ def test_every_node_has_a_line_and_every_edge_stands_in_it(name: str):
         assert set(figure.nodes) <= {end for e in figure.edges for end in (e.source, e.target)}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", EVERY)
 def test_no_name_drives_a_terminal(name: str):
     assert not {c for c in graph_text(built(name)) if c != "\n" and not c.isprintable()}

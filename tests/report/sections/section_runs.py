@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
 from judgegraph.types import Comparison, Sample, Scale, Score, Suggestion
 
 SCALE, TONES = Scale.of("1-5"), Scale(labels=("calm", "angry", "formal"))

@@ -10,21 +10,14 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.graphs import fennec, g_eval, sageval
 from judgegraph.meta.conventions import Conventions
-from judgegraph.report.blocks import Fold, Grid, Para, Picture
-from judgegraph.report.sections import (
-    agreement,
-    all_sections,
-    biases,
-    failures,
-    notes,
-    pairs,
-    rectification,
-    scores,
-    suggestions,
-    tally_of,
-)
-from judgegraph.report.sections.figures import signed
-from judgegraph.stats.coefficients import coefficient
+from judgegraph.report.charts import Fold, Grid, Para, Picture
+from judgegraph.report.figures import signed
+from judgegraph.report.page import all_sections
+from judgegraph.report.sections_critic import rectification, suggestions
+from judgegraph.report.sections_pairs import biases, pairs
+from judgegraph.report.sections_run import failures, notes, tally_of
+from judgegraph.report.sections_scores import agreement, scores
+from judgegraph.stats.correlation import coefficient
 from judgegraph.types import Note, Score
 
 ENGAGEMENT = (

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 import pytest
 from section_runs import SCALE, advice, item, reviewed, run_of
 
-from judgegraph.report.blocks import Fold, Grid, Para, Picture, Section
-from judgegraph.report.sections import Tally, all_sections, tally_of
-from judgegraph.report.sections.commonest import Commonest
-from judgegraph.report.sections.pool import OTHERS, OWN
-from judgegraph.report.sections.probed import Probed
-from judgegraph.report.sections.some_items import SomeItems
-from judgegraph.runtime.item import Item
-from judgegraph.runtime.run import Run
-from judgegraph.runtime.summary import summarise
+from judgegraph.report.charts import Fold, Grid, Para, Picture, Section
+from judgegraph.report.figures import OTHERS, OWN, SomeItems
+from judgegraph.report.orders import Commonest, Probed
+from judgegraph.report.page import all_sections
+from judgegraph.report.sections_run import Tally, tally_of
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
+from judgegraph.runs.summary import summarise
 from judgegraph.types import Comparison, Criterion, Note, Score
 
 HOSTILE = ["<script>alert(1)</script>", "]]>", "\"'>", "\u202eevil", "a\0b", "x" * 10_000, "\x1b[31mred", "</svg>"]
@@ -126,7 +125,7 @@ def test_the_items_that_are_held_are_the_same_in_whatever_order_they_come():
         found.append([one.id for one in some.items])
     assert found[0] == found[1]
     assert len(found[0]) == 40
-    assert some.said == "40 of 300 samples (drawn by their ids)"
+    assert some.counted == "40 of 300 samples (drawn by their ids)"
 
 
 def test_of_more_labelled_samples_than_are_held_the_sections_say_so():

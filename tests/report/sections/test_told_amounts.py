@@ -5,12 +5,13 @@ import re
 import pytest
 from section_runs import item, labelled, reviewed, run_of
 
-from judgegraph.meta.critic_cost import cost_of
-from judgegraph.report.amounts import number, share
-from judgegraph.report.blocks import Grid, Para, Picture
-from judgegraph.report.sections import biases, rectification, scores
-from judgegraph.report.sections.length import length_effects
-from judgegraph.report.sections.tally import tally_of
+from judgegraph.meta.critic import cost_of
+from judgegraph.report.charts import Grid, Para, Picture
+from judgegraph.report.figures import length_effects, number, share
+from judgegraph.report.sections_critic import rectification
+from judgegraph.report.sections_pairs import biases
+from judgegraph.report.sections_run import tally_of
+from judgegraph.report.sections_scores import scores
 from judgegraph.types import Scale, Score
 
 

@@ -1,1 +1,0 @@
-"""Two runs side by side: what changed, which scores moved, and by what."""

@@ -1,0 +1,560 @@
+"""What moved between two runs: costs, matched scores, moves of samples and criteria, and noise."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from scipy import stats
+
+from judgegraph.answers import answers_of
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.meta.diff_changes import Cause, part_of_manifest
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run, unfinished
+from judgegraph.stats.bootstrap import Draws, interval
+from judgegraph.types import Scale, Score
+
+AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "usd")
+MOST = 1e18
+
+
+def costs(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    """Of A, of B, and B less A; None what a manifest does not tell, and usd where a price is not known."""
+    sides = [_cost(manifest) for manifest in (a, b)]
+    apart: dict[str, float | None] = {}
+    for name in AMOUNTS:
+        one, other = sides[0][name], sides[1][name]
+        apart[name] = None if one is None or other is None else other - one
+    return {"a": sides[0], "b": sides[1], "difference": apart}
+
+
+def _cost(manifest: Mapping[str, Any]) -> dict[str, float | None]:
+    spent = part_of_manifest(manifest, "spent")
+    found = {n: spent[n] if _is_amount(spent.get(n)) else None for n in AMOUNTS}
+    return {**found, "usd": None} if spent.get("unpriced") else found
+
+
+def _is_amount(value: Any) -> bool:
+    """A manifest may have been written by anybody: nan and what no JSON holds is no amount."""
+    return isinstance(value, int | float) and abs(value) < MOST
+
+
+# Which scores of two items are the same score, and the drafts behind them.
+
+
+Place: TypeAlias = tuple[str, str, int]  # criterion, side, repeat
+Matched: TypeAlias = tuple[Score | None, Score | None]
+CLOSE = 1e-9  # nine digits: what differs by less is noise of the arithmetic
+
+
+def matched(a: Item, b: Item) -> Iterator[tuple[Score | None, Score | None, bool]]:
+    """(a score, the same in the other item, whether it is an answer): answers first, by key.
+
+    Those that are left over are held beside each other by criterion, side and repeat where one of each side is left: so
+    the answers of two critics, or of an evaluator without and with a critic. Then come final scores that are no
+    answers, such as those of a panel's members. Where neither item has a final score or an answer of a criterion, all
+    its scores are matched by key.
+    """
+    ones, others = answers_of(a), answers_of(b)
+    yield from ((one, other, True) for one, other in _matched(ones, others))
+    there = {_place(score) for score in (*ones, *others)}
+    used = {score.key for score in (*ones, *others)}
+    final = {_place(score) for score in (*a.scores, *b.scores) if score.stage == "final"}
+    left = (
+        [s for s in item.scores if s.key not in used and (s.stage == "final" or _place(s) not in final | there)]
+        for item in (a, b)
+    )
+    yield from ((one, other, not there) for one, other in _matched(*left))
+
+
+def _matched(ones: Sequence[Score], others: Sequence[Score]) -> Iterator[Matched]:
+    by_key = {score.key: score for score in others}
+    left: list[Score] = []
+    for score in ones:
+        other = by_key.pop(score.key, None)
+        if other is None:
+            left.append(score)
+        else:
+            yield score, other
+    yield from _by_place(left, list(by_key.values()))
+
+
+def _place(score: Score) -> Place:
+    return score.criterion, score.of, score.repeat
+
+
+def _by_place(ones: Sequence[Score], others: Sequence[Score]) -> Iterator[Matched]:
+    found: dict[Place, tuple[list[Score], list[Score]]] = {}
+    for side, scores in enumerate((ones, others)):
+        for score in scores:
+            found.setdefault(_place(score), ([], []))[side].append(score)
+    for here, there in found.values():
+        if len(here) == 1 == len(there) and here[0].stage == there[0].stage:
+            yield here[0], there[0]
+        else:
+            yield from ((score, None) for score in here)
+            yield from ((None, score) for score in there)
+
+
+def chain(item: Item, score: Score) -> list[Score]:
+    """A score with the drafts behind it, the first one first."""
+    by_key = {one.key: one for one in item.scores}
+    found = [score]
+    while (draft := by_key.get(found[-1].draft or "")) is not None and draft not in found:
+        found.append(draft)
+    return found[::-1]
+
+
+def roots(item: Item) -> frozenset[tuple[object, ...]]:
+    """What reviewers of an item may have read: the scores that rectify none, with their reasons."""
+    read = [score for score in item.scores if score.draft is None]
+    return frozenset((s.criterion, s.agent, s.of, s.repeat, s.status, s.answer, s.reason) for s in read)
+
+
+def same_answer(a: Score, b: Score) -> bool:
+    """To nine digits, or in the label; on scales that end elsewhere in the share of them, else in the status."""
+    if a.value is not None and b.value is not None:
+        if ends(a.scale) == ends(b.scale):
+            return abs(a.value - b.value) <= CLOSE * max(1.0, abs(a.value), abs(b.value))
+        one, other = share(a), share(b)
+        return one is not None and other is not None and abs(one - other) <= CLOSE
+    return (a.status, a.label, a.value) == (b.status, b.label, b.value)
+
+
+def share(score: Score) -> float | None:
+    """How far up its scale a number stands, 0 to 1; None without a numeric scale."""
+    low, high = ends(score.scale)
+    if score.value is None or low is None or high is None:
+        return None
+    return (score.value - low) / (high - low)
+
+
+def ends(scale: Scale | None) -> tuple[float | None, float | None]:
+    """Of a numeric scale; numbers are of one unit where these are the same."""
+    return (scale.low, scale.high) if scale else (None, None)
+
+
+# One score that moved between two runs, and one sample with all of its moves.
+
+
+Answer: TypeAlias = float | str | None
+Kind: TypeAlias = Literal["value", "label", "status", "verdict"]
+VERDICTS = ("A", "B")
+
+
+@dataclass(frozen=True)
+class Move:
+    """One score, or verdict, that is not the same in both runs.
+
+    Attributes:
+        criterion: "" for the verdict over all. agent: in A, "a -> b" where B has another. of, repeat, stage: its own.
+        kind: "value", "label", "verdict", or "status" where one of the two could not be read.
+        a, b: value, label, verdict or status. change: b - a in units of the scale, None where the scale is another or
+            there are no two values. share: the same by the width of the scale, -1 to 1; a changed label, verdict or
+            status is 1.
+        causes, at: as in `Why`. changes: lines of what it may come from.
+        spread: standard deviation of what the change would be if each answer were drawn from its own distribution; None
+            where there are none. within: whether the change is at most twice that.
+        reason_a, reason_b: their first words.
+    """
+
+    criterion: str
+    agent: str
+    kind: Kind
+    a: Answer
+    b: Answer
+    causes: tuple[Cause, ...]
+    at: str = "score"
+    changes: tuple[str, ...] = ()
+    of: str = "output"
+    repeat: int = 0
+    stage: str = "final"
+    answer: bool = True
+    change: float | None = None
+    share: float | None = None
+    spread: float | None = None
+    reason_a: str = ""
+    reason_b: str = ""
+
+    @property
+    def size(self) -> float:
+        """0 to 1; of a number without a scale by the larger of the two."""
+        if self.share is not None:
+            return abs(self.share)
+        if isinstance(self.a, float) and isinstance(self.b, float):
+            return min(1.0, abs(self.b - self.a) / (max(abs(self.a), abs(self.b)) or 1.0))
+        return 1.0
+
+    @property
+    def within(self) -> bool | None:
+        """Whether the change is no larger than twice the spread; None where that is not known."""
+        return None if self.spread is None or self.change is None else abs(self.change) <= 2 * self.spread
+
+    @property
+    def flip(self) -> bool:
+        """Whether the winner of a pair became the loser."""
+        return self.kind == "verdict" and self.a in VERDICTS and self.b in VERDICTS
+
+    @property
+    def cause(self) -> str:
+        """In words: "prompt", "prompt or model"."""
+        return " or ".join(self.causes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**plain, "causes": list(self.causes), "changes": list(self.changes), "within": self.within}
+
+
+@dataclass(frozen=True)
+class SampleMoves:
+    """One sample of both runs. data: whether its content differs. moves: the largest first."""
+
+    id: str
+    place: int
+    data: bool = False
+    moves: tuple[Move, ...] = field(default=())
+
+    @property
+    def size(self) -> float:
+        """Of its largest move, 0 to 1."""
+        return max((move.size for move in self.moves), default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "id": self.id, "place": self.place, "data": self.data, "moves": [move.to_dict() for move in self.moves],
+        }  # fmt: skip
+
+
+# What moved of one criterion over all samples: counts, and the mean difference with its interval.
+
+
+RESAMPLES, SEED, CONFIDENCE = 1000, 0, 0.95
+FEWEST, MANY = 5, 20  # samples: below there is no interval; below it is Student's t
+MOST_DRAWN = 20_000  # values; above it Student's t says the same, at once
+
+
+@dataclass
+class Line:
+    """One criterion, side of a pair, agent, stage and repeat in both runs: at most one score of each sample.
+
+    Attributes:
+        criterion: "" for the verdict over all. kind: "score", or "verdict" of a pair. answer: it is of the graph's
+            answers (`judgegraph.answers`), not of a panel's members or of one order of a pair.
+        n: samples in which both could be read and compared; moved: of those. up, down: of numbers; changed: of labels
+            and verdicts; flips: verdicts whose winner became the loser.
+        lost, gained: could be read in A alone, in B alone; other: could be read in neither, with another status.
+        both: in both runs, readable or not. only_a, only_b: scores that the other run does not have at all.
+        unit: of the difference: "points", or "share" of the scale's width where the scales differ.
+        causes: in words -> moves.
+    """
+
+    criterion: str
+    of: str = "output"
+    agent: str = ""
+    kind: str = "score"
+    repeat: int = 0
+    stage: str = ""
+    answer: bool = True
+    n: int = 0
+    moved: int = 0
+    up: int = 0
+    down: int = 0
+    changed: int = 0
+    flips: int = 0
+    lost: int = 0
+    gained: int = 0
+    other: int = 0
+    both: int = 0
+    only_a: int = 0
+    only_b: int = 0
+    scale_a: str = ""
+    scale_b: str = ""
+    causes: Counter[str] = field(default_factory=Counter)
+    points: array[float] = field(default_factory=lambda: array("d"), repr=False)
+    shares: array[float] = field(default_factory=lambda: array("d"), repr=False)
+    sums: list[float] = field(default_factory=lambda: [0.0, 0.0], repr=False)
+    mean: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    method: str = ""
+
+    @property
+    def unit(self) -> str:
+        """Of `mean`, `low` and `high`."""
+        return "share" if self.shares else "points"
+
+    def add(self, one: Score, other: Score, move: Move | None) -> None:
+        """A score that both runs have."""
+        self.both += 1
+        self.scale_a, self.scale_b = (
+            str(s.scale or "") or old for s, old in ((one, self.scale_a), (other, self.scale_b))
+        )
+        if move is not None:
+            self.causes[move.cause] += 1
+        if one.answer is None or other.answer is None:
+            if move is not None:
+                self._status(one.answer is not None, other.answer is not None)
+            return
+        self.n += 1
+        self.moved += move is not None
+        if one.value is not None and other.value is not None:
+            self._number(one, other, move)
+        else:
+            self.changed += move is not None
+
+    def add_verdict(self, before: bool, after: bool, move: Move | None) -> None:
+        """A verdict that both runs have; whether it could be read in A, and in B."""
+        self.both += 1
+        if move is not None:
+            self.causes[move.cause] += 1
+        if not (before and after):
+            if move is not None:
+                self._status(before, after)
+            return
+        self.n += 1
+        self.moved += move is not None
+        self.changed += move is not None
+        self.flips += move is not None and move.flip
+
+    def settle(self) -> None:
+        """The mean difference with its interval, of all that was added."""
+        values = np.frombuffer(self.shares or self.points or array("d"), dtype=np.float64)
+        if len(values):
+            self.mean = float(values.mean())
+            self.low, self.high, self.method = _ends(values)
+
+    def _status(self, before: bool, after: bool) -> None:
+        self.lost += before and not after
+        self.gained += after and not before
+        self.other += before == after
+
+    def _number(self, one: Score, other: Score, move: Move | None) -> None:
+        change, part = (0.0, 0.0) if move is None else (move.change, move.share)
+        assert one.value is not None
+        assert other.value is not None
+        if change is not None and ends(one.scale) == ends(other.scale):
+            self.points.append(change)
+            self.sums[0] += one.value
+            self.sums[1] += other.value
+        elif part is not None:
+            self.shares.append(part)
+        way = (part if change is None else change) or 0.0
+        self.up += way > 0
+        self.down += way < 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; what is undefined is null."""
+        hidden = ("points", "shares", "sums", "causes", "mean", "low", "high")
+        plain = {name: value for name, value in vars(self).items() if name not in hidden}
+        ends = {name: getattr(self, name) for name in ("mean", "low", "high")}
+        count = len(self.points)
+        return {
+            **plain,
+            "mean_a": self.sums[0] / count if count else None, "mean_b": self.sums[1] / count if count else None,
+            "difference": {k: None if math.isnan(v) else v for k, v in ends.items()} | {"unit": self.unit},
+            "causes": dict(self.causes.most_common()),
+        }  # fmt: skip
+
+
+def _ends(values: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, float, str]:
+    """A 95 % interval of a mean: samples are drawn anew, each by itself.
+
+    Of few samples none: at 2 to 4 it held the truth in 52 to 92 of 100 simulated runs. Below `MANY` it is Student's t,
+    as resamples of a handful have too few means to take percentiles of.
+    """
+    n = len(values)
+    if n < FEWEST or (values == values[0]).all():  # no resample could tell otherwise, so it would say too much
+        return math.nan, math.nan, ""
+    if n < MANY or n > MOST_DRAWN:
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * values.std(ddof=1) / math.sqrt(n))
+        return float(values.mean()) - half, float(values.mean()) + half, "Student's t"
+    means = np.empty(RESAMPLES)
+    for drawn in Draws("item", n, RESAMPLES, SEED):
+        means[drawn.resamples] = drawn.weights @ values / n
+    found = interval(means, CONFIDENCE, units=n)
+    return found.low, found.high, f"bootstrap of {RESAMPLES:,}, seed {SEED}"
+
+
+# The samples that moved most, of any number of them.
+
+
+class Most:
+    """Keeps at most so many, however many are added; None keeps all."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._heap: list[tuple[float, int, int, SampleMoves]] = []
+        self._count = 0
+
+    def add(self, sample: SampleMoves) -> None:
+        """One that moved; of equal ones the first stay."""
+        self._count += 1
+        entry = (sample.size, len(sample.moves), -self._count, sample)
+        if self._limit is None or len(self._heap) < self._limit:
+            heapq.heappush(self._heap, entry)
+        elif self._heap:
+            heapq.heappushpop(self._heap, entry)
+
+    def sorted(self) -> tuple[SampleMoves, ...]:
+        """The most moved first."""
+        return tuple(entry[-1] for entry in sorted(self._heap, key=lambda entry: entry[:3], reverse=True))
+
+
+# How large the moves are that nothing explains, beside what sampling alone would give.
+
+
+@dataclass
+class Noise:
+    """Of the moves whose one cause is noise.
+
+    Attributes:
+        moves: all of them. sized: of those, numbers on a scale; share: their sum of sizes, by the width of the scale.
+        spread: those with distributions in both runs; within: of these at most twice the spread that they expect.
+    """
+
+    moves: int = 0
+    sized: int = 0
+    share: float = 0.0
+    spread: int = 0
+    within: int = 0
+
+    def add(self, move: Move) -> None:
+        """Count a move, if it is one."""
+        if move.causes != ("noise",):
+            return
+        self.moves += 1
+        if move.kind == "value" and move.share is not None:
+            self.sized += 1
+            self.share += abs(move.share)
+        if move.within is not None:
+            self.spread += 1
+            self.within += move.within
+
+    @property
+    def mean_share(self) -> float | None:
+        """Mean size by the width of the scale, 0 to 1; None without any."""
+        return self.share / self.sized if self.sized else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {**{k: v for k, v in asdict(self).items() if k != "share"}, "mean_share": self.mean_share}
+
+
+# What to know of two runs before their difference is believed.
+
+
+def notes_of(a: Run, b: Run) -> tuple[str, ...]:
+    """Of two runs: no configuration, samples that are not there yet, lines that hold no item.
+
+    Raises:
+        DataError: a run's folder cannot be read.
+    """
+    notes = []
+    for name, run in (("A", a), ("B", b)):
+        manifest = run.manifest
+        if not part_of_manifest(manifest, "configuration"):
+            notes.append(f"run {name} does not tell its configuration, so no cause can be named: keep runs in folders")
+        if notice := unfinished(run):
+            notes.append(f"run {name} is {notice}")
+        notes += [f"run {name}: {one_line(what, 400)}" for what in (run.folder.left_out if run.folder else ())]
+    return tuple(notes)
+
+
+# The samples of two runs, matched by id, as a stream.
+
+
+_TABLE = "CREATE TABLE waiting (side INTEGER, id TEXT, line TEXT, PRIMARY KEY (side, id)) WITHOUT ROWID"
+
+
+def pairs(a: Run, b: Run) -> Iterator[tuple[Item | None, Item | None]]:
+    """(of A, of B) of each sample, None on the side that lacks it; those that one side lacks come last.
+
+    Both are read in the order of the dataset, by turns. Where they are in step, nothing is kept; an item whose other
+    half has not come yet waits in a temporary file, so memory does not grow with the runs, whatever their order.
+
+    Raises:
+        DataError: a run has no items to be read. ConfigError: the temporary file cannot be written.
+    """
+    with closing(_Waiting()) as waiting:
+        streams = (_in_order(a), _in_order(b))
+        open_sides = [0, 1]
+        while open_sides:
+            for side in tuple(open_sides):
+                item = next(streams[side], None)
+                if item is None:
+                    open_sides.remove(side)
+                elif (other := waiting.take(1 - side, item.id)) is not None:
+                    yield (item, other) if side == 0 else (other, item)
+                else:
+                    waiting.put(side, item)
+        yield from ((item, None) for item in waiting.left(0))
+        yield from ((None, item) for item in waiting.left(1))
+
+
+def _in_order(run: Run) -> Iterator[Item]:
+    return run.folder.items_by_place() if run.folder else iter(sorted(run.held, key=lambda item: item.place))
+
+
+class _Waiting:
+    """Items whose other half has not come: the latest of each side in memory, the others in SQLite's own file."""
+
+    def __init__(self) -> None:
+        self._latest: list[Item | None] = [None, None]
+        self._db: sqlite3.Connection | None = None
+
+    def put(self, side: int, item: Item) -> None:
+        """It waits; the one before it on its side goes to the file."""
+        before, self._latest[side] = self._latest[side], item
+        if before is not None:
+            self._run("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?)", side, before.id, before.line())
+
+    def take(self, side: int, id: str) -> Item | None:
+        """The item of an id, which waits no more."""
+        latest = self._latest[side]
+        if latest is not None and latest.id == id:
+            self._latest[side] = None
+            return latest
+        if self._db is None:
+            return None
+        row = self._run("SELECT line FROM waiting WHERE side = ? AND id = ?", side, id).fetchone()
+        if row is None:
+            return None
+        self._run("DELETE FROM waiting WHERE side = ? AND id = ?", side, id)
+        return Item.model_validate_json(row[0])
+
+    def left(self, side: int) -> Iterator[Item]:
+        """Those without another half."""
+        if self._db is not None:
+            for (line,) in self._run("SELECT line FROM waiting WHERE side = ?", side):
+                yield Item.model_validate_json(line)
+        if (latest := self._latest[side]) is not None:
+            yield latest
+
+    def close(self) -> None:
+        """Its file goes."""
+        if self._db is not None:
+            self._db.close()
+
+    def _run(self, statement: str, *values: int | str) -> sqlite3.Cursor:
+        try:
+            if self._db is None:
+                self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+                for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -512"):
+                    self._db.execute(f"PRAGMA {setting}")
+                self._db.execute(_TABLE)
+                self._db.execute("BEGIN")  # never committed: nobody else reads it
+            return self._db.execute(statement, values)
+        except sqlite3.Error as error:
+            why = f"cannot write the temporary file of samples: {error}; free space in the temporary folder"
+            raise ConfigError(why) from None

@@ -1,0 +1,549 @@
+"""Who answers: from "openai:MODEL", "embedded", an Endpoint or a LangChain chat model to one kind of judge."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import weakref
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from importlib.util import find_spec
+from math import inf
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, ConfigDict
+
+from judgegraph.errors import ConfigError, ExtraError, one_line
+from judgegraph.models.secrets import bare, credentials, scrubbed, secrets_of
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+# An endpoint: a model behind an address, and the settings that go into every call to it.
+
+
+KEY = "OPENAI_API_KEY"
+Transport = Literal["auto", "fast", "langchain"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """A model behind an address, with the settings that go into every call to it.
+
+    Attributes:
+        model: "embedded", "openai:NAME", or "PROVIDER:NAME" where the package `langchain` is installed.
+        base_url: of any OpenAI-compatible server; None is the provider's own. User and password in it are sent
+            as HTTP Basic, and shown nowhere.
+        api_key_env: the environment variable that holds the key; its value is never stored or logged.
+        temperature, top_p, seed: sent where not None; an agent's own temperature comes first.
+        max_tokens: of a reply at most. None sends what the form needs, generously, and more to models that think before
+            they answer; 0 sends no limit. A reply that is cut off is asked for once more, shorter.
+        timeout: seconds for one attempt, total, however slowly the bytes come.
+        attempts: requests per call at most, 1 or more. asks: replies asked for where one cannot be read.
+        patience: seconds that an outage of the server is waited out, as `judgegraph.Limits` has it; None leaves it to
+            the run.
+        rpm, tpm, in_flight: requests and tokens per minute, and requests in flight, at most, of all that this process
+            sends to the model; as `judgegraph.Limits` has them. Where one is set, a run's limits do not apply.
+        transport: of "openai:" models: "fast" is aiohttp without an SDK, "langchain" is langchain-openai, "auto" the
+            first if aiohttp is installed (or what JUDGEGRAPH_TRANSPORT says). Replies are the same.
+
+    Raises:
+        ConfigError: timeout is not above 0, patience is below 0, attempts, asks or a limit are below 1, max_tokens is
+            below 0, or there is no such transport.
+    """
+
+    model: str
+    base_url: str | None = field(default=None, repr=False)
+    api_key_env: str = KEY
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    timeout: float = 120.0
+    attempts: int = 5
+    asks: int = 3
+    rpm: int | None = None
+    tpm: int | None = None
+    in_flight: int | None = None
+    transport: Transport = "auto"
+    patience: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.timeout > 0 or self.attempts < 1 or self.asks < 1:
+            raise ConfigError(f"judge {self.model}: timeout must be above 0, attempts and asks 1 or more")
+        if self.max_tokens is not None and (not isinstance(self.max_tokens, int) or self.max_tokens < 0):
+            raise ConfigError(
+                f"judge {self.model}: max_tokens is a whole number, 0 or more (0 sends no limit), or None for a "
+                f"generous one; got {self.max_tokens!r}"
+            )
+        refuse_below_one(f"judge {self.model}", rpm=self.rpm, tpm=self.tpm, in_flight=self.in_flight)
+        refuse_below_zero(f"judge {self.model}", patience=self.patience)
+        if self.transport not in get_args(Transport):
+            raise ConfigError(f"judge {self.model}: transport is 'auto', 'fast' or 'langchain', got {self.transport!r}")
+
+    @property
+    def address(self) -> str:
+        """The base URL without anything that may be a key; "" for the provider's own."""
+        return bare(self.base_url) if self.base_url else ""
+
+    def __str__(self) -> str:
+        return self.model
+
+
+def refuse_below_one(whose: str, **limits: object) -> None:
+    """A limit is a whole number, 1 or more, or None for none; anything else is a ConfigError."""
+    for name, limit in limits.items():
+        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
+            raise ConfigError(f"{whose}: {name} must be a whole number, 1 or more, or None for no limit; got {limit!r}")
+
+
+def refuse_below_zero(whose: str, **seconds: object) -> None:
+    """A time is a number of 0 or more, or None for the default; anything else is a ConfigError."""
+    for name, value in seconds.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (number and 0 <= cast(float, value) < inf):
+            raise ConfigError(f"{whose}: {name} must be a number of seconds, 0 or more, or None; got {value!r}")
+
+
+# By which of two ways "openai:" models are asked.
+
+
+VARIABLE = "JUDGEGRAPH_TRANSPORT"
+
+
+def is_fast(endpoint: Endpoint) -> bool:
+    """Whether it is asked over aiohttp, not by langchain-openai: as it says, else the environment, else if it can.
+
+    Raises:
+        ConfigError: the environment names no transport. ExtraError: aiohttp was asked for and is not installed.
+    """
+    wanted = endpoint.transport if endpoint.transport != "auto" else os.environ.get(VARIABLE) or "auto"
+    if wanted not in get_args(Transport):
+        raise ConfigError(f"{VARIABLE} is 'auto', 'fast' or 'langchain', got {wanted!r}")
+    installed = find_spec("aiohttp") is not None
+    if wanted == "fast" and not installed:
+        raise ExtraError("the fast path to OpenAI-compatible servers", "fast")
+    return wanted == "fast" or (wanted == "auto" and installed)
+
+
+# A judge: a chat model with what we know of it.
+
+
+LimitName: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+
+
+@dataclass
+class Support:
+    """What a judge was found to do: None until tried.
+
+    Attributes:
+        tools: those offered are called. max_tokens: the name under which a limit of a reply's length is heeded,
+            None where that is not known. refused: settings it does not take.
+        presumed: names of what `doctor` found some days ago: the first reply that says otherwise is believed.
+        doubts: errors on end that may pass, and name the schema that was sent.
+        max_length: bounds of texts within a schema are taken. cap: a limit of a reply's length that nobody asked for
+            is taken. thinks: it thinks before it answers, and what it thinks counts as the reply's.
+        most_n: choices that it gives at once, None where that is not known. cut, whole: its replies that were cut off,
+            and that were not.
+    """
+
+    json_schema: bool | None = None
+    logprobs: bool | None = None
+    top_logprobs: int = 20
+    n: bool | None = None
+    tools: bool | None = None
+    max_tokens: LimitName | None = None
+    refused: set[str] = field(default_factory=set)
+    presumed: set[str] = field(default_factory=set, compare=False)
+    doubts: int = field(default=0, compare=False, repr=False)
+    max_length: bool | None = None
+    cap: bool | None = field(default=None, compare=False, repr=False)
+    thinks: bool | None = None
+    most_n: int | None = field(default=None, compare=False, repr=False)
+    cut: int = field(default=0, compare=False, repr=False)
+    whole: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def runs_on(self) -> bool:
+        """Whether one reply in five is cut off: its texts are kept shorter from the beginning."""
+        return self.cut >= 2 and 4 * self.cut >= self.whole
+
+
+@dataclass
+class Judge:
+    """A chat model with what we know of it.
+
+    Attributes:
+        speaks_openai: takes response_format, logprobs, n and tools as keyword arguments.
+        secrets: texts that must stand in no message.
+    """
+
+    name: str
+    model: BaseChatModel = field(repr=False)
+    endpoint: Endpoint
+    speaks_openai: bool
+    support: Support = field(default_factory=Support)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    given: bool = False  # a chat model object of the caller's
+    short: Any = field(default=None, repr=False)  # of an ordinary ChatOpenAI: the way around its SDK
+
+
+JudgeLike: TypeAlias = "str | Endpoint | BaseChatModel"
+
+
+@dataclass
+class _Held:
+    """What is kept of a model object: not the object itself, which goes when its owner lets it go."""
+
+    owner: weakref.ref[Any]
+    twin: Any  # a copy without retries of its own, None where the object is used as it is
+    support: Support
+    secrets: tuple[str, ...] = field(repr=False)
+    short: Any = None
+    endpoint: Endpoint | None = None  # of a model that stands for another judge: its settings
+    name: str | None = None  # and its name
+
+
+_by_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Judge]]
+_by_loop = weakref.WeakKeyDictionary()  # HTTP clients belong to the loop they were made in
+_by_model: dict[int, _Held] = {}
+trying: ContextVar[dict[Any, Judge] | None] = ContextVar("judgegraph_trying", default=None)
+"""In a plan: judges that are asked nothing, each with a Support of the plan's own; None outside of one."""
+
+
+def resolve(judge: JudgeLike) -> Judge:
+    """The judge, made once per event loop; called at the first call, never while a graph is built.
+
+    Raises:
+        ConfigError: the name is unknown, a key or a package is missing.
+    """
+    if isinstance(judge, str):
+        judge = Endpoint(model=judge)
+    if (tried := trying.get()) is not None:
+        return _tried(judge, tried)
+    if not isinstance(judge, Endpoint):
+        return _given(judge)
+    known = _by_loop.setdefault(asyncio.get_running_loop(), {})
+    if judge not in known:
+        known[judge] = _make(judge)
+    return known[judge]
+
+
+def _tried(judge: Any, known: dict[Any, Judge]) -> Judge:
+    """For a plan: no key, no client and no provider's package, as nothing is sent; what is learnt of it stays there."""
+    given = not isinstance(judge, Endpoint)
+    key = id(judge) if given else judge
+    if key not in known:
+        if given:
+            known[key] = replace(_given(judge), support=supported(judge))
+        elif judge.model == "embedded":
+            known[key] = _make(judge)
+        else:
+            _check_name(judge)
+            nobody: Any = SimpleNamespace(_llm_type="judgegraph-nobody")
+            known[key] = Judge(judge.model, nobody, judge, True, known_support(judge) or Support())
+    return known[key]
+
+
+def name_of(judge: JudgeLike) -> str:
+    """What a signature calls it, without making it: "openai:gpt-4.1-mini", or a model object's class and name."""
+    if isinstance(judge, str | Endpoint):
+        return str(judge)
+    name = getattr(judge, "model_name", None) or getattr(judge, "model", None) or ""
+    return f"{type(judge).__name__}:{name}".rstrip(":")
+
+
+def _given(model: Any) -> Judge:
+    key = id(model)
+    held = _by_model.get(key)
+    if held is None or held.owner() is not model:
+        from langchain_core.language_models import BaseChatModel
+
+        if not isinstance(model, BaseChatModel):
+            raise ConfigError(f"a judge is a name, an Endpoint or a LangChain chat model, got {type(model).__name__}")
+        owner = weakref.ref(model, lambda _: _by_model.pop(key, None))
+        twin = _unretried(model)
+        brought = getattr(model, "judgegraph_endpoint", None), getattr(model, "judgegraph_name", None)
+        held = _by_model[key] = _Held(owner, twin, supported(model), secrets_of(model), _short(twin), *brought)
+    name = held.name or name_of(model)
+    used = model if held.twin is None else held.twin
+    endpoint, speaks = held.endpoint or Endpoint(model=name), _speaks_openai(model)
+    return Judge(name, used, endpoint, speaks, held.support, held.secrets, given=True, short=held.short)
+
+
+def _short(twin: Any) -> Any:
+    from judgegraph.models.http import plain
+
+    return plain(twin) if twin is not None and is_fast(Endpoint(model="openai:given")) else None
+
+
+def _unretried(model: Any) -> Any:
+    """A copy for the one retry layer, ours: an SDK's own would multiply with it. None where there is no SDK.
+
+    It does not stream either: merged chunks of several choices are no reply.
+    """
+    client = getattr(model, "root_async_client", None)
+    if not _speaks_openai(model) or client is None:
+        return None
+    plain = client.with_options(max_retries=0)
+    plain._prepare_options = _sent_on_by_nobody
+    changed = {"max_retries": 0, "root_async_client": plain, "async_client": plain.chat.completions}
+    return model.model_copy(update={**changed, "disable_streaming": True})
+
+
+async def _sent_on_by_nobody(options: Any) -> Any:
+    """The SDK's place to change what a request is sent with: no redirect is followed, as on the fast path."""
+    options.follow_redirects = False
+    return options
+
+
+def supported(model: Any) -> Support:
+    """What is known of a model object untried: OpenAI's Responses API takes neither n nor logprobs from LangChain."""
+    responses = getattr(model, "use_responses_api", None) is True
+    return Support(logprobs=False, n=False) if responses else Support()
+
+
+def _speaks_openai(model: Any) -> bool:
+    if getattr(model, "speaks_openai", False):
+        return True
+    return any(kind.__name__ == "BaseChatOpenAI" for kind in type(model).__mro__)
+
+
+def _make(endpoint: Endpoint) -> Judge:
+    if endpoint.model == "embedded":
+        from judgegraph.embedded.model import EmbeddedJudge
+
+        return Judge("embedded", EmbeddedJudge(), endpoint, speaks_openai=True)
+    provider, name = _check_name(endpoint)
+
+    judge = _openai(endpoint, name) if provider == "openai" else _other(endpoint)
+    judge.support = known_support(endpoint) or judge.support
+    return judge
+
+
+def _check_name(endpoint: Endpoint) -> tuple[str, str]:
+    """The provider and the model that a judge's name says."""
+    provider, _, name = endpoint.model.partition(":")
+    if not provider.strip() or not name.strip():
+        known = "write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL'"
+        raise ConfigError(f"no judge '{one_line(scrubbed(endpoint.model), 80)}'; {known}")
+    return provider, name
+
+
+def _openai(endpoint: Endpoint, name: str) -> Judge:
+    address = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or None
+    key = _key(endpoint)
+    if not key and not address:
+        raise ConfigError(
+            f"judge {endpoint.model}: no key; set {endpoint.api_key_env}, name a server of your own with "
+            "--base-url, or use --judge embedded"
+        )
+    if is_fast(endpoint):
+        from judgegraph.models.http import at
+
+        model: BaseChatModel = at(name, address, key, judge=endpoint.model, timeout=endpoint.timeout)
+    else:
+        model = _langchain_openai(name, address, key, endpoint)
+    secrets = {*secrets_of(model), *credentials(address or "")} - {""}
+    return Judge(endpoint.model, model, endpoint, True, secrets=tuple(sorted(secrets, key=len, reverse=True)))
+
+
+def _key(endpoint: Endpoint) -> str:
+    """The key in the environment, without white space around it, as a file or a terminal may leave it."""
+    key = os.environ.get(endpoint.api_key_env, "").strip()
+    if not key.isascii() or not key.isprintable():
+        raise ConfigError(
+            f"judge {endpoint.model}: the key in {endpoint.api_key_env} has a character that no key can have, such as "
+            "a line break or a typographic quote; copy it again"
+        )
+    return key
+
+
+def _langchain_openai(name: str, address: str | None, key: str | None, endpoint: Endpoint) -> BaseChatModel:
+    from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient
+
+    # A client of our own: langchain-openai shares one among event loops, and an address with a password
+    # in it would stand in the SDK's logs. Our timeout is the total one, in the call; the Responses API drops
+    # log-probabilities; streamed chunks of several choices cannot be told apart.
+    login = urlsplit(address or "")
+    auth = (unquote(login.username or ""), unquote(login.password or "")) if login.username else None
+    model: BaseChatModel = ChatOpenAI(
+        model=name, base_url=without_login(address), api_key=key or "unused", max_retries=0,
+        timeout=endpoint.timeout, use_responses_api=False, disable_streaming=True,
+        http_async_client=DefaultAsyncHttpxClient(auth=auth, timeout=endpoint.timeout, follow_redirects=False),
+    )  # fmt: skip
+    return model
+
+
+def without_login(address: str | None) -> str | None:
+    """The address without user and password; its query stays, some servers need it."""
+    if not address:
+        return None
+    login, at, _ = urlsplit(address).netloc.rpartition("@")
+    return address.replace(login + at, "", 1) if at else address
+
+
+def _other(endpoint: Endpoint) -> Judge:
+    if endpoint.base_url is not None:  # it would be left aside, and the texts would go elsewhere
+        raise ConfigError(
+            f"judge {endpoint.model}: base_url is of 'openai:MODEL' alone, which speaks to any compatible server; for "
+            "another provider's own, hand over its LangChain chat model"
+        )
+    try:
+        from langchain.chat_models import init_chat_model  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise ConfigError(
+            f"judge {endpoint.model}: only 'openai:' and 'embedded' are built in; "
+            "others need the packages of LangChain: pip install langchain langchain-PROVIDER"
+        ) from None
+    try:
+        model = init_chat_model(endpoint.model)
+    except (ImportError, ValueError) as error:
+        raise ConfigError(f"judge {endpoint.model}: {one_line(scrubbed(str(error)))}") from None
+    return Judge(endpoint.model, model, endpoint, _speaks_openai(model), secrets=secrets_of(model))
+
+
+# What `doctor` found of an endpoint, kept in the user's cache folder, so that a run need not fail to learn it.
+
+
+VERSION = 1
+FRESH = timedelta(days=30)  # servers change; older findings are not used
+AGAIN = timedelta(days=7)  # what a run finds out again at the cost of one refused request is not believed for longer
+REFUSABLE = {"temperature", "top_p", "seed"}
+SLACK = timedelta(days=1)  # a clock that was set back makes no finding void
+
+
+class Findings(BaseModel):
+    """What was found of one model at one address.
+
+    Attributes:
+        address: without user, password and query; "" is the provider's own. date: when it was found.
+        deviations: where the endpoint does other than OpenAI's API says, and what that means for a run.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = VERSION
+    model: str
+    address: str
+    date: datetime
+    support: Support
+    deviations: tuple[str, ...] = ()
+
+
+def cache_folder() -> Path:
+    """$JUDGEGRAPH_CACHE, else `judgegraph` in $XDG_CACHE_HOME or where this system keeps its caches.
+
+    Raises:
+        ConfigError: the user has no home folder.
+    """
+    if own := os.environ.get("JUDGEGRAPH_CACHE"):
+        return Path(own)
+    named = os.environ.get("XDG_CACHE_HOME") or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else None)
+    if named:
+        return Path(named) / "judgegraph"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise ConfigError("there is no home folder for a cache; set JUDGEGRAPH_CACHE to a folder") from None
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "judgegraph"
+
+
+def address_used(endpoint: Endpoint) -> str:
+    """Where its calls go, without anything that may be a key; "" for the provider's own."""
+    return bare(endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or "")
+
+
+def known_support(endpoint: Endpoint, now: datetime | None = None) -> Support | None:
+    """What was found of this endpoint in the last 30 days; None where nothing was, or it cannot be read.
+
+    After 7 days it holds only what a run would not notice by itself: a name of the limit, a schema and bounds within it
+    that are ignored without a word, and whether it thinks. All else is tried once more, once in each process.
+    """
+    try:
+        found = Findings.model_validate_json(_path(endpoint).read_bytes(), strict=True)
+    except (OSError, ValueError, ConfigError):  # it is a cache: without it a run learns by itself
+        return None
+    same = (found.version, found.model, found.address) == (VERSION, endpoint.model, address_used(endpoint))
+    age = (now or datetime.now(UTC)) - _aware(found.date)
+    if not same or not -SLACK <= age <= FRESH or not _sound(found.support):
+        return None
+    support = found.support if age <= AGAIN else _lasting(found.support)
+    support.presumed = {
+        name for name in ("json_schema", "logprobs", "max_tokens") if getattr(support, name) is not None
+    }
+    return support
+
+
+def _sound(support: Support) -> bool:
+    """Each value is one that doctor may have found: others were written by somebody else."""
+    return 0 <= support.top_logprobs <= 20 and support.refused <= REFUSABLE
+
+
+def _lasting(support: Support) -> Support:
+    return Support(
+        json_schema=support.json_schema, max_tokens=support.max_tokens, max_length=support.max_length,
+        thinks=support.thinks,
+    )  # fmt: skip
+
+
+def keep(endpoint: Endpoint, support: Support, deviations: tuple[str, ...] = (), now: datetime | None = None) -> Path:
+    """Write down what was found, readable by its owner alone, in place of what stood there.
+
+    Raises:
+        ConfigError: the cache folder cannot be written to.
+    """
+    found = Findings(
+        model=endpoint.model, address=address_used(endpoint), date=now or datetime.now(UTC),
+        support=support, deviations=deviations,
+    )  # fmt: skip
+    path = _path(endpoint)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(
+            path,
+            json.dumps(
+                found.model_dump(mode="json", exclude={"support": {"presumed", "doubts", "cap", "cut", "whole"}}),
+                indent=1,
+            ),
+        )
+    except OSError as error:
+        raise ConfigError(f"findings cannot be kept in {path.parent}: {error.strerror or error}") from None
+    return path
+
+
+def _replace(path: Path, text: str) -> None:
+    """At once or not at all: another process may be reading it."""
+    with NamedTemporaryFile("w", dir=path.parent, prefix=".", delete=False, encoding="utf-8") as file:  # mode 0600
+        file.write(text)
+    try:
+        Path(file.name).replace(path)
+    except OSError:
+        with suppress(OSError):
+            Path(file.name).unlink()
+        raise
+
+
+def _path(endpoint: Endpoint) -> Path:
+    key = json.dumps([endpoint.model, address_used(endpoint)]).encode()
+    return cache_folder() / "doctor" / f"{blake2b(key, digest_size=16).hexdigest()}.json"
+
+
+def _aware(date: datetime) -> datetime:
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def adopt(known: Support, found: Support) -> None:
+    """Put what was found in the place of what was known, also for calls that are under way."""
+    for one in fields(Support):
+        setattr(known, one.name, getattr(found, one.name))

@@ -1,0 +1,43 @@
+"""Modules that pages of earlier versions named, and where what they held is now: their names still import."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+MOVED = {
+    "judgegraph.agents.critique_form": "judgegraph.agents.sage",
+    "judgegraph.registry.plugins": "judgegraph.registry.shipped",
+    "judgegraph.runtime": "",  # a room that is gone: it only leads to those below
+    "judgegraph.runtime.node_times": "judgegraph.traces.rank",
+    "judgegraph.runtime.run": "judgegraph.runs.run",
+    "judgegraph.runtime.standing": "judgegraph.traces.rank",
+}
+
+
+class _Alias(Loader):
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        if not (now := MOVED[name]):
+            module.__path__ = []
+            return
+        warnings.warn(f"{name} is {now} now", DeprecationWarning, stacklevel=6)
+        sys.modules[name] = importlib.import_module(now)
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return ModuleSpec(fullname, _Alias(), is_package=not MOVED[fullname]) if fullname in MOVED else None
+
+
+def install() -> None:
+    """Old names import from now on; they are looked up last."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.append(_Finder())

@@ -1,0 +1,493 @@
+"""A graph run without its judges: which calls it makes for a sample, with replies of every policy, and their cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from judgegraph.calls.budget import BudgetTracker, node_at_work
+from judgegraph.calls.context import CallContext, Doubted, context
+from judgegraph.calls.estimate import (
+    DRAWN,
+    MANNERS,
+    Manner,
+    Prefixes,
+    TokenCounter,
+    Turns,
+    complains,
+    counter_for,
+    invented,
+)
+from judgegraph.calls.ledger import Kept, Paid
+from judgegraph.calls.limits import Limits
+from judgegraph.calls.send import as_sent
+from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, unpacked
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.models.judges import Judge, trying
+from judgegraph.models.prices import Price, Prices
+from judgegraph.runs.identity import code_of, function_of
+from judgegraph.runs.item import node_of, without_own
+from judgegraph.sync import WAITS, check_stops, waits, without_checkpointer
+from judgegraph.types import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+
+# What calls take: how many they are, their tokens, and money.
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A call that a plan met.
+
+    Attributes:
+        node: who asks, such as "weigh/judge". kept: its reply is in the ledger.
+        prompt: tokens. completion: tokens of one choice. n: choices asked for.
+        most: calls that it may turn into, 1 or more: n choices become n calls where a judge gives one at a time.
+        again: it asks once more, as an earlier reply could not be read.
+    """
+
+    node: str
+    kept: bool
+    prompt: int
+    completion: float
+    n: int = 1
+    most: int = 1
+    again: bool = False
+    price: Price | None = None
+
+    def costs(self) -> Amount:
+        """As one call."""
+        return self._amount(1, self.n * self.completion)
+
+    def may_add(self) -> Amount:
+        """What it may take beyond that, at most."""
+        if self.most == 1:
+            return Amount()
+        return self._amount(self.most, self.most * self.completion).minus(self.costs())
+
+    def _amount(self, calls: int, completion: float) -> Amount:
+        prompt = calls * self.prompt
+        usd = self.price.usd(prompt, round(completion)) if self.price else 0.0
+        return Amount(calls, prompt, completion, usd)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Calls, tokens of prompts and of replies, USD."""
+
+    calls: float = 0
+    prompt: float = 0
+    completion: float = 0
+    usd: float = 0
+
+    def plus(self, other: Amount) -> Amount:
+        """Both together."""
+        return Amount(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def minus(self, other: Amount) -> Amount:
+        """What is left without the other."""
+        return Amount(*(a - b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    @property
+    def parts(self) -> tuple[float, float, float, float]:
+        """In the order of the fields."""
+        return self.calls, self.prompt, self.completion, self.usd
+
+    @staticmethod
+    def least(amounts: Iterable[Amount]) -> Amount:
+        """The least of each part."""
+        return Amount(*map(min, zip(*(a.parts for a in amounts), strict=True)))
+
+    @staticmethod
+    def most(amounts: Iterable[Amount]) -> Amount:
+        """The greatest of each part."""
+        return Amount(*map(max, zip(*(a.parts for a in amounts), strict=True)))
+
+    @staticmethod
+    def sum(amounts: Iterable[Amount]) -> Amount:
+        """All together."""
+        total = Amount()
+        for amount in amounts:
+            total = total.plus(amount)
+        return total
+
+
+NOTHING = Amount()
+
+
+# What a plan counts: calls that are certain, the ends of a range for the others, each address once.
+
+
+CERTAIN = 1 << 7  # in `Tally.seen`: asked whatever is replied
+Run = Mapping[bytes, Asked]  # address -> call, of one sample with one manner of replies
+
+
+@dataclass
+class NodeCount:
+    """Of one node.
+
+    Attributes:
+        exact: calls that are made whatever is replied, each once. kept: calls whose reply is in the ledger.
+        certain: what those of `exact` cost that are not. lowest, highest: what the other calls cost; `readable` is
+            the highest where every reply can be read, and holds all the choices that were asked for.
+    """
+
+    exact: int = 0
+    kept: int = 0
+    certain: Amount = NOTHING
+    lowest: Amount = NOTHING
+    readable: Amount = NOTHING
+    highest: Amount = NOTHING
+
+
+@dataclass
+class Tally:
+    """Counts of a dataset, sample by sample.
+
+    Attributes:
+        seen: address -> the manners it was asked with, as bits; 16 bytes of digest each.
+    """
+
+    nodes: dict[str, NodeCount] = field(default_factory=dict)
+    seen: dict[bytes, int] = field(default_factory=dict)
+
+    @property
+    def exact(self) -> set[bytes]:
+        """Addresses of the calls that are made whatever is replied."""
+        return {address for address, bits in self.seen.items() if bits & CERTAIN}
+
+    def add(self, runs: Mapping[int, Run]) -> None:
+        """One sample, run with replies of several manners.
+
+        What is asked in all of them, and was asked by no sample before, depends on no reply. Of the rest the ends are
+        taken per sample and node, as replies to different samples may be of different manners.
+
+        Args:
+            runs: bit of a manner, or several where they cannot differ -> its calls.
+        """
+        first = next(iter(runs.values()))
+        common = set(first).intersection(*runs.values())
+        new = {address for address in common if address not in self.seen}
+        for address in first:
+            if address in new:
+                self._certain(first[address])
+                self.seen[address] = CERTAIN
+        rests = [self._rest(bits, run, new) for bits, run in runs.items()]
+        for node in dict.fromkeys(node for rest in rests for node in rest):
+            each = [rest.get(node, _Rest()) for rest in rests]
+            count = self._node(node)
+            count.kept += min(rest.kept for rest in each)
+            count.lowest = count.lowest.plus(Amount.least(rest.paid for rest in each))
+            least = Amount.least(rest.paid for rest in each)  # above it where only unreadable replies are known
+            count.readable = count.readable.plus(Amount.most((least, *(rest.readable for rest in each))))
+            count.highest = count.highest.plus(Amount.most(rest.paid for rest in each))
+
+    def _node(self, name: str) -> NodeCount:
+        return self.nodes.setdefault(name, NodeCount())
+
+    def _certain(self, asked: Asked) -> None:
+        count = self._node(asked.node)
+        count.exact += 1
+        if asked.kept:
+            count.kept += 1
+        else:
+            count.certain = count.certain.plus(asked.costs())
+
+    def _rest(self, bits: int, run: Run, certain: set[bytes]) -> dict[str, _Rest]:
+        """Node -> what it asks with replies of one manner, beside the certain calls."""
+        rest: dict[str, _Rest] = {}
+        for address, asked in run.items():
+            known = self.seen.get(address, 0)
+            if address not in certain and known & (bits | CERTAIN):
+                continue
+            own = rest.setdefault(asked.node, _Rest())
+            if address not in certain:
+                self.seen[address] = known | bits
+                own.kept += asked.kept
+                own.add(NOTHING if asked.kept else asked.costs(), asked.again)
+            if not asked.kept:
+                own.add(asked.may_add(), again=True)
+        return rest
+
+
+@dataclass
+class _Rest:
+    """Of one sample, node and manner: calls in the ledger, what the others cost, and without asking again."""
+
+    kept: int = 0
+    paid: Amount = NOTHING
+    readable: Amount = NOTHING
+
+    def add(self, amount: Amount, again: bool) -> None:
+        self.paid = self.paid.plus(amount)
+        self.readable = self.readable if again else self.readable.plus(amount)
+
+
+# One run of a graph for one sample, with replies of one manner in the place of its judges'.
+
+
+MOST = 1000  # questions of a sample; asking again and several replies to one question are not counted
+
+
+FAILURE_KINDS = 20  # that are kept apart: where every sample fails in another way, the first ones tell enough
+
+
+@dataclass(frozen=True)
+class DryRunFailure:
+    """A graph that did not come to its end with invented replies: what it would ask after that is not known.
+
+    Attributes:
+        sample: the first one. count: samples with the same node and reason; numbers and quoted texts may differ.
+    """
+
+    sample: str
+    node: str
+    reason: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        where = f"node '{self.node}', " if self.node else ""
+        others = f" and {self.count - 1:,} more" if self.count > 1 else ""
+        return f"{where}sample '{one_line(self.sample, 60)}'{others}: {self.reason}"
+
+
+@dataclass
+class DryRunFailures:
+    """Of all samples, by node and reason.
+
+    Attributes:
+        samples: that met one.
+    """
+
+    samples: int = 0
+    _kinds: dict[tuple[str, str], DryRunFailure] = field(default_factory=dict)
+
+    def add(self, found: Iterable[DryRunFailure]) -> None:
+        """Of one sample, whatever the manners they came with; equal ones count once."""
+        kinds = {(one.node, without_own(one.reason)): one for one in reversed(list(found))}
+        self.samples += bool(kinds)
+        for kind, one in reversed(kinds.items()):
+            known = self._kinds.get(kind)
+            if known is not None:
+                self._kinds[kind] = replace(known, count=known.count + 1)
+            elif len(self._kinds) < FAILURE_KINDS:
+                self._kinds[kind] = one
+
+    def __iter__(self) -> Iterator[DryRunFailure]:
+        return iter(sorted(self._kinds.values(), key=lambda one: -one.count))
+
+
+class Endless(Exception):
+    """Ends a run of the graph that asks on and on."""
+
+    ends_run = True  # a panel takes it for no member's failure
+
+    def __init__(self) -> None:
+        super().__init__(f"no end was found: it asks more than {MOST:,} questions")
+
+
+@dataclass
+class SimulatedJudge:
+    """One run of the graph for one sample: what it asked, and whether a reply had to be invented."""
+
+    about: DryRun
+    manner: Manner
+    asked: dict[bytes, Asked] = field(default_factory=dict)
+    calls: dict[bytes, tuple[str, Call]] = field(default_factory=dict)  # that would be sent, with the judge's name
+    turns: Turns = field(default_factory=Turns)
+    invents: bool = False
+    last: str = ""
+    questions: int = 0
+
+    def answer(self, judge: Judge, call: Call) -> list[Choice]:
+        """In place of a judge."""
+        address = address_of(judge, call)
+        row = self.about.row(address)
+        self._count(call)
+        if address not in self.asked:
+            self.asked[address] = self._told(judge, as_sent(judge, call), address, row is not None)
+            if row is None:
+                self.calls[address] = judge.name, call
+        if row is not None:
+            return unpacked(row.body)
+        self.invents = True
+        last = self.turns.before(call) >= judge.endpoint.asks - 1
+        return invented(self.manner, as_sent(judge, call), address, last)
+
+    def doubted(self) -> Doubted:
+        """What conditions find, where a reply was invented: of what they look at it says nothing."""
+        return self.manner.doubts if self.invents else None
+
+    def _count(self, call: Call) -> None:
+        """Graphs of ours end; what one with code of the caller's own does is not known."""
+        self.last = node_at_work()
+        self.questions += not (call.repeat or complains(call))
+        if self.about.own and self.questions > MOST:
+            raise Endless
+
+    def _told(self, judge: Judge, call: Call, address: bytes, kept: bool) -> Asked:
+        about, node = self.about, self.last
+        price = about.prices.price_of(judge)
+        if price is None and not kept:
+            about.unpriced.add(judge.name)
+        each = about.completion.get(node)
+        tokens = completion_tokens(call) / call.n if each is None else each
+        prompt = 0 if kept else about.prompt(judge, call, address)
+        again = self.manner.stubborn and complains(call)
+        return Asked(node, kept, prompt, tokens, call.n, self._most(call), again, price)
+
+    def _most(self, call: Call) -> int:
+        """Of several choices each may need a call; where the first form is ignored, all of them once more."""
+        if call.n == 1 or not self.manner.stubborn:
+            return 1
+        again = call.schema is not None and not complains(call)
+        return call.n * (1 + again)
+
+
+@contextmanager
+def simulating(simulated: SimulatedJudge, judges: dict[Any, Judge]) -> Generator[None]:
+    purse = BudgetTracker(prices=simulated.about.prices)  # which an assistant's own budget is counted by
+    here = CallContext(purse=purse, stand_in=simulated.answer, kept=simulated.about.row, doubted=simulated.doubted,
+                       limits=simulated.about.limits)  # fmt: skip
+    calls, tried = context.set(here), trying.set(judges)
+    try:
+        yield
+    finally:
+        trying.reset(tried)
+        context.reset(calls)
+
+
+# Where code of the caller's own may decide what a graph asks next.
+
+
+def own_code(graph: Any, path: str = "") -> tuple[str, ...]:
+    """Such as ("node 'critique'", "what follows 'weigh/judge'"): nodes and choices between edges that are not ours.
+
+    Ours decide by what the manners of invented replies differ in. Others may look at anything in a reply.
+    """
+    builder = getattr(graph, "builder", None)
+    found: list[str] = []
+    for name, node in getattr(builder, "nodes", {}).items():
+        runs = function_of(node.runnable)
+        if hasattr(runs, "builder"):
+            found += own_code(runs, f"{path}{name}/")
+        elif code_of(runs) is not None:
+            found.append(f"node '{path}{name}'")
+    for source, branches in getattr(builder, "branches", {}).items():
+        place = "the start" if source == "__start__" else f"'{path}{source}'"
+        if any(code_of(function_of(branch.path)) is not None for branch in branches.values()):
+            found.append(f"what follows {place}")
+    return tuple(found)
+
+
+PATIENCE = 60.0  # seconds for one sample with replies of one manner
+ALL = (1 << len(MANNERS)) - 1
+
+
+@dataclass
+class DryRun:
+    """Runs a graph for a sample without sending anything; replies that a ledger holds are given as they are.
+
+    Attributes:
+        graph: a checkpointer of its own is left aside. kept: what the ledger holds.
+        completion: node -> tokens of one choice, as measured; of others they are assumed.
+        counters: judge's name -> how its tokens are counted. unpriced: names of judges whose price is not known.
+        stuck: runs of the graph that did not end in `PATIENCE` seconds, or asked on and on.
+        own: where code of the caller's own may decide what is asked.
+        invented: some replies were. again: `known` met calls that asked once more.
+        prefixes: of the prompts that would be sent with drawn replies, which differ from call to call.
+    """
+
+    graph: Any
+    kept: Kept
+    prices: Prices
+    completion: Mapping[str, float] = field(default_factory=dict)
+    limits: Limits | None = None  # of which a prompt's counts here
+    counters: dict[str, TokenCounter] = field(default_factory=dict)
+    unpriced: set[str] = field(default_factory=set)
+    failures: DryRunFailures = field(default_factory=DryRunFailures)
+    stuck: int = 0
+    invented: bool = False
+    again: bool = False
+    prefixes: Prefixes = field(default_factory=Prefixes)
+    own: tuple[str, ...] = field(init=False)
+    _judges: dict[str, dict[Any, Judge]] = field(default_factory=dict)
+    _rows: dict[bytes, Paid | None] = field(default_factory=dict)  # of the sample at hand
+    _sizes: dict[bytes, int] = field(default_factory=dict)
+    _counted: set[bytes] = field(default_factory=set)  # addresses in `prefixes`
+
+    def __post_init__(self) -> None:
+        check_stops(self.graph)
+        self.own = own_code(self.graph)
+        self.graph = without_checkpointer(self.graph)
+
+    async def runs(self, sample: Sample) -> dict[int, Run]:
+        """The calls of a sample: bit of a manner -> address -> call; one for all where every reply is known."""
+        self._rows.clear()
+        self._sizes.clear()
+        whole: dict[int, Run] = {}
+        broken: dict[int, Run] = {}
+        met: list[DryRunFailure] = []
+        for index, manner in enumerate(MANNERS):
+            simulated = SimulatedJudge(self, manner)
+            failure = await self._simulate(simulated, sample)
+            met += [failure] if failure is not None else []
+            (whole if failure is None else broken)[1 << index] = simulated.asked
+            self.invented = self.invented or simulated.invents
+            if manner is DRAWN or not simulated.invents:
+                self._count_prefixes(simulated)
+            if not simulated.invents:
+                whole, broken = {ALL: simulated.asked}, {}
+                break
+        self.failures.add(met)
+        return whole or broken
+
+    def _count_prefixes(self, simulated: SimulatedJudge) -> None:
+        for address, (judge, call) in simulated.calls.items():
+            if address not in self._counted:
+                self._counted.add(address)
+                self.prefixes.add(judge, call, simulated.asked[address].prompt)
+
+    async def known(self, sample: Sample) -> dict[bytes, tuple[str, Paid]]:
+        """The calls of a sample that the ledger holds: address -> node, and what the reply took."""
+        self._rows.clear()
+        simulated = SimulatedJudge(self, MANNERS[0])
+        await self._simulate(simulated, sample)
+        self.again = self.again or any(asked.again for asked in simulated.asked.values() if asked.kept)
+        return {a: (asked.node, row) for a, asked in simulated.asked.items() if (row := self._rows.get(a)) is not None}
+
+    async def _simulate(self, simulated: SimulatedJudge, sample: Sample) -> DryRunFailure | None:
+        limit = asyncio.timeout(PATIENCE)
+        try:
+            with simulating(simulated, self._judges.setdefault(simulated.manner.name, {})):
+                async with limit:
+                    state = await self.graph.ainvoke({"sample": sample})
+        except ConfigError:
+            raise
+        except Exception as error:
+            if limit.expired() or isinstance(error, Endless):
+                self.stuck += 1
+                late = f"no end was found within {PATIENCE:g} s"
+                return DryRunFailure(sample.id, simulated.last, str(error) if isinstance(error, Endless) else late)
+            return DryRunFailure(sample.id, node_of(error), one_line(f"{type(error).__name__}: {error}"))
+        return DryRunFailure(sample.id, "", WAITS) if waits(state) else None
+
+    def row(self, address: bytes) -> Paid | None:
+        """What the ledger holds at an address."""
+        if address not in self._rows:
+            self._rows[address] = self.kept.get(address)
+        return self._rows[address]
+
+    def prompt(self, judge: Judge, call: Call, address: bytes) -> int:
+        """Tokens of a call's prompt."""
+        if address not in self._sizes:
+            counter = self.counters.get(judge.name)
+            if counter is None:
+                counter = self.counters[judge.name] = counter_for(judge.name)
+            self._sizes[address] = counter.prompt(call)
+        return self._sizes[address]

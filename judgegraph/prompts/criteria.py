@@ -1,0 +1,367 @@
+"""Criteria sets: what kind of text is judged, and by what; ours are files, a user's has the same shape."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import ClassVar, NoReturn, TypeAlias
+
+import yaml
+from pydantic import Field, ValidationError, field_validator
+
+from judgegraph.errors import ConfigError, CriteriaError, one_line
+from judgegraph.types import Criterion, Scale, Value
+
+# A YAML or JSON file as nodes that know their line; whatever is wrong is named by file, line and key.
+#
+# The file is composed and never constructed, so a tag in it runs nothing. Its reader asks for mappings, lists
+# and texts one level at a time, each list with a greatest length: aliases cannot make it larger than that.
+
+
+MOST_BYTES = 250_000
+_TAG = "tag:yaml.org,2002:"
+_KINDS = {
+    "str": "text", "int": "a number", "float": "a number", "bool": "true or false",
+    "null": "nothing", "timestamp": "a date", "map": "a mapping", "seq": "a list",
+}  # fmt: skip
+
+
+def line_of(node: yaml.Node) -> int:
+    """Where a node starts, counted from 1."""
+    return int(node.start_mark.line) + 1
+
+
+def kind_of(node: yaml.Node) -> str:
+    """What a node is, in words: "text", "a number", "a list"."""
+    return _KINDS.get(node.tag.removeprefix(_TAG), "a tagged value")
+
+
+def shown(node: yaml.Node) -> str:
+    """A node for a message: its kind, and a scalar's own text."""
+    return f"{kind_of(node)} ({one_line(node.value, 60)})" if isinstance(node, yaml.ScalarNode) else kind_of(node)
+
+
+@dataclass(frozen=True)
+class MarkedFile:
+    """One file being read. Every method raises its error, CriteriaError unless a kind of file has its own."""
+
+    path: Path
+    what: ClassVar[str] = "criteria file"
+    error: ClassVar[type[ConfigError]] = CriteriaError
+    loader: ClassVar[type[yaml.SafeLoader]] = yaml.SafeLoader
+    most_bytes: ClassVar[int] = MOST_BYTES
+
+    def fail(self, line: int, key: str, reason: str) -> NoReturn:
+        """Raise, naming the file, the line and the key ("" for none)."""
+        where = f", '{key}'" if key else ""
+        raise self.error(f"{self.what} {one_line(self.path)}, line {line}{where}: {reason}")
+
+    def root(self) -> yaml.Node:
+        """The document's outermost node; an empty file, two documents and broken syntax are refused."""
+        text = self._text()
+        try:
+            node: yaml.Node | None = yaml.compose(text, Loader=self.loader)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            said = "; ".join(part for part in (error.context, error.problem) if part)
+            self.fail(mark.line + 1 if mark else 1, "", f"is not well-formed: {one_line(said)}")
+        except yaml.reader.ReaderError as error:
+            line = text.count("\n", 0, error.position) + 1
+            self.fail(line, "", f"holds the character {error.character:#x}, which YAML does not allow")
+        except RecursionError:
+            self.fail(1, "", "is nested too deeply")
+        except (ValueError, OverflowError):
+            self.fail(1, "", "holds an escape that stands for no character")
+        return node if node is not None else self.fail(1, "", "is empty")
+
+    def mapping(self, node: yaml.Node, known: tuple[str, ...], what: str) -> dict[str, yaml.Node]:
+        """A mapping's values; an unknown key and a key given twice are refused."""
+        self._refuse_tag(node, what)
+        keys = ", ".join(known)
+        if not isinstance(node, yaml.MappingNode):
+            self.fail(line_of(node), what, f"expected a mapping with the keys {keys}, got {shown(node)}")
+        found: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            name = one_line(key.value if isinstance(key, yaml.ScalarNode) else kind_of(key), 60)
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f"; did you mean '{near[0]}'?" if near else "."
+                self.fail(line_of(key), name, f"unknown key of {what}{hint} Known: {keys}")
+            if name in found:
+                self.fail(line_of(key), name, f"given twice, first in line {line_of(found[name])}")
+            found[name] = value
+        return found
+
+    def items(self, node: yaml.Node, key: str, what: str, most: int) -> list[yaml.Node]:
+        """A list's nodes, 1 to `most` of them."""
+        self._refuse_tag(node, key)
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(line_of(node), key, f"expected {what}, got {shown(node)}")
+        if not 1 <= len(node.value) <= most:
+            self.fail(line_of(node), key, f"expected {what}, 1 to {most} entries, got {len(node.value)}")
+        return list(node.value)
+
+    def text(self, node: yaml.Node | None, key: str) -> str:
+        """A node's text without white space around it, "" for none."""
+        if node is None or kind_of(node) == "nothing":
+            return ""
+        self._refuse_tag(node, key)
+        if kind_of(node) != "text":
+            quote = "; put it in quotes" if isinstance(node, yaml.ScalarNode) else ""
+            self.fail(line_of(node), key, f"expected text, got {shown(node)}{quote}")
+        try:  # JSON writes signs beyond U+FFFF as two halves
+            return str(node.value).strip().encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            self.fail(line_of(node), key, "holds a lone surrogate, which is no character")
+
+    def filled(self, node: yaml.Node | None, key: str, parent: yaml.Node) -> str:
+        """A text that must not be empty; `parent` gives the line where there is no node."""
+        line = line_of(node if node is not None else parent)
+        return self.text(node, key) or self.fail(line, key, "missing or empty; expected text")
+
+    def _refuse_tag(self, node: yaml.Node, key: str) -> None:
+        if not (node.tag.startswith(_TAG) and node.tag.removeprefix(_TAG) in _KINDS):
+            tag = one_line(node.tag.replace(_TAG, "!!"), 80)
+            self.fail(line_of(node), key, f"the tag {tag} is refused; write plain text, lists and mappings")
+
+    def _text(self) -> str:
+        try:
+            with self.path.open("rb") as file:
+                raw = file.read(self.most_bytes + 1)
+        except OSError as error:
+            raise self.error(f"{self.what} {one_line(self.path)}: {error.strerror}") from None
+        if len(raw) > self.most_bytes:
+            raise self.error(f"{self.what} {one_line(self.path)}: is larger than {self.most_bytes:,} bytes")
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            self.fail(raw.count(b"\n", 0, error.start) + 1, "", "is not UTF-8; save the file as UTF-8")
+        # JSON may be indented by tabs, YAML may not; a JSON string holds none.
+        return text.replace("\t", " ") if self.path.suffix.lower() == ".json" else text
+
+
+# A file of criteria, YAML or JSON: its shape, and what each key may hold.
+
+
+SET_KEYS = ("name", "task", "source", "criteria")
+CRITERION_KEYS = ("name", "definition", "steps", "scale", "guideline")
+MOST_CRITERIA, MOST_LISTED, MOST_POINTS = 200, 100, 1001  # in a file, in a list, on a whole scale
+SCALES = 'a scale such as "1-5" or "0-1 any", or a list of two or more labels'
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file's content; name, task and source are "" where it has none."""
+
+    name: str
+    task: str
+    source: str
+    criteria: tuple[Criterion, ...]
+
+
+def same_key(name: str) -> str:
+    """What two names share that a form could not tell apart: case, spaces and punctuation do not count."""
+    return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
+
+
+def read_criteria(path: Path) -> Found:
+    """Read a file of the shape
+
+        name: mine                     # the file's stem, unless given
+        task: The output is a haiku.   # may be left out
+        criteria:
+          - name: Form
+            definition: Three lines of five, seven and five syllables.
+            steps: [Count the syllables of each line., Choose the value.]  # may be left out
+            scale: "1-5"               # unless given; or "0-1 any", or a list of labels
+            guideline: what each value means                               # may be left out
+
+    Raises:
+        CriteriaError: unreadable, malformed, too large, or not of this shape; names file, line and key.
+    """
+    file = MarkedFile(path)
+    root = file.root()
+    keys = file.mapping(root, SET_KEYS, "a criteria file")
+    if "criteria" not in keys:
+        file.fail(line_of(root), "criteria", "missing; expected a list of criteria")
+    name, task, source = (file.text(keys.get(key), key) for key in ("name", "task", "source"))
+    return Found(name, task, source, listed_criteria(file, keys["criteria"]))
+
+
+def listed_criteria(file: MarkedFile, node: yaml.Node) -> tuple[Criterion, ...]:
+    """The criteria of a list, no two of one name.
+
+    Raises:
+        The error of `file`: not of the shape that `read_criteria` shows.
+    """
+    criteria: list[Criterion] = []
+    lines: dict[str, int] = {}
+    for item in file.items(node, "criteria", "a list of criteria", MOST_CRITERIA):
+        criterion, line = _criterion(file, item), line_of(item)
+        first = lines.setdefault(same_key(criterion.name), line)
+        if len(lines) == len(criteria):
+            clash = f"'{criterion.name}' is taken by the criterion in line {first}"
+            file.fail(line, "name", f"{clash}; case and punctuation do not make names differ")
+        criteria.append(criterion)
+    return tuple(criteria)
+
+
+def _criterion(file: MarkedFile, node: yaml.Node) -> Criterion:
+    keys = file.mapping(node, CRITERION_KEYS, "a criterion")
+    name = file.filled(keys.get("name"), "name", node)
+    if one_line(name) != name or not same_key(name):
+        file.fail(line_of(keys["name"]), "name", "expected one line of at most 200 letters, digits and signs")
+    steps = file.items(keys["steps"], "steps", "a list of steps", MOST_LISTED) if "steps" in keys else []
+    return Criterion(
+        name=name,
+        definition=file.filled(keys.get("definition"), "definition", node),
+        steps=tuple(file.filled(step, "steps", step) for step in steps),
+        scale=_scale(file, keys["scale"]) if "scale" in keys else Scale(low=1, high=5),
+        guideline=file.text(keys.get("guideline"), "guideline") or None,
+    )
+
+
+def _scale(file: MarkedFile, node: yaml.Node) -> Scale:
+    if isinstance(node, yaml.SequenceNode):
+        nodes = file.items(node, "scale", SCALES, MOST_LISTED)
+        labels = tuple(file.filled(label, "scale", label) for label in nodes)
+        if len({label.casefold() for label in labels}) != len(labels) or len(labels) < 2:
+            file.fail(line_of(node), "scale", "expected two or more different labels")
+        return Scale(labels=labels)
+    try:
+        if kind_of(node) != "text":
+            raise ValueError
+        scale = Scale.of(node.value)
+    except ValueError:
+        file.fail(line_of(node), "scale", f"expected {SCALES}, got {shown(node)}")
+    if scale.whole and (scale.high or 0) - (scale.low or 0) >= MOST_POINTS:
+        file.fail(line_of(node), "scale", f"has over {MOST_POINTS} points; write 'any' behind it for any number")
+    return scale
+
+
+HERE = Path(__file__).parent / "criteria"
+FILES = (".yaml", ".yml", ".json")
+TASK = "The output is a text, to be judged as it stands."
+
+
+class CriteriaSet(Value):
+    """A named set of criteria.
+
+    Attributes:
+        name: a built-in set's name, a file's `name` (or its stem), "custom" for criteria made in code.
+        task: one sentence that says what kind of text is judged.
+        criteria: one or more, in the order they are asked, no two of one name (case and punctuation aside).
+        source: where the criteria come from.
+    """
+
+    name: str = Field(min_length=1)
+    task: str = TASK
+    criteria: tuple[Criterion, ...] = Field(min_length=1)
+    source: str = ""
+
+    @field_validator("criteria")
+    @classmethod
+    def _distinct(cls, criteria: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
+        twice = [key for key, n in Counter(same_key(c.name) for c in criteria).items() if n > 1]
+        if twice:
+            names = [c.name for c in criteria if same_key(c.name) == twice[0]]
+            raise ValueError(f"{len(names)} criteria share one name: {', '.join(map(repr, names))}")
+        return criteria
+
+    @property
+    def digest(self) -> str:
+        """8 hex digits of task and criteria, which prompts are made of; name and source do not count."""
+        text = self.model_dump_json(include={"task", "criteria"})
+        return blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def as_yaml(found: CriteriaSet) -> str:
+    """A set as the text of a criteria file, which reads as the same set."""
+    import yaml
+
+    head = {key: value for key in ("name", "task", "source") if (value := getattr(found, key))}
+    listed = [
+        {
+            **one.model_dump(mode="json", exclude_defaults=True, exclude={"scale"}),
+            "scale": list(one.scale.labels) or str(one.scale),
+        }
+        for one in found.criteria
+    ]
+    return yaml.safe_dump({**head, "criteria": listed}, sort_keys=False, allow_unicode=True, width=110)
+
+
+CriteriaLike: TypeAlias = str | os.PathLike[str] | Sequence[Criterion] | CriteriaSet
+
+
+def criteria_set(which: CriteriaLike) -> CriteriaSet:
+    """A set from a built-in name, the path of a .yaml, .yml or .json file, criteria, or a set as it is.
+
+    Raises:
+        CriteriaError: no such set or file; a mistake in the file (names file, line and key); no criteria,
+            or two of one name.
+    """
+    if isinstance(which, CriteriaSet):
+        return which
+    if not isinstance(which, str | os.PathLike):
+        return _of_criteria(which)
+    if isinstance(which, str) and which in _built_in():
+        return _ours(which)
+    path = Path(which)
+    if path.suffix.lower() in FILES and path.is_file():
+        return _read(path)
+    raise CriteriaError(_unknown(path))
+
+
+def known_sets() -> dict[str, str]:
+    """Built-in set -> its task, in alphabetical order."""
+    return {name: criteria_set(name).task for name in _built_in()}
+
+
+@lru_cache(maxsize=1)
+def _built_in() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in HERE.glob("*.yaml")))
+
+
+@lru_cache(maxsize=32)
+def _ours(name: str) -> CriteriaSet:
+    return _read(HERE / f"{name}.yaml")
+
+
+def _read(path: Path) -> CriteriaSet:
+    found = read_criteria(path)
+    return CriteriaSet(
+        name=found.name or path.stem, task=found.task or TASK, criteria=found.criteria, source=found.source
+    )
+
+
+def _of_criteria(criteria: Iterable[Criterion]) -> CriteriaSet:
+    listed = list(criteria) if isinstance(criteria, Iterable) else [criteria]
+    wrong = [c for c in listed if not isinstance(c, Criterion)]
+    if wrong or not listed:
+        got = repr(wrong[0]) if wrong else "none at all"
+        raise CriteriaError(
+            f"criteria: expected the name of a set, a file, or one or more Criterion, got {one_line(got)}"
+        )
+    try:
+        return CriteriaSet(name="custom", criteria=tuple(listed))
+    except ValidationError as error:
+        raise CriteriaError(f"criteria: {one_line(error.errors()[0]['msg'])}") from None
+
+
+def _unknown(path: Path) -> str:
+    which = one_line(path)
+    if path.suffix.lower() in FILES:
+        return f"criteria file {which}: there is no such file"
+    if path.is_file():
+        return f"criteria file {which}: expected a name that ends in {', '.join(FILES)}"
+    near = difflib.get_close_matches(str(path), _built_in(), 1)
+    hint = f"; did you mean '{near[0]}'?" if near else "."
+    known = ", ".join(_built_in())
+    return f"no criteria set '{which}'{hint} Known: {known}, or the path of a .yaml or .json file"

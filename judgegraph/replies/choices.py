@@ -1,0 +1,455 @@
+"""Read a verdict or a letter from a free-text reply: by a clear rule or not at all, never a guess.
+
+The rules, first to last; the first that finds a label decides:
+    1. bare: the reply is a label ("D.", "(b)", "**Tie**")
+    2. marked: "[[A]]", "[RESULT] B", "\\boxed{A}", "<answer>A</answer>"
+    3. named: "Answer: B", "the final decision is Response 1"
+    4. own line: the reply opens with a label ("B: it is shorter"), or a label is its last line
+    5. said: "Response 2 is better", "I prefer (a)", "B wins"
+    6. lone: the only label in the reply, where it is a word ("the tone is positive") or the reply is short
+Of several labels by one rule the last counts, but for rules 4 and 6, where they contradict each other. A comparison is
+one label: "[[A>>B]]" and "B<A" are A, "A=B" is the tie. Of a pair, "both are equally good" and MT-Bench's "[[C]]" are
+the tie too. Where there is no label for a tie, a tie is unreadable, and so is any other verdict in "[[ ]]".
+What was thought, what is quoted, and what another is said to have said are no answers; of an answer that is taken back
+("Actually, wait: B is better") the later one stands.
+Labels offered together ("A or B", "Response 1 / Response 2 / Tie") are a question, not an answer, and a "no" before a
+noun ("no evidence") is no label, nor is one that heads what is said of it ("A: clear. B: vague", "A: 4"). A reply that
+abstains ("N/A", "No evidence: ...") or declines ("I refuse.") is read by none of the rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+from judgegraph.replies.quotation import SPEECH, attributed, disowned
+from judgegraph.replies.text import (
+    RETRACTS,
+    Excerpt,
+    Reading,
+    abstains,
+    declines,
+    of_another_key,
+    only_answers,
+    refuses,
+    turns_of,
+    unread,
+    withdrawn,
+)
+
+# Where a reply mentions one of the labels that it was offered.
+
+
+_NOUNS = (
+    "output|response|summary|answer|option|choice|assistant|candidate|system|model|text|story|dialogue|reply|version"
+)
+_NOUN = re.compile(rf"\A(?:{_NOUNS})[ ]+(?=\S)", re.I)
+_OUTER = "*_\"'`()[]{}<> \t\n"
+_TOGETHER = re.compile(r"\s{0,3}(?:/|\||,?\s(?:or|and|nor|vs\.?|versus)\b)\s{0,3}(?:the\s|as\s)?", re.I)
+_COMMA = re.compile(r",\s{1,2}")
+_WORD_AFTER = re.compile(r"[ \t]+([^\W\d_]\w*)")
+_TIES = ("tie", "tied", "draw", "equal", "even", "a tie")
+_SIGNS = ">", "<", "=", "≥", "≤", "≫", "≪", "≻", "≺", "≈", "≡"
+_SIGN = r"(?P<sign>>=|<=|=>|=<|[≥≤]|>{1,3}|<{1,3}|={1,3}|[≫≪≻≺≈≡])"
+_TAG = "|".join(f"(?<=<{name}>)" for name in ("answer", "verdict", "result", "choice"))
+_FIRST, _SECOND, _SAME = frozenset(">≫≻"), frozenset("<≪≺"), frozenset("=≈≡")
+_TIE = re.compile(r"(?<![\w-])(?P<core>tied?|draw)(?![\w-])", re.I)
+_THIRD = re.compile(r"\[\[\s?(?P<core>C)\s?\]\]", re.I)
+_HARDLY = (
+    r"(?:basically|essentially|effectively|roughly|about|quite|pretty|practically|virtually|overall|both|all|just|"
+    r"more[ ]or[ ]less)"
+)
+_EQUAL = re.compile(  # a tie in words
+    rf"\b(?:it['’]s|is|are|were|call[ ](?:it|this)|declare[ds]?|ends?[ ]in|results?[ ]in|say|conclude|as)"
+    rf"[ ](?:{_HARDLY}[ ]){{0,2}}"
+    r"(?:(?:it|this|that)[ ](?:is|as)[ ])?(?:an?[ ])?(?:tie|draw|tied|on[ ]par|evenly[ ]matched|"
+    r"equal(?=[ ]in[ ](?:overall[ ])?quality|"
+    r"[ ]overall|[.!]|\s*\Z)|of[ ](?:equal|the[ ]same|similar)[ ]quality)(?![\w-])"
+    r"|\bequally[ ](?:good|bad|strong|weak|helpful|well|valid|matched|poor|excellent|great|preferable|acceptable|"
+    r"useful|wrong|incorrect|competent)\b|\bties?[ ]with\b|\bboth(?:[ ]are)?[ ](?:about[ ])?the[ ]same\b"
+    r"|\bno[ ](?:clear[ ])?winner\b|\bcannot[ ]be[ ]told[ ]apart\b",
+    re.I,
+)
+_UNEQUAL = re.compile(
+    r"(?:\bnot|n['’]t|\bhardly|\bnever|\bnearly|\balmost|\bif|\bno[ ]longer|\brather[ ]than|"
+    r"\bwhether|\bfar[ ]from|\bclose[ ]to)"
+    r"[ ](?:\w{1,12}[ ]){0,2}\Z",
+    re.I,
+)
+_VERBS = frozenset(
+    [
+        "is",
+        "was",
+        "because",
+        "since",
+        "wins",
+        "win",
+        "as",
+        "over",
+        "has",
+        "does",
+        "follows",
+        "would",
+        "and",
+        "or",
+        "but",
+        "than",
+        "more",
+        "better",
+        "seems",
+        "appears",
+        "ties",
+        "equals",
+        "matches",
+        "beats",
+        "loses",
+        "it",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A label in a reply.
+
+    Attributes:
+        label: as the caller spells it; "" for a verdict that is none of them, as a tie where no label is one.
+        start, end: of the mention with its noun and brackets. span: of the label's own characters.
+        plain: a lone letter or digit without noun or bracket, which may stand for something else.
+        offered: named in one breath with another label ("A or B").
+        kind: "label"; "comparison" of two of them ("A>B"); "other": a tie that is called by none of the labels;
+            "alike": a tie in words.
+    """
+
+    label: str
+    start: int
+    end: int
+    span: tuple[int, int]
+    plain: bool
+    offered: bool = False
+    kind: Literal["label", "comparison", "other", "alike"] = "label"
+
+
+def spoken(labels: Sequence[str] | Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """How a label may be met, without its noun and brackets, in lower case -> the label.
+
+    Raises:
+        ValueError: no label, an empty one, or two labels that are met alike.
+    """
+    aliases = dict(labels) if isinstance(labels, Mapping) else dict.fromkeys(labels, ())
+    met: dict[str, str] = {}
+    for label, others in aliases.items():
+        for alias in others or (label,):
+            core = " ".join(_NOUN.sub("", alias.strip(_OUTER)).strip(_OUTER).lower().split())
+            if not core or met.get(core, label) != label:
+                raise ValueError(f"label {alias!r} is empty or is met like {met.get(core)!r}")
+            met[core] = label
+    if not met:
+        raise ValueError("no labels to read")
+    return met
+
+
+def _is_article(text: str, match: re.Match[str]) -> bool:
+    """An "A" before a noun ("A good summary") is no label; "A is better" has one."""
+    if match["core"].lower() not in ("a", "i") or re.search(r"[(\[{<*\"'`]", match["open"]):
+        return False
+    after = _WORD_AFTER.match(text, match.end())
+    return after is not None and (match["core"] == "a" or after[1].lower() not in _VERBS) and not match["close"]
+
+
+def mentions(text: str, met: Mapping[str, str]) -> list[Mention]:
+    """The labels in a text, in its order; a comparison of two of them ("A>B") is one mention, of what it comes to."""
+    cores = _either(met)
+    pattern = re.compile(
+        rf"(?<![\w#$.])(?:(?P<noun>{_NOUNS})\s{{1,2}}#?)?(?P<open>[*_\"'`(\[{{<]{{0,4}})(?:(?<![\w.])"
+        rf"|(?<=_))(?P<core>{cores})"
+        r"(?P<close>[*_\"'`)\]}>]{0,4})(?!\w|-\w|[.,]\d)",
+        re.I,
+    )
+    compared = [*_comparisons(text, met), *_foreign(text, met)]
+    taken = {at for one in compared for at in range(*one.span)}
+    found = [*compared]
+    for match in pattern.finditer(text):
+        if match.start("core") in taken or _is_article(text, match):
+            continue
+        core, bracketed = match["core"], re.search(r"[(\[{<*]", match["open"])
+        plain = len(core) == 1 and not match["noun"] and not bracketed and not core.isupper()
+        label = met[" ".join(core.lower().split())]
+        found.append(Mention(label, match.start(), match.end(), match.span("core"), plain))
+    return _marked_offers(text, sorted(found, key=lambda one: one.span))
+
+
+def _either(met: Iterable[str]) -> str:
+    return "|".join(re.escape(c).replace(r"\ ", r"\s{1,3}") for c in sorted(met, key=len, reverse=True))
+
+
+def tie_label(met: Mapping[str, str]) -> str | None:
+    """The label that says that both are alike; None where there is none."""
+    return next((met[core] for core in _TIES if core in met), None)
+
+
+def of_pair(met: Mapping[str, str]) -> bool:
+    """Whether the labels are the two sides of a pair, with a tie or without."""
+    tie = tie_label(met)
+    sides = {core for core, label in met.items() if label != tie}
+    return sides in ({"a", "b"}, {"1", "2"}, {"a", "b", "c"})
+
+
+def _comparisons(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
+    """ "A>B", "[[A>>B]]", "Response A = Response B": the side that it says is ahead, or the tie."""
+    if not any(sign in text for sign in _SIGNS):
+        return
+    tie = tie_label(met)
+    sides = _either(core for core in met if met[core] != tie)
+    one, two = (rf"(?:(?:{_NOUNS})\s{{1,2}})?[*(]{{0,2}}(?P<{name}>{sides})[)*]{{0,2}}" for name in ("one", "two"))
+    pattern = re.compile(
+        rf"(?:(?<![\w=<>.])|{_TAG})(?P<open>[*_\"'`(\[{{<]{{0,4}})(?<![\w.]){one}[ ]{{0,2}}{_SIGN}[ ]{{0,2}}{two}"
+        r"(?![\w>≥≤≫≪≻≺≈≡]|<(?!/[a-z])|[ ]{0,2}=|[.,]\d)(?P<close>[*_\"'`)\]}]{0,4})",
+        re.I,
+    )
+    for match in pattern.finditer(text):
+        first, second = (met[" ".join(match[side].lower().split())] for side in ("one", "two"))
+        signs = set(match["sign"])
+        label = first if signs <= _FIRST else second if signs <= _SECOND else (tie or "") if signs <= _SAME else ""
+        if first != second:
+            span = (match.end("open"), match.end("two"))
+            yield Mention(label, match.start(), match.end(), span, False, kind="comparison")
+
+
+def _foreign(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
+    """Ties of a pair by words that are none of its labels: "tie" where there is no such label, MT-Bench's "[[C]]"."""
+    if not of_pair(met):
+        return
+    label = tie_label(met) or ""
+    for pattern in (_TIE, _THIRD):
+        for match in pattern.finditer(text):
+            if match["core"].lower() not in met:
+                start = len(text[: match.start()].rstrip("*_\"'`([{<"))
+                yield Mention(label, start, match.end(), match.span("core"), False, kind="other")
+
+
+def alike(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
+    """Where a text says of a pair that both are alike."""
+    if of_pair(met):
+        for match in _EQUAL.finditer(text):
+            if not _UNEQUAL.search(text[max(0, match.start() - 30) : match.start()]):
+                yield Mention(tie_label(met) or "", match.start(), match.end(), match.span(), False, kind="alike")
+
+
+def _marked_offers(text: str, found: list[Mention]) -> list[Mention]:
+    """The same mentions, knowing which are one question: "A, B, or C"."""
+    offered = [False] * len(found)
+    for i in range(len(found) - 2, -1, -1):
+        here, after = found[i], found[i + 1]
+        between = text[here.end : after.start] if after.start - here.end < 20 else " "
+        listed = _COMMA.fullmatch(between) and offered[i + 1]
+        if here.label != after.label and (_TOGETHER.fullmatch(between) or listed):
+            offered[i] = offered[i + 1] = True
+    return [replace(m, offered=flag) for m, flag in zip(found, offered, strict=True)]
+
+
+SHORT = 60  # characters of a reply in which a letter or a digit alone can only be the verdict
+
+_DECORATION = re.compile(r"[\s*_\"'`()\[\]{}.!,:;-]*")
+_MARKED = re.compile(
+    r"(?:\[\[\s?|\[RESULT\][ :*(\[]{0,5}|\\boxed\{\s?|<(?:answer|verdict|result|choice)>\s{0,3})\Z", re.I
+)
+_BRACKETED = re.compile(r"\[\[\s?(?P<core>[^\W\d][^\[\]\n]{0,40})\]\]")
+_UNCLEAR = re.compile(r"[^\[\]\n]{0,40}[<>=≥≤≫≪≻≺≈≡][^\[\]\n]{0,40}\]\]")  # a comparison that could not be read
+_LISTED = re.compile(r"\s?[,~&/+|]\s?|\s(?:and|und|et)\s|\]\]\s*\[\[")  # "[[A, B]]", "[[A]][[B]]" are no verdicts
+_OWN_SCORE = re.compile(r"[*_\"')\]]{0,4}[ ]?[:=][ *_]{0,3}-?[0-9]")  # "A: 4"
+_HEADS = re.compile(r"(?:^|[.!?;,][ ])[ \t*_>#-]{0,6}\Z", re.M)
+_SPEAKS = re.compile(  # who says something is not chosen by that: "Response B contains"
+    r"[ ](?:contain|say|claim|state|ask|tell|include|read|instruct|mention|demand|quote|request)s\b", re.I
+)
+_SIDED = re.compile(r"\b(?:agree[ds]?[ ]with|according[ ]to|like|no[ ]better[ ]than)[ ](?:the[ ])?\Z", re.I)
+_CONCLUDES = re.compile(
+    r"\b(?:overall|final\w{0,2}|therefore|thus|hence|so|but|in[ ]the[ ]end|conclu\w{1,5}|verdict|ultimately)\b"
+    r"[^.!?\n]{0,60}\Z",
+    re.I,
+)
+_NAMED = re.compile(
+    r"\b(?:answer|verdict|decision|choice|preference|winner|result|judge?ment|rating|label|category|conclusion|"
+    r"selection|(?:better|best|preferred)[ ](?:one|output|response|summary|answer))"
+    r"(?:[ ]\([^()\n]{0,40}\))?[*_\"'`\])]{0,4}\s{0,3}"
+    r"(?::|：|=|[-–—]|\b(?:is|was|goes[ ]to|would[ ]be|should[ ]be)\b)"
+    r"[\s*_\"'`:]{0,6}(?:that[ ])?(?:the[ ]|a[ ])?\Z",
+    re.I,
+)
+_CHOSEN = re.compile(
+    r"\b(?:prefer|choose|chose|select(?:ed)?|pick(?:ed)?|favou?r|go(?:ing)?[ ]with|vote[ ]for"
+    r"|declare|lean[ ]towards?)[ ](?:the[ ]|a[ ])?\Z",
+    re.I,
+)
+_BETTER = re.compile(
+    r",?\s{1,2}(?:(?:(?:is|was|would[ ]be|seems|appears)[ ](?:to[ ]be[ ])?)"
+    r"(?:(?:the|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus|significantly|marginally|generally|"
+    r"ultimately)[ ]){0,3}(?:better|best|superior|preferred|preferable|stronger|winner)\b"
+    r"|wins?\b|is[ ]the[ ](?:better|best|preferred)\b)(?![ ](?:than[ ])?or[ ](?:as|equal))",
+    re.I,
+)
+_DENIED = re.compile(
+    r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever|\brather[ ]than|\bthan|\bover|\bunlike|\bno|\bif)"
+    r"[ ](?:that[ ]|the[ ]|an?[ ])?\Z",
+    re.I,
+)
+_SHORTFALL = re.compile(
+    r"\b(?:worse|worst|weaker|los(?:es?|t|ing|er)|fail\w*|lacks?|not|less|inferior|incorrect|wrong)\b|n['’]t\b", re.I
+)
+_RETRACTED = re.compile(rf"[\W_]{{0,6}}{RETRACTS}(?:the[ ])?[\W_]{{0,4}}|\W{{0,4}}(?:[-=]+>|[→⇒])\W{{0,4}}", re.I)
+_LOSES = re.compile(r"[ ](?:(?:is|was)[ ])?(?:worse|weaker|los(?:es?|t)|fails|inferior)\b[^\[\]\n]{0,40}\]\]", re.I)
+_DETERMINES = re.compile(  # a "no" that belongs to the next word
+    r"[ \t]+(?!(?:because|since|as|but|and|or|so|if|when|while|although|though|it|they|he|she|we|you|I|this|that"
+    r"|there)\b)[^\W\d_]",
+    re.I,
+)
+_COLON = re.compile(r"[*_]{0,2}[ ]?[:：]")
+_LEADS = re.compile(r"\s{0,3}(?:\Z|[\n.:,;–—-]|(?:because|since|as)\b)")
+
+
+def _before(text: str, mention: Mention, size: int = 80) -> str:
+    return text[max(0, mention.start - size) : mention.start]
+
+
+def _bare(text: str, found: list[Mention]) -> list[Mention]:
+    def rest(m: Mention) -> str:
+        return text[: m.start] + text[m.end :]
+
+    return [m for m in found[:2] if len(text) < 200 and _DECORATION.fullmatch(rest(m))]
+
+
+def _marked(text: str, found: list[Mention]) -> list[Mention]:
+    def marks(place: int) -> bool:
+        return _MARKED.search(text[max(0, place - 20) : place]) is not None
+
+    listed = [
+        one
+        for m, after in pairwise(found)
+        for one in (m, after)
+        if m.label != after.label and _LISTED.fullmatch(text[m.span[1] : after.span[0]])
+    ]
+    marked = [m for m in found if (marks(m.span[0]) or marks(m.start)) and not m.offered]
+    marked = [replace(m, label="") if m.kind == "label" and _UNCLEAR.match(text, m.span[1]) else m for m in marked]
+    marked = [replace(m, label="") if m in listed or _LOSES.match(text, m.end) else m for m in marked]
+    held = {m.span[0] for m in found}
+    for other in _BRACKETED.finditer(text):  # a verdict by no label
+        if held.isdisjoint(range(*other.span())) and not attributed(text, other.start()):
+            marked.append(Mention("", *other.span(), other.span("core"), False))
+    return sorted(marked, key=lambda m: m.span)
+
+
+def _named(text: str, found: list[Mention]) -> list[Mention]:
+    return [m for m in found if _NAMED.search(_before(text, m)) and not m.offered]
+
+
+def _own_line(text: str, found: list[Mention]) -> list[Mention]:
+    heads = [m for m in found if _COLON.match(text, m.end) and _HEADS.search(_before(text, m))]
+    if len({m.label for m in heads}) > 1:  # "A: clear\nB: vague": what is said of each
+        found = [m for m in found if m not in heads]
+    first, last = len(text) - len(text.lstrip(" \t\n*_#>-")), len(text.rstrip(" \t\n.*_"))
+    ends = []
+    for m in found:
+        leads = m.start <= first and _LEADS.match(text, m.end) is not None
+        start = text.rfind("\n", 0, m.start) + 1
+        ends_it = m.end >= last and not text[start : m.start].strip(" \t*_>-")
+        if (leads or ends_it) and not m.offered:
+            ends.append(m)
+    return ends
+
+
+def _said(text: str, found: list[Mention]) -> list[Mention]:
+    """Also ties in words; one beside a better side counts where it is the conclusion, else neither does."""
+    said = [
+        m
+        for m in found
+        if m.kind == "label"
+        and (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)))
+        and not (m.offered or _DENIED.search(_before(text, m, 30)))
+    ]
+    ties = [m for m in found if m.kind == "alike"]
+    if not ties or (said and said[-1].span > ties[-1].span):
+        return said
+    if said and not _CONCLUDES.search(_before(text, ties[-1])):
+        return [*said, Mention("", *ties[-1].span, ties[-1].span, False)]
+    return ties
+
+
+def _lone(text: str, found: list[Mention]) -> list[Mention]:
+    short = len(text.strip()) <= SHORT and not _SHORTFALL.search(text)
+    affirmed = [m for m in found if not _DENIED.search(_before(text, m, 30))]
+    affirmed = [m for m in affirmed if text[slice(*m.span)].lower() != "no" or not _DETERMINES.match(text, m.end)]
+    affirmed = [m for m in affirmed if not (_SPEAKS.match(text, m.end) or _SIDED.search(_before(text, m, 30)))]
+    telling = [m for m in affirmed if not m.plain and m.kind != "other" and (short or m.span[1] - m.span[0] > 1)]
+    return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
+
+
+Rule = Callable[[str, list[Mention]], list[Mention]]
+RULES: tuple[tuple[str, Rule], ...] = (
+    ("bare", _bare),
+    ("marked", _marked),
+    ("named", _named),
+    ("own line", _own_line),
+    ("said", _said),
+    ("lone", _lone),
+)
+
+
+def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) -> Reading:
+    """The label that a free-text reply decides for.
+
+    Args:
+        text: the reply; of a long one, the first 2,000 and the last 4,000 characters are read.
+        labels: what can be chosen, in any case; as a mapping, label -> how a reply calls it (then only so,
+            or by the label where nothing is given). "Output (a)" is also met as "(a)", and "Response 1" as "1"
+            where a verdict stands.
+
+    Returns:
+        The label as the caller spells it, or None and a status.
+
+    Raises:
+        ValueError: no label, an empty one, or two labels that are met alike.
+    """
+    met = spoken(labels)
+    excerpt = Excerpt.of(text)
+    reading = _read(excerpt.text, met)
+    for turn in turns_of(excerpt.text):
+        later = _read(excerpt.text[turn:], met)
+        alone = later.rule in ("lone", "own line") and only_answers(excerpt.text[turn:])
+        if later.span and (alone or later.rule in ("marked", "named", "said")):
+            reading = replace(later, span=(later.span[0] + turn, later.span[1] + turn))
+            break
+    if reading.span and withdrawn(excerpt.text, reading.span[1]):
+        return unread(excerpt.text, "an answer that is taken back")
+    return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
+
+
+def _read(text: str, met: Mapping[str, str]) -> Reading:
+    """The label in the words of an answer, by the first rule that finds one."""
+    if abstains(text) and not any(map(abstains, met)):  # unless "n/a" is one of the labels
+        return Reading(None, "abstained", rule="abstained")
+    if declines(text):
+        return Reading(None, "refused", rule="declined")
+    found = mentions(text, met)
+    if SPEECH.search(text):
+        found = [m for m in found if not attributed(text, m.start)]
+    found = [m for m in found if not (disowned(text, m.start, m.end) or of_another_key(text, m.span[0]))]
+    if len(found) > 1:  # "A, no, B"
+        pairs = [*pairwise(found)]
+        found = [m for m, after in pairs if not _RETRACTED.fullmatch(text, m.end, after.start)] + found[-1:]
+    found = [m for m in found if m.kind != "label" or not _OWN_SCORE.match(text, m.end)]
+    declined = refuses(text)
+    for name, rule in RULES:
+        if declined and name in ("said", "lone"):
+            break
+        verdicts = rule(text, [*found, *alike(text, met)] if name == "said" else found)
+        if not verdicts:
+            continue
+        if name in ("bare", "own line", "lone") and len({m.label for m in verdicts}) > 1:
+            return unread(text, f"{name}: {' and '.join(sorted({m.label or 'neither' for m in verdicts}))}")
+        if not verdicts[-1].label:
+            return unread(text, f"{name}: a verdict that is none of the labels")
+        return Reading(verdicts[-1].label, span=verdicts[-1].span, rule=name)
+    return unread(text, "no label that is a verdict")

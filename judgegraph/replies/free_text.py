@@ -1,0 +1,517 @@
+"""Read a rating from a free-text reply: by a clear rule or not at all, never a guess.
+
+The rules, first to last; the first that finds a number decides, also where that number is off the scale:
+    1. marked: "[[4]]", "[RESULT] 4", "<score>4</score>", "\\boxed{4}"
+    2. named: "Final score: 4", "**Rating:** 4", '"score": 4'
+    3. own line: the reply opens with the number, or it is the last sentence ("4", "4 stars. Because")
+    4. criterion: "Coherence: 4"
+    5. counted: "4 out of 5", "4/5", "four stars"
+    6. phrase: "a score of four", "I rate it a 4", "is a 4"
+    7. lone: the only number on the scale, where it counts nothing else
+Of several numbers by one rule the last counts, as judges reason towards a verdict, but a final or overall one
+before others; different numbers for things of different names, and different lone ones, give no verdict.
+What was thought, what is quoted, and what another is said to have said are no answers; of an answer that is taken
+back ("Actually, wait: I give it a 2") the later one stands.
+The scale's own numbers, list marks, and what a point would mean are no answers either; a number turned into another
+("2 -> 3"), bounded ("4+") or beside a denial ("cannot be rated: 2") gives no verdict, nor does an answer that is taken
+back without another ("Score: 5. That is wrong."). A reply that abstains ("N/A", "No evidence: ...") or declines
+("I refuse.") is read by none of the rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from judgegraph.replies.choices import read_choice
+from judgegraph.replies.quotation import SPEECH, attributed, disowned, enclosed, unquoted
+from judgegraph.replies.text import (
+    GIVEN,
+    JUDGES,
+    NUMBER,
+    REVISED,
+    RULES,
+    WORDS,
+    Excerpt,
+    Reading,
+    Rule,
+    abstains,
+    declines,
+    echoes,
+    meanings,
+    measures_else,
+    of_another_key,
+    only_answers,
+    ranges,
+    refuses,
+    superseded,
+    taken_back,
+    turns_of,
+    unclear,
+    unread,
+    valued,
+    withdrawn,
+)
+from judgegraph.types import Scale
+
+if TYPE_CHECKING:
+    from judgegraph.replies.text import Reading
+
+
+# What the words around a number make of it: a count, a rating denied, or the rating of one thing.
+
+
+_SAME_CLAUSE = r"(?:(?!\b(?:and|so|but|I|thus|hence|therefore|which|that|because|as)\b)[^.,;:\n]){0,30}"
+_DENIED = re.compile(
+    r"(?:(?:\bnot?\b|n['’]t|\bcannot|\bnever|\brather than|\binstead of|\bwithout|\bneither|\bnor)[ \t]+"
+    rf"{_SAME_CLAUSE}|\b(?:than|least|most|above|below|over|under)[ \t]+(?:an?[ ])?"
+    r"|\b(?:hardly|far[ ]from|short[ ]of|anything[ ]but|up[ ]to|almost|nearly)[ ](?:(?:an?|the|it|worth)[ ])*|<[ ]?)\Z",
+    re.I,
+)
+_REPORTED = re.compile(  # "The summary says the film scored 4 out of 5"
+    r"\b(?:summary|response|output|text|article|story|essay|passage|source|document|author|writer|speaker|user"
+    r"|candidate)"
+    r"(?:[ ](?:also|even|itself|then))?[ ]"
+    rf"(?:says?|said|states?|stated|mentions?|mentioned|claims?|claimed|reports?|reported|notes?|tells?|told"
+    rf"|writes?|wrote)\b"
+    rf"(?:[ ]that\b)?{_SAME_CLAUSE}\Z",
+    re.I,
+)
+_NUMBERED = re.compile(  # "Summary 2" is no rating
+    r"\b(?:summary|response|output|answer|option|assistant|sentence|paragraph|line|step|question|point|turn"
+    r"|article|version|part|section|page|item|criterion|in|of the|the|first|last|all|these|those|has|have|had"
+    r"|contains?|out[ ]of|errors?|errno|exception|http|status|code|null|none|nan)[ ]{1,2}\Z",
+    re.I,
+)
+_NEXT = re.compile(r"[ \t]{1,2}(?P<word>[a-z][a-z'’-]*)|[ \t]?(?:[a-z]|%)")
+_GOES_ON = frozenset(  # words that may follow a rating; another word in lower case is what is counted
+    re.findall(
+        r"\w+",
+        """out for on in because as since and but due with given to overall which while based star stars at
+        from if although though however considering reflecting indicating meaning is rating score so this it
+        that or per by regarding when where there would could rather instead then""",
+    )
+)
+_POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
+    r"[ ](?:points?|marks?)(?=[*_\"')\]]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:!)–—]|"
+    r"(?:out[ ]of|because|since|as|overall|in[ ]total)\b))",
+    re.I,
+)
+_BEFORE_NAME = re.compile(r"([a-z]{1,20})[ _-]{1,2}\Z", re.I)
+_PLAIN_NAMES = frozenset(
+    re.findall(
+        r"\w+",
+        """score scores rating ratings grade mark verdict answer result overall final evaluation judgement
+        judgment for of on the this my a an is so and total response summary output dialogue text story
+        conversation individual""",
+    )
+)
+_COUNTED = r"\b(?:errors?|issues?|mistakes?|problems?|number|count|words?|steps?|page|year|questions?|sentences?)\b"
+_COUNT_NAMES = re.compile(_COUNTED, re.I)
+_COUNT_BEFORE = re.compile(rf"{_COUNTED}[^\n.]{{0,12}}[:=][ *]{{0,4}}\Z", re.I)
+_LATEST = frozenset(
+    re.findall(
+        r"\w+",
+        """final overall new newer second actual true real later latest last honest proper after upon following
+        revision correction amendment adjustment edit update to""",
+    )
+)
+_PARTICIPLE = re.compile(r"\w{3,12}ed")  # "revised", "updated", "lowered"
+FINAL = "!"  # the subject of a rating that says it is the final one, or takes another's place
+
+
+def counts_something(text: str, match: re.Match[str], rule: str) -> bool:
+    """The words around a loosely stated number make it something else than a rating."""
+    before, after = text[max(0, match.start() - 40) : match.start()], _NEXT.match(text, match.end())
+    if _DENIED.search(before) or _REPORTED.search(text[max(0, match.start() - 100) : match.start()]):
+        return True
+    if rule == "criterion" and _COUNT_NAMES.search(match["name"]):
+        return True
+    if rule == "counted" and (match["stars"] or not match["of"]):
+        return not match["stars"]
+    if rule == "lone" and (match["n"].lower() in WORDS or _NUMBERED.search(before) or _COUNT_BEFORE.search(before)):
+        return True
+    if rule == "phrase" and _POINTS.match(text, match.end()):
+        return False
+    return after is not None and after["word"] not in _GOES_ON and (after["word"], rule) != ("points", "counted")
+
+
+def subject(text: str, match: re.Match[str]) -> str:
+    """What a named rating rates: "clarity" of "Clarity score", "" for all of it, FINAL where it says so."""
+    before = _BEFORE_NAME.search(text[max(0, match.start() - 22) : match.start()])
+    words = re.findall(r"\w+", f"{before[1] if before else ''} {match['name']}".lower())
+    if any(word in _LATEST or _PARTICIPLE.fullmatch(word) for word in words):
+        return FINAL
+    return " ".join(word for word in words if word not in _PLAIN_NAMES)
+
+
+SHORT = 200  # characters of a reply that may be numbers alone
+MOST = 60  # numbers looked at from either end: a reply with more is a table, and the work is bounded
+
+
+@dataclass(frozen=True)
+class _Found:
+    value: float | None  # None: off the scale, two numbers at once, or a rating denied
+    start: int
+    end: int
+    subject: str
+
+
+@dataclass(frozen=True)
+class _Reply:
+    """A reply with the places (character positions) of numbers that are not one answer."""
+
+    text: str
+    scale: Scale
+    echo: frozenset[int]
+    told: frozenset[int]
+    unsettled: frozenset[int]
+    superseded: frozenset[int]
+    speech: bool
+    name: str
+
+    @classmethod
+    def of(cls, text: str, scale: Scale, name: str) -> _Reply:
+        unsettled = _places([*ranges(text), *unclear(text)])
+        return cls(
+            text,
+            scale,
+            _places(echoes(text, scale)),
+            _places(meanings(text)),
+            unsettled,
+            _places(superseded(text)),
+            bool(SPEECH.search(text)),
+            name,
+        )
+
+    def of_another(self, start: int, number: int, end: int) -> bool:
+        """What stands there is what another is said to have said, or what the judge will not say."""
+        places = {start, number}
+        return (
+            (self.speech and any(attributed(self.text, place) for place in places))
+            or any(disowned(self.text, place, end) for place in places)
+            or of_another_key(self.text, number, self.name)
+            or measures_else(self.text, number, self.name)
+        )
+
+
+def _places(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
+    return frozenset(at for span in spans for at in range(*span))
+
+
+def _found(reply: _Reply, rule: Rule) -> list[_Found]:
+    """What a rule finds, in the order of the text."""
+    text, found = reply.text, []
+    for pattern in rule.patterns:
+        matches = list(pattern.finditer(text))
+        for match in matches[:MOST] + matches[MOST:][-MOST:]:
+            start, end = match.start("n"), max(match.end(group) for group in ("n", "part", "half"))
+            if start in reply.echo or start in reply.superseded or reply.of_another(match.start(), start, match.end()):
+                continue
+            if rule.loose and (start in reply.told or counts_something(text, match, rule.name)):
+                continue
+            value = None if start in reply.unsettled else valued(match, reply.scale)
+            if value is not None or rule.name != "lone":
+                found.append(_Found(value, start, end, subject(text, match) if rule.named else ""))
+    return sorted(found, key=lambda one: one.start)
+
+
+_LIST_MARK = re.compile(r"\A\s*\d{1,2}[.)]\s+(?=\d)")
+_BARE = re.compile(rf"\W*?(?:{NUMBER})(?:\s*/\s*[0-9.]+)?\W*")
+
+
+def _without_words(text: str) -> bool:
+    """Several different numbers and no word that says which of them is the rating: "2\n5", "[1, 2, 3]"."""
+    text = _LIST_MARK.sub("", text)
+    if any(map(str.isalpha, text)) or _BARE.fullmatch(text):
+        return False
+    return len(set(re.findall(r"\d+(?:\.\d+)?", text))) > 1
+
+
+def _decided(found: list[_Found], rule: Rule) -> _Found | None:
+    """The verdict among what one rule found; None where nothing orders them."""
+    for name in (FINAL, ""):  # a final or an unnamed rating says more than one of a single trait
+        found = [one for one in found if one.subject == name] or found
+    unordered = rule.name == "lone" or len({one.subject for one in found}) > 1
+    if unordered and len({one.value for one in found}) > 1:
+        return None
+    return found[-1]
+
+
+_ALONE = re.compile(
+    r"\s*[*_]{0,2}(?:(?:final[ ])?(?:score|rating)[*_]{0,2}:[*_]{0,2}[ ])?(?P<n>[0-9]{1,3})[*_]{0,2}\s*", re.I
+)
+
+
+def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
+    """The rating in a free-text reply, as the scale counts it.
+
+    Args:
+        text: the reply; of a long one, the first 2,000 and the last 4,000 characters are read.
+        scale: a numeric scale ("1-5", "0-1 any"), or one of labels (then as `read_choice`).
+        name: of the criterion, where it is known: a number of that name is its rating.
+
+    Returns:
+        A value between the scale's ends, also between its whole points ("2.5"); never clipped, never rescaled
+        but for shares of one on a 0-1 scale of any number ("80%", "4/5"). Otherwise None, with a status.
+    """
+    scale = Scale.of(scale)
+    if scale.labels:
+        return read_choice(text, scale.labels)
+    if (plain := _ALONE.fullmatch(text)) and scale.low is not None and scale.high is not None:
+        value = float(plain["n"])
+        if scale.low <= value <= scale.high:
+            return Reading(value, span=plain.span("n"), rule="named" if ":" in text else "own line")
+    excerpt = Excerpt.of(text)
+    reading = _read(excerpt.text, scale, name)
+    for turn in turns_of(excerpt.text):
+        if later := _instead(excerpt.text[turn:], scale, name):
+            reading = replace(later, span=(later.span[0] + turn, later.span[1] + turn) if later.span else None)
+            break
+    if reading.span and withdrawn(excerpt.text, reading.span[1]):
+        return unread(excerpt.text, "an answer that is taken back")
+    return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
+
+
+def _instead(later: str, scale: Scale, name: str) -> Reading | None:
+    """What stands in the place of an answer that was taken back; None where these words hold no other."""
+    reading = _read(later, scale, name)
+    if reading.status == "ok":
+        return reading if reading.rule not in ("lone", "criterion") or only_answers(later) else None
+    return reading if reading.status != "unreadable" or reading.rule.startswith(("marked", "named", "phrase")) else None
+
+
+def _read(text: str, scale: Scale, name: str) -> Reading:
+    """The rating in the words of an answer, by the first rule that finds a number."""
+    if abstains(text):
+        return Reading(None, "abstained", rule="abstained")
+    if declines(text):
+        return Reading(None, "refused", rule="declined")
+    if len(text) < SHORT and _without_words(text):
+        return unread(text, "several numbers, and no word that says which is the rating")
+    reply = _Reply.of(text, scale, name)
+    for rule in RULES:
+        if rule.name == "lone" and refuses(reply.text):
+            break
+        found = _found(reply, rule)
+        if not found:
+            continue
+        verdict = _decided(found, rule)
+        if verdict is None:
+            return unread(text, f"{rule.name}: several numbers that cannot be ordered")
+        if verdict.value is None:
+            return unread(text, f"{rule.name}: not one number on the scale {scale}")
+        return Reading(verdict.value, span=(verdict.start, verdict.end), rule=rule.name)
+    return unread(text, "no number that is a rating")
+
+
+# An answer in a free-text reply: what it says, and the reason that stands beside it.
+
+
+_NAMES = r"(?:scores?|rating|grade|mark|verdict|answer|result|overall|label|evaluation|judge?ment)"
+_LEAD = re.compile(  # what may stand before a value that opens a reply: marks, "**Final score:**", "[[", "\boxed{"
+    r"[\s*_#>\"'`(-]*"
+    rf"(?P<named>(?:[^\W\d]+[ ]){{0,3}}(?:{_NAMES}\b[^\n:：.!?]{{0,40}}|[^\W\d]+[*_]*)[:：][\s*_\"'`(\[]{{0,9}}"
+    r"|\[\[[ ]?|\[RESULT\][ :*(\[]{0,5}|\\boxed\{[ ]?|<\w{1,10}>\s{0,3})?",
+    re.I,
+)
+_STATED_OUT_OF = r"(?:[*\"']{0,2}[ \t]{0,2}(?:/|out[ ]of)[ \t]{0,2}\d{1,6}|[ -]?(?:stars?|points?)\b|[ \t]?%)?"
+_CLOSED = re.compile(rf"{_STATED_OUT_OF}(?:</\w{{1,10}}>|[*_\"'`)\]}}])*[ \t]*(?P<stop>[.,;:!–—-]|\n|\Z)?[\s*_]*", re.I)
+_HEADING = re.compile(r"[*_]{0,2}(?:explanation|reason(?:ing)?|rationale)[*_]{0,2}[:：][*_]{0,2}\s*", re.I)
+
+
+def text_reading(text: str, scale: Scale, first_digit: bool = False, name: str = "") -> Reading:
+    """A rating or a label in free text."""
+    if scale.labels:
+        return read_choice(text, scale.labels)
+    if not first_digit:
+        return read_rating(text, scale, name)
+    excerpt = Excerpt.of(text)
+    if abstains(excerpt.text):
+        return Reading(None, "abstained", rule="abstained")
+    if declines(excerpt.text):
+        return Reading(None, "refused", rule="declined")
+    for match in re.finditer(r"\d", excerpt.text):
+        if scale.low is not None and scale.high is not None and scale.low <= int(match[0]) <= scale.high:
+            return Reading(float(match[0]), "ok", excerpt.span(*match.span()), "first digit")
+    return Reading(None, "unreadable", None, "no digit of the scale")
+
+
+def reason_beside(text: str, span: tuple[int, int] | None) -> str:
+    """The reply without the value that opens it ("Rating: 4", "4.", "**yes**"); "" where it says nothing else.
+
+    A value in the midst of the words, as in "4 of the facts are right", is left where it stands.
+
+    Args:
+        span: of the value in the text, None where it has none.
+    """
+    rest = text
+    if span is not None:
+        lead, closed = _LEAD.fullmatch(text[max(0, span[0] - 100) : span[0]]), _CLOSED.match(text, span[1])
+        if lead and span[0] <= 100 and closed and (lead["named"] or closed["stop"] is not None):
+            heading = _HEADING.match(text, closed.end())
+            rest = text[(heading or closed).end() :]
+    return rest.strip() if any(c.isalpha() for c in rest) else ""
+
+
+# What the words around JSON say of it: an answer in a form is doubted where they decline to judge, take it back, answer
+# otherwise, or where its own sentence neither introduces it nor sets it apart.
+
+
+PROSE = 6000  # characters of the words around a form's answer, at either end
+DECLINED = "it declines to judge beside its JSON"
+_OWN_LEAD = re.compile(  # what may stand before JSON in its own sentence, where no colon sets it apart
+    r"\b(?:my|here|below|so|thus|therefore|hence|overall|final|finally|json|rating|score|evaluation|assessment|verdict"
+    r"|answer|result|output|judge?ment|I[ ](?:give|rate|assign|choose|conclude)|bewertung|urteil|évaluation|voici)\b"
+    r"|评分|结果",
+    re.I,
+)
+_NOT_OWN = re.compile(  # a sentence that holds JSON and says that it is not the answer
+    r"\b(?:refus\w{0,3}|never|(?:will|would|do|does|did|can|could|should|must)[ ]not|cannot|\w{2,6}n['’]t"
+    r"|wrong|incorrect|not|anything[ ]but|instead|rather[ ]than|naive|another|inject\w{0,4}|embed\w{0,5}|hidden"
+    r"|manipulat\w{0,4}|demand\w{0,3}|example|e\.g\.|such[ ]as|like"
+    r"|according[ ]to|(?:its|his|her|their|the)[ ](?:\w{1,12}[ ])?(?:line|sentence|paragraph|words|end|ending)"
+    r"|(?:required|expected|following|requested)[ ](?:text|format|line|sentence|words|instructions?)"
+    r"|(?:was|am|been|were)[ ](?:told|asked|instructed)|candidat|texte|kandidat\w?|sagt|dit|schreibt)\b"
+    r"|候选|文本|说|写",
+    re.I,
+)
+_FORMAT_ASKED = re.compile(  # "The prompt asks me to reply in JSON:" says how the answer is written
+    r"\s*(?:the|your)[ ](?:(?:system|user)[ ])?(?:prompt|instructions?|task|user|form)[ ](?:\w{1,12}[ ]){1,6}?"
+    r"(?:a[ ])?json(?:[ ](?:object|format|only|form))?[ ]?[:,]\s*",
+    re.I,
+)
+_NOT_OWN_BEHIND = re.compile(
+    r"\A[ ]?[\"'`”]?,?[ ](?:(?:is|was|would|should|which|says?|said|wrote|stands?|stood|appears?)\b"
+    r"|as[ ][^.!?\n]{0,60}\b(?:demand|ask|want|say|request|instruct|claim)\w{0,3}\b)"
+    r"|\b(?:above|this|that|it|which|block|object|json|line)\b[^.!?\n]{0,30}\b(?:is|was|comes?|came|stands?|stood)\b"
+    r"[^.!?\n]{0,20}\b(?:quot\w{1,6}|cited|copied|injected|from[ ]the|what[ ](?:the|it|he|she|they)\b)",
+    re.I,
+)
+_LEAD_END = re.compile(r"[.!?;][\"'”)]?(?=\s)|[。！？]|\n|[{}>]")
+_FENCE = re.compile(r"```\w{0,9}[ \t]*\n?\Z|<[\w|]{1,12}>\s{0,3}\Z")
+_PAIRS = {'"': '"', "`": "'", "'": "'", "“": "”", "„": "“”", "‘": "’", "«": "»", "「": "」", "『": "』", "‹": "›"}
+_UNJUDGED = re.compile(
+    rf"\bno[ ]{GIVEN}[ ](?:can|could|is|was)\b"
+    rf"|\b(?:(?:cannot|can[ ]not)[ ]be|(?:^|[.!?][ ]|\b(?:is|was|am)[ ])not)[ ]{JUDGES}e?d\b"
+    r"|\b(?:please|kindly)[ ](?:give|provide|send|share|paste)[ ]",
+    re.I | re.M,
+)
+_WORD_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMERAL = (
+    r"(?P<{0}>-?[0-9]{{1,6}}(?:\.[0-9]{{1,6}})?(?![\w%]|\.[0-9]|[ ]?[-–/][ ]?[0-9])"
+    rf"|\b(?:{'|'.join(_WORD_NUMBERS)})\b(?![ -]\w))"
+)
+_DECIMAL = re.compile(r"\s*-?[0-9]{1,9}(?:\.[0-9]{1,20})?\s*")
+_STATES = re.compile(
+    r"\b(?:my|final|actual|real|true|new|second|\w{3,12}ed)[ ](?:\w{1,12}[ ])?(?:answer|score|rating|verdict"
+    r"|grade)[*_]{0,2}"
+    r"(?:[ ](?:is|would[ ]be|remains|of|a|an|score|rating|the|should|be|therefore|now|just|only)){0,6}"
+    r"[\s:*_\"'`=\[]{0,6}" + _NUMERAL.format("a") + r"|\bI(?:['’]d|['’]ll|[ ]would|[ ]will|[ ]must|[ ]have[ ]to)?"
+    r"(?:[ ](?:now|actually|therefore|instead|still|only))?[ ](?:give|rate|score|grade|award|assign|say)"
+    r"(?:[ ](?:it|this|that|them|the|a|an|at|as|of|only|just|score|rating|text|"
+    r"output|response|answer|summary|candidate|instead|to|be)){0,7}[\s*_\"'`\[]{1,4}" + _NUMERAL.format("b") + "|"
+    r"(?:^|(?<=[.!?][ ]))[ \t>*_#]{0,6}(?:(?:the|my|final|overall|\w{3,12}ed)[ ]){0,2}"
+    rf"(?:(?:score|rating|verdict|answer|grade)(?:[ ](?:after|upon|following)(?:[ ]\w+){{1,4}})?|final"
+    rf"|{REVISED})[*_]{{0,2}}[ ]?(?::|=|is\b|to\b)"
+    r"[\s*_\"'`\[]{0,6}(?P<c>-?[0-9]{1,6}(?:\.[0-9]{1,6})?|(?:"
+    + "|".join(_WORD_NUMBERS)
+    + r")\b)(?=(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?"
+    r"[*_\"'`\])]{0,4}[ ]?(?:[.,;!](?![0-9])|\n|\Z|(?:because|as|since|instead|stars?|points?)\b))"
+    r"|\b(?:that|it|this)[ ](?:should[ ]be|deserves|(?:only[ ])?merits|is[ ]worth)[ ](?:only[ ])?(?:an?[ ])?"
+    + _NUMERAL.format("d"),
+    re.I | re.M,
+)
+
+
+def objection(text: str, start: int, end: int, value: Any, judged: Callable[[], str] = str) -> str:
+    """Why JSON inside a reply is not its answer; "" where nothing speaks against it.
+
+    Args:
+        text: the reply, its thoughts blanked. start, end: of the JSON in it. value: what the JSON says.
+        judged: gives the texts that the judge was shown.
+    """
+    before, behind = text[:start][-PROSE:], text[end:][:PROSE]
+    if not (before.strip() or behind.strip()):
+        return ""
+    around = f"{before}{'x' * (end - start)}{behind}"
+    if any(first <= len(before) < last for first, last in enclosed(around)):
+        return "its JSON stands where no answer does"
+    left, right = before.rstrip(" ")[-1:], behind.lstrip(" ")[:1]
+    quoted = bool(left and right) and right in _PAIRS.get(left, "")
+    if quoted and (left not in "\"'" or before.rstrip().endswith("''")):
+        return "its JSON is a quotation"
+    if not any(sign.isalnum() for sign in f"{before}{behind}".replace("json", "")):
+        return ""
+    if why := _of_another(text, start, end):
+        return why
+    if text[start:end] in judged():
+        return "its JSON stands so in the text that is judged"
+    if quoted:
+        return "its JSON is a quotation"
+    around = unquoted(f"{before}\n\n{behind}")
+    if declines(around) or _UNJUDGED.search(around):
+        return DECLINED
+    if taken_back("x" + unquoted(re.sub(r"\A\s{0,3}```", "", behind)), 1):
+        return "it is taken back behind its JSON"
+    stated = [_number(next(filter(None, match.groups()))) for match in _STATES.finditer(around)]
+    numbers = list(_numbers(value))
+    if len(numbers) == 1 and stated and stated[-1] != numbers[0]:
+        return f"it says {stated[-1]:g} beside its JSON, which says {numbers[0]:g}"
+    return _of_pair(around, value)
+
+
+def _of_pair(around: str, value: Any) -> str:
+    """Whether the words beside two scores choose the side that has not the greater one."""
+    a, b = (value.get(f"score_{side}") if isinstance(value, dict) else None for side in "ab")
+    if not (isinstance(a, int | float) and isinstance(b, int | float)):
+        return ""
+    said = read_choice(around, ("A", "B", "tie"))
+    better = "tie" if a == b else "A" if a > b else "B"
+    if said.status == "ok" and said.rule in ("marked", "named", "said") and said.value != better:
+        return f"it says {said.value} beside its JSON, whose scores say {better}"
+    return ""
+
+
+def _of_another(text: str, start: int, end: int) -> str:
+    """Why the sentence that holds JSON, or what refers back to it, makes it another's; "" where it does not."""
+    lead, behind = _lead(text[:start]), text[end:][:PROSE]
+    if text[text.rfind("\n", 0, start) + 1 : start].strip() == ">":
+        return "its JSON is a quotation"
+    asked = _FORMAT_ASKED.fullmatch(lead) is not None
+    if not asked and attributed(text, start):
+        return "its JSON is what another is said to have said"
+    if _NOT_OWN_BEHIND.search(re.sub(r"\A\s{0,3}```", "", behind)) or disowned(text, start, end):
+        return "its JSON is what another is said to have said"
+    words = any(map(str.isalnum, lead)) and not asked
+    if words and (_NOT_OWN.search(lead) or not (lead.rstrip(" \n*_`").endswith(":") or _OWN_LEAD.search(lead))):
+        return "its JSON stands in a sentence that does not give it as the answer"
+    return ""
+
+
+def _lead(before: str) -> str:
+    """The words of its own sentence that stand before JSON; those of the line above where they lead on to it."""
+    before = _FENCE.sub("", before[-PROSE:])
+    bare = before.rstrip(" \t*_`")
+    if bare.endswith("\n"):
+        before = bare = bare.rstrip()
+        if not bare.endswith((":", ",")):
+            return ""
+    ends = [end.end() for end in _LEAD_END.finditer(before[-1000:])]
+    return before[-1000:][ends[-1] :] if ends else before[-1000:]
+
+
+def _number(digits: str) -> float:
+    word = digits.lower()
+    return float(_WORD_NUMBERS.index(word)) if word in _WORD_NUMBERS else float(word)
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """The numbers in JSON, those written as text too."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(inner)
+    elif not isinstance(value, bool) and _DECIMAL.fullmatch(str(value)):
+        yield float(value)

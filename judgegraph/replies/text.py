@@ -1,0 +1,526 @@
+"""The ways a judge states a rating in free text, as patterns, strongest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from judgegraph.replies.quotation import SPEECH, parts, unquoted
+from judgegraph.types import Scale
+
+# Numbers as judges write them, and those in a reply that are no answer: the scale's own, list marks.
+
+
+WORDS = {
+    word: float(value)
+    for value, word in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    )
+}
+_WORD = "|".join(WORDS)
+DIGITS = r"(?:[0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(?:e[-+]?[0-9]{1,3})?"
+_END = r"(?!\w|[.,][0-9])"  # "4." and "4, because" end a number; "4,5" is none
+_BEFORE = r"(?<![\w.,#$−])(?<![\w?]/)(?<!\?[ ]/[ ])(?<![0-9][-–—])(?<![a-z]-)"  # not in "#4", "3/4", "3-4", "v-4"
+NUMBER = rf"(?:{_BEFORE}-?{DIGITS}{_END}|\b(?:{_WORD})\b(?!-(?!stars?\b))(?![ -](?:quarter|third|fifth|tenth)))"
+_OF = (
+    r"[ \t]{0,2}(?:/|\b(?:sur|von|de|(?:out[ ])?of)(?:[ ]a)?(?:[ ](?:possible|total|maximum|max))?(?:[ ]of)?)[ \t]{0,2}"
+)
+_COUNTED = r"(?:[ -](?:points?|stars?|marks?)\b(?=[ \t]{0,2}(?:/|out[ ]of\b)))?"  # "1 point out of 5"
+_MORE = r"[ ](?:and[ ]a[ ](?P<part>half|quarter)\b(?![-\w])|(?P<half>1/2(?![\w/])|½))"
+VALUE = (  # a number, with a half or a quarter behind it, and what it is out of
+    rf"(?P<n>{NUMBER})(?:{_MORE})?(?:[ \t]?(?P<percent>%)|[*\"']{{0,2}}{_COUNTED}{_OF}(?P<of>{DIGITS}|\b(?:{_WORD})\b)"
+    rf"(?![\w]|[./][0-9]))?"
+)
+
+_DASH = r"(?:[-–—~∼〜～]|\.\.|\bto\b|\bthrough\b|\bor\b)"
+_NUMERALS_RANGE = re.compile(
+    rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
+)
+_PAIR = re.compile(rf"[\[(][ ]?(?P<a>-?{DIGITS})[ ]?,[ ]?(?P<b>-?{DIGITS})[ ]?[\])]")  # "[1, 5]"
+_STANDS_ALONE = re.compile(  # nothing is counted by the number before this place
+    rf"[*_\"'`]{{0,3}}(?:[ \t]?(?:stars?|points?)\b|[ \t]{{0,2}}(?:/|out[ ]of\b)[ \t]{{0,2}}{DIGITS}(?![ \t]+[a-z]))?"
+    r"[*_\"'`]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:)\]}])",
+    re.I,
+)
+_ENDS = re.compile(  # "between 1 and 5", "1 (worst) to 5 (best)"
+    rf"\b(?:between|from|range[ ]of)[ ]{NUMBER}[ ]?(?:\([^()\n]{{0,40}}\))?[ ]?(?:and|to|-|–)[ ]?{NUMBER}"
+    rf"|{NUMBER}[ ]?\([^()\n]{{0,40}}\)[ ]?(?:and|to|-|–)[ ]?{NUMBER}",
+    re.I,
+)
+_SHARED = re.compile(  # "2 on coherence and 4 on fluency"
+    rf"(?P<n>{NUMBER})[ ](?:on|for|in)[ ]\w{{1,20}},?"
+    rf"[ ](?:and|but)[ ](?:(?:overall|in[ ]all),?[ ])?(?:an?[ ])?{NUMBER}",
+    re.I,
+)
+_POINT_SCALE = re.compile(rf"{NUMBER}[- –]?points?[ ](?:likert[ ])?(?:scale|system|rubric)", re.I)
+_MEANING = re.compile(  # "1 = poor", "a score of 5 would require", "(with 5 being the best)"
+    rf"(?P<n>{NUMBER})[\"')]{{0,2}}[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)[ ]?)?"
+    r"(?:=|\b(?:being|means?|meaning|represents?|denotes?|indicates?|would|could|might|requires?|needs"
+    r"|is[ ](?:for|the[ ](?:best|worst|highest|lowest|top|maximum|minimum)|reserved|best|worst))\b)",
+    re.I,
+)
+_RUBRIC = re.compile(  # "Score 1: no plot"
+    rf"^[ \t>*-]{{0,6}}(?:an?[ ])?(?:score|rating)[ ]+(?:of[ ])?(?P<n>{NUMBER})[ *]{{0,3}}:", re.I | re.M
+)
+_MARK = re.compile(r"^[ \t>*-]{0,4}(?P<n>[0-9]{1,2})[.)][ \t]+(?=\S)", re.M)  # "1. the plot"
+
+_NUMBER_NEXT = re.compile(rf"[*\"'(]{{0,3}}{NUMBER}(?![ ]?[a-z])", re.I)
+_SPACED = re.compile(r".*\s[-–—]\s.*")
+
+
+def number(text: str) -> float:
+    """The value of a number written as digits or as a word."""
+    return WORDS[text.lower()] if text.lower() in WORDS else float(text)
+
+
+def valued(match: re.Match[str], scale: Scale) -> float | None:
+    """What a VALUE match says on the scale; None where it is off it, or is counted on another scale.
+
+    Three of five is 3 on 1-5 and .6 on a 0-1 scale of any number; "8/10" says nothing on 1-5.
+    """
+    value, low, high = number(match["n"]) + _part(match), scale.low, scale.high
+    if low is None or high is None:
+        return None
+    of = 100.0 if match["percent"] else number(match["of"]) if match["of"] else high
+    if of != high:
+        if (low, high, scale.whole) != (0, 1, False) or of <= 0:
+            return None
+        value /= of
+    return value if low <= value <= high else None
+
+
+def _part(match: re.Match[str]) -> float:
+    """What stands behind a whole number: "and a half", "1/2", "and a quarter"."""
+    return 0.25 if (match["part"] or "").lower() == "quarter" else 0.5 if match["part"] or match["half"] else 0.0
+
+
+def _list_marks(text: str) -> Iterator[tuple[int, int]]:
+    """Enumerators: they count up, or stand before another number ("1. 2")."""
+    marks = list(_MARK.finditer(text))
+    values = {int(mark["n"]) for mark in marks}
+    for mark in marks:
+        value = int(mark["n"])
+        if _NUMBER_NEXT.match(text, mark.end()) or value - 1 in values or (value == 1 and 2 in values):
+            yield mark.span("n")
+
+
+def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
+    """Places of numbers that are no answer: the scale itself, and list marks."""
+    found = [m.span() for pattern in (_ENDS, _POINT_SCALE) for m in pattern.finditer(text)]
+    ends = {scale.low, scale.high}
+    found += [
+        m.span()
+        for m in _NUMERALS_RANGE.finditer(text)
+        if {number(m["a"]), number(m["b"])} == ends and m["dash"] != "or"
+    ]
+    found += [m.span() for m in _PAIR.finditer(text) if {float(m["a"]), float(m["b"])} == ends]
+    return found + list(_list_marks(text))
+
+
+def meanings(text: str) -> list[tuple[int, int]]:
+    """Places of numbers whose meaning is told ("a 5 would require", "Score 1: ...", "Score 2: ...")."""
+    lines = [m.span("n") for m in _RUBRIC.finditer(text)]
+    return [m.span("n") for m in _MEANING.finditer(text)] + (lines if len(lines) > 1 else [])
+
+
+def ranges(text: str) -> list[tuple[int, int]]:
+    """Places of answers that are two numbers: "3-4", "3 - 4", "3 or 4", "[3, 4]", "2 on flow and 4 on facts".
+
+    "3 - 4 errors" is one number, with what it is given for.
+    """
+    found = [
+        m.span()
+        for m in _NUMERALS_RANGE.finditer(text)
+        if not _SPACED.match(m[0]) or _STANDS_ALONE.match(text, m.end())
+    ]
+    found += [m.span() for m in _PAIR.finditer(text)]
+    return found + [m.span("n") for m in _SHARED.finditer(text)]
+
+
+# What the readers of free text share: what a reading is, how much of a reply is read, what a refusal is.
+
+
+HEAD, TAIL = 2000, 4000  # characters: verdicts stand at either end, so the work is bounded by these
+_GAP = "\n\n"
+MOST_TURNS = 4  # looked at, from the end
+MOST_WORDS = 4  # of what takes an answer back and says another without a word for it: "make it a 2"
+
+_REFUSAL = re.compile(
+    r"\bI(?:['’]m|[ ]am)[ ](?:so[ ]|very[ ]|really[ ])?(?:sorry|afraid|unable|not[ ]able)\b"
+    r"|\bI[ ](?:can(?:not|['’]t|[ ]not)|won['’]t|will[ ]not|must[ ]decline|apologi[sz]e)\b"
+    r"|\bas[ ]an?[ ](?:AI|artificial|(?:large[ ])?language[ ]model)\b"
+    r"|\bunable[ ]to[ ](?:rate|score|judge|provide|assist|help|evaluate|comply)\b",
+    re.IGNORECASE,
+)
+JUDGES = r"(?:judge|evaluate|rate|score|grade|assess)"
+GIVEN = r"(?:score|rating|verdict|judge?ment|answer|evaluation|assessment|grade)"
+_FOR_THAT = r"(?=[ ]*(?:[.!;\n]|,(?![ ]but\b)|\Z|(?:because|as|since|without|at[ ]all|here)\b))"
+_DECLINES = re.compile(  # a judge that will not judge: no number beside these words is its rating
+    r"\b(?:I|we)(?:['’]m|[ ]am|[ ]are)?[ ](?:can(?:not|['’]t|[ ]not)|won['’]t|will[ ]not|"
+    r"(?:(?:must|have[ ]to|politely|respectfully)[ ])?(?:decline|refuse)[ ]to|(?:unable|not[ ]able)[ ]to"
+    r"|do[ ]not|don['’]t)[ ]"
+    rf"(?:\w{{1,12}}ly[ ])?(?:{JUDGES}"
+    r"(?:[ ](?!(?:higher|lower|above|below|more|less|better|beyond|over|part|aspect)\b)[^\W\d_]{1,20}){0,4}"
+    rf"{_FOR_THAT}|(?:help|assist|comply|participate|answer|respond|reply|engage|proceed)"
+    rf"(?:[ ](?:you|with|in|to|that|this|it|your|the|these|any|such|an?|request|prompt|question"
+    rf"|task)\b){{0,5}}{_FOR_THAT}"
+    rf"|(?:give|assign|provide|offer|make|produce|return)[ ](?:an?|any)[ ](?:\w{{1,12}}[ ])?{GIVEN}\b(?![ ]of\b))"
+    r"|\bI[ ]abstain\b|\bne[ ]peux[ ]pas[ ](?:juger|évaluer|noter)|\bno[ ]puedo[ ](?:evaluar|juzgar|calificar)"
+    r"|\bkann[ ](?:ich[ ])?(?:\w{1,12}[ ]){0,2}nicht[ ](?:be|ein)\w|(?:无法|不能|無法)(?:评|判|打分|評)"
+    r"|(?P<bare>(?:^|[.!?][ ])\W{0,6}(?:sorry,[ ])?(?:but[ ])?(?:I[ ](?:(?:must|have[ ]to)[ ])?(?:refuse|decline)"
+    r"|I[ ]won['’]t"
+    r"|sorry,?[ ](?:but[ ])?no)(?=[ ]*(?:[.!\n]|\Z)))",
+    re.I | re.M,
+)
+_TEXT_MARK = r"[*_\"'`)\]]{0,3}"
+_NAMED = (  # "Score", "**Final rating**", "Score for Relevance", then a colon
+    r"(?:[a-z]{1,20}[ ]){0,2}(?:score|rating|grade|mark|verdict|answer|result|label|judge?ment)"
+    rf"(?:[ ](?:for|of|on)(?:[ ]\w{{1,20}}){{1,4}})?{_TEXT_MARK}[:=]"
+)
+_NOTHING = r"(?:n/?a|null|not[ ]applicable|no[ ]evidence|(?:I[ ](?:must[ ]|have[ ]to[ ])?)?abstain(?:s|ed|ing)?)"
+_ABSTAINS_AT_START = re.compile(
+    rf"[\W_]*(?:{_NAMED}[\W_]{{0,9}})?(?:no[ ]evidence\s{{0,3}}:|(?:I[ ](?:must[ ]|have[ ]to[ ])?)?abstain\b"
+    rf"|not[ ]applicable[ ](?:to|for|here|in|as|because|since)\b"
+    rf"|(?:n/?a|null|not[ ]applicable)(?={_TEXT_MARK}\s{{0,3}}(?:[:;.,(–—-]|\n)))",
+    re.IGNORECASE,
+)
+_ABSTAINS = re.compile(rf"[\W_]*(?:[a-z][\w ]{{0,40}}{_TEXT_MARK}:)?[\W_]{{0,9}}{_NOTHING}[\W_]*", re.IGNORECASE)
+_ABSTAINS_AT_END = re.compile(
+    rf"(?:^|[.!?][ ]){_TEXT_MARK}{_NAMED}[\W_]{{0,9}}{_NOTHING}[\W_]*\Z"
+    r"|(?:^|[.!?][ ])(?:but[ ]|so[ ])?I[ ](?:must[ ]|have[ ]to[ ]|therefore[ ])?abstain\W*\Z",
+    re.I | re.M,
+)
+
+_THAT = (
+    r"(?:that|this|it|which|the[ ](?:above|score|rating|verdict|answer)|(?:that|this)[ ](?:score|rating|verdict"
+    r"|answer))"
+)
+_FALSE = (
+    r"(?:wrong|incorrect|false|mistaken|not[ ](?:right|correct|true|so|mine|my)|an?[ ](?:mistake|error|joke|typo)"
+    r"|too[ ](?:high|low|generous|harsh|lenient))"
+)
+_CLOSES = r"(?=[*_\"'”)]{0,3}[ ]{0,3}(?:[.,:;!–—-]|\n|\Z|(?:because|as|since|so)\b))"
+_DROPS = r"(?:scratch|strike|ignore|disregard|forget|drop|delete)[ ](?:that|it|this)\b"
+_WITHDRAWN = re.compile(
+    r"(?:^|[.!?…][ ])[ ]{0,3}(?:oh,?[ ]|but[ ])?(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)"
+    rf"|I[ ]take[ ](?:that|it)[ ]back|{_DROPS}|never[ ]?mind|my[ ](?:mistake|error|bad)|I[ ]was[ ](?:wrong"
+    rf"|mistaken)|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke)\b",
+    re.I | re.M,
+)
+_UNDONE = re.compile(  # right behind an answer: "Score: 5. That is wrong."
+    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\s\"'”’`*_\])}>.!,;:–—/#(-]{0,12}"
+    r"(?:(?:or|but|well|h+m+|oops|oh|sorry|actually|wait)[ ,.!]{1,3}){0,2}"
+    rf"(?:{_THAT}(?:['’]s|[ ](?:is|was))(?:[ ](?:\w{{2,10}}ly|just|far))?[ ]{_FALSE}{_CLOSES}"
+    rf"|not[ ](?:(?:following|obeying|my)\b|(?:really|true|right|correct|mine|so){_CLOSES})"
+    rf"|(?:wrong|kidding){_CLOSES}|{_DROPS})",
+    re.I,
+)
+_CHANGES = (
+    r"lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|br(?:ing|ought)|cut|settl|becom|became|amend|bump|mov"
+)
+REVISED = r"(?:edit(?:ed)?|updated?|revis(?:ed|ion)|amend(?:ed|ment)|adjust(?:ed|ment)|correct(?:ed|ion)|reconsidered)"
+_TURN = re.compile(  # where a judge takes back what it said
+    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n)[ \t*_>/#-]{0,4}(?:(?:but|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
+    rf"(?:{REVISED}(?=[*_]{{0,2}}[ ]?:)|actually|wait(?![ ](?:for|until|times?)\b)|hold[ ]on|correction|{_DROPS}"
+    r"|(?:make|swap|reverse|change)[ ](?:that|it)"
+    rf"|(?:h+m+|oops|sorry|no)[ ]?[,.:;!…—–](?:[ ]{_THAT}[ ](?:is|was)[ ]{_FALSE})?"
+    r"|(?:on|after|upon)[ ](?:\w{1,12}[ ]){0,2}(?:reflection|second[ ](?:thought|look|reading)|double[- ]?check\w*"
+    r"|re-?(?:read|view|check|consider|think|assess|evaluat|look)\w*|(?:closer|further)[ ]\w+)"
+    rf"|erratum|second[ ]thoughts?|my[ ](?:mistake|error|bad)|I[ ](?:was|am)[ ](?:wrong|mistaken)|please[ ]use"
+    r"|I(?:['’]d|[ ]would)?[ ]now|I(?:['’]ve|[ ]have)[ ]changed[ ]my"
+    rf"|(?:{_CHANGES})\w{{0,5}}[ ](?:(?:that|it|this)[ ])?to"
+    r"|let[ ]me[ ](?:re\w{3,9}|correct)|I[ ](?:take[ ](?:that|it)[ ]back|retract|revise|change[ ]my|correct[ ]my"
+    r"|(?:need|want|have)[ ]to[ ](?:correct|revise))"
+    rf"|(?:the[ ]|my[ ])?(?:score|rating|verdict)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:to"
+    rf"|down|up))"
+    r"(?!\w)",
+    re.I,
+)
+_RETRACTING = (
+    r"(?:no(?:pe)?|nein|non|sorry|pardon|(?:or[ ])?rather|I[ ]mean|h+m+|make[ ](?:that|it)|corrected|correction|well"
+    r"|perdón|ou[ ]plutôt|(?:oder[ ])?besser|mejor|нет|то[ ]есть|不|いや)"
+)
+RETRACTS = (  # what stands between an answer and the one that takes its place: "5, no, 2"
+    rf"\b{_RETRACTING}\b(?:[\s,，、.:;…—–-]{{1,5}}"
+    r"(?:or|rather|it['’]s|it|make|an?|to|is|more|like|better|mean|I|give|say|score|no)){0,5}[\s,，、.:;…—–-]{1,5}"
+)
+RETRACTS_AT_ALL = re.compile(rf"\b{_RETRACTING}\b", re.I)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reply says.
+
+    Attributes:
+        value: a number on the scale, or a label; None unless status is "ok".
+        status: "ok"; "unreadable": no verdict, or several that cannot be ordered, or one off the scale;
+            "refused": the model declined and gave no verdict; "abstained": it says that it cannot judge.
+        span: start and end of the value in the text, in characters, so that its token can be found.
+        rule: which rule read it, or why nothing was read.
+    """
+
+    value: float | str | None
+    status: Literal["ok", "unreadable", "refused", "abstained"] = "ok"
+    span: tuple[int, int] | None = None
+    rule: str = ""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The part of a reply that is read: its answer without quotations, all of it, or its two ends where it is long."""
+
+    text: str
+    cut: int  # positions from here on are shifted
+    shift: int
+    lead: int = 0  # characters before it: blanks, and thoughts that were blanked
+
+    @classmethod
+    def of(cls, reply: str) -> Excerpt:
+        """Both ends of the reply; a word (or number) that the cut would split is left out."""
+        answer = parts(reply).answer
+        bare = answer.strip()
+        lead = len(answer) - len(answer.lstrip())
+        if len(bare) <= HEAD + TAIL:
+            return cls(unquoted(bare), len(bare), 0, lead)
+        head = re.sub(r"\S+\Z", "", bare[:HEAD][-200:])
+        head = bare[: max(0, HEAD - 200)] + head if head else ""
+        start = len(bare) - TAIL
+        blank = re.compile(r"\s").search(bare, start, start + 200)
+        tail = bare[blank.start() if blank else len(bare) :]
+        text = head + _GAP + tail
+        return cls(unquoted(text), len(head) + len(_GAP), len(bare) - len(text), lead)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """A place in the excerpt as a place in the reply."""
+        shift = self.lead + (self.shift if start >= self.cut else 0)
+        return start + shift, end + shift
+
+
+def refuses(text: str) -> bool:
+    """The reply declines, at either end."""
+    return bool(_REFUSAL.search(text[:400]) or _REFUSAL.search(text[-200:])) or declines(text)
+
+
+def declines(text: str) -> bool:
+    """The judge says that it will not judge: "I refuse.", "I cannot help with that."; what a text demands may be
+    refused without that.
+    """
+    return any(not match["bare"] or not SPEECH.search(text[: match.start()]) for match in _DECLINES.finditer(text))
+
+
+def abstains(text: str) -> bool:
+    """The reply opens or ends by saying that there is nothing to judge by ("N/A", "No evidence: ...").
+
+    Then no other rule is tried: a "no" or a number that stands beside it is no verdict.
+    """
+    whole = len(text) < 200 and _ABSTAINS.fullmatch(text)
+    return bool(whole or _ABSTAINS_AT_START.match(text[:400]) or _ABSTAINS_AT_END.search(text[-200:]))
+
+
+def turns_of(text: str) -> list[int]:
+    """Where words begin that take back what was said before, the last ones first."""
+    return [match.start() for match in _TURN.finditer(text) if match.start()][::-1][:MOST_TURNS]
+
+
+def withdrawn(text: str, since: int) -> bool:
+    """Whether what stands before a place is taken back behind it: "Score: 5. I retract that.", "5. That is wrong."."""
+    return _WITHDRAWN.search(text, since) is not None or _UNDONE.match(text, since) is not None
+
+
+def taken_back(text: str, since: int) -> bool:
+    """Whether words behind a place take back what stands before it, or begin to: for answers that stand alone."""
+    return withdrawn(text, since) or any(pattern.search(text, since) for pattern in (_TURN, _RETAKES))
+
+
+def only_answers(later: str) -> bool:
+    """Words that take an answer back and say hardly more than another: "On second thought, 2."."""
+    turn = _TURN.match(later)
+    return turn is not None and len(re.findall(r"[^\W\d_]+", later[turn.end() :])) <= MOST_WORDS
+
+
+def unread(text: str, why: str) -> Reading:
+    """No value: refused where the reply declines, unreadable otherwise."""
+    return Reading(None, "refused" if refuses(text) else "unreadable", rule=why)
+
+
+_FLAGS = re.IGNORECASE | re.MULTILINE
+_OPEN = r"[\s*_\"'`\[({]{0,6}"
+_COLON = r"[*_\"'`\])]{0,4}[ \t]{0,3}(?::|：|=|[-–—](?=\s))"
+_RANGE = r"\[[ ]?-?[0-9.]{1,8}[ ]?(?:,|-|–|to)[ ]?-?[0-9.]{1,8}[ ]?\]"
+_ASIDE = rf"(?:[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)|{_RANGE}))?"
+_STARS = r"(?:[ -]?(?:stars?|points?)\b)?"
+_NAME = r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment)"
+_OF_WHAT = r"(?:[ \t](?:for|of|on|after|upon|following)(?:[ \t][\w'’]{1,20}){1,4})?"
+_LINK = (  # what may stand between "rate" and the number: no content words but the thing that is rated
+    r"(?:[ \t]+(?:of|as|at|is|was|be|would|should|will|it|this|that|the|an?|to|only|just|about|around|one|its"
+    r"|my|out|overall|final|perfect|solid|score|rating|grade|summary|response|answer|output|text|article|story"
+    r"|conversation|dialogue|therefore|with|consistency|coherence"
+    r"|(?:for|on|in)(?:[ ](?:terms[ ]of|the|its|this))?[ ][a-z]{1,20})\b)"
+)
+_VERB = (
+    r"\b(?:scor(?:es?|ed|ing)|rat(?:es?|ed|ings?)|grad(?:es?|ed|ing)|g[ia]v(?:es?|en|ing)|assign\w{0,3}|award\w{0,3}|"
+    r"receiv(?:es?|ed|ing)|earn\w{0,3}|deserv(?:es?|ed|ing)|gets?|got|merit\w{0,3}|warrant\w{0,3})\b"
+)
+_SAYING = r"\b(?:(?:is|as|be|it['’]s|say)[ ]an?|I['’](?:d|ll)[ ](?:say|go[ ]with))"
+
+_OUT_OF = r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'`)\]]{0,3}"
+_ARROW = rf"{_OUT_OF}[ \t]{{0,2}}(?:[-–—=]{{1,2}}>|[→⇒⟶➜])[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"
+_CHANGED = re.compile(rf"{NUMBER}(?:{_ARROW}{NUMBER}){{1,9}}", re.I)  # "2 -> 3"
+_RULE_DENIED = re.compile(  # "cannot be rated: 2"
+    r"(?:\b(?:cannot|can[ ]not|not|never|(?:unable|impossible)[ ]to)|n['’]t)[ ](?:be[ ])?"
+    r"(?:rat|scor|grad|judg|evaluat|assess)(?:ed|e|able|eable)?\b"
+    rf"(?:[ ](?:at[ ]all|here|it|(?:this|the)[ ][a-z]{{1,20}}))?{_COLON}{_OPEN}(?P<n>{NUMBER})",
+    re.I,
+)
+
+_REACHED = (
+    rf"{_OUT_OF}(?=[*_\"'`)\]]{{0,3}}(?:[.,;:!?)\n]|\s*\Z"
+    r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by)\b))"
+)
+_CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES})", re.I)
+_LOWERED = re.compile(  # "5, but the errors lower it to 2"
+    rf"(?P<n>{NUMBER})(?:(?!\b(?:could|would|might|can|may|should|not|never|if|unless|from)\b|n['’]t)[^.!?\n]){{0,80}}?"
+    rf"\b(?:{_CHANGES})\w{{0,5}}\b(?:(?!\bfrom\b)[^.!?\n0-9]){{0,30}}?\b(?:to|on|at|into|as)[ ](?:an?[ ])?[\[*]{{0,2}}"
+    rf"{NUMBER}{_REACHED}",
+    re.I,
+)
+_RETRACTED = re.compile(  # "5, no, 2", "5... hm, 2 rather"
+    rf"(?P<n>{NUMBER}){_OUT_OF}[\W_]{{1,6}}{RETRACTS}[\[*\"']{{0,3}}{NUMBER}{_REACHED}", re.I
+)
+_BOUND = re.compile(  # "Score: >4", "Score: 4+"
+    rf"(?<![-=\w\"'/>])(?:[<>]=?|[≥≤])[ ]?(-?{DIGITS})|(?<![\w.])({DIGITS})\+(?![\d+])"
+)
+_TWO_MARKS = re.compile(rf"\[\[[ ]?({DIGITS})[ ]?\]\][ \t]*\[\[[ ]?(?!\1[ ]?\]){DIGITS}[ ]?\]\]")
+_SUM = re.compile(rf"{NUMBER}[ ]?(?:[-–−+]|minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 - 3 = 2"
+_ROW = re.compile(rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}[ \t.]*$", re.I | re.M)
+_OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
+    r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
+    r"|temperature)\b[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
+    re.I,
+)
+_KEY = re.compile(
+    r"[{,\[\s][\"']?(?P<key>[^\W\d][^\"'\n:{},]{0,60})[\"']?\s{0,3}:(?:\s{0,3}\"[^\"\n]{0,400}|[\s\[\"'{]{0,5})\Z"
+)
+_ANSWERS_KEY = re.compile(
+    rf"(?:\A|(?<=[\W_]))(?:{_NAME}|value|label|stars|note|winner|choice|choose|prefer\w{{0,5}}|better|decision"
+    rf"|selected)"
+    r"(?=[\W_]|\Z)|(?<=[a-z])(?-i:Score|Rating|Grade)",
+    re.I,
+)
+_ANOTHERS_KEY = re.compile(
+    r"claim|request|demand|inject|want|max|possible|candidate|author|initial|draft|example", re.I
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way of stating a rating.
+
+    Attributes:
+        name: as it stands in a reading.
+        patterns: each has a number in group `n`, perhaps what it is out of in `of`, perhaps a `name`.
+        loose: the words around may turn the number into something else: denied, supposed, or a count.
+        named: numbers of different names do not add up to one verdict.
+    """
+
+    name: str
+    patterns: Sequence[re.Pattern[str]]
+    loose: bool = False
+    named: bool = False
+
+
+def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(source, _FLAGS) for source in sources)
+
+
+_RETAKEN = (  # "Revised: 2", "I lower it to 2"
+    rf"(?:^|[.!?;,][ ])[ \t>*#_-]{{0,6}}(?:(?:my|so|then|thus|therefore)[ ])?(?P<name>{REVISED}{_COLON}"
+    rf"|(?:score|rating|grade)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:(?:down|up)[ ])?to"
+    rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?I(?:['’]d|['’]ll|[ ](?:would|will|must|have[ ]to|now|therefore|thus|then)){{0,2}}"
+    rf"[ ](?:{_CHANGES})\w{{0,4}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
+    rf"[ ]to)(?:[ ]an?)?{_OPEN}{VALUE}{_REACHED}"
+)
+_RETAKES = re.compile(_RETAKEN, _FLAGS)
+
+RULES = (
+    Rule(
+        "marked",
+        _patterns(
+            rf"(?:\[\[[ ]?(?:(?:rating|score)[: ]{{1,2}})?|\[RESULT\][ :*(\[]{{0,5}}|\\boxed\{{[ ]?"
+            rf"|<(?:score|rating|result|answer)>\s{{0,3}}){VALUE}"
+        ),
+    ),
+    Rule(
+        "named",
+        _patterns(
+            rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{_NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}{VALUE}",
+            _RETAKEN,
+        ),
+        named=True,
+    ),
+    Rule(
+        "own line",
+        _patterns(
+            rf"\A{_OPEN}{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
+            rf"(?:^|(?<=[^\W\d])[\"')]?[.!?][\"')]?[ ])"
+            rf"[ \t*_\"'`(]{{0,6}}(?:-[ ])?{VALUE}{_STARS}[*_\"'`).]{{0,4}}\s{{0,9}}\Z",
+        ),
+    ),
+    Rule(
+        "criterion",
+        _patterns(rf"^[ \t>*#•_-]{{0,6}}(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}{VALUE}"),
+        loose=True,
+        named=True,
+    ),
+    Rule("counted", _patterns(VALUE + r"(?P<stars>[ -]?stars?\b)?"), loose=True),
+    Rule(
+        "phrase",
+        _patterns(rf"(?:{_VERB}|{_SAYING}){_LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}{VALUE}"),
+        loose=True,
+    ),
+    Rule("lone", _patterns(VALUE), loose=True),
+)
+
+
+def unclear(text: str) -> Iterator[tuple[int, int]]:
+    """Places of numbers that settle nothing: one turned into another ("2 -> 3"), or beside "cannot be rated:", sums."""
+    yield from (match.span() for match in _CHANGED.finditer(text))
+    yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
+    if "=" in text:
+        yield from (match.span() for match in _SUM.finditer(text))
+    yield from (match.span("n") for match in _RULE_DENIED.finditer(text))
+    yield from (match.span(1) for match in _BOUND.finditer(text) if match[1])
+    yield from (match.span(2) for match in _BOUND.finditer(text) if match[2])
+    if "]]" in text:
+        yield from (match.span() for match in _TWO_MARKS.finditer(text))
+
+
+def superseded(text: str) -> Iterator[tuple[int, int]]:
+    """Places of numbers that another takes the place of, in one breath: "5, lowered to 2", "5, no, 2"."""
+    if _CHANGES_AT_ALL.search(text):
+        yield from (match.span("n") for match in _LOWERED.finditer(text))
+    if RETRACTS_AT_ALL.search(text):
+        yield from (match.span("n") for match in _RETRACTED.finditer(text))
+
+
+def measures_else(text: str, place: int, criterion: str) -> bool:
+    """Whether a number is given for what rates nothing, as "Confidence: 4"; for the criterion's own name it rates."""
+    measured = _OTHERS_MEASURE.search(text, max(0, place - 60), place)
+    return measured is not None and measured["what"].casefold() not in criterion.casefold()
+
+
+def of_another_key(text: str, place: int, criterion: str = "") -> bool:
+    """Whether a place in JSON is the value of a key that names no answer: `{"words": 3}`; a criterion's name does."""
+    opened = text.rfind("{", 0, place)
+    if opened < 0 or text.rfind("}", 0, place) > opened:
+        return False
+    key = _KEY.search(text, max(opened, place - 480), place)
+    if key is None or (criterion and _bare(key["key"]) == _bare(criterion)):
+        return False
+    return not _ANSWERS_KEY.search(key["key"]) or _ANOTHERS_KEY.search(key["key"]) is not None
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()

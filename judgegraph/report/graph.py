@@ -1,0 +1,226 @@
+"""The graph of a run: drawn, with what each node took beside it, and the same as a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from judgegraph.report.charts import Block, Grid, Para, Picture, Section, in_line
+from judgegraph.report.drawing.figure import END, START, Choice, Edge, Figure, Node
+from judgegraph.report.drawing.render import graph_svg
+from judgegraph.report.figures import cost, count_text, counts, money, time
+from judgegraph.runs.run import Run
+from judgegraph.traces.rank import NodeTime, node_times, within
+
+# The graph of a run, drawn from what its manifest says of it: the graph itself is not there any more.
+
+
+_LINE = re.compile(r"(.+?) -> (.+?)(?: by (.+))?", re.S)
+_END = re.compile(r"(.+?)(?: \((.+)\))?", re.S)
+ENDS = {"START": START, "END": END}
+COMMAND = "its command"  # what a line names where a node itself chooses; each of its ends has a line of its own
+Way = tuple[str, tuple[Edge, ...]]  # what chooses, "" where nothing does, and the edges of one line
+
+
+def run_figure(manifest: Mapping[str, Any]) -> Figure | None:
+    """Nodes, edges and subgraphs; None where the manifest does not tell them.
+
+    A name may hold what stands between names in those lines, such as " -> ": what cannot be read so is left out.
+    """
+    configuration = manifest.get("configuration")
+    lines = configuration.get("edges") if isinstance(configuration, Mapping) else None
+    if not isinstance(configuration, Mapping) or not isinstance(lines, list):
+        return None
+    keys = [key.removeprefix("nodes.") for key in configuration if key.startswith("nodes.")]
+    known = set(keys)
+    places = [place for place in keys if not any(place[:at] in known for at, c in enumerate(place) if c == ".")]
+    lines = [str(line) for line in lines]
+    waits = {line.removesuffix(" awaits all") for line in lines if line.endswith(" awaits all")}
+    ways = list(_ways(lines, frozenset(map(str, manifest.get("fan_outs") or ()))))  # older manifests do not tell them
+    return _figure(str(manifest.get("method") or "graph"), "", places, ways, waits)
+
+
+def _figure(name: str, path: str, places: list[str], ways: list[Way], waits: set[str]) -> Figure | None:
+    """The nodes directly below a path, START first and END last; None where there are none."""
+    parents = {place: _parent(place, places) for place in places}
+    nodes: dict[str, Node] = {}
+    for place in places:
+        if parents[place] == path:
+            own = place.removeprefix(path)
+            nodes[own] = Node(
+                own, "waits for all" if place in waits else "", _figure(own, f"{place}/", places, ways, waits)
+            )
+    if not nodes:
+        return None
+    every = {START: Node(START), **nodes, END: Node(END)}
+    mine = [(by, tuple(_within(edges, path, every))) for by, edges in ways]
+    edges = tuple(edge for _, some in mine for edge in some)
+    ends = {end for edge in edges for end in (edge.source, edge.target)} | set(nodes)
+    shown = {end: node for end, node in every.items() if end in ends}
+    return Figure(name, path, shown, edges, _choices(mine, list(shown)))
+
+
+def _within(edges: Iterable[Edge], path: str, known: Mapping[str, Node]) -> Iterator[Edge]:
+    """Those between nodes directly below a path, by the nodes' own names."""
+    for edge in edges:
+        if edge.source.startswith(path) and edge.target.startswith(path):
+            own = replace(edge, source=edge.source.removeprefix(path), target=edge.target.removeprefix(path))
+            if own.source in known and own.target in known:
+                yield own
+
+
+def _choices(ways: Iterable[Way], order: list[str]) -> dict[str, tuple[Choice, ...]]:
+    """Of each node its conditions, then its command; whether one may take several edges a manifest does not tell."""
+    found: dict[str, list[list[Edge]]] = {}
+    commands: dict[str, list[Edge]] = {}
+    for by, edges in ways:
+        if by == COMMAND and edges:
+            commands.setdefault(edges[0].source, []).extend(edges)
+        elif by and edges:
+            found.setdefault(edges[0].source, []).append(list(edges))
+    for source, all_ends in commands.items():
+        found.setdefault(source, []).append(all_ends)
+    return {source: tuple(_choice(edges, order) for edges in some) for source, some in found.items()}
+
+
+def _choice(edges: Iterable[Edge], order: list[str]) -> Choice:
+    """Its targets in the order of the nodes, each once."""
+    labels: dict[str, Edge] = {}
+    for edge in edges:
+        before = labels.get(edge.target)
+        captions = [one.label for one in (before, edge) if one is not None and one.label]
+        labels[edge.target] = replace(edge, label=" / ".join(dict.fromkeys(captions)))
+    return Choice(tuple(sorted(labels.values(), key=lambda edge: order.index(edge.target))))
+
+
+def _parent(place: str, places: list[str]) -> str:
+    """What stands before a node's own name: the longest other place with its "/", or "" of a node of the graph."""
+    return max((f"{other}/" for other in places if place.startswith(f"{other}/")), key=len, default="")
+
+
+def _ways(lines: Iterable[str], fan_outs: frozenset[str]) -> Iterator[Way]:
+    """Of lines such as "a -> b", "a and b -> c", "a -> b or c (low) by any_low"; fan_outs: as `topology` has them."""
+    for line in lines:
+        found = _LINE.fullmatch(line)
+        if found is None:
+            continue
+        left, right, chooses = found.groups()
+        sources = [left] if chooses else left.split(" and ")
+        edges: list[Edge] = []
+        for one in right.split(" or ") if chooses else [right]:
+            if (end := _END.fullmatch(one)) is None or one == "any":
+                continue
+            target, label = (end[1], end[2] or "") if chooses else (one, "")
+            edges += [
+                Edge(_named(a), _named(target), bool(chooses), label, bool(chooses) and f"{a} -> {target}" in fan_outs)
+                for a in sources
+            ]
+        yield chooses or "", tuple(edges)
+
+
+def _named(place: str) -> str:
+    """As LangGraph calls where a graph starts and ends: "weigh/START" is "weigh/__start__"."""
+    path, _, name = place.rpartition("/")
+    known = ENDS.get(name, name)
+    return f"{path}/{known}" if path else known
+
+
+HEAD = ("Node", "Runs", "Model calls", "Paid", "From ledger", "Shared", "Tokens", "Cost", "Total time", "Median time",
+        "Failed runs", "Failed calls")  # fmt: skip
+SHARED = HEAD.index("Shared")
+WAITING = (
+    "A time is from a node's start to its end. Waiting is in it, for a reply or for a turn among all that runs at "
+    "once, so that a node of plain code takes longer in a busy run. Nodes run side by side, for many samples at once, "
+    "so their total time exceeds the run's. A median is told within 2.5 %."
+)
+UNTRACED = (
+    "This run was not traced, so it is not known how long each node took. `judgegraph run` without --no-trace tells it."
+)
+
+
+def graph_part(run: Run) -> Section:
+    """The section; a run that was not traced has its calls by node."""
+    return Section("graph", "Graph", tuple(_blocks(run)))
+
+
+def _blocks(run: Run) -> Iterator[Block]:
+    times = node_times(run)
+    figure = run_figure(run.manifest)
+    total = {place: within(times, place) if place else times[place] for place in times}
+    if figure is not None:
+        badges = {place: _badge(one) for place, one in total.items() if place}
+        svg = graph_svg(figure, badges, standalone=False, prefix="run")
+        same = "; the table below says the same of each node" if times else ""
+        yield Picture(svg, f"The graph of {in_line(figure.name, 80)}{same}.")
+    if times:
+        yield _grid(total)
+        yield Para(
+            f"{WAITING} Calls that were refused before they were sent, as by a budget, are no model calls."
+            f"{_shared(times)} A run of a node failed where it raised, or wrote anything that failed; a call, where "
+            f"no reply of it could be used, also where the next one could.{_twice(times)}"
+        )
+    else:
+        yield Para(UNTRACED)
+        if rows := list(_billed(run.manifest.get("calls"))):
+            yield Grid("What each node asked for", ("Node", "Paid calls", "Calls not paid for", "Tokens", "Cost"),
+                       tuple(rows), frozenset(range(1, 5)))  # fmt: skip
+
+
+def _badge(one: NodeTime) -> tuple[str, ...]:
+    """At most three short lines: how often, how long, what for."""
+    found = [f"{count_text(one.visits)} runs" + (f", {count_text(one.failures)} failed" if one.failures else "")]
+    if calls := _calls(one):
+        cost = f" · {money(one.usd)}" if one.usd else ""
+        found.append(f"{count_text(calls)} calls{cost}")
+    return (*found, f"{time(one.median)} median") if one.median is not None else tuple(found)
+
+
+def _grid(times: Mapping[str, NodeTime]) -> Grid:
+    """A line per node; what is shared only where anything is."""
+    shared = any(one.shared for one in times.values())
+    keep = [at for at in range(len(HEAD)) if at != SHARED or shared]
+    rows = tuple(tuple(row[at] for at in keep) for row in _rows(times))
+    numeric = frozenset(range(1, len(keep)))
+    return Grid("Each node, from its start to its end", tuple(HEAD[at] for at in keep), rows, numeric)
+
+
+def _rows(times: Mapping[str, NodeTime]) -> Iterator[tuple[str, ...]]:
+    for place, one in sorted(times.items(), key=lambda pair: not pair[0]):
+        tokens = one.prompt_tokens + one.completion_tokens
+        calls = _calls(one)
+        asked = [count_text(n) if calls else "" for n in (calls, one.paid, one.found, one.shared, tokens)]
+        price = cost(one.usd, one.paid, one.unpriced) if one.paid else ""
+        yield (in_line(place, 120) or "outside of all nodes", count_text(one.visits), *asked, price, time(one.ms),
+               time(one.median), _failed(one), count_text(one.failed_calls) if one.calls else "")  # fmt: skip
+
+
+def _failed(one: NodeTime) -> str:
+    """How many runs failed, and how."""
+    return f"{count_text(one.failures)} ({counts(one.statuses)})" if one.failures else "0"
+
+
+def _calls(one: NodeTime) -> int:
+    """Those that were paid for, found or at least sent."""
+    return one.calls - one.unsent
+
+
+def _shared(times: Mapping[str, NodeTime]) -> str:
+    if not any(one.shared for one in times.values()):
+        return ""
+    return " A shared call waited for the same call of another sample, which paid for it."
+
+
+def _twice(times: Mapping[str, NodeTime]) -> str:
+    outer = [place for place in times if place and any(other.startswith(f"{place}/") for other in times)]
+    return " What nodes within a node asked for counts in both." if outer else ""
+
+
+def _billed(calls: object) -> Iterator[tuple[str, ...]]:
+    nodes = calls.get("by_node") if isinstance(calls, Mapping) else None
+    for place, bill in nodes.items() if isinstance(nodes, Mapping) else ():
+        tokens = bill.get("prompt_tokens", 0) + bill.get("completion_tokens", 0)
+        asked = count_text(bill.get("calls")), count_text(bill.get("found")), count_text(tokens)
+        paid, unpriced = bill.get("calls") or 0, bill.get("unpriced") or 0
+        yield in_line(place, 120), *asked, cost(bill.get("usd") or 0.0, paid, unpriced) if paid else ""

@@ -1,0 +1,220 @@
+"""What failed: by criterion, by node, and the commonest reasons."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from judgegraph.answers import answers_of
+from judgegraph.errors import one_line
+from judgegraph.meta.reviews import Critiques, judged_by_people, point_of
+from judgegraph.report.charts import Block, Grid, Para, Section, percent
+from judgegraph.report.figures import Pool, SomeItems, counted, counts
+from judgegraph.report.orders import Advice, Commonest, Orders, Probed
+from judgegraph.runs.item import Item, nothing_judged
+from judgegraph.runs.notices import Notice, by_count, count_kinds, stepped_down, title
+from judgegraph.runs.run import Run
+from judgegraph.runs.summary import Summary, criteria_names, summarise
+from judgegraph.traces.rank import NodeTime, node_times
+from judgegraph.types import Score
+
+# What the sections tell of a run, counted in one pass over its items; its memory does not grow with their number.
+
+
+Line = tuple[str, ...]  # criterion, agent, stage, side: as of `Summary.lines`
+OTHER, MOST_POINTS = "other", 60
+SIDES = ("the output", "the rival")  # what notes of `runtime.thin_text` begin with
+
+
+class Tally:
+    """Counts of a run.
+
+    Attributes:
+        summary: without notes, reasons and wordings, which are bounded here. samples: how many items there were.
+        points: line -> point of its scale -> scores (`meta.reviews.point_of` says what a point is).
+        answers: the same of the scores that are the graph's answer.
+        critiques: drafts beside finals. advice: suggestions. orders: pairs.
+        notes: (agent, text). notices: kind of note -> its samples and an example.
+        failures: (status, reason) of samples that did not come to their end.
+        reasons: (criterion, stage, status, reason) of scores that could not be read.
+        thin: samples whose output, or rival, is too thin to be judged.
+        probed: copies of samples that a probe had judged.
+        labelled, some: samples, of those that people judged and of all.
+    """
+
+    def __init__(self) -> None:
+        self.summary = Summary("")
+        self.samples, self.thin = 0, 0
+        self.points: dict[Line, Counter[str]] = {}
+        self.answers: dict[Line, Counter[str]] = {}
+        self.critiques, self.advice, self.orders = Critiques(), Advice(), Orders()
+        self.notes: Commonest[tuple[str, str]] = Commonest()
+        self.notices: dict[str, Notice] = {}
+        self.failures: Commonest[tuple[str, str]] = Commonest()
+        self.reasons: Commonest[tuple[str, str, str, str]] = Commonest()
+        self.labelled, self.some = SomeItems(), SomeItems(scored=False)
+        self.probed = Probed()
+        self._pool = Pool()
+
+    @property
+    def unlabelled(self) -> str:
+        """How many samples people did not judge, as a sentence that follows another; "" where they judged all."""
+        count = self.samples - self.labelled.seen
+        are = "is" if count == 1 else "are"
+        return f" {counted(count, 'sample')} without a judgement of people {are} left out." if count else ""
+
+    def watch(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Count items as they pass, and pass them on as they are to be summed up."""
+        for item in items:
+            yield self._add(item)
+
+    def _add(self, whole: Item) -> Item:
+        item = self._pool(whole)
+        self.samples += 1
+        self.critiques.add(item, "group", "system")
+        self.advice.add(whole)
+        self.orders.add(whole, self._pool)
+        self.probed.add(whole)
+        self._texts(whole)
+        answers, by_key = {score.key for score in answers_of(item)}, {score.key: score for score in item.scores}
+        for score in item.scores:
+            if score.answer is not None:
+                key, point = (score.criterion, score.agent, score.stage, score.of), point_of(score.answer, score.scale)
+                for points in (self.points, self.answers) if score.key in answers else (self.points,):
+                    counts = points.setdefault(key, Counter())
+                    counts[point if point in counts or len(counts) < MOST_POINTS else OTHER] += 1
+            elif score.status not in ("ok", "skipped") and not _taken_over(score, by_key.get(score.draft or "")):
+                self.reasons.add((score.criterion, score.stage, score.status, one_line(score.reason)))
+        self.some.offer(item, whole)
+        if judged_by_people(whole):
+            self.labelled.offer(item, whole)
+        return item
+
+    def _texts(self, item: Item) -> None:
+        count_kinds(self.notices, item.id, (*item.notes, *stepped_down(item.scores)))
+        for note in item.notes:
+            self.notes.add((note.agent, one_line(note.text)))
+        self.thin += any(note.agent == "sample" and note.text.startswith(SIDES) for note in item.notes)
+        if item.status != "ok":
+            self.failures.add((item.status, one_line(item.reason)))
+
+
+def tally_of(run: Run, items: Iterable[Item] | None = None) -> Tally:
+    """Of a run, in one pass.
+
+    Args:
+        items: the run's, where another reader of the same pass hands them on; None: they are read here.
+    """
+    tally = Tally()
+    watched = tally.watch(run.items if items is None else items)
+    tally.summary = summarise(watched, str(run.manifest.get("signature", "")), criteria_names(run.manifest))
+    return tally
+
+
+def _taken_over(final: Score, draft: Score | None) -> bool:
+    """Whether a final score is missing for no other reason than its draft is: that is one failure."""
+    return draft is not None and (final.status, final.reason) == (draft.status, draft.reason)
+
+
+MOST = 30
+
+
+def failures(run: Run, tally: Tally | None = None, nodes: dict[str, NodeTime] | None = None) -> Section | None:
+    """Samples, scores and nodes that did not come to their end, and why; None where all did.
+
+    Args:
+        nodes: as `node_times` gives them, where they were read already.
+    """
+    tally = tally or tally_of(run)
+    nodes = node_times(run) if nodes is None else nodes
+    failed = tally.samples - tally.summary.samples["ok"]
+    blocks: list[Block] = []
+    if failed:
+        rest = {status: n for status, n in tally.summary.samples.items() if status != "ok"}
+        blocks.append(Para(f"{failed:,} of {counted(tally.samples, 'sample')} ended early: {counts(rest)}."))
+        rows = [(status, f"{n:,}", reason) for (status, reason), n in tally.failures.first(MOST)]
+        head, left = ("status", "samples", "reason"), tally.failures.rest(MOST)
+        blocks.append(_reasons("Why samples ended early", head, rows, 1, left))
+    if tally.samples and not tally.summary.judged:
+        blocks.append(Para(f"Nothing was judged: {nothing_judged(run.items, (), run.manifest.get('state'))}."))
+    blocks += [*_criteria(tally), *_nodes(nodes)]
+    return Section("failures", "Failures and missing scores", tuple(blocks)) if blocks else None
+
+
+def _criteria(tally: Tally) -> list[Block]:
+    rows = []
+    for line in tally.summary.lines.values():
+        bad = {status: n for status, n in line.statuses.items() if status not in ("ok", "skipped")}
+        if any(bad.values()):
+            side = " (rival)" if line.of == "rival" else ""
+            many = sum(bad.values())
+            share = f"{many:,} of {line.n:,} ({percent(many, line.n)})"
+            rows.append((f"{line.criterion}{side}", f"{line.agent}, {line.stage}", share, counts(bad)))
+    if not rows:
+        return []
+    more = f" (of {len(rows)} lines the first {MOST})" if len(rows) > MOST else ""
+    head = ("criterion", "agent, stage", "without a score", "statuses")
+    blocks: list[Block] = [Grid(f"Scores that are missing{more}", head, tuple(rows[:MOST]), frozenset({2}))]
+    missing = [(name, stage, status, f"{n:,}", why) for (name, stage, status, why), n in tally.reasons.first(MOST)]
+    if missing:
+        heads = ("criterion", "stage", "status", "scores", "reason")
+        blocks.append(_reasons("Why scores are missing", heads, missing, 3, tally.reasons.rest(MOST)))
+    return blocks
+
+
+def _reasons(caption: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], number: int, rest: int) -> Grid:
+    more = f" (the commonest; {rest:,} more for other reasons)" if rest else ""
+    return Grid(caption + more, head, tuple(rows), frozenset({number}))
+
+
+def _nodes(nodes: dict[str, NodeTime]) -> list[Block]:
+    bad = {place: one for place, one in nodes.items() if one.failures or one.failed_calls}
+    if not bad:
+        return []
+    rows = [
+        (
+            place or "(outside of all nodes)",
+            f"{one.failures:,} of {one.visits:,}",
+            f"{one.failed_calls:,} of {one.calls:,}",
+            counts(one.statuses),
+        )
+        for place, one in sorted(bad.items(), key=lambda pair: -pair[1].failures - pair[1].failed_calls)
+    ]
+    head = ("node", "visits that failed", "calls that failed", "statuses of visits")
+    return [Grid("Failures by node", head, tuple(rows[:MOST]), frozenset({1, 2}))]
+
+
+# Notes on texts and steps, by frequency; before them what was skipped or left out, a line for each kind.
+
+
+NOTES_MOST = 40
+
+
+def left_out(run: Run, tally: Tally | None = None) -> Section | None:
+    """What was skipped, dropped or not applied, a line per kind, the most frequent first; None where nothing was."""
+    tally = tally or tally_of(run)
+    rows = tuple(
+        (title(one.kind), f"{one.samples:,} ({percent(one.samples, tally.samples)})", one_line(one.text, 300),
+         one_line(one.agent, 80), one_line(one.sample, 80))
+        for one in by_count(tally.notices)
+    )  # fmt: skip
+    if not rows:
+        return None
+    head = ("what", f"samples (of {tally.samples:,})", "such as", "agent", "sample")
+    return Section("left-out", "Skipped and left out", (Grid("By kind", head, rows, frozenset({1})),))
+
+
+def notes(run: Run, tally: Tally | None = None) -> Section | None:
+    """Shortfalls, fallbacks, thin texts and labels off their scale, the most frequent first; None without any."""
+    tally = tally or tally_of(run)
+    if not tally.notes.counts:
+        return None
+    rows = tuple(
+        (text, agent, f"{n:,} ({percent(n, tally.samples)})") for (agent, text), n in tally.notes.first(NOTES_MOST)
+    )
+    grid: Block = Grid(
+        "Notes", ("note", "agent", f"count (n {counted(tally.samples, 'sample')})"), rows, frozenset({2})
+    )
+    rest = tally.notes.rest(NOTES_MOST)
+    more = (Para(f"{counted(rest, 'more note')} with other texts."),) if rest else ()
+    return Section("notes", "Notes", (grid, *more))

@@ -1,0 +1,253 @@
+"""How far the scores agree with people, with intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.meta import agreement as meta
+from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.result import Agreement, Row
+from judgegraph.meta.reviews import MOST_POINTS, PARTS
+from judgegraph.report.charts import (
+    Block,
+    Fold,
+    Grid,
+    Measure,
+    Para,
+    Picture,
+    Section,
+    Series,
+    histogram,
+    interval_plot,
+    number_text,
+)
+from judgegraph.report.figures import OWN, counted, counts, draws, filled, valued
+from judgegraph.report.sections_run import OTHER, Tally, tally_of
+from judgegraph.runs.run import Run
+from judgegraph.runs.summary import STAGES, Line
+from judgegraph.types import Scale
+
+MOST, DRAWN = 60, 24
+SIDES = {"accuracy": (0.0, 1.0, 0.5)}  # of axes that are not from -1 to 1
+
+
+def agreement(run: Run, tally: Tally | None = None) -> Section | None:
+    """Spearman and Kendall with people (labels and verdicts: accuracy, kappa), as `jg.agreement` counts them.
+
+    None where no sample holds a judgement of people. Two thousand labelled samples count at most, and said so.
+    """
+    counts = tally or tally_of(run)
+    held = counts.labelled
+    items = held.items
+    if not items:
+        return None
+    c = Conventions(coefficients=("spearman", "kendall-b"), resamples=draws(items))
+    lead = (
+        f"On {held.counted} that people judged.{counts.unlabelled} Dataset level: one coefficient over all samples; "
+        f"what could not be read is left out; 95 % intervals from {c.resamples:,} resamples of samples (groups, where "
+        "meta.group is told), of shares by Wilson. judgegraph meta has other levels, tests and conventions."
+    )
+    try:
+        found = meta.agreement(Run(run.manifest, items), c, tests=False)
+    except (ConfigError, DataError) as error:
+        return Section("agreement", "Agreement with people", (Para(f"It cannot be told: {one_line(error, 300)}."),))
+    blocks: list[Block] = [Para(lead)]
+    for _, rows in groupby(found.rows, key=lambda row: row.kind):
+        blocks += _kind(list(rows))
+    return Section("agreement", "Agreement with people", (*blocks, *_ceilings(found), *_notes(found)))
+
+
+def _kind(rows: Sequence[Row]) -> list[Block]:
+    """A chart of the first statistic, and a table of all."""
+    statistics = list(dict.fromkeys(row.statistic for row in rows))
+    by = {(row.criterion, row.metric, row.statistic): row for row in rows}
+    lines = list(dict.fromkeys((row.criterion, row.metric) for row in rows))
+    body = []
+    for criterion, metric in lines[:MOST]:
+        known = [by.get((criterion, metric, name)) for name in statistics]
+        first = next(row for row in known if row is not None)
+        cells = (valued(row.value, *row.interval) if row is not None else "" for row in known)
+        body.append((criterion, metric, _of(first), *cells))
+    head = ("criterion", "metric", "n", *statistics)
+    more = f"; of {len(lines)} lines the first {MOST}" if len(lines) > MOST else ""
+    grid = Grid(f"Agreement with people{more}", head, tuple(body), frozenset(range(2, len(head))))
+    return [_plot(rows, statistics[0]), grid]
+
+
+def _plot(rows: Sequence[Row], statistic: str) -> Picture:
+    mine = [row for row in rows if row.statistic == statistic][:DRAWN]
+    alone = len({row.metric for row in mine}) == 1
+    names = [row.criterion if alone else f"{row.criterion}, {row.metric}" for row in mine]
+    measures = [Measure(name, row.value, *row.interval, row.n) for name, row in zip(names, mine, strict=True)]
+    return interval_plot(f"{statistic.capitalize()} with people", measures, *SIDES.get(statistic, (-1.0, 1.0, 0.0)))
+
+
+def _of(row: Row) -> str:
+    return f"{row.n:,}" if row.n == row.judged else f"{row.n:,}/{row.judged:,}"
+
+
+def _ceilings(found: Agreement) -> list[Block]:
+    if not found.ceilings:
+        return []
+    rows = tuple(
+        (one.criterion, one.statistic, f"{one.n:,}", str(one.annotators), valued(one.value, *one.interval))
+        for one in found.ceilings[:MOST]
+    )
+    head = ("criterion", "statistic", "n", "annotators", "value")
+    return [Grid("People among themselves: what a metric can hope for", head, rows, frozenset({2, 3, 4}))]
+
+
+def _notes(found: Agreement) -> list[Block]:
+    notes = [one_line(note, 300) for note in found.notes]
+    notes += [f"{row.criterion}, {row.metric}, {row.statistic}: {note}" for row in found.rows for note in row.notes]
+    signature = found.rows[0].signature
+    blocks = [Para(note) for note in dict.fromkeys(notes)][:20]
+    return [Fold("Notes, and every choice behind the numbers", (*blocks, Para(signature)))]
+
+
+# Scores by criterion, agent and stage, and how they lie on their scales, drafts beside finals.
+
+
+SCORES_MOST, CHARTS, LABELS = 100, 24, 30
+LABELS_SHOWN = 3  # labels in a row of the table
+HEAD = (
+    "criterion", "agent, stage", "mean", "sd", "n ok/n", "role", "scale", "labels",
+    "if the missing were least, greatest", "not ok",
+)  # fmt: skip
+
+
+def scores(run: Run, tally: Tally | None = None) -> Section | None:
+    """A table of all scores and a chart for each final one, its draft beside it; None without any score.
+
+    The charts are SAGEval's Figure 3a (arXiv:2411.16077): how the critic moves the scores of a criterion.
+    """
+    tally = tally or tally_of(run)
+    lines = _in_order([*tally.summary.lines.values()])
+    if not lines:
+        return None
+    blocks: list[Block] = [
+        Para(_lead(tally)),
+        filled("Scores", HEAD, [_row(line) for line in lines[:SCORES_MOST]], frozenset({2, 3, 4})),
+    ]
+    if len(lines) > SCORES_MOST:
+        blocks.append(
+            Para(f"{counted(len(lines) - SCORES_MOST, 'more line')} not shown; judgegraph export has every score.")
+        )
+    if any(line.criterion == OWN for line in lines):
+        blocks.append(Para(f"{OWN}: a method that writes criteria for each sample; they are taken together here."))
+    charts = _charts(tally)
+    finals = len(tally.summary.answers)
+    if charts:
+        blocks += [Para(_binning(charts, finals)), *charts]
+    return Section("scores", "Scores", tuple(blocks))
+
+
+def _lead(tally: Tally) -> str:
+    drafts = tally.summary.drafts
+    read, what = tally.summary.judged - drafts, "final score" if drafts else "score"
+    alone = f", and {drafts:,} with drafts alone" if drafts else ""
+    return (
+        f"{counted(tally.samples, 'sample')}, {read:,} with a {what} or verdict that could be read{alone}. A mean is "
+        "of the scores that could be read; the bounds say what it would be if all others were at the scale's end."
+    )
+
+
+def _in_order(lines: Sequence[Line]) -> list[Line]:
+    """Each criterion's drafts and finals together; what was proposed for the sample comes last."""
+    first: dict[str, int] = {}
+    for line in lines:
+        first.setdefault(line.criterion, len(first))
+    return sorted(lines, key=lambda x: (x.stage not in STAGES, first[x.criterion], x.of, x.stage))
+
+
+def _row(line: Line) -> tuple[str, ...]:
+    side = " (rival)" if line.of == "rival" else ""
+    bounds = line.bounds if line.values < line.n else None
+    missing = {status: n for status, n in line.statuses.items() if status != "ok"}
+    return (
+        f"{line.criterion}{side}", f"{line.agent}, {line.stage}", *_moments(line),
+        f"{line.n_ok:,}/{line.n:,}", line.role, _scale(line.scale, bool(line.labels)), _labels(line.labels),
+        f"{number_text(bounds[0])}, {number_text(bounds[1])}" if bounds else "", counts(missing),
+    )  # fmt: skip
+
+
+def _moments(line: Line) -> tuple[str, str]:
+    """Mean and standard deviation; labels have none."""
+    return ("", "") if line.labels else (number_text(line.mean), number_text(line.sd))
+
+
+def _labels(met: Counter[str]) -> str:
+    """The commonest, and how many others there are."""
+    counts = ", ".join(f"{one_line(label, 40)} {n:,}" for label, n in met.most_common(LABELS_SHOWN))
+    return counts + (f", and {len(met) - LABELS_SHOWN:,} more" if len(met) > LABELS_SHOWN else "")
+
+
+def _scale(scale: Scale | None, labels: bool) -> str:
+    return "labels" if labels else str(scale) if scale is not None else ""
+
+
+def _charts(tally: Tally) -> list[Picture]:
+    finals = tally.summary.shown
+    found: list[Picture] = []
+    for line in finals:
+        draft = tally.summary.lines.get(line.draft) if line.draft else None
+        series = [_series(tally, one) for one in (draft, line) if one is not None]
+        points = points_of(line.scale, {point for one in series for point in one.counts})
+        if line.labels:
+            points, series = _commonest(points, series)
+        if points and len(found) < CHARTS:
+            several = sum(one.criterion == line.criterion and one.of == line.of for one in finals) > 1
+            name = line.criterion + (" (rival)" if line.of == "rival" else "") + (f", {line.agent}" if several else "")
+            found.append(histogram(name, points, series))
+    return found
+
+
+def _series(tally: Tally, line: Line) -> Series:
+    key = (line.criterion, line.agent, line.stage, line.of)
+    parts = tally.answers if line.role == "answer" else tally.points
+    met = sum((parts.get(part, Counter()) for part in line.parts or (key,)), Counter[str]())
+    return Series(f"{line.stage} ({line.agent})", met, None if line.labels else line.mean)
+
+
+def _commonest(points: list[str], series: list[Series]) -> tuple[list[str], list[Series]]:
+    """Of many labels those met most often, in the order of the scale; the others as one row."""
+    if len(points) <= LABELS:
+        return points, series
+    met = sum((Counter(one.counts) for one in series), Counter[str]())
+    commonest = set([label for label, _ in met.most_common() if label != OTHER][:LABELS])
+    shown = [point for point in points if point in commonest]
+    rest = f"{len(points) - len(shown):,} others"
+    folded = []
+    for one in series:
+        counts = {point: n for point, n in one.counts.items() if point in commonest}
+        folded.append(replace(one, counts={**counts, rest: one.n - sum(counts.values())}))
+    return [*shown, rest], folded
+
+
+def points_of(scale: Scale | None, met: set[str]) -> list[str]:
+    """The points of a scale in its order; where something was met beside them, or they are no scale's, those met."""
+    listed = [*scale.labels, *map(str, scale.points)] if scale is not None else []
+    if scale is not None and scale.low is not None and not 0 < len(listed) <= MOST_POINTS:
+        width = ((scale.high or 0) - scale.low) / PARTS
+        listed = [f"{scale.low + k * width:g} to {scale.low + (k + 1) * width:g}" for k in range(PARTS)]
+    return (listed if met <= set(listed) else sorted(met, key=_place)) if met else []
+
+
+def _place(point: str) -> tuple[bool, float, str]:
+    try:
+        return point == OTHER, float(point.partition(" to ")[0]), ""
+    except ValueError:
+        return point == OTHER, float("inf"), point
+
+
+def _binning(charts: Sequence[Picture], finals: int) -> str:
+    more = f" Of {finals} the first {CHARTS} are drawn." if finals > CHARTS else ""
+    return (
+        "How the scores lie on their scale. A score between two points counts at the nearer one, a half at the upper; "
+        f"a scale of more than {MOST_POINTS} points, or of any number, is cut into {PARTS} equal parts. Bars are "
+        f"shares of their own series.{more}"
+    )

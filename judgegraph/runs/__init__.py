@@ -1,0 +1,1 @@
+"""Runs: samples judged by a graph, kept in a folder, resumed, summed up."""

@@ -1,0 +1,465 @@
+"""What nodes write is checked where it enters a run, so that a wrong value fails its sample with node, key and cure."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from operator import is_
+from typing import Any, get_args
+
+from judgegraph.errors import ScaleError, StateError, one_line
+from judgegraph.trace.record import STATUSES, updates
+from judgegraph.trace.watched import Place, Scales
+from judgegraph.types import (
+    Comparison,
+    Correction,
+    Criterion,
+    EvalState,
+    Finding,
+    Note,
+    Plan,
+    Rectification,
+    Sample,
+    Scale,
+    Score,
+    Suggestion,
+    Verdict,
+)
+
+MAPPED: Mapping[str, tuple[type, str]] = {  # key of the state -> what its entries are, and how one is written
+    "scores": (Score, "keyed(Score(criterion=..., agent=..., value=..., scale=...))"),
+    "rectifications": (Rectification, "keyed(Rectification(criterion=..., agent=..., action=...))"),
+    "findings": (Finding, "{NAME: Finding(assistant=NAME, value=...)}"),
+    "comparisons": (Comparison, "keyed(Comparison(criterion=..., agent=..., verdict=...))"),
+    "corrections": (Correction, "keyed(Correction(of='output', text=...))"),
+    "notes": (Note, "keyed(Note(agent=..., text=...))"),
+    "branches": (Criterion, "{KEY: Criterion(name=...)}"),
+}
+SINGLE: Mapping[str, tuple[type, str]] = {
+    "plan": (Plan, "Plan(text=...)"),
+    "sample": (Sample, "the Sample it was given"),
+}
+LISTED: Mapping[str, tuple[type, str]] = {
+    "suggestions": (Suggestion, "[Suggestion(kind=..., criterion=..., definition=...)]"),
+    "criteria": (Criterion, "[Criterion(name=...)]"),
+}
+ADDED = ("scores", "rectifications", "findings", "comparisons", "corrections")  # others' entries of these stay
+JUDGED = ("id", "query", "source", "output", "rival")  # of a sample: what its scores are said of
+VOCABULARY = frozenset(EvalState.__annotations__)
+OWN_STAGES = ("draft", "final")  # at others an aspect may share a criterion's name, and not its scale
+EVEN = 0.02  # shares of a distribution are rounded, and sum to one within this
+SHOWN = 60  # characters of a value or a key in a message
+Wrong = tuple[str, str]  # what is wrong, and what to do
+Handed = dict[str, tuple[Any, dict[Any, Any] | list[Any]]]  # key -> what stands there, and its entries as they were
+
+
+class StateCheck:
+    """What the nodes of one sample's graph wrote, each value looked at once.
+
+    Attributes:
+        copies: of graphs that agents run; see `trace.watched`.
+    """
+
+    def __init__(self, copies: dict[int, tuple[Any, Any]] | None = None) -> None:
+        self.copies = copies if copies is not None else {}
+        self._seen: dict[int, Any] = {}  # what was looked at, held so that no other gets its id
+        self._writers: dict[str, dict[str, tuple[str, Any]]] = {}  # key -> entry -> who wrote it first, and what
+        self._versions: dict[str, dict[str, list[Any]]] = {}  # key -> entry -> what was written there
+        self._last: dict[str, list[tuple[str, frozenset[str]]]] = {}  # key -> (node, entries) in the order of writing
+        self._scales: dict[str, list[Scale]] = {}  # of criteria that nodes wrote
+
+    @staticmethod
+    def handed(state: Any) -> Handed:
+        """What stands in a state before a node is called, to be compared with what it leaves."""
+        return {
+            key: (value, dict(value) if isinstance(value, dict) else list(value))
+            for key in (*MAPPED, *LISTED)
+            if isinstance(value := _held(state, key), dict | list)
+        }
+
+    def left(self, place: Place, update: Any, was: Handed) -> None:
+        """Look at the state that a node was handed, after its return.
+
+        Raises:
+            StateError: it changed the state in place.
+        """
+        for key, (now, before) in was.items():
+            if (name := _changed(now, before)) is None:
+                continue
+            if any(
+                key == of and (value is now or _held(value, name) is _held(now, name)) for of, value in updates(update)
+            ):
+                continue  # it is returned, too: it was looked at as what was written
+            entry = f"{key}[{one_line(repr(name), SHOWN)}]" if isinstance(now, dict) else f"'{key}'"
+            cure = _cure_of_change(key) if isinstance(before, dict) and name in before else "return what is new"
+            raise StateError(
+                f"node '{one_line(place.name, SHOWN)}' changed {entry} in the state that it was handed: what is "
+                f"changed in place is nobody's; leave the state as it is, and {cure}"
+            )
+
+    def written(self, place: Place, update: Any, before: Any) -> None:
+        """Look at what a node returned.
+
+        Raises:
+            StateError: it cannot be taken up.
+        """
+        if "__root__" in place.keys:  # a state that is one value
+            return
+        who = f"node '{one_line(place.name, SHOWN)}'"
+        if update is not None and place.own and not _returnable(update):
+            raise StateError(
+                f"{who} returned {_kind(update)}: return a mapping of keys of the state, such as "
+                "{'scores': keyed(Score(...))}"
+            )
+        for key, value in updates(update):
+            if place.own and key not in place.keys and not _empty(value):
+                raise StateError(f"{who} wrote {_undeclared(key, place.keys)}")
+            if key in VOCABULARY and value is not None:
+                value = value.value if type(value).__name__ == "Overwrite" else value
+                if place.outputs is None and not _ours(key, value):
+                    continue  # a key of a graph within that is called like one of ours
+                self._look(who, key, value, place.scales, before)
+                if key == "sample" and place.own:
+                    _same_sample(who, value, _held(before, key))
+            if place.outputs is not None and key in place.outputs:
+                self._entered(place.name, key, value)
+
+    def ended(self, state: Any) -> None:
+        """Look at what the graph gave out: what was not looked at before, and what is no longer there.
+
+        Raises:
+            StateError: it cannot be taken up, or scores of a node were deleted.
+        """
+        if not isinstance(state, Mapping):
+            return
+        for key, value in state.items():
+            if key in VOCABULARY and value is not None:
+                self._look(self._who(key), key, value, {}, state)
+            elif (wrong := _no_number(value)) is not None:
+                raise StateError(
+                    f"{self._who(key)} wrote {_shown(key)} = {wrong}, which no file holds: write None instead"
+                )
+        for key in ADDED:
+            if isinstance(state.get(key), Mapping):
+                self._all_there(key, state[key])
+                self._as_written(key, state[key])
+        if isinstance(state.get("scores"), Mapping):
+            self._drafts(state["scores"])
+
+    def _drafts(self, scores: Mapping[str, Any]) -> None:
+        """What a score calls its draft is a score of the same criterion and side that is there."""
+        for name, score in scores.items():
+            if not isinstance(score, Score) or score.draft is None or name not in self._writers.get("scores", {}):
+                continue
+            draft = scores.get(score.draft)
+            if draft is None:
+                near = difflib.get_close_matches(score.draft, [*scores], 1)
+                wrong = "which is not there" + (f"; did you mean '{one_line(near[0], SHOWN)}'?" if near else "")
+            elif (draft.criterion, draft.of) != (score.criterion, score.of):
+                wrong = f"which is of '{one_line(draft.criterion, SHOWN)}'"
+            elif score.draft == name or draft.draft == name:
+                wrong = "and each is the draft of the other: no score is the answer"
+            else:
+                continue
+            owner = one_line(self._writers["scores"][name][0], SHOWN)
+            raise StateError(
+                f"node '{owner}' wrote scores[{one_line(repr(name), SHOWN)}], whose draft is "
+                f"{one_line(repr(score.draft), SHOWN)}, {wrong}; draft= is the key of the score that it changes, "
+                "of the same criterion"
+            )
+
+    def _who(self, key: str) -> str:
+        last = self._last.get(key)
+        return f"node '{one_line(last[-1][0], SHOWN)}'" if last else "the graph"
+
+    def _look(self, who: str, key: str, value: Any, scales: Scales, before: Any) -> None:
+        if key in MAPPED:
+            self._mapping(who, key, value, scales, before)
+        elif key in LISTED or key in SINGLE:
+            kind, form = LISTED.get(key) or SINGLE[key]
+            if key in LISTED and not isinstance(value, list | tuple):
+                raise StateError(f"{who} wrote {key}, which is {_kind(value)}: write {key}={form}")
+            for one in value if key in LISTED else (value,):
+                if not isinstance(one, kind) and not (key == "sample" and isinstance(one, Mapping)):
+                    raise StateError(f"{who} wrote {key}, which holds {_kind(one)}: write {key}={form}")
+                self._learn(one)
+        elif (wrong := _single_wrong(key, value)) is not None:
+            raise StateError(f"{who} wrote {key} = {one_line(repr(value), SHOWN)}: {wrong[0]}; {wrong[1]}")
+
+    def _mapping(self, who: str, key: str, value: Any, scales: Scales, before: Any) -> None:
+        kind, form = MAPPED[key]
+        if not isinstance(value, Mapping):
+            raise StateError(f"{who} wrote {key}, which is {_kind(value)} and no mapping: write {key}={form}")
+        for name, one in value.items():
+            if self._seen.get(id(one)) is one and getattr(one, "key", name) == name:
+                continue
+            where = f"{key}[{one_line(repr(name), SHOWN)}]"
+            if not isinstance(one, kind):
+                raise StateError(
+                    f"{who} wrote {where}, which is {_kind(one)} and no {kind.__name__}: write {key}={form}"
+                )
+            own = getattr(one, "key", name) if not isinstance(one, Finding) else one.assistant
+            if own != name:
+                cure = f"write it under its own key, by keyed({kind.__name__}(...))"
+                cure = "write it under its assistant's name" if isinstance(one, Finding) else cure
+                raise StateError(f"{who} wrote {where}, whose own key is {one_line(repr(own), SHOWN)}: {cure}")
+            wrong = _entry_wrong(one, lambda criterion: self._known(criterion, scales, before))
+            if wrong is not None:
+                raise StateError(f"{who} wrote {where}: {wrong[0]}; {wrong[1]}")
+            self._learn(one)
+            self._seen[id(one)] = one
+
+    def _learn(self, one: Any) -> None:
+        if isinstance(one, Criterion):
+            self._scales.setdefault(one.name, []).append(one.scale)
+
+    def _known(self, criterion: str, scales: Scales, before: Any) -> list[Scale]:
+        """The scales by which a criterion may be scored, as far as they are known."""
+        given = before.get("criteria") if isinstance(before, dict) else None
+        asked = given if isinstance(given, list | tuple) else ()
+        own = [one.scale for one in asked if isinstance(one, Criterion) and one.name == criterion]
+        return [*scales.get(criterion, ()), *self._scales.get(criterion, ()), *own]
+
+    def _entered(self, node: str, key: str, value: Any) -> None:
+        """What a node of the run's own graph wrote; an entry of another node is not its to change."""
+        names = frozenset(value) if key in ADDED and isinstance(value, Mapping) else frozenset()
+        self._last.setdefault(key, []).append((node, names))
+        known = self._writers.setdefault(key, {})
+        versions = self._versions.setdefault(key, {})
+        for name in names:
+            versions.setdefault(name, []).append(value[name])
+            first, before = known.setdefault(name, (node, value[name]))
+            if first != node and before is not value[name] and before != value[name]:
+                raise StateError(
+                    f"node '{one_line(node, SHOWN)}' wrote {key}[{one_line(repr(name), SHOWN)}], which is of node "
+                    f"'{one_line(first, SHOWN)}' and says something else: {_cure_of_change(key)}"
+                )
+
+    def _all_there(self, key: str, left: Mapping[str, Any]) -> None:
+        known = self._writers.get(key, {})
+        gone = [name for name in known if name not in left]
+        if not gone:
+            return
+        owner, steps = known[gone[0]][0], self._last[key]
+        wrote = max(at for at, (_, names) in enumerate(steps) if gone[0] in names)
+        after = [node for node, names in steps[wrote + 1 :] if gone[0] not in names]
+        by = f"node '{one_line(after[0], SHOWN)}'" if after else "the graph"
+        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        many = f"{key} of node '{one_line(owner, SHOWN)}' ({one_line(gone[0], SHOWN)}{more})"
+        raise StateError(
+            f"{by} deleted {many}: in the state '{key}' is replaced where it should be joined; declare it as in "
+            f"judgegraph.EvalState, Annotated[dict, judgegraph.types.merged], and return what is new alone"
+        )
+
+    def _as_written(self, key: str, left: Mapping[str, Any]) -> None:
+        for name, versions in self._versions.get(key, {}).items():
+            now = left.get(name)
+            if not any(now is one for one in versions) and now not in versions:
+                where = f"{key}[{one_line(repr(name), SHOWN)}] of node '{one_line(self._writers[key][name][0], SHOWN)}'"
+                raise StateError(
+                    f"{where} is not as any node wrote it: a condition, a reducer or a task changed it in place; "
+                    f"leave the state as it is, and {_cure_of_change(key)}"
+                )
+
+
+def _held(state: Any, key: Any) -> Any:
+    return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None) if isinstance(key, str) else None
+
+
+def _changed(now: Any, before: dict[Any, Any] | list[Any]) -> Any:
+    """The first key, or place in a list, where something else stands than before; None where all is the same."""
+    if isinstance(now, dict) and isinstance(before, dict):
+        if len(now) == len(before) and all(map(is_, now.values(), before.values())):
+            return None
+        names = [*before, *(name for name in now if name not in before)]
+        return next((n for n in names if n not in now or n not in before or now[n] is not before[n]), None)
+    if len(now) == len(before) and all(map(is_, now, before)):
+        return None
+    return min(len(now), len(before))
+
+
+def _same_sample(who: str, given: Any, judged: Any) -> None:
+    """Scores are kept as those of the sample that was read: no node may put another in its place."""
+    if judged is None or given is judged:
+        return
+    for name in JUDGED:
+        if (_held(given, name) or None) != (_held(judged, name) or None):
+            raise StateError(
+                f"{who} wrote a sample whose '{name}' is another: scores of it would stand as those of the sample that "
+                "was read; write the text under a key of your own, or as a jg.Correction under 'corrections'"
+            )
+
+
+def _cure_of_change(key: str) -> str:
+    if key == "scores":
+        return "write a score of its own, with another agent= or stage=, and draft= the key of the score it changes"
+    return "write one of its own, with another name as its agent"
+
+
+def _returnable(update: Any) -> bool:
+    """As LangGraph takes it: a mapping, a command, several, or an object with annotated fields."""
+    if isinstance(update, Mapping) or hasattr(update, "_update_as_tuples"):
+        return True
+    if isinstance(update, list | tuple) and not hasattr(update, "_fields"):
+        return any(hasattr(one, "_update_as_tuples") for one in update)
+    return bool(getattr(type(update), "__annotations__", None))
+
+
+def _undeclared(key: Any, keys: Iterable[str]) -> str:
+    known = [name for name in keys if name.isidentifier() and not name.startswith("__")]
+    near = difflib.get_close_matches(str(key), known, 1, 0.6)
+    meant = f"; did you mean '{near[0]}'?" if near else f"; it has {', '.join(sorted(known)[:8])}"
+    return f"{_shown(key)}, a key that the graph's state does not declare and LangGraph drops: declare it there{meant}"
+
+
+def _shown(key: Any) -> str:
+    return f"'{one_line(key, SHOWN)}'"
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def _empty(value: Any) -> bool:
+    return value is None or (isinstance(value, dict | list | tuple) and not value)
+
+
+def _ours(key: str, value: Any) -> bool:
+    """Whether anything in it is what stands under such a key of the shared vocabulary."""
+    kind, _ = MAPPED.get(key) or LISTED.get(key) or SINGLE.get(key) or (type(None), "")
+    some = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else (value,)
+    return any(isinstance(one, kind) for one in some)
+
+
+def _single_wrong(key: str, value: Any) -> Wrong | None:
+    if key == "overall" and _finite(value) is None:
+        return "it is no number", "write a float, or None where there is no answer"
+    if key == "verdict" and value not in get_args(Verdict):
+        return "it is no verdict", 'write "A", "B" or "tie", or None where there is none'
+    if key == "task" and not isinstance(value, str):
+        return "it is no text", "write one sentence that says what is judged"
+    if key == "aspects" and not _chains(value):
+        return "it is no mapping of lists of criteria", "write {TARGET: [Criterion(name=...)]}"
+    return None
+
+
+def _chains(value: Any) -> bool:
+    chains = value.values() if isinstance(value, Mapping) else [None]
+    return all(isinstance(c, list | tuple) and all(isinstance(one, Criterion) for one in c) for c in chains)
+
+
+def _finite(value: Any) -> float | None:
+    """The number, None where it is none: what pydantic was passed by may be anything."""
+    if type(value) is float:  # nearly always
+        return value if math.isfinite(value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _entry_wrong(one: Any, known: Callable[[str], list[Scale]]) -> Wrong | None:
+    if getattr(one, "status", "ok") not in STATUSES:
+        return f"{one_line(repr(one.status), SHOWN)} is no status", f"write one of {', '.join(sorted(STATUSES))}"
+    if isinstance(one, Score):
+        return _score_wrong(one, known)
+    if isinstance(one, Rectification):
+        return _answer_wrong(one, None, known(one.criterion)) or _distribution_wrong(one, None)
+    numbers: tuple[Any, ...] = ()
+    if isinstance(one, Comparison):
+        numbers = (one.score_a, one.score_b)
+        if one.verdict not in (None, *get_args(Verdict)):
+            return f"{one_line(repr(one.verdict), SHOWN)} is no verdict", 'write verdict="A", "B" or "tie"'
+    elif isinstance(one, Finding):
+        numbers = () if isinstance(one.value, str) else (one.value,)
+    for number in numbers:
+        if number is not None and _finite(number) is None:
+            return f"{one_line(repr(number), SHOWN)} is no number", "write a float, or a status other than 'ok'"
+    return None
+
+
+def _score_wrong(score: Score, known: Callable[[str], list[Scale]]) -> Wrong | None:
+    given = (score.value is not None) + (score.label is not None)
+    if given != (score.status == "ok"):
+        return (
+            f"its status is '{score.status}' and it has {'an answer' if given == 1 else f'{given} answers'}",
+            "an ok score has one value or one label, any other has none",
+        )
+    scales = known(score.criterion)
+    if scales and score.scale is not None and score.stage in OWN_STAGES and not _among(score.scale, scales):
+        asked = " or ".join(sorted({str(one) for one in scales}))
+        return (
+            f"its scale is {score.scale}, and criterion '{one_line(score.criterion, SHOWN)}' is judged on {asked}",
+            "score on that scale, or give the criterion another name",
+        )
+    return _answer_wrong(score, score.scale, scales) or _distribution_wrong(score, score.scale)
+
+
+def _among(scale: Scale, scales: list[Scale]) -> bool:
+    """Whether one has the same ends and labels; a weighted score may be on any number between the points."""
+    ends = scale.low, scale.high, scale.labels
+    return any(scale is one or ends == (one.low, one.high, one.labels) for one in scales)
+
+
+def _answer_wrong(one: Any, scale: Scale | None, scales: list[Scale]) -> Wrong | None:
+    """Of a score or a rectification: it lies on its own scale, else on one of its criterion's."""
+    if one.value is not None and _finite(one.value) is None:
+        return (
+            f"its value {one_line(repr(one.value), SHOWN)} is no number",
+            "write a float, or a status other than 'ok'",
+        )
+    if one.label is not None and not isinstance(one.label, str):
+        return f"its label {one_line(repr(one.label), SHOWN)} is no text", "write a label of its scale"
+    if one.value is None and one.label is None:
+        return None
+    problem, held = "", [scale] if scale is not None else scales
+    for one_scale in held:
+        try:
+            _ = one_scale.check(one.value) if one.value is not None else one_scale.check_label(one.label)
+        except ScaleError as error:
+            problem = problem or str(error)
+        else:
+            return None
+    return (problem, f"write a value of that scale, or scale= the one it is on ({_example(one)})") if problem else None
+
+
+def _example(one: Any) -> str:
+    return "such as Scale.of('0-100')" if one.value is not None else "such as Scale.of(['yes', 'no'])"
+
+
+def _distribution_wrong(one: Any, scale: Scale | None) -> Wrong | None:
+    if one.unseen is not None and not 0 <= (_finite(one.unseen) if _finite(one.unseen) is not None else -1) <= 1:  # type: ignore[operator]
+        return f"unseen={one_line(repr(one.unseen), SHOWN)} is no probability", "write a number from 0 to 1, or None"
+    if not one.distribution:
+        return None
+    cure = "write each point or label of the scale with its share of 1, or leave distribution out"
+    if not isinstance(one.distribution, dict):
+        return f"its distribution is {_kind(one.distribution)}", cure
+    shares = [_finite(share) for share in one.distribution.values()]
+    if any(share is None or not 0 <= share <= 1 + EVEN for share in shares):
+        return "a share of its distribution is no number from 0 to 1", cure
+    if abs((total := sum(share for share in shares if share is not None)) - 1) > EVEN:
+        return f"its distribution sums to {total:.4g}", cure
+    if scale is None:
+        return None
+    for point in one.distribution:
+        try:
+            _ = scale.check_label(point) if scale.labels else scale.check(float(point))
+        except (ScaleError, ValueError, TypeError):
+            return f"{one_line(repr(point), SHOWN)} in its distribution is not on the scale {scale}", cure
+    return None
+
+
+def _no_number(value: Any) -> str | None:
+    """A number in a value of one's own that no JSON has, as it is shown; None where there is none."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    found = (_no_number(one) for one in value) if isinstance(value, list | tuple) else ()
+    return next((one for one in found if one is not None), None)

@@ -1,1 +1,0 @@
-"""A graph over a dataset: samples in, a folder of results out."""

@@ -1,0 +1,156 @@
+"""The one bridge from synchronous callers to our coroutines; works inside a running loop too (notebooks)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future, wait
+from typing import Any, TypeVar
+
+from judgegraph.errors import ConfigError, one_line
+
+T = TypeVar("T")
+GRACE = 5.0  # seconds that an interrupted coroutine has to put its things in order
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+_inherited: list[asyncio.AbstractEventLoop] = []
+
+
+def run_sync(work: Coroutine[Any, Any, T], drain: Callable[[], None] | None = None) -> T:
+    """Run a coroutine on the one private background loop and wait for it.
+
+    HTTP clients belong to their loop, so one loop that stays serves them better than a fresh one each time.
+    At the first interrupt `drain` asks the coroutine to come to its end, which is waited for; then the interrupt goes
+    on to the caller, with a note of what the coroutine raised meanwhile. The second one, or the first where there is
+    no `drain`, cancels the coroutine and waits until it has ended, `GRACE` seconds at most.
+
+    Raises:
+        ConfigError: called on the loop's own thread, which would wait for itself.
+    """
+    _refuse_own_thread(work)
+    outcome: Future[T] = Future()
+    tasks: list[asyncio.Task[T]] = []
+
+    def start() -> None:
+        tasks.append(loop.create_task(work))
+        tasks[0].add_done_callback(lambda task: _hand_over(task, outcome))
+
+    loop = _background()
+    loop.call_soon_threadsafe(start)
+    try:
+        try:
+            return outcome.result()
+        except KeyboardInterrupt as interrupt:
+            if drain is None or outcome.done():
+                raise
+            drain()
+            if (error := outcome.exception()) is not None:
+                interrupt.add_note(f"{type(error).__name__}: {one_line(error, 1000)}")
+            raise
+    except BaseException:
+        if not outcome.done():
+            loop.call_soon_threadsafe(lambda: tasks[0].cancel())  # callbacks keep their order: it was started
+            wait([outcome], GRACE)
+        raise
+
+
+def _refuse_own_thread(work: Coroutine[Any, Any, Any]) -> None:
+    """A loop of its own for the inner run would not do: the outer one stands meanwhile, and with it the replies to its
+    requests, for whose end the inner one may have to wait at their judge's limits.
+    """
+    try:
+        inside = asyncio.get_running_loop() is _loop
+    except RuntimeError:
+        return
+    if inside:
+        work.close()
+        name = getattr(work, "__name__", "aevaluate")
+        raise ConfigError(
+            f"{name.removeprefix('a')} was called within a run, on the thread that works for it, and would wait for "
+            f"itself: in an async node write 'await judgegraph.{name}(...)'; in on_item, on_progress or a "
+            "generator of samples leave it until the run has ended, or do it before"
+        )
+
+
+def _hand_over(task: asyncio.Task[T], outcome: Future[T]) -> None:
+    if task.cancelled():
+        outcome.set_exception(asyncio.CancelledError())
+    elif error := task.exception():
+        outcome.set_exception(error)
+    else:
+        outcome.set_result(task.result())
+
+
+def _after_fork() -> None:
+    """A forked child has the loop, but not the thread that ran it, and maybe a lock that nobody will release.
+
+    The loop is held and left alone: what waits for its connections in the kernel is shared with the parent's.
+    """
+    global _lock, _loop
+    _lock = threading.Lock()
+    if _loop is not None:
+        _inherited.append(_loop)
+    _loop = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _background() -> asyncio.AbstractEventLoop:
+    global _loop
+    with _lock:
+        if _loop is None or _loop.is_closed():
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_forever, args=(_loop,), name="judgegraph", daemon=True).start()
+        return _loop
+
+
+def _forever(loop: asyncio.AbstractEventLoop) -> None:
+    """A SystemExit in a task belongs to the task's caller; asyncio also throws it through the loop."""
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            continue
+        return
+
+
+# A graph as a run needs it: from its start to its end in one go, with nothing kept between and nobody to wait for.
+
+
+WAITS = (
+    "it stopped to wait for a person (an interrupt), and a run asks nobody: use `judgegraph review`, or the graph "
+    "itself in LangGraph with a checkpointer"
+)
+
+
+def without_checkpointer(graph: Any) -> Any:
+    """A copy without the checkpointer that the graph was compiled with, which would ask for a thread_id.
+
+    Graphs in it have none either, whatever they were compiled with: LangGraph hands them the outer one's.
+    """
+    if getattr(graph, "checkpointer", None) in (None, False) or not hasattr(graph, "copy"):
+        return graph
+    return graph.copy(update={"checkpointer": False})
+
+
+def waits(state: Any) -> bool:
+    """Whether a graph gave this back because it stopped at an interrupt, not because it came to its end."""
+    return isinstance(state, Mapping) and bool(state.get("__interrupt__"))
+
+
+def check_stops(graph: Any, path: str = "") -> None:
+    """Where a graph was compiled to stop before or after a node, nothing in what it gives back says that it did.
+
+    Raises:
+        ConfigError: it was, or one in it.
+    """
+    for setting in ("interrupt_before", "interrupt_after"):
+        if stops := getattr(graph, f"{setting}_nodes", None):
+            nodes = "every node" if isinstance(stops, str) else ", ".join(f"'{path}{node}'" for node in stops)
+            raise ConfigError(f"the graph stops at {nodes} and nobody would send it on: compile it without {setting}=")
+    for name, node in getattr(getattr(graph, "builder", None), "nodes", {}).items():
+        check_stops(node.runnable, f"{path}{name}/")

@@ -1,0 +1,349 @@
+"""chrF: sequences of characters that two texts share."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from judgegraph.tools.catalogue import About, Metric, Unmeasurable
+from judgegraph.types import Json, Sample, text_of
+
+# The texts of a sample as metrics read them: capped, so that no input takes unbounded time.
+
+
+MOST_WORDS = 20_000  # of one text: a text of 1 MB ends in seconds
+MOST_CHARS = 120_000  # six a word: a "word" of 1 MB too
+
+_UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # Thai, Lao, Kana, Han: written without spaces
+_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}_])\w)+(?:['’](?:(?![{_UNSPACED}_])\w)+)*")
+
+
+def capped(value: Json) -> str:
+    """The first 120,000 characters and 20,000 white-space words of a text or JSON value."""
+    text = text_of(value)[:MOST_CHARS]
+    pieces = text.split(None, MOST_WORDS)
+    return " ".join(pieces[:MOST_WORDS]) if len(pieces) > MOST_WORDS else text
+
+
+def output_text(sample: Sample) -> str:
+    """The judged text, capped."""
+    return capped(sample.output)
+
+
+def source_text(sample: Sample) -> str:
+    """What the output was made from, capped.
+
+    Raises:
+        Unmeasurable: the sample has no source.
+    """
+    text = capped(sample.source)
+    if not text.strip():
+        raise Unmeasurable("the sample has no source")
+    return text
+
+
+def target_name(sample: Sample) -> str:
+    """What an output is compared with: "reference" where the sample has one, else "source".
+
+    Raises:
+        Unmeasurable: it has neither.
+    """
+    if sample.reference is not None and capped(sample.reference).strip():
+        return "reference"
+    if capped(sample.source).strip():
+        return "source"
+    raise Unmeasurable("the sample has neither a reference nor a source")
+
+
+def target_text(sample: Sample) -> str:
+    """The reference where the sample has one, else the source; capped.
+
+    Raises:
+        Unmeasurable: it has neither.
+    """
+    return capped(getattr(sample, target_name(sample)))
+
+
+def words(text: str) -> list[str]:
+    """Words of any script, case folded, without punctuation, at most 20,000.
+
+    A character of a script that is written without spaces counts as a word.
+    """
+    folded = unicodedata.normalize("NFC", text).casefold()
+    return _WORD.findall(folded)[:MOST_WORDS]
+
+
+def some_words(text: str, which: str) -> list[str]:
+    """The words of a text that must have some.
+
+    Raises:
+        Unmeasurable: it has none; `which` names the text.
+    """
+    found = words(text)
+    if not found:
+        raise Unmeasurable(f"the {which} holds no word")
+    return found
+
+
+def chrf() -> Metric:
+    """chrF2 by sacrebleu at its defaults: characters 1 to 6 long, no words, beta 2, white space left out.
+
+    Source: Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation"; values 0 to 100, as
+    sacrebleu prints them. Any script; texts are capped at 20,000 words and 120,000 characters.
+    """
+    about = About(
+        measures="sequences of one to six characters that the output shares with another text (chrF2)",
+        reads="the output, and the reference where the sample has one, else the source",
+        range="0 to 100", direction="higher = more alike, with twice the weight on what the output lacks",
+        example=("the cat sat on the mat", "the cat lay on the mat", 61.0887),
+    )  # fmt: skip
+    return Metric(name="chrf", about=about, measure=_chrf_of, against=target_name)
+
+
+def _chrf_of(sample: Sample) -> float:
+    from sacrebleu.metrics.chrf import CHRF
+
+    target = target_text(sample)
+    some_words(target, target_name(sample))
+    return float(CHRF().sentence_score(output_text(sample), [target]).score)
+
+
+# Coverage and density: how far an output is put together from pieces of its source.
+
+
+EXAMPLE = ("the bridge is shut until spring", "the bridge is open until spring comes")
+
+
+def coverage() -> Metric:
+    """Extractive fragment coverage: COVERAGE(A, S) = 1/|S| * sum of |f| over the fragments f of F(A, S).
+
+    Source: Grusky et al. 2018, "Newsroom", arXiv:1804.11283, with the authors' code (lil-lab/newsroom). F(A, S)
+    goes through the output S from its start, takes the longest run of words that also stands in the source A,
+    and goes on behind it. Ours: words as in `material.words`; the longest run is found also where runs in A
+    overlap, which the authors' scan steps over.
+    """
+    about = About(
+        measures="share of the output's words that stand in runs copied from the source",
+        reads="the output and the source", range="0 to 1",
+        direction="1 = every word is the source's, low = many words of its own; says nothing of quality by itself",
+        example=(*EXAMPLE, round(5 / 6, 4)),
+    )  # fmt: skip
+    return Metric(name="coverage", about=about, measure=_coverage, against=_against)
+
+
+def density() -> Metric:
+    """Extractive fragment density: DENSITY(A, S) = 1/|S| * sum of |f|² over the fragments f of F(A, S).
+
+    Source: as `coverage`. From 0 to |S|: the mean length of the run that a word of the output stands in.
+    """
+    about = About(
+        measures="mean length, in words, of the run copied from the source that a word of the output stands in",
+        reads="the output and the source", range="0 to the number of words in the output",
+        direction="high = long verbatim passages, 1 or less = single shared words; says nothing of quality by itself",
+        example=(*EXAMPLE, round(13 / 6, 4)),
+    )  # fmt: skip
+    return Metric(name="density", about=about, measure=_density, against=_against)
+
+
+def fragments(source: Sequence[str], output: Sequence[str]) -> list[int]:
+    """Lengths, in words, of the fragments F(A, S), in the order of the output; in time linear in both."""
+    steps = _automaton(source)
+    lengths, at = [], 0
+    while at < len(output):
+        state, end = 0, at
+        while end < len(output) and (step := steps[state].get(output[end])) is not None:
+            state, end = step, end + 1
+        if end > at:
+            lengths.append(end - at)
+        at = max(end, at + 1)
+    return lengths
+
+
+def _automaton(text: Sequence[str]) -> list[dict[str, int]]:
+    """The suffix automaton of a text: state -> word -> state; from state 0 it accepts every run of words in it."""
+    steps: list[dict[str, int]] = [{}]
+    link, length, last = [-1], [0], 0
+    for word in text:
+        new = len(steps)
+        steps.append({})
+        link.append(0)
+        length.append(length[last] + 1)
+        at = last
+        while at >= 0 and word not in steps[at]:
+            steps[at][word] = new
+            at = link[at]
+        if at >= 0:
+            old = steps[at][word]
+            if length[old] == length[at] + 1:
+                link[new] = old
+            else:
+                twin = len(steps)
+                steps.append(dict(steps[old]))
+                link.append(link[old])
+                length.append(length[at] + 1)
+                while at >= 0 and steps[at].get(word) == old:
+                    steps[at][word] = twin
+                    at = link[at]
+                link[old] = link[new] = twin
+        last = new
+    return steps
+
+
+def _coverage(sample: Sample) -> float:
+    lengths, size = _measured(sample)
+    return sum(lengths) / size
+
+
+def _density(sample: Sample) -> float:
+    lengths, size = _measured(sample)
+    return sum(n * n for n in lengths) / size
+
+
+def _measured(sample: Sample) -> tuple[list[int], int]:
+    source = some_words(source_text(sample), "source")
+    output = some_words(output_text(sample), "output")
+    return fragments(source, output), len(output)
+
+
+def _against(_: Sample) -> str:
+    return "source"
+
+
+# Length ratio: how long an output is beside what it is compared with.
+
+
+def length_ratio() -> Metric:
+    """Words of the output / words of the reference, else of the source: 0 or more; texts capped at 20,000 words."""
+    about = About(
+        measures="length of the output in words, divided by that of another text",
+        reads="the output, and the reference where the sample has one, else the source",
+        range="0 or more",
+        direction="1 = as long; near 1 is right beside a reference, far below for a summary beside its source",
+        example=("the bridge is shut", "the old bridge is shut until spring comes", 0.5),
+    )
+    return Metric(name="length-ratio", about=about, measure=_length_ratio_of, against=target_name)
+
+
+def _length_ratio_of(sample: Sample) -> float:
+    return len(words(output_text(sample))) / len(some_words(target_text(sample), target_name(sample)))
+
+
+# Novelty: how much of an output's wording is its own.
+
+
+def novelty() -> Metric:
+    """Share of the output's different pairs of neighbouring words that do not stand in the source, 0 to 1.
+
+    Source: novel n-grams as in See et al. 2017, "Get to the point", arXiv:1704.04368, with n = 2; ours: different
+    pairs, each counted once, and words as in `material.words`.
+    """
+    about = About(
+        measures="share of the output's pairs of neighbouring words that do not stand in the source",
+        reads="the output and the source", range="0 to 1",
+        direction="0 = copied throughout, 1 = its own words throughout, for better (paraphrase) or worse (invention)",
+        example=("the bridge is shut until spring", "the bridge is open until spring comes", 0.4),
+    )  # fmt: skip
+    return Metric(name="novelty", about=about, measure=_novelty_of, against=lambda _: "source")
+
+
+def _novelty_of(sample: Sample) -> float:
+    known = set(pairwise(some_words(source_text(sample), "source")))
+    pairs = set(pairwise(some_words(output_text(sample), "output")))
+    if not pairs:
+        raise Unmeasurable("the output is a single word")
+    return len(pairs - known) / len(pairs)
+
+
+# ROUGE-1, ROUGE-2 and ROUGE-L: words, pairs of words and word order that two texts share.
+
+
+Compare: TypeAlias = Callable[[Sequence[str], Sequence[str]], float]
+READS = "the output, and the reference where the sample has one, else the source"
+ROUGE_EXAMPLE = ("the cat sat on the mat", "the cat lay on the mat")
+
+
+def rouge_1() -> Metric:
+    """Shared words; see `rouge_n`."""
+    return _metric("rouge-1", "words that the output shares with another text", lambda a, b: rouge_n(a, b, 1), 5 / 6)
+
+
+def rouge_2() -> Metric:
+    """Shared pairs of words; see `rouge_n`."""
+    measures = "pairs of neighbouring words that the output shares with another text"
+    return _metric("rouge-2", measures, lambda a, b: rouge_n(a, b, 2), 0.6)
+
+
+def rouge_l() -> Metric:
+    """The longest common subsequence; see `rouge_lcs`."""
+    measures = "words that the output shares with another text in the same order, gaps allowed"
+    return _metric("rouge-l", measures, rouge_lcs, 5 / 6)
+
+
+def rouge_n(output: Sequence[str], target: Sequence[str], n: int) -> float:
+    """F-measure, 0 to 1, of clipped matches of n-grams: 2PR / (P + R), the package's `fmeasure`.
+
+    Source: Lin 2004, "ROUGE: a package for automatic evaluation of summaries", as in the package rouge-score
+    (`use_stemmer=False`), whose values these are.
+    """
+    grams = [Counter(zip(*(text[i:] for i in range(n)), strict=False)) for text in (output, target)]
+    return _f_measure((grams[0] & grams[1]).total(), grams[0].total(), grams[1].total())
+
+
+def rouge_lcs(output: Sequence[str], target: Sequence[str]) -> float:
+    """F-measure, 0 to 1, of the longest common subsequence over the whole text ("rougeL", not "rougeLsum").
+
+    Source: as `rouge_n`. The length is counted with bits in place of the package's table, which would take 400
+    million cells for two texts of 20,000 words; the value is the same.
+    """
+    return _f_measure(_lcs(output, target), len(output), len(target))
+
+
+def _f_measure(shared: int, of_output: int, of_target: int) -> float:
+    from rouge_score.scoring import fmeasure
+
+    return float(fmeasure(shared / max(of_output, 1), shared / max(of_target, 1)))
+
+
+def _lcs(one: Sequence[str], other: Sequence[str]) -> int:
+    """Length of the longest common subsequence: bit i of `row` is 0 where the best length grows at one[i]."""
+    places: dict[str, int] = {}
+    for i, word in enumerate(one):
+        places[word] = places.get(word, 0) | 1 << i
+    full = row = (1 << len(one)) - 1
+    for word in other:
+        hits = row & places.get(word, 0)
+        row = ((row + hits) | (row - hits)) & full
+    return len(one) - row.bit_count()
+
+
+def _tokens(text: str, which: str) -> list[str]:
+    """Tokens as the package makes them, at most 20,000.
+
+    Raises:
+        Unmeasurable: most letters and digits of the text are none of a-z and 0-9, all that it keeps.
+    """
+    from rouge_score.tokenize import tokenize
+
+    tokens: list[str] = tokenize(text, None)
+    if 2 * sum(map(len, tokens)) < sum(map(str.isalnum, text)):
+        raise Unmeasurable(f"ROUGE reads the letters a-z and digits; most of the {which} is written otherwise")
+    return tokens[:MOST_WORDS]
+
+
+def _metric(name: str, measures: str, compare: Compare, value: float) -> Metric:
+    def measure(sample: Sample) -> float:
+        target = _tokens(target_text(sample), target_name(sample))
+        if not target:
+            raise Unmeasurable(f"the {target_name(sample)} holds no word")
+        return compare(_tokens(output_text(sample), "output"), target)
+
+    about = About(
+        measures=f"{measures} (f-measure of {name.upper()})", reads=READS, range="0 to 1",
+        direction="higher = more alike; against a source, a good short summary is far from 1",
+        example=(*ROUGE_EXAMPLE, round(value, 4)),
+    )  # fmt: skip
+    return Metric(name=name, about=about, measure=measure, against=target_name)

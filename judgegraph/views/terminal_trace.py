@@ -1,0 +1,285 @@
+"""In which order samples are listed: the first that says anything of them, and why an earlier one does not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from judgegraph.runs.item import Item, ending, overalls
+from judgegraph.traces.rank import FolderTrace, Standing, firsts_of
+from judgegraph.traces.read import LOST, UNTRACED, SampleTrace
+from judgegraph.types import text_of
+from judgegraph.views.screen import GAP, counted, plain, screen
+from judgegraph.views.terminal_run import cut, heading, print_comparisons, print_scores
+from judgegraph.views.trace import Look, excerpt, inert, milliseconds, money, quoted, tree_of
+
+SHOWN = 20
+USUAL = ("change", "score", "failures", "place")  # where none is asked for, or the one that is says nothing
+WORDS = {
+    "score": "the least score first", "change": "the most moved by the critic first", "time": "the slowest first",
+    "doubt": "the most in doubt first", "cost": "the dearest first", "failures": "most failures first",
+    "place": "in the order of the data",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Samples to be listed.
+
+    Attributes:
+        rows: the first of them. count: of all. order: what they are ordered by. about: the order in words, behind what
+            was wrong with one that was to be taken. tokens: whether they are ordered by them.
+        paid: calls of all of them, None where no spans were recorded.
+    """
+
+    rows: list[Standing]
+    count: int
+    order: str
+    about: str
+    tokens: bool
+    paid: int | None
+
+
+def listed(found: Iterable[Standing], by: str | None, limit: int | None, *, journeys: bool = False) -> Listed:
+    """The first of them, in the order `by` if it says anything, else in the first of the usual ones that does.
+
+    Args:
+        limit: None: all. journeys: of a folder without items, which have no scores and stand as they ended.
+    """
+    count, paid = 0, None
+
+    def counted() -> Iterator[Standing]:
+        nonlocal count, paid
+        for one in found:
+            count += 1
+            paid = paid if one.paid is None else (paid or 0) + one.paid
+            yield one
+
+    orders = list(dict.fromkeys([*([by] if by else []), *(("place",) if journeys else USUAL)]))
+    firsts = firsts_of(counted(), dict.fromkeys(orders, limit or sys.maxsize))
+    why = ""
+    for order in orders:
+        rows = firsts[order]
+        if not rows or not (silent := _silent(order, rows[0])):
+            break
+        needless = order == by or (not why and (order, rows[0].change) == ("change", 0))
+        why += f"{silent}: " if needless else ""
+    words, tokens = _words(order, rows, journeys)
+    return Listed(rows, count, order, why + words, tokens, paid)
+
+
+def _silent(order: str, first: Standing) -> str:
+    """Why nothing can be ordered so, by the first of all; "" where it can."""
+    if order == "score":
+        return "" if first.value is not None else "no score is a number that could be read"
+    if order == "change":
+        return "no score stands beside a draft" if first.change is None else "" if first.change else NOT_MOVED
+    if order == "doubt":
+        return "no score has a distribution" if first.doubt is None else "" if first.doubt else "no score is in doubt"
+    if order == "cost":
+        return (
+            "no calls were recorded" if first.paid is None else "" if first.tokens or first.usd else "nothing was paid"
+        )
+    return "nothing failed" if order == "failures" and not first.failures else ""
+
+
+NOT_MOVED = "the critic moved nothing"
+
+
+def _words(order: str, rows: Sequence[Standing], journeys: bool) -> tuple[str, bool]:
+    """The order in words, and whether it is one by tokens."""
+    if order == "cost" and rows and not rows[0].usd:
+        free = any(one.paid and one.usd is not None for one in rows)
+        return f"most tokens first: nothing {'cost money' if free else 'has a price'}", True
+    if order == "score" and any(one.verdict for one in rows):
+        return "the least score of A first", False
+    return ("in the order of their ends" if journeys and order == "place" else WORDS[order]), False
+
+
+# The samples of a run on a terminal, one a line, and how to open the first.
+
+
+NAME = 16  # columns that an id keeps; longer ones are folded
+SPARE = ("paid/calls", "time", "tokens", "cost", "doubt", "score", "verdict")  # what goes first where it is narrow
+
+
+def print_standings(
+    path: str, samples: Listed, status: str | None = None, untold: int = 0, unfinished: str = ""
+) -> None:  # fmt: skip
+    """The table, and what it is of.
+
+    `untold` calls were paid for beyond those of the spans; `unfinished` says how much of a run there is.
+    """
+    console = screen()
+    rows, count = samples.rows, samples.count
+    ended = f" that ended with {status}, or have an answer that did" if status else ""
+    if unfinished:
+        console.print(plain(unfinished), style="yellow")
+    if not rows:
+        console.print(plain(f"no samples{ended}"))
+        return
+    console.print(_table(rows, "tokens" if samples.tokens else samples.order, console.width))
+    title = f"{len(rows):,} of {counted(count, 'sample')}" if count > len(rows) else counted(count, "sample")
+    more = "; --limit N lists more" if count > len(rows) else ""
+    console.print(plain(f"\n{title}{ended}, {samples.about}{more}"), style="dim")
+    if agents := list(dict.fromkeys(agent for one in rows for agent in one.by_agent or ())):
+        title = f"the scores of each sample are those of {', '.join(agents)}, who answer side by side"
+        console.print(plain(f"{title}; samples are ordered by the lowest"), style="dim")
+    if untold:
+        calls = "1 more call was" if untold == 1 else f"{untold:,} more calls were"
+        console.print(plain(f"{calls} paid for attempts that were cut off or not traced"), style="dim")
+    opens = f"judgegraph trace {quoted(path)} --sample {quoted(rows[0].id)}"
+    console.print(plain(opens), style="dim", soft_wrap=True)  # to be copied
+
+
+def _table(rows: Sequence[Standing], order: str, width: int) -> Table:
+    columns = {name: cells for name, cells in _columns(rows, order).items() if any(cells)}
+    for spare in (name for name in SPARE if name != order):
+        if _width(columns) > width:
+            columns.pop(spare, None)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+    for name, cells in columns.items():
+        if name == "sample":
+            table.add_column(name, overflow="fold", min_width=_name_width(cells))
+        else:
+            table.add_column(name, justify="left" if name in ("status", "change", "verdict") else "right", no_wrap=True)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*map(plain, row))
+    return table
+
+
+def _columns(rows: Sequence[Standing], order: str) -> dict[str, list[str]]:
+    """A column without any cell is left out; tokens stand there where they are what samples are ordered by."""
+    failed = any(one.status != "ok" for one in rows)
+    priced = any(one.usd for one in rows)
+    return {
+        "sample": [cut(one.id, 200) for one in rows],
+        "status": [_status(one, failed) for one in rows],
+        "verdict": [one.verdict or "" for one in rows],
+        "score": [", ".join(map(_share, one.by_agent.values())) if one.by_agent else _share(one.value) for one in rows],
+        "change": [_change(one) for one in rows],
+        "doubt": [_share(one.doubt) for one in rows],
+        "failures": [str(one.failures or "") for one in rows],
+        "paid/calls": ["" if one.calls is None else f"{one.paid}/{one.calls}" for one in rows],
+        "tokens": [f"{one.tokens:,}" if order == "tokens" and one.tokens is not None else "" for one in rows],
+        "cost": [money(one.usd) if priced and one.usd is not None else "" for one in rows],
+        "time": [milliseconds(one.ms) for one in rows],
+    }
+
+
+def _status(one: Standing, failed: bool) -> str:
+    """How it ended; "no score" where nothing that it came to has an answer."""
+    if one.status == "ok" and one.answers and one.lost == one.answers:
+        return "no score"
+    return one.status if failed else ""
+
+
+def _change(one: Standing) -> str:
+    """Such as "Relevancy 4.48 -> 3.95"; "none" where a critic left all as it was."""
+    if one.changed_criterion is None:
+        return "none" if one.change is not None else ""
+    return f"{cut(one.changed_criterion, 20)} {_answer(one.changed_from)} -> {_answer(one.changed_to)}"
+
+
+def _answer(value: float | str | None) -> str:
+    return cut(value, 12) if isinstance(value, str) else "" if value is None else f"{value:.2f}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    widths = {name: max(cell_len(cell) for cell in (name, *cells)) for name, cells in columns.items()}
+    return sum(widths.values()) - widths["sample"] + _name_width(columns["sample"]) + GAP * (len(columns) - 1)
+
+
+def _name_width(names: Sequence[str]) -> int:
+    return min(NAME, max(cell_len(name) for name in ("sample", *names)))
+
+
+# One sample's trace on a terminal: what was judged, its scores from draft to final, and what was done for it.
+
+
+PARTS = ("query", "source", "output", "rival", "reference")
+WHY = {
+    UNTRACED: "No spans were recorded (run --no-trace, or a run in memory); here is what its item says.",
+    LOST: "The last attempt was not recorded (run --no-trace); here is what its item says.",
+}
+
+
+def print_trace(found: SampleTrace, signature: str, *, criterion: str | None = None, full: bool = False) -> None:
+    """All of it; everything judged is made inert first. Of `criterion` alone its scores are shown."""
+    console, look = _console(full)
+    item = found.item
+    attempts = f", {found.attempts} attempts" if found.attempts > 1 else ""
+    console.print(plain(f"{item.id}: {ending(item)}{attempts}"), style="bold")
+    if item.reason:
+        console.print(Text(excerpt(item.reason, look)), style="red")
+    console.print(Text(inert(signature)), style="dim")
+    for part in PARTS:
+        if value := getattr(item.sample, part):
+            _print_message(console, part, text_of(value), look)
+    if item.sample.human:
+        console.print(Text(inert(f"people: {_human(item.sample.human)}")))
+    console.print()
+    _answers(console, item, look, criterion)
+    console.print()
+    if found.root is None:
+        console.print(Text(WHY[found.untraced]), style="yellow")
+    else:
+        console.print(tree_of(found.root, look))
+
+
+def print_journey(found: FolderTrace, *, full: bool = False) -> None:
+    """A journey of a folder without items."""
+    console, look = _console(full)
+    console.print(plain(f"{found.sample}: {found.root.status} (journey {found.number})"), style="bold")
+    console.print(tree_of(found.root, look))
+
+
+def _console(full: bool) -> tuple[Console, Look]:
+    console = screen()
+    return console, Look(full, plain=console.options.ascii_only)
+
+
+def _print_message(console: Console, who: str, text: str, look: Look) -> None:
+    line = Text(f"{who}: ", style="dim")
+    line.append(excerpt(text, look), "default")
+    console.print(line)
+
+
+def _human(human: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name} {'/'.join(map(_plain, value)) if isinstance(value, list) else _plain(value)}"
+        for name, value in human.items()
+    )
+
+
+def _plain(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _answers(console: Console, item: Item, look: Look, criterion: str | None) -> None:
+    """Scores, comparisons and what else was found."""
+    print_scores(console, item, look, criterion)
+    if criterion is not None:
+        return
+    print_comparisons(console, item)
+    for name, value in (("overall", overalls(item)), ("verdict", item.verdict)):
+        if value:
+            console.print(Text(f"{name}: {value}"))
+    for correction in item.corrections:
+        _print_message(console, heading(correction), correction.text or correction.reason or correction.status, look)
+    for advice in item.suggestions:
+        what = "new criterion" if advice.kind == "criterion" else "definition to change"
+        _print_message(console, f"{what} suggested, {inert(advice.criterion, 80)}", advice.definition, look)
+    for note in item.notes:
+        console.print(Text(inert(f"note: {note.agent}: {excerpt(note.text, look)}")), style="yellow")

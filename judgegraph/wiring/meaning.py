@@ -1,0 +1,935 @@
+"""Scores as far as settings say: who writes which, at what stage, by what criteria; and who looks at which."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import networkx as nx
+
+from judgegraph import prompts
+from judgegraph.agents.corrector import Corrector
+from judgegraph.agents.panel import Consensus
+from judgegraph.agents.rectify import Rectify
+from judgegraph.answers import ANSWERING, BALLOT
+from judgegraph.errors import PromptError, one_line
+from judgegraph.registry import spec_of
+from judgegraph.types import Criterion, Plan, Scale, Score
+from judgegraph.wiring.code import Finding, functions, listed, mentions
+from judgegraph.wiring.drawn import Drawn, Part
+from judgegraph.wiring.graph import is_agent
+from judgegraph.wiring.paths import fed_alike, parted, same
+from judgegraph.wiring.source import Source, source_of
+
+OURS = "judgegraph."
+ROUNDS = "round-"  # begins a stage of a refinement
+Scales = Mapping[str, Scale]  # criterion -> its scale
+
+
+class Writes(NamedTuple):
+    """Scores that a node writes.
+
+    Attributes:
+        at: its path. agent, stage: theirs; a stage "round-" stands for all that begin so. scales: None: not known.
+        pairs: it may write several of one criterion.
+    """
+
+    at: str
+    agent: str
+    stage: str
+    scales: Scales | None = None
+    pairs: bool = False
+    rectifies: bool = False
+
+
+class Wants(NamedTuple):
+    """Scores that a node looks at: at any of these stages, by any of these agents, None being anybody.
+
+    Attributes:
+        at: its path. how: what it does with them, in words. condition: that decides by them, where one does.
+    """
+
+    at: str
+    part: Part
+    how: str
+    stages: tuple[str, ...]
+    agents: tuple[str, ...] | None = None
+    condition: Any = None
+
+    @property
+    def reviews(self) -> bool:
+        """Whether a critic says something of these scores, or a node applies what it says."""
+        runs = self.part.runs
+        of_critic = isinstance(runs, Rectify) or "rectifications" in (self.part.writes or ())
+        return self.condition is None and (of_critic or getattr(runs, "reviewed", None) is not None)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """All scores of a graph; `whole`: no node writes others, as far as that can be known."""
+
+    written: tuple[Writes, ...]
+    wanted: tuple[Wants, ...]
+    whole: bool
+
+    def seen(self, want: Wants) -> list[Writes]:
+        """The scores that are looked at."""
+        return [
+            one for one in self.others(want)
+            if (want.agents is None or one.agent in want.agents)
+            and any(stage == one.stage or (one.stage == ROUNDS and stage.startswith(ROUNDS)) for stage in want.stages)
+        ]  # fmt: skip
+
+    def others(self, want: Wants) -> list[Writes]:
+        """The scores that it may look at: none are of its own making, and none of a judge within a panel before it."""
+        if not want.reviews:
+            return list(self.written)
+        within = self._members(want)
+        name = getattr(want.part.runs, "name", None)
+        return [
+            one for one in self.written
+            if not (one.rectifies and (one.agent == name or one.at == want.at or one.at.startswith(f"{want.at}/")))
+            and one not in within
+        ]  # fmt: skip
+
+    def panels(self, want: Wants) -> list[Writes]:
+        """What panels before a critic came to, of those that hold a judge whose scores it would review."""
+        own = [
+            one for one in self._members(want)
+            if one.stage in want.stages and (want.agents is None or one.agent in want.agents)
+        ]  # fmt: skip
+        held = {at for at in self._consensus() if any(one.at.startswith(f"{_around(at)}/") for one in own)}
+        return sorted((one for one in self.written if one.at in held), key=lambda one: len(one.at))
+
+    def _members(self, want: Wants) -> list[Writes]:
+        """What judges of panels wrote on the way to a panel's answer, of panels that hold not this node too."""
+        found = []
+        for at in self._consensus():
+            prefix = f"{_around(at)}/"
+            if not want.at.startswith(prefix):
+                found += [one for one in self.written if one.at.startswith(prefix) and one.at != at]
+        return found
+
+    def _consensus(self) -> list[str]:
+        """Paths of the nodes that combine votes within panels."""
+        found = dict.fromkeys(one.at for one in self.wanted if isinstance(one.part.runs, Consensus))
+        return [at for at in found if "/" in at]
+
+
+def judged(graph: Drawn) -> Judged:
+    """Of a graph, those within it included."""
+    written, wanted, whole = list[Writes](), list[Wants](), "scores" not in graph.inputs
+    for part, drawn, criteria in _leaves(graph, None):
+        at = drawn.at(part.name)
+        if (one := _written(part, drawn, criteria)) is None:
+            whole = False
+        written += one or ()
+        wanted += _wanted(part, drawn, at)
+    wanted += [want for drawn in graph.everywhere() for want in _of_ways(drawn)]
+    return Judged(tuple(written), tuple(wanted), whole)
+
+
+def _leaves(graph: Drawn, brought: Scales | None) -> Iterator[tuple[Part, Drawn, Scales | None]]:
+    """Every node that is no graph, with the criteria that the graphs around bring it; None where they bring none."""
+    own = [part.runs for part in graph.parts.values() if _is_brief(part)]
+    if brought is None and own and own[0].criteria:
+        brought = scales_of(own[0].criteria)
+    for part in graph.parts.values():
+        if part.inside is not None:
+            yield from _leaves(part.inside, brought)
+        else:
+            yield part, graph, brought
+
+
+def _ours(part: Part) -> bool:
+    return is_agent(part.runs) and type(part.runs).__module__.startswith(OURS)
+
+
+def _is_brief(part: Part) -> bool:
+    """What gives a state its criteria: the first node of a panel, say."""
+    return _ours(part) and "criteria" in (part.writes or ()) and hasattr(part.runs, "criteria")
+
+
+def scales_of(criteria: Iterable[Any]) -> Scales:
+    """Criterion -> scale."""
+    return {c.name: c.scale for c in criteria if hasattr(c, "scale")}
+
+
+def _written(part: Part, drawn: Drawn, brought: Scales | None) -> list[Writes] | None:
+    """The scores that a node writes; None where that cannot be known."""
+    runs, at = part.runs, drawn.at(part.name)
+    if not _ours(part):
+        return [] if part.writes is not None and "scores" not in part.writes else None
+    kind = type(runs).__name__
+    if kind == "Keep":  # copies of what a member wrote
+        return [Writes(at, runs.name, runs.stage, _asked(drawn, brought))] if runs.name and runs.stage else []
+    if kind == "Join":
+        return []
+    if "scores" not in (part.writes or ()):
+        return []
+    if (reviewed := getattr(runs, "reviewed", None)) is not None or isinstance(runs, Rectify):
+        rounds = [Writes(at, runs.name, ROUNDS, rectifies=True)] if kind == "Rounds" else []
+        return [Writes(at, runs.name, "final", rectifies=True), *rounds] if reviewed or not rounds else rounds
+    if kind == "Escalated":
+        return [Writes(at, runs.name, "final", rectifies=True)]
+    if not hasattr(runs, "stage"):  # of aspects, whose stage has their target's name
+        return []
+    scales = brought if brought is not None else scales_of(getattr(runs, "criteria", ())) or None
+    plain = isinstance(runs, Consensus) or (hasattr(runs, "prompt") and not hasattr(runs, "compares"))
+    plain = plain and hasattr(runs, "criteria")
+    return [Writes(at, runs.name, runs.stage, scales if plain else None, pairs=not plain)]
+
+
+def _asked(drawn: Drawn, brought: Scales | None) -> Scales | None:
+    """The scales of a member's final scores, or of the only scores that it writes; None where they are not known."""
+    found = [one for part, graph, own in _leaves(drawn, brought) if type(part.runs).__name__ != "Keep"
+             for one in _written(part, graph, own) or [Writes("", "", "final")]]  # fmt: skip
+    last = [one for one in found if one.stage == "final"] or found
+    if not last or any(one.scales is None for one in last):
+        return None
+    return {name: scale for one in last for name, scale in (one.scales or {}).items()}
+
+
+def _wanted(part: Part, drawn: Drawn, at: str) -> list[Wants]:
+    runs = part.runs
+    if not _ours(part):
+        return []
+    if (reviewed := getattr(runs, "reviewed", None)) is not None:
+        how = f"reviews 'scores' at stage '{reviewed.stage}'" + (f" by '{reviewed.of}'" if reviewed.of else "")
+        return [Wants(_around(at), part, how, (reviewed.stage,), (reviewed.of,) if reviewed.of else None)]
+    if (when := getattr(runs, "when", None)) is not None:
+        run = getattr(runs, "run", None)
+        return [_of_condition(_around(at), one, run, part) for one in conditions(when)]
+    if isinstance(runs, Consensus):
+        members = runs.members or (None,)
+        how = f"combines 'scores' at stage '{runs.ballots}'"
+        return [Wants(at, part, f"{how} by '{m}'" if m else how, (runs.ballots,), (m,) if m else None)
+                for m in members]  # fmt: skip
+    if isinstance(runs, Corrector):
+        by = tuple(runs.scored_by)  # of some of them there may be none: a method judges singly or in pairs
+        how = f"corrects by 'scores' at stage '{runs.stage}'" + (f" by {' or '.join(map(repr, by))}" if by else "")
+        return [Wants(at, part, how, (runs.stage,), by or None)]
+    reviews = isinstance(runs, Rectify) or "rectifications" in (part.writes or ())
+    inner = any(hasattr(one.runs, "reviewed") for one in drawn.parts.values())  # it is shown what is under review
+    if reviews and not inner and isinstance(getattr(runs, "stage", None), str) and "scores" in part.reads:
+        verb = "rectifies" if isinstance(runs, Rectify) else "reviews"
+        return [Wants(at, part, f"{verb} 'scores' at stage '{runs.stage}'", (runs.stage,))]
+    return []
+
+
+def _of_ways(drawn: Drawn) -> Iterator[Wants]:
+    """Conditions of a graph file's edges."""
+    for source, ways in drawn.ways.items():
+        for route in (way.function for way in ways if isinstance(getattr(way.function, "ways", None), tuple)):
+            part = drawn.parts.get(source) or Part(source, route)
+            yield from (
+                _of_condition(drawn.at(source), one, None, part) for w, _ in route.ways for one in conditions(w)
+            )
+
+
+def _around(at: str) -> str:
+    """The helper that a node of ours stands in: a user knows that one by name."""
+    return at.rpartition("/")[0] or at
+
+
+def conditions(when: Any) -> list[Any]:
+    """The single ones of a condition."""
+    return [one for inner in getattr(when, "conditions", ()) for one in conditions(inner)] or [when]
+
+
+def _of_condition(at: str, when: Any, run: str | None, part: Part) -> Wants:
+    stage, agent = getattr(when, "stage", None), getattr(when, "agent", None)
+    stages = (stage,) if isinstance(stage, str) else tuple(stage or ())
+    if when.name == "disagree":
+        stages = stages or ("ballot", "draft", "final")
+    agents = (agent,) if agent else (run,) if run else None
+    how = f"decides on 'scores' by {when.name}, at stage {' or '.join(repr(s) for s in stages)}" + (
+        f" by '{agent}'" if agent else ""
+    )
+    return Wants(at, part, how, stages, agents, when)
+
+
+# What an agent is given to work with: templates whose fields it fills, assistants that somebody asks.
+
+
+MAY = {"name"}  # a field that some templates have beside the others
+
+
+def templates(drawn: Drawn) -> Iterator[Finding]:
+    """Templates that are not there, lack a field that the agent fills, or have one that nobody fills.
+
+    An agent fills the fields of its own template, the default of its setting `prompt`.
+    """
+    for name, part in drawn.parts.items():
+        prompt = getattr(part.runs, "prompt", None) if is_agent(part.runs) else None
+        if not isinstance(prompt, str) or not prompt:
+            continue
+        node = drawn.at(name)
+        try:
+            has = prompts.load(prompt).fields
+        except PromptError as error:
+            why, cure = one_line(str(error).partition("; known")[0]), "give the path of a .md file, or the name of one"
+            text = f"node '{node}': its setting 'prompt': {why}: {cure} of ours"
+            yield Finding("unfit-template", node, "prompt", text)
+            continue
+        wanted = _fields(part.runs, prompt)
+        if not wanted or any(has | MAY == one | MAY for one in wanted):
+            continue
+        yield _misfit(node, prompt, has, min(wanted, key=lambda one: len(one ^ has)))
+
+
+def _misfit(node: str, prompt: str, has: frozenset[str], wants: frozenset[str]) -> Finding:
+    lacks, more = sorted(wants - has - MAY), sorted(has - wants - MAY)
+    said = [f"lacks {_dollars(lacks)}"] if lacks else []
+    said += [f"has {_dollars(more)}, which nobody fills"] if more else []
+    text = f"node '{node}': its template '{one_line(prompt, 80)}' {' and '.join(said)}"
+    cure = f"its fields are {_dollars(sorted(wants))}, each at least once"
+    return Finding("unfit-template", node, (lacks or more)[0], f"{text}: {cure}")
+
+
+def _dollars(names: Iterable[str]) -> str:
+    return ", ".join(f"${name}" for name in names)
+
+
+def _fields(agent: Any, prompt: str) -> list[frozenset[str]]:
+    """The fields of each template that comes with an agent's class; those that are none are left out."""
+    module = sys.modules.get(type(agent).__module__)
+    known = {field.default for field in fields(agent) if field.name == "prompt"}
+    known |= {*getattr(module, "PROMPTS", {}).values()}
+    found = []
+    for name in sorted(one for one in known if isinstance(one, str) and one and one != prompt):
+        try:
+            found.append(prompts.load(name).fields)
+        except PromptError:
+            continue
+    return [] if prompt in known else found
+
+
+def assistants(graph: Drawn) -> Iterator[Finding]:
+    """Assistants that an agent is told of and no node asks."""
+    asked, told = set[str](), list[tuple[str, set[str]]]()
+    for drawn in graph.everywhere():
+        for name, part in drawn.parts.items():
+            if not is_agent(part.runs) and (part.writes is None or "plan" in part.writes):
+                told.append((drawn.at(name), _planned(source_of(part.runs))))
+            held = getattr(part.runs, "assistants", None) if is_agent(part.runs) else None
+            if isinstance(held, list | tuple):
+                asked |= {str(getattr(one, "name", one)) for one in held}
+            elif held:
+                told.append((drawn.at(name), {*held}))
+            elif is_agent(part.runs) and (tools := getattr(part.runs, "tools", None)):
+                told.append((drawn.at(name), {*_tools(tools)}))
+    for node, names in told:
+        for name in sorted(names - asked if asked else ()):
+            close = get_close_matches(name, sorted(asked), 1)
+            cure = f"did you mean '{close[0]}'?" if close else f"those that are asked are {listed(sorted(asked))}"
+            text = f"node '{node}' names the assistant '{name}', and no node asks it for 'findings'"
+            yield Finding("unknown-assistant", node, "findings", f"{text}: {cure}")
+
+
+def without_criteria(graph: Drawn) -> Iterator[Finding]:
+    """Judges of a run that have no criteria and are given none, where no node of it has any: they ask nothing."""
+    parts = [(part, drawn) for drawn in graph.everywhere() for part in drawn.parts.values() if part.inside is None]
+    if any("criteria" in (part.writes or {"criteria"}) and _brings(part.runs) for part, _ in parts):
+        return
+    judges = [(part, drawn) for part, drawn in parts if "scores" in (part.writes or frozenset()) - part.reads]
+    idle = [(part, drawn) for part, drawn in judges if getattr(part.runs, "prompt", "") and not _criteria(part.runs)]
+    if len(idle) < len(judges):
+        return
+    for part, drawn in idle:
+        node, kind = drawn.at(part.name), type(part.runs).__name__
+        text = f"node '{node}' judges by 'criteria', has none, and a run brings none"
+        cure = f"give it some, such as {kind}(criteria=jg.criteria_set('summary').criteria)"
+        yield Finding("no-criteria", node, "criteria", f"{text}: {cure}")
+
+
+def unfit_criteria(graph: Drawn) -> Iterator[Finding]:
+    """Agents whose criteria are none, such as a set's name, or have one name twice, of which the second is left out."""
+    for name, part in graph.parts.items():
+        held = getattr(part.runs, "criteria", None) if is_agent(part.runs) else None
+        if held is None or not type(part.runs).__module__.startswith("judgegraph."):
+            continue
+        node, kind = graph.at(name), type(part.runs).__name__
+        given_ = held if isinstance(held, list | tuple) else [held]
+        text = f"node '{node}': its 'criteria' "
+        if other := next((one for one in given_ if not isinstance(one, Criterion)), None):
+            what, named = one_line(repr(other), 60), repr(held) if isinstance(held, str) else "'summary'"
+            cure = f"give it {kind}(criteria=jg.criteria_set({named}).criteria)"
+            yield Finding("no-criteria", node, "criteria", f"{text}hold {what}, which is no Criterion: {cure}")
+            continue
+        names = [one.name for one in given_]
+        if twice := next((one for one in names if names.count(one) > 1), ""):
+            text += f"have '{one_line(twice, 60)}' twice, and the second is left out"
+            yield Finding("no-criteria", node, "criteria", f"{text}: give one of them another name", "warning")
+
+
+def _brings(agent: Any) -> bool:
+    """Whether it may write criteria: what hands them on, as in jg.each, brings those that it was given; a join none."""
+    ours = type(agent).__module__.startswith("judgegraph.")
+    return bool(_criteria(agent)) and not (ours and type(agent).__name__ == "Join")
+
+
+def _criteria(agent: Any) -> Any:
+    return getattr(agent, "criteria", ("of its own",))
+
+
+def _tools(tools: Iterable[Any]) -> Iterator[str]:
+    for tool in tools:
+        if isinstance(tool, dict):
+            yield str(tool.get("function", tool).get("name", ""))
+
+
+def _planned(source: Source | None) -> set[str]:
+    """Assistants of a plan that a function writes out: `Plan(text=..., alignment={"Fluency": ("rouge-l",)})`."""
+    found: set[str] = set()
+    for node in source.inside if source else ():
+        if isinstance(node, ast.Call) and source and source.called(node) is Plan:
+            aligned = next((word.value for word in node.keywords if word.arg == "alignment"), None)
+            for value in aligned.values if isinstance(aligned, ast.Dict) else ():
+                for names in source.values(value):
+                    found |= (
+                        {name for name in names if isinstance(name, str)} if isinstance(names, list | tuple) else set()
+                    )
+    return found
+
+
+# Scales: thresholds lie on them, scores that are put together share them, and what needs numbers has some.
+
+
+WIDEST = 0.5  # standard deviation as a share of the range, half at either end
+
+
+def unfit(graph: Drawn) -> Iterator[Finding]:
+    """Thresholds off their scale, and scales that clash."""
+    scores = judged(graph)
+    for want in scores.wanted:
+        known = _known(scores, want)
+        if want.condition is not None and known:
+            yield from _threshold(want, known)
+        elif isinstance(want.part.runs, Corrector):
+            yield from _corrector(want, known)
+    yield from _clashing(scores)
+
+
+def _known(scores: Judged, want: Wants) -> Scales:
+    """Criterion -> scale of the scores that are looked at; none where some are not known."""
+    seen = scores.seen(want)
+    if not scores.whole or any(one.scales is None for one in seen if not one.rectifies):
+        return {}
+    return {name: scale for one in seen for name, scale in (one.scales or {}).items()}
+
+
+def _threshold(want: Wants, scales: Scales) -> Iterator[Finding]:
+    """A threshold that every score of a criterion passes, or none."""
+    when = want.condition
+    if when.name == "low":
+        yield from _low(want, {name: scale for name, scale in scales.items() if scale.low is not None}, scales)
+    elif when.name == "wide" and all(when.above >= _widest(scale) for scale in scales.values()):
+        most = max(map(_widest, scales.values()))
+        what = f"decides on 'scores' by wide(above={when.above:g}), and none of {_some(scales)} can be so wide"
+        yield _finding(want, what, f"give a value below {most:g}")
+
+
+def _low(want: Wants, numbers: Scales, scales: Scales) -> Iterator[Finding]:
+    below, by = want.condition.below, "decides on 'scores' by low"
+    if not numbers:
+        what = f"{by}, and all its criteria ({_some(scales)}) have labels, which are never low"
+        yield _finding(want, what, "decide by jg.wide(), or give them a scale of numbers")
+    elif below is None and want.condition.share == 0:
+        yield _finding(want, f"{by}(share=0), and no score is below that", "give a share above 0, such as 0.5")
+    for criterion, scale in numbers.items() if below is not None else ():
+        low, high = scale.low or 0.0, scale.high or 0.0
+        if not low < below <= high:
+            which = "every" if below > high else "no"
+            what = f"{by}(below={below:g}), and '{criterion}' is judged on {scale}: {which} score of it is low"
+            yield _finding(want, what, f"give a value above {low:g}, {high:g} at most, or low(share=...), 0 to 1")
+            return
+
+
+def _widest(scale: Scale) -> float:
+    return 1 - 1 / len(scale.labels) if scale.labels else WIDEST
+
+
+def _some(scales: Scales) -> str:
+    return ", ".join([*scales][:3])
+
+
+def _finding(want: Wants, what: str, cure: str) -> Finding:
+    return Finding("unfit-scale", want.at, "scores", f"node '{want.at}' {what}: {cure}")
+
+
+def _corrector(want: Wants, scales: Scales) -> Iterator[Finding]:
+    agent: Any = want.part.runs
+    if not 1 <= agent.threshold <= 5:
+        what = f"corrects by 'scores' {agent.rule} {agent.threshold:g}, which is not on the scale 1-5"
+        yield _finding(want, what, "the paper's is 3; it is carried over to the same place on any other scale")
+    if scales and all(scale.low is None for scale in scales.values()):
+        what = f"corrects by 'scores' what was low, and its criteria ({_some(scales)}) have labels"
+        yield _finding(want, what, "give them a scale of numbers, or leave the corrector out")
+
+
+def _clashing(scores: Judged) -> Iterator[Finding]:
+    """Ballots of one criterion on two scales, and critics that know another scale than the judge."""
+    for at in dict.fromkeys(want.at for want in scores.wanted if isinstance(want.part.runs, Consensus)):
+        yield from _ballots(at, [one for want in scores.wanted if want.at == at for one in scores.seen(want)])
+    for want in scores.wanted:
+        agent: Any = want.part.runs
+        reviews = want.condition is None and "rectifications" in (want.part.writes or ())
+        if reviews and hasattr(agent, "criteria") and not hasattr(agent, "reviewed"):
+            yield from _critic(scores, want, agent)
+
+
+def _ballots(at: str, cast: list[Writes]) -> Iterator[Finding]:
+    for one, other in combinations(cast, 2):
+        if clash := _clash(one.scales, other.scales):
+            text = f"node '{at}' puts 'scores' of '{one.agent}' and '{other.agent}' together, and they judge"
+            yield _clashes(at, text, clash, "give both the same criteria, such as panel(..., criteria=...)")
+            return
+
+
+def _critic(scores: Judged, want: Wants, agent: Any) -> Iterator[Finding]:
+    for one in scores.seen(want):
+        if clash := _clash(scales_of(agent.criteria), one.scales):
+            text = f"node '{want.at}' reviews 'scores' of '{one.agent}', and the two know"
+            yield _clashes(
+                want.at, text, clash, "give both the same criteria, or use jg.critique, which takes the scores'"
+            )
+            return
+
+
+def _clash(one: Scales | None, other: Scales | None) -> tuple[str, Scale, Scale] | None:
+    both = [c for c in one or {} if c in (other or {})]
+    return next(((c, one[c], other[c]) for c in both if one and other and one[c] != other[c]), None)
+
+
+def _clashes(at: str, text: str, clash: tuple[str, Scale, Scale], cure: str) -> Finding:
+    criterion, one, other = clash
+    return Finding("unfit-scale", at, "scores", f"{text} '{criterion}' on {one} and on {other}: {cure}")
+
+
+# Scores: no two agents of a run write theirs under one key, unless they are the same; nor what else has a name.
+
+
+NAMED = ("scores", "comparisons", "corrections", "aspects")  # keys whose entries are told apart by who wrote them
+
+
+class Writer(NamedTuple):
+    """An agent that writes one of these keys, in which graph, and its path."""
+
+    part: Part
+    graph: Drawn
+    at: str
+
+
+def same_scores(drawn: Drawn) -> Iterator[Finding]:
+    """Agents of one name and stage with different settings, or fed differently, that overwrite each other.
+
+    Of what else they write it is told where their graphs have not been told of.
+    """
+    told: set[str] = set()
+    graphs: set[tuple[str, str]] = set()
+    for key, one, other in ((k, *pair) for k in NAMED for pair in combinations(_writers(drawn, k), 2)):
+        where = parted(drawn, one.at, other.at)
+        if where is None or _mark(key, one.part) != _mark(key, other.part) or other.at in told:
+            continue
+        common, (first, *_), (second, *_) = where
+        pair = (common.at(first), common.at(second))
+        if key != "scores" and pair in graphs:
+            continue
+        if _may_meet(one.part.runs, other.part.runs) and not _alike(drawn, one, other):
+            if not common.steps.together(first, second):
+                continue
+            told.add(other.at)
+            graphs.add(pair)
+            yield _score_finding(key, one, other, common, second)
+
+
+def _score_finding(key: str, one: Writer, other: Writer, common: Drawn, second: str) -> Finding:
+    agent, what = other.part.runs, "chains of aspects" if key == "aspects" else key
+    name = agent.chains if key == "aspects" else agent.name
+    about = f" under the name '{name}'" if name else " without a name"
+    if key == "scores" and (_settles(agent) or hasattr(agent, "stage")):
+        about += f" at stage '{_mark(key, other.part)[1]}'"
+    text = f"nodes '{one.at}' and '{other.at}' both write {what}{about}, so the later overwrite the earlier"
+    return Finding("same-scores", other.at, key, f"{text}: {_cure(key, agent, common, second)}")
+
+
+def _cure(key: str, agent: Any, common: Drawn, second: str) -> str:
+    graph = getattr(common.parts[second].runs, "builder", None)
+    if spec_of(graph) is not None:
+        return f"give the method at '{common.at(second)}' a name, such as name='{second}'"
+    if key == "aspects":
+        return f"give one of them another name, such as {type(agent).__name__}(chains='{second}')"
+    new = f"name='{agent.name}-2'"
+    if isinstance(agent, Consensus) and hasattr(graph, "nodes"):
+        return f"give one of them another name, such as jg.panel(..., {new})"
+    return f"give one of them another name, such as {new if _settles(agent) else f'{type(agent).__name__}({new})'}"
+
+
+def _writers(drawn: Drawn, key: str) -> list[Writer]:
+    """Agents that write a key, in subgraphs too."""
+    return [
+        Writer(part, graph, graph.at(name))
+        for graph in drawn.everywhere()
+        for name, part in graph.parts.items()
+        if key in (part.writes or ()) and is_agent(part.runs) and getattr(part.runs, "name", None)
+        if (key != "aspects" or hasattr(part.runs, "chains"))
+        and (key != "comparisons" or getattr(part.runs, "compares", True))
+    ]
+
+
+def _mark(key: str, part: Part) -> tuple[str, ...]:
+    """What entries are told apart by; an agent that reads verdicts writes at another stage than it reads."""
+    agent = part.runs
+    if key != "scores":
+        return (agent.chains if key == "aspects" else agent.name,)
+    stage = "final" if _settles(agent) else str(getattr(agent, "stage", type(agent).__name__))
+    of = getattr(agent, "of", "output")  # which response of a pair, where it is another than usual
+    reads = "rectifications" in part.reads | part.may_read
+    return agent.name, stage, str(reads), "rival" if of == "rival" else "output"
+
+
+def _settles(agent: Any) -> bool:
+    """Whether it writes final scores as a critic says, in the critic's name."""
+    return isinstance(agent, Rectify) or hasattr(agent, "reviewed")
+
+
+def _alike(drawn: Drawn, one: Writer, other: Writer) -> bool:
+    """Whether both write the same: by their settings, by the critics whose verdicts they go by, by what feeds them."""
+    critics = [_critics(writer) if _settles(writer.part.runs) else {} for writer in (one, other)]
+    return one.part.runs == other.part.runs and same(*critics) and fed_alike(drawn, one.at, other.at)
+
+
+def _critics(one: Writer) -> dict[str, Part]:
+    return {name: part for name, part in one.graph.parts.items() if "rectifications" in (part.writes or ())}
+
+
+def _may_meet(one: Any, other: Any) -> bool:
+    """Whether both may judge by a criterion of one name."""
+    if not hasattr(one, "criteria") and (asked := getattr(one, "assistants", None)) is not None:
+        return _same_metric(asked, getattr(other, "assistants", ()))
+    names = [{getattr(c, "name", c) for c in getattr(agent, "criteria", ()) or ()} for agent in (one, other)]
+    return not all(names) or bool(names[0] & names[1])
+
+
+def _same_metric(one: Any, other: Any) -> bool:
+    """Whether two metrics of one name are not the same metric: each is its own criterion."""
+    known = {getattr(assistant, "name", None): assistant for assistant in one}
+    named = {getattr(assistant, "name", None): assistant for assistant in other}
+    return any(known[name] != named[name] for name in known.keys() & named.keys())
+
+
+# Stages and agents: the scores that a node looks at are written by somebody.
+
+
+COMMON = (*ANSWERING, BALLOT)
+METRIC = "metric"
+CLOSE = 0.75  # how alike two stages are that may be one, of 1
+
+
+def unseen(graph: Drawn) -> Iterator[Finding]:
+    """Nodes that look at scores which nobody writes: a misspelt stage, another agent's name, a judge too few."""
+    scores = judged(graph)
+    if not scores.whole or all(one.rectifies for one in scores.written):  # whoever reads none is told so by its key
+        return
+    for want in scores.wanted:
+        if not want.stages or getattr(want.condition, "own", False):
+            continue
+        seen = scores.seen(want)
+        if not seen:
+            yield _nobody(scores, want)
+        elif want.condition is not None and all(_behind(graph, want.at, one.at) for one in seen):
+            text = f"node '{want.at}' {want.how}, and '{seen[0].at}', which writes such scores, comes behind it"
+            yield Finding("no-such-scores", want.at, "scores", f"{text}: put it before '{want.at}'")
+        elif want.condition is not None and want.condition.name == "disagree":
+            yield from _alone(scores, want)
+
+
+def _behind(graph: Drawn, node: str, other: str) -> bool:
+    """Whether one node always comes before another: a way leads from it to the other, and none back."""
+    first, second = node.split("/")[0], other.split("/")[0]
+    arrows = graph.arrows
+    if first == second or not {first, second} <= {*graph.parts}:
+        return False
+    return nx.has_path(arrows, first, second) and not nx.has_path(arrows, second, first)
+
+
+def _nobody(scores: Judged, want: Wants) -> Finding:
+    written = scores.others(want)
+    near = [one for one in written if one.stage in want.stages or one.stage == "round-"]
+    text = (
+        f"node '{want.at}' {want.how}, and no node{' but itself' if _own(scores, want) else ''} writes any such score"
+    )
+    if panels := scores.panels(want):  # its answer would stand beside the critic's, reviewed by nobody
+        text = f"node '{want.at}' {want.how}, and these are a vote of the panel '{panels[0].agent}'"
+        cure = f"review what the panel came to, by stage='{panels[0].stage}', of='{panels[0].agent}'"
+        plain = getattr(want.part.runs, "reviewed", None) is None  # a critic by itself, where jg.critique is refused
+        if plain and want.stages == (BALLOT,) and want.agents is None:  # who names that stage may mean the votes
+            return Finding("no-such-scores", want.at, "scores", f"{text}: {cure}", "warning")
+    elif want.agents and near:  # the stage is there, the agent is not
+        known = sorted({one.agent for one in near})
+        close = get_close_matches(want.agents[0], known, 1)
+        cure = f"did you mean '{close[0]}'?" if close else f"at that stage there are those by {listed(known)}"
+    else:
+        some = [one for one in written if want.agents is None or one.agent in want.agents]
+        known = sorted({one.stage if one.stage != "round-" else "round-1" for one in some or written})
+        close = get_close_matches(want.stages[0], known, 1)
+        cure = f"there are scores at stage {listed(known)}" if known else "add a node before it that writes scores"
+        cure = f"did you mean '{close[0]}'?" if close else cure
+    return Finding("no-such-scores", want.at, "scores", f"{text}: {cure}")
+
+
+def _own(scores: Judged, want: Wants) -> bool:
+    """Whether a critique's own final scores stand where it looks."""
+    return any(
+        one.rectifies and one.stage in want.stages and (want.agents is None or one.agent in want.agents)
+        for one in scores.written
+    )
+
+
+def _alone(scores: Judged, want: Wants) -> Iterator[Finding]:
+    """A condition by which judges disagree, where there is one judge."""
+    found = [one for one in scores.seen(want) if not one.rectifies]
+    if len({one.agent for one in found}) == 1 and not any(one.pairs for one in found):
+        text = f"node '{want.at}' decides on 'scores' by disagree, and '{found[0].agent}' alone writes such scores"
+        cure = "add another judge before it, or decide by jg.wide() or jg.low(...)"
+        yield Finding("no-such-scores", want.at, "scores", f"{text}, so nothing is ever in doubt: {cure}")
+
+
+def votes_reviewed(graph: Drawn) -> Iterator[Finding]:
+    """Critics of a panel's ballots: these are votes, and the panel's own score stays unreviewed beside the critic's."""
+    scores = judged(graph)
+    for want in scores.wanted:
+        reviews = getattr(want.part.runs, "reviewed", None) is not None
+        panels = sorted({one.agent for one in scores.written if _combines(scores, one)})
+        if reviews and want.stages == (BALLOT,) and want.agents is None and panels and scores.seen(want):
+            text = f"node '{want.at}' {want.how}, and these are votes, of which it would take the last judge's"
+            yield Finding(
+                "no-such-scores", want.at, "scores",
+                f"{text}: review what the panel came to, by stage='final', of='{panels[0]}'",
+            )  # fmt: skip
+
+
+def _combines(scores: Judged, one: Writes) -> bool:
+    return any(want.at == one.at and hasattr(want.part.runs, "ballots") for want in scores.wanted)
+
+
+def astray(graph: Drawn) -> Iterator[Finding]:
+    """Critics, panels and conditions of criteria by which nobody judges."""
+    scores = judged(graph)
+    if any("criteria" in (part.writes or ()) and part.inside is None and not hasattr(part.runs, "criteria")
+           for one in graph.everywhere() for part in one.parts.values()):  # fmt: skip
+        return  # a node of one's own says by what is judged
+    for want in scores.wanted:
+        own = want.condition is not None and getattr(want.condition, "own", False)
+        known = _criteria_in_stages(
+            scores, [one for one in scores.written if one.stage != METRIC] if own else scores.seen(want)
+        )
+        if not known:
+            continue
+        if own:
+            source = source_of(getattr(want.condition, "decide", None))
+            lost = sorted((_named(source) | _alike_in_stages(source, known)) - known - _metrics(graph))
+            if lost:
+                text = f"node '{want.at}' decides on 'scores' by a function that finds '{lost[0]}' in doubt"
+                yield _by_nobody(want, text, lost[0], known)
+        elif want.condition is None:
+            asked = [c.name for c in getattr(want.part.runs, "criteria", ()) or () if hasattr(c, "name")]
+            if asked and not known & {*asked}:
+                yield _by_nobody(want, f"node '{want.at}' {want.how}, by '{asked[0]}'", asked[0], known)
+
+
+def _criteria_in_stages(scores: Judged, seen: list[Writes]) -> frozenset[str]:
+    """Criteria of some scores; none where those of any are not known."""
+    if not scores.whole or any(one.scales is None for one in seen if not one.rectifies):
+        return frozenset()
+    return frozenset(name for one in seen for name in one.scales or {})
+
+
+def _metrics(graph: Drawn) -> frozenset[str]:
+    """Names of metrics, which are their own criteria."""
+    held = [getattr(part.runs, "assistants", ()) for one in graph.everywhere() for part in one.parts.values()]
+    return frozenset(str(getattr(metric, "name", metric)) for metrics in held for metric in metrics or ())
+
+
+def _by_nobody(want: Wants, text: str, criterion: str, known: frozenset[str]) -> Finding:
+    close = get_close_matches(criterion, sorted(known), 1)
+    cure = f"did you mean '{close[0]}'?" if close else f"give both the same criteria; there are {listed(sorted(known))}"
+    return Finding("no-such-criteria", want.at, "scores", f"{text}, and no node judges by it: {cure}")
+
+
+def _named(source: Source | None) -> set[str]:
+    """Criteria that a condition of one's own writes out."""
+    found: set[str] = set()
+    if source is None or source.yields:
+        return found
+    for node in source.returned:
+        for one in _lists(source, node, 3):
+            items = [key for key in one.keys if key] if isinstance(one, ast.Dict) else getattr(one, "elts", [])
+            if isinstance(one, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+                items = [one.elt]
+            elif isinstance(one, ast.DictComp):
+                items = [one.key]
+            for item in items:
+                found |= {value for value in source.values(item) if isinstance(value, str)}
+    return found
+
+
+def _alike_in_stages(source: Source | None, known: frozenset[str]) -> set[str]:
+    """Texts that a condition gives and that are spelt nearly as a criterion; any other text stands for true."""
+    returned = source.returned if source and not source.yields else ()
+    values = [value for node in returned if node is not None and source for value in source.values(node)]
+    return {text for text in values if isinstance(text, str) and get_close_matches(text, known, 1, CLOSE)}
+
+
+def _lists(source: Source, node: ast.expr | None, depth: int) -> Iterator[ast.expr]:
+    """The lists and mappings that an expression may come to."""
+    if node is None or depth < 0:
+        return
+    if isinstance(node, ast.IfExp):
+        parts: list[Any] = [node.body, node.orelse]
+    elif isinstance(node, ast.BoolOp):
+        parts = node.values
+    elif isinstance(node, ast.Name):
+        parts = source.assigned.get(node.id, [])
+    elif isinstance(node, ast.Call) and source.called(node) in (list, tuple, set, sorted, dict) and node.args:
+        parts = node.args[:1]
+    else:
+        yield node
+        return
+    for one in parts:
+        yield from _lists(source, one, depth - 1)
+
+
+def silent(graph: Drawn) -> Iterator[Finding]:
+    """Conditions of one's own that return nothing on some way through them."""
+    for want in judged(graph).wanted:
+        if want.condition is None or not getattr(want.condition, "own", False):
+            continue
+        decide = getattr(want.condition, "decide", None)
+        source = source_of(decide)
+        if source is None or source.yields or isinstance(source.tree, ast.Lambda):
+            continue
+        if any(one is None or (isinstance(one, ast.Constant) and one.value is None) for one in source.returned):
+            name = one_line(getattr(decide, "__name__", type(decide).__name__), 60)
+            text = f"node '{want.at}' decides by {name}, which returns nothing on some way through it"
+            cure = "return True, False or the criteria in doubt on every way"
+            yield Finding("forgotten-return", want.at, "scores", f"{text}: {cure}")
+
+
+def misspelt(graph: Drawn) -> Iterator[Finding]:
+    """Scores at a stage that is spelt nearly as one that counts, and at which nobody looks."""
+    scores = judged(graph)
+    wanted = {stage for want in scores.wanted for stage in want.stages}
+    for drawn in graph.everywhere():
+        for name, part in drawn.parts.items():
+            if part.inside is not None or isinstance(part.runs, type):
+                continue
+            for stage in sorted(_stages(part) - wanted):
+                if meant := _meant(stage):
+                    node = drawn.at(name)
+                    text = f"node '{node}' writes 'scores' at stage '{stage}', at which nobody looks"
+                    yield Finding("no-such-stage", node, "scores", f"{text}: did you mean '{meant}'?")
+
+
+def _meant(stage: str) -> str:
+    """The stage that may have been meant, "" for none: "final-2" is another one."""
+    if stage in COMMON or any(re.match(rf"{known}[\d_:.-]", stage) for known in COMMON):
+        return ""
+    return next(iter(get_close_matches(stage.lower().strip(), COMMON, 1, CLOSE)), "")
+
+
+def _stages(part: Part) -> set[str]:
+    """Stages that a node's setting or its source names."""
+    if part.writes is not None and "scores" not in part.writes:
+        return set()
+    own = getattr(part.runs, "stage", None)
+    found = {own} if isinstance(own, str) and "rectifications" not in (part.writes or part.reads) else set()
+    for function in functions(part.runs) if not hasattr(part.runs, "prompt") else ():
+        source = source_of(function)
+        for node in source.inside if source else ():
+            if isinstance(node, ast.Call) and source and source.called(node) is Score:
+                said = [word.value for word in node.keywords if word.arg == "stage"]
+                found |= {value for one in said for value in source.values(one) if isinstance(value, str)}
+    return found
+
+
+def unanswered(graph: Drawn) -> Iterator[Finding]:
+    """Judges of a run whose scores all stand at stages that hold no answer, and that nobody combines."""
+    scores = judged(graph)
+    leaves = [part for one in graph.everywhere() for part in one.parts.values() if part.inside is None]
+    others = any({"overall", "verdict", "comparisons"} & (part.writes or {"overall"}) for part in leaves)
+    if others or not scores.whole or any(one.stage in ANSWERING for one in scores.written):
+        return
+    for one in scores.written:
+        if not one.pairs:
+            text = (
+                f"node '{one.at}' writes 'scores' at stage '{one.stage}' alone, and no score of the graph is an answer"
+            )
+            yield Finding("no-such-stage", one.at, "scores", f"{text}: give it stage='final'")
+
+
+# Verdicts: what a critic says of scores is applied by somebody behind it.
+
+
+KEY = "rectifications"
+
+
+def unapplied(graph: Drawn) -> Iterator[Finding]:
+    """Critics behind which nobody reads their verdicts, so that no score changes by what was paid for.
+
+    A graph that names the key in its output_schema gives the verdicts themselves.
+    """
+    if not graph.gives(KEY):
+        yield from _of(graph)
+
+
+def misnamed(graph: Drawn) -> Iterator[Finding]:
+    """Rectify nodes that name a critic which is not there: their final scores would name it all the same."""
+    parts = [(drawn, part) for drawn in graph.everywhere() for part in drawn.parts.values() if part.inside is None]
+    critics = [part for _, part in parts if not isinstance(part.runs, Rectify) and KEY in (part.writes or {KEY})]
+    names = {getattr(part.runs, "name", None) if part.writes is not None else None for part in critics}
+    if not names or not all(isinstance(name, str) and name for name in names) or KEY in graph.inputs:
+        return  # of a function nobody knows what it calls itself; without any critic the key has no writer
+    for drawn, part in parts:
+        if isinstance(part.runs, Rectify) and part.runs.name not in names:
+            node, name, known = drawn.at(part.name), part.runs.name, sorted(map(str, names))
+            close = get_close_matches(name, known, 1) or (known if len(known) == 1 else [])
+            cure = f"did you mean Rectify(name='{close[0]}')?" if close else f"the critics are {listed(known)}"
+            text = f"node '{node}' applies 'rectifications' by '{name}', and no critic has that name"
+            usual = name == Rectify.name  # what it is called where nobody named it: only its name is wrong then
+            yield Finding("no-such-critic", node, KEY, f"{text}: {cure}", "warning" if usual else "error")
+
+
+def _of(graph: Drawn) -> Iterator[Finding]:
+    """In a graph whose own verdicts nobody outside it reads."""
+    for name, part in graph.parts.items():
+        if KEY not in (part.writes or ()) or _applied(graph, name):
+            continue
+        if part.inside is not None:
+            yield from _of(part.inside)
+        elif not part.reads & {KEY} and "scores" in part.reads:
+            node = graph.at(name)
+            cure = (
+                f"add Rectify(name='{getattr(part.runs, 'name', name)}') behind it, or use jg.critique, which holds one"
+            )
+            text = f"node '{node}' writes 'rectifications', and no node behind it reads them, so no score changes"
+            more = "where the verdicts themselves are wanted, name the key in the graph's output_schema="
+            yield Finding("unapplied-verdicts", node, KEY, f"{text}: {cure}; {more}")
+
+
+def _applied(graph: Drawn, name: str) -> bool:
+    """Whether some node behind one reads verdicts; on a loop that is each of its nodes."""
+    return any(_reads(graph.parts[other]) for other in nx.descendants(graph.arrows, name) if other in graph.parts)
+
+
+def _reads(part: Part) -> bool:
+    if part.inside is not None:  # a critique, say, does not take in what was said of other scores
+        return KEY in part.inside.given and any(_reads(one) for one in part.inside.parts.values())
+    return KEY in part.reads | part.may_read or (not isinstance(part.runs, type) and KEY in mentions(part.runs))
