@@ -50,7 +50,7 @@ class Precedence:
 
 
 class Judged(Protocol):
-    """A sample with its scores, as `runtime.item.Item`."""
+    """A sample with its scores, as `runs.item.Item`."""
 
     @property
     def scores(self) -> Sequence[Score]: ...

@@ -358,7 +358,7 @@ def gains(
 ) -> list[Gain]:  # fmt: skip
     """Before and after, one for each statistic; [] where people, or the annotator who is wanted, judged nothing.
 
-    People's judgements are read as those of a run are (`meta.of_run`).
+    People's judgements are read as those of a run are (`meta.judgements.of_run`).
 
     Args:
         labels: of the criterion's scale, where it is one of labels.

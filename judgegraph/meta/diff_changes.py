@@ -271,7 +271,7 @@ class Upstream:
         return frozenset(seen & self.nodes)
 
     def _add(self, line: str) -> None:
-        """One line of `runtime.topology.edges`."""
+        """One line of `runs.identity.edges`."""
         source, arrow, targets = line.partition(" -> ")
         if not arrow:
             self._edges[line] = {source.removesuffix(" awaits all")}

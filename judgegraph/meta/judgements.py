@@ -108,7 +108,10 @@ LOOKED = 10_000  # rows that are looked at before a run begins
 def before_a_run(samples: Samples) -> list[str]:
     """What is odd in the first rows of a data file: misspelt columns, and people's labels that `meta` will refuse."""
     cells: dict[str, list[tuple[Any, str]]] = {}  # criterion -> (cell, its place)
-    for place, unit, sample in samples.first(LOOKED):
+    more = False
+    for count, (place, unit, sample) in enumerate(samples.first(LOOKED + 1), 1):
+        if more := count > LOOKED:
+            break
         for name, given in sample.human.items():
             for cell in given if isinstance(given, list | tuple) else (given,):
                 if is_given(cell):
@@ -119,6 +122,8 @@ def before_a_run(samples: Samples) -> list[str]:
             kind_of(known, one_line(name, 60))
         except ConfigError:
             found.append(_refused(name, known))
+    if more and cells:
+        found.append(f"people's labels were looked at in the first {LOOKED:,} rows alone")
     return found
 
 

@@ -74,7 +74,7 @@ def about(
     """The section; everything else stands in the run's manifest.json.
 
     Args:
-        unfinished: as `runtime.unfinished` says it. damaged: lines of its items that were left out.
+        unfinished: as `runs.run` says it. damaged: lines of its items that were left out.
     """
     return Section("about", "About this run", tuple(_blocks(manifest, rejected, incomplete, damaged)))
 

@@ -23,7 +23,7 @@ from judgegraph.types import Score
 
 Line = tuple[str, ...]  # criterion, agent, stage, side: as of `Summary.lines`
 OTHER, MOST_POINTS = "other", 60
-SIDES = ("the output", "the rival")  # what notes of `runtime.thin_text` begin with
+SIDES = ("the output", "the rival")  # what notes of `runs.item` begin with
 
 
 class Tally:

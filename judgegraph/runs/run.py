@@ -258,7 +258,7 @@ class Run(Shown):
         return str(self.manifest["signature"])
 
     def trace(self, sample: str, *, redact: bool = False) -> SampleTrace:
-        """What was done for one sample, step by step; arguments and errors as `runtime.traces.trace_of`."""
+        """What was done for one sample, step by step; arguments and errors as `traces.read.trace_of`."""
         from judgegraph.traces.read import trace_of
 
         return trace_of(self, sample, redact=redact)
@@ -267,7 +267,7 @@ class Run(Shown):
         self, endpoint: str | None = None, *, exporter: Any = None, samples: Iterable[str] | None = None,
         redact: bool = False,
     ) -> int:  # fmt: skip
-        """Send the traces to an OpenTelemetry collector; arguments and errors as `runtime.otel_export.export_otel`."""
+        """Send the traces to an OpenTelemetry collector; arguments and errors as `traces.otel.export_otel`."""
         from judgegraph.traces.otel import export_otel
 
         return export_otel(self, endpoint, exporter=exporter, samples=samples, redact=redact)

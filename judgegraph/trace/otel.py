@@ -1,6 +1,6 @@
 """A sample's trace as OpenTelemetry has it: flat spans with ids that follow from what they are of, and real times.
 
-Needs no package of OpenTelemetry's; `runtime.otel_export` makes its objects of these, and sends them.
+Needs no package of OpenTelemetry's; `traces.otel` makes its objects of these, and sends them.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def pseudonym(key: str) -> str:
 
 recorder: ContextVar[Recorder | None] = ContextVar("judgegraph_recorder", default=None)
 within: ContextVar[int] = ContextVar("judgegraph_within", default=0)
-tracer: ContextVar[Any] = ContextVar("judgegraph_tracer", default=None)  # a `runtime.tracer.Tracer`; None in a run
+tracer: ContextVar[Any] = ContextVar("judgegraph_tracer", default=None)  # a `traces.record.Tracer`; None in a run
 traced: ContextVar[tuple[Recorder, int] | None] = ContextVar("judgegraph_traced", default=None)  # its `within`
 
 

@@ -67,7 +67,7 @@ class Tracer(BaseCallbackHandler):
 
     @property
     def ignore_llm(self) -> bool:
-        """So that a model's short way stays open: see `calls.native`."""
+        """So that a model's short way stays open: see `calls.send`."""
         return True
 
     @property

@@ -202,6 +202,15 @@ def test_what_is_odd_in_the_data_is_told_before_anything_is_judged(command, tmp_
     assert "judging" not in done.stderr.partition("human.Fluency")[0]
 
 
+@pytest.mark.parametrize(("looked", "said"), [(6, False), (5, True)])
+def test_rows_whose_labels_were_not_looked_at_are_told(looked, said, tmp_path, monkeypatch):
+    monkeypatch.setattr("judgegraph.meta.judgements.LOOKED", looked)
+    rows = [{"output": "A text.", "human": {"Fluency": 4}} for _ in range(6)]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = CliRunner().invoke(main, ["plan", "llm-score", str(tmp_path / "d.jsonl")])
+    assert (f"people's labels were looked at in the first {looked} rows alone" in done.stderr) is said
+
+
 def test_the_manifest_names_misspelt_columns(tmp_path):
     (tmp_path / "d.jsonl").write_text(json.dumps({"output": "A text.", "sorce": "S."}))
     assert call("run", "llm-score", tmp_path / "d.jsonl", "-o", tmp_path / "run").exit_code == 0
