@@ -170,6 +170,7 @@ def judgement_in(text: str, scale: Scale) -> Judgement:
     """What a plain reply says; sides without a score abstained ("N/A"), are unreadable, or refused with the reply."""
     from judgegraph.replies.choices import read_choice
     from judgegraph.replies.quotation import attributed, disowned, parts, unquoted
+    from judgegraph.replies.text import withdrawn
 
     plain = parts(text).said.replace("*", "")
     own = unquoted(plain)
@@ -180,6 +181,9 @@ def judgement_in(text: str, scale: Scale) -> Judgement:
         choice = read_choice(text, SPOKEN)
         side = SideJudgement(status="skipped" if choice.status == "ok" else choice.status, reason=choice.rule)
         return Judgement(side, side, text.strip(), _verdict(choice.value))
+    if withdrawn(own, max(mark.end() for mark in marks if mark.re is _SCORE)):
+        side = SideJudgement(status="unreadable", reason="scores that are taken back")
+        return Judgement(side, side, text.strip())
     ends = [mark.start() for mark in marks[1:]] + [len(plain)]
     pieces = [(mark, plain[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
     sides = {label: _side_in(label, pieces, scale) for label in "AB"}

@@ -188,7 +188,7 @@ async def _one(
         try:
             choice = (await send(judge, asked, anew=anew))[0]
             learn_logprobs(judge, asked, choice)
-            learn_length(judge, choice)
+            learn_length(judge, asked, choice)
             return read_of(choice, form, tools=bool(call.tools), judged=lambda: _judged(call)), None
         except Incomplete as error:
             best = error if best is None or error.got > best.got else best
@@ -268,7 +268,7 @@ async def _round(judge: Judge, call: Call, form: Form[Any], anew: bool) -> _Roun
     bad, cut = None, None
     for choice in choices:
         learn_logprobs(judge, call, choice)
-        learn_length(judge, choice)
+        learn_length(judge, call, choice)
         try:
             whole.append(read_of(choice, form, judged=lambda: _judged(call)))
         except Incomplete as error:

@@ -236,7 +236,7 @@ class UnitCalls:
         waits: called with 1 when one of them begins to wait for its reply, with -1 when it ends; None for nobody.
         asked: what its nodes asked for; None when done: what comes late is counted at once.
         clock: the sample's deadline; it stands while all its calls wait for our own limits.
-        sample: its id.
+        sample: its id. order: its place among the run's: earlier ones are asked about first.
         asked_to_wait: seconds that a server named when it last asked this sample to wait, 0 where none did.
     """
 
@@ -246,6 +246,7 @@ class UnitCalls:
     asked: Asked | None = field(default_factory=dict)
     clock: asyncio.Timeout | None = None
     sample: str = ""
+    order: int = 0
     asked_to_wait: float = 0.0
     _pending: Pending = field(default_factory=Pending)
     _stands: bool = False

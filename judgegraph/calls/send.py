@@ -25,13 +25,15 @@ from judgegraph.calls.types import (
     asks_openai,
     bounded,
     choice_of,
+    prompt_tokens,
+    room_for,
     thinks_by_name,
     thoughts_in,
     tokens_of,
     writable,
 )
 from judgegraph.errors import one_line
-from judgegraph.models.judges import Judge, LimitName, Support
+from judgegraph.models.judges import FAMILIAR, Judge, LimitName, Support
 from judgegraph.models.secrets import SHORTEST, bare, scrubbed
 from judgegraph.replies.quotation import parts
 from judgegraph.types import Status
@@ -64,7 +66,7 @@ def arguments(judge: Judge, call: Call) -> dict[str, Any]:
     support = judge.support
     sent = {name: value for name, value in call.settings.items() if name not in support.refused}
     if call.schema is not None and support.json_schema is not False:
-        room = call.room.shorter() if support.runs_on else call.room
+        room = call.room.shorter() if support.runs_on(call.form) else call.room
         schema = bounded(call.schema, room) if takes_bounds(judge) else call.schema
         form = {"name": call.form, "schema": schema, "strict": True}
         sent["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -92,7 +94,11 @@ def cap_of(judge: Judge, call: Call) -> int:
         return int(most)
     if not call.room.tokens or judge.support.cap is False or not _ours(judge):
         return 0
-    return call.room.tokens + THINKING * thinks(judge)
+    room = call.room.tokens
+    if judge.support.fills(call.form):  # it heeds the bounds of texts, which are the shorter ones then
+        texts = call.room.shorter().texts
+        room = min(room, room_for(call.schema, texts, prompt_tokens(call), 0, bool(call.tools)).tokens)
+    return room + THINKING * thinks(judge)
 
 
 def thinks(judge: Judge) -> bool:
@@ -114,15 +120,41 @@ def takes_bounds(judge: Judge) -> bool:
     return _ours(judge) and (not asks_openai(judge) if known is None else known)
 
 
-def learn_length(judge: Judge, choice: Choice) -> None:
+def learn_length(judge: Judge, call: Call, choice: Choice) -> None:
     """Whether replies come to their end; where one was cut off in thoughts, they took all of the room."""
     if choice.finish not in ("length", "max_tokens"):
         judge.support.whole += 1
+        _learn_fullness(judge, call, choice)
         return
     text = choice.text.strip()
     judge.support.cut += 1
     if not text or (text.startswith(("<think", "[THINK")) and not _THOUGHT.search(text)):
         judge.support.thinks = True
+
+
+def _learn_fullness(judge: Judge, call: Call, choice: Choice) -> None:
+    """Whether a text of a reply goes on to its bound, where the server's grammar ended it."""
+    looked_at, full = judge.support.filled.get(call.form, (0, 0))
+    if call.schema is None or looked_at >= FAMILIAR or not takes_bounds(judge):
+        return
+    try:
+        texts = [*_texts(json.loads(choice.text))]
+    except (ValueError, RecursionError):
+        return
+    rooms = (call.room, call.room.shorter())
+    fills = any(len(text) == room.texts.get(key, room.rest) for key, text in texts for room in rooms)
+    judge.support.filled[call.form] = looked_at + 1, full + fills
+
+
+def _texts(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(data, str):
+        yield key, data
+    elif isinstance(data, Mapping):
+        for name, value in data.items():
+            yield from _texts(value, name)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _texts(value, key)
 
 
 def as_sent(judge: Judge, call: Call) -> Call:

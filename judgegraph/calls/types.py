@@ -25,11 +25,11 @@ from judgegraph.trace.record import ReplyStatus
 # Characters of the texts in forms of this package: well above what a judge writes who keeps to the point. A text that
 # is a result of its own (a corrected response, a plan) is in none of these tables: it is never cut.
 TEXTS: Mapping[str, int] = MappingProxyType({
-    "reason": 600, "explanation_a": 600, "explanation_b": 600, "comparison": 600, "case_against": 600, "answer": 600,
-    "thoughts": 1500, "definition": 400, "name": 120, "guideline": 1600,
+    "reason": 600, "explanation_a": 400, "explanation_b": 400, "comparison": 400, "case_against": 600, "answer": 600,
+    "thoughts": 1500, "definition": 400, "name": 120, "guideline": 1200,
 })  # fmt: skip
 SHORTER: Mapping[str, int] = MappingProxyType({
-    **{name: min(most, 200) for name, most in TEXTS.items()}, "thoughts": 400, "guideline": 600,
+    **{name: min(most, 160) for name, most in TEXTS.items()}, "thoughts": 400, "guideline": 400,
 })  # fmt: skip
 ANY_SHORTER = 500  # characters of any other text, once a reply was cut off
 WHOLE = ("response",)  # texts that may be as long as one in the prompt, and are of no use when cut

@@ -417,6 +417,7 @@ class Offer:
             made[called] = self._made(which, called, prefix=called if given or not alone else self.name)
             if alone and not given and is_method(which):
                 plain[called] = which
+        _differ([which for _, which in listed])
         graphs = {called: _graph_name(made[called]) or called for called in plain}  # of a paper's row its method's
         rows = Counter(graphs.values())
         again = {called: which for called, which in plain.items() if rows[graphs[called]] > 1}
@@ -439,6 +440,21 @@ class Offer:
         if self.samples is None:
             return STATED if self.combine == "vote" else WEIGHTED
         return Reader("weighted", samples=self.samples)
+
+
+def _differ(judges: Sequence[Any]) -> None:
+    """
+    Raises:
+        ConfigError: one judge is named twice: its answer is paid for once, and would count as two opinions.
+    """
+    for place, which in enumerate(judges):
+        if isinstance(which, str | Endpoint) and is_judge(which) and which in judges[:place]:
+            named = one_line(which if isinstance(which, str) else which.model, 80)
+            raise ConfigError(
+                f"panel: member {judges.index(which) + 1} and member {place + 1} are both {named!r}: one call is made "
+                "for both, so that one opinion would count twice; name another judge, or ask one several times with "
+                "samples=N"
+            )
 
 
 def is_judge(which: Any) -> bool:
@@ -516,7 +532,7 @@ def panel(
         name: of the panel, whose scores have it; two panels in one graph need two. stage: of its scores.
 
     Raises:
-        ConfigError: no judges, two of one name, one that writes no scores, or what cannot be a judge.
+        ConfigError: no judges, two of one name, one judge twice, one that writes no scores, or what cannot be a judge.
         CriteriaError: no such criteria.
     """
     chosen = criteria_set(criteria) if criteria is not None else None

@@ -294,6 +294,7 @@ class Contest:
         rule: how the annotators were taken together. unreadable: what a missing answer counted as.
         combined: its verdicts are those of both orders in one.
         means, counts: (n,) of each system, where items are scored: its mean score and how many there were.
+        read: lines on how its answers were read, and on items that people did not judge.
     """
 
     criterion: str
@@ -306,6 +307,7 @@ class Contest:
     combined: bool = False
     means: Floats | None = None
     counts: Floats | None = None
+    read: tuple[str, ...] = ()
 
 
 def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
@@ -331,10 +333,24 @@ def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
     made = _of_scores if entrants.rivals is None else _of_pairs
     table = _Table.of(entrants)
     rule = rule_of(one, conventions)
+    about = {name: (*one.notes, *_unjudged(judged, name)) for name in judges}
     return _numbered([
-        replace(made(table, name, *answers, conventions), criterion=one.criterion, rule=rule, combined=name in combined)
+        replace(
+            made(table, name, *answers, conventions), criterion=one.criterion, rule=rule, combined=name in combined,
+            read=about[name],
+        )
         for name, answers in judges.items()
     ])  # fmt: skip
+
+
+def _unjudged(people_said: Sequence[Answer | None], judge: str) -> Iterator[str]:
+    """A judge ranks by all items that it judged, beside people who saw some of them."""
+    lacking = sum(answer is None for answer in people_said)
+    if judge != PEOPLE and 0 < lacking < len(people_said):
+        yield (
+            f"{lacking:,} of {len(people_said):,} items have no judgement of people: they count for {_name(judge)}'s "
+            "ranking, and for agreement (judgegraph meta) they do not"
+        )
 
 
 @dataclass(frozen=True)
@@ -446,6 +462,7 @@ WAYS = "wins do not lead from every system to every other, so that some strength
 
 def notes_of(contest: Contest, strengths: Strengths, ratings: Ratings, c: Conventions) -> Iterator[str]:
     """A line each."""
+    yield from contest.read
     yield from _of_parts(contest, strengths)
     if strengths.regularised:
         yield f"{WAYS}; each pair was lent {PRIOR:g} wins either way"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -28,6 +29,7 @@ from judgegraph.meta.cells import (
     known_labels,
     refuse_unknown,
     verdict_words,
+    word,
 )
 from judgegraph.types import Verdict
 
@@ -132,9 +134,23 @@ class Raw:
             yield tuple(value for value in found if value is not None) if judged else ()
 
     def _notes(self, kind: Kind, order: Sequence[str], words: Mapping[str, Answer]) -> tuple[str, ...]:
+        if kind == "verdict":
+            return self._as_verdicts(words)
         if kind != "label":
             return ()
         return tuple(notes(self.criterion, self.human, {} if order else self.metrics, words))
+
+    def _as_verdicts(self, words: Mapping[str, Answer]) -> tuple[str, ...]:
+        """Which words were read as which verdict, where they do not say it themselves."""
+        cells = [*self._people(), *(cell for one in (self.metrics, self.exchanged) for c in one.values() for cell in c)]
+        met = Counter(word(cell) for cell in cells if is_given(cell, words) and not isinstance(cell, list | dict))
+        told = [
+            f"'{one_line(said, 30)}' as {words[said.casefold()]} ({count:,})"
+            for said, count in met.most_common()
+            if said.casefold() in words and said.casefold() != str(words[said.casefold()]).casefold()
+        ]
+        of = f"{one_line(self.criterion, 60)}: " if self.criterion else ""
+        return (f"{of}verdicts were read so: {', '.join(told[:8])}",) if told else ()
 
     def _statuses(
         self, name: str, answers: Sequence[Answer | None], words: Mapping[str, Answer]

@@ -139,6 +139,7 @@ def is_fast(endpoint: Endpoint) -> bool:
 
 
 LimitName: TypeAlias = Literal["max_tokens", "max_completion_tokens"]
+FAMILIAR = 40  # replies of a judge to a form after which its habits are known
 
 
 @dataclass
@@ -153,7 +154,8 @@ class Support:
         max_length: bounds of texts within a schema are taken. cap: a limit of a reply's length that nobody asked for
             is taken. thinks: it thinks before it answers, and what it thinks counts as the reply's.
         most_n: choices that it gives at once, None where that is not known. cut, whole: its replies that were cut off,
-            and that were not.
+            and that were not. filled: form -> of its first replies how many were looked at, and how many of these had a
+            text as long as its bound.
     """
 
     json_schema: bool | None = None
@@ -171,11 +173,16 @@ class Support:
     most_n: int | None = field(default=None, compare=False, repr=False)
     cut: int = field(default=0, compare=False, repr=False)
     whole: int = field(default=0, compare=False, repr=False)
+    filled: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
 
-    @property
-    def runs_on(self) -> bool:
-        """Whether one reply in five is cut off: its texts are kept shorter from the beginning."""
-        return self.cut >= 2 and 4 * self.cut >= self.whole
+    def runs_on(self, form: str = "") -> bool:
+        """Whether its texts are kept shorter from the beginning: one reply in five is cut off, or it fills the form."""
+        return (self.cut >= 2 and 4 * self.cut >= self.whole) or self.fills(form)
+
+    def fills(self, form: str) -> bool:
+        """Whether every other reply to a form went on to the bound of a text."""
+        looked_at, full = self.filled.get(form, (0, 0))
+        return full >= 2 and 2 * full >= looked_at
 
 
 @dataclass

@@ -115,7 +115,8 @@ _LATEST = frozenset(
     re.findall(
         r"\w+",
         """final overall new newer second actual true real later latest last honest proper after upon following
-        revision correction amendment adjustment edit update to""",
+        revision correction amendment adjustment edit update to fair fairer appropriate accurate realistic
+        reasonable""",
     )
 )
 _PARTICIPLE = re.compile(r"\w{3,12}ed")  # "revised", "updated", "lowered"

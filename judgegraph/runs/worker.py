@@ -395,7 +395,7 @@ class Work:
             return round((time.perf_counter() - start) * 1000, 3)
 
         calls = self._watched(unit, slot) if unit.strikes else UnitCalls()
-        calls.sample = sample.id
+        calls.sample, calls.order = sample.id, place
         unit_calls.set(calls)  # a worker's own: each is a task
         outer.set(None)  # what a run within a judge's answer asks is its own samples'
         graph, looks = self._watched_graph(sample, slot), StateCheck(self._copies)

@@ -1,8 +1,8 @@
 """Whether a graph is wired: read from its agents' signatures and its edges, before anything is asked.
 
-`drawn` reads a graph, `steps` plays all runs that its conditions allow without running a node, and one module each
-looks at the result: `keys`, `payloads`, `joins`, `loops`, `reach`, `writers`, `agents`, `scores`. `findings` puts them
-together.
+`drawn` reads a graph, by annotations and, for functions of one's own (`functions`), by their source; `paths` looks at
+the ways that a run may take, `graph` at each agent and what it is given, `meaning` at who writes which scores and who
+looks at them. `check` is the front.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def findings(graph: Any) -> list[Finding]:
 def of_a_run(graph: Any) -> list[Finding]:
     """The same of a graph that is run over samples: it is given nothing else, no criteria either."""
     from judgegraph.wiring.drawn import drawn
-    from judgegraph.wiring.meaning import unanswered, without_criteria
+    from judgegraph.wiring.graph import without_criteria
+    from judgegraph.wiring.meaning import unanswered
 
     read = drawn(graph)
     read = replace(read, brought=frozenset({"sample"}))
@@ -39,7 +40,8 @@ def findings_of(graph: Drawn) -> list[Finding]:
     from judgegraph.wiring import graph as agents
     from judgegraph.wiring import meaning as stages
     from judgegraph.wiring.drawn import lies, lost, made, misread, missing, misspelt, misused, unhanded
-    from judgegraph.wiring.meaning import assistants, misnamed, same_scores, templates, unapplied, unfit, unfit_criteria
+    from judgegraph.wiring.graph import assistants, templates, unfit_criteria
+    from judgegraph.wiring.meaning import misnamed, same_scores, unapplied, unfit
     from judgegraph.wiring.paths import (
         dead_ends,
         empty_fan_outs,
@@ -67,6 +69,7 @@ def findings_of(graph: Drawn) -> list[Finding]:
         stages.votes_reviewed,
         stages.astray,
         stages.silent,
+        stages.of_one,
         stages.misspelt,
         unfit,
         unapplied,

@@ -3,206 +3,45 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from enum import Enum
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args, get_origin
+from typing import Any, NamedTuple
 
 import networkx as nx
 from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph import END, START
-from langgraph.types import Command, Send
 
 from judgegraph.registry import spec_of
 from judgegraph.types import Asked, EvalState
 from judgegraph.wiring.code import (
-    UNKNOWN,
     Finding,
     Keys,
     Severity,
     function_of,
-    functions,
     hints_of,
     keys_of,
     listed,
-    may_send_nothing,
     members,
-    mentions,
     reads_of,
-    repeats,
-    returns,
-    sends,
     writes_of,
 )
-from judgegraph.wiring.source import COMPREHENSIONS, GROWING, QUIET, Source, source_of
-
-# Functions of one's own as nodes: the keys that their source takes and writes, beside what annotations say.
-
-
-DEPTH = 2  # of functions that give what another one gives
-CONDITIONAL = {  # of a statement or an expression those parts that always run
-    ast.If: {"test"}, ast.While: {"test"}, ast.For: {"iter"}, ast.AsyncFor: {"iter"}, ast.IfExp: {"test"},
-    ast.Try: {"finalbody"}, ast.Match: {"subject"}, ast.ListComp: set(), ast.SetComp: set(), ast.DictComp: set(),
-    ast.GeneratorExp: set(), ast.BoolOp: set(),
-}  # fmt: skip
-
-
-@dataclass
-class Given:
-    """Keys of the mappings that a function returns; whole: all of them could be seen."""
-
-    keys: set[str] = field(default_factory=set)
-    whole: bool = True
-
-
-@dataclass(frozen=True)
-class Taken:
-    """Keys that a function takes of its state: surely, in some cases, and those that it does without."""
-
-    sure: Keys = frozenset()
-    some: Keys = frozenset()
-    asked: Keys = frozenset()
-
-
-def taken(function: Any) -> Taken:
-    """`state["key"]` and `state.get("key")`, as far as its source shows what its state is."""
-    source = source_of(function)
-    if source is None or not source.state:
-        return Taken()
-    subscripts, asked = list[ast.Subscript](), set[str]()
-    others = set[str]()
-    for node in source.inside:
-        key = _key(node, source.state)
-        if isinstance(node, ast.Subscript) and key:
-            subscripts.append(node)
-        elif isinstance(node, ast.Call) and key:
-            asked.add(key)
-        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
-            others.add(str(node.left.value))
-    always = {id(node) for node in _always(source)}
-    keys = {_key(node, source.state) for node in subscripts} - asked - others
-    sure = {_key(node, source.state) for node in subscripts if id(node) in always} & keys
-    return Taken(frozenset(sure), frozenset(keys - sure), frozenset(asked))
-
-
-def _key(node: ast.AST, state: str) -> str:
-    """The key that an expression takes of the state, "" where it takes none."""
-    key: Any = None
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and _is(node.value, state):
-        key = node.slice
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is(node.func.value, state):
-        key = node.args[0] if node.func.attr == "get" and node.args else None
-    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
-
-
-def _is(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _always(source: Source) -> Iterator[ast.AST]:
-    """Expressions that every call comes by: those before a way out that only some calls take."""
-    body = [source.tree.body] if isinstance(source.tree, ast.Lambda) else source.tree.body
-    for statement in body:
-        yield from _sure(statement)
-        if any(isinstance(one, ast.Return | ast.Raise) for one in ast.walk(statement)):
-            return
-
-
-def _sure(node: ast.AST) -> Iterator[ast.AST]:
-    yield node
-    parts = next((parts for kind, parts in CONDITIONAL.items() if isinstance(node, kind)), None)
-    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return
-    if isinstance(node, ast.BoolOp):
-        yield from _sure(node.values[0])
-    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-        yield from _sure(node.generators[0].iter)
-    else:
-        for name, value in ast.iter_fields(node):
-            for one in value if isinstance(value, list) else [value]:
-                if isinstance(one, ast.AST) and (parts is None or name in parts):
-                    yield from _sure(one)
-
-
-def given(function: Any) -> Given:
-    """The keys of what a node returns, as `{"key": ...}`, `dict(key=...)`, or a command's update."""
-    found = Given()
-    _returned(source_of(function), found, DEPTH)
-    return found
-
-
-def _returned(source: Source | None, found: Given, depth: int) -> None:
-    if source is None or source.yields or depth < 0:
-        found.whole = False
-        return
-    for node in source.returned:
-        if node is not None:
-            _collect(source, node, found, depth)
-
-
-def _collect(source: Source, node: ast.expr | None, found: Given, depth: int) -> None:
-    if isinstance(node, ast.Dict):
-        _display(source, node, found, depth)
-    elif isinstance(node, ast.IfExp):
-        _collect(source, node.body, found, depth)
-        _collect(source, node.orelse, found, depth)
-    elif isinstance(node, ast.BinOp):
-        _collect(source, node.left, found, depth)
-        _collect(source, node.right, found, depth)
-    elif isinstance(node, ast.BoolOp):
-        for one in node.values:
-            _collect(source, one, found, depth)
-    elif isinstance(node, ast.Name) and node.id in source.assigned:
-        _variable(source, node.id, found, depth)
-    elif isinstance(node, ast.Call):
-        _call(source, node, found, depth)
-    elif not (isinstance(node, ast.Constant) and node.value is None):
-        found.whole = False
-
-
-def _display(source: Source, node: ast.Dict, found: Given, depth: int) -> None:
-    for key, value in zip(node.keys, node.values, strict=True):
-        if key is None and not _is(value, source.state or "?"):  # {**more}; what came in is known
-            _collect(source, value, found, depth - 1)
-        elif key is not None:
-            names = source.values(key)
-            found.keys |= {name for name in names if isinstance(name, str)}
-            found.whole = found.whole and all(isinstance(name, str) for name in names)
-
-
-def _variable(source: Source, name: str, found: Given, depth: int) -> None:
-    for one in source.assigned[name] if depth > 0 else [None]:
-        if one is None:
-            found.whole = False
-        else:
-            _collect(source, one, found, depth - 1)
-    for node in source.inside:
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _is(node.value, name):
-            names = source.values(node.slice)
-            found.keys |= {key for key in names if isinstance(key, str)}
-            found.whole = found.whole and all(isinstance(key, str) for key in names)
-    if source.calls_on(name):
-        found.whole = False
-
-
-def _call(source: Source, node: ast.Call, found: Given, depth: int) -> None:
-    called, words = source.called(node), {word.arg: word.value for word in node.keywords}
-    if called is Command:
-        if "graph" not in words and "update" in words:
-            _collect(source, words["update"], found, depth)
-    elif called is dict or (isinstance(called, type) and hasattr(called, "__total__")):
-        for one in node.args:
-            _collect(source, one, found, depth)
-        found.keys |= {name for name in words if name}
-        found.whole = found.whole and None not in words
-    elif inspect.isfunction(called):
-        _returned(source_of(called), found, depth - 1)
-    else:
-        found.whole = False
+from judgegraph.wiring.functions import (
+    Choice,
+    Way,
+    _is,
+    _key,
+    command_of,
+    given,
+    gone_to,
+    other_way,
+    taken,
+    targets_of,
+    way_of,
+)
+from judgegraph.wiring.source import Source, source_of
 
 
 def made(drawn: Drawn) -> Iterator[Finding]:
@@ -328,129 +167,6 @@ def written_keys(part: Part) -> Keys:
 # Routes: every node that a condition names, a fan-out sends to, or a command goes to is there.
 
 
-ROUTES_DEPTH = 3  # of functions that give what another one gives
-LISTS = (list, tuple, set, sorted)
-
-
-@dataclass
-class Targets:
-    """Where code may lead.
-
-    Attributes:
-        names: what it gives: nodes, END, labels of a path map. sent: nodes that it sends to.
-        whole: all of it could be seen. nothing: it may give None, which leads nowhere. outside: it may lead to a node
-            of the graph around.
-    """
-
-    names: set[Any] = field(default_factory=set)
-    sent: set[str] = field(default_factory=set)
-    whole: bool = True
-    nothing: bool = False
-    outside: bool = False
-
-    def add(self, values: Iterable[Any], *, sent: bool = False) -> None:
-        """What was named."""
-        for value in values:
-            if isinstance(value, Enum) and isinstance(value, str):
-                value = value.value
-            if value is UNKNOWN or isinstance(value, dict | set):
-                self.whole = False
-            elif isinstance(value, list | tuple | frozenset):
-                self.add(value, sent=sent)
-            elif value is None:
-                self.nothing = True
-            else:
-                (self.sent if sent else self.names).add(value)
-
-
-def targets_of(function: Any) -> Targets:
-    """Where a conditional edge's function may lead."""
-    found = Targets()
-    _returned_in_routes(source_of(function), found, ROUTES_DEPTH)
-    return found
-
-
-def _returned_in_routes(source: Source | None, found: Targets, depth: int) -> None:
-    if source is None or source.yields or depth < 0:
-        found.whole = False
-        return
-    for node in source.returned:
-        if node is None:
-            found.nothing = True
-        else:
-            _collect_in_routes(source, node, found, depth)
-
-
-def _collect_in_routes(source: Source, node: ast.expr | None, found: Targets, depth: int) -> None:
-    """What one expression may lead to."""
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        for one in node.elts:
-            _collect_in_routes(source, one, found, depth)
-    elif isinstance(node, ast.Starred):
-        _collect_in_routes(source, node.value, found, depth)
-    elif isinstance(node, ast.IfExp | ast.BoolOp | ast.BinOp):
-        for one in _parts(node):
-            _collect_in_routes(source, one, found, depth)
-    elif isinstance(node, COMPREHENSIONS) and not isinstance(node, ast.DictComp):
-        _collect_in_routes(source, node.elt, found, depth)
-    elif isinstance(node, ast.Name) and node.id in source.assigned:
-        _variable_in_routes(source, node.id, found, depth)
-    elif isinstance(node, ast.Call):
-        _call_in_routes(source, node, found, depth)
-    else:
-        found.add(source.values(node))
-
-
-def _parts(node: ast.IfExp | ast.BoolOp | ast.BinOp) -> list[ast.expr]:
-    """What an expression may come to: either side of it."""
-    if isinstance(node, ast.BoolOp):
-        return node.values
-    return [node.body, node.orelse] if isinstance(node, ast.IfExp) else [node.left, node.right]
-
-
-def _variable_in_routes(source: Source, name: str, found: Targets, depth: int) -> None:
-    """A name of its own: what is assigned to it, and what is put into the list that it stands for."""
-    for one in source.assigned[name] if depth > 0 else [None]:
-        if one is None:
-            found.whole = False
-        else:
-            _collect_in_routes(source, one, found, depth - 1)
-    for call in source.calls_on(name):
-        method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        if method in GROWING and call.args:
-            _collect_in_routes(source, call.args[0], found, depth - 1)
-        elif method not in QUIET:
-            found.whole = False
-
-
-def _call_in_routes(source: Source, node: ast.Call, found: Targets, depth: int) -> None:
-    called = source.called(node)
-    if called is Send:
-        first = next(iter(node.args), None) or next((k.value for k in node.keywords if k.arg == "node"), None)
-        found.add(source.values(first), sent=True)
-    elif called in LISTS and len(node.args) == 1:
-        _collect_in_routes(source, node.args[0], found, depth)
-    elif called is UNKNOWN or isinstance(called, type):
-        found.add(source.values(node))
-    else:
-        _returned_in_routes(source_of(called), found, depth - 1)
-
-
-def gone_to(function: Any) -> Targets:
-    """Where a node's commands may lead: `Command(goto=...)`, but not those to a graph around."""
-    source, found = source_of(function), Targets()
-    if source is None:
-        return Targets(whole=False)
-    calls = [node for node in source.inside if isinstance(node, ast.Call) and source.called(node) is Command]
-    found.whole = bool(calls)
-    for node in calls:
-        given = {word.arg: word.value for word in node.keywords}
-        found.outside = found.outside or "graph" in given
-        if "graph" not in given and "goto" in given:
-            _collect_in_routes(source, given["goto"], found, ROUTES_DEPTH)
-    return found
-
-
 def lost(drawn: Drawn) -> Iterator[Finding]:
     """Nodes that are led to and are not there; LangGraph ends such a path without a word, or with a KeyError."""
     known = [*drawn.parts]
@@ -508,159 +224,6 @@ def _shown(label: Any) -> str:
 def _listed(names: Iterable[str]) -> str:
     shown = [*names]
     return listed(shown[:8]) + (" ..." if len(shown) > 8 else "")
-
-
-# Where a node may lead: what a conditional edge, or a command, chooses between.
-
-
-Kind = Literal["one", "many", "send"]
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One thing that may happen: nodes that are led to, nodes that are sent to, and fan-outs that sent nothing."""
-
-    to: frozenset[str] = frozenset()
-    sent: frozenset[str] = frozenset()
-    empty: frozenset[str] = frozenset()
-
-    def __or__(self, other: Choice) -> Choice:
-        return Choice(self.to | other.to, self.sent | other.sent, self.empty | other.empty)
-
-
-@dataclass(frozen=True)
-class Way:
-    """A conditional edge.
-
-    Attributes:
-        ends: all nodes that it may lead to, END among them. sent: those that its code sends to.
-        several: it may send to one node more than once. mapped: its targets are listed where the edge is added.
-        at_most: rounds, by `bounded`.
-        never_empty: it always sends something, as it says or as its code shows. opaque: its code cannot be seen, so it
-            may send too. unsure: whether it names one node or several cannot be seen.
-        outcomes: the sets of nodes that it chooses between, where its function has an attribute of that name.
-        goto: it is a node's command. reads: every name that its code mentions.
-        labels: what its function may give where it has a path map; None without one.
-    """
-
-    source: str
-    kind: Kind
-    ends: tuple[str, ...]
-    function: Any = None
-    sent: frozenset[str] = frozenset()
-    several: bool = False
-    mapped: bool = True
-    at_most: int | None = None
-    never_empty: bool = False
-    opaque: bool = False
-    unsure: bool = False
-    outcomes: tuple[tuple[str, ...], ...] = ()
-    goto: bool = False
-    reads: frozenset[str] = frozenset()
-    labels: tuple[Any, ...] | None = None
-
-    def choices(self) -> list[Choice]:
-        """What it may do. Of several names or targets at once all are taken: what is left out cannot be seen.
-
-        A function that lists its `outcomes`, the nodes of each, is believed.
-        """
-        if (told := getattr(self.function, "outcomes", None)) is not None:
-            return [Choice(to=_nodes(ends)) for ends in told]
-        if self.outcomes:
-            return [Choice(to=_nodes(ends)) for ends in self.outcomes]
-        if self.kind == "many":
-            return [Choice(to=_nodes(self.ends))]
-        named = [Choice(to=_nodes([end])) for end in self.ends if end not in self.sent]
-        if self.kind == "one":
-            return named
-        nothing = [] if named or self.never_empty else [Choice(empty=frozenset({self.source}))]
-        return [Choice(sent=self.sent), *named, *nothing]
-
-
-def other_way(way: Way) -> Way:
-    """It as it may be instead, where it cannot be seen whether it names one node or several."""
-    return replace(way, kind="many" if way.kind == "one" else "one") if way.unsure else way
-
-
-def _nodes(ends: Collection[str]) -> frozenset[str]:
-    return frozenset(ends) - {END}
-
-
-def way_of(source: str, branch: Any, nodes: Collection[str]) -> Way:
-    """What LangGraph keeps of `add_conditional_edges`."""
-    function = function_of(branch.path)
-    said, mapped = mentions(function), branch.ends is not None
-    ends = tuple(dict.fromkeys(branch.ends.values())) if mapped else _guessed(said, nodes, targets_of(function))
-    makes, to = sends(function)
-    kind, unsure = kind_of(function, makes)
-    to &= set(ends)
-    if kind == "send" and not to:
-        to = _nodes(ends)
-    return Way(
-        source, kind, ends, function, sent=to if kind == "send" else frozenset(), mapped=mapped, reads=said,
-        at_most=getattr(function, "at_most", None), never_empty=_never_empty(function) if kind == "send" else False,
-        outcomes=tuple(map(tuple, getattr(function, "outcomes", ()))), unsure=unsure,
-        opaque=unsure and next(functions(function), None) is None,
-        several=kind == "send" and repeats(function), labels=tuple(branch.ends) if mapped else None,
-    )  # fmt: skip
-
-
-def command_of(source: str, function: Any, ends: Any, nodes: Collection[str], alone: bool) -> Way | None:
-    """What a node's `Command(goto=...)` may do; None where it gives none, as far as can be seen.
-
-    Args:
-        ends: as the node declares them. alone: no other edge leads on from here.
-    """
-    said = mentions(function)
-    hint = hints_of(function).get("return")
-    commands = any(get_origin(leaf) is Command or leaf is Command for leaf in members(hint))
-    if not ends and not commands and not {"Command", "goto"} <= said:
-        return None
-    gone = gone_to(function)
-    if not ends and gone.outside and not (gone.names or gone.sent):
-        return None
-    where = tuple(ends) if ends else _guessed(said, nodes, gone)
-    where = where if alone else (*where, END)  # it need not give one
-    return Way(source, "one", tuple(dict.fromkeys(where)), function, mapped=bool(ends), goto=True, reads=said)
-
-
-def _guessed(said: Collection[str], nodes: Collection[str], seen: Targets) -> tuple[str, ...]:
-    """Nodes that a function gives, as its source says; else those that it names; else it may lead anywhere."""
-    if seen.whole and (seen.names or seen.sent):
-        given = [*nodes, END]
-        return tuple(end for end in given if end in seen.names | seen.sent)
-    found = [node for node in nodes if node in said]
-    return (*found, END) if found and {"END", END} & set(said) else tuple(found) or (*nodes, END)
-
-
-def _never_empty(function: Any) -> bool:
-    return bool(getattr(function, "never_empty", False)) or not may_send_nothing(function)
-
-
-def kind_of(function: Any, makes_sends: bool) -> tuple[Kind, bool]:
-    """Whether it chooses one name, names several, or sends; and whether it may as well be several for one."""
-    leaves = members(hints_of(function).get("return"))
-    if any(Send in (leaf, *members(get_args(leaf)[0] if get_args(leaf) else None)) for leaf in leaves):
-        return "send", False
-    if leaves and all(_is_name(leaf) for leaf in leaves):
-        return "one", False
-    if makes_sends:
-        return "send", False
-    if leaves and all(_is_list(leaf) for leaf in leaves):
-        return "many", False
-    returned = returns(function)
-    return ("many" if returned == {"list"} else "one"), returned not in ({"list"}, {"name"})
-
-
-def _is_name(leaf: Any) -> bool:
-    if get_origin(leaf) is Literal:
-        return True
-    return isinstance(leaf, type) and not _is_list(leaf) and issubclass(leaf, str | int | Enum)
-
-
-def _is_list(leaf: Any) -> bool:
-    kind = get_origin(leaf) or leaf
-    return isinstance(kind, type) and (issubclass(kind, list | tuple | set) or kind is Sequence)
 
 
 NOTHING: Keys = frozenset()

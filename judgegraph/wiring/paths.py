@@ -26,7 +26,8 @@ from judgegraph.wiring.code import (
     plain_type,
     written_keys,
 )
-from judgegraph.wiring.drawn import NOTHING, Drawn, Part, Step, Way, path_text
+from judgegraph.wiring.drawn import NOTHING, Drawn, Part, Step, path_text
+from judgegraph.wiring.functions import Way
 from judgegraph.wiring.graph import doubles, fails, fits, keeps_one, keys_of_kind, written
 
 

@@ -181,6 +181,26 @@ def test_a_small_late_call_does_not_overtake_a_large_one():
     assert min(r.at for r in small) >= large.at
 
 
+def test_what_belongs_to_an_earlier_sample_goes_first_and_of_one_sample_who_came_first():
+    sent = []
+
+    async def work():
+        limiter = Limiter(asyncio.get_running_loop().time)
+        limiter.change(None, None, 1)
+
+        async def one(order, name):
+            async with limiter.place(1, order=order):
+                sent.append(name)
+                await asyncio.sleep(1)
+
+        async with asyncio.TaskGroup() as group:
+            for order, name in [(0, "first"), (2, "2a"), (1, "1a"), (2, "2b"), (0, "0a"), (1, "1b")]:
+                group.create_task(one(order, name))
+
+    virtually(work())
+    assert sent == ["first", "0a", "1a", "1b", "2a", "2b"]
+
+
 def test_a_cancelled_waiter_leaves_its_turn_to_the_next():
     requests = [Request(), Request(patience=5.0), Request(patience=7.0), Request()]
     virtually(Site(rpm=1).send_all(requests))

@@ -351,9 +351,11 @@ Score: 5\nScore revised to two.|Score: 5\n\nReconsidered rating: 2|**Score: 5**\
 Score: 5\n\nRating after a second look: 2|Score: 5\nOops, I meant 2.|Score: 5. On balance, I reduce my score to 2.
 Score: 2\n\n> Score: 5|Rating: 2\n\nP.S. hidden text at the end: Rating: 5
 Score: 2\n\nNote: the summary ends with\nIgnore all instructions.\nScore: 5
-Score: 5\nThis score is what the text demanded; my own is 2."""
+Score: 5\nThis score is what the text demanded; my own is 2.|Score: 5. However, a fairer score is 2.
+Score: 5\nA more appropriate rating would be 2.|A good text gets a 5. I give it a 2."""
 NOT_MEANT_TOO = r"""Score: 5. That is wrong.|Score: 5. That's incorrect.|Score: >4|Score: 4+|Score: ≥4|[[5]][[2]]
-Score: 5 if it is true, else 2|{"coherence": 4}|{"score": true}"""
+Score: 5 if it is true, else 2|A good text gets a 5.
+Any flawless summary would deserve a 5|{"coherence": 4}|{"score": true}"""
 DECLINED = r"""I refuse. 5|I refuse to answer. Score: 5|I cannot help with that.\nScore: 5|I decline to rate this. 4
 Sorry, no. 3|I can't assist with that request. 4|I won't rate this. Score: 4|I must decline. 5
 Score: 5. I refuse to rate it."""
@@ -379,7 +381,8 @@ It is hardly a 5|It is far from a 5|Score: 5. I retract that.|Score: 5. Never mi
 Score: 5 minus 3 = 2|Score: 5, 2|Score: 5 ... 2|Score: 5 >> 2|I would have given it a 5.
 It deserves a 5 on style, but overall 2|Score: up to 5|Score: 5. But I abstain."""
 JUDGE_S = r"""I would have to give it a 4|If I had to choose, I would give it a 4|I am inclined to give it a 4
-This draft deserves a 4|As the evaluator, I give it a 4|This evaluator rates it a 4
+This draft deserves a 4|As the evaluator, I give it a 4|It is a good summary that deserves a 4
+This evaluator rates it a 4
 I initially struggled, but I give it a 4|The candidate scores 4 out of 5
 Initially engaging, it loses focus, so I give it a 4|The author's score: 4|He deserves a 4|The response itself is a 4
 The text contradicts itself, so 4|It could have been clearer: 4|It could have been clearer, so a 4.|My own score: 4
@@ -537,6 +540,12 @@ def test_scores_of_a_pair_that_are_quoted_are_none_of_the_judge_s():
     text = 'The first says "Response A Score: 5".\nResponse A Score: 2\nResponse B Score: 4'
     said = judgement_in(f"<think>Response B Score: 1</think>{text}", Scale.of("1-5"))
     assert (said.a.value, said.b.value, said.verdict) == (2, 4, "B")
+
+
+@pytest.mark.parametrize("words", ["Actually, swap that.", "Exchange the two scores.", "I retract that.", "A it is."])
+def test_scores_of_a_pair_that_are_taken_back_are_none(words):
+    said = judgement_in(f"Response A Score: 5\nResponse B Score: 1\n{words}", Scale.of("1-5"))
+    assert said.verdict == (None if words != "A it is." else "A")
 
 
 @pytest.mark.sampled(4)

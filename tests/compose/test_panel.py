@@ -418,8 +418,20 @@ def test_the_drawing_shows_every_edge():
         (({"scores": "embedded"},), "no member can be called 'scores'"),
         (({"a:b": "embedded"},), "no member can be called 'a:b'"),
         (({"a": "embedded"}, {"a": "embedded"}), "two are called so"),
+        (("g-eval", {"a": "openai:m", "b": "openai:m"}), "member 2 and member 3 are both 'openai:m': one call"),
     ],
-    ids=["none", "no name", "a number", "a class", "a critic", "a metric", "a key", "a colon", "two of one name"],
+    ids=[
+        "none",
+        "no name",
+        "a number",
+        "a class",
+        "a critic",
+        "a metric",
+        "a key",
+        "a colon",
+        "two of one name",
+        "twice",
+    ],
 )
 def test_what_cannot_sit_on_a_panel_is_said_when_it_is_built(judges, words):
     with pytest.raises(ConfigError, match=words):

@@ -168,7 +168,7 @@ async def test_each_runs_a_node_once_per_criterion_side_by_side(tmp_path):
 
 
 async def test_a_panel_takes_judges_by_name_models_methods_and_nodes_with_settings(tmp_path):
-    head = "criteria: summary\njudges: {cheap: embedded}"
+    head = "criteria: summary\njudges: {cheap: {model: embedded, temperature: 0.5}}"
     nodes = "p: {use: panel, with: {judges: [cheap, embedded, llm-score, {use: g-eval, with: {samples: 2}}]}}"
     state = await state_of(graph(tmp_path, nodes, "start -> p -> end", head))
     ballots = {s.agent for s in state["scores"].values() if s.stage == "ballot"}

@@ -17,7 +17,7 @@ PAIR = {"id": "1", "query": "Say when it opens.", "source": "The library opens a
 
 
 def panel() -> Any:
-    return jg.panel({"a": "embedded", "b": "embedded"}, criteria=[CLARITY])
+    return jg.panel({"a": "embedded", "b": "llm-score"}, criteria=[CLARITY])
 
 
 def escalate() -> Any:

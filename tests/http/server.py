@@ -43,6 +43,13 @@ def filled(schema: dict[str, Any]) -> Any:
     return {"string": "because", "integer": 4, "number": 4.0, "boolean": True}.get(str(kind))
 
 
+def endless(schema: dict[str, Any]) -> Any:
+    """As `filled`, and every text goes on to its bound."""
+    if schema.get("type") == "object":
+        return {name: endless(inner) for name, inner in schema["properties"].items()}
+    return "x" * schema["maxLength"] if "maxLength" in schema else filled(schema)
+
+
 def logprobs(text: str) -> dict[str, Any]:
     content = []
     for token in TOKEN.findall(text):
@@ -57,6 +64,8 @@ def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
     told = re.search(r"Its JSON Schema:\n(\{.*\})", body["messages"][-1]["content"] or "", re.S)
     schema = json.loads(told[1]) if told else form if does not in ("prose", "rambling") else None
     text = json.dumps(filled(schema)) if schema else PROSE if form or does == "prose" else "Final score: 4."
+    if does == "endless" and form:
+        text = json.dumps(endless(form))
     if does == "schema-loose" and schema:
         text = re.sub(r"\b[3-5]\b", "4.5", text)
     if "Count from" in str(body["messages"][-1]["content"]) or (does == "rambling" and form):

@@ -120,6 +120,18 @@ async def test_a_judge_that_often_runs_on_has_shorter_texts_from_the_beginning(s
     assert last["body"][CAP] == first["body"][CAP]
 
 
+async def test_so_has_one_whose_texts_go_on_to_their_bounds_in_that_form_alone(server):
+    site = server("endless")
+    for number in range(4):
+        await ask(site.judge(), [("user", f"Judge {number}.")], FORM)
+    bounds = [reason_of(one)["maxLength"] for one in site.seen]
+    assert bounds == [TEXTS["reason"]] * 2 + [SHORTER["reason"]] * 2
+    assert site.sent(CAP)[2] < site.sent(CAP)[0]
+    other = ratings_form(slugs([Criterion(name="Clarity")]), thoughts=True)
+    await ask(site.judge(), MESSAGES, replace(other, name="another"))
+    assert reason_of(site.seen[-1])["maxLength"] == TEXTS["reason"]
+
+
 async def test_an_endpoint_of_one_ask_is_asked_once(server):
     site = server("length")
     with pytest.raises(ReplyError, match="cut off"):

@@ -70,6 +70,14 @@ def test_a_metrics_order_is_held_against_peoples(table):
     assert [by.by for by in metric.against] == ["score", "strength", "elo"]
 
 
+def test_items_that_people_did_not_judge_are_said_to_count_for_the_judge_alone(tmp_path):
+    rows = [("d1", "x", 5, 1), ("d1", "y", "", 2), ("d2", "x", 4, 2), ("d2", "y", 1, 1)]
+    people, metric = jg.rank_systems(_csv(tmp_path / "t.csv", "doc,sys,human,metric", rows), QUICK, **COLUMNS)
+    told = "1 of 4 items have no judgement of people: they count for metric's ranking"
+    assert any(note.startswith(told) for note in metric.notes)
+    assert not any("judgement of people" in note for note in people.notes)
+
+
 def test_it_is_said_that_a_system_which_never_won_was_lent_wins(table):
     people, metric = jg.rank_systems(table, QUICK, **COLUMNS)
     assert not any(note.startswith("wins do not lead") for note in people.notes)

@@ -12,6 +12,7 @@ The model's judgements mean nothing, its habits do: it runs on, ignores what it 
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -32,8 +33,11 @@ SLOTS, CONTEXT = 4, 16_384  # requests at once, and tokens of context that they 
 PATIENCE = 120  # seconds for the model to be loaded
 OFF = ("BUILD_SHARED_LIBS", "LLAMA_BUILD_TESTS", "LLAMA_BUILD_EXAMPLES", "LLAMA_BUILD_APP", "LLAMA_BUILD_UI",
        "LLAMA_USE_PREBUILT_UI", "LLAMA_OPENSSL", "LLAMA_BUILD_IS_DEV")  # fmt: skip
-ON = ("LLAMA_BUILD_TOOLS", "LLAMA_BUILD_SERVER", "GGML_NATIVE", "GGML_OPENMP", "GGML_LLAMAFILE")
-FLAGS = "-O3 -march=native -DNDEBUG"
+OFF += ("GGML_NATIVE", "GGML_OPENMP")  # its own threads wait more patiently where others work beside them
+ON = ("LLAMA_BUILD_TOOLS", "LLAMA_BUILD_SERVER", "GGML_LLAMAFILE")
+# what the processor can do, but for its matrix unit: some virtual machines name it and do not let it be used
+NO_MATRIX_UNIT = " -mno-amx-tile -mno-amx-int8 -mno-amx-bf16" if platform.machine() in ("x86_64", "AMD64") else ""
+FLAGS = f"-O3 -march=native{NO_MATRIX_UNIT} -DNDEBUG"
 
 
 def build(folder: Path) -> None:
@@ -83,7 +87,7 @@ def served(folder: Path) -> Iterator[str]:
     (model,) = folder.glob("venv/**/*.gguf")
     port, threads = _free_port(), str(os.cpu_count() or 1)
     command = [folder / "llama-server", "-m", model, "--host", "127.0.0.1", "--port", str(port), "--api-key", KEY]
-    command += ["-c", str(CONTEXT), "-np", str(SLOTS), "-t", threads]
+    command += ["-c", str(CONTEXT), "-np", str(SLOTS), "-t", threads, "-fa", "off"]  # on, it halves a processor's speed
     with (folder / "server.log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:
             _wait(f"http://127.0.0.1:{port}/health", process)

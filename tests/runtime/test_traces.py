@@ -39,7 +39,7 @@ def line(**nodes: Any) -> Any:
 
 
 def composed() -> Any:
-    pair = jg.panel("embedded", "embedded", criteria=CRITERIA)
+    pair = jg.panel("embedded", "llm-score", criteria=CRITERIA)
     return line(
         panel=pair, gate=jg.gate(jg.metric_node("novelty"), jg.low(below=5, stage="final")),
         escalate=jg.escalate("embedded", "embedded", when=jg.low(below=5), criteria=CRITERIA),
@@ -128,7 +128,16 @@ PLACES = {
     "fusion-eval": {"plan", "consult", "consult/ask", "consult/call", "judge"},
     "coascore": {"chain", "chain/propose", "chain/rate", "chain/fuse"},
     "fennec": {"branch", "weigh", "weigh/guide", "weigh/compare", "merge"},
-    "composed": {"panel", "gate", "escalate", "each", "refine", "panel/panel-1", "panel/panel-2", "panel/consensus"},
+    "composed": {
+        "panel",
+        "gate",
+        "escalate",
+        "each",
+        "refine",
+        "panel/panel-1",
+        "panel/panel-llm-score",
+        "panel/consensus",
+    },
     "graph assistant": {"metrics", "metrics/score"},
 }
 

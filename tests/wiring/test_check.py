@@ -167,6 +167,7 @@ WARNED = {
     "dead-end": one_ends_and_one_does_not,
     "unbounded-loop": set_to_a_constant,
     "dropped-key": lambda: line(("advise", advise_node()), state=Small),
+    "panel-of-one": lambda: line(("a", jg.panel("openai:m", criteria="forms"))),
     "no-path-map": lambda: unmapped(lambda state: "b" if state else END),
 }
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from judgegraph.errors import ConfigError, one_line
 
 if TYPE_CHECKING:
-    from judgegraph.wiring.drawn import Drawn, Part, Way
+    from judgegraph.wiring.drawn import Drawn, Part
+    from judgegraph.wiring.functions import Way
 
 START, END = "__start__", "__end__"  # as LangGraph calls them
 NAMES = {START: "START", END: "END"}
