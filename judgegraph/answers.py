@@ -67,6 +67,8 @@ def answer_keys(scores: Iterable[Score], wired: Sequence[Precedence] = ()) -> tu
     several agents that judged it side by side, and that nobody joined, each one's is.
     """
     held = {score.key: score for score in scores}
+    if len(held) == 1:
+        return tuple(key for key, s in held.items() if s.stage in ANSWERING and not s.member)
     unheard = {key: stood for key, score in held.items() if (stood := _stood(score, held)) is not None}
     gone = {
         key for own, s in held.items() for key in (s.draft, *s.votes)
@@ -98,6 +100,9 @@ def _stood(score: Score, held: Mapping[str, Score]) -> str | None:
 
 def drafts_that_stand(scores: Iterable[Score]) -> list[tuple[Score, Score]]:
     """(skipped final score, the draft that is the answer in its place) of a sample."""
+    scores = [*scores]
+    if not any(score.status == "skipped" and score.draft is not None for score in scores):
+        return []
     held = {score.key: score for score in scores}
     answers = set(answer_keys(held.values()))
     found = [(score, _stood(score, held)) for score in held.values() if score.stage == "final"]

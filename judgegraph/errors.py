@@ -89,7 +89,9 @@ def one_line(text: object, limit: int = 200) -> str:
     text ends in "…".
     """
     line = " ".join(str(text)[: 4 * limit + 4].split())
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    shown = line
+    if not line.isprintable():
+        shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 

@@ -295,6 +295,9 @@ class Score(Value):
     @property
     def key(self) -> str:
         """criterion/agent/stage/repeat, with "/rival" behind it for the second output of a pair."""
+        plain = f"{self.criterion}/{self.agent}/{self.stage}/{self.repeat}"
+        if self.of == "output" and plain.count("/") == 3 and "%" not in plain:
+            return plain
         parts = (self.criterion, self.agent, self.stage, self.repeat)
         return key_of(*parts) if self.of == "output" else key_of(*parts, self.of)
 

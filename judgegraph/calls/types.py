@@ -69,6 +69,11 @@ class Room:
         return replace(self, texts=SHORTER, rest=ANY_SHORTER)
 
 
+MADE = 500  # schemas of which is kept what was made of them
+_sizes: dict[tuple[int, int], tuple[Any, Any, float | None]] = {}
+_made: dict[tuple[int, int, int, bool], tuple[Any, Any, Mapping[str, Any]]] = {}
+
+
 class Bounded(dict[str, Any]):
     """A schema with bounds of ours: so that a refusal of them is told from a refusal of the schema."""
 
@@ -81,8 +86,19 @@ def room_for(schema: Mapping[str, Any] | None, texts: Mapping[str, int], prompt:
         tools: whether some are offered.
     """
     if not tokens:
-        tokens = FREE + prompt if schema is None else SLACK + round(_tokens(schema, schema, texts, prompt))
+        tokens = FREE + prompt if schema is None else SLACK + round(_tokens_of(schema, texts, prompt))
     return Room(tokens + CALLS * tools, texts)
+
+
+def _tokens_of(schema: Mapping[str, Any], texts: Mapping[str, int], prompt: int) -> float:
+    """What the texts of a form take; counted once for a schema in which nothing is as long as the prompt."""
+    known = _sizes.get((id(schema), id(texts)))
+    if known is None or known[0] is not schema or known[1] is not texts:
+        short, long = _tokens(schema, schema, texts, 0), _tokens(schema, schema, texts, 10**9)
+        if len(_sizes) >= MADE:
+            _sizes.clear()
+        known = _sizes[id(schema), id(texts)] = schema, texts, short if short == long else None
+    return _tokens(schema, schema, texts, prompt) if known[2] is None else known[2]
 
 
 def _tokens(
@@ -114,9 +130,18 @@ def _tokens(
 
 
 def bounded(schema: Mapping[str, Any], room: Room) -> Mapping[str, Any]:
-    """The schema with a `maxLength` for each text that the room names, and numbers listed where it says so."""
+    """The schema with a `maxLength` for each text that the room names, and numbers listed where it says so.
+
+    It is made once for a form's schema, which nobody changes, and a room.
+    """
+    key = (id(schema), id(room.texts), room.rest, room.steps)
+    if (known := _made.get(key)) is not None and known[0] is schema and known[1] is room.texts:
+        return known[2]
     found = _bounded(schema, room, "")
-    return Bounded(found) if found != schema else schema
+    if len(_made) >= MADE:
+        _made.clear()
+    _made[key] = schema, room.texts, Bounded(found) if found != schema else schema
+    return _made[key][2]
 
 
 def _bounded(schema: Any, room: Room, key: str) -> Any:

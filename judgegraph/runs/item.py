@@ -50,6 +50,9 @@ _KEYS = re.compile(  # what opens an answer and is none; Zhao et al. 2025, arXiv
 )  # fmt: skip
 
 
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+
 def thin(sample: Sample) -> list[Note]:
     """Notes on an output, and on a rival, that has fewer than eight words, none, or nothing but an answer's opening."""
     texts = {"output": sample.output, "rival": sample.rival}
@@ -77,6 +80,8 @@ def _why(text: str) -> tuple[str, str]:
 
 def _left(text: str) -> str:
     """Letters and digits that belong to no opening of an answer."""
+    if (plain := text.casefold()).isascii() and not _KEYS.search(plain):
+        return _NO_LETTERS.sub("", plain)
     return re.sub(r"[\W_]+", "", _KEYS.sub("", text.casefold()))
 
 

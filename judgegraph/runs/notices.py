@@ -150,6 +150,8 @@ TOLD_OF_PANELS = ("panel-member-failed", "panel-member-missing", "panel-member-s
 
 def _fewer(scores: Sequence[Score], notes: Iterable[Note]) -> list[Note]:
     """A note for each panel that counted fewer judges than it has on some criteria, where no other note says so."""
+    if not any(score.reader == "panel" for score in scores):
+        return []
     told = {note.agent for note in notes if note.kind in (*TOLD_OF_PANELS, "criteria-dropped")}
     by_key = {score.key: score for score in scores}
     found: dict[str, list[str]] = {}
@@ -204,6 +206,8 @@ def _unreviewed(scores: Sequence[Score]) -> list[Note]:
 
 def _not_applied(scores: Sequence[Score], verdicts: Sequence[Rectification]) -> list[Note]:
     """A note for each critic whose readable verdicts stand beside scores that they did not touch."""
+    if not verdicts:
+        return []
     by_key = {s.key: s for s in scores}
     applied: dict[str, set[str]] = {}  # criterion -> agents of scores that rectify a draft
     for score in scores:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from operator import is_
 from typing import Any, get_args
 
@@ -52,6 +53,20 @@ EVEN = 0.02  # shares of a distribution are rounded, and sum to one within this
 SHOWN = 60  # characters of a value or a key in a message
 Wrong = tuple[str, str]  # what is wrong, and what to do
 Handed = dict[str, tuple[Any, dict[Any, Any] | list[Any]]]  # key -> what stands there, and its entries as they were
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """Who wrote something, put into words where there is something to say; None: nobody knows which node."""
+
+    name: str | None
+
+    def __str__(self) -> str:
+        return "the graph" if self.name is None else f"node '{one_line(self.name, SHOWN)}'"
+
+
+def _entry(key: str, name: Any) -> str:
+    return f"{key}[{one_line(repr(name), SHOWN)}]"
 
 
 class StateCheck:
@@ -106,7 +121,7 @@ class StateCheck:
         """
         if "__root__" in place.keys:  # a state that is one value
             return
-        who = f"node '{one_line(place.name, SHOWN)}'"
+        who = _Node(place.name)
         if update is not None and place.own and not _returnable(update):
             raise StateError(
                 f"{who} returned {_kind(update)}: return a mapping of keys of the state, such as "
@@ -169,11 +184,11 @@ class StateCheck:
                 "of the same criterion"
             )
 
-    def _who(self, key: str) -> str:
+    def _who(self, key: str) -> _Node:
         last = self._last.get(key)
-        return f"node '{one_line(last[-1][0], SHOWN)}'" if last else "the graph"
+        return _Node(last[-1][0] if last else None)
 
-    def _look(self, who: str, key: str, value: Any, scales: Scales, before: Any) -> None:
+    def _look(self, who: object, key: str, value: Any, scales: Scales, before: Any) -> None:
         if key in MAPPED:
             self._mapping(who, key, value, scales, before)
         elif key in LISTED or key in SINGLE:
@@ -187,26 +202,26 @@ class StateCheck:
         elif (wrong := _single_wrong(key, value)) is not None:
             raise StateError(f"{who} wrote {key} = {one_line(repr(value), SHOWN)}: {wrong[0]}; {wrong[1]}")
 
-    def _mapping(self, who: str, key: str, value: Any, scales: Scales, before: Any) -> None:
+    def _mapping(self, who: object, key: str, value: Any, scales: Scales, before: Any) -> None:
         kind, form = MAPPED[key]
         if not isinstance(value, Mapping):
             raise StateError(f"{who} wrote {key}, which is {_kind(value)} and no mapping: write {key}={form}")
         for name, one in value.items():
             if self._seen.get(id(one)) is one and getattr(one, "key", name) == name:
                 continue
-            where = f"{key}[{one_line(repr(name), SHOWN)}]"
             if not isinstance(one, kind):
                 raise StateError(
-                    f"{who} wrote {where}, which is {_kind(one)} and no {kind.__name__}: write {key}={form}"
+                    f"{who} wrote {_entry(key, name)}, which is {_kind(one)} and no {kind.__name__}: write {key}={form}"
                 )
             own = getattr(one, "key", name) if not isinstance(one, Finding) else one.assistant
             if own != name:
                 cure = f"write it under its own key, by keyed({kind.__name__}(...))"
                 cure = "write it under its assistant's name" if isinstance(one, Finding) else cure
-                raise StateError(f"{who} wrote {where}, whose own key is {one_line(repr(own), SHOWN)}: {cure}")
+                said = one_line(repr(own), SHOWN)
+                raise StateError(f"{who} wrote {_entry(key, name)}, whose own key is {said}: {cure}")
             wrong = _entry_wrong(one, lambda criterion: self._known(criterion, scales, before))
             if wrong is not None:
-                raise StateError(f"{who} wrote {where}: {wrong[0]}; {wrong[1]}")
+                raise StateError(f"{who} wrote {_entry(key, name)}: {wrong[0]}; {wrong[1]}")
             self._learn(one)
             self._seen[id(one)] = one
 
@@ -279,7 +294,7 @@ def _changed(now: Any, before: dict[Any, Any] | list[Any]) -> Any:
     return min(len(now), len(before))
 
 
-def _same_sample(who: str, given: Any, judged: Any) -> None:
+def _same_sample(who: object, given: Any, judged: Any) -> None:
     """Scores are kept as those of the sample that was read: no node may put another in its place."""
     if judged is None or given is judged:
         return
