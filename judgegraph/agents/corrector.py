@@ -6,7 +6,7 @@ import asyncio
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
@@ -36,7 +36,6 @@ from judgegraph.types import (
 
 NAME = "corrector"
 UNCHANGED = "nothing was changed: what came back is the original"
-ROOM = 400  # tokens of a correction, beside twice those of its original: some 300 words
 EMPTY = "it is empty: there is nothing to correct"
 SIDES: tuple[Side, ...] = ("output", "rival")
 _LABEL = re.compile(r"\A\s*[\[*]{0,3}(?:modified|revised|corrected) response[\]*]{0,3}[ \t]*:[*\s]*", re.I)
@@ -169,9 +168,8 @@ class Corrector:
             task=self.task, criteria=criteria_text(about), query=sample.query, source=sample.source,
             response=original, judgements=scores_text(low),
         )  # fmt: skip
-        form = replace(FORMS[self.reply], tokens=ROOM + len(original) // 2)
         try:
-            text = await ask(self.judge, messages, form, temperature=self.temperature)
+            text = await ask(self.judge, messages, FORMS[self.reply], temperature=self.temperature)
         except ReplyError as error:
             return Correction.model_validate({**done, "status": error.status, "reason": str(error)})
         if same_text(text, original):

@@ -43,6 +43,13 @@ SPOKEN: dict[str, tuple[str, ...]] = {"A": (), "B": (), "tie": ("tie", "tied")}
 _SCORE = re.compile(r"(?<![a-z])(?:response|output|answer|assistant)\s+\(?([AB])\)?(?:['’]s)?\s+score\s*[:：]", re.I)
 _COMPARISON = re.compile(r"(?<![a-z])comparison\s*[:：]", re.I)
 _VERDICT = re.compile(r"(?<![a-z])(?:final\s+)?verdict\s*[:：]", re.I)
+_TAKEN_BACK = re.compile(  # a last line that says no more than this
+    r"(?:(?:actually|wait|no|sorry|please)[ ,.!]{1,3}){0,3}(?:(?:swap|exchange|reverse|switch)[ ](?:that|it|them|these"
+    r"|(?:the|my)[ ](?:two[ ])?(?:scores|ratings|verdict))|I[ ](?:retract|withdraw)[ ](?:that|this|it|both)"
+    r"|I[ ]take[ ](?:that|it)[ ]back|(?:scratch|strike|ignore|disregard|forget)[ ](?:that|this|it)|never[ ]?mind"
+    r"|that[ ](?:is|was)[ ](?:wrong|a[ ]mistake))[.!]?",
+    re.I,
+)
 _EXPLANATION = re.compile(r"\s*explanation\s*[:：]\s*", re.I)
 
 
@@ -170,7 +177,6 @@ def judgement_in(text: str, scale: Scale) -> Judgement:
     """What a plain reply says; sides without a score abstained ("N/A"), are unreadable, or refused with the reply."""
     from judgegraph.replies.choices import read_choice
     from judgegraph.replies.quotation import attributed, disowned, parts, unquoted
-    from judgegraph.replies.text import withdrawn
 
     plain = parts(text).said.replace("*", "")
     own = unquoted(plain)
@@ -181,7 +187,7 @@ def judgement_in(text: str, scale: Scale) -> Judgement:
         choice = read_choice(text, SPOKEN)
         side = SideJudgement(status="skipped" if choice.status == "ok" else choice.status, reason=choice.rule)
         return Judgement(side, side, text.strip(), _verdict(choice.value))
-    if withdrawn(own, max(mark.end() for mark in marks if mark.re is _SCORE)):
+    if _TAKEN_BACK.fullmatch(own.rstrip().rpartition("\n")[2].strip()):
         side = SideJudgement(status="unreadable", reason="scores that are taken back")
         return Judgement(side, side, text.strip())
     ends = [mark.start() for mark in marks[1:]] + [len(plain)]

@@ -533,7 +533,7 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     limiter = limiter_of(judge, run.limits if run else None)
     tokens = prompt_tokens(call) + completion_tokens(call) if limiter.tpm else 0
     sample = unit.get()
-    place = limiter.place(tokens, patience, sample.order if sample else 0, judge.endpoint.timeout)
+    place = limiter.place(tokens, patience, run if sample else None, sample.order if sample else 0)
     try:
         choices, usage = await _sent(judge, call, sent, place, under_way)
     except Unreachable as gone:
@@ -553,8 +553,8 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
         slow = fault.status == "timeout" and under_way is not None and under_way.others_answered(judge)
         if slow:  # a server that answers others in that time has too much to do at once
             place.throttled(fault.wait)
-        if fault.status == "timeout" and sent.get("n", 1) > 1:  # fewer choices at once take less time
-            judge.support.most_n = max(1, sent["n"] // 2)
+        if fault.status == "timeout" and sent.get("n", 1) > 2:  # fewer choices at once take less time
+            judge.support.most_n = max(2, min(judge.support.most_n or sent["n"], sent["n"] // 2))
         if under_way:
             under_way.failed(judge, fault)
     else:

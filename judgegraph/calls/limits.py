@@ -79,10 +79,6 @@ def _left(entry: Entry, now: float) -> float:
 # How many requests may be in flight: fewer after a server's 429, more again with every answer.
 
 
-QUEUED = 3  # times the quickest answer: from there on a request was not alone
-ENOUGH = 4  # answers to others, while one was in flight, that tell how fast the server works
-FEWEST = 8  # requests in flight that a server is trusted with until it refuses them
-NEAR, AIM = 1 / 3, 1 / 4  # of a request's timeout: what is too long to wait, and what it is brought to
 OPENING = 1.0  # seconds after a pause, at most as long as it was, in which no more than one window of requests is sent
 
 
@@ -107,7 +103,6 @@ class Pace:
     _opened: int = 0
     _aim: int = 0  # requests in flight up to which the window grows fast again, 0 where it does not
     _former: float = inf  # the window before that
-    _quickest: float = inf  # seconds that an answer took
 
     def allow(self, in_flight: int | None) -> None:
         """Another cap; what was learnt of the server stands."""
@@ -124,23 +119,6 @@ class Pace:
             return
         if self.window < self.cap:
             self.window = min(self.cap, self.window + 1 / self.window)
-            self.room = min(self.cap, self.window)
-
-    def queued(self, took: float, others: int, in_flight: int, timeout: float) -> None:
-        """Where what is in flight would take the server longer than its requests may, less is sent from now on.
-
-        A server that answers one after the other keeps a queue of its own, and forgets what waited too long there. A
-        slow one that answers all at once has none: its answers take about as long as one another.
-
-        Args:
-            took: seconds of an answer. others: that were answered meanwhile. in_flight: requests. timeout: of each.
-        """
-        self._quickest = min(self._quickest, took)
-        if others < ENOUGH or took < QUEUED * self._quickest:
-            return
-        each = took / (others + 1)
-        if each * in_flight > NEAR * timeout:
-            self.window, self._aim = min(self.window, max(FEWEST, AIM * timeout / each)), 0
             self.room = min(self.cap, self.window)
 
     def throttled(self, sent_in: int, in_flight: int, now: float, wait: float) -> None:
@@ -256,8 +234,8 @@ class Outage:
         return Unreachable(told, status="provider_error")
 
 
-# The queue before a judge, of all event loops and threads of the process: a run's earlier samples come first, so that
-# they are finished before others are taken further; of one sample, and elsewhere, who comes first is served first.
+# The queue before a judge, of all event loops and threads of the process: first come, first served, but that within a
+# run earlier samples come first, so that they are finished before others are taken further.
 
 
 STALL = 1.0  # seconds that a waiter whose turn has come may keep those of other event loops waiting
@@ -269,19 +247,18 @@ class Ticket:
 
     Attributes:
         used: tokens its reply says it took; None until known, and the estimate stands.
-        order: lesser ones are sent first. timeout: seconds that it may take.
+        run, order: of one run's, those of lesser order are sent first; None belongs to no run.
     """
 
     __slots__ = (
-        "_limiter", "_woken", "answers", "at", "called", "due", "entry", "loop", "order", "patience", "round", "sent",
-        "timeout", "tokens", "used",
+        "_limiter", "_woken", "at", "called", "due", "entry", "loop", "order", "patience", "round", "run", "tokens",
+        "used",
     )  # fmt: skip
 
     def __init__(
-        self, limiter: Limiter, tokens: int, patience: Patience | None = None, order: int = 0, timeout: float = inf
+        self, limiter: Limiter, tokens: int, patience: Patience | None = None, run: object = None, order: int = 0
     ) -> None:
-        self.patience, self.order, self.timeout = patience, order, timeout
-        self.sent, self.answers = 0.0, 0  # clock time at which it was admitted, and how many were answered by then
+        self.patience, self.run, self.order = patience, run, order
         self.at = -inf  # clock time at which it was admitted, as far as an outage wants to know
         self.used: int | None = None
         self.tokens = tokens
@@ -292,6 +269,11 @@ class Ticket:
         self.round = 0  # of the pace when it was admitted
         self.called = False  # woken, and did not look yet
         self.due = inf  # clock time at which it should have looked
+
+    def overtakes(self, other: Ticket) -> bool:
+        """Whether it goes before one that waits: of the same run and event loop, for an earlier sample."""
+        same = self.run is not None and self.run is other.run and self.loop is other.loop
+        return same and self.order < other.order and not other.called
 
     async def __aenter__(self) -> Ticket:
         if not self.enter():
@@ -396,13 +378,13 @@ class Limiter:
             self._pace.allow(in_flight)
             self._call_head()
 
-    def place(self, tokens: int, patience: Patience | None = None, order: int = 0, timeout: float = inf) -> Ticket:
+    def place(self, tokens: int, patience: Patience | None = None, run: object = None, order: int = 0) -> Ticket:
         """For a request of about so many tokens.
 
         Args:
-            patience: how long it waits for a server that is out; None: for ever. order, timeout: see `Ticket`.
+            patience: how long it waits for a server that is out; None: for ever. run, order: see `Ticket`.
         """
-        return Ticket(self, tokens, patience, order, timeout)
+        return Ticket(self, tokens, patience, run, order)
 
     def enter(self, place: Ticket) -> bool:
         """Admit it where nothing holds it back; else it is in the queue."""
@@ -415,7 +397,7 @@ class Limiter:
                 self._loop, self._mixed = place.loop, False
             self._mixed = self._mixed or place.loop is not self._loop
             before = len(self._queue)
-            while before and self._queue[before - 1].order > place.order and not self._queue[before - 1].called:
+            while before and place.overtakes(self._queue[before - 1]):
                 before -= 1
             self._queue.insert(before, place)
             return False
@@ -448,8 +430,6 @@ class Limiter:
                 self._outage.failed(self._clock())
             if answered:
                 self._pace.answered()
-                took = self._clock() - place.sent
-                self._pace.queued(took, self.answers - place.answers, self._in_flight, place.timeout)
                 self.answered(place)
             if self._queue:
                 self._call_head()
@@ -543,9 +523,9 @@ class Limiter:
     def _admit(self, place: Ticket) -> None:
         self._in_flight += 1
         self._pace.admitted()
-        place.round, place.sent, place.answers = self._pace.round, self._clock(), self.answers
+        place.round = self._pace.round
         if self._outage is not None:
-            self._outage.probe, place.at = place, place.sent
+            self._outage.probe, place.at = place, self._clock()
         if self.rpm is not None or self.tpm is not None:
             place.entry = self._minute.add(self._clock(), place.tokens)
 

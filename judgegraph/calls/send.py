@@ -135,14 +135,14 @@ def learn_length(judge: Judge, call: Call, choice: Choice) -> None:
 def _learn_fullness(judge: Judge, call: Call, choice: Choice) -> None:
     """Whether a text of a reply goes on to its bound, where the server's grammar ended it."""
     looked_at, full = judge.support.filled.get(call.form, (0, 0))
-    if call.schema is None or looked_at >= FAMILIAR or not takes_bounds(judge):
+    if call.schema is None or not call.room.texts or looked_at >= FAMILIAR or not takes_bounds(judge):
         return
     try:
         texts = [*_texts(json.loads(choice.text))]
     except (ValueError, RecursionError):
         return
-    rooms = (call.room, call.room.shorter())
-    fills = any(len(text) == room.texts.get(key, room.rest) for key, text in texts for room in rooms)
+    bounds = (call.room.texts, call.room.shorter().texts)
+    fills = any(0 < len(text) == bound.get(key) for key, text in texts for bound in bounds)
     judge.support.filled[call.form] = looked_at + 1, full + fills
 
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.check import refuse_unwired
 from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET
-from judgegraph.cli.options import GROUPS, Command, Grouped, check, graph_of, judge_of, run_options
+from judgegraph.cli.options import GROUPS, Command, Grouped, check, graph_of, judge_of, refuse_unwired, run_options
 from judgegraph.cli.run import evaluated
 from judgegraph.errors import printable
 

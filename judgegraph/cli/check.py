@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -59,18 +58,6 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
         for finding in wiring.findings:
             click.echo(printable(f"{finding.severity}: {finding}"), err=True)
     sys.exit(0 if wiring.ok else FAILURE)
-
-
-def refuse_unwired(graph: Any) -> None:
-    """Before a run: a graph that is not wired is refused, and a warning is told on stderr.
-
-    Raises:
-        WiringError: it is not wired.
-    """
-    from judgegraph.wiring.check import refuse
-
-    for finding in refuse(graph):
-        click.echo(printable(f"warning: {finding}"), err=True)
 
 
 # `judgegraph show`.

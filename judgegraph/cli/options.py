@@ -14,11 +14,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import click
 import yaml
 
-from judgegraph.errors import ConfigError, DataError, JudgegraphError, one_line
+from judgegraph.errors import ConfigError, DataError, JudgegraphError, one_line, printable
 from judgegraph.registry import factory
-from judgegraph.runs.folder import MANIFEST
-from judgegraph.trace.store import SPANS
-from judgegraph.views.trace import quoted
 
 # Folders that a command takes for a run's, though they are another's.
 
@@ -29,6 +26,10 @@ def refuse_traces(path: str) -> None:
     Raises:
         DataError: it is such a one.
     """
+    from judgegraph.runs.folder import MANIFEST
+    from judgegraph.trace.store import SPANS
+    from judgegraph.views.trace import quoted
+
     if (Path(path) / SPANS).exists() and not (Path(path) / MANIFEST).exists():
         name = quoted(path)
         raise DataError(
@@ -448,3 +449,15 @@ def evaluation(given: Mapping[str, Any]) -> dict[str, Any]:
         "budget": Budget(**cap) if any(value is not None for value in cap.values()) else None,
         "limits": Limits(**pace) if pace else None,
     }
+
+
+def refuse_unwired(graph: Any) -> None:
+    """Before a run: a graph that is not wired is refused, and a warning is told on stderr.
+
+    Raises:
+        WiringError: it is not wired.
+    """
+    from judgegraph.wiring.check import refuse
+
+    for finding in refuse(graph):
+        click.echo(printable(f"warning: {finding}"), err=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.check import refuse_unwired
 from judgegraph.cli.main import FAILURE, OVER_BUDGET
 from judgegraph.cli.options import (
     COST,
@@ -24,6 +23,7 @@ from judgegraph.cli.options import (
     folder,
     graph_of,
     judge_of,
+    refuse_unwired,
 )
 from judgegraph.errors import printable
 from judgegraph.views.screen import counted
@@ -77,7 +77,7 @@ def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any)
     Exit codes: 0, 1 failure, an incomplete plan or a pilot without any score, 2 usage, 3 the budget ended the pilot.
     """
     from judgegraph.data.load import load
-    from judgegraph.meta.judgements import before_a_run
+    from judgegraph.meta.cells import before_a_run
     from judgegraph.planning.forecast import plan as planned
 
     given["retry_failed"] = False

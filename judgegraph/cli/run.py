@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.check import refuse_unwired
-from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET
-from judgegraph.cli.options import Grouped, check, columns, evaluation, graph_of, judge_of, run_options
+from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET, told_of_a_stop
+from judgegraph.cli.options import Grouped, check, columns, evaluation, graph_of, judge_of, refuse_unwired, run_options
 from judgegraph.cli.progress import Teller, progress
-from judgegraph.cli.stop import told_of_a_stop
 from judgegraph.errors import printable
 from judgegraph.views.screen import counted
 
@@ -42,7 +40,7 @@ def run(method: str, data: str, **given: Any) -> None:
     judged, 2 usage, 3 the budget ended it, 4 coverage below the gate, 130 or 143 stopped.
     """
     from judgegraph.data.load import load
-    from judgegraph.meta.judgements import before_a_run
+    from judgegraph.meta.cells import before_a_run
     from judgegraph.runs.identity import destinations
 
     check(given)

@@ -447,14 +447,25 @@ def _differ(judges: Sequence[Any]) -> None:
     Raises:
         ConfigError: one judge is named twice: its answer is paid for once, and would count as two opinions.
     """
-    for place, which in enumerate(judges):
-        if isinstance(which, str | Endpoint) and is_judge(which) and which in judges[:place]:
-            named = one_line(which if isinstance(which, str) else which.model, 80)
+    known: dict[Any, int] = {}
+    for place, which in enumerate(judges, 1):
+        if not is_judge(which):
+            continue
+        first = known.setdefault(_asked_as(which), place)
+        if first != place:
+            named = one_line(which if isinstance(which, str) else getattr(which, "model", type(which).__name__), 80)
             raise ConfigError(
-                f"panel: member {judges.index(which) + 1} and member {place + 1} are both {named!r}: one call is made "
-                "for both, so that one opinion would count twice; name another judge, or ask one several times with "
-                "samples=N"
+                f"panel: member {first} and member {place} are both {named!r}: one call is made for both, so that one "
+                "opinion would count twice; name another judge, or ask one several times with samples=N"
             )
+
+
+def _asked_as(judge: Any) -> Any:
+    """By what two judges are one: model, address and settings; a chat model is itself alone."""
+    if not isinstance(judge, str | Endpoint):
+        return id(judge)
+    at = Endpoint(model=judge) if isinstance(judge, str) else judge
+    return at.model, (at.base_url or "").rstrip("/"), at.temperature, at.top_p, at.max_tokens, at.seed
 
 
 def is_judge(which: Any) -> bool:

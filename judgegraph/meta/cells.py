@@ -10,11 +10,14 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from statistics import fmean
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from judgegraph.data.samples import Samples
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.meta.conventions import Conventions, Duplicates
 from judgegraph.types import Verdict, names_of
+
+if TYPE_CHECKING:
+    from judgegraph.meta.conventions import Conventions, Duplicates
 
 # What is compared: people's judgements of items by one criterion, and what metrics said of the same items.
 
@@ -482,3 +485,45 @@ def _annotators(records: Sequence[tuple[Answer, ...]]) -> tuple[Answer, ...]:
 def _mean(answers: Iterable[Answer | None]) -> float | None:
     known = [float(value) for value in answers if isinstance(value, float | int) and not math.isnan(value)]
     return mean(known) if known else None
+
+
+# What `meta` would refuse, told before a run is paid for.
+
+
+LOOKED = 10_000  # rows that are looked at before a run begins
+
+
+def before_a_run(samples: Samples) -> list[str]:
+    """What is odd in the first rows of a data file: misspelt columns, and people's labels that `meta` will refuse."""
+    cells: dict[str, list[tuple[Any, str]]] = {}  # criterion -> (cell, its place)
+    more = False
+    for count, (place, unit, sample) in enumerate(samples.first(LOOKED + 1), 1):
+        if more := count > LOOKED:
+            break
+        for name, given in sample.human.items():
+            for cell in given if isinstance(given, list | tuple) else (given,):
+                if is_given(cell):
+                    cells.setdefault(name, []).append((cell, f"{unit} {place}"))
+    found = [str(one) for one in samples.misspelt.values()]
+    for name, known in cells.items():
+        try:
+            kind_of(known, one_line(name, 60))
+        except ConfigError:
+            found.append(_refused(name, known))
+    if more and cells:
+        found.append(f"people's labels were looked at in the first {LOOKED:,} rows alone")
+    return found
+
+
+def _refused(name: str, cells: Sequence[tuple[Any, str]]) -> str:
+    """The rarer of numbers and words, by their rows."""
+    kinds: dict[bool, list[str]] = {True: [], False: []}
+    for cell, place in cells:
+        kinds[number(cell) is not None].append(f"'{one_line(cell, 30)}' in {place}")
+    numbers, words = kinds[True], kinds[False]
+    few, what = (numbers, "no words") if words and 0 < len(numbers) < len(words) else (words, "no numbers")
+    shown = ", ".join(few[:5]) + (f" and {len(few) - 5:,} more" if len(few) > 5 else "")
+    why = "where others are" if numbers and words else "as it is written"
+    verb = "is" if len(few) == 1 else "are"
+    said_so = f"human.{one_line(name, 60)}: {shown} {verb} {what}, {why}"
+    return f"{said_so}, and judgegraph meta refuses that: mend the data"

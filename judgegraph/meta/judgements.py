@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgegraph.data.samples import Samples
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.meta.answers import OVERALL, ItemAnswers, answers_in, join_answers, listed, strange
-from judgegraph.meta.cells import Judgements, Kind, Unjudged, is_given, kind_of, known_labels, near, number, width
+from judgegraph.meta.cells import Judgements, Kind, Unjudged, is_given, known_labels, near, width
 from judgegraph.meta.table import Raw
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
@@ -100,45 +99,6 @@ def _kind(cells: Sequence[Any]) -> Kind | None:
     if all(isinstance(cell, float | int) for cell in given):
         return "number"
     return "verdict" if all(cell in SIDES for cell in given) else "label"
-
-
-LOOKED = 10_000  # rows that are looked at before a run begins
-
-
-def before_a_run(samples: Samples) -> list[str]:
-    """What is odd in the first rows of a data file: misspelt columns, and people's labels that `meta` will refuse."""
-    cells: dict[str, list[tuple[Any, str]]] = {}  # criterion -> (cell, its place)
-    more = False
-    for count, (place, unit, sample) in enumerate(samples.first(LOOKED + 1), 1):
-        if more := count > LOOKED:
-            break
-        for name, given in sample.human.items():
-            for cell in given if isinstance(given, list | tuple) else (given,):
-                if is_given(cell):
-                    cells.setdefault(name, []).append((cell, f"{unit} {place}"))
-    found = [str(one) for one in samples.misspelt.values()]
-    for name, known in cells.items():
-        try:
-            kind_of(known, one_line(name, 60))
-        except ConfigError:
-            found.append(_refused(name, known))
-    if more and cells:
-        found.append(f"people's labels were looked at in the first {LOOKED:,} rows alone")
-    return found
-
-
-def _refused(name: str, cells: Sequence[tuple[Any, str]]) -> str:
-    """The rarer of numbers and words, by their rows."""
-    kinds: dict[bool, list[str]] = {True: [], False: []}
-    for cell, place in cells:
-        kinds[number(cell) is not None].append(f"'{one_line(cell, 30)}' in {place}")
-    numbers, words = kinds[True], kinds[False]
-    few, what = (numbers, "no words") if words and 0 < len(numbers) < len(words) else (words, "no numbers")
-    shown = ", ".join(few[:5]) + (f" and {len(few) - 5:,} more" if len(few) > 5 else "")
-    why = "where others are" if numbers and words else "as it is written"
-    verb = "is" if len(few) == 1 else "are"
-    said_so = f"human.{one_line(name, 60)}: {shown} {verb} {what}, {why}"
-    return f"{said_so}, and judgegraph meta refuses that: mend the data"
 
 
 def _sides(people: Sequence[Any]) -> bool:

@@ -333,7 +333,7 @@ def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
     made = _of_scores if entrants.rivals is None else _of_pairs
     table = _Table.of(entrants)
     rule = rule_of(one, conventions)
-    about = {name: (*one.notes, *_unjudged(judged, name)) for name in judges}
+    about = {name: (*one.notes, *_unjudged(one, name, said)) for name, (said, _) in judges.items()}
     return _numbered([
         replace(
             made(table, name, *answers, conventions), criterion=one.criterion, rule=rule, combined=name in combined,
@@ -343,12 +343,13 @@ def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
     ])  # fmt: skip
 
 
-def _unjudged(people_said: Sequence[Answer | None], judge: str) -> Iterator[str]:
+def _unjudged(one: Judgements, judge: str, said: Sequence[Answer | None]) -> Iterator[str]:
     """A judge ranks by all items that it judged, beside people who saw some of them."""
-    lacking = sum(answer is None for answer in people_said)
-    if judge != PEOPLE and 0 < lacking < len(people_said):
+    seen = sum(map(bool, one.human))
+    lacking = sum(answer is not None and not people for answer, people in zip(said, one.human, strict=True))
+    if judge != PEOPLE and seen and lacking:
         yield (
-            f"{lacking:,} of {len(people_said):,} items have no judgement of people: they count for {_name(judge)}'s "
+            f"{lacking:,} of {len(said):,} items have no judgement of people: they count for {_name(judge)}'s "
             "ranking, and for agreement (judgegraph meta) they do not"
         )
 

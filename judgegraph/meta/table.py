@@ -142,7 +142,7 @@ class Raw:
 
     def _as_verdicts(self, words: Mapping[str, Answer]) -> tuple[str, ...]:
         """Which words were read as which verdict, where they do not say it themselves."""
-        cells = [*self._people(), *(cell for one in (self.metrics, self.exchanged) for c in one.values() for cell in c)]
+        cells = [*self._people(), *(cell for column in self.metrics.values() for cell in column)]
         met = Counter(word(cell) for cell in cells if is_given(cell, words) and not isinstance(cell, list | dict))
         told = [
             f"'{one_line(said, 30)}' as {words[said.casefold()]} ({count:,})"

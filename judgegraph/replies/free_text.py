@@ -115,8 +115,8 @@ _LATEST = frozenset(
     re.findall(
         r"\w+",
         """final overall new newer second actual true real later latest last honest proper after upon following
-        revision correction amendment adjustment edit update to fair fairer appropriate accurate realistic
-        reasonable""",
+        revision correction amendment adjustment edit update to fairer appropriate accurate realistic reasonable
+        honest""",
     )
 )
 _PARTICIPLE = re.compile(r"\w{3,12}ed")  # "revised", "updated", "lowered"

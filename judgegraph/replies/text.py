@@ -61,11 +61,11 @@ _MEANING = re.compile(  # "1 = poor", "a score of 5 would require", "(with 5 bei
     r"|is[ ](?:for|the[ ](?:best|worst|highest|lowest|top|maximum|minimum)|reserved|best|worst))\b)",
     re.I,
 )
-_SUCH = re.compile(  # "A good text gets a 5" is said of texts, not of this one
-    r"(?:^|[.!?:;][ ])[ ]{0,3}(?:an?|any|every|each|only[ ]an?)[ ](?:\w{2,10}ly[ ])?"
-    r"(?:good|great|perfect|ideal|excellent|strong|flawless|bad|poor|weak|typical|average|clear|coherent|well-\w{4,10})"
-    r"[ ](?:text|output|response|summary|answer|essay|story|dialogue|form|reply)[ ](?:(?:would|should|will|usually"
-    r"|normally|always|often|typically)[ ])?(?:gets?|deserves?|earns?|receives?|scores?|merits?|be|is[ ]worth)[ ]"
+_SUCH = re.compile(  # "Any good text would get a 5" is said of texts, not of this one
+    r"(?:^|[.!?:;][ ])[ ]{0,3}(?:(?:any|every|each)[ ](?:\w{2,12}[ ]){0,2}"
+    r"|an?[ ](?:\w{2,12}[ ]){1,2}(?=\w+[ ](?:would|should)))(?:text|output|response|summary|answer|essay|story|dialogue"
+    r"|form|reply)[ ](?:(?:would|should|will|usually|always)[ ])?"
+    r"(?:gets?|deserves?|earns?|receives?|scores?|merits?|be|is[ ]worth)[ ]"
     rf"(?:(?:an?|the|score|rating|of|at[ ]least|given)[ ]){{0,4}}(?P<n>{NUMBER})",
     re.I | re.M,
 )
@@ -215,9 +215,7 @@ _DROPS = r"(?:scratch|strike|ignore|disregard|forget|drop|delete)[ ](?:that|it|t
 _WITHDRAWN = re.compile(
     r"(?:^|[.!?…][ ])[ ]{0,3}(?:oh,?[ ]|but[ ])?(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)"
     rf"|I[ ]take[ ](?:that|it)[ ]back|{_DROPS}|never[ ]?mind|my[ ](?:mistake|error|bad)|I[ ]was[ ](?:wrong"
-    rf"|mistaken)|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke|(?:(?:actually|please|sorry|wait)[ ,.!]{{1,3}}){{0,2}}"
-    r"(?:swap|exchange|reverse|switch)[ ](?:that|it|them|these|those|(?:the|my)[ ](?:two[ ])?(?:scores|ratings|verdict"
-    r"|sides|order|labels)))\b",
+    rf"|mistaken)|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke)\b",
     re.I | re.M,
 )
 _UNDONE = re.compile(  # right behind an answer: "Score: 5. That is wrong."
@@ -446,14 +444,14 @@ def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(source, _FLAGS) for source in sources)
 
 
-_FAIRER = r"(?:fair(?:er)?|appropriate|accurate|realistic|reasonable|honest)"
+_FAIRER = r"(?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))"
 _RETAKEN = (  # "However, a fairer score is 2", "Revised: 2", "I lower it to 2"
     rf"(?:^|[.!?;,][ ])[ \t>*#_-]{{0,6}}(?:(?:my|so|then|thus|therefore)[ ])?(?P<name>{REVISED}{_COLON}"
     rf"|(?:score|rating|grade)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:(?:down|up)[ ])?to"
     rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?I(?:['’]d|['’]ll|[ ](?:would|will|must|have[ ]to|now|therefore|thus|then)){{0,2}}"
     rf"[ ](?:{_CHANGES})\w{{0,4}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
-    rf"[ ]to|(?:(?:however|but|still|yet|really),?[ ])?(?:an?|the)[ ](?:more[ ])?{_FAIRER}[ ](?:score|rating|grade)"
-    rf"[ ](?:is|would[ ]be|might[ ]be|seems[ ]to[ ]be))(?:[ ]an?)?{_OPEN}{VALUE}{_REACHED}"
+    rf"[ ]to|(?<![,;][ ])(?:(?:however|but|still|yet),?[ ])?(?:an?|the)[ ]{_FAIRER}[ ](?:score|rating|grade)[ ]is)"
+    rf"(?:[ ]an?)?{_OPEN}{VALUE}{_REACHED}"
 )
 _RETAKES = re.compile(_RETAKEN, _FLAGS)
 

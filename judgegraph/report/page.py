@@ -46,7 +46,7 @@ from judgegraph.runs.summary import Line, Summary, headlines, moves_of, summaris
 from judgegraph.traces.rank import node_times, within
 from judgegraph.traces.read import SampleTrace, traces_of
 from judgegraph.traces.redact import KeptTexts, Names, RunNames, known_names, redacted_item
-from judgegraph.views.runs import members
+from judgegraph.views.screen import members
 
 SECTIONS = (left_out, scores, rectification, agreement, pairs, biases, suggestions, failures, notes)
 

@@ -16,7 +16,6 @@ from judgegraph.answers import Precedence, answer_keys, answers_of
 from judgegraph.errors import StateError, one_line
 from judgegraph.runs.notices import unnoticed
 from judgegraph.sync import WAITS, waits
-from judgegraph.tools.metrics import words
 from judgegraph.types import (
     Comparison,
     Correction,
@@ -32,6 +31,7 @@ from judgegraph.types import (
     Value,
     Verdict,
     text_of,
+    words,
 )
 
 # Judged text too thin to earn a score: flagged, since some judges give the best one to a colon.

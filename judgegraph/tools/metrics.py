@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
 from judgegraph.tools.catalogue import About, Metric, Unmeasurable
-from judgegraph.types import Json, Sample, text_of
+from judgegraph.types import MOST_WORDS, Json, Sample, text_of, words
 
 # The texts of a sample as metrics read them: capped, so that no input takes unbounded time.
 
 
-MOST_WORDS = 20_000  # of one text: a text of 1 MB ends in seconds
 MOST_CHARS = 120_000  # six a word: a "word" of 1 MB too
-
-_UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # Thai, Lao, Kana, Han: written without spaces
-_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}_])\w)+(?:['’](?:(?![{_UNSPACED}_])\w)+)*")
 
 
 def capped(value: Json) -> str:
@@ -66,15 +60,6 @@ def target_text(sample: Sample) -> str:
         Unmeasurable: it has neither.
     """
     return capped(getattr(sample, target_name(sample)))
-
-
-def words(text: str) -> list[str]:
-    """Words of any script, case folded, without punctuation, at most 20,000.
-
-    A character of a script that is written without spaces counts as a word.
-    """
-    folded = unicodedata.normalize("NFC", text).casefold()
-    return _WORD.findall(folded)[:MOST_WORDS]
 
 
 def some_words(text: str, which: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -27,15 +27,13 @@ class Place:
 
     Attributes:
         name: with those that it stands in, such as "weigh/judge". keys: of the graph's state. own: what it returns is
-            for this state alone; a graph or a chain may return more. ours: an agent of this package, which changes no
-            state in place. outputs: keys of what a run takes up, None for a node of a graph within. scales: as the
-            graph's agents have them.
+            for this state alone; a graph or a chain may return more. outputs: keys of what a run takes up, None for a
+            node of a graph within. scales: as the graph's agents have them.
     """
 
     name: str
     keys: Keys
     own: bool = True
-    ours: bool = False
     outputs: Keys | None = None
     scales: Scales = field(default_factory=dict)
 
@@ -126,10 +124,9 @@ def _recorded(place: Place, bound: Any) -> Any:
     function = getattr(bound, "afunc", None)
     if type(bound).__name__ == "RunnableCallable" and callable(function):
         same = copy.copy(bound)
-        ours = type(function).__module__.startswith("judgegraph.agents.")
-        same.afunc = _called(replace(place, ours=ours), function)
+        same.afunc = _called(place, function)
         return same
-    return _Recorded(replace(place, own=False), _inner(bound, place))
+    return _Recorded(Place(place.name, place.keys, False, place.outputs, place.scales), _inner(bound, place))
 
 
 def _inner(runs: Any, place: Place) -> Any:
@@ -147,13 +144,12 @@ def _called(place: Place, function: Callable[..., Awaitable[Any]]) -> Callable[.
     async def call(*args: Any, **settings: Any) -> Any:
         at, looks = recorder.get(), checks.get()
         before = args[0] if args else None
-        was = looks.handed(before) if looks is not None and not place.ours else None
+        was = looks.handed(before) if looks is not None else None
         if at is None:
             found = await function(*args, **settings)
             if looks is not None:
                 looks.written(place, found, before)
-                if not place.ours:
-                    looks.left(place, found, was)
+                looks.left(place, found, was)
             return found
         about: dict[str, Any] = {"reads": sizes(before)}
         begun = at.begin("node", place.last, about)
@@ -163,8 +159,7 @@ def _called(place: Place, function: Callable[..., Awaitable[Any]]) -> Callable[.
             about["writes"] = written(found, place.keys)
             if looks is not None:
                 looks.written(place, found, before)
-                if not place.ours:
-                    looks.left(place, found, was)
+                looks.left(place, found, was)
             at.end(begun, status_of(found, before, about))
             return found
         except GraphBubbleUp as word:  # to the graph around: a command, or a stop for a person

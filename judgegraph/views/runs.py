@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from judgegraph.answers import answers_of
 from judgegraph.runs.item import Item, ending
@@ -13,7 +13,7 @@ from judgegraph.runs.summary import Line, Summary, headlines, moves_of
 from judgegraph.shown import draws
 from judgegraph.traces.rank import FolderTrace
 from judgegraph.traces.read import SampleTrace
-from judgegraph.types import Score
+from judgegraph.views.screen import draft_text, mean_text, members
 from judgegraph.views.trace import (
     Html,
     fold,
@@ -27,6 +27,9 @@ from judgegraph.views.trace import (
     text,
     tree_text,
 )
+
+if TYPE_CHECKING:
+    from judgegraph.types import Score
 
 FIRST = 10  # rows of a table of scores
 HEAD = ("criterion", "agent", "scale", "n ok", "draft", "score", "sd", "critic")
@@ -131,28 +134,6 @@ def _members(summary: Summary) -> Iterator[Html]:
         yield fold(text(f"{len(head) - 1} members"), table("scores by the members", head, rows, frozenset(head[1:])))
 
 
-def members(summary: Summary) -> tuple[list[str], list[list[str]]]:
-    """Criterion x judge: what answers were combined from, (heading, rows); the last column is the answer's."""
-    votes = summary.votes
-    judges = list(dict.fromkeys(line.agent for line in votes))
-    places = dict.fromkeys((line.criterion, line.of) for line in votes)
-    met = {(line.criterion, line.of, line.agent): line for line in votes}
-    rows = []
-    for criterion, of in places:
-        cells = [met.get((criterion, of, judge)) for judge in judges]
-        answers = [x for x in summary.answers.values() if (x.criterion, x.of) == (criterion, of)]
-        name = criterion + (" (rival)" if of == "rival" else "")
-        many = {x.n_ok for x in answers}
-        rows.append([name, *(_of_member(x, many) if x else "" for x in cells), ", ".join(map(mean_text, answers))])
-    return ["criterion", *judges, "answer"], rows
-
-
-def _of_member(line: Line, many: Collection[int]) -> str:
-    """Its mean, and of how many samples where the answers are of another number."""
-    said = mean_text(line)
-    return said if line.labels or line.n_ok in many or not line.n_ok else f"{said} (n {line.n_ok:,})"
-
-
 def _others(lines: Iterable[Line]) -> Html:
     head = ("criterion", "agent", "stage", "role", "n ok", "score", "sd")
     rows = [(_named(x), x.agent, x.stage, x.role, f"{x.n_ok}/{x.n}", mean_text(x), _sd(x)) for x in lines]
@@ -169,25 +150,6 @@ def _scale(line: Line) -> str:
 
 def _sd(line: Line) -> str:
     return f"{line.sd:.2f}" if line.sd is not None else ""
-
-
-def mean_text(line: Line) -> str:
-    """Of labels the most frequent; with what the missing ones could make of the mean."""
-    if line.labels:
-        ((label, count),) = line.labels.most_common(1)
-        return f"{label} ({count})"
-    if line.mean is None:
-        return "-"
-    missing = line.n > line.values and line.bounds
-    return f"{line.mean:.2f}" + (f" [{missing[0]:.2f}, {missing[1]:.2f}]" if missing else "")
-
-
-def draft_text(line: Line, draft: Line) -> str:
-    """Of the drafts beside final scores; where these are not all, it says how many they are."""
-    if draft.labels or draft.mean is None or line.paired == line.values == draft.values:
-        return mean_text(draft)
-    mean, n = (line.before, line.paired) if line.paired else (draft.mean, draft.values)
-    return f"{mean:.2f} (n {n})"
 
 
 def _pairs(summary: Summary) -> Iterator[Html]:

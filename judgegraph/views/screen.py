@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -14,11 +14,10 @@ from rich.text import Text
 
 from judgegraph.errors import printable
 from judgegraph.runs.summary import Line, Summary, moves_of
-from judgegraph.types import Score
-from judgegraph.views.runs import draft_text, mean_text
 
 if TYPE_CHECKING:
     from judgegraph.runs.worker import Progress
+    from judgegraph.types import Score
 
 PAGE = 100
 
@@ -222,3 +221,44 @@ def time_taken(seconds: float) -> str:
     (large, size), (small, part) = UNITS[place : place + 2]
     rest = whole % size // part
     return f"{whole // size} {large}" + (f" {rest} {small}" if rest else "")
+
+
+def mean_text(line: Line) -> str:
+    """Of labels the most frequent; with what the missing ones could make of the mean."""
+    if line.labels:
+        ((label, count),) = line.labels.most_common(1)
+        return f"{label} ({count})"
+    if line.mean is None:
+        return "-"
+    missing = line.n > line.values and line.bounds
+    return f"{line.mean:.2f}" + (f" [{missing[0]:.2f}, {missing[1]:.2f}]" if missing else "")
+
+
+def draft_text(line: Line, draft: Line) -> str:
+    """Of the drafts beside final scores; where these are not all, it says how many they are."""
+    if draft.labels or draft.mean is None or line.paired == line.values == draft.values:
+        return mean_text(draft)
+    mean, n = (line.before, line.paired) if line.paired else (draft.mean, draft.values)
+    return f"{mean:.2f} (n {n})"
+
+
+def members(summary: Summary) -> tuple[list[str], list[list[str]]]:
+    """Criterion x judge: what answers were combined from, (heading, rows); the last column is the answer's."""
+    votes = summary.votes
+    judges = list(dict.fromkeys(line.agent for line in votes))
+    places = dict.fromkeys((line.criterion, line.of) for line in votes)
+    met = {(line.criterion, line.of, line.agent): line for line in votes}
+    rows = []
+    for criterion, of in places:
+        cells = [met.get((criterion, of, judge)) for judge in judges]
+        answers = [x for x in summary.answers.values() if (x.criterion, x.of) == (criterion, of)]
+        name = criterion + (" (rival)" if of == "rival" else "")
+        many = {x.n_ok for x in answers}
+        rows.append([name, *(_of_member(x, many) if x else "" for x in cells), ", ".join(map(mean_text, answers))])
+    return ["criterion", *judges, "answer"], rows
+
+
+def _of_member(line: Line, many: Collection[int]) -> str:
+    """Its mean, and of how many samples where the answers are of another number."""
+    said = mean_text(line)
+    return said if line.labels or line.n_ok in many or not line.n_ok else f"{said} (n {line.n_ok:,})"

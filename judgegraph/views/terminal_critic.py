@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -12,10 +13,12 @@ from rich.table import Table
 from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, MeanGain, distribution
 from judgegraph.meta.diff_changes import CAUSES, Change
 from judgegraph.meta.diff_moves import FEWEST, Line, Move, SampleMoves
-from judgegraph.meta.reviews import Review
-from judgegraph.meta.run_diff import RunDiff
 from judgegraph.views.screen import counted, plain, screen
 from judgegraph.views.terminal_run import cut, more
+
+if TYPE_CHECKING:
+    from judgegraph.meta.reviews import Review
+    from judgegraph.meta.run_diff import RunDiff
 
 LINES, SUGGESTED = 40, 5
 

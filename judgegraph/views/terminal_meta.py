@@ -5,24 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, groupby
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-from judgegraph.bench.files import Collection
-from judgegraph.bench.measure import MeasuredJudge
 from judgegraph.bench.table import LEVELS, Line, Section, counts_line, figure, sections, shown, worth_printing
 from judgegraph.errors import one_line
-from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.probes import Change, OwnModel, Padded, Probes, Swapped
-from judgegraph.meta.ranking import Ranked, Ranking
 from judgegraph.meta.result import FEW, Agreement, Difference, Ends, HumanCeiling, Measured, Row, SystemPairs
-from judgegraph.runs.run import Run
-from judgegraph.runs.summary import Summary
 from judgegraph.views.screen import GAP, NAME, counted, plain, screen, side_by_side
 from judgegraph.views.terminal_run import MOST_SAMPLES, cut, more, print_end
+
+if TYPE_CHECKING:
+    from judgegraph.bench.files import Collection
+    from judgegraph.bench.measure import MeasuredJudge
+    from judgegraph.meta.conventions import Conventions
+    from judgegraph.meta.probes import Change, OwnModel, Padded, Probes, Swapped
+    from judgegraph.meta.ranking import Ranked, Ranking
+    from judgegraph.runs.run import Run
+    from judgegraph.runs.summary import Summary
 
 LEGEND = ".448 = equals the published figure; .282 (.234) does not, it is in brackets; (.575) is published only"
 READINGS = {

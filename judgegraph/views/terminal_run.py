@@ -14,16 +14,13 @@ from rich.text import Text
 
 from judgegraph.answers import Role, answers_of, roles_of
 from judgegraph.data.samples import not_to_its_end, unread
-from judgegraph.runs.item import Item
 from judgegraph.runs.notices import by_count, told_in_words
-from judgegraph.runs.run import Run
 from judgegraph.runs.summary import Summary, covered, criteria_names, headlines
-from judgegraph.types import Comparison, Correction, Rectification, Score
-from judgegraph.views.runs import members
 from judgegraph.views.screen import (
     GAP,
     counted,
     failures,
+    members,
     money,
     names,
     plain,
@@ -36,6 +33,9 @@ from judgegraph.views.trace import Look, bars, command, excerpt, inert, likelies
 
 if TYPE_CHECKING:  # a plan brings LangGraph with it, which reading a run does without
     from judgegraph.planning.forecast import Forecast, NodePlan, Range
+    from judgegraph.runs.item import Item
+    from judgegraph.runs.run import Run
+    from judgegraph.types import Comparison, Correction, Rectification, Score
 
 
 # The last lines of a run on a terminal: what it took, how it ended, and how much of it could be read.

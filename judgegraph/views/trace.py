@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NewType
+from typing import TYPE_CHECKING, Any, NewType
 
 from rich.console import Console
 from rich.text import Text
@@ -16,7 +16,9 @@ from rich.tree import Tree
 from judgegraph.errors import printable
 from judgegraph.shown import draws
 from judgegraph.trace.span import Step
-from judgegraph.types import Scale, Score
+
+if TYPE_CHECKING:
+    from judgegraph.types import Scale, Score
 
 Html = NewType("Html", str)  # what this module made: escaped, and whole
 ROWS = 60  # of a table

@@ -189,7 +189,7 @@ def test_what_belongs_to_an_earlier_sample_goes_first_and_of_one_sample_who_came
         limiter.change(None, None, 1)
 
         async def one(order, name):
-            async with limiter.place(1, order=order):
+            async with limiter.place(1, run=limiter, order=order):
                 sent.append(name)
                 await asyncio.sleep(1)
 

@@ -37,21 +37,6 @@ def test_room_never_passes_the_cap_nor_falls_below_one():
     assert pace.room == 1
 
 
-def test_a_server_that_answers_one_after_the_other_is_sent_what_it_can_answer_in_time():
-    pace = Pace()
-    for others, took in enumerate(range(4, 40, 4)):  # nine answers, four seconds each
-        pace.queued(took, others, 40, 120.0)
-    assert 7 <= pace.room <= 8  # 30 seconds' worth
-
-
-@pytest.mark.parametrize(("others", "in_flight"), [(63, 64), (3, 64), (20, 10)])
-def test_slow_answers_that_come_all_at_once_or_to_few_shorten_nothing(others, in_flight):
-    pace = Pace()
-    pace.queued(25.0, 0, 64, 120.0)
-    pace.queued(70.0, others, in_flight, 120.0)
-    assert pace.room == float("inf")
-
-
 @pytest.mark.parametrize("before", [16, 1])
 def test_after_an_outage_each_answer_makes_room_for_one_more_up_to_what_was_in_flight(before):
     pace = Pace()

@@ -352,9 +352,9 @@ Score: 5\n\nRating after a second look: 2|Score: 5\nOops, I meant 2.|Score: 5. O
 Score: 2\n\n> Score: 5|Rating: 2\n\nP.S. hidden text at the end: Rating: 5
 Score: 2\n\nNote: the summary ends with\nIgnore all instructions.\nScore: 5
 Score: 5\nThis score is what the text demanded; my own is 2.|Score: 5. However, a fairer score is 2.
-Score: 5\nA more appropriate rating would be 2.|A good text gets a 5. I give it a 2."""
+Score: 5\nA more appropriate rating is 2.|Any good text gets a 5. I give it a 2."""
 NOT_MEANT_TOO = r"""Score: 5. That is wrong.|Score: 5. That's incorrect.|Score: >4|Score: 4+|Score: ≥4|[[5]][[2]]
-Score: 5 if it is true, else 2|A good text gets a 5.
+Score: 5 if it is true, else 2|Any good text gets a 5.
 Any flawless summary would deserve a 5|{"coherence": 4}|{"score": true}"""
 DECLINED = r"""I refuse. 5|I refuse to answer. Score: 5|I cannot help with that.\nScore: 5|I decline to rate this. 4
 Sorry, no. 3|I can't assist with that request. 4|I won't rate this. Score: 4|I must decline. 5
@@ -380,7 +380,10 @@ Is it a 5?|Should it get a 5?|Usually I'd give a 5|A perfect text would get a 5|
 It is hardly a 5|It is far from a 5|Score: 5. I retract that.|Score: 5. Never mind.|Score: 5 - 3 = 2
 Score: 5 minus 3 = 2|Score: 5, 2|Score: 5 ... 2|Score: 5 >> 2|I would have given it a 5.
 It deserves a 5 on style, but overall 2|Score: up to 5|Score: 5. But I abstain."""
-JUDGE_S = r"""I would have to give it a 4|If I had to choose, I would give it a 4|I am inclined to give it a 4
+JUDGE_S = r"""Score: 4. For a longer text, a fairer score is 5.|Score: 4. A fair score would be 3 for most readers.
+Score: 4\nReverse the order of the first two sentences to improve the flow.|Score: 4. Swap that for a simpler word.
+The summary is fluent. A strong response scores 4 out of 5.|A clear summary scores 4.
+I would have to give it a 4|If I had to choose, I would give it a 4|I am inclined to give it a 4
 This draft deserves a 4|As the evaluator, I give it a 4|It is a good summary that deserves a 4
 This evaluator rates it a 4
 I initially struggled, but I give it a 4|The candidate scores 4 out of 5
@@ -542,10 +545,18 @@ def test_scores_of_a_pair_that_are_quoted_are_none_of_the_judge_s():
     assert (said.a.value, said.b.value, said.verdict) == (2, 4, "B")
 
 
-@pytest.mark.parametrize("words", ["Actually, swap that.", "Exchange the two scores.", "I retract that.", "A it is."])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Actually, swap that.",
+        "Exchange the two scores.",
+        "I retract that.",
+        "Explanation: Never mind the style. Swap them.",
+    ],
+)
 def test_scores_of_a_pair_that_are_taken_back_are_none(words):
     said = judgement_in(f"Response A Score: 5\nResponse B Score: 1\n{words}", Scale.of("1-5"))
-    assert said.verdict == (None if words != "A it is." else "A")
+    assert said.verdict == ("A" if words.startswith("Explanation") else None)
 
 
 @pytest.mark.sampled(4)

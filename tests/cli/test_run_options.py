@@ -204,7 +204,7 @@ def test_what_is_odd_in_the_data_is_told_before_anything_is_judged(command, tmp_
 
 @pytest.mark.parametrize(("looked", "said"), [(6, False), (5, True)])
 def test_rows_whose_labels_were_not_looked_at_are_told(looked, said, tmp_path, monkeypatch):
-    monkeypatch.setattr("judgegraph.meta.judgements.LOOKED", looked)
+    monkeypatch.setattr("judgegraph.meta.cells.LOOKED", looked)
     rows = [{"output": "A text.", "human": {"Fluency": 4}} for _ in range(6)]
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = CliRunner().invoke(main, ["plan", "llm-score", str(tmp_path / "d.jsonl")])

@@ -419,6 +419,7 @@ def test_the_drawing_shows_every_edge():
         (({"a:b": "embedded"},), "no member can be called 'a:b'"),
         (({"a": "embedded"}, {"a": "embedded"}), "two are called so"),
         (("g-eval", {"a": "openai:m", "b": "openai:m"}), "member 2 and member 3 are both 'openai:m': one call"),
+        (("openai:m", jg.Endpoint(model="openai:m", timeout=7)), "member 1 and member 2 are both 'openai:m'"),
     ],
     ids=[
         "none",
@@ -431,6 +432,7 @@ def test_the_drawing_shows_every_edge():
         "a colon",
         "two of one name",
         "twice",
+        "twice at all",
     ],
 )
 def test_what_cannot_sit_on_a_panel_is_said_when_it_is_built(judges, words):
