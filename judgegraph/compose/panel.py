@@ -445,13 +445,13 @@ class Offer:
 def _differ(judges: Sequence[Any]) -> None:
     """
     Raises:
-        ConfigError: one judge is named twice: its answer is paid for once, and would count as two opinions.
+        ConfigError: one judge, or one method, is named twice: its answer is paid for once, and would count twice.
     """
     known: dict[Any, int] = {}
     for place, which in enumerate(judges, 1):
-        if not is_judge(which):
+        if not (is_judge(which) or is_method(which)):
             continue
-        first = known.setdefault(_asked_as(which), place)
+        first = known.setdefault(_asked_as(which) if is_judge(which) else ("a method", which), place)
         if first != place:
             named = one_line(which if isinstance(which, str) else getattr(which, "model", type(which).__name__), 80)
             raise ConfigError(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
-from judgegraph.answers import UNTOUCHED
+from judgegraph.answers import ANSWERING, UNTOUCHED
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.types import Scale, Score, given_criteria
 
@@ -51,10 +51,19 @@ class OfScores:
         return found
 
     def scores(self, state: State) -> list[Score]:
-        """Those that it looks at, a rival's never among them."""
-        given: Iterable[Score] = (state.get("scores") or {}).values()
+        """Those that it looks at, a rival's never among them.
+
+        Where a panel scored a criterion, at whatever stage, its score is looked at and not those of its members.
+        """
+        given = [s for s in (state.get("scores") or {}).values() if s.of == "output"]
         stage = self.stage or "draft"
-        found = [s for s in given if s.of == "output" and s.stage == stage and self.agent in (None, s.agent)]
+        found = [s for s in given if s.stage == stage and self.agent in (None, s.agent)]
+        if self.agent is None and stage in ANSWERING and any(s.member for s in found):
+            answers = [s for s in given if s.stage in ANSWERING and not s.member]
+            joined = {s.criterion for s in answers}
+            found = [s for s in found if not s.member or s.criterion not in joined]
+            met = {s.criterion for s in found}
+            found += [s for s in answers if s.criterion not in met]
         return list({s.criterion: s for s in found}.values()) if self.last else found
 
     def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Self:

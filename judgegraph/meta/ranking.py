@@ -333,7 +333,10 @@ def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
     made = _of_scores if entrants.rivals is None else _of_pairs
     table = _Table.of(entrants)
     rule = rule_of(one, conventions)
-    about = {name: (*one.notes, *_unjudged(one, name, said)) for name, (said, _) in judges.items()}
+    first = next(iter(judges), "")  # how words were read is told once
+    about = {
+        name: (*(one.notes if name == first else ()), *_unjudged(one, name, said)) for name, (said, _) in judges.items()
+    }
     return _numbered([
         replace(
             made(table, name, *answers, conventions), criterion=one.criterion, rule=rule, combined=name in combined,

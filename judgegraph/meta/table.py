@@ -142,8 +142,10 @@ class Raw:
 
     def _as_verdicts(self, words: Mapping[str, Answer]) -> tuple[str, ...]:
         """Which words were read as which verdict, where they do not say it themselves."""
-        cells = [*self._people(), *(cell for column in self.metrics.values() for cell in column)]
-        met = Counter(word(cell) for cell in cells if is_given(cell, words) and not isinstance(cell, list | dict))
+        met: Counter[str] = Counter()  # how often people wrote a word, or the first metric that did
+        for cells in ([*self._people()], *self.metrics.values()):
+            given = Counter(word(cell) for cell in cells if is_given(cell, words) and not isinstance(cell, list | dict))
+            met |= Counter({said: count for said, count in given.items() if said not in met})
         told = [
             f"'{one_line(said, 30)}' as {words[said.casefold()]} ({count:,})"
             for said, count in met.most_common()

@@ -20,6 +20,7 @@ back without another ("Score: 5. That is wrong."). A reply that abstains ("N/A",
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -292,6 +293,8 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
         return Reading(None, "refused", rule="declined")
     if len(text) < SHORT and _without_words(text):
         return unread(text, "several numbers, and no word that says which is the rating")
+    if text.count("{") > 1 and _contradicts_itself(text):
+        return unread(text, "several JSON objects that differ")
     reply = _Reply.of(text, scale, name)
     for rule in RULES:
         if rule.name == "lone" and refuses(reply.text):
@@ -306,6 +309,23 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
             return unread(text, f"{rule.name}: not one number on the scale {scale}")
         return Reading(verdict.value, span=(verdict.start, verdict.end), rule=rule.name)
     return unread(text, "no number that is a rating")
+
+
+_OBJECT = re.compile(r"\{[^{}]{1,2000}\}")
+
+
+def _contradicts_itself(text: str) -> bool:
+    """Whether JSON objects side by side say different things under one key."""
+    said: dict[str, set[str]] = {}
+    for match in [*_OBJECT.finditer(text)][:MOST]:
+        try:
+            found = json.loads(match[0])
+        except ValueError:
+            continue
+        for key, value in found.items():
+            if isinstance(value, int | float):
+                said.setdefault(key.casefold(), set()).add(f"{value:g}")
+    return any(len(values) > 1 for values in said.values())
 
 
 # An answer in a free-text reply: what it says, and the reason that stands beside it.

@@ -59,14 +59,26 @@ def lies(drawn: Drawn) -> Iterator[Finding]:
         if part.inside is not None or part.writes is None or isinstance(part.runs, type):
             continue
         wrote = given(part.runs)
-        if not wrote.whole or not wrote.keys:
-            continue
         hint = hints_of(part.runs).get("return")
         promised = keys_of(hint)[0] if len(members(hint)) == 1 else frozenset()
+        if promised and _forgets(part.runs):
+            node = drawn.at(name)
+            text = f"node '{node}' says that it writes {listed(sorted(promised))}, and nothing is returned"
+            yield Finding("unwritten-key", node, min(promised), f"{text}: end it with return {{...}}")
+        if not wrote.whole or not wrote.keys:
+            continue
         for key in sorted(promised - wrote.keys):
             node = drawn.at(name)
             text = f"node '{node}' says that it writes '{key}', and what it returns holds {listed(sorted(wrote.keys))}"
             yield Finding("unwritten-key", node, key, f"{text}: return '{key}', or take it out of the annotation")
+
+
+def _forgets(function: Any) -> bool:
+    """Whether a function comes to its end and returns nothing on any way."""
+    source = source_of(function)
+    if source is None or source.yields or isinstance(source.tree, ast.Lambda) or not source.returned:
+        return False
+    return all(one is None or (isinstance(one, ast.Constant) and one.value is None) for one in source.returned)
 
 
 def unhanded(drawn: Drawn) -> Iterator[Finding]:
@@ -80,6 +92,11 @@ def unhanded(drawn: Drawn) -> Iterator[Finding]:
             node = drawn.at(name)
             text = f"node '{node}' reads '{key}', and the annotation of its state does not name it, so it is not there"
             yield Finding("not-handed", node, key, f"{text}: add '{key}' to that TypedDict")
+        for key in sorted(wanted.sure - drawn.channels.keys() - part.handed - drawn.managed):
+            if near := _near(key, drawn):
+                node = drawn.at(name)
+                text = f"node '{node}' reads '{key}', which is no key of the state"
+                yield Finding("not-handed", node, key, f"{text}: did you mean '{near}'?")
 
 
 def misused(drawn: Drawn) -> Iterator[Finding]:

@@ -478,6 +478,9 @@ def test_an_object_that_is_enclosed_changes_nothing(marks, before):
         ('{"Quality": {"score": 4, "reason": "x"}}', 4),
         ('{"score": 4, "words": 3}', 4),
         ("The set {1, 2} is fine. Score: 4", 4),
+        ('{"score": 1}\n{"score": 5}', None),
+        ('{"score": 4}\n{"score": 4}', 4),
+        ('{"score": 1}\nActually, wait: {"score": 4}', 4),
     ],
 )
 def test_a_number_of_a_key_that_names_no_answer_is_no_rating(text, value):

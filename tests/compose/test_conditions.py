@@ -137,6 +137,15 @@ def test_of_a_panel_the_ballots_count_and_not_what_they_were_taken_from():
     assert said["Clarity"].startswith("2 judges")
 
 
+@pytest.mark.parametrize("stage", ["draft", "final"])
+def test_a_panel_s_score_is_looked_at_and_not_its_members(stage):
+    inner = [score(v, agent=f"p-{a}", stage="final", member=f"p-{a}") for a, v in (("a", 2.0), ("b", 4.0))]
+    whole = score(3.0, agent="p", stage=stage)
+    assert jg.low(below=2.5, stage="final")(state(*inner, whole)) == {}
+    assert jg.low(below=3.5, stage="final")(state(*inner, whole))
+    assert jg.low(below=2.5, stage="final", agent="p-a")(state(*inner, whole))
+
+
 def test_a_rectified_score_does_not_disagree_with_what_became_of_it():
     draft, other = score(1.0, agent="evaluator"), score(5.0, agent="g-eval", stage="final")
     final = score(5.0, agent="sage", stage="final", draft=draft.key)

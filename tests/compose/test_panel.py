@@ -108,15 +108,6 @@ async def test_a_member_is(member, ballot):
     assert set(finals) == {"Coherence", "Consistency", "Fluency", "Relevance"}
 
 
-async def test_members_of_one_name_are_told_apart_by_their_place():
-    node = jg.panel("sageval", Says(answer=1), "sageval", criteria=[CLARITY])
-    final = await run(node)
-    assert set(by_stage(final, "ballot")) == {"panel-1", "panel-says", "panel-3"}
-    agents = {s.agent for s in final["scores"].values()}
-    assert {"panel-1-evaluator", "panel-1-sage", "panel-3-evaluator", "panel-3-sage"} <= agents
-    assert final["notes"] == {}
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -419,6 +410,7 @@ def test_the_drawing_shows_every_edge():
         (({"a:b": "embedded"},), "no member can be called 'a:b'"),
         (({"a": "embedded"}, {"a": "embedded"}), "two are called so"),
         (("g-eval", {"a": "openai:m", "b": "openai:m"}), "member 2 and member 3 are both 'openai:m': one call"),
+        (("g-eval", "sageval", "g-eval"), "member 1 and member 3 are both 'g-eval'"),
         (("openai:m", jg.Endpoint(model="openai:m", timeout=7)), "member 1 and member 2 are both 'openai:m'"),
     ],
     ids=[
@@ -432,6 +424,7 @@ def test_the_drawing_shows_every_edge():
         "a colon",
         "two of one name",
         "twice",
+        "a method twice",
         "twice at all",
     ],
 )

@@ -85,7 +85,7 @@ def test_verdicts_are_known_by_many_words(tmp_path: Path, words: str, kind, verd
     assert found.human == (("A",), ("B",), ("tie",))
     assert found.metrics["m"] == ("A", "B", "tie")
     told = [
-        f"'{w}' as {v} (2)" for w, v in zip(words.split(), ("A", "B", "tie"), strict=True) if w.lower() != v.lower()
+        f"'{w}' as {v} (1)" for w, v in zip(words.split(), ("A", "B", "tie"), strict=True) if w.lower() != v.lower()
     ]
     assert found.notes == ((f"verdicts were read so: {', '.join(told)}",) if told else ())
 

@@ -172,6 +172,39 @@ WARNED = {
 }
 
 
+class Handed(TypedDict):
+    sample: Sample
+
+
+class Says(TypedDict):
+    scores: Scores
+
+
+async def forgets(state: Handed) -> Says:  # type: ignore[return,empty-body]
+    _ = {"scores": {}}
+
+
+async def mistypes(state: Handed) -> Says:
+    return {"scores": {state["sampel"]: 1}}  # type: ignore[typeddict-item,dict-item]
+
+
+async def declines(state: Handed) -> Says:
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("node", "told"),
+    [
+        (forgets, ("unwritten-key", "return {...}")),
+        (mistypes, ("not-handed", "did you mean 'sample'?")),
+        (declines, None),
+    ],
+)
+def test_a_node_that_returns_nothing_or_mistypes_a_key_is_refused(node: Any, told: Any):
+    findings = jg.check(line(("mine", node)), strict=False).findings
+    assert [(one.code, one.message.endswith(told[1])) for one in findings] == ([(told[0], True)] if told else [])
+
+
 OVERWRITTEN = {
     "two critiques": (lambda judge: jg.critique("sage", judge=judge, criteria="forms"), "'a/settle' and 'b/settle'"),
     "critics that are graphs": (
