@@ -146,13 +146,13 @@ class Raw:
         for cells in ([*self._people()], *self.metrics.values()):
             given = Counter(word(cell) for cell in cells if is_given(cell, words) and not isinstance(cell, list | dict))
             met |= Counter({said: count for said, count in given.items() if said not in met})
-        told = [
+        shown = [
             f"'{one_line(said, 30)}' as {words[said.casefold()]} ({count:,})"
             for said, count in met.most_common()
             if said.casefold() in words and said.casefold() != str(words[said.casefold()]).casefold()
         ]
         of = f"{one_line(self.criterion, 60)}: " if self.criterion else ""
-        return (f"{of}verdicts were read so: {', '.join(told[:8])}",) if told else ()
+        return (f"{of}verdicts were read so: {', '.join(shown[:8])}",) if shown else ()
 
     def _statuses(
         self, name: str, answers: Sequence[Answer | None], words: Mapping[str, Answer]

@@ -316,16 +316,16 @@ _OBJECT = re.compile(r"\{[^{}]{1,2000}\}")
 
 def _contradicts_itself(text: str) -> bool:
     """Whether JSON objects side by side say different things under one key."""
-    said: dict[str, set[str]] = {}
+    numbers: dict[str, set[str]] = {}
     for match in [*_OBJECT.finditer(text)][:MOST]:
         try:
             found = json.loads(match[0])
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         for key, value in found.items():
             if isinstance(value, int | float):
-                said.setdefault(key.casefold(), set()).add(f"{value:g}")
-    return any(len(values) > 1 for values in said.values())
+                numbers.setdefault(key.casefold(), set()).add(str(value).removesuffix(".0"))
+    return any(len(values) > 1 for values in numbers.values())
 
 
 # An answer in a free-text reply: what it says, and the reason that stands beside it.

@@ -454,7 +454,7 @@ def edges(graph: Any, path: str = "") -> list[str]:
 
 def fan_outs(graph: Any, path: str = "") -> list[str]:
     """Of a graph's edges those that may be taken many times at once, each as "weigh/guide -> weigh/judge", sorted."""
-    from judgegraph.wiring.functions import way_of
+    from judgegraph.wiring.functions import way_of  # which imports LangGraph: what compares signatures alone needs none
 
     builder = getattr(graph, "builder", None)
     if builder is None:

@@ -479,7 +479,8 @@ def test_an_object_that_is_enclosed_changes_nothing(marks, before):
         ('{"score": 4, "words": 3}', 4),
         ("The set {1, 2} is fine. Score: 4", 4),
         ('{"score": 1}\n{"score": 5}', None),
-        ('{"score": 4}\n{"score": 4}', 4),
+        ('{"score": 4}\n{"score": 4.0}', 4),
+        ('{"score": 1' + "0" * 1900 + '}\n{"score": ' + "[" * 900 + "]" * 900 + "}", None),
         ('{"score": 1}\nActually, wait: {"score": 4}', 4),
     ],
 )
