@@ -379,24 +379,17 @@ class UnderWay:
 
     Attributes:
         parts: budgets of the parts of the work that it belongs to, each with the call's share of it.
-        answered: replies that the judge had given when the last request was sent.
     """
 
     run: CallContext
     share: Reservation
     waiters: Waiters
     parts: tuple[tuple[BudgetTracker, Reservation], ...] = ()
-    answered: int = 0
 
     def began(self, judge: Judge, by: int = 1) -> None:
         """A request is sent; -1: it was not received."""
-        self.answered = self.run.models.get(judge.name, 0)
         self.run.requests += by
         self.share.requests += by
-
-    def others_answered(self, judge: Judge) -> bool:
-        """Whether the judge gave replies since the last request was sent."""
-        return self.run.models.get(judge.name, 0) > self.answered
 
     def failed(self, judge: Judge, fault: Fault) -> None:
         """Book a request that came to nothing; one that was not received keeps its share for the next try."""
@@ -550,11 +543,10 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
             call, stepped_down = replace(call, room=replace(call.room, tokens=0)), True
         fault = classify(error, secrets=judge.secrets, timeout=judge.endpoint.timeout)
         out = _learnt(place, fault, under_way)
-        slow = fault.status == "timeout" and under_way is not None and under_way.others_answered(judge)
-        if slow:  # a server that answers others in that time has too much to do at once
-            place.throttled(fault.wait)
-        if fault.status == "timeout" and sent.get("n", 1) > 2:  # fewer choices at once take less time
-            judge.support.most_n = max(2, min(judge.support.most_n or sent["n"], sent["n"] // 2))
+        if fault.status == "timeout":
+            place.late()
+            if sent.get("n", 1) > 2:  # fewer choices at once take less time
+                judge.support.most_n = max(2, min(judge.support.most_n or sent["n"], sent["n"] // 2))
         if under_way:
             under_way.failed(judge, fault)
     else:

@@ -137,6 +137,18 @@ class Pace:
             self._until, self._end = now + wait, now + wait + min(OPENING, wait)
             self.paused, self._opening, self._opened = True, self.room, 0
 
+    def late(self, sent_in: int, answered: int, in_flight: int) -> None:
+        """A request of round `sent_in` got no answer in its time, in which others got `answered`.
+
+        What is in flight is answered in half of that time from now on, by Little's law. Where it already would be, the
+        fault was that request's own.
+        """
+        bears = max(1, answered // 2)
+        if sent_in == self.round and bears < in_flight:
+            self.window, self._aim = bears, 0
+            self.room = min(self.cap, self.window)
+            self.round += 1
+
     def reopen(self, before: int) -> None:
         """A server is back: one request at first, one more with each answer, up to as many as were in flight before."""
         if not self._aim:
@@ -251,8 +263,8 @@ class Ticket:
     """
 
     __slots__ = (
-        "_limiter", "_woken", "at", "called", "due", "entry", "loop", "order", "patience", "round", "run", "tokens",
-        "used",
+        "_limiter", "_woken", "answers", "at", "called", "due", "entry", "loop", "order", "patience", "round", "run",
+        "tokens", "used",
     )  # fmt: skip
 
     def __init__(
@@ -267,6 +279,7 @@ class Ticket:
         self._limiter = limiter
         self._woken: asyncio.Future[None] | None = None
         self.round = 0  # of the pace when it was admitted
+        self.answers = 0  # that the server had given by then
         self.called = False  # woken, and did not look yet
         self.due = inf  # clock time at which it should have looked
 
@@ -290,6 +303,10 @@ class Ticket:
     def throttled(self, wait: float | None) -> None:
         """The server said 429 (or 503 with a time) to it: send less at once, and nothing for `wait` seconds."""
         self._limiter.throttled(self, wait)
+
+    def late(self) -> None:
+        """It was given no answer in its time: a server that answered others in it may have too much to do at once."""
+        self._limiter.late(self)
 
     def out(self, what: str, message: str, *, strict: bool) -> bool | Unreachable:
         """It found no server; gives whether it is to wait for the server's return, which takes none of its attempts.
@@ -499,6 +516,11 @@ class Limiter:
             with suppress(RuntimeError):  # its loop was closed without an end for its tasks
                 wake()
 
+    def late(self, place: Ticket) -> None:
+        with self._lock:
+            if answered := self.answers - place.answers:
+                self._pace.late(place.round, answered, self._in_flight + 1)  # it has left
+
     def pausing(self) -> float:
         """Seconds that are left of a pause that the server asked for, 0 where there is none."""
         return self._pace.left(self._clock()) if self._pace.paused else 0.0
@@ -523,7 +545,7 @@ class Limiter:
     def _admit(self, place: Ticket) -> None:
         self._in_flight += 1
         self._pace.admitted()
-        place.round = self._pace.round
+        place.round, place.answers = self._pace.round, self.answers
         if self._outage is not None:
             self._outage.probe, place.at = place, self._clock()
         if self.rpm is not None or self.tpm is not None:

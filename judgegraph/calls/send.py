@@ -138,12 +138,13 @@ def _learn_fullness(judge: Judge, call: Call, choice: Choice) -> None:
     if call.schema is None or not call.room.texts or looked_at >= FAMILIAR or not takes_bounds(judge):
         return
     try:
-        texts = [*_texts(json.loads(choice.text))]
+        texts = [(key, text) for key, text in _texts(json.loads(choice.text)) if text and key in call.room.texts]
     except (ValueError, RecursionError):
         return
-    bounds = (call.room.texts, call.room.shorter().texts)
-    fills = any(0 < len(text) == bound.get(key) for key, text in texts for bound in bounds)
-    judge.support.filled[call.form] = looked_at + 1, full + fills
+    if texts:
+        bounds = (call.room.texts, call.room.shorter().texts)
+        fills = any(len(text) == bound.get(key) for key, text in texts for bound in bounds)
+        judge.support.filled[call.form] = looked_at + 1, full + fills
 
 
 def _texts(data: Any, key: str = "") -> Iterator[tuple[str, str]]:

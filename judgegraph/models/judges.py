@@ -180,9 +180,15 @@ class Support:
         return (self.cut >= 2 and 4 * self.cut >= self.whole) or self.fills(form)
 
     def fills(self, form: str) -> bool:
-        """Whether every other reply to a form went on to the bound of a text."""
-        looked_at, full = self.filled.get(form, (0, 0))
-        return full >= 2 and 2 * full >= looked_at
+        """Whether every other reply to a form went on to the bound of a text.
+
+        Of a form that it has not answered yet: whether all replies to others did.
+        """
+        if form in self.filled:
+            looked_at, full = self.filled[form]
+            return full >= 2 and 2 * full >= looked_at
+        looked_at, full = map(sum, zip(*self.filled.values(), strict=True)) if self.filled else (0, 0)
+        return full >= 3 and full == looked_at
 
 
 @dataclass

@@ -51,6 +51,8 @@ _KEYS = re.compile(  # what opens an answer and is none; Zhao et al. 2025, arXiv
 
 
 _NO_LETTERS = re.compile(r"[\W_]+")
+_IN_KEYS = ("thought process", "step", "solution", "answer", "respuesta")  # one of these is in whatever `_KEYS` finds
+_TO_SPACES = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum()} | {"'": None})
 
 
 def thin(sample: Sample) -> list[Note]:
@@ -63,7 +65,7 @@ def thin(sample: Sample) -> list[Note]:
 def _why(text: str) -> tuple[str, str]:
     """What is wrong with it and the kind of that, "" for nothing."""
     head = text[:HEAD]
-    if len(_left(head)) > HEAD // 5 and len(words(head)) >= LEAST:  # more than an opening that was cut there
+    if _plainly_says_more(head) or (len(_left(head)) > HEAD // 5 and len(words(head)) >= LEAST):
         return "", ""
     if not text.strip():
         return "is empty: no score of it can be trusted", "text-empty"
@@ -76,6 +78,14 @@ def _why(text: str) -> tuple[str, str]:
         )
     few = len(words(text)) < LEAST
     return (f"has fewer than {LEAST} words: a good score of it says little" if few else ""), ""
+
+
+def _plainly_says_more(head: str) -> bool:
+    """Whether it is more than an opening that was cut there, found out fast for most English texts."""
+    if not (plain := head.casefold()).isascii() or any(key in plain for key in _IN_KEYS):
+        return False
+    pieces = plain.translate(_TO_SPACES).split()
+    return len(pieces) >= LEAST and sum(map(len, pieces)) > HEAD // 5
 
 
 def _left(text: str) -> str:

@@ -121,15 +121,25 @@ async def test_a_judge_that_often_runs_on_has_shorter_texts_from_the_beginning(s
 
 
 async def test_so_has_one_whose_texts_go_on_to_their_bounds_in_that_form_alone(server):
-    site = server("endless")
+    site = server("ok,endless")
+    await ask(site.judge(), [("user", "Judge.")], FORM)
     for number in range(4):
         await ask(site.judge(), [("user", f"Judge {number}.")], FORM)
     bounds = [reason_of(one)["maxLength"] for one in site.seen]
-    assert bounds == [TEXTS["reason"]] * 2 + [SHORTER["reason"]] * 2
-    assert site.sent(CAP)[2] < site.sent(CAP)[0]
-    other = ratings_form(slugs([Criterion(name="Clarity")]), thoughts=True)
-    await ask(site.judge(), MESSAGES, replace(other, name="another"))
+    assert bounds == [TEXTS["reason"]] * 3 + [SHORTER["reason"]] * 2
+    assert site.sent(CAP)[3] < site.sent(CAP)[0]
+    other = replace(ratings_form(slugs([Criterion(name="Clarity")]), thoughts=True), name="another")
+    await ask(site.judge(), MESSAGES, other)
     assert reason_of(site.seen[-1])["maxLength"] == TEXTS["reason"]
+
+
+async def test_whose_first_replies_all_go_on_to_their_bounds_is_asked_for_less_in_other_forms_too(server):
+    site = server("endless")
+    for number in range(3):
+        await ask(site.judge(), [("user", f"Judge {number}.")], FORM)
+    other = replace(ratings_form(slugs([Criterion(name="Clarity")]), thoughts=True), name="another")
+    await ask(site.judge(), MESSAGES, other)
+    assert reason_of(site.seen[-1])["maxLength"] == SHORTER["reason"]
 
 
 async def test_an_endpoint_of_one_ask_is_asked_once(server):
@@ -184,12 +194,12 @@ async def test_replies_of_an_earlier_version_are_not_paid_for_again(server, tmp_
     assert site.count == 2
 
 
-@pytest.mark.parametrize(("script", "fewer"), [("hang,ok", True), ("hang", False)])
-async def test_a_server_that_answers_others_while_one_waits_in_vain_gets_fewer_at_once(server, script, fewer):
+@pytest.mark.parametrize(("script", "fewer"), [("ok,ok,hang", True), ("hang,ok", False), ("hang", False)])
+async def test_a_server_that_answers_a_few_while_most_wait_in_vain_gets_fewer_at_once(server, script, fewer):
     judge = resolve(server(script).judge(timeout=0.5, attempts=1))
     token = context.set(run := CallContext())
     try:
-        asked = (ask(judge.endpoint, [("user", f"Judge {i}.")], FORM) for i in range(4))
+        asked = (ask(judge.endpoint, [("user", f"Judge {i}.")], FORM) for i in range(8))
         said = await asyncio.gather(*asked, return_exceptions=True)
     finally:
         context.reset(token)
