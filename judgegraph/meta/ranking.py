@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from judgegraph.meta.result import NONE, Ends, json_values
 from judgegraph.meta.table import Raw, read_table
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
-from judgegraph.stats.bootstrap import interval
+from judgegraph.stats.bootstrap import interval, p_of_zero
 from judgegraph.stats.correlation import Codes, Floats
 from judgegraph.stats.ranking import (
     PRIOR,
@@ -40,6 +41,7 @@ from judgegraph.stats.ranking import (
     taus,
 )
 from judgegraph.stats.resampling import settled
+from judgegraph.stats.tests import corrected
 from judgegraph.types import Verdict, names_of
 
 # Systems in an order: what came of ranking them, and how it is printed as JSON.
@@ -55,6 +57,8 @@ class Ranked:
         met: its comparisons. won: share of them, ties half. score: its mean, nan where pairs were judged.
         strength: Bradley-Terry, in log odds, mean 0 of a part. elo: averaged over orders. Both nan where it was never
             compared.
+        p_next: two-sided, of the next system of its part being as strong, from the difference of the two in each
+            resample. p_next_corrected: for all neighbours of the ranking. Both nan of the last, and without intervals.
     """
 
     system: str
@@ -67,6 +71,8 @@ class Ranked:
     strength_interval: Ends = NONE
     elo: float
     elo_interval: Ends = NONE
+    p_next: float = math.nan
+    p_next_corrected: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,8 +295,10 @@ class Contest:
     """One judge by one criterion.
 
     Attributes:
-        judge: a metric, or "people". matches: of all systems, in the order of their names; units are numbered alike
-            for all judges. unread: answers that are missing. alike: pairs of a system with itself, left out.
+        judge: a metric, or "people". matches: of all systems, in the order of their names; units are those that the
+            judge compared something in, so that its draws do not hang on what others judged.
+        documents: the table's number of each unit, by which judges are drawn together where they are compared.
+        unread: answers that are missing. alike: pairs of a system with itself, left out.
         rule: how the annotators were taken together. unreadable: what a missing answer counted as.
         combined: its verdicts are those of both orders in one.
         means, counts: (n,) of each system, where items are scored: its mean score and how many there were.
@@ -300,6 +308,7 @@ class Contest:
     criterion: str
     judge: str
     matches: Matches
+    documents: Codes
     unread: int
     alike: int = 0
     rule: str = "single"
@@ -337,13 +346,13 @@ def contests(entrants: Entrants, conventions: Conventions) -> list[Contest]:
     about = {
         name: (*(one.notes if name == first else ()), *_unjudged(one, name, said)) for name, (said, _) in judges.items()
     }
-    return _numbered([
+    return [
         replace(
             made(table, name, *answers, conventions), criterion=one.criterion, rule=rule, combined=name in combined,
             read=about[name],
         )
         for name, answers in judges.items()
-    ])  # fmt: skip
+    ]  # fmt: skip
 
 
 def _unjudged(one: Judgements, judge: str, said: Sequence[Answer | None]) -> Iterator[str]:
@@ -404,12 +413,11 @@ def _of_scores(
     x, y = score[first], score[second]
     with np.errstate(invalid="ignore"):  # inf is as high as inf
         equal = (x == y) | (np.abs(x - y) <= 1e-12 * np.maximum(1, np.maximum(np.abs(x), np.abs(y))))
-    matches = Matches(
-        table.names, system[first], system[second], np.where(equal, 0.5, (x > y) * 1.0), table.unit[known][first]
-    )
+    won, met = np.where(equal, 0.5, (x > y) * 1.0), table.unit[known]
+    matches, documents = _numbered(Matches(table.names, system[first], system[second], won, met[first]), met)
     unreadable: Unreadable = "zero" if conventions.unreadable == "zero" else "drop"
     unread = sum(answer is None for answer in answers)
-    return Contest("", judge, matches, unread, unreadable=unreadable, means=means, counts=counts)
+    return Contest("", judge, matches, documents, unread, unreadable=unreadable, means=means, counts=counts)
 
 
 def _games(unit: Codes, system: Codes) -> tuple[Codes, Codes]:
@@ -443,18 +451,29 @@ def _of_pairs(
     won = np.array([[missing if a is None else WON[str(a)] for a in column] for column in answered])
     unlike = table.system != table.rival
     order, at = np.nonzero(~np.isnan(won) & unlike)
-    matches = Matches(table.names, table.system[at], table.rival[at], won[order, at], table.unit[at])
+    found = Matches(table.names, table.system[at], table.rival[at], won[order, at], table.unit[at])
+    matches, documents = _numbered(found, table.unit[np.unique(at)])
     unread = sum(answer is None for column in answered for answer in column)
-    return Contest("", judge, matches, unread, int((~unlike).sum()), unreadable=unreadable)
+    return Contest("", judge, matches, documents, unread, int((~unlike).sum()), unreadable=unreadable)
 
 
-def _numbered(found: Sequence[Contest]) -> list[Contest]:
-    """Units without gaps, and the same for all: what is drawn of one judge is drawn of each."""
-    met = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *(one.matches.units for one in found)]))
-    return [
-        replace(one, matches=replace(one.matches, unit=np.searchsorted(met, one.matches.units), total=len(met)))
-        for one in found
-    ]
+def _numbered(matches: Matches, met: Codes) -> tuple[Matches, Codes]:
+    """The same with its units numbered from 0 in the order in which they were met, and the unit of each number."""
+    compared = set(matches.units.tolist())
+    documents = np.array([unit for unit in dict.fromkeys(met.tolist()) if unit in compared], dtype=np.intp)
+    place = np.empty(int(met.max(initial=-1)) + 1, dtype=np.intp)
+    place[documents] = np.arange(len(documents))
+    return replace(matches, unit=place[matches.units], total=len(documents)), documents
+
+
+def _together(one: Contest, other: Contest) -> tuple[Matches, Matches]:
+    """Both with one numbering of the units of either: what is drawn of one judge is drawn of the other."""
+    met = np.union1d(one.documents, other.documents)
+    first, second = (
+        replace(each.matches, unit=np.searchsorted(met, each.documents[each.matches.units]), total=len(met))
+        for each in (one, other)
+    )
+    return first, second
 
 
 # What to know beside the numbers of a ranking.
@@ -472,8 +491,8 @@ def notes_of(contest: Contest, strengths: Strengths, ratings: Ratings, c: Conven
         yield f"{WAYS}; each pair was lent {PRIOR:g} wins either way"
     elif strengths.lent:
         yield (
-            f"in {strengths.lent / len(strengths.drawn):.1%} of the resamples {WAYS}; there each pair was lent "
-            f"{PRIOR:g} wins"
+            f"in {strengths.lent / len(strengths.drawn):.1%} of the resamples some systems lost to no others: each "
+            f"pair was lent {PRIOR:g} wins there"
         )
     if contest.alike:
         yield f"{contest.alike:,} pairs of a system with itself, left out"
@@ -544,8 +563,8 @@ class Fitted:
         rows = [self._row(k, wins) for k in range(len(matches.names))]
         rows.sort(key=lambda row: (row.part or math.inf, row.place or 0, row.system))
         return Ranking(
-            criterion=self.contest.criterion, judge=self.contest.judge, systems=tuple(rows), comparisons=len(matches),
-            units=matches.judged, cycles=preference_cycles(wins, matches.names),
+            criterion=self.contest.criterion, judge=self.contest.judge, systems=tuple(self._tested(rows)),
+            comparisons=len(matches), units=matches.judged, cycles=preference_cycles(wins, matches.names),
             against=() if people is None or people is self else tuple(self.against(people)),
             unread=self.contest.unread, elo_scale=self.rule.scale, signature=self.signature(),
             notes=tuple(notes_of(self.contest, self.strengths, self.ratings, self.conventions)),
@@ -566,6 +585,17 @@ class Fitted:
             elo_interval=self.ends(self.ratings.drawn[:, k]) if known else NONE,
         )  # fmt: skip
 
+    def _tested(self, rows: Sequence[Ranked]) -> Iterator[Ranked]:
+        """Each with the test against the next one."""
+        names, drawn, units = self.contest.matches.names, self.strengths.drawn, self.strengths.units
+        found = np.full(len(rows), math.nan)
+        for at, (row, other) in enumerate(pairwise(rows)):
+            if row.part is not None and row.part == other.part:
+                apart = drawn[:, names.index(row.system)] - drawn[:, names.index(other.system)]
+                found[at] = p_of_zero(apart, units=units)
+        for row, p, fixed in zip(rows, found, corrected(found, self.conventions.correction), strict=True):
+            yield row if math.isnan(p) else replace(row, p_next=float(p), p_next_corrected=float(fixed))
+
     def against(self, people: Fitted) -> list[AgainstPeople]:
         """By each measure that both have, over the systems that comparisons link by both."""
         one, other = self.strengths, people.strengths
@@ -575,12 +605,20 @@ class Fitted:
             measures["score"] = (_of_means(people.contest.means), _of_means(self.contest.means))
         measures["strength"] = (signs(other.values), signs(one.values))
         measures["elo"] = (people.ratings.signs, self.ratings.signs)
-        drawn = taus(other.drawn, one.drawn, parts)
+        drawn = taus(*self._drawn_with(people), parts)
         ends = {"strength": self.ends(drawn, min(one.units, other.units))}
         return [
             AgainstPeople(by=by, **asdict(rankings_agree(*both, parts)), kendall_interval=ends.get(by, NONE))
             for by, both in measures.items()
         ]
+
+    def _drawn_with(self, people: Fitted) -> tuple[Floats, Floats]:
+        """Resampled strengths by people and by this judge, of the same units."""
+        if np.array_equal(self.contest.documents, people.contest.documents):
+            return people.strengths.drawn, self.strengths.drawn
+        how = {"resamples": self.conventions.resamples, "seed": self.conventions.seed}
+        theirs, own = (bradley_terry(each, **how).drawn for each in _together(people.contest, self.contest))
+        return theirs, own
 
     def ends(self, values: Floats, units: int | None = None) -> Ends:
         """Of an interval; one unit alone tells nothing of how others vary."""
@@ -602,7 +640,8 @@ class Fitted:
             f"annotators:{contest.rule}", f"bradley-terry:ml,{lent}",
             f"elo:k={rule.k:g},scale={rule.scale:g},start={rule.start:g},orders={ratings.orders}{some}",
             f"bootstrap:{contest.matches.drawn_from} units,{len(strengths.drawn)} resamples,{c.confidence:g}",
-            f"elo-bootstrap:{len(ratings.drawn)} resamples,{ratings.each} orders each", f"seed:{c.seed}",
+            f"elo-bootstrap:{len(ratings.drawn)} resamples,{ratings.each} orders each",
+            f"p-next:strength,paired bootstrap,two-sided,correction:{c.correction}", f"seed:{c.seed}",
         ))  # fmt: skip
 
 
@@ -636,7 +675,7 @@ def rank_systems(
 
     Raises:
         ConfigError: no systems, or fewer than two, or nothing was compared; missing answers that count as what
-            nothing here has. ExtraError: choix is not installed.
+            nothing here has. ExtraError: choix or statsmodels is not installed.
     """
     choices = {name: more[name] for name in more if name in _CHOICES}
     where = {name: more[name] for name in more if name not in _CHOICES}

@@ -145,6 +145,28 @@ def interval(values: Floats, confidence: float = 0.95, *, units: int = 0) -> Int
     return Interval(float(low), float(high), confidence, undefined)
 
 
+EQUAL = 1e-9  # resampled values that are no further from 0 are 0
+
+
+def p_of_zero(values: Floats, *, units: int = 0) -> float:
+    """Two-sided p of a true value of 0, from resampled values, nan among them left out; nan where none is left.
+
+    The test that belongs to `interval`: below 1 - confidence where that interval leaves 0 out. Of paired differences it
+    is the paired bootstrap test. It is never 0: each side counts one resample more than there were.
+
+    Args:
+        units: as of `interval`.
+    """
+    defined = values[~np.isnan(values)]
+    if not len(defined) or units == 1:
+        return math.nan
+    side = min(int((defined <= EQUAL).sum()), int((defined >= -EQUAL).sum()))
+    share = min(1.0, (side + 1) / (len(defined) + 1))
+    if units > 1:
+        share = float(stats.t.cdf(math.sqrt((units - 1) / units) * stats.norm.ppf(share), units - 1))
+    return min(1.0, 2 * share)
+
+
 # Coefficients of many short series at once, a series a row: groups of one size, systems' means of each resample.
 
 

@@ -362,6 +362,10 @@ def _lines(rows: Sequence[Row]) -> list[str]:
 
 RANKING_LINES, CYCLES = 60, 10
 LONGEST_NAME = 200  # characters of a name
+NEXT = (
+    "p next: could the lead over the system below be chance? Paired bootstrap of strengths, two-sided, corrected for "
+    "all neighbours"
+)
 
 
 def print_rankings(found: Sequence[Ranking]) -> None:
@@ -372,6 +376,8 @@ def print_rankings(found: Sequence[Ranking]) -> None:
             console.print()
         _ranking(console, one)
     _against(console, found)
+    if any(map(_tested, found)):
+        console.print(plain(f"\n{NEXT}"), style="dim")
     for signature in dict.fromkeys(one.signature for one in found):
         console.print(plain(f"\n{signature}"), style="dim")
 
@@ -389,21 +395,29 @@ def _ranking(console: Console, one: Ranking) -> None:
         console.print(plain(note), style="yellow")
 
 
+def _tested(one: Ranking) -> bool:
+    return any(not math.isnan(row.p_next) for row in one.systems)
+
+
 def _table(one: Ranking) -> Table:
-    scored = any(not math.isnan(row.score) for row in one.systems)
+    scored, tested = any(not math.isnan(row.score) for row in one.systems), _tested(one)
     parted = any((row.part or 1) > 1 for row in one.systems)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     if parted:
         table.add_column("part", justify="right")
     table.add_column("", justify="right")
-    table.add_column("system", overflow="fold", min_width=12)
-    for name in (*(("score",) if scored else ()), "won", "met", "strength", "Elo"):
+    table.add_column(
+        "system", overflow="fold", min_width=min(12, max(cell_len(_name(row.system)) for row in one.systems))
+    )
+    for name in (*(("score",) if scored else ()), "won", "met", "strength", "Elo", *(("p next",) if tested else ())):
         table.add_column(name, justify="right")
     digits = min(9, max(0, 2 - math.floor(math.log10(one.elo_scale))))  # of 400 points none, of 1 two
     for row in one.systems[:RANKING_LINES]:
         part = [str(row.part or "-")] if parted else []
         score = [_figure(row.score, 3)] if scored else []
-        table.add_row(*map(plain, (*part, str(row.place or "-"), _name(row.system), *score, *_cells(row, digits))))
+        chance = [_chance(row.p_next_corrected, row.p_next_corrected)] if tested else []
+        cells = (*part, str(row.place or "-"), _name(row.system), *score, *_cells(row, digits), *chance)
+        table.add_row(*map(plain, cells))
     return table
 
 

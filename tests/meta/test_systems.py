@@ -327,6 +327,73 @@ def test_a_metric_that_is_people_but_for_one_document_is_sure_to_agree(tmp_path,
     assert high == 1
 
 
+def _noisy(documents=12):
+    """Rows of people and two metrics, by document."""
+    rng = np.random.default_rng(5)
+    return [
+        (f"d{d}", s, *(round(k + rng.normal(), 2) for _ in range(3)))
+        for d in range(documents)
+        for k, s in enumerate("xyz")
+    ]
+
+
+def _without(rows, column, documents):
+    """The same rows; one column is empty there."""
+    return [(*row[:column], "" if row[0] in documents else row[column], *row[column + 1 :]) for row in rows]
+
+
+def test_peoples_intervals_do_not_hang_on_what_else_is_in_the_table(tmp_path):
+    gaps = _without(_noisy(), 2, ("d0", "d5"))
+    alone = None
+    for rows, metrics in (
+        (gaps, ()), (gaps, ("a",)), (gaps, ("a", "b")), (_without(gaps, 3, ("d1", "d5")), ("a", "b")),
+        (sorted(gaps, key=lambda row: row[2] != ""), ("b",)), (_without(gaps, 3, [f"d{d}" for d in range(12)]), ("a",)),
+    ):  # fmt: skip
+        table = _csv(tmp_path / "t.csv", "doc,sys,human,a,b", rows)
+        people = jg.rank_systems(table, QUICK, **(COLUMNS | {"metrics": metrics}))[0]
+        assert people.units == 10
+        assert "bootstrap:10 units" in people.signature
+        alone = alone or people.systems
+        assert people.systems == alone
+
+
+def test_verdicts_of_people_have_the_same_intervals_beside_any_judge(tmp_path):
+    rng = np.random.default_rng(2)
+    rows = [(a, b, *rng.choice(["A", "B", "tie"], 2)) for _ in range(8) for a, b in ("xy", "yz", "zx")]
+    gaps = [(*row[:2], "" if at in (0, 7, 8) else row[2], row[3]) for at, row in enumerate(rows)]
+    table = _csv(tmp_path / "t.csv", "first,second,human,judge", gaps)
+    alone, beside = (jg.rank_systems(table, QUICK, **(OF_PAIRS | {"metrics": m}))[0] for m in ((), ("judge",)))
+    assert alone.systems == beside.systems
+
+
+def test_neighbours_are_tested_on_the_same_resamples(tmp_path):
+    rows = [(d, s, q + k * 10, 0) for d, q in enumerate((1, 2, 3, 1, 2, 3, 1, 2)) for k, s in enumerate("xyz")]
+    near = [(d, s, (d * 7 + k * 3) % 5, 0) for d in range(12) for k, s in enumerate("xy")]
+    (far,) = jg.rank_systems(_csv(tmp_path / "f.csv", "doc,sys,human,m", rows), **(COLUMNS | {"metrics": ()}))
+    assert [row.system for row in far.systems] == ["z", "y", "x"]
+    assert all(row.p_next < row.p_next_corrected < 0.05 for row in far.systems[:-1])
+    assert math.isnan(far.systems[-1].p_next)
+    assert far.to_dict()["systems"][-1]["p_next"] is None
+    assert "p-next:strength,paired bootstrap,two-sided,correction:holm" in far.signature
+    (even,) = jg.rank_systems(_csv(tmp_path / "n.csv", "doc,sys,human,m", near), **(COLUMNS | {"metrics": ()}))
+    assert even.systems[0].p_next > 0.2
+
+
+def test_neighbours_are_tested_within_a_part_and_where_something_was_drawn(tmp_path):
+    table = _csv(tmp_path / "t.csv", "first,second,human,judge", PARTS)
+    people, _ = jg.rank_systems(table, QUICK, **OF_PAIRS)
+    assert [math.isnan(row.p_next) for row in people.systems] == [False, True, False, True]
+    undrawn, _ = jg.rank_systems(table, Conventions(resamples=0), **OF_PAIRS)
+    assert all(math.isnan(row.p_next) for row in undrawn.systems)
+
+
+def test_the_table_says_whether_a_lead_could_be_chance(table):
+    command = f"rank {table} --system sys --group doc --human human --resamples"
+    drawn, undrawn = (CliRunner().invoke(main, f"{command} {n}".split()).output for n in (20, 0))
+    assert "p next: could the lead over the system below be chance?" in drawn
+    assert "p next" not in undrawn
+
+
 PARTS = [("a", "b", "A", "A"), ("b", "a", "A", "A"), ("a", "b", "A", "A"), ("x", "y", "A", "B"), ("y", "x", "B", "A")]
 OF_PAIRS = {"system": "first", "rival": "second", "human": ("human",), "metrics": ("judge",)}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgegraph.stats.bootstrap import Interval, interval
+from judgegraph.stats.bootstrap import Interval, interval, p_of_zero
 
 EVEN = np.arange(1, 1000) / 1000  # its p-th quantile is p
 
@@ -25,6 +25,22 @@ def test_few_units_widen_a_normal_interval_to_one_by_students_t():
 
 def test_an_unknown_number_of_units_leaves_percentiles_as_they_are():
     assert interval(EVEN, units=0) == interval(EVEN)
+
+
+@pytest.mark.parametrize("units", [0, 5, 40])
+def test_p_of_zero_is_below_5_percent_where_the_interval_leaves_zero_out(units):
+    rng = np.random.default_rng(1)
+    for mean in np.linspace(-4, 4, 41):
+        values = rng.normal(mean, 1, 999)
+        found, p = interval(values, units=units), p_of_zero(values, units=units)
+        if abs(p - 0.05) > 0.005:  # an end lies between two resamples
+            assert (p < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_p_of_zero_is_never_0_and_undefined_without_units():
+    assert p_of_zero(np.ones(999)) == pytest.approx(2 / 1000)
+    assert p_of_zero(np.zeros(9)) == 1
+    assert np.isnan([p_of_zero(np.empty(0)), p_of_zero(np.ones(9), units=1)]).all()
 
 
 def test_one_unit_has_no_interval():
