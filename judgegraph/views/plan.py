@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from judgegraph.planning.forecast import Forecast, NodePlan
 from judgegraph.shown import draws
 from judgegraph.views.runs import NUMERIC
+from judgegraph.views.screen import plan_columns
 from judgegraph.views.trace import fold, framed, para, table, text
 
 
@@ -17,7 +18,8 @@ def forecast_html(plan: Forecast) -> str:
     rows = [_planned(node)[: len(head)] for node in (*plan.nodes, plan.total)]
     basis = fold(text("what this rests on"), *map(para, plan.basis))
     trouble = [para(f"no figure for what comes behind: {mishap}") for mishap in plan.mishaps]
-    return framed(table(f"plan for {plan.samples:,} samples", head, rows, NUMERIC), *trouble, basis)
+    drawn = table(f"plan for {plan.samples:,} samples", head, rows, NUMERIC)
+    return framed(drawn, *map(para, plan_columns(plan)), *trouble, basis)
 
 
 def _planned(node: NodePlan) -> Sequence[str]:

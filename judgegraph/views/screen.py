@@ -16,6 +16,7 @@ from judgegraph.errors import printable
 from judgegraph.runs.summary import Line, Summary, moves_of
 
 if TYPE_CHECKING:
+    from judgegraph.planning.forecast import Forecast
     from judgegraph.runs.worker import Progress
     from judgegraph.types import Score
 
@@ -54,6 +55,20 @@ SPARE = ("sd", "scale", "critic", "draft")  # what goes first where the terminal
 def plain(text: str) -> Text:
     """Inert: neither markup nor control characters."""
     return Text(printable(text))
+
+
+AT_WORST = (
+    "at worst: instead of more, if each reply can be read only at the last of its asks (3 unless set) and choices "
+    "come one a call"
+)
+
+
+def plan_columns(forecast: Forecast) -> Iterator[str]:
+    """What the columns of a plan's table mean, a line each."""
+    exact = "with every kind of invented reply" if forecast.own_code else "whatever is replied"
+    yield f"exact: asked for {exact}; more: lowest\u2013highest beside these when every reply can be read"
+    if forecast.total.rest[2] > forecast.total.rest[1]:
+        yield AT_WORST
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -24,6 +24,7 @@ from judgegraph.views.screen import (
     money,
     names,
     plain,
+    plan_columns,
     rejected_lines,
     score_table,
     screen,
@@ -291,7 +292,8 @@ def print_plan(forecast: Forecast, rejected: Sequence[Any] = (), out: str | None
         console.print(plain(f"{counted(forecast.finished, 'sample')} {verb} finished in {out}, and left out"))
     if forecast.nodes:
         console.print(_table(forecast))
-        console.print(plain(_columns(forecast)), style="dim")
+        for line in plan_columns(forecast):
+            console.print(plain(line), style="dim")
     for line in _words(forecast):
         console.print(plain(line))
     _troubles(console, forecast, rejected)
@@ -310,15 +312,6 @@ def _troubles(console: Console, forecast: Forecast, rejected: Sequence[Any]) -> 
         for mishap in forecast.mishaps[:MOST]:
             console.print(plain(f"  {mishap}"), style="red")
         more(console, len(forecast.mishaps) - MOST, "kind of failure", "kinds of failure")
-
-
-def _columns(forecast: Forecast) -> str:
-    """What the table's columns mean."""
-    exact = "with every kind of invented reply" if forecast.own_code else "whatever is replied"
-    return (
-        f"exact: asked for {exact}; more: lowest{DASH}highest when every reply can be read; at worst: when replies "
-        "must be asked for again"
-    )
 
 
 def _table(forecast: Forecast) -> Table:
@@ -359,7 +352,7 @@ def _words(forecast: Forecast) -> list[str]:
     calls = "call" if low == usual == 1 else "calls"
     lines = [f"\nto pay: {_span(low, usual)} {calls} ({paid}), {sums}"]
     if high > usual:
-        lines.append(f"at worst, with every reply unreadable at first and choices given one by one: {worst}")
+        lines.append(f"to pay at worst: {worst}")
     if forecast.pilot is not None:
         lines += _pilot(forecast)
     return [*lines, "", *forecast.basis]

@@ -1,5 +1,6 @@
 """`judgegraph plan` on the command line."""
 
+import html
 import json
 import os
 from pathlib import Path
@@ -8,7 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+import judgegraph as jg
 from judgegraph.cli import main
+from judgegraph.graphs import llm_score
+from judgegraph.views.screen import AT_WORST
 
 
 @pytest.fixture
@@ -49,11 +53,21 @@ def test_a_plan_prints_a_line_per_node_the_sum_and_what_it_rests_on(data: Path, 
     assert rows["weigh/guide"][:2] == ["0", "6\u201312"]
     assert "to pay: 18\u201342 calls (6 of the exact ones and 12\u201336 more)" in result.output
     flat = result.output.replace(" \n", " ").replace("\n", " ")
-    assert "exact: asked for whatever is replied; more: lowest\u2013highest when every reply can be read" in flat
-    assert "at worst: when replies must be asked for again" in flat
+    assert "more: lowest\u2013highest beside these when every reply can be read" in flat
+    assert (
+        "at worst: instead of more, if each reply can be read only at the last of its asks (3 unless set)" in flat
+    )
     assert "Tokens of replies: 256 for each choice, an assumption" in result.output
     assert "are no calls" in result.output.replace("\n", " ")
     assert set(data.parent.iterdir()) == before, "nothing is written"
+
+
+def test_what_the_worst_means_is_told_only_where_there_is_one_and_in_a_notebook_too(data: Path):
+    for asks in (1, 3):
+        judge = jg.Endpoint(model="openai:x", asks=asks, base_url="http://localhost:1/v1")
+        plan = jg.plan(llm_score(judge=judge, criteria="summary"), jg.load(data))
+        assert plan.total.exact + plan.total.rest[2] == asks * plan.total.exact
+        assert (AT_WORST in html.unescape(plan._repr_html_())) == (asks > 1)
 
 
 def test_an_unknown_price_leaves_tokens_only(data: Path):
