@@ -285,20 +285,18 @@ async def _choices(judge: Judge, call: Call, anew: bool) -> _Got:
     """n choices, fewer where requests failed, with the last failure.
 
     The first request has the address of all n, whatever is known of the judge, and those for what it leaves out
-    have one each: so a ledger is asked for the same, whoever filled it and in whatever order.
+    have one each: so a ledger is asked for the same, whoever filled it and in whatever order. It is sent alone: where
+    the text itself is refused, so would each of the others be.
     """
-    if call.n > 1 and judge.support.n is False and not held(judge, call):
-        wanted = (call, *_singles(call, 1))
-        rest = await asyncio.gather(*(_request(judge, asked, anew) for asked in wanted))
-        return _gathered([], [(more[:1], why) for more, why in rest])
     choices, last = await _request(judge, call, anew)
-    if last is not None:
+    if last is not None and (last.final or judge.support.n is not False):
         return choices, last
     if call.n > 1 and judge.support.n is not False:
         judge.support.n = len(choices) > 1
-    left = _left(judge, call, len(choices))
+    left = _left(judge, call, max(1, len(choices)))
     rest = await asyncio.gather(*(_request(judge, asked, anew) for asked in left))
-    return _gathered(choices[: call.n], [(more[: one.n], why) for one, (more, why) in zip(left, rest, strict=True)])
+    more, lost = _gathered(choices[: call.n], [(got[: one.n], why) for one, (got, why) in zip(left, rest, strict=True)])
+    return more, lost or last
 
 
 def _singles(call: Call, start: int) -> list[Call]:

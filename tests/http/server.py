@@ -3,7 +3,8 @@
     python server.py            prints its address, such as http://127.0.0.1:40123
 
 The base URL `{address}/{script}/{name}/v1` has a script, behaviours joined by ",": the first request gets the first,
-the next the second, further ones the last. `GET {address}/seen/{name}` gives what requests came under that name:
+the next the second, further ones the last; refusals of one server are joined by "+". `GET {address}/seen/{name}` gives
+what requests came under that name:
 [{"at": seconds, "headers": {...}, "body": {...}}, ...].
 """
 
@@ -149,6 +150,7 @@ def refused(does: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[i
         ),
         "no-temperature": ("temperature" in body, 400, "Unsupported value: 'temperature' is not supported"),
         "filter-400": (True, 400, "the prompt triggered content_filter"),
+        "filter-one-text": ("forbidden" in str(body.get("messages")), 400, "the prompt triggered content_filter"),
         "400": (True, 400, "a bad request"),
         "408": (True, 408, "too slow"),
         "firewall": ("forbidden" in str(body.get("messages")), 403, "blocked by the firewall"),
@@ -160,8 +162,8 @@ def refused(does: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[i
         "500": (True, 500, f"broken, said {key}"),
         "quota": (True, 429, "insufficient_quota: pay first"),
     }
-    applies, status, message = lacking.get(does, (False, 0, ""))
-    return (status, message) if applies else None
+    found = (lacking.get(one, (False, 0, "")) for one in does.split("+"))
+    return next(((status, message) for applies, status, message in found if applies), None)
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -248,6 +248,15 @@ def test_of_many_refusals_at_once_none_ends_a_run_while_a_model_is_answering(ser
     assert states(run) == {"ok": 1, "provider_error": 63}
 
 
+@pytest.mark.parametrize(("script", "status"), [("firewall", "provider_error"), ("filter-one-text", "filtered")])
+def test_a_refused_text_is_sent_once_a_criterion_also_where_choices_are_asked_for_one_by_one(server, script, status):
+    site = server(f"no-logprobs+no-n+{script}")
+    judge = Endpoint(model="openai:stub", base_url=site.url)
+    run = jg.evaluate(g_eval(judge, criteria=CRITERIA), samples(2, s1="forbidden"), concurrency=1)
+    assert states(run) == {"ok": 1, status: 1}
+    assert sum("forbidden" in str(one["body"]["messages"]) for one in site.seen) == 1
+
+
 def test_a_folder_that_has_answers_of_a_judge_goes_on_though_it_refuses_every_text_now(server, tmp_path):
     texts = samples(30, **{f"s{n}": "forbidden" for n in range(1, 30)})
     graph, out = graph_of(server("firewall").url), tmp_path / "run"
