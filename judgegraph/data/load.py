@@ -18,7 +18,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS, Fault, RowReader, Rows, Samples, Unit, kind_of, unmarked
+from judgegraph.data.samples import (
+    COLUMNS,
+    PAIR_COLUMNS,
+    Fault,
+    RowReader,
+    Rows,
+    Samples,
+    Unit,
+    column_list,
+    kind_of,
+    spelt,
+    unmarked,
+)
 from judgegraph.errors import ConfigError, DataError, ExtraError, JudgegraphError, one_line
 from judgegraph.types import Sample
 
@@ -488,11 +500,14 @@ def load(
     path = Path(path)
     if limit is not None and limit < 0:
         raise ConfigError(f"limit: expected 0 or more, got {limit}")
-    _check_fields(fields or {})
+    fields = fields or {}
+    _check_fields(fields)
     found = format_of(path, format)
     if found in ("csv", "tsv", "parquet"):
-        _check_columns(one_line(path), column_names(path, found), fields or {})
-    reader = RowReader(dict(fields or {}), cells=found in ("csv", "tsv"))
+        columns = column_names(path, found)
+        fields = {name: spelt(column, columns) for name, column in fields.items()}
+        _check_columns(one_line(path), columns, fields)
+    reader = RowReader(dict(fields), cells=found in ("csv", "tsv"))
     unit: Unit = "row" if found in ("json", "parquet") else "line"
     rows = partial(READERS[found], path)
     return Samples(one_line(path), rows, reader, unit=unit, limit=limit, strict=strict, path=path, format=found)
@@ -517,7 +532,7 @@ def _check_columns(file: str, columns: Sequence[str], fields: Mapping[str, str])
     Raises:
         DataError: one of `fields`, or none that holds the output.
     """
-    known = one_line(", ".join(columns), 300)
+    known = column_list(columns, 300)
     for name, column in fields.items():
         if column not in columns and column.partition(".")[0] not in columns:
             near = [c for c in columns if c.casefold() == column.casefold()] or _alike([column], columns)

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sized
 from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, field
@@ -134,6 +134,35 @@ _EXPECTED = {
 }  # fmt: skip
 
 
+# Which column a name is meant for: the one of that name, or the only one that differs by white space around it.
+
+
+ABSENT = object()
+
+
+def spelt(name: str, columns: Collection[str]) -> str:
+    """A column's name as its file has it; a name that may be none or several of the columns stays as it is."""
+    if name in columns:
+        return name
+    alike = [column for column in columns if column.strip() == name.strip()]
+    return alike[0] if len(alike) == 1 else name
+
+
+def value_at(row: Mapping[str, Any], name: str) -> Any:
+    """What a row has in a column ("a.b" is b in the object a), ABSENT where it has none."""
+    value: Any = row
+    for step in [name] if (name := spelt(name, row)) in row else name.split("."):
+        if not isinstance(value, Mapping) or (key := spelt(step, value)) not in value:
+            return ABSENT
+        value = value[key]
+    return value
+
+
+def column_list(columns: Iterable[str], most: int) -> str:
+    """Names of columns in a line; one with white space around it stands in quotes."""
+    return one_line(", ".join(name if name == name.strip() else f"'{name}'" for name in columns), most)
+
+
 MEANT = ("query", "source", "output", "rival", "reference", "human")  # fields whose misspelt names are told
 ALIKE = 0.8  # of 1
 
@@ -176,7 +205,7 @@ class RowReader:
         if isinstance(known["id"], int) and not isinstance(known["id"], bool):
             known["id"] = str(known["id"])
         if "output" not in known:
-            columns = one_line(", ".join(rest), 120) or "nothing else"
+            columns = column_list(rest, 120) or "nothing else"
             name = "if it goes by another name, map it: fields={'output': COLUMN}, or -f output=COLUMN"
             raise Fault("output", f"missing; expected {_MATERIAL}; the row has {columns}; {name}")
         try:
@@ -192,7 +221,8 @@ class RowReader:
     def _sorted(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """What belongs to a sample's own fields, and the rest, which is its meta."""
         picked = {name: self._pick(row, name, column) for name, column in self.fields.items()}
-        rest = {key: value for key, value in row.items() if key not in self.fields.values()}
+        taken = {spelt(column, row) for column in self.fields.values()}
+        rest = {key: value for key, value in row.items() if key not in taken}
         for key in list(rest):
             if (key in _EXPECTED or key.startswith("human.")) and key not in self.fields:
                 picked[key] = rest.pop(key)
@@ -208,14 +238,9 @@ class RowReader:
         return (known if human is None else {**known, "human": human}), rest
 
     def _pick(self, row: Mapping[str, Any], name: str, column: str) -> Any:
-        if column in row:
-            return row[column]
-        value: Any = row
-        for step in column.split("."):
-            if not isinstance(value, Mapping) or step not in value:
-                has = one_line(", ".join(row), 120)
-                raise Fault(name, f"the row has no column '{one_line(column, 60)}'; it has {has}")
-            value = value[step]
+        value = value_at(row, column)
+        if value is ABSENT:
+            raise Fault(name, f"the row has no column '{one_line(column, 60)}'; it has {column_list(row, 120)}")
         return value
 
     def _human(self, whole: Any, picked: Mapping[str, Any]) -> Any:
@@ -556,7 +581,7 @@ class Samples:
         return sample
 
     def _rejection(self, number: int, row: dict[str, Any] | Fault, fault: Fault) -> Rejection:
-        found = row.get(self._reader.fields.get("id", "id")) if isinstance(row, Mapping) else None
+        found = value_at(row, self._reader.fields.get("id", "id")) if isinstance(row, Mapping) else None
         readable = isinstance(found, str | int) and not isinstance(found, bool)
         return Rejection(
             file=self.name, line=number, unit=self._unit, id=one_line(found) if readable else None,

@@ -12,7 +12,7 @@ from decimal import Decimal, localcontext
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from judgegraph.data.samples import Samples
+from judgegraph.data.samples import Samples, column_list, spelt
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.types import Verdict, names_of
 
@@ -287,6 +287,16 @@ class Columns:
         """All columns that are read."""
         return tuple(dict.fromkeys([*self.texts, *self.human, *self.metrics, *self.exchanged.values()]))
 
+    def spelt(self, known: Sequence[str]) -> Columns:
+        """With the names of columns as the table has them."""
+        texts = {name: getattr(self, name) for name in ("id", "group", "system", "criterion")}
+        return replace(
+            self, **{name: text and spelt(text, known) for name, text in texts.items()},
+            human=tuple(spelt(name, known) for name in self.human),
+            metrics=tuple(spelt(name, known) for name in self.metrics),
+            exchanged={spelt(name, known): spelt(column, known) for name, column in self.exchanged.items()},
+        )  # fmt: skip
+
     def completed(self, known: Sequence[str], file: str) -> Columns:
         """With the obvious columns where none is named.
 
@@ -305,7 +315,7 @@ class Columns:
         metrics = (
             self.metrics or tuple(self.exchanged) or ((found["metrics"],) if found["metrics"] else dotted["metric"])
         )
-        has = f"the table has {one_line(', '.join(known), 200)}"
+        has = f"the table has {column_list(known, 200)}"
         if not human:
             raise DataError(f"{file}: which column holds people's judgements? Name it with --human COLUMN; {has}")
         if not metrics:
@@ -332,7 +342,7 @@ def refuse_unknown(
     """
     for name in wanted:
         if name not in met:
-            has = one_line(", ".join(known), 200)
+            has = column_list(known, 200)
             raise DataError(f"{where}: no column '{one_line(name, 60)}'{near(name, known)} The {what} has {has}")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judgegraph.data.samples import column_list, value_at
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.meta.answers import OVERALL, ItemAnswers, answers_in, join_answers, listed, strange
 from judgegraph.meta.cells import Judgements, Kind, Unjudged, is_given, known_labels, near, width
@@ -243,14 +244,12 @@ def _partly(seen: Sequence[_Seen]) -> Iterable[str]:
 
 
 def _meta(meta: Mapping[str, Any], key: str | None, fallback: str, id: str) -> str | None:
-    value: Any = meta
-    for step in (key or fallback).split(".") if (key or fallback) not in meta else [key or fallback]:
-        value = value.get(step) if isinstance(value, Mapping) else None
+    value = value_at(meta, key or fallback)
     if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
         return str(value)
     if key is None:
         return None
-    has = one_line(", ".join(map(str, meta)), 120) or "nothing"
+    has = column_list(meta, 120) or "nothing"
     raise ConfigError(f"sample '{one_line(id, 60)}': expected text in meta.{one_line(key, 60)}; its meta has {has}")
 
 

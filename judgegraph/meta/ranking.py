@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from judgegraph.data.load import READERS, format_of
+from judgegraph.data.samples import ABSENT, column_list, value_at
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.answers import ItemAnswers, answers_in, join_answers
 from judgegraph.meta.cells import Answer, Judgements, Kind, people, refuse_unknown, rule_of, single
@@ -181,7 +182,7 @@ def _refuse_misspelt(path: str | os.PathLike[str], wanted: Sequence[str | None])
     first = next((row for _, row in READERS[format_of(Path(path))](Path(path))), None)
     if isinstance(first, dict):
         names = [name for name in wanted if name is not None]
-        met = {name for name in names if name in first or name.partition(".")[0] in first}
+        met = {name for name in names if value_at(first, name) is not ABSENT or name.partition(".")[0] in first}
         refuse_unknown(names, met, list(first), one_line(path))
 
 
@@ -267,15 +268,13 @@ def _meta(item: Item, key: str | None, usual: str, *, needed: bool = True) -> st
     Raises:
         ConfigError: there is none, and it is needed or was asked for.
     """
-    value: Any = item.sample.meta
-    for step in [key or usual] if (key or usual) in value else (key or usual).split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
+    value = value_at(item.sample.meta, key or usual)
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
         return str(value)
     if key is None and not needed:
         return None
     option = {SYSTEM: "--system", RIVAL: "--rival", GROUP: "--group"}[usual]
-    has = one_line(", ".join(map(str, item.sample.meta)), 120) or "nothing"
+    has = column_list(item.sample.meta, 120) or "nothing"
     raise ConfigError(
         f"sample '{one_line(item.id, 60)}': no name in meta.{one_line(key or usual, 60)}, its meta has {has}; "
         f"{option} KEY says where it is"

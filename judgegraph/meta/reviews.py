@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from judgegraph.answers import UNTOUCHED
+from judgegraph.data.samples import ABSENT, value_at
 from judgegraph.meta.cells import MISSING, NOTHING, Answer, is_given
 from judgegraph.runs.item import Item
 from judgegraph.types import Sample, Scale, Score, key_of
@@ -207,8 +208,8 @@ def labels_of(sample: Sample, criterion: str) -> tuple[Any, ...]:
 
 
 def _places(sample: Sample, group: str, system: str) -> tuple[str | None, str | None]:
-    known = [sample.meta.get(name) for name in (group, system)]
-    first, second = (None if value is None else str(value) for value in known)
+    known = [value_at(sample.meta, name) for name in (group, system)]
+    first, second = (None if value in (None, ABSENT) else str(value) for value in known)
     return first, second
 
 

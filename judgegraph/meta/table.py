@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.data.load import READERS, format_of
-from judgegraph.data.samples import Fault, plain
+from judgegraph.data.samples import ABSENT, Fault, plain, value_at
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.answers import listed, notes, refuse_other
 from judgegraph.meta.cells import (
@@ -170,7 +170,6 @@ class Raw:
         )
 
 
-_ABSENT = object()
 Row = dict[str, Any]
 
 
@@ -197,7 +196,7 @@ def read_table(path: str | os.PathLike[str], columns: Columns | None = None, /, 
     if first is None:
         raise DataError(f"{file}: holds no rows; expected one item per row")
     known = list(first[1])
-    chosen = chosen.completed(known, file)
+    chosen = chosen.spelt(known).completed(known, file)
     if format in ("csv", "tsv"):  # where a column that the first row lacks is nowhere
         refuse_unknown(chosen.named, known, known, file)
     found = _read(chain([first], rows), chosen, known, file)
@@ -216,8 +215,8 @@ def _read(rows: Iterator[tuple[str, Row]], columns: Columns, known: list[str], f
     found: dict[str, Raw] = {}
     for place, row in rows:
         known = known if len(known) >= len(row) else list(row)
-        cells = {name: _cell(row, name) for name in columns.named}
-        here = {name for name, cell in cells.items() if cell is not _ABSENT}
+        cells = {name: value_at(row, name) for name in columns.named}
+        here = {name for name, cell in cells.items() if cell is not ABSENT}
         refuse_unknown(columns.texts, here, row, place, "row")
         met |= here
         _add(found, cells, columns, place, file)
@@ -236,17 +235,6 @@ def _rows(path: Path, format: str, file: str, unit: str) -> Iterator[tuple[str, 
         if isinstance(row, Fault):
             raise DataError(f"{place}{', column ' + row.field if row.field else ''}: {row.reason}")
         yield place, row
-
-
-def _cell(row: Mapping[str, Any], name: str) -> Any:
-    if name in row:
-        return row[name]
-    value: Any = row
-    for step in name.split("."):
-        if not isinstance(value, Mapping) or step not in value:
-            return _ABSENT
-        value = value[step]
-    return value
 
 
 def _add(found: dict[str, Raw], cells: Row, columns: Columns, place: str, file: str) -> None:
@@ -284,7 +272,7 @@ def _started(criterion: str, columns: Columns, file: str) -> Raw:
 
 def _value(cells: Row, name: str, place: str) -> Any:
     """A cell; one that is not there is empty."""
-    return None if cells[name] is _ABSENT else _plain(_written(cells[name]), name, place)
+    return None if cells[name] is ABSENT else _plain(_written(cells[name]), name, place)
 
 
 def _written(cell: Any) -> Any:

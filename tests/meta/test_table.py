@@ -183,6 +183,17 @@ def test_a_misspelt_column_is_said_with_the_one_that_may_be_meant(tmp_path: Path
         jg.read_table(path, metrics=("m",), **{column: "nam"})
 
 
+@pytest.mark.parametrize("space", ["", " "])
+def test_white_space_around_a_columns_name_is_no_other_name(tmp_path: Path, space: str):
+    names = {"human": f"people{space}", "metrics": (f"rouge{space}",), "group": f"{space}doc"}
+    csv = table(tmp_path, 'id,"people ",rouge ,doc \n1,3,2,a\n2,4,5,b\n')
+    rows = jsonl(tmp_path, *({"id": n, "people ": n, " rouge": n, "doc ": "d"} for n in (1, 2)))
+    for path, name in ((csv, "rouge"), (rows, " rouge")):
+        (found,) = jg.read_table(path, **names)
+        assert found.statuses[name] == ("ok", "ok")
+        assert found.groups is not None
+
+
 @pytest.mark.parametrize("column", NAMED)
 def test_half_a_character_in_a_name_is_refused_with_its_place(tmp_path: Path, column: str):
     path = jsonl(tmp_path, {"human": 1, "m": 2, "name": "x"}, {"human": 1, "m": 2, "name": "\ud800"})

@@ -44,3 +44,22 @@ def test_rows_of_json_that_lack_it_are_told_together_and_the_criteria_set_is_nam
     assert said.count("field output: missing") == 1
     assert "and 11 more for this reason: line 3, 4, 5" in said
     assert "criteria: general (" in said
+
+
+@pytest.mark.parametrize("asked", ["answer", "answer ", " answer"])
+@pytest.mark.parametrize("written", ["answer", "answer "])
+def test_white_space_around_a_columns_name_is_no_other_name(tmp_path, written, asked):
+    csv, jsonl = tmp_path / "rows.csv", tmp_path / "rows.jsonl"
+    csv.write_text(f'id,"{written}"\n1,It is so\n')
+    jsonl.write_text(f'{{"id": "1", "{written}": "It is so"}}\n')
+    for path in (csv, jsonl):
+        (sample,) = load(path, fields={"output": asked})
+        assert (sample.output, dict(sample.meta)) == ("It is so", {})
+
+
+def test_of_two_names_that_differ_in_white_space_alone_one_is_meant_as_it_is_written(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"answer": "one", "answer ": "two", "note ": 1, " note": 2}\n')
+    assert [load(path, fields={"output": name})[0].output for name in ("answer", "answer ")] == ["one", "two"]
+    with pytest.raises(DataError, match="no column 'note'; it has answer, 'answer ', 'note ', ' note'"):
+        load(path, fields={"output": "note"}).count()
