@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -383,9 +383,11 @@ def summarise(items: Iterable[Item], signature: str, criteria: Iterable[str] = (
     """Read items once and add them up; a failed sample misses the scores that the others have and it has not.
 
     Args:
-        criteria: names of those that the run was given: a name that is spelt nearly so is told.
+        criteria: names of those that the run was given, which are no sample's own: a name that is spelt nearly so is
+            told.
     """
-    summary, held = Summary(signature), _Held()
+    given = set(criteria)
+    summary, held = Summary(signature), _Held(given)
     alike: dict[tuple[str, str], tuple[str, str]] = {}  # reasons that differ in numbers alone are one
     lost: Counter[tuple[str, bool]] = Counter()  # (status, whether the sample is a pair)
     ok: Counter[bool] = Counter()
@@ -416,7 +418,7 @@ def summarise(items: Iterable[Item], signature: str, criteria: Iterable[str] = (
         summary.noticed.update(f"{n.agent}: {n.text}" for n in item.notes if n.kind)
         count_kinds(summary.notices, item.id, (*item.notes, *stepped_down(item.scores)))
     held.settle(summary)
-    _astray(summary, set(criteria))
+    _astray(summary, given)
     for (status, pair), count in lost.items():
         _add_lost(summary, status, pair, count, ok)
     if unheard and summary.verdicts:
@@ -459,7 +461,8 @@ def _drafts_alone(item: Item) -> bool:
 class _Held:
     """Lines as they fill, a score's role beside what names its line."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: Collection[str]) -> None:
+        self._given = given  # to the whole run: what a method writes of these is no sample's own
         self._lines: dict[tuple[Key, Role], Line] = {}
         self._together: dict[tuple[str, str], None] = {}  # what several agents answered in one sample
         self._agents: dict[str, None] = {}
@@ -469,7 +472,7 @@ class _Held:
     def add(self, item: Item) -> None:
         """Count the scores of one item."""
         scores, pair, roles = {s.key: s for s in item.scores}, item.sample.rival is not None, roles_of(item)
-        written = {criterion.name for criterion in item.branches.values()}
+        written = {criterion.name for criterion in item.branches.values() if criterion.name not in self._given}
         seen = set()
         for own, score in scores.items():
             key, role = (score.criterion, score.agent, score.stage, score.of), roles[own]

@@ -83,6 +83,12 @@ def test_criteria_written_for_a_sample_are_one_line(more, rejected, share):
     assert coverage(summarise([*items, *more], "sig"), rejected) == (pytest.approx(share), OWN)
 
 
+def test_criteria_that_the_run_was_given_are_no_samples_own_where_a_method_writes_them_anew():
+    items = [written(score("A"), score("B", status)) for status in ("ok", "ok", "refused", "ok")]
+    assert coverage(summarise(items, "sig", ["A", "B"])) == (0.75, "B")
+    assert coverage(summarise(items, "sig", ["A"])) == (0.75, OWN)
+
+
 def test_samples_that_were_never_judged_are_missed_in_every_line():
     summary = summarise([item(score("A"), score("B"))] * 3, "sig")
     assert coverage(summary, unjudged=1) == (0.75, "A")
