@@ -65,8 +65,8 @@ def critique(
             the scores under review as drafts, and no others at that stage.
         when: a condition (see `jg.gate`); it looks at the scores under review. None: always.
         judge, samples: of a critic given by name; samples as of `Reader`.
-        criteria: where the state brings none: a set's name, a file, or criteria. None: as they were written for the
-            sample, else their names alone. task: None: that of the criteria.
+        criteria: where the state brings none: a set's name, a file, or criteria. None: the critic's own; without any
+            as they were written for the sample, else their names alone. task: None: that of the criteria.
         stage, of: which scores are reviewed: those at this stage, by this agent. None: by anybody, of several agents'
             the last. So `of="panel", stage="final"` reviews what a panel came to.
         name: of the critic, in all that it writes; "" leaves it its own.
@@ -166,7 +166,7 @@ def review_of(
         made = replace(made, name=name)
     _is_critic(made, critic)
     condition = condition_of(when).at(stage, of, last=True) if when is not None else None
-    own = chosen.criteria if chosen else ()
+    own = chosen.criteria if chosen else tuple(getattr(made, "criteria", None) or ())
     called = name or name_of(made)
     return Review(made, Reviewed(stage, of), condition, own, called, str(getattr(made, "stage", "draft")))
 

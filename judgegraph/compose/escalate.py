@@ -156,22 +156,39 @@ def escalate(
         cheap, strong: a judge ("openai:MODEL", an Endpoint, a chat model), which becomes an `Evaluator`; an agent or a
             graph that writes scores; or the name of an agent or a method.
         when: a condition (see `jg.gate`) over the cheap judge's scores: wide, or without an answer.
-        criteria: where the state brings none: a set's name, a file, or criteria. None: each judge's own.
+        criteria: where the state brings none: a set's name, a file, or criteria. None: the cheap judge's own.
         each: the strong judge is asked about each criterion in a run of its own, side by side; else about all at once.
         judge: of methods and agents given by name. task: of the evaluators; None: that of the criteria.
         samples: replies per judge that gives no log-probabilities. name: of the graph, before its judges' names.
 
     Raises:
-        ConfigError: no such judge or condition, or a judge that writes no scores. CriteriaError: no such criteria.
+        ConfigError: no such judge or condition, a judge that writes no scores, or two that go by other criteria.
+        CriteriaError: no such criteria.
     """
     chosen = criteria_set(criteria) if criteria is not None else None
     offer = _Offer(chosen, judge, task, samples)
     names = f"{name}-cheap", f"{name}-strong"
     first, second = offer.node(cheap, names[0], DRAFT), offer.node(strong, names[1], SECOND)
     own = chosen.criteria if chosen else tuple(getattr(first, "criteria", None) or ())
+    _judge_alike(own, () if chosen else tuple(getattr(second, "criteria", None) or ()))
     pair = _Pair(first, second, names, condition_of(when).at(DRAFT), own, name, each)
     brief = Brief(criteria=own, task=task or chosen.task, name=f"{name}-brief") if chosen else None
     return pair.wired(brief).compile(name=name)
+
+
+def _judge_alike(cheap: Sequence[Criterion], strong: Sequence[Criterion]) -> None:
+    """The strong judge is asked by the cheap one's criteria.
+
+    Raises:
+        ConfigError: it has others of its own, which would not be looked at.
+    """
+    known = {c.name: c.scale for c in cheap}
+    lost = [c.name for c in strong if known.get(c.name) != c.scale]
+    if cheap and lost:
+        raise ConfigError(
+            f"escalate: the strong judge is asked by the cheap judge's criteria, and its own '{one_line(lost[0], 60)}' "
+            "is not among them, or on another scale there: give both the same criteria, or escalate(..., criteria=...)"
+        )
 
 
 @dataclass(frozen=True)

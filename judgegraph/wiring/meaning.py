@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -28,6 +28,7 @@ from judgegraph.wiring.source import Source, source_of
 OURS = "judgegraph."
 ROUNDS = "round-"  # begins a stage of a refinement
 Scales = Mapping[str, Scale]  # criterion -> its scale
+Clash = tuple[str, Scale, Scale]  # a criterion, and the two scales it is known on
 
 
 class Writes(NamedTuple):
@@ -130,7 +131,17 @@ def judged(graph: Drawn) -> Judged:
         written += one or ()
         wanted += _wanted(part, drawn, at)
     wanted += [want for drawn in graph.everywhere() for want in _of_ways(drawn)]
-    return Judged(tuple(written), tuple(wanted), whole)
+    found = Judged(tuple(written), tuple(wanted), whole)
+    return replace(found, written=tuple(one._replace(scales=_settled(found, one)) for one in written))
+
+
+def _settled(scores: Judged, one: Writes, passed: frozenset[str] = frozenset()) -> Scales | None:
+    """The scales of scores, of final ones those of what was reviewed; None where they are not known."""
+    if not one.rectifies or one.scales is not None or one.at in passed:
+        return one.scales
+    wants = [want for want in scores.wanted if want.reviews and want.at in (one.at, _around(one.at))]
+    known = [_settled(scores, other, passed | {one.at}) for want in wants for other in scores.seen(want)]
+    return {name: scale for scales in known for name, scale in (scales or {}).items()} if all(known) else None
 
 
 def _leaves(graph: Drawn, brought: Scales | None) -> Iterator[tuple[Part, Drawn, Scales | None]]:
@@ -175,13 +186,14 @@ def _written(part: Part, drawn: Drawn, brought: Scales | None) -> list[Writes] |
         rounds = [Writes(at, runs.name, ROUNDS, rectifies=True)] if kind == "Rounds" else []
         return [Writes(at, runs.name, "final", rectifies=True), *rounds] if reviewed or not rounds else rounds
     if kind == "Escalated":
-        return [Writes(at, runs.name, "final", rectifies=True)]
+        return [Writes(at, runs.name, "final", brought, rectifies=True)]
     if not hasattr(runs, "stage"):  # of aspects, whose stage has their target's name
         return []
     scales = brought if brought is not None else scales_of(getattr(runs, "criteria", ())) or None
     plain = isinstance(runs, Consensus) or (hasattr(runs, "prompt") and not hasattr(runs, "compares"))
     plain = plain and hasattr(runs, "criteria")
-    return [Writes(at, runs.name, runs.stage, scales if plain else None, pairs=not plain)]
+    known = plain or (brought is not None and "criterion" in part.reads)  # it is sent each of them
+    return [Writes(at, runs.name, runs.stage, scales if known else None, pairs=not plain)]
 
 
 def _asked(drawn: Drawn, brought: Scales | None) -> Scales | None:
@@ -333,10 +345,8 @@ def _clashing(scores: Judged) -> Iterator[Finding]:
     for at in dict.fromkeys(want.at for want in scores.wanted if isinstance(want.part.runs, Consensus)):
         yield from _ballots(at, [one for want in scores.wanted if want.at == at for one in scores.seen(want)])
     for want in scores.wanted:
-        agent: Any = want.part.runs
-        reviews = want.condition is None and "rectifications" in (want.part.writes or ())
-        if reviews and hasattr(agent, "criteria") and not hasattr(agent, "reviewed"):
-            yield from _critic(scores, want, agent)
+        if want.reviews:
+            yield from _critic(scores, want)
 
 
 def _ballots(at: str, cast: list[Writes]) -> Iterator[Finding]:
@@ -347,22 +357,25 @@ def _ballots(at: str, cast: list[Writes]) -> Iterator[Finding]:
             return
 
 
-def _critic(scores: Judged, want: Wants, agent: Any) -> Iterator[Finding]:
-    for one in scores.seen(want):
-        if clash := _clash(scales_of(agent.criteria), one.scales):
-            text = f"node '{want.at}' reviews 'scores' of '{one.agent}', and the two know"
-            yield _clashes(
-                want.at, text, clash, "give both the same criteria, or use jg.critique, which takes the scores'"
-            )
-            return
+def _critic(scores: Judged, want: Wants) -> Iterator[Finding]:
+    for agent, clash in _off_scale(scores, want)[:1]:
+        text = f"node '{want.at}' reviews 'scores' of '{agent}', and the two know"
+        yield _clashes(want.at, text, clash, "give both the same criteria")
 
 
-def _clash(one: Scales | None, other: Scales | None) -> tuple[str, Scale, Scale] | None:
+def _off_scale(scores: Judged, want: Wants) -> list[tuple[str, Clash]]:
+    """Agents of which a critic reviews a criterion that it, or one of its critics, knows on another scale."""
+    critics: list[Any] = [want.part.runs, *dict(getattr(want.part.runs, "members", {})).values()]
+    both = product(scores.seen(want), (scales_of(getattr(critic, "criteria", ())) for critic in critics))
+    return [(one.agent, clash) for one, known in both if (clash := _clash(known, one.scales))]
+
+
+def _clash(one: Scales | None, other: Scales | None) -> Clash | None:
     both = [c for c in one or {} if c in (other or {})]
     return next(((c, one[c], other[c]) for c in both if one and other and one[c] != other[c]), None)
 
 
-def _clashes(at: str, text: str, clash: tuple[str, Scale, Scale], cure: str) -> Finding:
+def _clashes(at: str, text: str, clash: Clash, cure: str) -> Finding:
     criterion, one, other = clash
     return Finding("unfit-scale", at, "scores", f"{text} '{criterion}' on {one} and on {other}: {cure}")
 
@@ -597,6 +610,10 @@ def astray(graph: Drawn) -> Iterator[Finding]:
             asked = [c.name for c in getattr(want.part.runs, "criteria", ()) or () if hasattr(c, "name")]
             if asked and not known & {*asked}:
                 yield _by_nobody(want, f"node '{want.at}' {want.how}, by '{asked[0]}'", asked[0], known)
+            elif (other := {*asked} - known) and (bare := known - {*asked}) and not _off_scale(scores, want):
+                text = f"node '{want.at}' {want.how}, has criteria that no node judges by ({listed(sorted(other))}), "
+                text += f"and none for {listed(sorted(bare))}: give both the same criteria"
+                yield Finding("no-such-criteria", want.at, "scores", text, "warning")
 
 
 def _criteria_in_stages(scores: Judged, seen: list[Writes]) -> frozenset[str]:
@@ -678,13 +695,27 @@ def silent(graph: Drawn) -> Iterator[Finding]:
 
 
 def of_one(graph: Drawn) -> Iterator[Finding]:
-    """Panels of one member, whose answer would be called a panel's."""
-    for want in judged(graph).wanted:
-        members = want.part.runs.members if isinstance(want.part.runs, Consensus) else ()
-        if len(members) == 1:
-            text = f"node '{want.at}' combines the scores of '{members[0]}' alone"
+    """Panels of one member, or with criteria of one member, whose answer would be called a panel's."""
+    scores = judged(graph)
+    panels = {want.at: want.part.runs for want in scores.wanted if isinstance(want.part.runs, Consensus)}
+    for at, panel in panels.items():
+        if len(panel.members) == 1:
+            text = f"node '{at}' combines the scores of '{panel.members[0]}' alone"
             cure = "name more members, or take its scores as they are"
-            yield Finding("panel-of-one", want.at, "scores", f"{text}: {cure}", "warning")
+            yield Finding("panel-of-one", at, "scores", f"{text}: {cure}", "warning")
+            continue
+        cast = {one for want in scores.wanted if want.at == at for one in map(_by_member, scores.seen(want))}
+        judges = {c: [agent for agent, known in cast if c in known] for _, known in cast for c in known}
+        alone = sorted((agents[0], c) for c, agents in judges.items() if len(agents) == 1)
+        if alone and len(cast) > 1 and all(known for _, known in cast):
+            text = f"node '{at}' combines 'scores', and '{alone[0][1]}' is judged by '{alone[0][0]}' alone"
+            more = f", {len(alone)} of {len(judges)} criteria by one member each" if len(alone) > 1 else ""
+            cure = "give all members the same criteria, such as panel(..., criteria=...)"
+            yield Finding("panel-of-one", at, "scores", f"{text}{more}: {cure}", "warning")
+
+
+def _by_member(one: Writes) -> tuple[str, frozenset[str]]:
+    return one.agent, frozenset(one.scales or ())
 
 
 def misspelt(graph: Drawn) -> Iterator[Finding]:

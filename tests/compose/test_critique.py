@@ -10,6 +10,7 @@ from judgegraph.agents.evaluator import Case, Evaluator
 from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Sage
 from judgegraph.agents.under_review import Critique, Reviewed
+from judgegraph.calls.ratings import STATED
 from judgegraph.compose import critique as module
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, sageval
@@ -57,6 +58,12 @@ async def test_an_open_gate_asks_about_what_is_in_doubt_alone():
     assert finals["Clarity"].notes == ("the critic was not asked: nothing was in doubt",)
     why = "the standard deviation as a share of the range is 0.5, above 0.15"
     assert finals["Wit"].notes[-1] == f"the critic was asked: {why}"
+
+
+async def test_a_critic_made_with_criteria_is_shown_them():
+    judge = scripted(review(clarity=None, wit=2))
+    await critiqued(jg.critique(Sage(judge=judge, criteria=SETTINGS["criteria"], reader=STATED)))
+    assert CLARITY.definition in judge.calls[0][-1].content
 
 
 async def test_a_closed_gate_is_the_identity():

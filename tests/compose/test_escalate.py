@@ -252,3 +252,11 @@ def test_it_is_there_by_name_as_are_the_others():
     settings = {"critique": {"when": "wide"}, "refine": {"rounds": 2}, "escalate": {"strong": "g-eval"}}
     for name, own in settings.items():
         assert registry.make("agent", name, own, judge="embedded", criteria=CRITERIA).get_name() == name
+
+
+def test_two_judges_of_other_criteria_are_refused():
+    cheap, strong = Evaluator(criteria=CRITERIA), Evaluator(criteria=[CLARITY, Criterion(name="Tone")])
+    with pytest.raises(ConfigError, match="its own 'Tone' is not among them"):
+        jg.escalate(cheap, strong)
+    assert jg.escalate(cheap, Evaluator(criteria=[CLARITY]))
+    assert jg.escalate(cheap, strong, criteria=CRITERIA)

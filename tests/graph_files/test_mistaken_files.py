@@ -47,6 +47,10 @@ MISTAKES = {  # what is wrong -> (what is replaced, by what, line, what its mess
     "a condition that is none": ("when: disagree", "when: disagre", 10, "did you mean 'disagree'"),
     "a threshold off the scale": ("{low: {below: 3}}", "{low: {below: 7}}", 8, "'Coherence' is judged on 1-5"),
     "a threshold of an edge off the scale": ("below: 4,", "below: 40,", 9, "'Coherence' is judged on 1-5"),
+    "a critic on another scale": (
+        "{use: critique, with: {critic: sage,", "{use: critique, criteria: dialogue, with: {critic: sage,", 8,
+        "give both the same criteria",
+    ),
     "an unknown agent under review": ("of: second", "of: secnd", 8, "did you mean 'second'"),
     "an unknown stage under review": ("stage: final, of: jury", "stage: finale", 10, "did you mean 'final'"),
     "an unknown agent of an edge": ("agent: jury}", "agent: jurry}", 9, "did you mean 'jury'"),

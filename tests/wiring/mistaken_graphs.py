@@ -474,6 +474,14 @@ def critic_on_another_scale(right: bool, folder: Path) -> Any:
     return line(evaluate=evaluator(), critique=sage(criteria=SUMMARY if right else TEN), rectify=Rectify())
 
 
+def critique_on_another_scale(right: bool, folder: Path) -> Any:
+    return line(evaluate=evaluator(), critique=jg.critique("sage", criteria="summary" if right else "dialogue"))
+
+
+def refinement_on_another_scale(right: bool, folder: Path) -> Any:
+    return line(evaluate=evaluator(), refine=jg.refine("sage", criteria="summary" if right else "dialogue"))
+
+
 def one_judge_that_disagrees(right: bool, folder: Path) -> Any:
     first = {"second": evaluator(name="second")} if right else {}
     critique = jg.critique("sage", when=jg.disagree(), criteria="summary")
@@ -817,6 +825,8 @@ CORPUS: list[tuple[Callable[[bool, Path], Any], str, str, str]] = [  # graph, no
     (corrector_of_labels, "correct", "scores", "a scale of numbers"),
     (panel_of_two_scales, "jury/consensus", "scores", "give both the same criteria"),
     (critic_on_another_scale, "critique", "scores", "give both the same criteria"),
+    (critique_on_another_scale, "critique", "scores", "give both the same criteria"),
+    (refinement_on_another_scale, "refine", "scores", "give both the same criteria"),
     (one_judge_that_disagrees, "critique", "scores", "add another judge"),
     (misspelt_member, "g-evall", "", "did you mean 'g-eval'"),
     (misspelt_member_of_a_consensus, "jury", "scores", "did you mean 'two'"),

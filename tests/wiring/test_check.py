@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
+from judgegraph.agents.panel import CriticPanel
 from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Sage
 from judgegraph.cli.main import main
@@ -231,6 +232,58 @@ def test_final_scores_of_one_critic_are_told_apart_by_who_it_asks(name: str):
 def test_a_critique_and_a_refinement_by_one_critic_overwrite_one_another():
     graph = line(("e", Evaluator()), ("a", jg.critique("sage")), ("b", jg.refine("sage")))
     assert codes(graph) == [("same-scores", "error")]
+
+
+SUMMARY = jg.criteria_set("summary").criteria
+TEN = tuple(c.model_copy(update={"scale": jg.Scale.of("1-10")}) for c in SUMMARY)
+REVIEWS = {  # by criteria of the critic, behind judges by "summary"
+    "of a method's judge": lambda own: (
+        ("judge", fennec(criteria="summary", correct="off")),
+        ("b", jg.critique(criteria=own, stage="final", of="judge")),
+    ),
+    "of a panel": lambda own: (
+        ("jury", jg.panel("embedded", "g-eval", criteria="summary")),
+        ("b", jg.critique(criteria=own, stage="final", of="panel")),
+    ),
+    "of a critic": lambda own: (
+        ("e", Evaluator(criteria=SUMMARY)), ("a", jg.critique(criteria="summary")),
+        ("b", jg.critique("devils-advocate", criteria=own, stage="final")),
+    ),
+    "by a critic's own criteria": lambda own: (
+        ("e", Evaluator(criteria=SUMMARY)), ("b", jg.critique(Sage(criteria=own))),
+    ),
+    "by one of a panel of critics": lambda own: (
+        ("e", Evaluator(criteria=SUMMARY)),
+        ("b", CriticPanel(criteria=SUMMARY, critics=["sage", Sage(name="other", criteria=own)])),
+        ("r", Rectify(name="critic-panel")),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REVIEWS)
+def test_a_critic_knows_criteria_on_the_scales_that_their_scores_have(name: str):
+    (told,) = jg.check(line(*REVIEWS[name](TEN)), strict=False).findings
+    assert (told.code, told.severity, told.node) == ("unfit-scale", "error", "b")
+    assert "'Coherence' on 1-10 and on 1-5: give both the same criteria" in told.message
+    assert jg.check(line(*REVIEWS[name](SUMMARY))).findings == ()
+
+
+def test_a_critic_of_criteria_that_only_some_scores_have_is_warned_of():
+    graph = line(("e", Evaluator(criteria=SUMMARY)), ("c", jg.critique(criteria="general")))
+    (told,) = jg.check(graph).findings
+    assert (told.code, told.severity, told.node) == ("no-such-criteria", "warning", "c")
+    assert "'Accuracy', 'Clarity'" in told.message
+    assert "none for 'Coherence', 'Consistency' and 'Fluency'" in told.message
+    fewer = line(("e", Evaluator(criteria=SUMMARY)), ("c", jg.critique(criteria=SUMMARY[:2])))
+    assert jg.check(fewer).findings == ()
+
+
+def test_a_panel_whose_members_judge_by_other_criteria_is_warned_of():
+    other = [SUMMARY[0], jg.Criterion(name="Wit", definition="It is funny.")]
+    graph = line(("p", jg.panel(Evaluator(name="a", criteria=SUMMARY), Evaluator(name="b", criteria=other))))
+    (told,) = jg.check(graph).findings
+    assert (told.code, told.severity) == ("panel-of-one", "warning")
+    assert "'Consistency' is judged by 'panel-a' alone, 4 of 5 criteria by one member each" in told.message
 
 
 @pytest.mark.parametrize("code", WARNED)
