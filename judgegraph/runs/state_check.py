@@ -102,14 +102,20 @@ class StateCheck:
         for key, (now, before) in was.items():
             if (name := _changed(now, before)) is None:
                 continue
+            who = f"node '{one_line(place.name, SHOWN)}'"
+            if (gone := _gone(now, before)) is not None:
+                raise StateError(
+                    f"{who} took {_entry(key, gone)} out of the state that it was handed: leave the state as it is, "
+                    f"and return a new mapping of what is new alone, {key}={MAPPED[key][1]}"
+                )
             if any(
                 key == of and (value is now or _held(value, name) is _held(now, name)) for of, value in updates(update)
             ):
                 continue  # it is returned, too: it was looked at as what was written
-            entry = f"{key}[{one_line(repr(name), SHOWN)}]" if isinstance(now, dict) else f"'{key}'"
+            entry = _entry(key, name) if isinstance(now, dict) else f"'{key}'"
             cure = _cure_of_change(key) if isinstance(before, dict) and name in before else "return what is new"
             raise StateError(
-                f"node '{one_line(place.name, SHOWN)}' changed {entry} in the state that it was handed: what is "
+                f"{who} changed {entry} in the state that it was handed: what is "
                 f"changed in place is nobody's; leave the state as it is, and {cure}"
             )
 
@@ -262,9 +268,10 @@ class StateCheck:
         by = f"node '{one_line(after[0], SHOWN)}'" if after else "the graph"
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         many = f"{key} of node '{one_line(owner, SHOWN)}' ({one_line(gone[0], SHOWN)}{more})"
+        why = f"in the state '{key}' is replaced where it should be joined" if after else "a reducer or a condition did"
         raise StateError(
-            f"{by} deleted {many}: in the state '{key}' is replaced where it should be joined; declare it as in "
-            f"judgegraph.EvalState, Annotated[dict, judgegraph.types.merged], and return what is new alone"
+            f"{by} deleted {many}: {why}; declare '{key}' as in judgegraph.EvalState, Annotated[dict, "
+            "judgegraph.types.merged], change no state in place, and return what is new alone"
         )
 
     def _as_written(self, key: str, left: Mapping[str, Any]) -> None:
@@ -292,6 +299,11 @@ def _changed(now: Any, before: dict[Any, Any] | list[Any]) -> Any:
     if len(now) == len(before) and all(map(is_, now, before)):
         return None
     return min(len(now), len(before))
+
+
+def _gone(now: Any, before: dict[Any, Any] | list[Any]) -> Any:
+    """The first key of a mapping that is no longer there; None where all are."""
+    return next((name for name in before if name not in now), None) if isinstance(before, dict) else None
 
 
 def _same_sample(who: object, given: Any, judged: Any) -> None:
@@ -408,9 +420,12 @@ def _score_wrong(score: Score, known: Callable[[str], list[Scale]]) -> Wrong | N
     scales = known(score.criterion)
     if scales and score.scale is not None and score.stage in OWN_STAGES and not _among(score.scale, scales):
         asked = " or ".join(sorted({str(one) for one in scales}))
+        cure = "score on that scale, or give the criterion another name"
+        if score.draft is not None:
+            cure = "it has its draft's scale: give the critic the criteria of the judge that it reviews"
         return (
             f"its scale is {score.scale}, and criterion '{one_line(score.criterion, SHOWN)}' is judged on {asked}",
-            "score on that scale, or give the criterion another name",
+            cure,
         )
     return _answer_wrong(score, score.scale, scales) or _distribution_wrong(score, score.scale)
 

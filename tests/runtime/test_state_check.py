@@ -364,9 +364,7 @@ def in_place(change: Any) -> Any:
     [
         lambda state: state["scores"].__setitem__(KEY, OTHER),
         lambda state: state["scores"].update(keyed(OTHER)),
-        lambda state: state["scores"].pop(KEY),
         lambda state: state["scores"].update(keyed(FINE.model_copy(update={"agent": "another"}))),
-        lambda state: state["notes"].clear(),
     ],
 )
 @pytest.mark.parametrize("within", [False, True])
@@ -377,6 +375,53 @@ def test_a_node_that_changes_the_state_in_place_fails_its_sample(change: Any, wi
     assert item.status == "agent_error"
     assert f"node '{'inner/' if within else ''}sly' changed" in item.reason
     assert "return" in item.reason or "write" in item.reason
+
+
+def returned(change: Any) -> Any:
+    """A node that changes the state which it is handed, and returns it."""
+
+    async def sly(state: EvalState) -> dict[str, Any]:
+        change(state)
+        return {"scores": state["scores"], "notes": state["notes"]}
+
+    return sly
+
+
+def emptied(state: EvalState) -> None:
+    state["scores"].clear()
+    state["scores"].update(keyed(OTHER.model_copy(update={"agent": "another"})))
+
+
+@pytest.mark.parametrize(
+    "change", [lambda state: state["scores"].pop(KEY), lambda state: state["notes"].clear(), emptied]
+)
+@pytest.mark.parametrize("made", [in_place, returned])
+def test_a_node_that_takes_entries_out_of_the_state_is_told_to_return_a_new_mapping(change: Any, made: Any):
+    wrote = writes({"scores": keyed(FINE), "notes": keyed(Note(agent="mine", text="a note"))})
+    item = judged(line(("judge", wrote), ("sly", made(change))))
+    assert item.status == "agent_error"
+    assert item.reason.startswith("node 'sly' took ")
+    assert "leave the state as it is, and return a new mapping of what is new alone" in item.reason
+
+
+def test_a_condition_that_empties_the_state_is_told_of():
+    made = StateGraph(EvalState)
+    made.add_node("judge", writes({"scores": keyed(FINE)}))
+    made.add_node("rest", writes({"notes": keyed(Note(agent="mine", text="a note"))}))
+    made.add_edge(START, "judge")
+    made.add_edge("judge", "rest")
+    made.add_conditional_edges("rest", lambda state: state["scores"].clear() or END, [END])
+    item = judged(made.compile())
+    assert "a reducer or a condition did" in item.reason
+    assert "change no state in place" in item.reason
+
+
+def test_a_final_score_on_a_scale_of_another_set_is_told_of_the_critics_criteria():
+    ten = Criterion(name="Clarity", definition="It is clear.", scale=Scale.of("1-10"))
+    graph = line(("judge", Judge({"scores": keyed(score(stage="draft"))})), ("critic", jg.critique(criteria=[ten])))
+    item = judged(graph)
+    assert item.reason.startswith("node 'critic/settle' wrote scores['Clarity/sage/final/0']: its scale is 1-5")
+    assert item.reason.endswith("give the critic the criteria of the judge that it reviews")
 
 
 def test_a_condition_that_changes_the_state_in_place_fails_its_sample():
