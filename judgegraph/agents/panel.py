@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from statistics import median
+from types import NoneType
 from typing import Any, Literal, NotRequired, TypeAlias, cast, get_args
 
 from langgraph.errors import GraphBubbleUp
+from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from judgegraph import prompts, registry
@@ -32,7 +34,7 @@ from judgegraph.agents.under_review import (
     outcome,
     same_point,
 )
-from judgegraph.calls import JudgeLike, Reader, rate
+from judgegraph.calls import Endpoint, JudgeLike, Reader, rate
 from judgegraph.calls.ratings import mean_of, tied
 from judgegraph.errors import ConfigError, ReplyError, ScaleError, one_line
 from judgegraph.trace.record import span, status_of, written
@@ -327,6 +329,48 @@ def _shown(ballot: Score | None) -> str:
     return f"{ballot.value:.4g}" if ballot.value is not None else ballot.label or ballot.status
 
 
+# Who of a panel asks one thing under two names: one call is made for both, and one opinion would count twice.
+
+
+CALLED = frozenset({"name", "stage", "judge_name", "comparer", "scored_by", "chains"})  # what no judge is shown
+
+
+def asked_as(judge: Any) -> Any:
+    """By what two judges are one: model, address and settings; a chat model is itself alone."""
+    if not isinstance(judge, str | Endpoint):
+        return id(judge)
+    at = Endpoint(model=judge) if isinstance(judge, str) else judge
+    return at.model, (at.base_url or "").rstrip("/"), at.temperature, at.top_p, at.max_tokens, at.seed
+
+
+def likeness(member: Any, unread: Collection[str] = (), *, inner: bool = False) -> Any:
+    """By what two members are one: agents and methods of this package by their settings, but for what they are called.
+
+    Anything else is like nothing. unread: settings in whose place the state has others. inner: of a method's graph.
+    """
+    if hasattr(member, "builder") and (inner or registry.spec_of(member) is not None):
+        spec = registry.spec_of(member) or registry.MethodSpec()
+        runs = {name: node.runnable for name, node in member.builder.nodes.items()}
+        agents = {k: getattr(run, "func", None) or getattr(run, "afunc", None) or run for k, run in runs.items()}
+        known = {name: value for name, value in spec.settings.items() if name not in CALLED}
+        return [known, {name: likeness(agent, unread, inner=True) for name, agent in agents.items()}]
+    if isinstance(member, list | tuple):
+        return [likeness(one, unread) for one in member]
+    if isinstance(member, Mapping | str | int | float | BaseModel | NoneType) and not hasattr(member, "_llm_type"):
+        return member
+    if not is_dataclass(member) or isinstance(member, type) or not type(member).__module__.startswith("judgegraph."):
+        return object()
+    asked = [f.name for f in fields(member) if f.init and f.name not in CALLED and f.name not in unread]
+    own = {name: getattr(member, name) for name in asked}
+    return [type(member), {k: asked_as(v) if k.endswith("judge") else likeness(v, unread) for k, v in own.items()}]
+
+
+def first_alike(members: Sequence[Any]) -> tuple[int, int] | None:
+    """The places, from 1, of the first two that are one; None where all differ."""
+    pairs = ((members.index(one) + 1, place) for place, one in enumerate(members, 1))
+    return next((pair for pair in pairs if pair[0] != pair[1]), None)
+
+
 # What one critic of a panel says, or why it cannot be heard: a panel goes on without it.
 
 
@@ -619,6 +663,13 @@ class CriticPanel:
         names = [name for name, _ in found]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ConfigError(f"{self.name}: two critics named {', '.join(twice)}; give each a name of its own")
+        known = [name if isinstance(critic, PanelRole) else likeness(critic) for name, critic in found]
+        if (alike := first_alike(known)) is not None:  # a role is shown its name
+            one, other = (found[place - 1][0] for place in alike)
+            raise ConfigError(
+                f"{self.name}: critics {one!r} and {other!r} differ in their names alone: one call is made for both, "
+                "so that one opinion would count twice; give one another judge or prompt"
+            )
         return dict(sorted(found, key=lambda pair: pair[0]))
 
     def _roles(self) -> Mapping[str, str]:

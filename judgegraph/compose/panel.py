@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 
 from judgegraph import registry
 from judgegraph.agents.evaluator import WEIGHTED, Evaluator
-from judgegraph.agents.panel import Combine, Consensus
+from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
 from judgegraph.calls import Endpoint, JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.compose.nodes import as_node, keys, schema, vocabulary
@@ -417,7 +417,7 @@ class Offer:
             made[called] = self._made(which, called, prefix=called if given or not alone else self.name)
             if alone and not given and is_method(which):
                 plain[called] = which
-        _differ([which for _, which in listed])
+        _differ(made, [which for _, which in listed], self.criteria is not None)
         graphs = {called: _graph_name(made[called]) or called for called in plain}  # of a paper's row its method's
         rows = Counter(graphs.values())
         again = {called: which for called, which in plain.items() if rows[graphs[called]] > 1}
@@ -442,30 +442,29 @@ class Offer:
         return Reader("weighted", samples=self.samples)
 
 
-def _differ(judges: Sequence[Any]) -> None:
+def _differ(members: Mapping[str, Any], judges: Sequence[Any], briefed: bool) -> None:
     """
     Raises:
-        ConfigError: one judge, or one method, is named twice: its answer is paid for once, and would count twice.
+        ConfigError: one judge, one method or one agent is named twice: its answer is paid for once, and would count
+            twice.
     """
-    known: dict[Any, int] = {}
-    for place, which in enumerate(judges, 1):
-        if not (is_judge(which) or is_method(which)):
-            continue
-        first = known.setdefault(_asked_as(which) if is_judge(which) else ("a method", which), place)
-        if first != place:
-            named = one_line(which if isinstance(which, str) else getattr(which, "model", type(which).__name__), 80)
-            raise ConfigError(
-                f"panel: member {first} and member {place} are both {named!r}: one call is made for both, so that one "
-                "opinion would count twice; name another judge, or ask one several times with samples=N"
-            )
-
-
-def _asked_as(judge: Any) -> Any:
-    """By what two judges are one: model, address and settings; a chat model is itself alone."""
-    if not isinstance(judge, str | Endpoint):
-        return id(judge)
-    at = Endpoint(model=judge) if isinstance(judge, str) else judge
-    return at.model, (at.base_url or "").rstrip("/"), at.temperature, at.top_p, at.max_tokens, at.seed
+    unread = ("criteria",) if briefed else ()
+    known = [likeness(node, unread) for node in members.values()]
+    for place, which in enumerate(judges):
+        if type(known[place]) is object and is_method(which):  # another package's: nothing but its name is known
+            known[place] = which
+    if (alike := first_alike(known)) is None:
+        return
+    first, place = alike
+    one, which = judges[first - 1], judges[place - 1]
+    same, cure = "differ in their names alone", "give one another judge or prompt"
+    if (is_judge(one) and is_judge(which)) or (isinstance(which, str) and one == which):
+        named = which if isinstance(which, str) else getattr(which, "model", type(which).__name__)
+        same, cure = f"are both {one_line(named, 80)!r}", "name another judge"
+    raise ConfigError(
+        f"panel: member {first} and member {place} {same}: one call is made for both, so that one "
+        f"opinion would count twice; {cure}, or ask one several times with samples=N"
+    )
 
 
 def is_judge(which: Any) -> bool:

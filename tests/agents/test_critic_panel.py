@@ -431,3 +431,10 @@ async def test_the_embedded_judge_looks_closer_at_the_field_of_a_role_and_less_a
             moved[role] |= {(sample.id, r.criterion) for r in changed if r.criterion == "Relevancy"}
     near, plain, far = moved.values()
     assert near > plain > far
+
+
+def test_critics_that_differ_in_their_names_alone_are_refused():
+    with pytest.raises(ConfigError, match="critics 'sage' and 'one' differ in their names alone"):
+        CriticPanel(critics=["sage", Sage(name="one")])
+    assert CriticPanel(critics=["sage", Sage(name="one", judge="openai:m")])
+    assert CriticPanel(critics=["sage", Sage(name="one", prompt="critique_cot")])

@@ -16,13 +16,14 @@ from judgegraph.agents.evaluator import Case, Evaluator, Scored
 from judgegraph.calls import Endpoint, Reader
 from judgegraph.compose.nodes import as_node
 from judgegraph.errors import AuthError, ConfigError, ReplyError
-from judgegraph.graphs import sageval
+from judgegraph.graphs import fennec, g_eval, sageval
 from judgegraph.graphs.sageval import builder
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, EvalState, Finding, Note, Sample, Scale, Score, Scores, keyed
 
 SAMPLE = Sample(id="s1", source="The bridge closed on Monday. Repairs take a year.", output="It is closed for a year.")
 CLARITY = Criterion(name="Clarity", definition="One reading only.")
+WIT = Criterion(name="Wit", definition="It is funny.")
 TONE = Criterion(name="Tone", scale=Scale(labels=("cold", "warm")))
 
 
@@ -481,3 +482,39 @@ def test_scores_survive_the_way_to_the_disk_and_back(tmp_path):
     (item,) = jg.Run.load(tmp_path).items
     found: Scores = keyed(*item.scores)
     assert found["Fluency/panel/final/0"].reader == "panel"
+
+
+def named(name, **settings):
+    return Evaluator(name=name, criteria=[CLARITY], **settings)
+
+
+ONE_OPINION = {
+    "agents": lambda: [named("a"), named("b")],
+    "agents with one judge": lambda: [named("a", judge="openai:m"), named("b", judge=jg.Endpoint(model="openai:m"))],
+    "a judge and an agent by name": lambda: ["embedded", "evaluator"],
+    "agents whose criteria are the panel's": lambda: [named("a"), Evaluator(name="b")],
+    "methods": lambda: [fennec(name="a"), fennec(name="b")],
+    "a method and its name": lambda: [g_eval(criteria=[CLARITY]), "g-eval"],
+}
+
+
+@pytest.mark.parametrize("name", ONE_OPINION)
+def test_members_that_differ_in_their_names_alone_are_refused(name):
+    with pytest.raises(ConfigError, match="differ in their names alone: one call is made for both"):
+        jg.panel(*ONE_OPINION[name](), criteria=[CLARITY])
+
+
+TWO_OPINIONS = {
+    "by judge": [named("a"), named("b", judge="openai:m")],
+    "by temperature": [named("a"), named("b", judge=jg.Endpoint(model="embedded", temperature=1.0))],
+    "by prompt": [named("a"), named("b", prompt="evaluate_each")],
+    "by persona": [named("a"), named("b", task="a text that a strict editor reads")],
+    "by criteria": [named("a"), Evaluator(name="b", criteria=[CLARITY, WIT])],
+    "of a class of one's own": [Says(answer=1), Says(answer=1, name="other")],
+    "by a setting of a method": [fennec(name="a"), fennec(name="b", reply="text")],
+}
+
+
+@pytest.mark.parametrize("name", TWO_OPINIONS)
+def test_members_of_one_judge_that_are_asked_otherwise_are_a_panel(name):
+    assert jg.panel(*TWO_OPINIONS[name])
