@@ -150,7 +150,7 @@ def _endpoint(source: Source, path: Place, spec: JudgeSpec) -> Endpoint | None:
         said = "expected the name of an environment variable, such as OPENAI_API_KEY; a key stands in no file"
         source.fault((*path, "api_key_env"), said)
         return None
-    if spec.base_url is not None and not ADDRESS.fullmatch(spec.base_url):
+    if spec.base_url is not None and not (ADDRESS.fullmatch(spec.base_url) and _host(spec.base_url)):
         source.fault((*path, "base_url"), "expected an address that begins with http:// or https://")
         return None
     given = {key: value for key, value in spec.model_dump().items() if value is not None}
@@ -195,8 +195,14 @@ def allowed_keys() -> frozenset[tuple[str, str]]:
 
 
 def _host(address: str) -> str:
-    """Host and port of an address, or of a host that was written without a scheme; no port is the scheme's own."""
-    parts = urlsplit(address if "://" in address else f"//{address.strip()}")
+    """Host and port of an address, or of a host that was written without a scheme; no port is the scheme's own.
+
+    "" of what is no address, such as "http://[host".
+    """
+    try:
+        parts = urlsplit(address if "://" in address else f"//{address.strip()}")
+    except ValueError:
+        return ""
     host = parts.netloc.rpartition("@")[2].casefold()
     return host.removesuffix(":443" if parts.scheme != "http" else ":80")
 

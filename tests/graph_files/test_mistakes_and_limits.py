@@ -44,6 +44,8 @@ ONE_LINE = {  # what is wrong -> (what is replaced, by what, the message)
         "a key stands in no file"),
     "an address that is none": ("http://host:8000/v1", "not a url",
         "line 4, 'judges.strong.base_url': expected an address that begins with http:// or https://"),
+    "an address with half a bracket": ("http://host:8000/v1", "http://[host:8000/v1",
+        "line 4, 'judges.strong.base_url': expected an address that begins with http:// or https://"),
     "an empty name": ("calls: three", "name: ''", "line 7, 'nodes.critique.with.name': expected a name without '/'"),
     "a name with a slash": ("calls: three", "name: a/b", "line 7, 'nodes.critique.with.name': expected a name without"),
     "an empty stage": ("calls: three", "stage: ''", "line 7, 'nodes.critique.with.stage': expected a name without"),
