@@ -16,7 +16,7 @@ from judgegraph.models.judges import JudgeLike, resolve
 from judgegraph.replies.free_text import reason_beside, text_reading
 from judgegraph.replies.json_text import JsonPath, spans
 from judgegraph.replies.quotation import parts
-from judgegraph.replies.tokens import UNSOUND, Weighted, expected, masses_at, offset, unsound
+from judgegraph.replies.tokens import UNSOUND, Weighted, expected, masses_at, offset, unlikely, unsound
 from judgegraph.types import Scale, Status
 
 # How one answer is read from a reply, rung by rung: as written, or by token probabilities.
@@ -116,19 +116,23 @@ def _reason(reply: Reply[Any], span: tuple[int, int] | None) -> str:
     return re.sub(r"[ ]{9,}", " ", beside)  # the place of a thought
 
 
-def weighted(reply: Reply[Any], slot: Slot, answer: Rated) -> Rated:
-    """The first rung, where the judge gave log-probabilities that hold enough; else the answer as it was."""
+def weighted(reply: Reply[Any], slot: Slot, answer: Rated, greedy: bool = False) -> Rated:
+    """The first rung, where the judge gave log-probabilities that hold enough; else the answer as it was.
+
+    Args:
+        greedy: the judge was asked at temperature 0, so that it chose what is most probable.
+    """
     if answer.status != "ok":
         return answer
     found: Weighted | str = "the scale has no points to weigh"
     if slot.scale.labels or slot.scale.points:
-        found = _found(reply, slot, answer)
+        found = _found(reply, slot, answer, greedy)
     if isinstance(found, str):
         return replace(answer, notes=(*answer.notes, found))
     return _by(answer, found, "logprobs")
 
 
-def _found(reply: Reply[Any], slot: Slot, answer: Rated) -> Weighted | str:
+def _found(reply: Reply[Any], slot: Slot, answer: Rated, greedy: bool) -> Weighted | str:
     """What the tokens say of an answer, or why they say nothing."""
     if reply.tokens is None:
         return NO_LOGPROBS
@@ -140,6 +144,9 @@ def _found(reply: Reply[Any], slot: Slot, answer: Rated) -> Weighted | str:
     if why := unsound(reply.tokens, place):
         return why
     masses = masses_at(reply.tokens, place, slot.scale)
+    chosen = answer.label if answer.value is None else answer.value
+    if greedy and chosen is not None and (why := unlikely(masses, chosen)):
+        return why
     return expected(masses, slot.scale, FLOOR) or TOO_LITTLE
 
 
@@ -323,7 +330,8 @@ async def rate(
             noted(answers, slots, NO_LOGPROBS)
             noted(answers, slots, _stands(error.status))
     elif weigh:
-        answers = {name: weighted(first, slots[name], answer) for name, answer in answers.items()}
+        greedy = cold["temperature"] == 0 and "temperature" not in resolve(judge).support.refused
+        answers = {name: weighted(first, slots[name], answer, greedy) for name, answer in answers.items()}
         sampled = await _sample_the_rest(judge, messages, form, slots, reader, answers, settings)
     return Rating(first.value, answers, sampled or (first.value,))
 

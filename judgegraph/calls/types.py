@@ -315,6 +315,9 @@ def unpacked(body: bytes) -> list[Choice]:
     return found
 
 
+ROUNDING = 0.01  # between probabilities that a server means to be the same
+
+
 def writable(text: str) -> str:
     """Without lone surrogates, which no file can hold."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
@@ -324,12 +327,15 @@ def tokens_of(logprobs: Any) -> tuple[Token, ...] | None:
     """Tokens from the `logprobs` of a choice; None where there are none, or what stands there makes no sense.
 
     A character that is split over several tokens is known by its bytes alone: such tokens are joined to one,
-    with the product of their probabilities. A token whose log-probabilities are positive or no numbers has no `top`.
+    with the product of their probabilities. A token whose log-probabilities are positive, no numbers, or at odds with
+    its own has no `top`.
     """
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not content:
         return None
     try:
+        if all(entry["logprob"] is None for entry in content):  # the fields are there, and nobody fills them in
+            return None
         return tuple(_joined(content))
     except (TypeError, ValueError, KeyError, AttributeError):
         return None
@@ -351,14 +357,27 @@ def _joined(content: Iterable[Mapping[str, Any]]) -> Iterable[Token]:
 
 
 def _top(entry: Mapping[str, Any], own: str, logprob: float) -> dict[str, float]:
+    """Text -> log-probability of the token and of its alternatives; nothing where they are none, or contradict it."""
+    told = [(_decoded(_bytes(item)), _logprob(item)) for item in entry.get("top_logprobs") or ()]
+    found = [(text, value) for text, value in told if text is not None]
+    if not all(map(_sound, (logprob, *(value for _, value in found)))) or _at_odds(own, logprob, found):
+        return {}
     top: dict[str, float] = {}
-    for item in entry.get("top_logprobs") or ():
-        text = _decoded(_bytes(item))
-        if text is not None:
-            logprob_of_it = _logprob(item)
-            top[text] = logprob_of_it if not logprob_of_it <= top.get(text, -math.inf) else top[text]
-    top.setdefault(own, logprob)
-    return {text: min(0.0, value) for text, value in top.items()} if all(map(_sound, top.values())) else {}
+    for text, value in [*found, (own, logprob)]:
+        top[text] = min(0.0, max(value, top.get(text, -math.inf)))
+    return top
+
+
+def _at_odds(own: str, logprob: float, found: Iterable[tuple[str, float]]) -> bool:
+    """Whether a token has another probability among its alternatives, or is not there and above all of them.
+
+    A token that was sampled may be less probable than others, and too improbable to stand among them.
+    """
+    probability, others = math.exp(logprob), [(text, math.exp(value)) for text, value in found]
+    same = [other for text, other in others if text == own]
+    if same:
+        return all(abs(probability - other) > ROUNDING for other in same)
+    return bool(others) and probability > max(other for _, other in others) + ROUNDING
 
 
 def _bytes(entry: Mapping[str, Any]) -> bytes:
@@ -375,13 +394,14 @@ def _decoded(data: bytes) -> str | None:
 
 
 def _logprob(entry: Mapping[str, Any]) -> float:
-    """As told; it may be no natural log of a probability."""
-    return float(entry["logprob"])
+    """As told; it may be no natural log of a probability. NaN where it is no number ("-0.1" is a text)."""
+    told = entry["logprob"]
+    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else math.nan
 
 
 def _sound(logprob: float) -> bool:
     """A natural log of a probability; a little above 0 is rounding, anything else no probability."""
-    return logprob <= 0.01  # NaN is not
+    return logprob <= ROUNDING  # NaN is not
 
 
 # How many tokens a call will take, before it is made.

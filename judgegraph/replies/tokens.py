@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from judgegraph.types import Scale
 
 UNSOUND = "the log-probabilities are no distribution"
+CONTRADICTED = "positive, no numbers, or at odds with one another"
+UNLIKELY = 0.1  # of the probability of another point: a judge at temperature 0 chooses none that has less
 MOST = 1.01  # that the alternatives of one place may hold together: above 1 by rounding alone, else no distribution
 _LEAD = re.compile(r"[\s:=\"'*\[(]*")
 _END = re.compile(r"(?:\s|<[|/][^<>\n]{0,30}>)+\Z")  # of a reply in tokens: blanks, and marks of its end
@@ -21,7 +23,7 @@ _DIGITS = re.compile(r"-?[0-9]*")
 class Token:
     """One token of a reply: its text, and text -> natural log of probability of what could have stood there.
 
-    An empty `top` means that what the server told of this place are no log-probabilities.
+    An empty `top` means that what the server told of this place are no log-probabilities, or contradict one another.
     """
 
     text: str
@@ -118,10 +120,22 @@ def unsound(tokens: Sequence[Token], span: tuple[int, int]) -> str:
         token = tokens[index]
         mass = math.fsum(map(math.exp, token.top.values()))
         if not token.top or not mass <= MOST:
-            what = f"its alternatives hold {mass:.2f} together" if token.top else "positive, or no numbers"
-            return f"{UNSOUND}: {what}"
+            return f"{UNSOUND}: {f'its alternatives hold {mass:.2f} together' if token.top else CONTRADICTED}"
         index, end = index + 1, end + len(token.text)
     return ""
+
+
+def unlikely(masses: Mapping[str, float], value: float | str) -> str:
+    """Why the log-probabilities cannot be those of a value that was chosen at temperature 0, "" where they can.
+
+    Args:
+        masses: as of `masses_at`. value: the point or label that was written.
+    """
+    written = masses.get(value if isinstance(value, str) else f"{value:.0f}", 0.0)
+    best = max(masses, key=lambda point: masses[point], default="")
+    if not best or written >= UNLIKELY * masses[best]:
+        return ""
+    return f"{UNSOUND}: at temperature 0 {best} has {masses[best]:.2f}, and what was chosen {written:.2f}"
 
 
 def offset(tokens: Sequence[Token], text: str, *, last: bool = False) -> int | None:

@@ -57,10 +57,31 @@ def test_log_probabilities_that_make_no_sense_are_none(logprobs):
     assert tokens_of(logprobs) is None
 
 
-@pytest.mark.parametrize("broken", [float("nan"), 0.7, float("inf")])
+@pytest.mark.parametrize("broken", [float("nan"), 0.7, float("inf"), "-0.1", None, False, [-0.1]])
 def test_a_place_with_no_log_probability_says_nothing_of_its_token(broken):
     first, second = tokens_of({"content": [entry("4", -0.5, [entry("5", broken)]), entry("!", broken)]})
     assert (first.text, dict(first.top), second.text, dict(second.top)) == ("4", {}, "!", {})
+
+
+@pytest.mark.parametrize(
+    ("own", "top", "sound"),
+    [
+        (-0.5, [("4", -0.5), ("5", -1.0)], True),
+        (-0.5, [("4", -0.503), ("5", -1.0)], True),  # rounding
+        (-9999.0, [("4", -30.0), ("5", 0.0)], True),
+        (-5.0, [("4", -5.0), ("5", -0.01)], True),  # it was sampled
+        (-5.0, [("5", -0.01)], True),  # also too improbable for the list
+        (-0.5, [("4", -3.0), ("4", -0.5), ("5", -2.0)], True),  # two tokens of one text
+        (-0.5, [], True),
+        (-5.0, [("4", -0.1), ("5", -3.0)], False),
+        (-0.1, [("4", -5.0), ("5", -5.0)], False),
+        (-0.1, [("5", -3.0), ("2", -4.0)], False),  # what is above all is among the alternatives
+        ("-0.5", [("4", -0.5)], False),
+    ],
+)
+def test_a_token_that_its_alternatives_contradict_has_no_log_probability(own, top, sound):
+    (token, _) = tokens_of({"content": [entry("4", own, [entry(*one) for one in top]), entry("!", -0.1)]})
+    assert bool(token.top) == sound
 
 
 def test_half_of_an_emoji_does_not_reach_a_file():

@@ -72,6 +72,30 @@ async def test_log_probabilities_that_are_no_distribution_are_not_weighed_and_th
     assert (alone.value, alone.reader) == (4.0, "stated")
 
 
+async def test_a_token_that_contradicts_its_alternatives_is_not_weighed():
+    first = scored({"5": 0.3})
+    (place,) = (one for one in first.response_metadata["logprobs"]["content"] if one["token"] == "4")
+    place["logprob"] = -5.0
+    found = await one(first, [reply(3), reply(4), reply(5)])
+    assert (found.value, found.reader) == (4.0, "samples")
+    assert found.notes[0].endswith("positive, no numbers, or at odds with one another")
+
+
+@pytest.mark.parametrize(
+    ("odds", "settings", "reader"),
+    [
+        ({"5": 0.99}, {}, "stated"),
+        ({"5": 0.99}, {"temperature": 1.0}, "logprobs"),
+        ({"5": 0.6}, {}, "logprobs"),  # near enough for a server that computes in few bits
+    ],
+)
+async def test_at_temperature_0_a_judge_chooses_no_point_that_is_far_less_probable(odds, settings, reader):
+    found = await one(scored(odds), reader=Reader("weighted"), **settings)
+    assert found.reader == reader
+    why = "the log-probabilities are no distribution: at temperature 0 5 has 0.99, and what was chosen 0.01"
+    assert found.notes == ((why,) if reader == "stated" else ())
+
+
 @pytest.mark.parametrize(
     "first",
     [

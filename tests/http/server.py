@@ -92,7 +92,7 @@ def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
     given = logprobs(text) if body.get("logprobs") and does != "null-logprobs" else None
     for place in (given or {"content": ()})["content"]:
         if does == "five-likely" or (does == "likely-beside-schema" and form):
-            place["top_logprobs"] = [{"token": t, "logprob": -0.1, "bytes": None} for t in "12345"]
+            place |= {"logprob": -0.1, "top_logprobs": [{"token": t, "logprob": -0.1, "bytes": None} for t in "12345"]}
     if does == "null-beside-schema" and form:
         given = None
     count = 1 if does == "one-choice" else body.get("n") or 1
