@@ -14,8 +14,9 @@ from judgegraph.calls.forms import Form, Reply, answer_key, answer_of, off_point
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.judges import JudgeLike, resolve
 from judgegraph.replies.free_text import reason_beside, text_reading
-from judgegraph.replies.json_text import JsonPath, spans
+from judgegraph.replies.json_text import PROSE, RETAKEN, JsonPath, spans
 from judgegraph.replies.quotation import parts
+from judgegraph.replies.text import Reading
 from judgegraph.replies.tokens import UNSOUND, Weighted, expected, masses_at, offset, unlikely, unsound
 from judgegraph.types import Scale, Status
 
@@ -86,14 +87,23 @@ def _stated(reply: Reply[Any], slot: Slot) -> Rated:
     reason = str(entry.get("reason") or "")
     if answer is None:
         return Rated(status="abstained", reason=reason, reader="stated", notes=reply.notes)
-    return _given(answer, reply, slot, reason)
+    beside = text_reading(reply.text, slot.scale) if PROSE in reply.notes else None  # "Score: 5 - no, {"score": 2}"
+    return _given(answer, reply, slot, reason, beside)
 
 
-def _given(answer: float | str, reply: Reply[Any], slot: Slot, reason: str) -> Rated:
+def _given(answer: float | str, reply: Reply[Any], slot: Slot, reason: str, reading: Reading | None) -> Rated:
+    """The answer with its notes; `reading`: of the words that state it, or that stand around its JSON."""
+    notes = reply.notes
+    if reading and reading.earlier is not None and reading.value == answer and not _retaken(notes):
+        earlier = reading.earlier if isinstance(reading.earlier, str) else f"{reading.earlier:g}"
+        notes = (f"{RETAKEN} ({earlier})", *notes)
     if isinstance(answer, str):
-        return Rated(label=answer, reason=reason, reader="stated", notes=reply.notes)
-    notes = (*reply.notes, *off_points(answer, slot.scale))
-    return Rated(value=answer, reason=reason, reader="stated", notes=notes)
+        return Rated(label=answer, reason=reason, reader="stated", notes=notes)
+    return Rated(value=answer, reason=reason, reader="stated", notes=(*notes, *off_points(answer, slot.scale)))
+
+
+def _retaken(notes: Iterable[str]) -> bool:
+    return any(note.startswith(RETAKEN) for note in notes)
 
 
 def _stated_in_text(reply: Reply[Any], slot: Slot) -> Rated:
@@ -103,7 +113,7 @@ def _stated_in_text(reply: Reply[Any], slot: Slot) -> Rated:
     if reading.value is None:
         reason = "no rating found in the reply"
         return Rated(status=reading.status, reason=reason, raw=reply.text, notes=reply.notes)
-    return _given(reading.value, reply, slot, _reason(reply, reading.span))
+    return _given(reading.value, reply, slot, _reason(reply, reading.span), reading)
 
 
 def _reason(reply: Reply[Any], span: tuple[int, int] | None) -> str:

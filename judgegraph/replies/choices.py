@@ -419,7 +419,7 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
         later = _read(excerpt.text[turn:], met)
         alone = later.rule in ("lone", "own line") and only_answers(excerpt.text[turn:])
         if later.span and (alone or later.rule in ("marked", "named", "said")):
-            reading = replace(later, span=(later.span[0] + turn, later.span[1] + turn))
+            reading = later.after(_read(excerpt.text[:turn], met), turn)
             break
     if reading.span and withdrawn(excerpt.text, reading.span[1]):
         return unread(excerpt.text, "an answer that is taken back")

@@ -43,6 +43,7 @@ from judgegraph.replies.text import (
     echoes,
     meanings,
     measures_else,
+    number,
     of_another_key,
     only_answers,
     ranges,
@@ -270,7 +271,7 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
     reading = _read(excerpt.text, scale, name)
     for turn in turns_of(excerpt.text):
         if later := _instead(excerpt.text[turn:], scale, name):
-            reading = replace(later, span=(later.span[0] + turn, later.span[1] + turn) if later.span else None)
+            reading = later.after(_read(excerpt.text[:turn], scale, name), turn)
             break
     if reading.span and withdrawn(excerpt.text, reading.span[1]):
         return unread(excerpt.text, "an answer that is taken back")
@@ -307,7 +308,8 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
             return unread(text, f"{rule.name}: several numbers that cannot be ordered")
         if verdict.value is None:
             return unread(text, f"{rule.name}: not one number on the scale {scale}")
-        return Reading(verdict.value, span=(verdict.start, verdict.end), rule=rule.name)
+        earlier = next((number(text[slice(*span)]) for span in superseded(text)), None) if reply.superseded else None
+        return Reading(verdict.value, span=(verdict.start, verdict.end), rule=rule.name, earlier=earlier)
     return unread(text, "no number that is a rating")
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,7 +111,8 @@ _ANOTHERS = re.compile(r"claim|request|demand|inject|candidate|author|user|quot|
 Notes = tuple[str, ...]
 FENCED, COMMA, PROSE = "code fence removed", "trailing comma removed", "prose around the JSON removed"
 RETAKEN, SURPLUS = "an earlier answer taken back", "surplus level removed"
-MENDED = (FENCED, COMMA, PROSE, RETAKEN, SURPLUS)  # notes on what had to be mended
+MENDED = (FENCED, COMMA, PROSE, SURPLUS)  # notes on what had to be mended
+SHOWN = 40  # characters of a value that was taken back, in a note
 
 
 class Declined(ValueError):
@@ -199,8 +200,26 @@ def _decode(text: str, keys: frozenset[str], judged: Callable[[], str]) -> tuple
     different = [one for one in found if not _same(one.value, last.value)]
     if different and not _REVISED.search(mended[different[-1].span[1] : last.span[0]][-500:]):
         raise ValueError(f"the reply holds {len(different) + 1} different JSON objects")
-    notes = (RETAKEN,) * bool(different)
-    return _own(mended, last.span, last.value, judged), (*last.notes, *notes)
+    notes = (_retaken(different, last),) * bool(different)
+    return _own(mended, last.span, last.value, judged), (*notes, *last.notes)
+
+
+def _retaken(different: list[_Object], last: _Object) -> str:
+    """A note on answers that were taken back, with what they said otherwise: "(score 5)"; texts are too long for it."""
+    stands = set(_leaves(last.value))
+    said = dict.fromkeys(pair for one in different for pair in _leaves(one.value) if pair not in stands)
+    told = [f"{path} {value}" for path, value in said if len(path) + len(value) <= SHOWN]
+    return f"{RETAKEN} ({', '.join(told[:3])})" if told else RETAKEN
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every value in JSON that holds no others, as it is written there, with its path."""
+    if not isinstance(value, dict | list):
+        yield path, json.dumps(value)
+        return
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        name = json.dumps(str(key))[1:-1]
+        yield from _leaves(inner, f"{path}.{name}" if path else name)
 
 
 def _filled(text: str, objects: list[_Object]) -> str:

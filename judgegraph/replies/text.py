@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from judgegraph.replies.quotation import SPEECH, parts, unquoted
@@ -268,12 +268,20 @@ class Reading:
             "refused": the model declined and gave no verdict; "abstained": it says that it cannot judge.
         span: start and end of the value in the text, in characters, so that its token can be found.
         rule: which rule read it, or why nothing was read.
+        earlier: an answer before it that the reply takes back, None where there is none.
     """
 
     value: float | str | None
     status: Literal["ok", "unreadable", "refused", "abstained"] = "ok"
     span: tuple[int, int] | None = None
     rule: str = ""
+    earlier: float | str | None = None
+
+    def after(self, earlier: Reading, turn: int) -> Reading:
+        """This reading of what stands from a turn on, as one of the whole text whose beginning said another."""
+        span = (self.span[0] + turn, self.span[1] + turn) if self.span else None
+        taken = earlier.value if earlier.value != self.value else self.earlier
+        return replace(self, span=span, earlier=None if self.value is None else taken)
 
 
 @dataclass(frozen=True)

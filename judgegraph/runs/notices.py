@@ -9,7 +9,7 @@ from typing import Any
 from judgegraph.answers import ANSWERING, drafts_that_stand
 from judgegraph.calls.ratings import CONTRARY, rung_left
 from judgegraph.errors import one_line
-from judgegraph.replies.json_text import MENDED
+from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.types import Criterion, Note, Rectification, Score, Status
 
 MOST_KINDS = 200  # that are told apart: ours are fewer, another package's agent may write a kind per sample
@@ -18,6 +18,7 @@ LEFT_OUT = " left out: "  # behind a judge's name, in a note of a panel's score
 
 TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "advice-missing": "A critic's advice could not be had",
+    "answer-taken-back": "A judge took an earlier answer back within its reply",
     "aspects-failed": "No aspects could be had for a target",
     "aspects-fewer": "Fewer aspects came than were asked for",
     "aspects-unscored": "Aspects without a score were left out",
@@ -267,6 +268,8 @@ def stepped_down(scores: Iterable[Score]) -> list[Note]:
             )
         if why := next((note for note in score.notes if note in MENDED), ""):
             found.setdefault("reply-mended", []).append((score, why))
+        if any(note.startswith(RETAKEN) for note in score.notes):
+            found.setdefault("answer-taken-back", []).append((score, RETAKEN))
         if why := next((note for note in score.notes if CONTRARY in note), ""):
             found.setdefault("verdict-contrary", []).append((score, why))
     return [

@@ -128,6 +128,30 @@ async def test_a_mended_reply_is_weighed_at_its_place(text):
     assert found.notes
 
 
+@pytest.mark.parametrize(
+    ("text", "form", "slot", "earlier"),
+    [
+        (
+            '{"a": {"reason": "r", "score": 5}} wait, no: {"a": {"reason": "r", "score": 2}}',
+            ONE,
+            SLOTS["a"],
+            "a.score 5",
+        ),
+        ('Score: 5 - hmm, no, {"a": {"reason": "r", "score": 2}}', ONE, SLOTS["a"], "5"),
+        ("Score: 5. Wait, no. Score: 2", TEXT, Slot(FIVE), "5"),
+        ("I give it a 4, no, 2.", TEXT, Slot(FIVE), "4"),
+        ("Score: 2. Wait, yes. Score: 2", TEXT, Slot(FIVE), ""),
+        ("warm. Actually, on reflection, the verdict is cold.", TEXT, Slot(TONE), "warm"),
+    ],
+)
+async def test_an_answer_that_a_reply_takes_back_is_told(text, form, slot, earlier):
+    found = await one(text, form=form, slot=slot, reader=Reader())
+    assert (found.value or found.label) == (2.0 if slot.scale is FIVE else "cold")
+    assert [note for note in found.notes if "taken back" in note] == (
+        [f"an earlier answer taken back ({earlier})"] if earlier else []
+    )
+
+
 async def test_a_label_is_weighed_too():
     text = '{"a": {"reason": "", "label": "warm"}}'
     form = ratings_form(slugs([Criterion(name="A", scale=TONE)]))

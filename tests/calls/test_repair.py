@@ -44,6 +44,20 @@ def test_one_reading_is_taken_and_the_mending_noted(text, notes):
 
 
 @pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        ('{"reason": "r", "score": 5}', " (score 5)"),
+        ('{"reason": "b", "score": 4}', ' (reason "b")'),
+        ('{"reason": "all of its facts are right, and it is brief", "score": 5}', " (score 5)"),
+        ('{"reason": "all of its facts are right, and it is brief", "score": 4}', ""),
+        ('{"score": {"of\\n": [5]}}', " (score.of\\n.0 5)"),
+    ],
+)
+def test_the_note_on_an_answer_that_is_taken_back_says_which(first, told):
+    assert parse(f"{first} ... wait, no: {GOOD}", KEYS) == (VALUE, (f"an earlier answer taken back{told}", PROSE))
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "", "   ", "I would rather not.", "{", "}", '{"reason": "r"', '"half',

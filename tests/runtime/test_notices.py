@@ -289,6 +289,7 @@ def read(notes, reader="stated"):
             "1 score, the answer",
         ),
         (read(("prose around the JSON removed",), "logprobs"), "reply-mended", "1 score, prose around the JSON"),
+        (read(("an earlier answer taken back (5)",)), "answer-taken-back", "1 score, an earlier answer taken back"),
     ],
 )
 def test_how_a_score_was_read_is_told_where_it_was_not_as_wanted(given, kind, example, tmp_path, capsys):
