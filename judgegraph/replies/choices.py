@@ -265,7 +265,14 @@ _HEADS = re.compile(r"(?:^|[.!?;,][ ])[ \t*_>#-]{0,6}\Z", re.M)
 _SPEAKS = re.compile(  # who says something is not chosen by that: "Response B contains"
     r"[ ](?:contain|say|claim|state|ask|tell|include|read|instruct|mention|demand|quote|request)s\b", re.I
 )
-_SIDED = re.compile(r"\b(?:agree[ds]?[ ]with|according[ ]to|like|no[ ]better[ ]than)[ ](?:the[ ])?\Z", re.I)
+_SIDED = re.compile(
+    r"\b(?:agree[ds]?[ ]with|according[ ]to|like|no[ ]better[ ]than|against|had|were|unless)[ ](?:the[ ])?\Z", re.I
+)
+_UNSURE = re.compile(r"[ ](?:would|could|might)\b|[ ](?:is|was)(?:[ ]no|[ ]not|n['’]t)[ ](?:any[ ])?better\b", re.I)
+_PARTLY = re.compile(
+    r"[ ](?:on|in|for|at|regarding)\b(?![ ](?:all|the[ ]end|my|general|sum|every|total|overall))", re.I
+)
+_AS_OTHER = re.compile(r"[ ]\((?:the[ ])?[^()\n]{0,20}\)")  # "A (Response B)"
 _CONCLUDES = re.compile(
     r"\b(?:overall|final\w{0,2}|therefore|thus|hence|so|but|in[ ]the[ ]end|conclu\w{1,5}|verdict|ultimately)\b"
     r"[^.!?\n]{0,60}\Z",
@@ -308,6 +315,12 @@ _DETERMINES = re.compile(  # a "no" that belongs to the next word
 )
 _COLON = re.compile(r"[*_]{0,2}[ ]?[:：]")
 _LEADS = re.compile(r"\s{0,3}(?:\Z|[\n.:,;–—-]|(?:because|since|as)\b)")
+
+
+def _called(text: str, mention: Mention, after: Mention) -> bool:
+    """A label that is called by another's name in brackets: "A (Response B)"."""
+    aside = _AS_OTHER.match(text, mention.end)
+    return aside is not None and aside.end() - 1 <= after.end and not text[after.span[1] : aside.end()].strip("*_\"') ")
 
 
 def _before(text: str, mention: Mention, size: int = 80) -> str:
@@ -369,6 +382,9 @@ def _said(text: str, found: list[Mention]) -> list[Mention]:
         and (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)))
         and not (m.offered or _DENIED.search(_before(text, m, 30)))
     ]
+    partly = [m for m in said if (won := _BETTER.match(text, m.end)) and _PARTLY.match(text, won.end())]
+    if len(partly) == len(said) > 1 and len({m.label for m in said}) > 1:  # "A wins on style, B wins on facts"
+        said = [replace(said[-1], label="")]
     ties = [m for m in found if m.kind == "alike"]
     if not ties or (said and said[-1].span > ties[-1].span):
         return said
@@ -381,7 +397,11 @@ def _lone(text: str, found: list[Mention]) -> list[Mention]:
     short = len(text.strip()) <= SHORT and not _SHORTFALL.search(text)
     affirmed = [m for m in found if not _DENIED.search(_before(text, m, 30))]
     affirmed = [m for m in affirmed if text[slice(*m.span)].lower() != "no" or not _DETERMINES.match(text, m.end)]
-    affirmed = [m for m in affirmed if not (_SPEAKS.match(text, m.end) or _SIDED.search(_before(text, m, 30)))]
+    affirmed = [
+        m
+        for m in affirmed
+        if not (_SPEAKS.match(text, m.end) or _UNSURE.match(text, m.end) or _SIDED.search(_before(text, m, 30)))
+    ]
     telling = [m for m in affirmed if not m.plain and m.kind != "other" and (short or m.span[1] - m.span[0] > 1)]
     return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
 
@@ -439,6 +459,8 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
     if len(found) > 1:  # "A, no, B"
         pairs = [*pairwise(found)]
         found = [m for m, after in pairs if not _RETRACTED.fullmatch(text, m.end, after.start)] + found[-1:]
+    called = {m for m, after in pairwise(found) if m.label != after.label and _called(text, m, after)}
+    found = [replace(m, label="") if m in called else m for m in found]
     found = [m for m in found if m.kind != "label" or not _OWN_SCORE.match(text, m.end)]
     declined = refuses(text)
     for name, rule in RULES:

@@ -147,7 +147,8 @@ def subject(text: str, match: re.Match[str]) -> str:
     words = re.findall(r"\w+", f"{before[1] if before else ''} {match['name']}".lower())
     if any(word in _LATEST or _PARTICIPLE.fullmatch(word) for word in words):
         return FINAL
-    return " ".join(word for word in words if word not in _PLAIN_NAMES)
+    side = words[-1:] == ["a"]  # "Response A" is no article
+    return " ".join([word for word in words if word not in _PLAIN_NAMES] + ["a"] * side)
 
 
 SHORT = 200  # characters of a reply that may be numbers alone
@@ -294,7 +295,7 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
         return Reading(None, "refused", rule="declined")
     if len(text) < SHORT and _without_words(text):
         return unread(text, "several numbers, and no word that says which is the rating")
-    if text.count("{") > 1 and _contradicts_itself(text):
+    if "{" in text and _contradicts_itself(text):
         return unread(text, "several JSON objects that differ")
     reply = _Reply.of(text, scale, name)
     for rule in RULES:
@@ -314,20 +315,35 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
 
 
 _OBJECT = re.compile(r"\{[^{}]{1,2000}\}")
+_QUOTED_PAIR = re.compile(
+    r"[\"'](?P<key>[\w -]{1,40})[\"']\s{0,3}:\s{0,3}(?P<number>-?[0-9]{1,6}(?:\.[0-9]{1,6})?)(?![\w.])"
+)
+_RATES_ALL = re.compile(
+    r"(?:final|overall|total)?[ _-]?(?:score|rating|grade|mark|verdict|answer|result)|overall", re.I
+)
 
 
 def _contradicts_itself(text: str) -> bool:
-    """Whether JSON objects side by side say different things under one key."""
+    """Whether JSON objects, or one of them, say different things under one key, or under keys that mean the same."""
     numbers: dict[str, set[str]] = {}
     for match in [*_OBJECT.finditer(text)][:MOST]:
-        try:
-            found = json.loads(match[0])
-        except (ValueError, RecursionError):
-            continue
-        for key, value in found.items():
+        for key, value in _pairs(match[0]):
+            name = "score" if _RATES_ALL.fullmatch(key) else key.casefold().removesuffix("s")
             if isinstance(value, int | float):
-                numbers.setdefault(key.casefold(), set()).add(str(value).removesuffix(".0"))
+                numbers.setdefault(name, set()).add(str(value).removesuffix(".0"))
+            elif isinstance(value, list) and name == "score":
+                numbers.setdefault(name, set()).update(str(one) for one in value if isinstance(one, int | float))
     return any(len(values) > 1 for values in numbers.values())
+
+
+def _pairs(text: str) -> list[tuple[str, Any]]:
+    """Keys and values of an object, also those that stand twice; of what is no JSON the numbers behind quoted keys."""
+    found: list[tuple[str, Any]] = []
+    try:
+        json.loads(text, object_pairs_hook=found.extend)
+    except (ValueError, RecursionError):
+        return [(match["key"], float(match["number"])) for match in _QUOTED_PAIR.finditer(text)]
+    return found
 
 
 # An answer in a free-text reply: what it says, and the reason that stands beside it.

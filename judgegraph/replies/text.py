@@ -21,9 +21,16 @@ WORDS = {
 }
 _WORD = "|".join(WORDS)
 DIGITS = r"(?:[0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(?:e[-+]?[0-9]{1,3})?"
-_END = r"(?!\w|[.,][0-9])"  # "4." and "4, because" end a number; "4,5" is none
-_BEFORE = r"(?<![\w.,#$−])(?<![\w?]/)(?<!\?[ ]/[ ])(?<![0-9][-–—])(?<![a-z]-)"  # not in "#4", "3/4", "3-4", "v-4"
-NUMBER = rf"(?:{_BEFORE}-?{DIGITS}{_END}|\b(?:{_WORD})\b(?!-(?!stars?\b))(?![ -](?:quarter|third|fifth|tenth)))"
+_POINT = rf"[ ]point[ ](?:[0-9]|(?:{_WORD})\b)"
+_END = rf"(?!\w|[.,'’·][0-9]|[ ]000\b|{_POINT})"  # "4." and "4, because" end a number; "4,5" and "2 point 5" are none
+_OUT = "".join(f"(?<![0-9][ ]{word}[ ])" for word in ("of", "out[ ]of", "von", "sur", "de"))  # in "3,5 of 5" it is no 5
+_BEFORE = (  # not in "#4", "3/4", "3-4", "v-4"
+    rf"{_OUT}(?<![\w.,#$−])(?<![0-9]['’·])(?<![\w?]/)(?<![\w?][ ]/)(?<![\w?][ ]/[ ])(?<![0-9][-–—])(?<![a-z]-)"
+)
+NUMBER = (
+    rf"(?:{_BEFORE}-?{DIGITS}{_END}|{_OUT}(?<!point[ ])\b(?:{_WORD})\b(?!-(?!stars?\b))(?!{_POINT})"
+    r"(?![ -](?:quarter|third|fifth|tenth)))"
+)
 _OF = (
     r"[ \t]{0,2}(?:/|\b(?:sur|von|de|(?:out[ ])?of)(?:[ ]a)?(?:[ ](?:possible|total|maximum|max))?(?:[ ]of)?)[ \t]{0,2}"
 )
@@ -212,8 +219,16 @@ _FALSE = (
 )
 _CLOSES = r"(?=[*_\"'”)]{0,3}[ ]{0,3}(?:[.,:;!–—-]|\n|\Z|(?:because|as|since|so)\b))"
 _DROPS = r"(?:scratch|strike|ignore|disregard|forget|drop|delete)[ ](?:that|it|this)\b"
+_MIXED = (  # "I mixed them up", "I had the two reversed"
+    r"I(?:['’]ve|[ ]have)?[ ](?:(?:\w+ly|just)[ ])?(?:mis(?:read|judged|labell?ed|took|understood)|confused|swapped"
+    r"|reversed|mixed[ ](?:\w+[ ]){0,4}up|scored[ ]the[ ]wrong|(?:had|got)[ ](?:\w+[ ]){1,4}"
+    r"(?:reversed|swapped|backwards|wrong|mixed[ ]up|the[ ]wrong[ ]way))"
+)
 _WITHDRAWN = re.compile(
-    r"(?:^|[.!?…][ ])[ ]{0,3}(?:oh,?[ ]|but[ ])?(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)"
+    r"(?:^|[.!?…][ ]|\][ ])[ ]{0,3}(?:oh,?[ ](?:no,?[ ])?|but[ ]|--?[ ]no,[ ])?"
+    rf"(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)|{_MIXED}"
+    r"|(?:deduct|subtract|minus)[ ](?:an?|half|[0-9]|one|two|three|four)"
+    rf"|or[ ]so[ ](?:the|it|he|she|they|its)\b[^.!?\n]{{0,20}}[ ](?:says?|claims?)"
     rf"|I[ ]take[ ](?:that|it)[ ]back|{_DROPS}|never[ ]?mind|my[ ](?:mistake|error|bad)|I[ ]was[ ](?:wrong"
     rf"|mistaken)|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke)\b",
     re.I | re.M,
@@ -231,7 +246,7 @@ _CHANGES = (
 )
 REVISED = r"(?:edit(?:ed)?|updated?|revis(?:ed|ion)|amend(?:ed|ment)|adjust(?:ed|ment)|correct(?:ed|ion)|reconsidered)"
 _TURN = re.compile(  # where a judge takes back what it said
-    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n)[ \t*_>/#-]{0,4}(?:(?:but|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
+    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n)[ \t*_>/#(-]{0,4}(?:(?:but|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
     rf"(?:{REVISED}(?=[*_]{{0,2}}[ ]?:)|actually|wait(?![ ](?:for|until|times?)\b)|hold[ ]on|correction|{_DROPS}"
     r"|(?:make|swap|reverse|change)[ ](?:that|it)"
     rf"|(?:h+m+|oops|sorry|no)[ ]?[,.:;!…—–](?:[ ]{_THAT}[ ](?:is|was)[ ]{_FALSE})?"
@@ -245,6 +260,15 @@ _TURN = re.compile(  # where a judge takes back what it said
     rf"|(?:the[ ]|my[ ])?(?:score|rating|verdict)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:to"
     rf"|down|up))"
     r"(?!\w)",
+    re.I,
+)
+_UNSAID = re.compile(  # what a turn says instead of another answer: "Wait, I meant the other one"
+    rf"\A[^.!?\n]{{0,80}}?\b(?:{_MIXED}|(?:is|['’]s|have[ ]it|it)[ ]backwards"
+    r"|(?:mean(?:t)?|is|was|['’]s|it|that|correction:|no,|actually,?|rather,?|h+m+,|wait,|sorry,)[ ]"
+    r"the[ ](?:other|opposite|first|second|former|latter)(?:[ ](?:one|way|response|output|answer|option))?"
+    r"(?=\W*(?:\Z|[.!\n]))|(?:one|two|half|a|1|2)(?:[ ]an?)?(?:[ ]points?)?[ ](?:less|lower|higher|more|off)\b"
+    r"|not[ ](?:so[ ])?sure|unsure|(?:cannot|can['’]t|can[ ]not)[ ](?:decide|tell|say|judge)"
+    rf"|should[ ]be[ ](?:lower|higher)|too[ ](?:high|low|generous|harsh|lenient)|{_DROPS})",
     re.I,
 )
 _RETRACTING = (
@@ -343,7 +367,9 @@ def turns_of(text: str) -> list[int]:
 
 def withdrawn(text: str, since: int) -> bool:
     """Whether what stands before a place is taken back behind it: "Score: 5. I retract that.", "5. That is wrong."."""
-    return _WITHDRAWN.search(text, since) is not None or _UNDONE.match(text, since) is not None
+    if _WITHDRAWN.search(text, since) or _UNDONE.match(text, since):
+        return True
+    return any(_UNSAID.match(text[turn.start() + 1 : turn.start() + 200]) for turn in _TURN.finditer(text, since))
 
 
 def taken_back(text: str, since: int) -> bool:
@@ -409,8 +435,23 @@ _RETRACTED = re.compile(  # "5, no, 2", "5... hm, 2 rather"
 _BOUND = re.compile(  # "Score: >4", "Score: 4+"
     rf"(?<![-=\w\"'/>])(?:[<>]=?|[≥≤])[ ]?(-?{DIGITS})|(?<![\w.])({DIGITS})\+(?![\d+])"
 )
+_TWO_TAGS = re.compile(  # "<score>4</score><score>2</score>"
+    rf"<(?P<tag>score|rating|result|answer)>\s{{0,3}}(?P<one>{DIGITS})\s{{0,3}}</(?P=tag)>[ \t]*<(?P=tag)>\s{{0,3}}"
+    rf"(?!(?P=one)\s{{0,3}}<){DIGITS}",
+    re.I,
+)
 _TWO_MARKS = re.compile(rf"\[\[[ ]?({DIGITS})[ ]?\]\][ \t]*\[\[[ ]?(?!\1[ ]?\]){DIGITS}[ ]?\]\]")
 _SUM = re.compile(rf"{NUMBER}[ ]?(?:[-–−+]|minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 - 3 = 2"
+_EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fluency", "Coherence (4/5), Fluency (2/5)"
+    rf"\ban?[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?!(?:overall|in[ ]all)\b)\w{{1,20}}[ ]an?[ ]{NUMBER}"
+    rf"|{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}}[,;][ ]{NUMBER}[ ](?:on|for|in)[ ]\w"
+    rf"|\([ ]?{NUMBER}{_OUT_OF}\)[,;]?[ ](?:and[ ])?(?!overall\b)[a-z]{{1,20}}[ ]\([ ]?{NUMBER}{_OUT_OF}\)"
+    rf"|\b(?:score|rating|grade)[ ]is[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?:the[ ]|its[ ])?"
+    rf"(?!overall\b|final\b|my\b)\w{{1,20}}[ ](?:score|rating|grade)[ ]is[ ]{NUMBER}"
+    rf"|{NUMBER}[ ]?\|[ ]?{NUMBER}(?=[ ]?\}})"
+    rf"|{NUMBER}[ ]\(?(?:minus|less|plus)[ ](?:(?:an?[ ])?(?:point|half|quarter)\b|{NUMBER})",
+    re.I,
+)
 _ROW = re.compile(rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}[ \t.]*$", re.I | re.M)
 _OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
     r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
@@ -489,7 +530,10 @@ RULES = (
     ),
     Rule(
         "criterion",
-        _patterns(rf"^[ \t>*#•_-]{{0,6}}(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}{VALUE}"),
+        _patterns(
+            r"(?:^|(?<=[;,.|)])|(?<=[0-9][ ]))[ \t>*#•_-]{0,6}"
+            rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}{VALUE}",
+        ),
         loose=True,
         named=True,
     ),
@@ -506,12 +550,15 @@ RULES = (
 def unclear(text: str) -> Iterator[tuple[int, int]]:
     """Places of numbers that settle nothing: one turned into another ("2 -> 3"), or beside "cannot be rated:", sums."""
     yield from (match.span() for match in _CHANGED.finditer(text))
+    yield from (match.span() for match in _EACH.finditer(text))
     yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
     if "=" in text:
         yield from (match.span() for match in _SUM.finditer(text))
     yield from (match.span("n") for match in _RULE_DENIED.finditer(text))
     yield from (match.span(1) for match in _BOUND.finditer(text) if match[1])
     yield from (match.span(2) for match in _BOUND.finditer(text) if match[2])
+    if "</" in text:
+        yield from (match.span() for match in _TWO_TAGS.finditer(text))
     if "]]" in text:
         yield from (match.span() for match in _TWO_MARKS.finditer(text))
 

@@ -223,3 +223,31 @@ def test_hostile_text_costs_little(bit):
         return time.process_time() - start
 
     assert min(cost() for _ in range(3)) < 1  # what is quadratic takes minutes; how fast it is, benchmarks say
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[A]]. Hmm, wait, I swapped the two in my head.", "[[A]] Sorry, I had the two reversed.",
+        "[[A]]. Oh no, I mixed them up.", "[[A]] -- no, scratch that.", "[[A]] (wait, that's backwards)",
+        "A is better. Wait, I meant the other one.", "Winner: A. Correction: the other one.",
+        "A is better. Hmm, no, actually the second.", "[[A]] I take that back; they are equally bad.",
+        "[[A]]\nOn second thought, I can't decide.", "B is the better one. Or so the text says.",
+        "A wins on style, B wins on facts.", "My vote goes against A.", "Verdict: A (Response B)",
+        "Had A cited sources, A would win.", "B is no better than A",
+    ],
+)  # fmt: skip
+def test_a_verdict_that_is_taken_back_or_is_half_a_one_is_none(text):
+    assert read_choice(text, ("A", "B")).value is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[A]] (B is worse)", "A wins on facts.", "B wins on style, A wins on facts. Overall, A wins.",
+        "[[A]] Actually, B is wrong about the date.", "Answer: A (first response)", "Answer: A (not B)",
+        "[[A]]. B had it backwards.", "[[A]]\nNo, it is no close call: B is far worse than the other.",
+    ],
+)  # fmt: skip
+def test_words_beside_a_verdict_that_take_nothing_back_leave_it(text):
+    assert read_choice(text, ("A", "B")).value == "A"

@@ -293,3 +293,35 @@ def test_hostile_text_costs_little(bit):
 )
 def test_numbers_that_nobody_gave_as_a_rating_are_none(text):
     assert read_rating(text, "1-5").value is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It gets 3,5 of 5.", "Je donne 3,5 sur 5.", "Note : 3,5 / 5", "3,5 out of five", "Rating: 2 point 5",
+        "three point five out of 5", "Score: 3'5", "Score: 4 000 points",
+        '{"score": 4, "score": 2}', "{'score': 4, 'score': 2}", '{"score": 4, "rating": 2}', '{"scores": [4, 2, 3]}',
+        '{"score": 4 | 5}', "<score>4</score><score>2</score>",
+        "Coherence: 4. Fluency: 2.", "Coherence - 4/5; Fluency - 2/5", "Coherence=4 Fluency=2", "A: 4\nB: 2",
+        "Response A: 4/5; Response B: 2/5", "Coherence (4/5), Fluency (2/5)", "I give coherence a 4 and fluency a 2.",
+        "It scores 4 on coherence, 2 on fluency.", "Clarity rating is 4 whereas depth rating is 2.",
+        "Score: 5. Hmm, I misread it, one lower.", "Score: 5. On second thought I'm not sure.", "Score: 5 minus one",
+        "Score: 5. Deduct 2 for the errors.", "Score: 5. I mixed up the responses, ignore this.",
+        "Score: 5\nWait, I misread the rubric; it should be lower.", "Score: 5. Or so the text says.",
+    ],
+)  # fmt: skip
+def test_a_number_of_several_or_one_that_is_taken_back_is_no_rating(text):
+    assert read_rating(text, "1-5").value is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Score: 4. Actually, two of the dates are right.", "Score: 4\nI deducted 1 point for the typo.",
+        "Overall: 4. Note: 2 facts were not checked.", "4 of the 5 facts are right, so 4 of 5.", "'4'", "Rating: '4'.",
+        '{"score": 4, "max": 5}', '{"score": 4, "total": 5}', '{"reason": "score: 3 at first", "score": 4}',
+        "Score: 4 plus a note", "Score: 4. Sorry, the text does not say more.", "Clarity: 4; Depth: 4; Overall: 4",
+    ],
+)  # fmt: skip
+def test_words_beside_a_rating_that_take_nothing_back_leave_it(text):
+    assert read_rating(text, "1-5").value == 4
