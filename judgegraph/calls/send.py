@@ -552,6 +552,7 @@ def _from_tool(choice: Choice) -> Choice:
 
 
 LONGEST = 300  # characters of a server's message that we repeat
+SLOW = "; ask less at once (--concurrency N), for shorter replies (--max-tokens N), or wait longer, Endpoint(timeout=S)"
 PATIENCE = 3600.0  # seconds: a server that asks for a longer wait is taken at its word, and not waited for
 _BROKEN = {"APIConnectionError", "TransportError", "APIResponseValidationError", "JSONDecodeError", "ClientError"}
 _UNREACHED = {"NoConnection", "ClientConnectorError", "ConnectionTimeoutError", "ConnectError", "ConnectTimeout"}
@@ -609,7 +610,7 @@ def classify(
         return _by_code(code, error, message, clock)
     names = {kind.__name__ for kind in type(error).__mro__}
     if isinstance(error, TimeoutError) or "APITimeoutError" in names:
-        return Fault("timeout", "no answer" + ("" if timeout is None else f" within {timeout:g} s"), retry=True)
+        return Fault("timeout", "no answer" + ("" if timeout is None else f" within {timeout:g} s{SLOW}"), retry=True)
     if "LengthFinishReasonError" in names:
         return Fault("truncated", "the reply was cut off at its token limit", retry=False)
     if "ContentFilterFinishReasonError" in names:

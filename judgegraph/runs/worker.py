@@ -430,7 +430,7 @@ class Work:
         asked = calls.asked_to_wait
         told = f"; the server asked to wait {asked:g} s (Retry-After)" if asked else ""
         longer = ", longer than a sample may take" if asked > self.timeout else ""
-        return f"no result within {self.timeout:g} s{told}{longer}"
+        return f"no result within {self.timeout:g} s{told}{longer}{SLOW}"
 
     def _watched_graph(self, sample: Sample, slot: int) -> Any:
         """What is run for it; where spans are wanted its recorder begins here."""
@@ -470,6 +470,12 @@ class Work:
             waiting=calls.ledger.leases.waiting if calls.ledger else 0, left=self.left,
             calls_before=self.calls_before,
         )  # fmt: skip
+
+
+SLOW = (
+    "; give a sample longer (--timeout SECONDS), ask less at once (--concurrency N) or for shorter replies "
+    "(--max-tokens N); --retry-failed judges it again"
+)
 
 
 def _used(spent: Spent) -> dict[str, float]:
