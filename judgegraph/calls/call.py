@@ -496,7 +496,7 @@ async def _sent_again(
                     raise
     except _Again as again:
         fault = again.fault
-    raise ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
+    raise ReplyError(f"{_named(judge)}: {fault.message}", status=fault.status)
 
 
 async def _room(judge: Judge, under_way: UnderWay, last: Fault) -> None:
@@ -619,9 +619,17 @@ def _failure(judge: Judge, fault: Fault, run: CallContext | None) -> Exception:
         return ended
     if fault.retry:
         return _Again(fault)
-    error = ReplyError(f"{judge.name}: {fault.message}", status=fault.status)
+    cure = OF_TEXT if fault.code or fault.status == "filtered" else ""
+    error = ReplyError(f"{_named(judge)}: {fault.message}{cure}", status=fault.status)
     error.final = True
     return error
+
+
+OF_TEXT = "; if it answers others, it refuses this text: ask another judge (--judge), or leave the sample out"
+
+
+def _named(judge: Judge) -> str:
+    return f"{judge.name} at {judge.endpoint.address}" if judge.endpoint.address else judge.name
 
 
 def _refused(judge: Judge, fault: Fault, run: CallContext | None) -> AuthError | None:
@@ -643,13 +651,12 @@ def _refused(judge: Judge, fault: Fault, run: CallContext | None) -> AuthError |
 
 def _nobody(judge: Judge, fault: Fault, samples: Sequence[str]) -> str:
     """That a judge refused these samples and answered none, and what may help."""
-    at = f" at {judge.endpoint.address}" if judge.endpoint.address else ""
     more = f" and {len(samples) - 1:,} more" if len(samples) > 1 else ""
     cure = "" if not fault.code else (
         "; check the key, the model's name and --base-url (base_url)"
         + ("; or the server refuses these texts" if fault.code == 403 else "")
     )  # fmt: skip
     return (
-        f"judge {judge.name}{at}: {fault.message}; it refused sample '{one_line(samples[0], 80)}'{more}, "
+        f"judge {_named(judge)}: {fault.message}; it refused sample '{one_line(samples[0], 80)}'{more}, "
         f"and answered none{cure}"
     )

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from judgegraph.answers import Precedence, answer_keys, answers_of
 from judgegraph.errors import StateError, one_line
-from judgegraph.runs.notices import unnoticed
+from judgegraph.runs.notices import FAILED, unnoticed
 from judgegraph.sync import WAITS, waits
 from judgegraph.types import (
     Comparison,
@@ -96,7 +96,7 @@ def _left(text: str) -> str:
 
 
 FINE = ("ok", "abstained", "skipped")  # all other statuses are failures, which a retry takes up
-LISTED = ("scores", "rectifications", "findings", "comparisons", "corrections", "notes")
+LISTED = (*FAILED, "notes")
 
 
 class Item(Value):

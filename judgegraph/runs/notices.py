@@ -14,6 +14,8 @@ from judgegraph.types import Criterion, Note, Rectification, Score, Status
 
 MOST_KINDS = 200  # that are told apart: ours are fewer, another package's agent may write a kind per sample
 NAMED = 5  # names in a note
+LONGEST = 600  # characters of a line's reason: what a server said, and what to do
+FAILED = ("scores", "rectifications", "findings", "comparisons", "corrections")  # parts of an item that have a reason
 LEFT_OUT = " left out: "  # behind a judge's name, in a note of a panel's score
 
 TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
@@ -80,10 +82,10 @@ TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
 
 @dataclass
 class Notice:
-    """One kind of note over a run.
+    """One kind of note over a run, or one reason why parts of its samples failed.
 
     Attributes:
-        kind: as of `Note.kind`. samples: how many samples have such a note.
+        kind: as of `Note.kind`, or which parts they are, of `FAILED`. samples: how many samples have such a note.
         agent, text, status: of the first such note. sample: id of the sample that has it.
     """
 
@@ -104,7 +106,8 @@ class Notice:
     def line(self, samples: int) -> str:
         """Such as "All assistants were skipped on 150 of 150 samples: rouge-l, chrf: no reference"."""
         plural = "" if samples == 1 else "s"
-        return f"{title(self.kind)} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, 300)}"
+        said = title(self.kind) if self.kind not in FAILED else f"{self.kind.capitalize()} ended with {self.status}"
+        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, LONGEST)}"
 
 
 def title(kind: str) -> str:
@@ -125,7 +128,7 @@ def count_kinds(notices: dict[str, Notice], sample: str, notes: Iterable[Note]) 
         found.samples += 1
 
 
-def by_count(notices: Mapping[str, Notice]) -> list[Notice]:
+def by_count(notices: Mapping[Any, Notice]) -> list[Notice]:
     """The most frequent first, equal ones by kind."""
     return sorted(notices.values(), key=lambda one: (-one.samples, one.kind))
 

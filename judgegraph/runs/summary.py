@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, get_args
 from judgegraph.answers import UNTOUCHED, Role, answers_of, roles_of, several
 from judgegraph.compose.scores_in_doubt import width_of as width_of_distribution
 from judgegraph.errors import one_line, printable
-from judgegraph.runs.item import Item
-from judgegraph.runs.notices import Notice, by_count, count_kinds, stepped_down
+from judgegraph.runs.item import FINE, Item
+from judgegraph.runs.notices import FAILED, Notice, by_count, count_kinds, stepped_down
 from judgegraph.shown import Shown
 from judgegraph.types import Scale, Score
 
@@ -254,6 +254,8 @@ class Summary(Shown):
             applied; `noticed` are their texts among `notes`.
         failures: (status, reason) -> count of samples whose graph did not come to its end; of reasons that differ in
             numbers alone the first is told. failed_first: the same -> id of the first such sample.
+        unread: (status, reason) -> samples that have scores, comparisons or other parts which failed for it. What a
+            method says of a part that failed for another's reason, and quotes, is left out.
     """
 
     signature: str
@@ -277,6 +279,7 @@ class Summary(Shown):
     failed_first: dict[tuple[str, str], str] = field(default_factory=dict)
     notices: dict[str, Notice] = field(default_factory=dict)
     noticed: set[str] = field(default_factory=set)
+    unread: dict[tuple[str, str], Notice] = field(default_factory=dict)
 
     def line(self, criterion: str, stage: str = "final") -> Line | None:
         """The line of a criterion at a stage; of several agents the last."""
@@ -324,6 +327,7 @@ class Summary(Shown):
             "corrections": dict(self.corrections), "suggestions": advice, "notes": dict(self.notes),
             "failures": [{"status": s, "reason": r, "count": n} for (s, r), n in self.failures.most_common()],
             "notices": [notice.to_dict() for notice in by_count(self.notices)],
+            "unread": [notice.to_dict() for notice in by_count(self.unread)],
         }  # fmt: skip
 
     def __str__(self) -> str:
@@ -334,7 +338,8 @@ class Summary(Shown):
             rows.append(f"{x.criterion} ({x.agent}, {x.stage}{role}): n {x.n_ok}/{x.n}, mean {mean}")
         if self.verdicts:
             rows.append(f"verdicts: {_counts(self.verdicts)}")
-        rows += [notice.line(self.samples.total()) for notice in by_count(self.notices)]
+        told = [*by_count(self.notices), *by_count(self.unread)]
+        rows += [notice.line(self.samples.total()) for notice in told]
         return printable("\n".join(rows))
 
 
@@ -416,6 +421,7 @@ def summarise(items: Iterable[Item], signature: str, criteria: Iterable[str] = (
             summary.wordings.setdefault((advice.kind, advice.criterion), advice.definition)
         summary.notes.update(f"{n.agent}: {n.text}" for n in item.notes)
         summary.noticed.update(f"{n.agent}: {n.text}" for n in item.notes if n.kind)
+        _count_unread(summary.unread, item)
         count_kinds(summary.notices, item.id, (*item.notes, *stepped_down(item.scores)))
     held.settle(summary)
     _astray(summary, given)
@@ -424,6 +430,20 @@ def summarise(items: Iterable[Item], signature: str, criteria: Iterable[str] = (
     if unheard and summary.verdicts:
         summary.verdicts["none"] += unheard
     return summary
+
+
+def _count_unread(found: dict[tuple[str, str], Notice], item: Item) -> None:
+    """Count why parts of one item failed, each reason once; why the item itself did is told elsewhere."""
+    parts = [(kind, part) for kind in FAILED for part in getattr(item, kind)]
+    failed = [(kind, part) for kind, part in parts if part.status not in (*FINE, item.status) and part.reason]
+    seen: set[tuple[str, str]] = set()
+    for kind, part in sorted(failed, key=lambda one: len(one[1].reason)):  # who quotes a reason says more
+        reason = _NUMBERS.sub("#", part.reason)
+        if not any(part.status == status and known in reason for status, known in seen):
+            seen.add((part.status, reason))
+            who = getattr(part, "agent", "") or getattr(part, "assistant", "")
+            new = Notice(kind, who, part.reason, part.status, item.id)
+            found.setdefault((part.status, reason), new).samples += 1
 
 
 def criteria_names(manifest: Mapping[str, Any]) -> list[str]:

@@ -31,7 +31,7 @@ from judgegraph.views.trace import (
 if TYPE_CHECKING:
     from judgegraph.types import Score
 
-FIRST = 10  # rows of a table of scores
+FIRST = 10  # rows of a table of scores, and reasons why some are missing
 HEAD = ("criterion", "agent", "scale", "n ok", "draft", "score", "sd", "critic")
 NUMERIC = (
     "n ok", "draft", "score", "sd", "value", "score_a", "score_b", "samples", "exact", "more", "at worst", "in ledger",
@@ -166,6 +166,7 @@ def _troubles(summary: Summary) -> Iterator[Html]:
     if summary.failures:
         rows = [(status, n, reason) for (status, reason), n in summary.failures.most_common()]
         yield table("samples that failed", ("status", "samples", "reason"), rows, NUMERIC)
+    yield from (para(notice.line(summary.samples.total())) for notice in by_count(summary.unread)[:FIRST])
     for line in summary.lines.values():
         if bad := {status: n for status, n in (line.statuses - line.lost).items() if status != "ok"}:
             troubles = ", ".join(f"{n} {status}" for status, n in bad.items())

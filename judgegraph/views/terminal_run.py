@@ -14,7 +14,7 @@ from rich.text import Text
 
 from judgegraph.answers import Role, answers_of, roles_of
 from judgegraph.data.samples import not_to_its_end, unread
-from judgegraph.runs.notices import by_count, told_in_words
+from judgegraph.runs.notices import FAILED, by_count, told_in_words
 from judgegraph.runs.summary import Summary, covered, criteria_names, headlines
 from judgegraph.views.screen import (
     GAP,
@@ -480,10 +480,12 @@ def _advice(console: Console, summary: Summary) -> None:
 
 def _notices(console: Console, run: Run, summary: Summary) -> None:
     """A line for each kind of what was skipped, dropped or not applied, with where to see one such sample."""
-    for notice in by_count(summary.notices):
+    failed = by_count(summary.unread)
+    for notice in [*by_count(summary.notices), *failed[:MOST_SAMPLES]]:
         see = command(str(run.folder.path), notice.sample) if run.folder else ""
-        where = f" (see: {see})" if see else ""
+        where = f" (see: {see})" if see else f" (sample '{cut(notice.sample, 60)}')" if notice.kind in FAILED else ""
         console.print(plain(f"{notice.line(summary.samples.total())}{where}"), style="yellow", soft_wrap=True)
+    more(console, len(failed) - MOST_SAMPLES, "reason; --json has it too", "reasons; --json has them all", indent="")
     if formless := told_in_words(run.manifest):
         console.print(plain(formless), style="yellow", soft_wrap=True)
 

@@ -98,6 +98,35 @@ def test_a_sample_that_failed_as_a_whole_is_told_once_and_counts_in_the_table(ca
     assert "1 sample ended with timeout: no result within 40 s" in said
 
 
+LOST = ("unreadable", "too_large", "provider_error", "timeout", "filtered", "refused", "truncated", "agent_error")
+
+
+@pytest.mark.parametrize("status", LOST)
+def test_why_scores_of_a_sample_failed_is_told_once_with_the_number_of_its_samples(capsys, status):
+    why = [f"try {n}: the server said so" for n in range(3)]
+    lost = [item(*(score(None, f"C{i}", status=status, reason=why[n]) for i in (1, 2)), id=f"s{n}") for n in range(3)]
+    said = printed([item(score(3)), *lost], capsys)
+    assert f"Scores ended with {status} on 3 of 4 samples: try 0: the server said so (sample 's0')" in said
+    assert said.count("the server said so") == 1
+
+
+def test_who_fails_for_anothers_reason_and_a_sample_that_failed_as_a_whole_are_told_once(capsys):
+    lost = [score(None, "A", status="provider_error", reason="no aspect has a score: HTTP 403"),
+            score(None, "B", status="provider_error", reason="HTTP 403"),
+            score(None, "C", status="abstained", reason="cannot say")]  # fmt: skip
+    late = item(score(None, "A", status="timeout", reason="no time"), id="late", status="timeout", reason="no time")
+    said = printed([item(*lost), late], capsys)
+    assert said.count("Scores ended with provider_error on 1 of 2 samples: HTTP 403 (sample 's')") == 1
+    assert said.count("ended with") == 2
+    assert "1 sample ended with timeout: no time (sample 'late')" in said
+
+
+def test_many_reasons_are_cut_with_their_number(capsys):
+    lost = [item(score(None, status="unreadable", reason="r" * (i + 1)), id=f"s{i}") for i in range(20)]
+    said = printed(lost, capsys)
+    assert (said.count("Scores ended with unreadable"), "and 8 more reasons; --json has them all" in said) == (12, True)
+
+
 def test_rows_of_several_agents_are_told_apart_and_meet_their_own_drafts():
     rows = [" ".join(row.split()) for row in table([item(*by("a", 4, 4), *by("b", 2, 3), score(5, "Wit"))], 120)]
     assert rows[1:] == [

@@ -203,7 +203,12 @@ def test_a_firewall_that_refuses_one_text_fails_that_sample(server, tmp_path, fi
     texts = samples(40, **{f"s{place}": "forbidden", "s7": "forbidden too"})
     run = jg.evaluate(graph_of(site.url), texts, out=tmp_path / "run", concurrency=concurrency)
     assert states(run) == {"ok": 38, "provider_error": 2}
-    assert "blocked by the firewall" in {item.id: item for item in run.items}[str(place)].scores[0].reason
+    reason = {item.id: item for item in run.items}[str(place)].scores[0].reason
+    assert f"openai:stub at {site.url.removesuffix('/')}" in reason
+    assert "blocked by the firewall" in reason
+    assert "it refuses this text: ask another judge (--judge), or leave the sample out" in reason
+    (told,) = run.summary().unread.values()
+    assert (told.samples, told.sample in (str(place), "7"), told.text) == (2, True, reason)
     assert run.manifest["state"] == "finished"
 
 
