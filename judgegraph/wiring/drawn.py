@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 import networkx as nx
 from langgraph.channels import BinaryOperatorAggregate
@@ -40,6 +40,7 @@ from judgegraph.wiring.functions import (
     taken,
     targets_of,
     way_of,
+    wrong_attributes,
 )
 from judgegraph.wiring.source import Source, source_of
 
@@ -115,6 +116,19 @@ def misused(drawn: Drawn) -> Iterator[Finding]:
             yield from _by_attribute(drawn, at, who, source, one)
             yield from _by_criterion(at, who, source, one)
             yield from _unasked(at, who, source, one)
+        for key, wrong, cure in wrong_attributes(source, _hints_of_state(drawn, source)):
+            yield Finding("misread-state", at, key, f"{who} {wrong}: {cure}")
+
+
+def _hints_of_state(drawn: Drawn, source: Source) -> dict[str, Any]:
+    """Key -> annotation, as a function's own annotation has it, else as the state where that is `EvalState`."""
+    own = hints_of(source.function).get(source.state)
+    if own is None and drawn.declared >= VOCABULARY:
+        own = EvalState
+    try:
+        return get_type_hints(own, include_extras=True) if getattr(own, "__total__", None) is not None else {}
+    except Exception:  # whatever stands in a user's annotations
+        return {}
 
 
 def _by_attribute(drawn: Drawn, node: str, who: str, source: Source, one: ast.AST) -> Iterator[Finding]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from enum import Enum
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NotRequired, Required, get_args, get_origin
 
 from langgraph.graph import END
 from langgraph.types import Command, Send
+from pydantic import BaseModel
 
 from judgegraph.wiring.code import (
     UNKNOWN,
@@ -88,6 +90,78 @@ def _key(node: ast.AST, state: str) -> str:
 
 def _is(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
+
+
+# What is taken of the values that stand in a state: a Score has `value`, and no `values`.
+
+
+SAME = ("list", "tuple", "sorted", "reversed", "set")  # of the same entries
+ALIKE = 0.7  # two names, of 1, one of which may be meant: "score" is not "scale"
+ITEM = "?"  # stands for the place of some item: see `Source.assigned`
+
+
+def wrong_attributes(source: Source, hints: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """(key, what is wrong, cure) of attributes that a function takes of values of its state and that these lack.
+
+    Args:
+        hints: key of the state -> its annotation.
+    """
+    for node in source.inside:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+            continue
+        key, kind = _value_of(source, hints, node.value, DEPTH) or ("", None)
+        if kind is None or hasattr(kind, node.attr):
+            continue
+        if not issubclass(kind, BaseModel):
+            yield key, f"takes '{node.attr}' of the keys of '{key}'", f"go over {source.state}['{key}'].values()"
+        elif node.attr not in kind.model_fields:
+            names = [*kind.model_fields]
+            near = get_close_matches(node.attr, names, 1, ALIKE)
+            cure = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(names[:8])}"
+            yield key, f"takes '{node.attr}' of a {kind.__name__} of '{key}', which has no such attribute", cure
+
+
+def _value_of(source: Source, hints: Mapping[str, Any], node: ast.expr, depth: int) -> tuple[str, type] | None:
+    """The key of the state under which a value stands, and its class; str of a key of a mapping."""
+    if isinstance(node, ast.Name) and depth:
+        given = source.assigned.get(node.id) or [None]
+        found = {_value_of(source, hints, one, depth - 1) if one is not None else None for one in given}
+        return found.pop() if len(found) == 1 else None
+    if (key := _key(node, source.state)) in hints:
+        outer, kind = _kinds_of(hints[key])
+        return (key, kind) if outer is None and kind is not None else None
+    if not isinstance(node, ast.Subscript):
+        return None
+    whole, item = node.value, isinstance(node.slice, ast.Name) and node.slice.id == ITEM
+    if isinstance(whole, ast.Call) and isinstance(whole.func, ast.Name) and whole.func.id in SAME and whole.args:
+        whole, item = whole.args[0], True
+    values = isinstance(whole, ast.Call) and isinstance(whole.func, ast.Attribute) and whole.func.attr == "values"
+    if isinstance(whole, ast.Call) and isinstance(whole.func, ast.Attribute) and values:
+        whole = whole.func.value
+    key = _of_state(source, whole, DEPTH)
+    outer, kind = _kinds_of(hints.get(key))
+    if outer is None or kind is None or (outer is list and values):
+        return None
+    return key, str if outer is dict and item and not values else kind
+
+
+def _of_state(source: Source, node: ast.AST, depth: int) -> str:
+    """The key whose whole value an expression is: `state["scores"]`, `state.get("scores") or {}`, or a name for it."""
+    if isinstance(node, ast.BoolOp):
+        return _of_state(source, node.values[0], depth)
+    if isinstance(node, ast.Name) and depth and len(given := source.assigned.get(node.id, [])) == 1:
+        return _of_state(source, given[0], depth - 1) if given[0] is not None else ""
+    return _key(node, source.state)
+
+
+def _kinds_of(hint: Any) -> tuple[type | None, type | None]:
+    """Of an annotation dict or list, and what is in it; of anything else None and the class."""
+    while get_origin(hint) in (Annotated, NotRequired, Required):
+        hint = get_args(hint)[0]
+    kind = get_origin(hint)
+    inner = get_args(hint)[-1] if kind in (dict, list) and get_args(hint) else hint
+    plain = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+    return (kind if kind in (dict, list) else None), plain
 
 
 def _always(source: Source) -> Iterator[ast.AST]:

@@ -466,7 +466,7 @@ def corrector_of_labels(right: bool, folder: Path) -> Any:
 
 
 def panel_of_two_scales(right: bool, folder: Path) -> Any:
-    members = evaluator(name="five"), evaluator(name="ten", criteria=SUMMARY if right else TEN)
+    members = evaluator(name="five"), evaluator(name="ten", cot=True, criteria=SUMMARY if right else TEN)
     return line(jury=jg.panel(*members))
 
 

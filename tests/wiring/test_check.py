@@ -22,7 +22,7 @@ from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Sage
 from judgegraph.cli.main import main
 from judgegraph.graphs import fennec, sageval
-from judgegraph.types import EvalState, Sample, Scores, Suggestion
+from judgegraph.types import EvalState, Sample, Scores, Suggestion, keyed
 
 CRITERIA = jg.criteria_set("forms").criteria
 UNWIRED = """
@@ -59,6 +59,15 @@ class Small(TypedDict, total=False):
 
 class Wrote(TypedDict):
     scores: Scores
+
+
+class Read(TypedDict):
+    sample: Sample
+    scores: Scores
+
+
+def rated(value: float) -> Scores:
+    return keyed(jg.Score(criterion="Brevity", agent="brevity", value=value, scale="1-5"))  # type: ignore[arg-type]
 
 
 class Advised(TypedDict):
@@ -254,7 +263,7 @@ REVIEWS = {  # by criteria of the critic, behind judges by "summary"
     ),
     "by one of a panel of critics": lambda own: (
         ("e", Evaluator(criteria=SUMMARY)),
-        ("b", CriticPanel(criteria=SUMMARY, critics=["sage", Sage(name="other", criteria=own)])),
+        ("b", CriticPanel(criteria=SUMMARY, critics=["sage", Sage(name="other", cot=True, criteria=own)])),
         ("r", Rectify(name="critic-panel")),
     ),
 }  # fmt: skip
@@ -470,3 +479,57 @@ def test_networkx_comes_with_the_first_check_and_no_sooner():
         "assert 'networkx' not in sys.modules; jg.check(g); assert 'networkx' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def adds_up(state: Read) -> Wrote:
+    return {"scores": rated(sum(s.val or 0 for s in state["scores"].values()))}  # type: ignore[attr-defined]
+
+
+def goes_over_keys(state: Read) -> Wrote:
+    return {"scores": rated(max(s.value for s in state["scores"]))}  # type: ignore[attr-defined]
+
+
+def takes_the_first(state: EvalState) -> EvalState:
+    scores = state.get("scores") or {}
+    first = list(scores.values())[0]  # noqa: RUF015
+    return {"scores": rated(first.score)}  # type: ignore[attr-defined]
+
+
+def reads_the_sample(state: Read) -> Wrote:
+    sample = state["sample"]
+    return {"scores": rated(len(sample.outptu))}  # type: ignore[attr-defined]
+
+
+def reads_as_it_should(state: EvalState) -> EvalState:
+    lengths = [len(key.split("/")) for key in state["scores"]]
+    best = max((s.value or 0 for s in state["scores"].values() if s.answer is not None), default=1)
+    texts = [note.text for note in state.get("notes", {}).values()]
+    names = [one.name for one in state.get("criteria", [])]
+    for s in range(3):
+        lengths.append(s.real)
+    return {"scores": rated(min(5, best + 0 * len([*lengths, *texts, *names, state["sample"].output])))}
+
+
+ATTRIBUTES = [
+    (adds_up, "takes 'val' of a Score of 'scores', which has no such attribute: did you mean 'value'?"),
+    (goes_over_keys, "takes 'value' of the keys of 'scores': go over state['scores'].values()"),
+    (takes_the_first, "takes 'score' of a Score of 'scores', which has no such attribute: it has criterion, agent"),
+    (reads_the_sample, "takes 'outptu' of a Sample of 'sample', which has no such attribute: did you mean 'output'?"),
+]
+
+
+@pytest.mark.parametrize(("function", "said"), ATTRIBUTES, ids=[one.__name__ for one, _ in ATTRIBUTES])
+def test_an_attribute_that_a_value_of_the_state_lacks_is_told(function: Any, said: str):
+    (told,) = jg.check(line(("e", Evaluator(criteria=CRITERIA)), ("mine", function)), strict=False).findings
+    assert (told.code, told.severity) == ("misread-state", "error")
+    assert told.message.startswith(f"node 'mine' {said}")
+
+
+def test_attributes_that_values_of_the_state_have_pass():
+    assert jg.check(line(("e", Evaluator(criteria=CRITERIA)), ("mine", reads_as_it_should))).findings == ()
+
+
+def test_a_condition_that_takes_an_attribute_of_no_score_is_told():
+    when = jg.critique(when=lambda state: any(s.vlue < 3 for s in state["scores"].values()), criteria=CRITERIA)
+    (told,) = jg.check(line(("e", Evaluator(criteria=CRITERIA)), ("c", when)), strict=False).findings
+    assert "node 'c' takes 'vlue' of a Score" in told.message
