@@ -289,9 +289,10 @@ class Columns:
 
     def spelt(self, known: Sequence[str]) -> Columns:
         """With the names of columns as the table has them."""
-        texts = {name: getattr(self, name) for name in ("id", "group", "system", "criterion")}
+        texts = (self.id, self.group, self.system, self.criterion)
+        id, group, system, criterion = (None if text is None else spelt(text, known) for text in texts)
         return replace(
-            self, **{name: text and spelt(text, known) for name, text in texts.items()},
+            self, id=id, group=group, system=system, criterion=criterion,
             human=tuple(spelt(name, known) for name in self.human),
             metrics=tuple(spelt(name, known) for name in self.metrics),
             exchanged={spelt(name, known): spelt(column, known) for name, column in self.exchanged.items()},
