@@ -49,7 +49,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Heard:
+class CallOutcome:
     """What came of one call.
 
     Attributes:
@@ -95,7 +95,7 @@ class Bench:
 
     async def ask(
         self, text: str, *, support: Support | None = None, settings: Mapping[str, Any] | None = None, **asked: Any
-    ) -> Heard:
+    ) -> CallOutcome:
         """One call through the door that a run's calls go through. A refused key is a failure like others."""
         from langchain_core.messages import HumanMessage
 
@@ -108,13 +108,13 @@ class Bench:
             async with asyncio.timeout(2 * TRIES * self.judge.endpoint.timeout):  # a server may ask for a long wait
                 choices = await send(replace(self.judge, support=known), call)
         except (ReplyError, AuthError) as error:
-            return Heard((), known, str(error), _passing(error), isinstance(error, AuthError))
+            return CallOutcome((), known, str(error), _passing(error), isinstance(error, AuthError))
         except TimeoutError:
-            return Heard((), known, "no answer in time", unclear=True)
+            return CallOutcome((), known, "no answer in time", unclear=True)
         finally:
             context.reset(token)
         self.seconds.append(time.monotonic() - start)
-        return Heard(tuple(choices), known, tokens=self.run.completion_tokens - before)
+        return CallOutcome(tuple(choices), known, tokens=self.run.completion_tokens - before)
 
 
 def _passing(error: Exception) -> bool:
@@ -313,7 +313,7 @@ async def max_tokens(bench: Bench) -> Probe:
     return Probe(name, False, said, "replies can be as long as the endpoint likes; only the timeout ends them")
 
 
-def _limit(name: str, heard: Heard, parameter: str | None) -> Probe:
+def _limit(name: str, heard: CallOutcome, parameter: str | None) -> Probe:
     if parameter == "max_tokens":
         means = "limits are sent as max_tokens"
         return Probe(name, False, "heeded as max_tokens, not as max_completion_tokens", means)
@@ -323,7 +323,7 @@ def _limit(name: str, heard: Heard, parameter: str | None) -> Probe:
     return Probe(name, True, f"heeded as {parameter}" if parameter else "heeded")
 
 
-def _cut(heard: Heard) -> bool | None:
+def _cut(heard: CallOutcome) -> bool | None:
     """The reply was cut off at the limit; None where it is too short to tell."""
     if heard.failure:  # some answer a reply that is cut off while the model still thinks with a 400
         return bool(re.search(r"limit was reached|max_(?:completion_)?tokens was reached", heard.failure))
@@ -418,11 +418,11 @@ async def tools(bench: Bench) -> Probe:
     return Probe("tools", not means, ", ".join(said), means)
 
 
-def _called(heard: Heard) -> bool:
+def _called(heard: CallOutcome) -> bool:
     return any(call.get("name") == TOOL for call in heard.choice.tool_calls)
 
 
-def _outcome(heard: Heard) -> str:
+def _outcome(heard: CallOutcome) -> str:
     if heard.unclear:
         return "not measured"
     return "called" if _called(heard) else "refused" if heard.failure or heard.support.tools is False else "not called"
@@ -457,13 +457,13 @@ async def errors(bench: Bench) -> Probe:
     if answer.code >= 500:
         means = f"a request that can never succeed is sent {bench.judge.endpoint.attempts} times before it fails"
         return Probe("errors", False, said, means)
-    where = _place(answer.data)
+    where = _location(answer.data)
     if where == "error.message":
         return Probe("errors", True, f"{said}, with error.message")
     return Probe("errors", False, f"{said}, {where}", "why a request failed is told in the endpoint's own shape")
 
 
-def _place(data: Any) -> str:
+def _location(data: Any) -> str:
     """Where the reason of an error stands."""
     if not isinstance(data, Mapping):
         return "as plain text" if isinstance(data, str) else "in another shape"
@@ -501,7 +501,7 @@ async def _post(bench: Bench, more: Mapping[str, Any], key: str | None = None) -
         return "no address is known"
     limit: dict[str, Any] = {bench.found.max_tokens or "max_completion_tokens": 5}
     body = {"model": model, "messages": [{"role": "user", "content": "Reply with one word."}], **limit, **more}
-    url, headers, login = _door(endpoint, key)
+    url, headers, login = _request_target(endpoint, key)
     bench.raw += 1
     try:
         async with (
@@ -519,7 +519,7 @@ async def _post(bench: Bench, more: Mapping[str, Any], key: str | None = None) -
         return Answer(reply.status_code, reply.text)
 
 
-def _door(endpoint: Endpoint, key: str | None) -> tuple[str, dict[str, str], tuple[str, str] | None]:
+def _request_target(endpoint: Endpoint, key: str | None) -> tuple[str, dict[str, str], tuple[str, str] | None]:
     """URL, headers and login, as the run's own requests have them; with `key`, that one in their place."""
     address = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or PROVIDER
     parts = urlsplit(without_login(address) or "")
@@ -594,7 +594,7 @@ async def examine(judge: JudgeLike, *, timeout: float = TIMEOUT, save: bool = Tr
     bench = Bench(replace(known, endpoint=brief, support=base), base, replace(base, refused=set()))
     found = tuple([_clean(await probe(bench), known.secrets) for probe in ALL])
     adopt(known.support, bench.found)
-    saved, unsaved = _kept(known, bench.found, found) if save else (None, "as asked")
+    saved, unsaved = _stored(known, bench.found, found) if save else (None, "as asked")
     run = bench.run
     return Diagnosis(
         judge=known.name, address=known.endpoint.address, probes=found, support=bench.found,
@@ -610,7 +610,7 @@ def _clean(probe: Probe, secrets: tuple[str, ...]) -> Probe:
     return replace(probe, found=one_line(scrubbed(probe.found, secrets), SHOWN))
 
 
-def _kept(judge: Judge, found: Support, tried: tuple[Probe, ...]) -> tuple[Path | None, str]:
+def _stored(judge: Judge, found: Support, tried: tuple[Probe, ...]) -> tuple[Path | None, str]:
     """The file it was written to, or why it was not."""
     if judge.endpoint.model == "embedded" or judge.given:
         return None, "there is no address to remember it by"

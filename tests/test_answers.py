@@ -25,7 +25,7 @@ from judgegraph.report.page import overview
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import coverage, summarise
-from judgegraph.traces.rank import standing
+from judgegraph.traces.rank import ranked_sample
 from judgegraph.types import EvalState, Rectification, Scale, Score, Scores, keyed
 
 ARTICLES = list(jg.load("examples/articles.jsonl", limit=4))
@@ -182,7 +182,7 @@ def test_where_a_gate_stays_closed_the_draft_is_the_answer_and_the_criterion_has
     assert (found.agent, found.n, found.mean) == ("critic or judge", 2, 3.0)
     assert coverage(summary) == (1.0, "Tone")
     assert summary.agents == ()
-    assert [standing(item).value for item in items] == [0.75, 0.25]
+    assert [ranked_sample(item).value for item in items] == [0.75, 0.25]
 
 
 async def says_little(state: EvalState) -> Heard:
@@ -298,7 +298,7 @@ def test_a_members_rows_change_no_number_of_an_answer(answers, votes, stage):
         (x.criterion, x.n, x.mean) for x in other.answers.values()
     ]
     assert coverage(one) == coverage(other)
-    assert standing(alone) == standing(whole)
+    assert ranked_sample(alone) == ranked_sample(whole)
 
 
 def test_a_pair_has_one_verdict_of_both_orders_and_meta_can_count_it(tmp_path):

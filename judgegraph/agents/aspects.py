@@ -100,7 +100,7 @@ class Chain:
     def unscored(self, agent: str, stage: str, notes: Notes) -> tuple[Score, list[Note]]:
         """The score of a target that no aspect speaks for: a status, with a note where no proposer left one."""
         target, chain = self.target, self.aspects
-        if not chain and (told := _told(target.name, notes)):
+        if not chain and (told := _empty_chain_note(target.name, notes)):
             return _without(target, agent, stage, told.status, told.text.removeprefix(f"{target.name}: ")), []
         status, reason = _lost(chain, self.rated)
         why = f"none of its {len(chain)} aspects has a score"
@@ -134,7 +134,7 @@ def _lost(chain: Sequence[Criterion], rated: Mapping[str, Score]) -> tuple[Statu
     return status, (first.reason if first else "") or status
 
 
-def _told(target: str, notes: Notes) -> Note | None:
+def _empty_chain_note(target: str, notes: Notes) -> Note | None:
     """The note that its proposer left of an empty chain."""
     return next((n for n in notes.values() if n.status != "ok" and n.text.startswith(f"{target}: ")), None)
 

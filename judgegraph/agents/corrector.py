@@ -148,7 +148,7 @@ class Corrector:
             return self.threshold
         return scale.low + (self.threshold - 1) / 4 * (scale.high - scale.low)
 
-    def _said(self, low: Sequence[Score]) -> str:
+    def _rule_in_words(self, low: Sequence[Score]) -> str:
         """The rule in the units of the scores: "below 3 on 1-5"."""
         word = "at most" if self.rule == "at-most" else "below"
         limits = (f"{self._limit(score.scale):g}" + (f" on {score.scale}" if score.scale else "") for score in low)
@@ -160,7 +160,7 @@ class Corrector:
         original = text_of(sample.output if of == "output" else sample.rival)
         names = tuple(dict.fromkeys(score.criterion for score in low))
         done: dict[str, Any] = {"of": of, "original": original, "criteria": names, "by": tuple(low)}
-        done |= {"rule": self._said(low), "agent": "" if self.name == NAME else self.name}
+        done |= {"rule": self._rule_in_words(low), "agent": "" if self.name == NAME else self.name}
         if not original.strip():
             return Correction(**done, status="skipped", reason=EMPTY)
         about = [known.get(name) or Criterion(name=name) for name in names]

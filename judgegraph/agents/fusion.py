@@ -331,7 +331,7 @@ class Blend:
         weights, why = self._weights(state.get("plan"), criterion)
         if why:
             return Score(**about, status="skipped", reason=why)
-        shares, notes, failed = self._heard(state, criterion, weights)
+        shares, notes, failed = self._shares_of(state, criterion, weights)
         weights = _within_reach({name: weights[name] for name, _ in shares})
         total = math.fsum(weights.values())
         if not total:
@@ -362,7 +362,7 @@ class Blend:
         direct = [self.direct_key] if self.direct else []
         return dict.fromkeys([*chosen, *direct], 1.0), "" if chosen else "the plan selects no assistant for it"
 
-    def _heard(
+    def _shares_of(
         self, state: Consulted, criterion: Criterion, weights: Iterable[str]
     ) -> tuple[list[Share], tuple[str, ...], Status]:
         """What those who count say, notes on the others, and the status where nobody says anything."""

@@ -114,13 +114,13 @@ def pairwise_form(scale: Scale) -> Form[Judgement]:
     def read(data: Any) -> Judgement:
         said: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
         (a, bad_a), (b, bad_b) = _side(said, "a", scale), _side(said, "b", scale)
-        judgement = Judgement(a, b, str(said.get("comparison") or ""), _beside(said))
+        judgement = Judgement(a, b, str(said.get("comparison") or ""), _unasked_verdict(said))
         return _complete(judgement, [problem for problem in (bad_a, bad_b) if problem])
 
     return Form("pairwise", record({**properties, "comparison": STRING}), read)
 
 
-def _beside(said: Mapping[str, Any]) -> Verdict | None:
+def _unasked_verdict(said: Mapping[str, Any]) -> Verdict | None:
     """A verdict that stands beside the scores in a form, though none was asked for."""
     from judgegraph.replies.choices import read_choice
 
@@ -178,7 +178,7 @@ def judgement_in(text: str, scale: Scale) -> Judgement:
     from judgegraph.replies.choices import read_choice
     from judgegraph.replies.quotation import attributed, disowned, parts, unquoted
 
-    plain = parts(text).said.replace("*", "")
+    plain = parts(text).answer_text.replace("*", "")
     own = unquoted(plain)
     marks = [mark for kind in (_SCORE, _COMPARISON, _VERDICT) for mark in kind.finditer(own)]
     marks = [mark for mark in marks if not (attributed(own, mark.start()) or disowned(own, mark.start(), mark.end()))]

@@ -380,7 +380,7 @@ WRITTEN: Mapping[str, tuple[Any, type]] = {
 }  # fmt: skip
 
 
-async def heard(name: str, critic: Critic, state: Reviewed, asked: Iterable[Criterion]) -> Critique:
+async def run_critic(name: str, critic: Critic, state: Reviewed, asked: Iterable[Criterion]) -> Critique:
     """What a critic says; one that raises, or writes no critique, has failed for every criterion.
 
     Raises:
@@ -702,7 +702,7 @@ class CriticPanel:
         if (idle := held.idle(self.name)) is not None:
             return idle
         asked = held.asked.values()
-        found = await asyncio.gather(*(heard(name, critic, state, asked) for name, critic in self.members.items()))
+        found = await asyncio.gather(*(run_critic(name, critic, state, asked) for name, critic in self.members.items()))
         said = dict(zip(self.members, found, strict=True))
         verdicts = [
             reconciled(self.name, c, held.drafts[c.name], {name: _of(one, c) for name, one in said.items()})

@@ -58,7 +58,7 @@ class Person:
 
     def __call__(self, state: Suggested) -> Decided:
         criteria, before = list(given_criteria(state) or self.criteria), state.get("notes") or {}
-        new = [s for s in state.get("suggestions") or () if not self._said(s, before)]
+        new = [s for s in state.get("suggestions") or () if not self._already_decided(s, before)]
         idle = {i: why for i, s in enumerate(new) if (why := _idle(s, criteria, new))}
         open_ = [s for i, s in enumerate(new) if i not in idle]
         told = [
@@ -83,7 +83,7 @@ class Person:
             except (DataError, CriteriaError) as error:
                 answers = interrupt({**asked, "wrong": str(error)})
 
-    def _said(self, suggestion: Suggestion, notes: Notes) -> bool:
+    def _already_decided(self, suggestion: Suggestion, notes: Notes) -> bool:
         """Whether it decided on the suggestion before."""
         texts = {f"{verb} {_what(suggestion)}" for verb in (*TAKEN, "rejected")}
         return any(note.agent == self.name and note.text in texts for note in notes.values())

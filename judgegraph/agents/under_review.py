@@ -361,7 +361,7 @@ class UnderReview:
     def verdicts(self, agent: str, rating: Rating[dict[str, Any]], *path: str) -> list[Rectification]:
         """One for each criterion asked about; `path` as in `slots`."""
         return [
-            rectification(agent, c, self.drafts[c.name], rating.answers[key], _said(rating, key, path))
+            rectification(agent, c, self.drafts[c.name], rating.answers[key], _entries_of(rating, key, path))
             for key, c in self.asked.items()
         ]
 
@@ -412,7 +412,7 @@ def informed(critic: Any, criteria: Sequence[Criterion]) -> Any:
     return replace(critic, criteria=criteria) if own is None or own in ((), []) else critic
 
 
-def _said(rating: Rating[dict[str, Any]], key: str, path: tuple[str, ...]) -> list[Any]:
+def _entries_of(rating: Rating[dict[str, Any]], key: str, path: tuple[str, ...]) -> list[Any]:
     """What the replies that an answer was read from say of one criterion."""
     values = rating.values if rating.answers[key].reader == "samples" else (rating.value,)
     return [entry_of(value, (*path, key)) for value in values]

@@ -61,14 +61,14 @@ def part_of(known: Collection, samples: Iterable[Sample], limit: int | None) -> 
         return Part(list(samples))
     everything = list(samples)
     if known.columns == "groups":
-        everything = _in_turn(everything)
+        everything = _interleaved(everything)
     taken = everything[:limit]
     if len(taken) == len(everything):
         return Part(taken)
     return Part(taken, f"{len(taken):,} of {len(everything):,} items{_groups(known, taken, everything)}")
 
 
-def _in_turn(samples: Sequence[Sample]) -> list[Sample]:
+def _interleaved(samples: Sequence[Sample]) -> list[Sample]:
     sets: dict[str, list[Sample]] = {}
     for sample in samples:
         sets.setdefault(_group(sample), []).append(sample)

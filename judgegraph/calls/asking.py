@@ -15,7 +15,7 @@ from typing import Any, TypeVar, overload
 from pydantic import BaseModel
 
 from judgegraph.calls.forms import EMPTY, Form, Incomplete, Reply, read_of
-from judgegraph.calls.types import Call, Choice, Room, address_of, prompt_tokens, room_for
+from judgegraph.calls.types import Call, Choice, ReplyBounds, address_of, bounds_for, prompt_tokens
 from judgegraph.errors import ConfigError, ReplyError, one_line
 from judgegraph.models.judges import Judge, JudgeLike, resolve
 from judgegraph.prompts import Rendered
@@ -105,9 +105,9 @@ def _asked(
     call = Call(said, schema=shape.schema, form=shape.name, settings=own, prompt=prompt, **asked)
     if "max_tokens" not in own and settings.get("max_tokens", judge.endpoint.max_tokens) is None:
         tokens = prompt_tokens(call)
-        call = replace(call, room=room_for(shape.schema, shape.texts, tokens, shape.tokens, bool(call.tools)))
+        call = replace(call, room=bounds_for(shape.schema, shape.texts, tokens, shape.tokens, bool(call.tools)))
     elif shape.texts:
-        call = replace(call, room=Room(0, shape.texts))
+        call = replace(call, room=ReplyBounds(0, shape.texts))
     return call, shape
 
 

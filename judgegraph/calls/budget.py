@@ -62,18 +62,18 @@ class Held:
     usd: float = 0.0
     waiting: list[asyncio.Future[None]] = field(default_factory=list, repr=False)
 
-    def take(self, share: Reservation) -> None:
+    def take(self, share: Reserved) -> None:
         """A call begins."""
         self.calls += 1
         self.tokens += share.prompt + share.completion
         self.usd += share.usd
 
-    def give_back(self, share: Reservation) -> None:
+    def give_back(self, share: Reserved) -> None:
         """It ended, its estimate still as it was."""
         self.take_out(share)
         self._wake()
 
-    def take_out(self, share: Reservation) -> None:
+    def take_out(self, share: Reserved) -> None:
         """As if it were not under way."""
         self.calls -= 1
         self.tokens -= share.prompt + share.completion
@@ -114,7 +114,7 @@ class Seen:
 
 
 @dataclass
-class Reservation:
+class Reserved:
     """A call's share of the budget while it is under way, as estimated.
 
     Each request is booked: by its usage, at its estimate where that is not known, as a call without tokens where the
@@ -171,7 +171,7 @@ class Reservation:
         return self.usd if self.price else None
 
     @property
-    def bill(self) -> tuple[int, int, float | None]:
+    def usage(self) -> tuple[int, int, float | None]:
         """Prompt and completion tokens and USD (None if unpriced) of a settled call's reply."""
         return self.prompt, self.completion, self.usd if self.price else None
 
@@ -272,7 +272,7 @@ class OverBudget(ReplyError):
         self.later = later
 
 
-class OverAllowance(OverBudget):
+class OverPartBudget(OverBudget):
     """The budget of a part of the work has no room; the run's may have: the sample is judged without that part."""
 
 
@@ -296,7 +296,7 @@ class BudgetTracker:
         """Begin with what the run paid for earlier: `purse.resume(*ledger.spent())`. Called once, before any call."""
         self.spent = Spent(*spent)
 
-    async def room(self, judge: Judge, call: Call) -> Reservation:
+    async def reserve_later(self, judge: Judge, call: Call) -> Reserved:
         """As `reserve`, but a call for which there may be room later waits until there is, or is none."""
         while True:
             try:
@@ -310,7 +310,7 @@ class BudgetTracker:
         """Wait until a call under way has ended."""
         await self._held.next_release()
 
-    def reserve(self, judge: Judge, call: Call) -> Reservation:
+    def reserve(self, judge: Judge, call: Call) -> Reserved:
         """Set a call's estimate aside: its prompt by length, its reply as long as it may be or as others like it were.
 
         Raises:
@@ -323,13 +323,13 @@ class BudgetTracker:
             seen = self._seen[key] = Seen()
         guessed, price = prompt_tokens(call), self.prices.price_of(judge)
         prompt, completion = round(guessed * seen.stretch), completion_tokens(call, seen.expected)
-        share = Reservation(self.spent, self._held, seen, price, guessed, call.n, prompt, completion)
+        share = Reserved(self.spent, self._held, seen, price, guessed, call.n, prompt, completion)
         if self.budget is not None:
             self._fit(self.budget, share, judge)
         self._held.take(share)
         return share
 
-    async def again(self, share: Reservation, judge: Judge) -> None:
+    async def again(self, share: Reserved, judge: Judge) -> None:
         """Room for one more request of a call whose last one came to nothing; waits as `room` does.
 
         Raises:
@@ -343,13 +343,13 @@ class BudgetTracker:
                     raise
                 await self.next_release()
 
-    def retake(self, share: Reservation, judge: Judge) -> None:
+    def retake(self, share: Reserved, judge: Judge) -> None:
         """As `again`, without waiting."""
         if self.budget is not None and not share.open and not share.ended:
             self._fit(self.budget, share, judge)
         share.retake()
 
-    def _fit(self, budget: Budget, share: Reservation, judge: Judge) -> None:
+    def _fit(self, budget: Budget, share: Reserved, judge: Judge) -> None:
         if budget.usd is not None and share.price is None:
             raise ConfigError(
                 f"judge {one_line(judge.name)}: its price is not known, so a budget in USD cannot be kept; give a "
@@ -384,12 +384,12 @@ Told: TypeAlias = "tuple[list[Choice], int, int]"  # with prompt and completion 
 class _Asked:
     """A question's share, and how many ask it at this moment; one that was answered is asked again for nothing."""
 
-    share: Reservation
+    share: Reserved
     wanted: int = 0
 
 
 @dataclass(eq=False)
-class Allowance:
+class PartBudget:
     """What a part of the work may ask for one sample, and has asked.
 
     A reply from a ledger, or one that a neighbour pays for, counts like one that this part pays for: whether it has
@@ -403,7 +403,7 @@ class Allowance:
     """
 
     purse: BudgetTracker
-    parent: Allowance | None = None
+    parent: PartBudget | None = None
     _asked: dict[Hashable, _Asked] = field(default_factory=dict, repr=False)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
@@ -422,7 +422,7 @@ class Allowance:
         budget = self.purse.budget
         capped = budget is not None and (budget.tokens is not None or budget.usd is not None)
         async with self._turn if capped else nullcontext():
-            asked = await self._room(judge, call, question)
+            asked = await self._reserve_for(judge, call, question)
             sending = shares.set((*shares.get(), (self.purse, asked.share)))
             try:
                 told = await (self.parent.spend(judge, call, question, answer) if self.parent else answer())
@@ -435,34 +435,34 @@ class Allowance:
                     del self._asked[question]
                     asked.share.end()
 
-    async def _room(self, judge: Judge, call: Call, question: Hashable) -> _Asked:
-        """As `BudgetTracker.room`, but an equal question that is under way, or was answered, needs none."""
+    async def _reserve_for(self, judge: Judge, call: Call, question: Hashable) -> _Asked:
+        """As `BudgetTracker.reserve_later`, but an equal question that is under way, or was answered, needs none."""
         while (asked := self._asked.get(question)) is None:
             try:
                 asked = self._asked[question] = _Asked(self.purse.reserve(judge, call))
                 break
             except OverBudget as error:
                 if not error.later:
-                    raise OverAllowance(str(error)) from None
+                    raise OverPartBudget(str(error)) from None
             await self.purse.next_release()
         asked.wanted += 1
         return asked
 
-    def _settle(self, share: Reservation, choices: list[Choice], prompt: int, completion: int) -> None:
+    def _settle(self, share: Reserved, choices: list[Choice], prompt: int, completion: int) -> None:
         if not share.settled:
             share.choices = len(choices) or 1  # some servers give fewer than they were asked for
             share.settle(prompt, completion)
 
 
-allowance: ContextVar[Allowance | None] = ContextVar("judgegraph_allowance", default=None)
-shares: ContextVar[tuple[tuple[BudgetTracker, Reservation], ...]] = ContextVar("judgegraph_shares", default=())
+part_budget: ContextVar[PartBudget | None] = ContextVar("judgegraph_allowance", default=None)
+shares: ContextVar[tuple[tuple[BudgetTracker, Reserved], ...]] = ContextVar("judgegraph_shares", default=())
 
 
 # What each node of a graph asked for and paid: so that what one agent costs can be told apart from the rest.
 
 
 @dataclass
-class NodeBill:
+class NodeUsage:
     """The calls of one node.
 
     Attributes:
@@ -493,14 +493,14 @@ Asked: TypeAlias = dict[str, list[int]]  # node -> calls that a sample paid for,
 
 
 @dataclass
-class NodeBills:
+class UsageByNode:
     """Node -> its bill, an inner node as "weigh/judge"; "" stands for what no node asked.
 
     Attributes:
         carried: node -> calls that samples paid for in earlier processes of the run, which did not end there.
     """
 
-    of: dict[str, NodeBill] = field(default_factory=dict)
+    of: dict[str, NodeUsage] = field(default_factory=dict)
     carried: dict[str, int] = field(default_factory=dict)
 
     def carry(self, earlier: Any) -> None:
@@ -513,7 +513,7 @@ class NodeBills:
     def paid(self, asked: Asked | None, prompt: int, completion: int, usd: float | None) -> None:
         """The node at work paid for a call, for a sample that `asked`, None where none waits for its end."""
         node = node_at_work()
-        bill = self.of.setdefault(node, NodeBill())
+        bill = self.of.setdefault(node, NodeUsage())
         bill.pay(prompt, completion, usd)
         if asked is not None:
             bill.open += 1
@@ -530,13 +530,13 @@ class NodeBills:
     def ended(self, asked: Asked, *, again: bool = False) -> None:
         """A sample came to its end. again: it had come to one before, and what it finds now was counted then."""
         for node, (paid, found) in asked.items():
-            self.of.setdefault(node, NodeBill()).open -= paid
+            self.of.setdefault(node, NodeUsage()).open -= paid
             if not again:
                 self._find(node, found)
 
     def _find(self, node: str, count: int) -> None:
         """What is open from before is found by those who paid for it, when they are judged again."""
-        bill, known = self.of.setdefault(node, NodeBill()), min(count, self.carried.get(node, 0))
+        bill, known = self.of.setdefault(node, NodeUsage()), min(count, self.carried.get(node, 0))
         if known:
             self.carried[node] -= known
             bill.open -= known

@@ -12,14 +12,14 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, sto
 from tenacity.wait import wait_random_exponential
 
 from judgegraph.calls.budget import (
-    Allowance,
     BudgetTracker,
     Lost,
-    OverAllowance,
     OverBudget,
-    Reservation,
+    OverPartBudget,
+    PartBudget,
+    Reserved,
     Told,
-    allowance,
+    part_budget,
     shares,
 )
 from judgegraph.calls.context import ALIKE, TEXTS, CallContext, Waiters, context, outer, unit, waits_for_it
@@ -34,9 +34,9 @@ from judgegraph.calls.send import (
     as_sent,
     cap_refused,
     classify,
+    fall_back,
     generate,
     learn_schema,
-    step_down,
 )
 from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, packed, prompt_tokens, unpacked
 from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError, one_line
@@ -90,7 +90,7 @@ def _refuse_too_large(call: Call) -> None:
 
 
 async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -> list[Choice]:
-    if (part := allowance.get()) is not None:
+    if (part := part_budget.get()) is not None:
         return await _counted(part, judge, call, anew, about)
     run = context.get()
     if run is None:
@@ -115,7 +115,7 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
         if sample and sample.waits:
             sample.waits(1)
         body = await run.ledger.answer(
-            address, pay, anew=anew, waiting=lambda: standing(waiters), patience=_longest(judge)
+            address, pay, anew=anew, waiting=lambda: clock_stopped(waiters), patience=_longest(judge)
         )
         if anew:  # also where another process asked for it meanwhile
             run.renewed.add(address)
@@ -149,23 +149,23 @@ def _longest(judge: Judge) -> float:
     return max(LEASE_PATIENCE, judge.endpoint.attempts * (judge.endpoint.timeout + BACKOFF))
 
 
-async def _counted(part: Allowance, judge: Judge, call: Call, anew: bool, about: About) -> list[Choice]:
+async def _counted(part: PartBudget, judge: Judge, call: Call, anew: bool, about: About) -> list[Choice]:
     """Within the allowance of the part of the work that the call belongs to, whoever answers and pays."""
     run = context.get()
     keeps = run is not None and (run.stand_in is not None or run.ledger is not None)
     address = address_of(judge, call)
 
     async def answer() -> Told:
-        before = allowance.set(None)  # what a judge asks to answer is no call of this part
+        before = part_budget.set(None)  # what a judge asks to answer is no call of this part
         try:
             if run is not None and keeps:
                 choices = await _answered(judge, call, anew, about)
                 return choices, *_taken(run, call, address)
             payer = run or CallContext(purse=BudgetTracker(prices=part.purse.prices))
             choices, share = await _bought_alone(payer, judge, call, about)
-            return choices, *share.bill[:2]
+            return choices, *share.usage[:2]
         finally:
-            allowance.reset(before)
+            part_budget.reset(before)
 
     try:
         return (await part.spend(judge, call, address if keeps else object(), answer))[0]
@@ -184,7 +184,7 @@ def _taken(run: CallContext, call: Call, address: bytes) -> Usage:
     return (1, 1) if doubted else (prompt_tokens(call), completion_tokens(call, UNBOUNDED))
 
 
-async def _bought_alone(run: CallContext, judge: Judge, call: Call, about: About) -> tuple[list[Choice], Reservation]:
+async def _bought_alone(run: CallContext, judge: Judge, call: Call, about: About) -> tuple[list[Choice], Reserved]:
     """As `_bought`, where nobody else can wait for the same call."""
     waiters, waiting = Waiters(), waits_for_it()
     waiters.join(waiting)
@@ -196,27 +196,27 @@ async def _bought_alone(run: CallContext, judge: Judge, call: Call, about: About
 
 async def _bought(
     run: CallContext, judge: Judge, call: Call, waiters: Waiters, about: About = None
-) -> tuple[list[Choice], Reservation]:
+) -> tuple[list[Choice], Reserved]:
     """Send within the budget."""
     return await _settled(run, judge, as_sent(judge, call), waiters, about)
 
 
 async def _settled(
     run: CallContext, judge: Judge, call: Call, waiters: Waiters, about: About
-) -> tuple[list[Choice], Reservation]:
+) -> tuple[list[Choice], Reserved]:
     share = await _share(run, judge, call, waiters)
     try:
         choices, usage = await sent_out(judge, call, UnderWay(run, share, waiters, shares.get()))
         share.settle(*usage)
     except BaseException:
         share.release()
-        _told(about, share, share.lost if share.lost_prompt or share.lost_completion else None)
+        _note_usage(about, share, share.lost if share.lost_prompt or share.lost_completion else None)
         raise
-    _told(about, share, share.paid)
+    _note_usage(about, share, share.paid)
     return choices, share
 
 
-def _told(about: About, share: Reservation, paid: tuple[int, int, float | None] | None) -> None:
+def _note_usage(about: About, share: Reserved, paid: tuple[int, int, float | None] | None) -> None:
     if about is not None:
         about["requests"] = share.requests
         if paid is not None:
@@ -234,18 +234,18 @@ async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, ad
         run.renewed.add(address)
     sample = unit.get()
     run.bills.paid(sample.asked if sample else None, *share.paid)
-    return Paid(packed(choices), judge.name, *share.bill, share.estimated)
+    return Paid(packed(choices), judge.name, *share.usage, share.estimated)
 
 
-async def _share(run: CallContext, judge: Judge, call: Call, waiters: Waiters) -> Reservation:
+async def _share(run: CallContext, judge: Judge, call: Call, waiters: Waiters) -> Reserved:
     """Of the budget; while a call waits for its share, nobody's clock runs."""
     try:
         return run.purse.reserve(judge, call)
     except OverBudget as error:
         if not error.later:
             raise
-    with standing(waiters):
-        return await run.purse.room(judge, call)
+    with clock_stopped(waiters):
+        return await run.purse.reserve_later(judge, call)
 
 
 def note(judge: Judge, call: Call, choices: Sequence[Choice], about: dict[str, Any]) -> None:
@@ -284,21 +284,21 @@ class RequestSlot:
         try:
             if self._slots is not None:
                 if self._slots.locked():
-                    with self._standing():
+                    with self._clock_stopped():
                         self._slotted = await self._slots.acquire()
                 else:
                     self._slotted = await self._slots.acquire()
             self._placed = self._place.enter()
             if not self._placed:
-                with self._standing():
-                    await self._place.turn()
+                with self._clock_stopped():
+                    await self._place.wait_in_queue()
                     self._placed = True
         except BaseException as error:
             await self.__aexit__(type(error))
             raise
         return self._place
 
-    def _standing(self) -> AbstractContextManager[object]:
+    def _clock_stopped(self) -> AbstractContextManager[object]:
         return PausedClock(self._waiters, self._place) if self._waiters is not None else nullcontext()
 
     async def __aexit__(self, *error: object) -> None:
@@ -354,7 +354,7 @@ class PausedClock:
 
 
 @contextmanager
-def standing(waiters: Waiters | None) -> Generator[None]:
+def clock_stopped(waiters: Waiters | None) -> Generator[None]:
     """The call is held: by the budget, or by another process that pays for it."""
     if waiters is None:
         yield
@@ -382,9 +382,9 @@ class UnderWay:
     """
 
     run: CallContext
-    share: Reservation
+    share: Reserved
     waiters: Waiters
-    parts: tuple[tuple[BudgetTracker, Reservation], ...] = ()
+    parts: tuple[tuple[BudgetTracker, Reserved], ...] = ()
 
     def began(self, judge: Judge, by: int = 1) -> None:
         """A request is sent; -1: it was not received."""
@@ -404,7 +404,7 @@ class UnderWay:
         """Book a request whose reply never came, or is of no use: by its usage, at its estimate without one."""
         self._book(judge, [share.lose(prompt, completion) for share in self._shares()])
 
-    def _shares(self) -> list[Reservation]:
+    def _shares(self) -> list[Reserved]:
         return [self.share, *(share for _, share in self.parts)]
 
     def _book(self, judge: Judge, lost: list[Lost]) -> None:
@@ -423,9 +423,9 @@ class UnderWay:
             for purse, share in self.parts:
                 purse.retake(share, judge)
         except OverBudget as error:
-            raise OverAllowance(str(error)) from None
+            raise OverPartBudget(str(error)) from None
         if not self.share.open:
-            with standing(self.waiters):
+            with clock_stopped(self.waiters):
                 await self.run.purse.again(self.share, judge)
 
 
@@ -488,7 +488,7 @@ async def _sent_again(
                 if failed:
                     raise failed.pop()
                 if under_way:
-                    await _room(judge, under_way, last)
+                    await _reserve_again(judge, under_way, last)
                 try:
                     return await _received(judge, call, under_way, patience)
                 except _Again as again:
@@ -499,7 +499,7 @@ async def _sent_again(
     raise ReplyError(f"{_named(judge)}: {fault.message}", status=fault.status)
 
 
-async def _room(judge: Judge, under_way: UnderWay, last: Fault) -> None:
+async def _reserve_again(judge: Judge, under_way: UnderWay, last: Fault) -> None:
     """For one more request; where there is none, what became of the last one is told too."""
     try:
         await under_way.again(judge)
@@ -526,7 +526,7 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     limiter = limiter_of(judge, run.limits if run else None)
     tokens = prompt_tokens(call) + completion_tokens(call) if limiter.tpm else 0
     sample = unit.get()
-    place = limiter.place(tokens, patience, run if sample else None, sample.order if sample else 0)
+    place = limiter.ticket(tokens, patience, run if sample else None, sample.order if sample else 0)
     try:
         choices, usage = await _sent(judge, call, sent, place, under_way)
     except Unreachable as gone:
@@ -538,9 +538,9 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     except Exception as raised:
         # langchain-openai warns of some refusals on its way; where warnings are errors, that hides the refusal
         error = raised.__context__ if isinstance(raised, Warning) and raised.__context__ else raised
-        stepped_down = step_down(judge.support, sent, error)
-        if not stepped_down and cap_refused(judge, call, error):
-            call, stepped_down = replace(call, room=replace(call.room, tokens=0)), True
+        fell_back = fall_back(judge.support, sent, error)
+        if not fell_back and cap_refused(judge, call, error):
+            call, fell_back = replace(call, room=replace(call.room, tokens=0)), True
         fault = classify(error, secrets=judge.secrets, timeout=judge.endpoint.timeout)
         out = _learnt(place, fault, under_way)
         if fault.status == "timeout":
@@ -563,9 +563,9 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
         if under_way:
             under_way.lost(judge, *usage)
         what = "the provider stopped the reply with an error" if choices else "a reply without choices"
-        stepped_down, out, fault = False, False, Fault("provider_error", what, retry=True)
+        fell_back, out, fault = False, False, Fault("provider_error", what, retry=True)
     # Raised out here, so that no chain of exceptions holds the SDK's, which carries the request and its headers.
-    if stepped_down:
+    if fell_back:
         if under_way:
             await under_way.again(judge)
         return await _attempt(judge, call, under_way, patience)
@@ -580,7 +580,7 @@ async def _sent(judge: Judge, call: Call, sent: dict[str, Any], place: Ticket, u
     async with RequestSlot(run.slots(judge) if run else None, place, under_way.waiters if under_way else None):
         if under_way:
             if under_way.run.refusals.in_doubt(judge):
-                with standing(under_way.waiters):
+                with clock_stopped(under_way.waiters):
                     await under_way.run.refusals.hold(judge)
             under_way.began(judge)
             under_way.run.refusals.sent(judge, place)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Literal, TypeAlias
 
-from judgegraph.calls.budget import Asked, BudgetTracker, NodeBills
+from judgegraph.calls.budget import Asked, BudgetTracker, UsageByNode
 from judgegraph.calls.estimate import Prefixes
 from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.calls.limits import Limits
@@ -161,7 +161,7 @@ class CallContext:
     models: dict[str, int] = field(default_factory=dict)
     in_words: dict[str, int] = field(default_factory=dict)
     prefixes: Prefixes = field(default_factory=Prefixes)
-    bills: NodeBills = field(default_factory=NodeBills)
+    bills: UsageByNode = field(default_factory=UsageByNode)
     awaited: dict[bytes, Waiters] = field(default_factory=dict)
     _slots: dict[Key, asyncio.Semaphore] = field(default_factory=dict)
 

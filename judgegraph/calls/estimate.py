@@ -113,7 +113,7 @@ Numbers = Literal["none", "high", "low", "drawn"]
 
 
 @dataclass(frozen=True)
-class Manner:
+class ReplyPolicy:
     """One way to answer every call.
 
     Attributes:
@@ -140,7 +140,7 @@ class Manner:
 class Writer:
     """Invents what one choice of one reply says; the same seed says the same."""
 
-    manner: Manner
+    manner: ReplyPolicy
     seed: str
 
     @cached_property
@@ -263,10 +263,10 @@ class Writer:
 # sparing to the most demanding: what is asked under all of them depends on none, the others give the ends of a range.
 
 
-SPARING = Manner("sparing", "none", doubts=False)
-PLEASED = Manner("pleased", "high", doubts="first")
-DRAWN = Manner("drawn", "drawn", alike=False, tools="once")
-DEMANDING = Manner(
+SPARING = ReplyPolicy("sparing", "none", doubts=False)
+PLEASED = ReplyPolicy("pleased", "high", doubts="first")
+DRAWN = ReplyPolicy("drawn", "drawn", alike=False, tools="once")
+DEMANDING = ReplyPolicy(
     "demanding", "low", most=True, alike=False, tools="always", settled=False, stubborn=True, doubts=True
 )
 MANNERS = (DEMANDING, SPARING, PLEASED, DRAWN)
@@ -275,7 +275,7 @@ COMPLAINT = "Your reply could not be used:"  # how asking again begins; calls/as
 PARTIAL = "ratings"  # the form whose reader takes what is there, and may ask for the rest in a call of its own
 
 
-def invented(manner: Manner, call: Call, address: bytes, last: bool) -> list[Choice]:
+def simulated_choices(manner: ReplyPolicy, call: Call, address: bytes, last: bool) -> list[Choice]:
     """The choices of a reply, all that were asked for; the same for the same address.
 
     Args:
@@ -291,7 +291,7 @@ def complains(call: Call) -> bool:
 
 
 @dataclass
-class Turns:
+class AskCounts:
     """How often each question was asked before, in vain: by the repeat index of the call.
 
     Several replies to one question have an index each, also where a judge is asked for them one at a time.
@@ -310,7 +310,7 @@ class Turns:
         return call.repeat // max(call.n, self._wide.get(question, 1))
 
 
-def _choice(manner: Manner, call: Call, seed: str, last: bool) -> Choice:
+def _choice(manner: ReplyPolicy, call: Call, seed: str, last: bool) -> Choice:
     writer = Writer(manner, seed)
     if call.tools and _calls_tools(manner, call):
         return _tool_call(writer, call, seed)
@@ -326,12 +326,12 @@ def _choice(manner: Manner, call: Call, seed: str, last: bool) -> Choice:
     return Choice(text, "stop", tokens=_tokens(manner, text) if call.logprobs else None)
 
 
-def _tokens(manner: Manner, text: str) -> tuple[Token, ...]:
+def _tokens(manner: ReplyPolicy, text: str) -> tuple[Token, ...]:
     """One token that is sure of the whole text, or one in which no answer is found."""
     return (Token(text, {text: 0.0}),) if manner.settled else (Token("\0", {"\0": 0.0}),)
 
 
-def _calls_tools(manner: Manner, call: Call) -> bool:
+def _calls_tools(manner: ReplyPolicy, call: Call) -> bool:
     answered = any(message.type == "tool" for message in call.messages)
     return manner.tools == "always" or (manner.tools == "once" and not answered)
 

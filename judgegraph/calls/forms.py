@@ -267,7 +267,7 @@ def read(choice: Choice, form: Form[Any], *, tools: bool = False, judged: Callab
     def reply(value: Any, data: Any, notes: tuple[str, ...] = ()) -> Reply[Any]:
         return Reply(value, data, text, choice.tokens, notes, choice.tool_calls, choice.given, thought)
 
-    said = found.said
+    said = found.answer_text
     if choice.tool_calls or (tools and not said.strip()):
         return reply("", None)
     if not said.strip() and thought:

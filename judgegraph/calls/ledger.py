@@ -25,7 +25,7 @@ from urllib.parse import quote
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed, wait_random
 
 from judgegraph.calls.leases import LEASE_PATIENCE, Leases, Waiting
-from judgegraph.calls.texts import KeptTexts, Texts, texts_of
+from judgegraph.calls.texts import ReadOnlyTexts, Texts, texts_of
 from judgegraph.calls.types import Call, Choice, address_of, packed, writable
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.judges import Judge
@@ -578,7 +578,7 @@ def _fsync(path: Path) -> None:
 # A ledger that is read and never written: what a plan looks into.
 
 
-class Kept:
+class ReadOnlyLedger:
     """The replies in a ledger's file; none where there is no file. Nothing is made, changed or locked.
 
     Raises:
@@ -587,7 +587,7 @@ class Kept:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = Path(path) if path is not None else None
-        self._texts = KeptTexts(texts_of(self.path)) if self.path is not None else None
+        self._texts = ReadOnlyTexts(texts_of(self.path)) if self.path is not None else None
         self._db = _opened(self.path) if self.path is not None and self.path.exists() else None
 
     def get(self, address: bytes) -> Paid | None:

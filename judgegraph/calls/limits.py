@@ -290,11 +290,11 @@ class Ticket:
 
     async def __aenter__(self) -> Ticket:
         if not self.enter():
-            await self.turn()
+            await self.wait_in_queue()
         return self
 
     def enter(self) -> bool:
-        """Take it at once, where nothing holds it back; else wait for the `turn`."""
+        """Take it at once, where nothing holds it back; else wait for the `wait_in_queue`."""
         return self._limiter.enter(self)
 
     async def __aexit__(self, kind: object, *_: object) -> None:
@@ -335,7 +335,7 @@ class Ticket:
     def watch_no_more(self, wake: Callable[[], object]) -> None:
         self._limiter.watching.discard(wake)
 
-    async def turn(self) -> None:
+    async def wait_in_queue(self) -> None:
         """Wait in the queue."""
         try:
             while delay := self._limiter.look(self):
@@ -395,7 +395,7 @@ class Limiter:
             self._pace.allow(in_flight)
             self._call_head()
 
-    def place(self, tokens: int, patience: Patience | None = None, run: object = None, order: int = 0) -> Ticket:
+    def ticket(self, tokens: int, patience: Patience | None = None, run: object = None, order: int = 0) -> Ticket:
         """For a request of about so many tokens.
 
         Args:

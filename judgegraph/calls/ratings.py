@@ -13,7 +13,7 @@ from judgegraph.calls.asking import Messages, answered, replies
 from judgegraph.calls.forms import Form, Reply, answer_key, answer_of, off_points
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.judges import JudgeLike, resolve
-from judgegraph.replies.free_text import reason_beside, text_reading
+from judgegraph.replies.free_text import reason_without_value, text_reading
 from judgegraph.replies.json_text import PROSE, RETAKEN, JsonPath, spans
 from judgegraph.replies.quotation import parts
 from judgegraph.replies.text import Reading
@@ -109,7 +109,9 @@ def _retaken(notes: Iterable[str]) -> bool:
 def _stated_in_text(reply: Reply[Any], slot: Slot) -> Rated:
     reading = text_reading(reply.text, slot.scale, slot.first_digit, slot.name)
     if reading.status == "abstained":
-        return Rated(status="abstained", reason=parts(reply.text).said.strip(), reader="stated", notes=reply.notes)
+        return Rated(
+            status="abstained", reason=parts(reply.text).answer_text.strip(), reader="stated", notes=reply.notes
+        )
     if reading.value is None:
         reason = "no rating found in the reply"
         return Rated(status=reading.status, reason=reason, raw=reply.text, notes=reply.notes)
@@ -120,9 +122,9 @@ def _reason(reply: Reply[Any], span: tuple[int, int] | None) -> str:
     """What the answer says beside its value; nothing of what was thought."""
     found = parts(reply.text)
     if not found.spans:
-        return reason_beside(reply.text, span)
+        return reason_without_value(reply.text, span)
     start = len(found.answer) - len(found.answer.lstrip())
-    beside = reason_beside(found.answer[start:], (span[0] - start, span[1] - start) if span else None)
+    beside = reason_without_value(found.answer[start:], (span[0] - start, span[1] - start) if span else None)
     return re.sub(r"[ ]{9,}", " ", beside)  # the place of a thought
 
 
@@ -160,7 +162,7 @@ def _found(reply: Reply[Any], slot: Slot, answer: Rated, greedy: bool) -> Weight
     return expected(masses, slot.scale, FLOOR) or TOO_LITTLE
 
 
-def rung_left(notes: Iterable[str]) -> str:
+def fallback_reason(notes: Iterable[str]) -> str:
     """Why a score was not read by its first rung, as its notes say; "" where it was, or had none."""
     return next((note for note in notes if note.startswith((NO_LOGPROBS, NOT_FOUND, TOO_LITTLE, UNSOUND))), "")
 
@@ -338,7 +340,7 @@ async def rate(
             return await _sampled(judge, messages, form, slots, reader, True, settings)
         except ReplyError as error:
             noted(answers, slots, NO_LOGPROBS)
-            noted(answers, slots, _stands(error.status))
+            noted(answers, slots, _stated_note(error.status))
     elif weigh:
         greedy = cold["temperature"] == 0 and "temperature" not in resolve(judge).support.refused
         answers = {name: weighted(first, slots[name], answer, greedy) for name, answer in answers.items()}
@@ -384,7 +386,7 @@ def _without_logprobs(answer: Rated) -> Rated:
     return replace(answer, notes=(NO_LOGPROBS, *answer.notes)) if answer.status == "ok" else answer
 
 
-def _stands(status: str) -> str:
+def _stated_note(status: str) -> str:
     return f"sampling failed ({status}), the stated answer stands"
 
 
@@ -413,7 +415,7 @@ async def _sample_the_rest(
     try:
         got = await replies(judge, messages, form, n=reader.samples, **_warm(reader, settings))
     except ReplyError as error:
-        noted(answers, rest, _stands(error.status))
+        noted(answers, rest, _stated_note(error.status))
         return ()
     for name in rest:
         mean, first = averaged(got, slots[name], reader.samples), answers[name]

@@ -24,9 +24,9 @@ from judgegraph.calls.types import (
     Choice,
     asks_openai,
     bounded,
+    bounds_for,
     choice_of,
     prompt_tokens,
-    room_for,
     thinks_by_name,
     thoughts_in,
     tokens_of,
@@ -97,7 +97,7 @@ def cap_of(judge: Judge, call: Call) -> int:
     room = call.room.tokens
     if judge.support.fills(call.form):  # it heeds the bounds of texts, which are the shorter ones then
         texts = call.room.shorter().texts
-        room = min(room, room_for(call.schema, texts, prompt_tokens(call), 0, bool(call.tools)).tokens)
+        room = min(room, bounds_for(call.schema, texts, prompt_tokens(call), 0, bool(call.tools)).tokens)
     return room + THINKING * thinks(judge)
 
 
@@ -217,7 +217,7 @@ def in_words(call: Call) -> str:
     return f"Reply with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(call.schema)}"
 
 
-def step_down(support: Support, sent: Mapping[str, Any], error: BaseException) -> bool:
+def fall_back(support: Support, sent: Mapping[str, Any], error: BaseException) -> bool:
     """Learn from an error that names a feature that was sent; True if a call without may do.
 
     An error that may pass teaches nothing (it may only repeat the prompt), but that a schema is what some servers
@@ -328,7 +328,7 @@ def learn_logprobs(judge: Judge, call: Call, choice: Choice) -> None:
     support = judge.support
     if not call.logprobs or (support.logprobs is not None and "logprobs" not in support.presumed):
         return
-    if _said(choice):
+    if _has_answer(choice):
         support.logprobs = choice.tokens is not None
         support.presumed.discard("logprobs")
 
@@ -342,14 +342,14 @@ def learn_schema(support: Support, choices: Iterable[Choice]) -> None:
     if support.json_schema is not None and "json_schema" not in support.presumed:
         return
     for choice in choices:
-        if _said(choice) and choice.finish in ("", "stop"):
-            support.json_schema = "{" in parts(choice.text).said
+        if _has_answer(choice) and choice.finish in ("", "stop"):
+            support.json_schema = "{" in parts(choice.text).answer_text
             support.presumed.discard("json_schema")
             return
 
 
-def _said(choice: Choice) -> bool:
-    return not choice.refusal and not choice.tool_calls and bool(parts(choice.text).said.strip())
+def _has_answer(choice: Choice) -> bool:
+    return not choice.refusal and not choice.tool_calls and bool(parts(choice.text).answer_text.strip())
 
 
 def unheeded(judge: Judge, call: Call) -> tuple[str, ...]:
@@ -378,7 +378,7 @@ MOST = 10**12  # tokens: no call takes so many, and sums of such counts are stil
 Door = Callable[..., Awaitable[dict[str, Any]]]
 
 
-def door_of(judge: Judge, callbacks: Any, settings: Mapping[str, Any]) -> Door | None:
+def direct_call_of(judge: Judge, callbacks: Any, settings: Mapping[str, Any]) -> Door | None:
     """The way that gives a server's answer as it came, if there is one and nobody is there to hear of the call.
 
     A tracer, a stream of events, a global cache or a rate limiter of the model's own would be passed by: then None.
@@ -393,10 +393,10 @@ def door_of(judge: Judge, callbacks: Any, settings: Mapping[str, Any]) -> Door |
         door = getattr(model, "complete", None)
     if door is None or model.rate_limiter is not None or model.callbacks or model.cache:
         return None
-    return None if _heard(callbacks) or _langchain().cache() is not None else door
+    return None if _is_observed(callbacks) or _langchain().cache() is not None else door
 
 
-def _heard(callbacks: Any) -> bool:
+def _is_observed(callbacks: Any) -> bool:
     """Whether somebody hears of a call made now: those in the config, and those that the environment asks for.
 
     `configure` knows, but costs more than all else here; it is asked where it may find somebody.
@@ -470,10 +470,10 @@ def usage_of(answer: dict[str, Any]) -> tuple[int, int]:
     usage = answer.get("usage")
     if not isinstance(usage, dict):
         return 0, 0
-    return told(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    return token_counts(usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
 
-def told(prompt: Any, completion: Any) -> tuple[int, int]:
+def token_counts(prompt: Any, completion: Any) -> tuple[int, int]:
     """Tokens that a server may mean; zeros, as where it tells none, if either count makes no sense."""
     asked, said = prompt if prompt is not None else 0, completion if completion is not None else 0
     sane = type(asked) is int and type(said) is int and 0 <= asked <= MOST and 0 <= said <= MOST
@@ -500,7 +500,7 @@ async def generate(judge: Judge, call: Call, sent: dict[str, Any]) -> Answer:
         return await _generate_other(judge, call)
     callbacks = callbacks_here()  # so that astream_events and tracers see the call
     messages, keywords = described(judge, call), past_the_parser(judge.model, sent)
-    if (complete := door_of(judge, callbacks, keywords)) is not None:
+    if (complete := direct_call_of(judge, callbacks, keywords)) is not None:
         answer = await complete(messages, **keywords)
         return choices_of(answer), usage_of(answer)
     result = await judge.model.agenerate([messages], callbacks=callbacks, **keywords)
@@ -513,7 +513,7 @@ async def generate(judge: Judge, call: Call, sent: dict[str, Any]) -> Answer:
 
 
 def _usage(usage: Any, *names: str) -> Usage:
-    return told(*(usage.get(name) for name in names)) if isinstance(usage, Mapping) else (0, 0)
+    return token_counts(*(usage.get(name) for name in names)) if isinstance(usage, Mapping) else (0, 0)
 
 
 async def _generate_other(judge: Judge, call: Call) -> Answer:

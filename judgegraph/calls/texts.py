@@ -58,7 +58,7 @@ class Texts:
         if not new and self._has(address):
             return
         lines: list[bytes] = []
-        said = [(message.type, self._pieces(_said(message), lines)) for message in messages]
+        said = [(message.type, self._pieces(_content_of(message), lines)) for message in messages]
         lines += (compact(("asked", address.hex(), said)), b"")
         try:
             if self._file < 0:
@@ -106,7 +106,7 @@ class Texts:
             self._file = -1
 
 
-class KeptTexts:
+class ReadOnlyTexts:
     """The file, to be read; there may be none."""
 
     def __init__(self, path: Path) -> None:
@@ -194,7 +194,7 @@ def entries(path: Path) -> Iterator[tuple[str, bytes, int]]:
             at += len(line)
 
 
-def _said(message: Any) -> str:
+def _content_of(message: Any) -> str:
     """A message's content, and the tools that it calls."""
     text: str = message.content if isinstance(message.content, str) else compact(message.content).decode()
     if message.type not in ("human", "system") and (calls := getattr(message, "tool_calls", None)):

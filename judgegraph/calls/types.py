@@ -50,7 +50,7 @@ _THINKERS = re.compile(
 
 
 @dataclass(frozen=True)
-class Room:
+class ReplyBounds:
     """What a reply may take, where neither the agent nor the judge's settings say.
 
     Attributes:
@@ -64,7 +64,7 @@ class Room:
     rest: int = 0
     steps: bool = False
 
-    def shorter(self) -> Room:
+    def shorter(self) -> ReplyBounds:
         """The same room, and shorter texts in it: after a reply that was cut off, or for a judge that often is."""
         return replace(self, texts=SHORTER, rest=ANY_SHORTER)
 
@@ -78,7 +78,9 @@ class Bounded(dict[str, Any]):
     """A schema with bounds of ours: so that a refusal of them is told from a refusal of the schema."""
 
 
-def room_for(schema: Mapping[str, Any] | None, texts: Mapping[str, int], prompt: int, tokens: int, tools: bool) -> Room:
+def bounds_for(
+    schema: Mapping[str, Any] | None, texts: Mapping[str, int], prompt: int, tokens: int, tools: bool
+) -> ReplyBounds:
     """The room of a reply to a form.
 
     Args:
@@ -87,7 +89,7 @@ def room_for(schema: Mapping[str, Any] | None, texts: Mapping[str, int], prompt:
     """
     if not tokens:
         tokens = FREE + prompt if schema is None else SLACK + round(_tokens_of(schema, texts, prompt))
-    return Room(tokens + CALLS * tools, texts)
+    return ReplyBounds(tokens + CALLS * tools, texts)
 
 
 def _tokens_of(schema: Mapping[str, Any], texts: Mapping[str, int], prompt: int) -> float:
@@ -129,7 +131,7 @@ def _tokens(
     return most * SHARE if most else OPEN
 
 
-def bounded(schema: Mapping[str, Any], room: Room) -> Mapping[str, Any]:
+def bounded(schema: Mapping[str, Any], room: ReplyBounds) -> Mapping[str, Any]:
     """The schema with a `maxLength` for each text that the room names, and numbers listed where it says so.
 
     It is made once for a form's schema, which nobody changes, and a room.
@@ -144,7 +146,7 @@ def bounded(schema: Mapping[str, Any], room: Room) -> Mapping[str, Any]:
     return _made[key][2]
 
 
-def _bounded(schema: Any, room: Room, key: str) -> Any:
+def _bounded(schema: Any, room: ReplyBounds, key: str) -> Any:
     if isinstance(schema, list):
         return [_bounded(one, room, key) for one in schema]
     if not isinstance(schema, Mapping):
@@ -216,7 +218,7 @@ class Call:
     logprobs: bool = False
     repeat: int = 0
     prompt: str = field(default="", compare=False)
-    room: Room = field(default=Room(), compare=False)
+    room: ReplyBounds = field(default=ReplyBounds(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -532,7 +534,7 @@ def _message(message: Any) -> list[Any]:
     said = [message.type, message.content]
     if message.name or message.additional_kwargs:
         said.append([message.name, message.additional_kwargs])
-    if not _is_said(kind):
+    if not _has_more_fields(kind):
         return said
     return [
         *said,
@@ -544,7 +546,7 @@ def _message(message: Any) -> list[Any]:
 
 
 @cache
-def _is_said(kind: type) -> bool:
+def _has_more_fields(kind: type) -> bool:
     """Whether messages of this kind have more to say, such as tool calls: others are not asked, which is dear."""
     fields = getattr(kind, "model_fields", None)
     return fields is None or not fields.keys().isdisjoint(("tool_calls", "tool_call_id", "role"))

@@ -38,12 +38,12 @@ def corrected(run: str, out: str) -> None:
     found = Run.load(run)
     statuses = found.summary().corrections
     if not statuses["ok"]:
-        raise ConfigError(f"{run}: no response was corrected{_said(statuses)}")
+        raise ConfigError(f"{run}: no response was corrected{_statuses_in_words(statuses)}")
     written = found.export_corrected(out)
-    click.echo(printable(f"{out}: {counted(written, 'correction')}{_said(statuses)}"))
+    click.echo(printable(f"{out}: {counted(written, 'correction')}{_statuses_in_words(statuses)}"))
 
 
-def _said(statuses: dict[str, int]) -> str:
+def _statuses_in_words(statuses: dict[str, int]) -> str:
     failed = ", ".join(f"{count} {status}" for status, count in statuses.items() if status != "ok")
     return f"; left out: {failed}" if failed else ""
 
@@ -113,7 +113,7 @@ def export(
         raise click.UsageError("--what goes with -o FILE.csv; items hold scores and comparisons")
     if otlp is not None:
         click.echo(printable(send(run, otlp, samples, bool(redact))))
-        _tell_unfinished(run)
+        _warn_incomplete(run)
         return
     if samples or redact:
         raise click.UsageError("--sample and --redact go with --otlp")
@@ -137,7 +137,7 @@ def _write(run: str, out: str, what: str) -> None:
         click.echo(told, err=True)
     if what == "comparisons" and not count:
         click.echo("no comparisons: no pairs were judged in this run, so the table has no rows", err=True)
-    _tell_unfinished(run)
+    _warn_incomplete(run)
 
 
 def _passed(run: Run) -> tuple[int, int]:
@@ -150,11 +150,11 @@ def _passed(run: Run) -> tuple[int, int]:
     return len(damaged), compared
 
 
-def _tell_unfinished(run: str) -> None:
+def _warn_incomplete(run: str) -> None:
     """One line where the run did not come to its end; a folder of `jg.tracing` has none to come to."""
-    from judgegraph.runs.run import Run, unfinished
+    from judgegraph.runs.run import Run, incomplete_run
 
-    if (Path(run) / "manifest.json").exists() and (said := unfinished(Run.load(run))):
+    if (Path(run) / "manifest.json").exists() and (said := incomplete_run(Run.load(run))):
         click.echo(printable(said), err=True)
 
 

@@ -193,14 +193,14 @@ def agents(as_json: bool) -> None:
     "criteria?" may be missing. A critic is named by --critic NAME; both kinds are nodes of graph files. What a package
     brings and cannot be used is listed with the reason.
     """
-    found = rows((*parts("critic"), *parts("agent")), _told)
+    found = rows((*parts("critic"), *parts("agent")), _described)
     if as_json:
         click.echo(json_text(found))
     else:
         print_rows(found, headings=True, kinds=True)
 
 
-def _told(part: Part) -> dict[str, Any]:
+def _described(part: Part) -> dict[str, Any]:
     thing = part.load()
     reads, writes = _keys(thing)
     return {"about": first_line(thing), "reads": reads, "writes": writes}

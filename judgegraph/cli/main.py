@@ -109,7 +109,7 @@ def stoppable(to_the_end: bool = False) -> Generator[None]:
 
 
 @contextmanager
-def told_of_a_stop(tell: Callable[[], None], within: float) -> Generator[None]:
+def announced_stop(tell: Callable[[], None], within: float) -> Generator[None]:
     """Within, the first signal calls `tell` before it raises: an end in order takes its time, and people want a word.
 
     Args:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET, told_of_a_stop
+from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET, announced_stop
 from judgegraph.cli.options import Grouped, check, columns, evaluation, graph_of, judge_of, refuse_unwired, run_options
 from judgegraph.cli.progress import Teller, progress
 from judgegraph.errors import printable
@@ -92,13 +92,13 @@ def evaluated(
     if given["retry_failed"]:
         start = f"judging again what failed of {name}, {once:,} at once"
     cut = given["limit"] is not None
-    with progress(start, total, cut=cut) as teller, told_of_a_stop(
+    with progress(start, total, cut=cut) as teller, announced_stop(
         lambda: teller.say(_draining(teller, width, given["grace"])), given["grace"] + SLACK
     ):  # fmt: skip
         try:
             return evaluate(graph, samples, on_progress=teller, **evaluation(given))
         except KeyboardInterrupt as stop:
-            stop.add_note(_kept(teller, given["out"]))
+            stop.add_note(_what_is_saved(teller, given["out"]))
             raise
 
 
@@ -110,7 +110,7 @@ def _draining(teller: Teller, width: int, grace: float) -> str:
     return f"finishing {what}; once more stops at once"
 
 
-def _kept(teller: Teller, out: str | None) -> str:
+def _what_is_saved(teller: Teller, out: str | None) -> str:
     """What is left of a run that was stopped, and how to go on."""
     now, items = teller.now, Path(out) / "items.jsonl" if out else None
     left = f"; {now.left:,} in flight {'was' if now.left == 1 else 'were'} left" if now and now.left else ""

@@ -73,15 +73,15 @@ def _list(
     run: str, by: str | None, limit: int | None, status: str | None, criterion: str | None, redact: bool, as_json: bool
 ) -> None:
     from judgegraph.report.page import RedactedRun
-    from judgegraph.runs.run import Run, unfinished
-    from judgegraph.traces.rank import standings
+    from judgegraph.runs.run import Run, incomplete_run
+    from judgegraph.traces.rank import ranked_samples
     from judgegraph.traces.read import untold
-    from judgegraph.views.terminal_trace import SHOWN, listed, print_standings
+    from judgegraph.views.terminal_trace import SHOWN, listed, print_ranked_samples
 
     found = Run.load(run)
     found = RedactedRun(found.manifest, found.held, found.folder) if redact else found
     most = limit or (None if as_json else SHOWN)
-    samples = listed(standings(found, status=status, criterion=criterion), by, most)
+    samples = listed(ranked_samples(found, status=status, criterion=criterion), by, most)
     if not samples.count and criterion is not None:
         _refuse_unknown(found, criterion)
     if as_json:
@@ -89,7 +89,7 @@ def _list(
         return
     all_of_them = status is None and criterion is None
     more = untold(found.manifest, samples.paid) if all_of_them else 0
-    print_standings(run, samples, status, more, unfinished(found))
+    print_ranked_samples(run, samples, status, more, incomplete_run(found))
 
 
 def _refuse_unknown(run: Run, criterion: str) -> None:
@@ -137,37 +137,37 @@ def _of_folder(
     redact: bool, full: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """As of a run, of a folder without items."""
-    from judgegraph.traces.rank import standings_in
-    from judgegraph.views.terminal_trace import SHOWN, listed, print_standings
+    from judgegraph.traces.rank import ranked_traces
+    from judgegraph.views.terminal_trace import SHOWN, listed, print_ranked_samples
 
     if by in OF_A_RUN or criterion is not None:
         raise click.UsageError(f"{path} is no run's folder: its journeys have no scores; order them by cost or time")
     if sample is not None:
-        _show_journeys(path, sample, redact, full, as_json)
+        _show_recorded(path, sample, redact, full, as_json)
         return
-    found = (one for one in standings_in(path) if status in (None, one.status))
+    found = (one for one in ranked_traces(path) if status in (None, one.status))
     samples = listed(found, by, limit or (None if as_json else SHOWN), journeys=True)
     if as_json:
         _print_json([row.to_dict() for row in samples.rows])
     else:
-        print_standings(path, samples, status)
+        print_ranked_samples(path, samples, status)
 
 
-def _show_journeys(path: str, sample: str, redact: bool, full: bool, as_json: bool) -> None:
+def _show_recorded(path: str, sample: str, redact: bool, full: bool, as_json: bool) -> None:
     from judgegraph.errors import DataError, one_line
-    from judgegraph.traces.rank import standings_in, traces_in
+    from judgegraph.traces.rank import ranked_traces, traces_in
     from judgegraph.traces.read import near
-    from judgegraph.views.terminal_trace import print_journey
+    from judgegraph.views.terminal_trace import print_sample_trace
 
     found = list(traces_in(path, sample, redact=redact))
     if not found:
-        names = (one.id for one in standings_in(path))
+        names = (one.id for one in ranked_traces(path))
         raise DataError(f"{path} has no sample {one_line(sample, 80)!r}{near(sample, names)}")
     if as_json:
         _print_json([one.to_dict() for one in found])
         return
     for one in found:
-        print_journey(one, full=full)
+        print_sample_trace(one, full=full)
 
 
 def _print_json(told: Any) -> None:

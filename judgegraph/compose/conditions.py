@@ -122,13 +122,13 @@ class Disagree:
         labels = {s.label.casefold() for s in scores if s.label is not None}
         if len(labels) > 1 or (labels and any(s.label is None for s in scores)):
             return f"{len(scores)} judges give different labels"
-        apart = max((abs(_place(a) - _place(b)) for a, b in combinations(scores, 2)), default=0.0)
+        apart = max((abs(_share_of_scale(a) - _share_of_scale(b)) for a, b in combinations(scores, 2)), default=0.0)
         if labels or apart - self.above <= NEARLY:
             return ""
         return f"{len(scores)} judges are {apart:.3g} of the range apart, above {self.above:g}"
 
 
-def _place(score: Score) -> float:
+def _share_of_scale(score: Score) -> float:
     """Where a number stands on its scale, 0 to 1; without a scale it stands for itself."""
     scale, value = score.scale, score.value or 0.0
     if scale is None or scale.low is None or scale.high is None:

@@ -29,12 +29,12 @@ from judgegraph.compose.gate import (
     Reviewing,
     Settle,
     check,
-    kept,
+    declare_settings,
     not_read,
     noted,
     nothing,
     rectified,
-    told,
+    unreviewed_final,
     was_asked,
 )
 from judgegraph.compose.nodes import as_node, keys, schema, vocabulary
@@ -81,7 +81,7 @@ def critique(
     settle = Settle(reviewed=review.reviewed, criteria=review.criteria, name=review.name)
     graph.add_node("settle", settle, input_schema=graph.state_schema)
     review.asks(graph, "settle")
-    told(graph, **review.settings)
+    declare_settings(graph, **review.settings)
     graph.add_edge("critic", "settle")
     graph.add_edge("settle", END)
     return graph.compile(name="critique")
@@ -216,7 +216,7 @@ Answers: TypeAlias = dict[str, float | str | None]
 DIGITS = 9  # a value that changes by less does not change
 
 
-class Turn(Reviewing, total=False):  # what stands in the state after the critic
+class AfterCritic(Reviewing, total=False):  # what stands in the state after the critic
     rounds: int
 
 
@@ -251,13 +251,15 @@ class Rounds:
     criteria: Sequence[Criterion] = ()
     name: str = "sage"
 
-    async def __call__(self, state: Turn) -> Turned:
+    async def __call__(self, state: AfterCritic) -> Turned:
         first, asked = self.reviewed.all(state), self.reviewed.asked(state)
         if not first:
             return {"notes": nothing(self.name, self.reviewed, state), "going": False}
         check(first.values(), self.name)
         if not readable(asked.values()):
-            unasked = (rectified(s, {}, self.name) if c in asked else kept(s, self.name) for c, s in first.items())
+            unasked = (
+                rectified(s, {}, self.name) if c in asked else unreviewed_final(s, self.name) for c, s in first.items()
+            )
             return {"scores": keyed(*unasked), "notes": not_read(self.name, asked), "going": False}
         done = state.get("rounds", 0) + 1
         path = [asked, *(self._round(state, number, asked) for number in range(1, done))]
@@ -286,7 +288,7 @@ class Rounds:
         before = self._round(state, number - 1, asked)
         return {c: own[c] or before[c] for c in asked}
 
-    def _now(self, path: list[dict[str, Score]], state: Turn) -> dict[str, Score]:
+    def _now(self, path: list[dict[str, Score]], state: AfterCritic) -> dict[str, Score]:
         """What this round came to."""
         number, said = len(path), state.get("rectifications") or {}
         return {c: self._turned(s, said, number) for c, s in path[-1].items()}
@@ -316,13 +318,13 @@ class Rounds:
         return None
 
     def _finals(
-        self, first: Mapping[str, Score], path: list[dict[str, Score]], state: Turn, why: str
+        self, first: Mapping[str, Score], path: list[dict[str, Score]], state: AfterCritic, why: str
     ) -> dict[str, Score]:
         doubts = state.get("doubts") or {}
         found: dict[str, Score] = {}
         for criterion, draft in first.items():
             if criterion not in path[-1]:
-                found[criterion] = kept(draft, self.name)
+                found[criterion] = unreviewed_final(draft, self.name)
                 continue
             last, before = path[-1][criterion], path[-2][criterion]
             notes = [*was_asked(doubts, criterion), *([why] if why and _answer(last) != _answer(before) else [])]
@@ -335,7 +337,7 @@ class Rounds:
         return found
 
     def _verdicts(
-        self, asked: Mapping[str, Score], finals: Mapping[str, Score], state: Turn
+        self, asked: Mapping[str, Score], finals: Mapping[str, Score], state: AfterCritic
     ) -> dict[str, Rectification]:
         """The critic's verdicts over all rounds, under its own name."""
         found = [whole(asked[c], finals[c], self.name) for c in asked if finals[c].answer is not None]
@@ -419,7 +421,7 @@ def _wired(review: Review, turn: Rounds, most: int) -> StateGraph[Any, None, Any
     graph = review.begun(COUNTERS)
     graph.add_node("round", turn, input_schema=graph.state_schema)
     review.asks(graph, "round")
-    told(graph, rounds=most, **review.settings)
+    declare_settings(graph, rounds=most, **review.settings)
     graph.add_edge("critic", "round")
     graph.add_conditional_edges("round", once_more, ["critic", END])
     return graph

@@ -32,7 +32,7 @@ from judgegraph.compose.conditions import (
     title,
     wide,
 )
-from judgegraph.compose.gate import DOUBTS, criteria_of, noted, told
+from judgegraph.compose.gate import DOUBTS, criteria_of, declare_settings, noted
 from judgegraph.compose.nodes import as_node, keys, schema, vocabulary
 from judgegraph.compose.panel import JOINED, RUNS, Brief, Join, Node, Runs, is_judge, member
 from judgegraph.compose.panel import each as each_of
@@ -258,7 +258,7 @@ class _Pair:
         graph.add_edge("strong", "join")
         graph.add_edge("join", "settle")
         graph.add_edge("settle", END)
-        told(graph, when=title(self.when), **({"each": True} if self.each else {}))
+        declare_settings(graph, when=title(self.when), **({"each": True} if self.each else {}))
         return graph
 
     def _empty(self) -> tuple[StateGraph[Any, None, Any, Any], tuple[str, ...]]:

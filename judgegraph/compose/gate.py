@@ -69,7 +69,7 @@ def gate(
         graph.add_node(place, one)
         graph.add_edge(place, END)
     graph.add_conditional_edges("doubt", open_or_shut, ["ask", shut])
-    told(graph, when=title(condition))
+    declare_settings(graph, when=title(condition))
     return graph.compile(name=name)
 
 
@@ -88,7 +88,7 @@ def _empty(nodes: Mapping[str, Any], looked: tuple[str, ...]) -> StateGraph[Any,
     return StateGraph(state, input_schema=schema("Asks", inward), output_schema=schema("Says", outward))
 
 
-def told(graph: Any, **settings: Any) -> None:
+def declare_settings(graph: Any, **settings: Any) -> None:
     """Settings that a run's signature names, in the place of those of the helper's own nodes."""
     declare(graph, settings=settings, own_nodes=frozenset(OWN & set(graph.nodes)))
 
@@ -191,7 +191,9 @@ class Settle:
         check(scores.values(), self.name)
         said, doubts = state.get("rectifications") or {}, state.get("doubts") or {}
         finals = [
-            noted(rectified(s, said, self.name), *was_asked(doubts, c)) if c in asked else kept(s, self.name)
+            noted(rectified(s, said, self.name), *was_asked(doubts, c))
+            if c in asked
+            else unreviewed_final(s, self.name)
             for c, s in scores.items()
         ]
         return {"scores": keyed(*finals), "notes": not_read(self.name, asked)}
@@ -204,7 +206,7 @@ def rectified(score: Score, said: Mapping[str, Rectification], critic: str) -> S
     return final
 
 
-def kept(score: Score, critic: str) -> Score:
+def unreviewed_final(score: Score, critic: str) -> Score:
     """The final score beside one that the critic was not asked about: as it was, and it says so."""
     notes = (*score.notes, NOT_ASKED)
     return score.model_copy(

@@ -356,7 +356,9 @@ def _wired_each(node: Any, brief: Brief, name: str) -> Node:
         """One run per criterion; with none straight on (an empty fan-out would end the graph)."""
         sent = {key: state[key] for key in inward if key in state}
         criteria = given_criteria(state) or ()
-        return [Send("run", sent | _told(c, number, reads, state)) for number, c in enumerate(criteria)] or "join"
+        return [
+            Send("run", sent | _state_of_run(c, number, reads, state)) for number, c in enumerate(criteria)
+        ] or "join"
 
     graph = StateGraph(state, input_schema=schema("Asks", inward), output_schema=schema("Says", outward))
     graph.add_node("brief", brief, input_schema=state)
@@ -369,7 +371,7 @@ def _wired_each(node: Any, brief: Brief, name: str) -> Node:
     return graph.compile(name=name)
 
 
-def _told(criterion: Criterion, number: int, reads: Any, state: Any) -> dict[str, Any]:
+def _state_of_run(criterion: Criterion, number: int, reads: Any, state: Any) -> dict[str, Any]:
     """What one run is told of its criterion."""
     told: dict[str, Any] = {"criteria": [criterion], "entry": str(number)}
     if "criterion" in reads:

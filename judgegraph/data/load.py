@@ -187,12 +187,12 @@ def list_rows(path: Path) -> Rows:
             line = text.count("\n", 0, at) + 1
             whole = number > 1 and text.rstrip().endswith("]")
             lost = round((len(text) - at) * (number - 1) / max(1, at - start)) - 1 if whole else None
-            reason = f"{fault.reason} (from line {line}){CUT}{_told(lost, f'{len(text) - at:,} characters')}"
+            reason = f"{fault.reason} (from line {line}){CUT}{_lost_in_words(lost, f'{len(text) - at:,} characters')}"
             yield number, Fault(fault.field, reason, lost if lost is None else max(0, lost))
             return
 
 
-def _told(lost: int | None, left: str) -> str:
+def _lost_in_words(lost: int | None, left: str) -> str:
     """How much was not read, in words; lost: rows."""
     about = f", about {lost:,} more {'row' if lost == 1 else 'rows'}" if lost and lost > 0 else ""
     return f"; {left} were not read{about}"
@@ -295,7 +295,7 @@ def csv_rows(path: Path, separator: str) -> Rows:
             ended = cells is None
             took = reader.line_num + 2 - line
             if cells and len(cells) != len(names):
-                more = _told(lost, f"the {took:,} lines that it takes up") if (lost := hidden(took)) else ""
+                more = _lost_in_words(lost, f"the {took:,} lines that it takes up") if (lost := hidden(took)) else ""
                 more = f"{more}: is a quote not closed?" if more else ""
                 yield line, Fault("", f"expected {len(names)} cells as in line 1, got {len(cells)}{more}", lost)
             elif cells:
@@ -307,12 +307,12 @@ def csv_rows(path: Path, separator: str) -> Rows:
             took = reader.line_num + 2 - line
             lost = hidden(took)
             hint = f"a quote opened here is never closed{CUT}" if open_quote else one_line(error)
-            more = _told(lost, f"{took:,} lines") if took > 1 else ""
+            more = _lost_in_words(lost, f"{took:,} lines") if took > 1 else ""
             yield line, Fault("", f"is no row of a table: {hint}{more}", lost)
         except Fault as fault:
             left = None if fault.lost is None else sum(1 for number, _ in lines(path) if number > line)
             lost_ = left if left is None else hidden(left + 1)
-            more = _told(lost_, f"{left:,} lines behind it") if left else ""
+            more = _lost_in_words(lost_, f"{left:,} lines behind it") if left else ""
             yield line, Fault("", f"{fault.reason}{CUT}{more}", lost_)
             return
 
@@ -364,7 +364,7 @@ def parquet_rows(path: Path) -> Rows:
                     yield number, (None if small else _too_long(batch, place)) or _cells(batch, place)
         except (OSError, ValueError, NotImplementedError) as error:  # pyarrow's errors are of these kinds
             lost = max(0, file.metadata.num_rows - number - 1)
-            told = _told(lost, f"{lost + 1:,} of {file.metadata.num_rows:,} rows")
+            told = _lost_in_words(lost, f"{lost + 1:,} of {file.metadata.num_rows:,} rows")
             yield number + 1, Fault("", f"the file is damaged here: {one_line(error)}{CUT}{told}", lost)
 
 

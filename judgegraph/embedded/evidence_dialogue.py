@@ -30,7 +30,7 @@ def _stems(case: Case) -> set[str]:
     return set(case.text.content)
 
 
-def last_turn(case: Case) -> str:
+def last_line(case: Case) -> str:
     """The last line of the conversation so far."""
     lines = [line for line in case.query.splitlines() if line.strip()]
     return lines[-1] if lines else ""
@@ -41,7 +41,7 @@ def from_fact(case: Case) -> tuple[int, float]:
     if not case.fact.strip():
         return 0, 0.0
     held = _stems(case)
-    new = (held & source_of(case.fact).stems) - source_of(last_turn(case)).stems
+    new = (held & source_of(case.fact).stems) - source_of(last_line(case)).stems
     return len(new), len(new) / (len(held) or 1)
 
 
@@ -104,7 +104,7 @@ def astray(case: Case) -> float:
 
 
 def coherence(case: Case) -> Evidence:
-    held, last, before = _stems(case), source_of(last_turn(case)).stems, source_of(case.query).stems
+    held, last, before = _stems(case), source_of(last_line(case)).stems, source_of(case.query).stems
     near, far = len(held & last) / (len(held) or 1), len(held & before) / (len(held) or 1)
     new = min(1.0, from_fact(case)[0] / 4)
     raw = 0.8 * min(0.5, near) + 0.8 * min(0.6, far) + 0.4 * new - 0.9 * _flaws(case) - 0.8 * copied(case)
@@ -162,7 +162,7 @@ def plainness(case: Case) -> Evidence:
 
 def answers(case: Case) -> Evidence:
     """For the critic: a question answered, or one asked back."""
-    asked, asks = "?" in last_turn(case), "?" in case.output
+    asked, asks = "?" in last_line(case), "?" in case.output
     held = bland(case) < 0.6 and len(case.text.words) >= (3 if asked else 4)
     quality = 0.35 + 0.3 * held + 0.2 * asks
     return Evidence(

@@ -187,7 +187,7 @@ def strings(value: Any, depth: int = 0) -> Iterator[str]:
             yield from strings(item, depth + 1)
 
 
-def _turns(value: Any) -> list[str]:
+def _dialogue_lines(value: Any) -> list[str]:
     """Turns in a list of strings or of objects with a text."""
     if not isinstance(value, list):
         return [str(value)] if value else []
@@ -199,9 +199,9 @@ def _json_talk(text: str) -> tuple[str, str] | None:
     """History and fact of a dialogue written as JSON."""
     held = loads(text)
     if isinstance(held, list) and held and all(isinstance(t, dict) and {"text", "content"} & set(t) for t in held):
-        return "\n".join(_turns(held)), ""
+        return "\n".join(_dialogue_lines(held)), ""
     if isinstance(held, dict) and (key := next((k for k in HISTORY if k in held), None)):
-        return "\n".join(_turns(held[key])), "\n".join(strings([held[k] for k in FACT if k in held]))
+        return "\n".join(_dialogue_lines(held[key])), "\n".join(strings([held[k] for k in FACT if k in held]))
     return None
 
 

@@ -378,7 +378,7 @@ def shaped(adapter: TypeAdapter[T], source: Source, path: Place, data: Any, root
     except ValidationError as error:
         for one in error.errors(include_url=False):
             place = tuple(part for part in one["loc"] if not str(part).startswith(("<", "[")))
-            source.fault((*path, *place), _said(source, (*path, *place), one, _owner(place[:-1], root)))
+            source.fault((*path, *place), _error_in_words(source, (*path, *place), one, _owner(place[:-1], root)))
         return None
 
 
@@ -400,7 +400,7 @@ def _owner(place: Place, root: type[Spec]) -> type[Spec]:
     return JudgeSpec if place[-1:] == ("judge",) else root
 
 
-def _said(source: Source, place: Place, error: Mapping[str, Any], owner: type[Spec]) -> str:
+def _error_in_words(source: Source, place: Place, error: Mapping[str, Any], owner: type[Spec]) -> str:
     kind, context = error["type"], error.get("ctx") or {}
     if kind == "extra_forbidden":
         key = one_line(place[-1], 60)

@@ -212,7 +212,7 @@ def _refuse_idle(mode: Mode, orders: Orders, labels: Labels, merge: Rule) -> Non
 def _wired(branch: CriteriaWriter, weighing: Any, merge: Merge, corrector: Corrector | None) -> Builder:
     """The paper's figure."""
 
-    def kept(criterion: Criterion) -> dict[str, Criterion]:
+    def branch_of(criterion: Criterion) -> dict[str, Criterion]:
         return {key_of(criterion.name, branch.name): criterion}
 
     def each_criterion(state: State) -> list[Send] | str:
@@ -220,7 +220,7 @@ def _wired(branch: CriteriaWriter, weighing: Any, merge: Merge, corrector: Corre
         sample = sample_of(state)
         unpaired = branch.pairs_only and sample.rival is None
         asked = [] if unpaired else given_criteria(state)
-        return [Send("weigh", Branch(sample=sample, criterion=c, branches=kept(c))) for c in asked] or "merge"
+        return [Send("weigh", Branch(sample=sample, criterion=c, branches=branch_of(c))) for c in asked] or "merge"
 
     graph = StateGraph(State, input_schema=Asked, output_schema=Result)
     graph.add_node("branch", branch)

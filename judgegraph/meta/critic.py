@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.stats import binomtest
 
-from judgegraph.calls.budget import NodeBill
+from judgegraph.calls.budget import NodeUsage
 from judgegraph.errors import one_line, printable
 from judgegraph.meta.cells import Answer, Judgements, is_given, known_labels, people, width
 from judgegraph.meta.conventions import Conventions
@@ -85,7 +85,7 @@ def cost_of(manifest: Mapping[str, Any], critic: str) -> Cost | None:
     bills = _mapping_in(calls, "by_node") if isinstance(calls, Mapping) else {}
     if not isinstance(nodes, list) or not nodes or not bills:
         return None
-    known = {node: _bill(bill) for node, bill in bills.items() if isinstance(bill, Mapping)}
+    known = {node: _node_usage(bill) for node, bill in bills.items() if isinstance(bill, Mapping)}
     mine = [bill for node, bill in known.items() if any(node == n or node.startswith(f"{n}/") for n in nodes)]
     paid, found = sum(bill.calls for bill in mine), sum(bill.found for bill in mine)
     unpriced, every = sum(bill.unpriced for bill in mine), sum(bill.calls for bill in known.values())
@@ -104,10 +104,10 @@ def _mapping_in(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return held if isinstance(held, Mapping) else {}
 
 
-def _bill(stored: Mapping[str, Any]) -> NodeBill:
+def _node_usage(stored: Mapping[str, Any]) -> NodeUsage:
     """What a manifest says of a node; what is no number is 0."""
-    names = [field.name for field in fields(NodeBill)]
-    return NodeBill(
+    names = [field.name for field in fields(NodeUsage)]
+    return NodeUsage(
         **{n: stored[n] for n in names if isinstance(stored.get(n), int | float) and 0 <= stored[n] < float("inf")}
     )
 
@@ -634,14 +634,14 @@ def distribution(reviews: tuple[Review, ...]) -> list[dict[str, Any]]:
     rows = []
     for review in reviews:
         listed = [str(point) for point in review.scale.points] if review.scale else []
-        met = sorted({*review.before, *review.after}, key=_place)
+        met = sorted({*review.before, *review.after}, key=_sort_key)
         for point in [p for p in listed if set(met) <= set(listed)] or met:
             counts = {"draft": review.before[point], "final": review.after[point]}
             rows.append({"criterion": review.criterion, "of": review.of, "point": point, **counts})
     return rows
 
 
-def _place(point: str) -> tuple[float, str]:
+def _sort_key(point: str) -> tuple[float, str]:
     """Numbers, and parts of a scale by where they begin, before labels."""
     try:
         return float(point.partition(" to ")[0]), ""

@@ -19,7 +19,7 @@ from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.meta.diff_changes import Cause, part_of_manifest
 from judgegraph.runs.item import Item
-from judgegraph.runs.run import Run, unfinished
+from judgegraph.runs.run import Run, incomplete_run
 from judgegraph.stats.bootstrap import Draws, interval
 from judgegraph.types import Scale, Score
 
@@ -66,11 +66,11 @@ def matched(a: Item, b: Item) -> Iterator[tuple[Score | None, Score | None, bool
     """
     ones, others = answers_of(a), answers_of(b)
     yield from ((one, other, True) for one, other in _matched(ones, others))
-    there = {_place(score) for score in (*ones, *others)}
+    there = {_match_key(score) for score in (*ones, *others)}
     used = {score.key for score in (*ones, *others)}
-    final = {_place(score) for score in (*a.scores, *b.scores) if score.stage == "final"}
+    final = {_match_key(score) for score in (*a.scores, *b.scores) if score.stage == "final"}
     left = (
-        [s for s in item.scores if s.key not in used and (s.stage == "final" or _place(s) not in final | there)]
+        [s for s in item.scores if s.key not in used and (s.stage == "final" or _match_key(s) not in final | there)]
         for item in (a, b)
     )
     yield from ((one, other, not there) for one, other in _matched(*left))
@@ -85,18 +85,18 @@ def _matched(ones: Sequence[Score], others: Sequence[Score]) -> Iterator[Matched
             left.append(score)
         else:
             yield score, other
-    yield from _by_place(left, list(by_key.values()))
+    yield from _matched_in_order(left, list(by_key.values()))
 
 
-def _place(score: Score) -> Place:
+def _match_key(score: Score) -> Place:
     return score.criterion, score.of, score.repeat
 
 
-def _by_place(ones: Sequence[Score], others: Sequence[Score]) -> Iterator[Matched]:
+def _matched_in_order(ones: Sequence[Score], others: Sequence[Score]) -> Iterator[Matched]:
     found: dict[Place, tuple[list[Score], list[Score]]] = {}
     for side, scores in enumerate((ones, others)):
         for score in scores:
-            found.setdefault(_place(score), ([], []))[side].append(score)
+            found.setdefault(_match_key(score), ([], []))[side].append(score)
     for here, there in found.values():
         if len(here) == 1 == len(there) and here[0].stage == there[0].stage:
             yield here[0], there[0]
@@ -465,7 +465,7 @@ def notes_of(a: Run, b: Run) -> tuple[str, ...]:
         manifest = run.manifest
         if not part_of_manifest(manifest, "configuration"):
             notes.append(f"run {name} does not tell its configuration, so no cause can be named: keep runs in folders")
-        if notice := unfinished(run):
+        if notice := incomplete_run(run):
             notes.append(f"run {name} is {notice}")
         notes += [f"run {name}: {one_line(what, 400)}" for what in (run.folder.left_out if run.folder else ())]
     return tuple(notes)
@@ -503,7 +503,7 @@ def pairs(a: Run, b: Run) -> Iterator[tuple[Item | None, Item | None]]:
 
 
 def _in_order(run: Run) -> Iterator[Item]:
-    return run.folder.items_by_place() if run.folder else iter(sorted(run.held, key=lambda item: item.place))
+    return run.folder.items_in_order() if run.folder else iter(sorted(run.held, key=lambda item: item.place))
 
 
 class _Waiting:

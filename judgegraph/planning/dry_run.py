@@ -13,15 +13,15 @@ from judgegraph.calls.context import CallContext, Doubted, context
 from judgegraph.calls.estimate import (
     DRAWN,
     MANNERS,
-    Manner,
+    AskCounts,
     Prefixes,
+    ReplyPolicy,
     TokenCounter,
-    Turns,
     complains,
     counter_for,
-    invented,
+    simulated_choices,
 )
-from judgegraph.calls.ledger import Kept, Paid
+from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.send import as_sent
 from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, unpacked
@@ -296,10 +296,10 @@ class SimulatedJudge:
     """One run of the graph for one sample: what it asked, and whether a reply had to be invented."""
 
     about: DryRun
-    manner: Manner
+    manner: ReplyPolicy
     asked: dict[bytes, Asked] = field(default_factory=dict)
     calls: dict[bytes, tuple[str, Call]] = field(default_factory=dict)  # that would be sent, with the judge's name
-    turns: Turns = field(default_factory=Turns)
+    turns: AskCounts = field(default_factory=AskCounts)
     invents: bool = False
     last: str = ""
     questions: int = 0
@@ -310,14 +310,14 @@ class SimulatedJudge:
         row = self.about.row(address)
         self._count(call)
         if address not in self.asked:
-            self.asked[address] = self._told(judge, as_sent(judge, call), address, row is not None)
+            self.asked[address] = self._asked_of(judge, as_sent(judge, call), address, row is not None)
             if row is None:
                 self.calls[address] = judge.name, call
         if row is not None:
             return unpacked(row.body)
         self.invents = True
         last = self.turns.before(call) >= judge.endpoint.asks - 1
-        return invented(self.manner, as_sent(judge, call), address, last)
+        return simulated_choices(self.manner, as_sent(judge, call), address, last)
 
     def doubted(self) -> Doubted:
         """What conditions find, where a reply was invented: of what they look at it says nothing."""
@@ -330,7 +330,7 @@ class SimulatedJudge:
         if self.about.own and self.questions > MOST:
             raise Endless
 
-    def _told(self, judge: Judge, call: Call, address: bytes, kept: bool) -> Asked:
+    def _asked_of(self, judge: Judge, call: Call, address: bytes, kept: bool) -> Asked:
         about, node = self.about, self.last
         price = about.prices.price_of(judge)
         if price is None and not kept:
@@ -404,7 +404,7 @@ class DryRun:
     """
 
     graph: Any
-    kept: Kept
+    kept: ReadOnlyLedger
     prices: Prices
     completion: Mapping[str, float] = field(default_factory=dict)
     limits: Limits | None = None  # of which a prompt's counts here

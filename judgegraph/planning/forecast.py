@@ -17,7 +17,7 @@ from typing import Any
 from judgegraph.calls.asking import NEVER_CAME
 from judgegraph.calls.budget import Budget
 from judgegraph.calls.estimate import CONSTANT, LONG, MANNERS, SHORT
-from judgegraph.calls.ledger import Kept, Paid
+from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.types import COMPLETION, unpacked
 from judgegraph.data.samples import checked
@@ -282,7 +282,7 @@ async def judged(
     ends = {id: end_of(item) for id, item in items.items()}
     whole = [s for s in samples if ends.get(s.id, NEVER_CAME)[0] not in NEVER_CAME]
     failure = _failure(items.values())
-    with closing(Kept(ledger)) as kept:
+    with closing(ReadOnlyLedger(ledger)) as kept:
         dry_run = DryRun(graph, kept, prices)
         known = [await dry_run.known(sample) for sample in ([] if failure else whole)]
     cost = _cost(run.manifest, Counter(status for status, _ in ends.values()), len(known), failure)
@@ -470,7 +470,7 @@ async def aplan(
     first = list(islice(given, pilot))
     limited: dict[str, Any] = {"budget": budget, "limits": limits, "concurrency": concurrency, "timeout": timeout}
     tried = await judged(graph, first, ledger, table, out, **limited) if first and ledger is not None else None
-    with closing(Kept(ledger)) as kept:
+    with closing(ReadOnlyLedger(ledger)) as kept:
         dry_run = DryRun(graph, kept, table, completion=tried.completion if tried else {}, limits=limits)
         counted = await _counted(dry_run, chain(first, given), on_sample, len(first))
     return replace(_forecast(dry_run, counted, tried, table), finished=finished.count)

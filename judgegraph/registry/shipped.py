@@ -487,7 +487,7 @@ def _packages() -> Iterator[Distribution]:
 
 
 def _parts(package: Distribution) -> Iterator[Part]:
-    name, version = name_of(package), _told(package, "Version")
+    name, version = name_of(package), _metadata(package, "Version")
     try:
         points = [point for point in package.entry_points if point.group in GROUPS]
     except Exception as error:
@@ -521,7 +521,7 @@ def name_fault(name: Any) -> str:
 
 def name_of(package: Distribution) -> str:
     """The package's name, "?" where its metadata say none."""
-    return _told(package, "Name") or "?"
+    return _metadata(package, "Name") or "?"
 
 
 def normal(package: str) -> str:
@@ -529,7 +529,7 @@ def normal(package: str) -> str:
     return re.sub(r"[-_.]+", "-", package).lower()
 
 
-def _told(package: Distribution, key: str) -> str:
+def _metadata(package: Distribution, key: str) -> str:
     try:
         return str(package.metadata[key] or "")
     except Exception:  # a missing or damaged METADATA file

@@ -35,7 +35,7 @@ from judgegraph.replies.text import (
     of_another_key,
     only_answers,
     refuses,
-    turns_of,
+    retractions_of,
     unread,
     withdrawn,
 )
@@ -373,7 +373,7 @@ def _own_line(text: str, found: list[Mention]) -> list[Mention]:
     return ends
 
 
-def _said(text: str, found: list[Mention]) -> list[Mention]:
+def _with_ties(text: str, found: list[Mention]) -> list[Mention]:
     """Also ties in words; one beside a better side counts where it is the conclusion, else neither does."""
     said = [
         m
@@ -412,7 +412,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("marked", _marked),
     ("named", _named),
     ("own line", _own_line),
-    ("said", _said),
+    ("said", _with_ties),
     ("lone", _lone),
 )
 
@@ -435,7 +435,7 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
     met = spoken(labels)
     excerpt = Excerpt.of(text)
     reading = _read(excerpt.text, met)
-    for turn in turns_of(excerpt.text):
+    for turn in retractions_of(excerpt.text):
         later = _read(excerpt.text[turn:], met)
         alone = later.rule in ("lone", "own line") and only_answers(excerpt.text[turn:])
         if later.span and (alone or later.rule in ("marked", "named", "said")):

@@ -48,9 +48,9 @@ from judgegraph.replies.text import (
     only_answers,
     ranges,
     refuses,
+    retractions_of,
     superseded,
     taken_back,
-    turns_of,
     unclear,
     unread,
     valued,
@@ -270,7 +270,7 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
             return Reading(value, span=plain.span("n"), rule="named" if ":" in text else "own line")
     excerpt = Excerpt.of(text)
     reading = _read(excerpt.text, scale, name)
-    for turn in turns_of(excerpt.text):
+    for turn in retractions_of(excerpt.text):
         if later := _instead(excerpt.text[turn:], scale, name):
             reading = later.after(_read(excerpt.text[:turn], scale, name), turn)
             break
@@ -378,7 +378,7 @@ def text_reading(text: str, scale: Scale, first_digit: bool = False, name: str =
     return Reading(None, "unreadable", None, "no digit of the scale")
 
 
-def reason_beside(text: str, span: tuple[int, int] | None) -> str:
+def reason_without_value(text: str, span: tuple[int, int] | None) -> str:
     """The reply without the value that opens it ("Rating: 4", "4.", "**yes**"); "" where it says nothing else.
 
     A value in the midst of the words, as in "4 of the facts are right", is left where it stands.

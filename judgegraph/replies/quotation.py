@@ -496,7 +496,7 @@ class Parts:
         return blanked(self.text, self.spans) if self.spans else self.text
 
     @property
-    def said(self) -> str:
+    def answer_text(self) -> str:
         """The answer alone; the text as it came where nothing was thought."""
         return _without(self.text, self.spans) if self.spans else self.text
 

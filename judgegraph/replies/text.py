@@ -360,7 +360,7 @@ def abstains(text: str) -> bool:
     return bool(whole or _ABSTAINS_AT_START.match(text[:400]) or _ABSTAINS_AT_END.search(text[-200:]))
 
 
-def turns_of(text: str) -> list[int]:
+def retractions_of(text: str) -> list[int]:
     """Where words begin that take back what was said before, the last ones first."""
     return [match.start() for match in _TURN.finditer(text) if match.start()][::-1][:MOST_TURNS]
 

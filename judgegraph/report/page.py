@@ -45,7 +45,7 @@ from judgegraph.runs.run import GONE, Run
 from judgegraph.runs.summary import Line, Summary, criteria_names, headlines, moves_of, summarise
 from judgegraph.traces.rank import node_times, within
 from judgegraph.traces.read import SampleTrace, traces_of
-from judgegraph.traces.redact import KeptTexts, Names, RunNames, known_names, redacted_item
+from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item
 from judgegraph.views.screen import members
 
 SECTIONS = (left_out, scores, rectification, agreement, pairs, biases, suggestions, failures, notes)
@@ -251,7 +251,7 @@ def _bounds(x: Line) -> str:
 def facts(run: Run, summary: Summary, rejected: int, lost: int = 0) -> list[tuple[str, str]]:
     """(name, value): what stands at the top of the page; a run that is not finished is never told as a whole one."""
     from judgegraph.report.figures import share
-    from judgegraph.runs.notices import told_in_words
+    from judgegraph.runs.notices import schemas_in_words
     from judgegraph.runs.summary import covered
 
     left = state_of(run, summary)
@@ -268,15 +268,15 @@ def facts(run: Run, summary: Summary, rejected: int, lost: int = 0) -> list[tupl
     found += [("Rejected", f"{counted(rejected, 'row')} of the data{unread}")] if rejected else []
     coverage = f"{share(part.share)} of {in_line(part.name, 80)} ({part.counts})" if part.share < 1 else "100 %"
     found.append(("Coverage", f"{coverage}, of those{ended}" if ended else coverage))
-    formless = told_in_words(run.manifest)
-    return [*found, *_bill(run), *([("Forms", formless)] if formless else [])]
+    formless = schemas_in_words(run.manifest)
+    return [*found, *_cost_rows(run), *([("Forms", formless)] if formless else [])]
 
 
 def state_of(run: Run, summary: Summary) -> str:
     """Such as "unfinished: 12 of 32 samples", "" of a run that came to its end."""
-    from judgegraph.runs.run import unfinished
+    from judgegraph.runs.run import incomplete_run
 
-    return unfinished(run, summary.samples.total() - summary.samples["over_budget"])
+    return incomplete_run(run, summary.samples.total() - summary.samples["over_budget"])
 
 
 def _judged(run: Run, summary: Summary, ended: str) -> str:
@@ -291,7 +291,7 @@ def _judged(run: Run, summary: Summary, ended: str) -> str:
     return f"{summary.judged - summary.drafts:,} of {of} with a final score; {summary.drafts:,} with drafts alone"
 
 
-def _bill(run: Run) -> Iterator[tuple[str, str]]:
+def _cost_rows(run: Run) -> Iterator[tuple[str, str]]:
     """What it cost; the manifest of a run under way, or killed, is of its beginning: its spans know more."""
     spent, ledger = run.manifest.get("spent") or {}, (run.manifest.get("calls") or {}).get("ledger") or {}
     amounts = {key: spent.get(key) or 0 for key in ("usd", "unpriced", "calls", "prompt_tokens", "completion_tokens")}
@@ -342,7 +342,7 @@ def two_levels(run: Run) -> tuple[RedactedRun, RedactedRun, RunNames]:
     texts on the page.
     """
     names = RunNames(known_names(run.manifest), run.items)
-    levels = (RedactedRun(run.manifest, run.held, run.folder, one) for one in (KeptTexts(names), names))
+    levels = (RedactedRun(run.manifest, run.held, run.folder, one) for one in (UnredactedTexts(names), names))
     counted, shown = levels
     return counted, shown, names
 

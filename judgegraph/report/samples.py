@@ -15,7 +15,7 @@ from judgegraph.runs.item import FINE, LISTED, Item, rival_overall
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import means_of, scaled
 from judgegraph.trace.span import Step
-from judgegraph.traces.rank import Standing, tops
+from judgegraph.traces.rank import RankedSample, tops
 from judgegraph.traces.read import SampleTrace
 from judgegraph.types import Comparison, Rectification, Scale, Score, text_of
 from judgegraph.views.trace import command
@@ -270,13 +270,13 @@ def listings(run: Run, most: int) -> list[Listing]:
 
 
 def _listing(
-    key: str, title: str, about: str, found: list[Standing], weight: Callable[[Standing], float | None],
-    why: Callable[[Standing], str],
+    key: str, title: str, about: str, found: list[RankedSample], weight: Callable[[RankedSample], float | None],
+    why: Callable[[RankedSample], str],
 ) -> Listing:  # fmt: skip
     return Listing(key, title, about, tuple((one.id, why(one)) for one in found if weight(one)))
 
 
-def _moved(one: Standing) -> str:
+def _moved(one: RankedSample) -> str:
     return f"{in_line(one.changed_criterion or '', 80)} {_answer(one.changed_from)} → {_answer(one.changed_to)}"
 
 
@@ -284,15 +284,15 @@ def _answer(value: float | str | None) -> str:
     return in_line(value, 40) if isinstance(value, str) else number(value)
 
 
-def _doubt(one: Standing) -> str:
+def _doubt(one: RankedSample) -> str:
     return f"{in_line(one.doubt_criterion or '', 80)} {share(one.doubt or 0)} uncertain"
 
 
-def _cost(one: Standing) -> str:
+def _cost(one: RankedSample) -> str:
     return f"{money(one.usd)}, {count_text(one.tokens)} tokens"
 
 
-def _time(one: Standing) -> str:
+def _time(one: RankedSample) -> str:
     return time(one.ms)
 
 

@@ -12,7 +12,7 @@ from judgegraph.report.charts import Block, Grid, Para, Section, percent
 from judgegraph.report.figures import Pool, SomeItems, counted, counts
 from judgegraph.report.orders import Advice, Commonest, Orders, Probed
 from judgegraph.runs.item import Item, nothing_judged
-from judgegraph.runs.notices import Notice, by_count, count_kinds, stepped_down, title
+from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import NodeTime, node_times
@@ -91,7 +91,7 @@ class Tally:
         return item
 
     def _texts(self, item: Item) -> None:
-        count_kinds(self.notices, item.id, (*item.notes, *stepped_down(item.scores)))
+        count_kinds(self.notices, item.id, (*item.notes, *fallbacks(item.scores)))
         for note in item.notes:
             self.notes.add((note.agent, one_line(note.text)))
         self.thin += any(note.agent == "sample" and note.text.startswith(SIDES) for note in item.notes)

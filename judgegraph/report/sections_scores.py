@@ -234,10 +234,10 @@ def points_of(scale: Scale | None, met: set[str]) -> list[str]:
     if scale is not None and scale.low is not None and not 0 < len(listed) <= MOST_POINTS:
         width = ((scale.high or 0) - scale.low) / PARTS
         listed = [f"{scale.low + k * width:g} to {scale.low + (k + 1) * width:g}" for k in range(PARTS)]
-    return (listed if met <= set(listed) else sorted(met, key=_place)) if met else []
+    return (listed if met <= set(listed) else sorted(met, key=_sort_key)) if met else []
 
 
-def _place(point: str) -> tuple[bool, float, str]:
+def _sort_key(point: str) -> tuple[bool, float, str]:
     try:
         return point == OTHER, float(point.partition(" to ")[0]), ""
     except ValueError:

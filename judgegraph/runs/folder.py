@@ -25,7 +25,7 @@ from judgegraph.runs.lines import (
     index,
     intact,
     item_of_line,
-    read_by_place,
+    read_in_order,
     read_items,
     sealed,
     survey,
@@ -328,7 +328,7 @@ class Folder:
         items, self._end = self.path / ITEMS, end_of_lines(self._items)
         known = self.journal.state.end
         with survey(items, self.path / JOURNAL) as found:
-            for what in found.told(items):
+            for what in found.in_words(items):
                 self.leave_out(what)
             odd = bool(found.odd or found.lost)
             if known > self._end or odd or not same_items(self.journal, items) or not intact(items, known):
@@ -341,7 +341,7 @@ class Folder:
                 self.journal, items, lambda where: self.leave_out(f"judged again: {where}"), found.added
             )  # fmt: skip
         if marks := list(self.in_flight.left()):
-            self.journal.strike(marks)
+            self.journal.count_crash(marks)
         self.in_flight.clear(slots)
 
     def begun(self) -> None:
@@ -462,9 +462,9 @@ class Folder:
         """
         return read_items(self.path / ITEMS, self.path / JOURNAL, self._skipping(skipped), self.leave_out)
 
-    def items_by_place(self, skipped: Skipped = ignored) -> Iterator[Item]:
+    def items_in_order(self, skipped: Skipped = ignored) -> Iterator[Item]:
         """The same in the order of the dataset."""
-        return read_by_place(self.path / ITEMS, self.path / JOURNAL, self._skipping(skipped), self.leave_out)
+        return read_in_order(self.path / ITEMS, self.path / JOURNAL, self._skipping(skipped), self.leave_out)
 
     def _skipping(self, skipped: Skipped) -> Skipped:
         def both(where: str) -> None:

@@ -244,7 +244,7 @@ _SECRETIVE = re.compile(r".*(?:header|cookie|passw|(?:^|_)auth(?:$|_)).*", re.I)
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.I)
 
 
-def kept(name: str) -> bool:
+def changes_result(name: str) -> bool:
     """Whether a setting of this name may change a result, and is no key."""
     return not (_OPERATIONAL.fullmatch(name) or SECRET.fullmatch(name) or _SECRETIVE.fullmatch(name))
 
@@ -254,22 +254,22 @@ def is_judge(value: Any) -> bool:
     return isinstance(value, Endpoint) or (hasattr(value, "_llm_type") and hasattr(type(value), "model_fields"))
 
 
-def told(value: Any) -> Any:
+def serialise_setting(value: Any) -> Any:
     """A judge by its line, a file by its name, a function by its name and code and what it closes over.
 
     A `partial` has its arguments beside that, a bound method its object, an object of the caller's own its fields.
     """
-    return _Teller(whole=True).told(value)
+    return _Teller(whole=True).serialise(value)
 
 
 def closed_over(value: Any) -> Any:
     """The same of what code names or closes over: an object by its class, as it may be where results are gathered."""
-    return _Teller(whole=False).told(value)
+    return _Teller(whole=False).serialise(value)
 
 
-def told_briefly(value: Any) -> str:
+def brief_setting(value: Any) -> str:
     """In a few words, without what is not set: "Fluency", "calls 9"."""
-    said = told(value)
+    said = serialise_setting(value)
     if not isinstance(said, dict):
         return str(said)
     return ", ".join(f"{name} {one}" for name, one in said.items() if name != "is" and one is not None)
@@ -277,7 +277,7 @@ def told_briefly(value: Any) -> str:
 
 def code_set(thing: Any) -> str | None:
     """8 hex digits of code of the caller's own with what it is set to: a partial's arguments, an object's fields."""
-    code, carried = code_of(thing, closed_over), told(thing)
+    code, carried = code_of(thing, closed_over), serialise_setting(thing)
     return digest(f"{code} {json.dumps(carried, sort_keys=True)}") if code and isinstance(carried, dict) else code
 
 
@@ -299,7 +299,7 @@ class _Teller:
         self.whole = whole
         self.met: set[int] = set()
 
-    def told(self, value: Any, depth: int = 0) -> Any:
+    def serialise(self, value: Any, depth: int = 0) -> Any:
         if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, Enum)):
             return _scalar(value)
         if is_judge(value):
@@ -311,11 +311,11 @@ class _Teller:
         if isinstance(value, PurePath | re.Pattern):
             return value.name if isinstance(value, PurePath) else str(value.pattern)
         if isinstance(value, Mapping):
-            return {str(k): self.told(v, depth + 1) for k, v in value.items() if kept(str(k))}
+            return {str(k): self.serialise(v, depth + 1) for k, v in value.items() if changes_result(str(k))}
         if isinstance(value, list | tuple):
-            return [self.told(v, depth + 1) for v in value]
+            return [self.serialise(v, depth + 1) for v in value]
         if isinstance(value, set | frozenset):
-            return sorted((self._apart().told(v, depth + 1) for v in value), key=json.dumps)
+            return sorted((self._apart().serialise(v, depth + 1) for v in value), key=json.dumps)
         return self._object(value, depth)
 
     def _apart(self) -> _Teller:
@@ -329,29 +329,32 @@ class _Teller:
             inner = [getattr(value, name, None) for name in ("steps", "steps__", "func", "afunc", "bound")]
             if any(one is not None for one in inner):
                 found = next(one for one in inner if one is not None)
-                return self.told([found, getattr(value, "kwargs", {})] if inner[-1] is found else found, depth + 1)
+                return self.serialise([found, getattr(value, "kwargs", {})] if inner[-1] is found else found, depth + 1)
         if isinstance(value, BaseModel):
-            return self.told({name: getattr(value, name) for name in type(value).model_fields}, depth)
+            return self.serialise({name: getattr(value, name) for name in type(value).model_fields}, depth)
         if is_dataclass(value):
-            return {"is": _named(value), **self.told(dict(fields_of(value)), depth)}
+            return {"is": _named(value), **self.serialise(dict(fields_of(value)), depth)}
         return self._carrying(value, depth)
 
     def _carrying(self, value: Any, depth: int) -> Any:
         """What does something, with all that it does it by."""
         if isinstance(value, partial):
             more = {"args": list(value.args), "keywords": dict(value.keywords)}
-            return {"is": self.told(value.func, depth + 1), **self.told({k: v for k, v in more.items() if v}, depth)}
+            return {
+                "is": self.serialise(value.func, depth + 1),
+                **self.serialise({k: v for k, v in more.items() if v}, depth),
+            }
         if isinstance(value, itemgetter | attrgetter | methodcaller):
-            return {"is": type(value).__name__, "args": self.told(list(value.__reduce__()[1:]), depth + 1)}
+            return {"is": type(value).__name__, "args": self.serialise(list(value.__reduce__()[1:]), depth + 1)}
         if not self.whole:
             return _named(value)
         if isinstance(value, MethodType):
-            return {"is": _named(value, closed_over), "of": self.told(value.__self__, depth + 1)}
+            return {"is": _named(value, closed_over), "of": self.serialise(value.__self__, depth + 1)}
         if callable(value) and hasattr(value, "__code__"):
             return _named(value, closed_over)
         own = {} if is_ours(type(value)) or id(value) in self.met or len(self.met) >= MOST else dict(fields_of(value))
         self.met.add(id(value))
-        return {"is": _named(value), **self.told(own, depth)} if own else _named(value)
+        return {"is": _named(value), **self.serialise(own, depth)} if own else _named(value)
 
 
 def _scalar(value: Any) -> Any:
@@ -486,7 +489,7 @@ def reducers(graph: Any, path: str = "") -> list[str]:
 def _function(function: Any) -> str:
     name, code = getattr(function, "__name__", None) or type(function).__name__, code_set(function)
     if code is None and isinstance(function, partial):  # of a function that is not the caller's
-        code = digest(json.dumps(told(function), sort_keys=True))
+        code = digest(json.dumps(serialise_setting(function), sort_keys=True))
     return f"{name}@{code}" if code else str(name)
 
 
@@ -589,7 +592,7 @@ def _seats(agent: Any) -> list[str]:
         return []
     given = [getattr(agent, "roles", None), getattr(agent, "critics", None)]
     plain = given[0] is None and all(isinstance(one, str) for one in given[1] or ())
-    return [*map(str, members), *([] if plain else [digest(json.dumps(told(given), sort_keys=True))])]
+    return [*map(str, members), *([] if plain else [digest(json.dumps(serialise_setting(given), sort_keys=True))])]
 
 
 def _options(agent: Any) -> dict[str, Any]:
@@ -623,7 +626,7 @@ def _deciding(graph: Any) -> Iterator[tuple[str, str]]:
         when = getattr(agent, "when", None)
         if getattr(when, "own", False):
             place, _, _ = node.rpartition("/")
-            yield f"{place}/when.code".lstrip("/"), digest(json.dumps(told(when), sort_keys=True))
+            yield f"{place}/when.code".lstrip("/"), digest(json.dumps(serialise_setting(when), sort_keys=True))
 
 
 def _methods(graph: Any, path: str = "") -> Iterator[tuple[str, MethodSpec]]:
@@ -776,39 +779,43 @@ def _agent(agent: Any, about: Mapping[str, Any], criteria: dict[str, Criterion])
     if "reader" in about:
         yield "reader", about["reader"]
     if asked := getattr(agent, "criteria", None):
-        yield "criteria", [_known(c, criteria) if isinstance(c, Criterion) else told(c) for c in asked]
+        yield "criteria", [_known(c, criteria) if isinstance(c, Criterion) else serialise_setting(c) for c in asked]
     if (offered := getattr(agent, "assistants", None)) is not None:
         yield "assistants", _assistants(offered)
     if (tools := getattr(agent, "tools", None)) is not None:
         yield "tools", _tools(tools)
     own = {*OWN, *(["temperature"] if "judge" in about else [])}  # the judge's line has it
     for field in fields(agent):
-        if field.name not in own and kept(field.name):
-            yield f"options.{field.name}", told(getattr(agent, field.name))
+        if field.name not in own and changes_result(field.name):
+            yield f"options.{field.name}", serialise_setting(getattr(agent, field.name))
 
 
 def _other(thing: Any) -> Iterator[tuple[str, Any]]:
     """What is told of a node that is no agent: the steps of a chain, the fields of an object with a call."""
     if hasattr(thing, "ainvoke"):
-        yield from () if hasattr(thing, "builder") else [("runs", told(thing))]
+        yield from () if hasattr(thing, "builder") else [("runs", serialise_setting(thing))]
         return
     while isinstance(thing, partial):
-        yield from [("options.args", told(list(thing.args)))] if thing.args else []
-        yield from ((f"options.{name}", told(value)) for name, value in thing.keywords.items() if kept(name))
+        yield from [("options.args", serialise_setting(list(thing.args)))] if thing.args else []
+        yield from (
+            (f"options.{name}", serialise_setting(value))
+            for name, value in thing.keywords.items()
+            if changes_result(name)
+        )
         thing = thing.func
     owner = getattr(thing, "__self__", thing)
     if not isinstance(owner, FunctionType | type | ModuleType):
         for name, value in fields_of(owner):
-            if kept(name):
-                yield f"options.{name}", told(value)
+            if changes_result(name):
+                yield f"options.{name}", serialise_setting(value)
 
 
 def _tools(tools: Any) -> Any:
     """Name -> what a model is told of it, for tools as OpenAI's interface takes them."""
     listed = [t.get("function", t) if isinstance(t, Mapping) else t for t in tools]
     if all(isinstance(t, Mapping) and "name" in t for t in listed):
-        return {str(t["name"]): told({k: v for k, v in t.items() if k != "name"}) for t in listed}
-    return told(listed)
+        return {str(t["name"]): serialise_setting({k: v for k, v in t.items() if k != "name"}) for t in listed}
+    return serialise_setting(listed)
 
 
 def _prompts(agent: Any, first: str) -> Any:
@@ -838,14 +845,16 @@ def _criterion(criterion: Criterion) -> dict[str, Any]:
 def _assistants(offered: Any) -> Any:
     """Name -> what a model is told of it, with a digest of its code where it is the caller's own."""
     if isinstance(offered, Mapping) or not isinstance(offered, Iterable) or isinstance(offered, str):
-        return told(offered)
+        return serialise_setting(offered)
     found = {}
     for one in offered:
         code = code_set(one) or code_set(getattr(one, "measure", None))
-        text = str(told(str(getattr(one, "about", "")))) or type(one).__name__
+        text = str(serialise_setting(str(getattr(one, "about", "")))) or type(one).__name__
         if hasattr(inner := getattr(one, "graph", None), "builder"):
             text = f"{text} (graph {_digest(configuration(inner))})"
-        text += "".join(f" ({what} {told_briefly(v)})" for what in ASKED if (v := getattr(one, what, None)) is not None)
+        text += "".join(
+            f" ({what} {brief_setting(v)})" for what in ASKED if (v := getattr(one, what, None)) is not None
+        )
         found[str(getattr(one, "name", one))] = f"{text} (code {code})" if code else text
     return found
 

@@ -55,7 +55,7 @@ _IN_KEYS = ("thought process", "step", "solution", "answer", "respuesta")  # one
 _TO_SPACES = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum()} | {"'": None})
 
 
-def thin(sample: Sample) -> list[Note]:
+def short_text_notes(sample: Sample) -> list[Note]:
     """Notes on an output, and on a rival, that has fewer than eight words, none, or nothing but an answer's opening."""
     texts = {"output": sample.output, "rival": sample.rival}
     found = ((side, _why(text_of(text)[:LOOKED_AT])) for side, text in texts.items() if text is not None)
@@ -174,7 +174,7 @@ def item_of(
     wiring tells of whose scores are the answer.
     """
     if state is None:
-        return Item(sample=sample, notes=(NOTHING, *thin(sample)), place=place, ms=ms)
+        return Item(sample=sample, notes=(NOTHING, *short_text_notes(sample)), place=place, ms=ms)
     if waits(state):
         return failed_item(sample, "agent_error", WAITS, ms, place)
     known = {key: value for key, value in state.items() if key in FOUND}
@@ -189,7 +189,13 @@ def item_of(
         stages = ", ".join(f"'{one_line(stage, 40)}'" for stage in dict.fromkeys(score.stage for score in scores))
         text = f"no score is an answer: they have stage {stages}; an answer has stage='final'"
         empty = (Note(agent="graph", text=text, status="skipped", kind="no-answer"),)
-    known["notes"] = (*known.get("notes", ()), *empty, *_off_scale(sample, scores), *_unnoticed(known), *thin(sample))
+    known["notes"] = (
+        *known.get("notes", ()),
+        *empty,
+        *_off_scale(sample, scores),
+        *_unnoticed(known),
+        *short_text_notes(sample),
+    )
     return Item(sample=sample, other=other, place=place, ms=ms, answers=_answers(scores, wired), **known)
 
 
@@ -378,7 +384,7 @@ class _Nothing:
             counter[kind] += 1
             self.first.setdefault(kind, reason)
 
-    def said(self) -> str:
+    def in_words(self) -> str:
         told = [*self._failed(), *self._unread()]
         if self.silent:
             told.append(f"of {self._of(self.silent)} the graph wrote nothing")
@@ -430,7 +436,7 @@ def nothing_judged(items: Iterable[Item], rejected: Sequence[Any] = (), state: s
             return ""
         found.add(item)
     if found.samples:
-        return found.said()
+        return found.in_words()
     if state == "stopped":
         return "it was stopped before a sample was finished"
     if not rejected:

@@ -161,7 +161,7 @@ class Journal:
         if self._rows >= MOST or time.monotonic() - self._since >= EVERY:
             self.commit()
 
-    def strike(self, marks: Iterable[Mark]) -> None:
+    def count_crash(self, marks: Iterable[Mark]) -> None:
         """These were in flight when the process ended uncleanly; who waited for a reply has a third of a strike."""
         self._begin()
         rows = [(mark.id, mark.place, mark.content, THIRD if mark.waiting else STRIKE) for mark in marks]
@@ -174,7 +174,7 @@ class Journal:
         """How often the process ended uncleanly with a sample in flight."""
         return int(self._run("SELECT COUNT(*) FROM exits").fetchone()[0])
 
-    def absolve(self, id: bytes) -> None:
+    def clear_crashes(self, id: bytes) -> None:
         """A sample has made progress."""
         self._begin()
         self._run("UPDATE samples SET strikes = 0 WHERE id = ?", (id,))

@@ -298,7 +298,7 @@ class Survey:
         if len(found := self.named.setdefault(kind, [])) < NAMED:
             found.append(f"line {number}: sample {one_line(_id(line), 80)!r}")
 
-    def told(self, path: Path) -> list[str]:
+    def in_words(self, path: Path) -> list[str]:
         """All of it in words, nothing of lines that are as they were written."""
         said = []
         for kind, found in self.named.items():
@@ -386,7 +386,7 @@ def _miss(file: IO[bytes], end: int, found: Survey, path: Path, journal: Path, n
     before = os.fstat(file.fileno())
     told = _finished_missing(found, journal)
     if told is None:
-        lost = _told_by_manifest(path) - found.samples
+        lost = _samples_by_manifest(path) - found.samples
     else:
         for _, line in lines(file, end):  # what was finished meanwhile
             with suppress(DataError):
@@ -407,7 +407,7 @@ def _finished_missing(found: Survey, journal: Path) -> dict[bytes, int] | None:
         return None
 
 
-def _told_by_manifest(path: Path) -> int:
+def _samples_by_manifest(path: Path) -> int:
     """How many samples a run that ended says it finished; 0 where nobody says."""
     told = _manifest_of(path)
     try:
@@ -449,7 +449,7 @@ def read_items(path: Path, journal: Path, skipped: Skipped = ignored, told: Skip
     """Each finished sample once, by its latest line.
 
     Args:
-        skipped: is told of each line that holds no item. told: of all else that is odd, as `Survey.told` says it.
+        skipped: is told of each line that holds no item. told: of all else that is odd, as `Survey.in_words` says it.
 
     Raises:
         DataError: there is no such file.
@@ -472,13 +472,13 @@ def lines_that_stand(path: Path, journal: Path, told: Skipped = ignored) -> Iter
     """
     file, end, one_each = _opened(path, journal)
     with file, _surveyed(file, end, one_each, path, journal) as found:
-        for what in found.told(path):
+        for what in found.in_words(path):
             told(what)
         for number, _, line in _latest_lines(file, end, found):
             yield number, line
 
 
-def read_by_place(path: Path, journal: Path, skipped: Skipped = ignored, told: Skipped = ignored) -> Iterator[Item]:
+def read_in_order(path: Path, journal: Path, skipped: Skipped = ignored, told: Skipped = ignored) -> Iterator[Item]:
     """The same items in the order of the dataset; places and offsets are sorted on disk.
 
     The journal knows best where a sample stands; a line knows where it stood when it was written. Offsets are those
@@ -490,7 +490,7 @@ def read_by_place(path: Path, journal: Path, skipped: Skipped = ignored, told: S
         order.execute("PRAGMA journal_mode = OFF")
         order.execute("BEGIN")
         with _surveyed(file, end, one_each, path, journal) as found:
-            for what in found.told(path):
+            for what in found.in_words(path):
                 told(what)
             for row in _places(file, end, found, journal, f"{path}, line", skipped):
                 order.execute("INSERT INTO lines VALUES (?, ?, ?)", row)
@@ -515,13 +515,13 @@ def _places(
     with closing(db):
         for number, at, line in _latest_lines(file, end, found):
             try:
-                yield _place(db, line, f"{where} {number}"), number, at
+                yield _number_of(db, line, f"{where} {number}"), number, at
             except DataError as error:
                 if not blank(line):
                     skipped(str(error))
 
 
-def _place(db: sqlite3.Connection, line: bytes, where: str) -> int:
+def _number_of(db: sqlite3.Connection, line: bytes, where: str) -> int:
     id = id_of_line(line, where)
     try:
         row = db.execute("SELECT place FROM samples WHERE id = ?", (id,)).fetchone()
@@ -533,11 +533,11 @@ def _place(db: sqlite3.Connection, line: bytes, where: str) -> int:
 def _latest_lines(file: IO[bytes], end: int, found: Survey) -> Iterator[tuple[int, int, bytes]]:
     """(number from 1, offset, line) of each sample's latest line, and of those that no sample can be found in."""
     for number, (at, line) in enumerate(lines(file, 0, end), 1):
-        if not found.added(number) if found.one_each else _stands(line, at, found.last):
+        if not found.added(number) if found.one_each else _is_latest(line, at, found.last):
             yield number, at, line
 
 
-def _stands(line: bytes, at: int, last: DiskIndex) -> bool:
+def _is_latest(line: bytes, at: int, last: DiskIndex) -> bool:
     try:
         return last.get(id_of_line(line, "")) == at
     except DataError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgegraph.answers import ANSWERING, drafts_that_stand
-from judgegraph.calls.ratings import CONTRARY, rung_left
+from judgegraph.calls.ratings import CONTRARY, fallback_reason
 from judgegraph.errors import one_line
 from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.types import Criterion, Note, Rectification, Score, Status
@@ -259,13 +259,13 @@ def _dropped(scores: Sequence[Score], criteria: Iterable[Criterion], compared: I
     return [Note(agent="graph", text=text + names(lost), status="skipped", kind="criteria-dropped")]
 
 
-def stepped_down(scores: Iterable[Score]) -> list[Note]:
+def fallbacks(scores: Iterable[Score]) -> list[Note]:
     """A note for each way in which scores of a sample were read worse than its agents wanted, as their notes say."""
     found: dict[str, list[tuple[Score, str]]] = {}
     for score in scores:
         if score.status != "ok":
             continue
-        if (why := rung_left(score.notes)) and score.reader in ("samples", "stated"):
+        if (why := fallback_reason(score.notes)) and score.reader in ("samples", "stated"):
             found.setdefault(f"read-{'by-samples' if score.reader == 'samples' else 'as-stated'}", []).append(
                 (score, why)
             )
@@ -281,7 +281,7 @@ def stepped_down(scores: Iterable[Score]) -> list[Note]:
     ]
 
 
-def told_in_words(manifest: Mapping[str, Any]) -> str:
+def schemas_in_words(manifest: Mapping[str, Any]) -> str:
     """Which judges took no JSON schema, and for how many replies; "" where all took it."""
     found = (manifest.get("calls") or {}).get("in_words") or {}
     said = ", ".join(f"{one_line(judge, 80)} ({count:,})" for judge, count in found.items())

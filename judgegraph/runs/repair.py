@@ -23,7 +23,7 @@ from judgegraph.runs.folder import ITEMS, JOURNAL, LEDGER, LOCK, MANIFEST, REJEC
 from judgegraph.runs.journal import reader
 from judgegraph.runs.lines import WORDS, DamagedLine, Survey, blank, id_digest, item_of_line, survey
 from judgegraph.runs.manifest import ledger_name
-from judgegraph.trace.store import SPANS, journey
+from judgegraph.trace.store import SPANS, recorded_trace
 
 # What is sound of a damaged ledger: every row has a checksum bound to its address, so a row that fits is a true one.
 #
@@ -463,7 +463,7 @@ def _folder(path: Path, out: Path | None, in_place: bool) -> Repair:
             _make(path, out, found)
             found.written = out
         elif not found.sound:
-            _in_place(path, found)
+            _leave_sound(path, found)
     return found
 
 
@@ -650,7 +650,7 @@ def _item_line(damaged: DiskIndex, found: Survey) -> Sound:
 
 
 def _span_line(line: bytes, where: str) -> str:
-    return "" if journey(line) is not None else f"{where}: is no journey of a sample"
+    return "" if recorded_trace(line) is not None else f"{where}: is no journey of a sample"
 
 
 def _text_line(line: bytes, where: str) -> str:
@@ -676,7 +676,7 @@ def _make(path: Path, to: Path, found: Repair, *, ledger_too: bool = True) -> No
         folder.close()
 
 
-def _in_place(path: Path, found: Repair) -> None:
+def _leave_sound(path: Path, found: Repair) -> None:
     """Files that are sound stay where they are."""
     parts = {part.name: part.state for part in found.parts}
     wanted = [name for name in (ITEMS, SPANS, LEDGER, TEXTS, REJECTED, JOURNAL) if parts.get(name, "sound") != "sound"]

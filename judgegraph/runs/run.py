@@ -91,7 +91,7 @@ def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[s
     return write_lines(path, _lines(rows, columns), end="") - 1
 
 
-class _Said:
+class _Echo:
     """A file that gives back what is written to it."""
 
     def write(self, text: str) -> str:
@@ -100,7 +100,7 @@ class _Said:
 
 def _lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
     """The head and the rows as RFC 4180 has them; without the mark before them Excel takes UTF-8 for another code."""
-    line = csv.writer(_Said(), lineterminator="\r\n").writerow
+    line = csv.writer(_Echo(), lineterminator="\r\n").writerow
     yield f"\ufeff{line(columns)}"
     for row in rows:
         yield str(line(marked(cell) if isinstance(cell, str) else cell for cell in map(row.get, columns)))
@@ -250,7 +250,7 @@ class Run(Shown):
 
     def _in_order(self) -> Iterator[Item]:
         """The items in the order of the dataset."""
-        return self.folder.items_by_place() if self.folder else iter(sorted(self.held, key=lambda i: i.place))
+        return self.folder.items_in_order() if self.folder else iter(sorted(self.held, key=lambda i: i.place))
 
     @property
     def signature(self) -> str:
@@ -312,7 +312,7 @@ GONE = "its process is gone"
 WHY = {"over_budget": "; its budget is spent"}
 
 
-def unfinished(run: Run, done: int | None = None) -> str:
+def incomplete_run(run: Run, done: int | None = None) -> str:
     """One phrase such as "unfinished: 12 of 32 samples", "" where the run came to its end.
 
     Args:
@@ -333,7 +333,7 @@ def unfinished(run: Run, done: int | None = None) -> str:
 
 def total_of(manifest: Mapping[str, Any]) -> int | None:
     """How many samples the run was given; None where its manifest does not know that."""
-    told = _told(manifest)
+    told = _sample_counts(manifest)
     total = told.get("total")
     if total is None and manifest.get("state") == "over_budget":  # nothing was left: each refused one is an item too
         total = told.get("done")
@@ -342,7 +342,7 @@ def total_of(manifest: Mapping[str, Any]) -> int | None:
 
 def _done(run: Run, state: str) -> int:
     """The manifest of a run under way, or killed, is of its beginning."""
-    told = _told(run.manifest)
+    told = _sample_counts(run.manifest)
     done, refused = told.get("done"), told.get("over_budget")
     if state != "running" and isinstance(done, int) and isinstance(refused, int):
         return done - refused
@@ -378,6 +378,6 @@ def _samples(number: int | None) -> str:
     return f"{number:,} sample{'' if number == 1 else 's'}"
 
 
-def _told(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+def _sample_counts(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
     told = manifest.get("samples")
     return told if isinstance(told, Mapping) else {}

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from judgegraph.errors import ScaleError, StateError, one_line
 from judgegraph.trace.record import STATUSES, updates
-from judgegraph.trace.watched import Place, Scales
+from judgegraph.trace.watched import NodeInfo, Scales
 from judgegraph.types import (
     Comparison,
     Correction,
@@ -93,7 +93,7 @@ class StateCheck:
             if isinstance(value := _held(state, key), dict | list)
         }
 
-    def left(self, place: Place, update: Any, was: Handed) -> None:
+    def left(self, place: NodeInfo, update: Any, was: Handed) -> None:
         """Look at the state that a node was handed, after its return.
 
         Raises:
@@ -119,7 +119,7 @@ class StateCheck:
                 f"changed in place is nobody's; leave the state as it is, and {cure}"
             )
 
-    def written(self, place: Place, update: Any, before: Any) -> None:
+    def written(self, place: NodeInfo, update: Any, before: Any) -> None:
         """Look at what a node returned.
 
         Raises:

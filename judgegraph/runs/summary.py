@@ -16,7 +16,7 @@ from judgegraph.answers import UNTOUCHED, Role, answers_of, roles_of, several
 from judgegraph.compose.scores_in_doubt import width_of as width_of_distribution
 from judgegraph.errors import one_line, printable
 from judgegraph.runs.item import FINE, Item
-from judgegraph.runs.notices import FAILED, Notice, by_count, count_kinds, stepped_down
+from judgegraph.runs.notices import FAILED, Notice, by_count, count_kinds, fallbacks
 from judgegraph.shown import Shown
 from judgegraph.types import Scale, Score
 
@@ -422,7 +422,7 @@ def summarise(items: Iterable[Item], signature: str, criteria: Iterable[str] = (
         summary.notes.update(f"{n.agent}: {n.text}" for n in item.notes)
         summary.noticed.update(f"{n.agent}: {n.text}" for n in item.notes if n.kind)
         _count_unread(summary.unread, item)
-        count_kinds(summary.notices, item.id, (*item.notes, *stepped_down(item.scores)))
+        count_kinds(summary.notices, item.id, (*item.notes, *fallbacks(item.scores)))
     held.settle(summary)
     _astray(summary, given)
     for (status, pair), count in lost.items():

@@ -123,7 +123,7 @@ class Unit(NamedTuple):
     before: Known | None = None
 
     @property
-    def strikes(self) -> int:
+    def crashes(self) -> int:
         """Thirds of strikes: unclean exits that it was in flight at, since it last made progress."""
         return self.before.strikes if self.before else 0
 
@@ -225,13 +225,13 @@ class Work:
 
     async def take(self, slot: int) -> None:
         """One worker: the next sample, until there is none; none while a server was waited for in vain."""
-        while await self._room():
+        while await self._may_begin():
             try:
                 unit = next(self.units)
             except StopIteration:
                 self.through = True
                 return
-            if unit is not None and unit.strikes >= ALONE and not self._given_up(unit):
+            if unit is not None and unit.crashes >= ALONE and not self._given_up(unit):
                 self.alone.append(unit)
             elif unit is not None:
                 try:
@@ -240,7 +240,7 @@ class Work:
                     self._closed_over(unit, slot, error)
             await asyncio.sleep(0)  # a judge that never waits must not keep the others from their turn
 
-    async def _room(self) -> bool:
+    async def _may_begin(self) -> bool:
         """False where nothing more is to be begun. Under a budget it waits until what is left of it is enough for one
         more sample beside those in flight: else all of them would be begun, and few would come to their end.
         """
@@ -277,7 +277,7 @@ class Work:
 
     async def take_alone(self) -> None:
         """What may be to blame for unclean exits, one after the other, the most suspicious last."""
-        self.alone.sort(key=lambda unit: unit.strikes)
+        self.alone.sort(key=lambda unit: unit.crashes)
         self.calls.refusals.last = True
         while self.alone and not self.stop.is_set() and not self.calls.unreachable:
             try:
@@ -347,9 +347,9 @@ class Work:
 
     def _given_up(self, unit: Unit) -> bool:
         """Whether it is given up; those with fewer strikes, nearly all, cost no look at the journal."""
-        if self.folder is None or unit.strikes < GIVEN_UP:
+        if self.folder is None or unit.crashes < GIVEN_UP:
             return False
-        return unit.strikes >= needed(self.folder.journal.exits())
+        return unit.crashes >= needed(self.folder.journal.exits())
 
     def _closed_over(self, unit: Unit, slot: int, error: GeneratorExit) -> None:
         """A node's GeneratorExit closes all who wait for it up to the worker, so that what they return is lost."""
@@ -379,7 +379,7 @@ class Work:
             if recorded is not None:
                 self.folder.tell(recorded.line(item.status, kept=False, item_ms=item.ms))
             self.statuses[before.status] += 1
-            self.folder.journal.absolve(unit.mark.id)
+            self.folder.journal.clear_crashes(unit.mark.id)
             self.folder.leave(slot)
             return item
         else:
@@ -394,7 +394,7 @@ class Work:
         def ms() -> float:
             return round((time.perf_counter() - start) * 1000, 3)
 
-        calls = self._watched(unit, slot) if unit.strikes else UnitCalls()
+        calls = self._watched(unit, slot) if unit.crashes else UnitCalls()
         calls.sample, calls.order = sample.id, place
         unit_calls.set(calls)  # a worker's own: each is a task
         outer.set(None)  # what a run within a judge's answer asks is its own samples'
@@ -453,7 +453,7 @@ class Work:
             if bool(before) != bool(waiting):
                 folder.enter(slot, mark._replace(waiting=bool(waiting)))
 
-        return UnitCalls(progressed=lambda: folder.journal.absolve(mark.id), waits=waits)
+        return UnitCalls(progressed=lambda: folder.journal.clear_crashes(mark.id), waits=waits)
 
     def progress(self) -> Progress:
         """How far it is."""

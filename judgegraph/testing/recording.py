@@ -219,7 +219,7 @@ class Tape:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _opened: bool = False
 
-    def turn(self, asked: Asked) -> int:
+    def times_asked(self, asked: Asked) -> int:
         """How many equal requests came before, in this file."""
         with self._lock:
             self._turns[asked.key] += 1
@@ -393,7 +393,7 @@ class Recording(Taped):
         settings, judge = self._settings(kwargs, stop), resolve(self._judge)
         self._tape.open(self._about(judge))
         asked = Asked.of(messages, settings)
-        turn = self._tape.turn(asked)
+        turn = self._tape.times_asked(asked)
         try:
             async with asyncio.timeout(_before(judge.endpoint.timeout)):
                 result = await _passed_on(judge, messages, settings)

@@ -18,7 +18,7 @@ from pydantic import PrivateAttr
 
 from judgegraph.calls import Endpoint
 from judgegraph.calls.context import context
-from judgegraph.calls.estimate import Manner, Writer
+from judgegraph.calls.estimate import ReplyPolicy, Writer
 from judgegraph.models.judges import Judge, trying
 from judgegraph.testing.recording import Asked
 
@@ -148,8 +148,8 @@ def closing(sections: Iterable[tuple[str, str]]) -> str:
 # A chat model that stands for every judge while an agent is checked: it answers well, badly or not at all.
 
 
-DRAWN, SPARING = Manner("drawn", "drawn", alike=False, tools="once"), Manner("sparing", "none")
-DEMANDING = Manner("demanding", "low", most=True, alike=False, tools="once")
+DRAWN, SPARING = ReplyPolicy("drawn", "drawn", alike=False, tools="once"), ReplyPolicy("sparing", "none")
+DEMANDING = ReplyPolicy("demanding", "low", most=True, alike=False, tools="once")
 MANNERS = {manner.name: manner for manner in (DRAWN, SPARING, DEMANDING)}
 FAILURES = ("refused", "filtered", "truncated", "empty", "provider error", "timeout")
 HUGE = 10**9  # on no scale

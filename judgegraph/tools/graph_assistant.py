@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.answers import answer_keys, several
-from judgegraph.calls.budget import Allowance, Budget, BudgetTracker, allowance
+from judgegraph.calls.budget import Budget, BudgetTracker, PartBudget, part_budget
 from judgegraph.calls.context import context
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.tools.catalogue import About
@@ -49,12 +49,12 @@ class GraphAssistant:
     async def __call__(self, sample: Sample, /) -> Finding:
         from judgegraph.trace.watched import watched
 
-        around = allowance.get()
-        before = allowance.set(Allowance(_purse(self.budget), around) if self.budget else around)
+        around = part_budget.get()
+        before = part_budget.set(PartBudget(_tracker(self.budget), around) if self.budget else around)
         try:
             state = await watched(self.graph).ainvoke({"sample": sample})
         finally:
-            allowance.reset(before)
+            part_budget.reset(before)
         return self._finding(state)
 
     def _finding(self, state: Mapping[str, Any]) -> Finding:
@@ -125,7 +125,7 @@ def as_assistant(
     return GraphAssistant(graph=alone, name=own, about=about, criterion=criterion, budget=budget)
 
 
-def _purse(budget: Budget) -> BudgetTracker:
+def _tracker(budget: Budget) -> BudgetTracker:
     run = context.get()
     return BudgetTracker(budget, prices=run.purse.prices) if run else BudgetTracker(budget)
 

@@ -61,7 +61,7 @@ def attributes(step: Step, texts: bool) -> Attributes:
     """All of a step's; without `texts` nothing that was judged or said."""
     told: Attributes = {"openinference.span.kind": _kind(step), "judgegraph.status": step.status}
     if step.kind == "model":
-        told |= _call(step) | (_said(step) if texts else {})
+        told |= _call(step) | (_content_attributes(step) if texts else {})
     elif step.kind == "agent":
         told |= _agent(step)
     elif step.kind == "tool":
@@ -70,8 +70,8 @@ def attributes(step: Step, texts: bool) -> Attributes:
     elif step.kind == "graph":
         told |= {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": step.name}
     else:
-        told |= {"graph.node.id": step.about.get("place"), "judgegraph.reads": _told(step.about.get("reads"))}
-        told |= {"judgegraph.writes": _told(step.about.get("writes"))}
+        told |= {"graph.node.id": step.about.get("place"), "judgegraph.reads": _json_or_none(step.about.get("reads"))}
+        told |= {"judgegraph.writes": _json_or_none(step.about.get("writes"))}
     if step.status not in ("ok", "abstained", "skipped"):
         told["error.type"] = step.status
     told |= {name: step.about.get(key) for key, name in TOLD.items()}
@@ -141,7 +141,7 @@ def _settings(given: Any) -> Attributes:
     return told | ({"llm.invocation_parameters": as_json(known)} if known else {})
 
 
-def _said(step: Step) -> Attributes:
+def _content_attributes(step: Step) -> Attributes:
     """What was asked and answered, in the conventions' JSON, and the last of each for a glance.
 
     System messages were part of the chat, so they stand in it, as the conventions want.
@@ -182,7 +182,7 @@ def _cleaned(value: Any) -> Any:
     return [_cleaned(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _told(value: Any) -> str | None:
+def _json_or_none(value: Any) -> str | None:
     return as_json(value) if value else None
 
 

@@ -50,7 +50,12 @@ class Span:
             ValueError: it is none.
         """
         number, parent, kind, name, start, ms, status, about = row
-        if kind not in KINDS or not isinstance(number, int) or not isinstance(about, dict) or not _told(about):
+        if (
+            kind not in KINDS
+            or not isinstance(number, int)
+            or not isinstance(about, dict)
+            or not _is_numbers_and_names(about)
+        ):
             raise ValueError(f"no span: {row!r:.80}")
         known = cast(Status, status) if status in STATUSES else "agent_error"
         return cls(number, parent, cast(Kind, kind), str(name), time_of(start), time_of(ms), known, about)
@@ -67,7 +72,7 @@ def time_of(value: Any) -> float:
     return float(value)
 
 
-def _told(about: Mapping[str, Any]) -> bool:
+def _is_numbers_and_names(about: Mapping[str, Any]) -> bool:
     """Whether what was written are numbers, and names in lists."""
     writes = about.get("writes", {})
     if not isinstance(writes, dict):
@@ -77,7 +82,7 @@ def _told(about: Mapping[str, Any]) -> bool:
 
 
 @dataclass(frozen=True)
-class Journey:
+class RecordedTrace:
     """One sample's way through a graph.
 
     Attributes:
@@ -90,7 +95,7 @@ class Journey:
     spans: tuple[Span, ...]
     kept: bool = True
 
-    def place(self, span: Span) -> str:
+    def node_path(self, span: Span) -> str:
         """The nodes that a span stands in, such as "weigh/judge", its own included; "" outside of all nodes."""
         names = []
         at: Span | None = span

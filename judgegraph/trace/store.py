@@ -15,7 +15,7 @@ from typing import IO, Any
 from uuid import UUID
 
 from judgegraph.errors import DataError
-from judgegraph.trace.span import Journey, Span, time_of
+from judgegraph.trace.span import RecordedTrace, Span, time_of
 
 SPANS = "spans.jsonl"
 DEPTH = 200  # of spans within spans; what is deeper was not written by us
@@ -54,14 +54,14 @@ class SpanFile:
             os.close(file)
 
 
-def journeys(path: Path | None) -> Iterator[Journey]:
+def recorded_traces(path: Path | None) -> Iterator[RecordedTrace]:
     """All journeys in the order of their ends; a line that holds none is left out. None where there is no file.
 
     Raises:
         DataError: it cannot be read, or is no regular file.
     """
     for _, line in lines(path):
-        if (found := journey(line)) is not None:
+        if (found := recorded_trace(line)) is not None:
             yield found
 
 
@@ -97,13 +97,15 @@ def _opened(path: Path) -> IO[bytes]:
     return os.fdopen(handle, "rb")
 
 
-def journey(line: bytes) -> Journey | None:
+def recorded_trace(line: bytes) -> RecordedTrace | None:
     """What a line holds; None where it is torn, damaged or of another kind."""
     try:
         told: Any = _decoder.decode(line.decode())
         spans = tuple(Span.of_row(row) for row in told["spans"])
         sound = bool(spans) and spans[0].parent is None and _sound(spans)
-        return Journey(str(told["id"]), time_of(told["t"]), spans, told.get("kept") is not False) if sound else None
+        return (
+            RecordedTrace(str(told["id"]), time_of(told["t"]), spans, told.get("kept") is not False) if sound else None
+        )
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
@@ -155,7 +157,7 @@ def compact(value: Any) -> bytes:
     if orjson is not None:
         try:
             options = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
-            return orjson.dumps(value, default=_told, option=options)
+            return orjson.dumps(value, default=_plain, option=options)
         except TypeError:  # a lone surrogate, a large whole number, a key that is no text: JSON can, orjson cannot
             pass
     try:
@@ -164,7 +166,7 @@ def compact(value: Any) -> bytes:
         return _ENCODER.encode(_finite_in_compact(value)).encode("utf-8", "replace")
 
 
-def _told(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, float):  # a number of numpy's, say
         return float(value)
     if isinstance(value, tuple):
@@ -174,7 +176,7 @@ def _told(value: Any) -> Any:
     return str(value) if isinstance(value, UUID) else repr(value)
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_told, allow_nan=False)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain, allow_nan=False)
 
 
 def _finite_in_compact(value: Any) -> Any:

@@ -22,7 +22,7 @@ Scales = Mapping[str, tuple[Scale, ...]]  # criterion -> scales by which the age
 
 
 @dataclass(frozen=True)
-class Place:
+class NodeInfo:
     """A node of a graph.
 
     Attributes:
@@ -52,11 +52,11 @@ class Checks(Protocol):
         """What stands in a state before a node is called."""
         ...
 
-    def written(self, place: Place, update: Any, before: Any) -> None:
+    def written(self, place: NodeInfo, update: Any, before: Any) -> None:
         """Raises what fails the sample."""
         ...
 
-    def left(self, place: Place, update: Any, was: Any) -> None:
+    def left(self, place: NodeInfo, update: Any, was: Any) -> None:
         """Raises what fails the sample; was: what `handed` gave before."""
         ...
 
@@ -88,7 +88,7 @@ def copied(graph: Any, path: str = "", *, whole: bool = False) -> Any:
     outputs = frozenset([given] if isinstance(given, str) else given) if whole else None
     known = _scales(graph)
     nodes = {
-        name: _node(Place(f"{path}{name}", keys, outputs=outputs, scales=known), node)
+        name: _node(NodeInfo(f"{path}{name}", keys, outputs=outputs, scales=known), node)
         for name, node in graph.nodes.items()
     }
     return graph.copy({"nodes": nodes})
@@ -113,23 +113,23 @@ def _criteria(graph: Any) -> Iterator[Criterion]:
             yield from (one for one in own if isinstance(one, Criterion)) if isinstance(own, list | tuple) else ()
 
 
-def _node(place: Place, node: Any) -> Any:
+def _node(place: NodeInfo, node: Any) -> Any:
     if place.last == "__start__":
         return node
     return node.copy({"bound": _recorded(place, node.bound)})
 
 
-def _recorded(place: Place, bound: Any) -> Any:
+def _recorded(place: NodeInfo, bound: Any) -> Any:
     """What a node runs: a function, as nearly all do, or another thing that can be run, such as a graph."""
     function = getattr(bound, "afunc", None)
     if type(bound).__name__ == "RunnableCallable" and callable(function):
         same = copy.copy(bound)
         same.afunc = _called(place, function)
         return same
-    return _Recorded(Place(place.name, place.keys, False, place.outputs, place.scales), _inner(bound, place))
+    return _Recorded(NodeInfo(place.name, place.keys, False, place.outputs, place.scales), _inner(bound, place))
 
 
-def _inner(runs: Any, place: Place) -> Any:
+def _inner(runs: Any, place: NodeInfo) -> Any:
     """A graph's own nodes are recorded too, also where something of ours stands around it."""
     if getattr(type(runs), "contains", False):
         same = copy.copy(runs)
@@ -138,7 +138,7 @@ def _inner(runs: Any, place: Place) -> Any:
     return copied(runs, f"{place.name}/")
 
 
-def _called(place: Place, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+def _called(place: NodeInfo, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """The function within a span; of what it returns only the keys of the state are told, as LangGraph takes them."""
 
     async def call(*args: Any, **settings: Any) -> Any:
@@ -185,7 +185,7 @@ def _bubbled(at: Recorder, begun: list[Any], word: GraphBubbleUp) -> None:
 class _Recorded(Runnable[Any, Any]):
     """Anything that can be run, within a span."""
 
-    def __init__(self, place: Place, runs: Any) -> None:
+    def __init__(self, place: NodeInfo, runs: Any) -> None:
         self.name, self.runs, self._place = place.last, runs, place
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:

@@ -27,14 +27,14 @@ from requests.exceptions import ReadTimeout, Timeout
 
 from judgegraph import __version__
 from judgegraph.answers import answers_of
-from judgegraph.calls.ledger import Kept
+from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.data.samples import DiskIndex
 from judgegraph.errors import ConfigError, DataError, ExtraError, one_line
 from judgegraph.runs.item import Item
 from judgegraph.runs.lines import id_digest
 from judgegraph.trace.otel import CONVENTIONS, OtelSpan, Whose, as_json, clean, otel_spans
-from judgegraph.trace.store import journey, line_at
-from judgegraph.traces.rank import standings_in, traces_in
+from judgegraph.trace.store import line_at, recorded_trace
+from judgegraph.traces.rank import ranked_traces, traces_in
 from judgegraph.traces.read import UNTRACED, RunRecord, belongs, indexed, ledger_of, near, spans_of, tree
 from judgegraph.traces.redact import known_names, redacted_item, redacted_root
 from judgegraph.types import text_of
@@ -223,11 +223,11 @@ def _logged_messages() -> Generator[list[str]]:
     """What the exporter would log: it tells there, and only there, what went wrong."""
     messages: list[str] = []
 
-    class Heard(logging.Handler):
+    class LogCollector(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             messages.append(record.getMessage())
 
-    logger, handler = logging.getLogger(LOGGER), Heard(logging.WARNING)
+    logger, handler = logging.getLogger(LOGGER), LogCollector(logging.WARNING)
     before, level, off = logger.propagate, logger.level, logger.disabled
     logger.addHandler(handler)
     logger.propagate, logger.disabled = False, False
@@ -290,7 +290,7 @@ def export_folder(
     """As `export_otel`, of a folder that `jg.tracing` wrote: it has no scores."""
 
     def ids() -> Iterator[str]:
-        return (one.id for one in standings_in(path))
+        return (one.id for one in ranked_traces(path))
 
     wanted = None if samples is None else _known(_ids(samples), os.fspath(path), ids)
     return _sent(_of_folder(path, wanted, texts=not redact), {}, endpoint, exporter)
@@ -348,10 +348,10 @@ def _of_run(run: RunRecord, wanted: Collection[str] | None, texts: bool) -> Iter
     if path is None or not path.exists():
         raise DataError(f"{run.folder.path if run.folder else 'a run without a folder'}: {UNTRACED}")
     run_id, known = str(run.manifest.get("run") or ""), known_names(run.manifest)
-    with closing(Kept(ledger_of(run))) as ledger, closing(indexed(path)) as offsets:
+    with closing(ReadOnlyLedger(ledger_of(run))) as ledger, closing(indexed(path)) as offsets:
         for item in run.items:
             line = _line(path, offsets, item.id) if wanted is None or item.id in wanted else b""
-            if line and (found := journey(line)) is not None and belongs(found, item):
+            if line and (found := recorded_trace(line)) is not None and belongs(found, item):
                 root = tree(found, item, agents, ledger)
                 if not texts:
                     root, item = redacted_root(root, known, item), redacted_item(item, known)
@@ -455,7 +455,7 @@ class CollectorSession(Session):
         except Empty:
             answer = ReadTimeout(f"no answer in {timeout:.3g} seconds")
         if isinstance(answer, BaseException):
-            self.why = self.why or _mishap(answer)  # what was answered before says more than that time ran out
+            self.why = self.why or _failure(answer)  # what was answered before says more than that time ran out
             raise answer
         self.why = refusal(answer)
         return answer
@@ -516,7 +516,7 @@ def _partial(body: bytes) -> str:
     return f"{part.rejected_spans} of them left out: {part.error_message}" if part.rejected_spans else ""
 
 
-def _mishap(error: BaseException) -> str:
+def _failure(error: BaseException) -> str:
     """In words without the address, whose query may hold a key."""
     if isinstance(error, Timeout) and error.__context__ is None:
         return str(error)

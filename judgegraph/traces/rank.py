@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.answers import several
-from judgegraph.calls.ledger import Kept
+from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.errors import DataError
 from judgegraph.runs.folder import LEDGER, NOTES
 from judgegraph.runs.item import FINE, Item, answers, failures, has_status
 from judgegraph.runs.summary import doubt, means_of, moved_by
 from judgegraph.shown import Shown, drawn
-from judgegraph.trace.span import Journey, Span, Step
-from judgegraph.trace.store import SPANS, journeys
-from judgegraph.traces.read import Bill, RunRecord, SampleBills, bill_of, latest_traces, spans_of, tree
+from judgegraph.trace.span import RecordedTrace, Span, Step
+from judgegraph.trace.store import SPANS, recorded_traces
+from judgegraph.traces.read import RunRecord, Usage, UsageBySample, latest_traces, spans_of, tree, usage_of
 from judgegraph.traces.redact import known_names, redacted_root
 from judgegraph.types import Score, Status, Verdict
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankedSample:
     """One sample in short.
 
     Attributes:
@@ -75,8 +75,8 @@ class Standing:
         return asdict(self)
 
 
-UNKNOWN = Bill(None, None, None, None, 0)
-Key = Callable[[Standing], tuple[float, ...]]
+UNKNOWN = Usage(None, None, None, None, 0)
+Key = Callable[[RankedSample], tuple[float, ...]]
 ORDERS: Mapping[str, Key] = {  # name -> what the first of them has least of
     "score": lambda one: (math.inf if one.value is None else one.value,),
     "change": lambda one: (_most(one.change),),
@@ -93,7 +93,9 @@ def _most(value: float | None) -> float:
     return math.inf if value is None else -value
 
 
-def standings(run: RunRecord, *, status: str | None = None, criterion: str | None = None) -> Iterator[Standing]:
+def ranked_samples(
+    run: RunRecord, *, status: str | None = None, criterion: str | None = None
+) -> Iterator[RankedSample]:
     """Every sample of a run, in the order of finishing; its files are read as streams.
 
     Args:
@@ -103,16 +105,16 @@ def standings(run: RunRecord, *, status: str | None = None, criterion: str | Non
     Raises:
         DataError: the run's folder cannot be read.
     """
-    with closing(SampleBills(journeys(spans_of(run)))) as bills:
+    with closing(UsageBySample(recorded_traces(spans_of(run)))) as bills:
         for item in run.items:
             asked = criterion is None or any(score.criterion == criterion for score in item.scores)
             if asked and (status is None or has_status(item, status)):
-                yield standing(item, bills.get(item.id), criterion)
+                yield ranked_sample(item, bills.get(item.id), criterion)
 
 
 def top(
     run: RunRecord, order: str, n: int, *, status: str | None = None, criterion: str | None = None
-) -> list[Standing]:
+) -> list[RankedSample]:
     """The first n samples in an order of `ORDERS`; those that have nothing to be ordered by stand last.
 
     Raises:
@@ -123,12 +125,12 @@ def top(
 
 def tops(
     run: RunRecord, wanted: Mapping[str, int], *, status: str | None = None, criterion: str | None = None
-) -> dict[str, list[Standing]]:
+) -> dict[str, list[RankedSample]]:
     """Order -> its first samples, several orders in one reading. Raises as `top`."""
-    return firsts_of(standings(run, status=status, criterion=criterion), wanted)
+    return firsts_of(ranked_samples(run, status=status, criterion=criterion), wanted)
 
 
-def firsts_of(found: Iterable[Standing], wanted: Mapping[str, int]) -> dict[str, list[Standing]]:
+def firsts_of(found: Iterable[RankedSample], wanted: Mapping[str, int]) -> dict[str, list[RankedSample]]:
     """Order -> how many, as order -> the first of them."""
     firsts = {order: _First(ORDERS[order], n) for order, n in wanted.items()}
     for one in found:
@@ -142,18 +144,18 @@ class _First:
 
     def __init__(self, key: Key, n: int) -> None:
         self._key, self._n = key, max(0, n)
-        self._held: list[Standing] = []
+        self._held: list[RankedSample] = []
 
-    def add(self, one: Standing) -> None:
+    def add(self, one: RankedSample) -> None:
         self._held.append(one)
         if len(self._held) > 2 * self._n + 64:
             self._held = self.sorted()
 
-    def sorted(self) -> list[Standing]:
+    def sorted(self) -> list[RankedSample]:
         return sorted(self._held, key=lambda one: (*self._key(one), one.place))[: self._n]
 
 
-def standing(item: Item, bill: Bill | None = None, criterion: str | None = None) -> Standing:
+def ranked_sample(item: Item, bill: Usage | None = None, criterion: str | None = None) -> RankedSample:
     """One item's; `bill` is None where it is not known. Of a criterion alone, as `standings`."""
     asked = [s for s in item.scores if criterion is None or s.criterion == criterion]
     given = [one for one in answers(item) if criterion in (None, one.criterion)]
@@ -163,7 +165,7 @@ def standing(item: Item, bill: Bill | None = None, criterion: str | None = None)
     by_agent = {agent: means[agent] for agent in several(finals) if agent in means}
     doubts = [(x, s.criterion) for s in finals or asked if (x := doubt(s)) is not None]
     widest, doubted = max(doubts, key=lambda one: one[0], default=(None, None))
-    return Standing(
+    return RankedSample(
         id=item.id, place=item.place, status=item.status, change=change,
         value=min(by_agent.values()) if by_agent else means.get(""), by_agent=by_agent or None,
         changed_criterion=final.criterion if final else None, changed_from=draft.answer if draft else None,
@@ -217,20 +219,20 @@ def traces_in(
         DataError: the folder holds no spans. LedgerError: its ledger cannot be read.
     """
     known = known_names({})
-    with closing(Kept(_notes(Path(path)))) as ledger:
-        for number, told in enumerate(_journeys(path), 1):
+    with closing(ReadOnlyLedger(_notes(Path(path)))) as ledger:
+        for number, told in enumerate(_recorded(path), 1):
             if sample is None or told.sample == sample:
                 root = tree(told, None, {}, ledger)
                 yield FolderTrace(number, told.sample, told.started, redacted_root(root, known) if redact else root)
 
 
-def standings_in(path: str | os.PathLike[str]) -> Iterator[Standing]:
+def ranked_traces(path: str | os.PathLike[str]) -> Iterator[RankedSample]:
     """Every journey in short; its place is its number, and of scores nothing is known. Raises as `traces_in`."""
-    for number, told in enumerate(_journeys(path), 1):
-        calls, paid, tokens, usd, unpriced = bill_of(told)
-        bill = Bill(calls, paid, tokens, None if paid and paid == unpriced else usd, unpriced)
+    for number, told in enumerate(_recorded(path), 1):
+        calls, paid, tokens, usd, unpriced = usage_of(told)
+        bill = Usage(calls, paid, tokens, None if paid and paid == unpriced else usd, unpriced)
         failed, root = sum(span.status not in FINE for span in told.spans), told.spans[0]
-        yield Standing(
+        yield RankedSample(
             id=told.sample, place=number, status=root.status, value=None, change=None, changed_criterion=None,
             changed_from=None, changed_to=None, doubt=None, ms=root.ms, failures=failed, verdict=None, **asdict(bill),
         )  # fmt: skip
@@ -241,10 +243,10 @@ def _notes(path: Path) -> Path:
     return path / NOTES if (path / NOTES).exists() else path / LEDGER
 
 
-def _journeys(path: str | os.PathLike[str]) -> Iterator[Journey]:
+def _recorded(path: str | os.PathLike[str]) -> Iterator[RecordedTrace]:
     if not (Path(path) / SPANS).exists():
         raise DataError(f"{os.fspath(path)} holds no trace: no {SPANS} lies in it")
-    yield from journeys(Path(path) / SPANS)
+    yield from recorded_traces(Path(path) / SPANS)
 
 
 # What each node of a run took, and what it asked for: visits, milliseconds, calls, tokens, money.
@@ -346,7 +348,7 @@ def node_times(run: RunRecord) -> dict[str, NodeTime]:
     return found
 
 
-def _add(found: dict[str, NodeTime], journey: Journey, stands: bool) -> None:
+def _add(found: dict[str, NodeTime], journey: RecordedTrace, stands: bool) -> None:
     places = places_of(journey)
     for span in journey.spans:
         if span.kind == "node" and stands:
@@ -357,7 +359,7 @@ def _add(found: dict[str, NodeTime], journey: Journey, stands: bool) -> None:
             found.setdefault(places[span.id], NodeTime()).tools += 1
 
 
-def places_of(journey: Journey) -> list[str]:
+def places_of(journey: RecordedTrace) -> list[str]:
     """The place of each span, by its number; every parent stands before its own."""
     places: list[str] = []
     for span in journey.spans:

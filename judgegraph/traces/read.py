@@ -14,7 +14,7 @@ from json import JSONDecoder
 from pathlib import Path
 from typing import Any, Protocol
 
-from judgegraph.calls.ledger import Kept
+from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.calls.types import Choice, unpacked
 from judgegraph.data.samples import DiskIndex
 from judgegraph.errors import DataError, one_line
@@ -24,8 +24,8 @@ from judgegraph.runs.item import FINE, LISTED, Item
 from judgegraph.runs.lines import DamagedLine, id_digest, id_of_line, item_of_line, lines_that_stand
 from judgegraph.shown import Shown, drawn
 from judgegraph.trace.record import pseudonym
-from judgegraph.trace.span import Journey, Span, Step
-from judgegraph.trace.store import SPANS, journey, line_at, lines
+from judgegraph.trace.span import RecordedTrace, Span, Step
+from judgegraph.trace.store import SPANS, line_at, lines, recorded_trace
 from judgegraph.traces.redact import Names, known_names, redacted_item, redacted_root
 from judgegraph.types import Finding, Score
 
@@ -36,7 +36,7 @@ _START = b'{"id":'  # as we write it
 _decoder = JSONDecoder()
 
 
-def latest_traces(path: Path | None) -> Iterator[tuple[Journey, bool]]:
+def latest_traces(path: Path | None) -> Iterator[tuple[RecordedTrace, bool]]:
     """(journey, whether it stands) in the order of their ends; a line that holds none is left out.
 
     A sample that was taken up again has several: the last whose item was kept stands, else its last. The file is read
@@ -49,11 +49,11 @@ def latest_traces(path: Path | None) -> Iterator[tuple[Journey, bool]]:
         for at, line in lines(path):
             if at >= end:  # came meanwhile
                 return
-            if (found := journey(line)) is not None:
+            if (found := recorded_trace(line)) is not None:
                 yield found, offsets.get(id_digest(found.sample)) == at
 
 
-def belongs(found: Journey, item: Item) -> bool:
+def belongs(found: RecordedTrace, item: Item) -> bool:
     """Whether the item came of this journey: the last attempt may have left none, as without spans.
 
     Its milliseconds are the item's own. Older lines do not say them: they end as the item does, and what they wrote
@@ -97,7 +97,7 @@ def _look(path: Path, offsets: DiskIndex, at: int, line: bytes) -> None:
     key = id_digest(name)
     if (before := offsets.first(key, at)) == at:
         return
-    found, earlier = journey(line), journey(line_at(path, before))
+    found, earlier = recorded_trace(line), recorded_trace(line_at(path, before))
     if found is not None and (found.kept or earlier is None or not earlier.kept):
         offsets.put(key, at)
 
@@ -118,7 +118,7 @@ def id_of(line: bytes) -> str | None:
 ROLES = {"human": "user", "ai": "assistant"}
 
 
-def tree(journey: Journey, item: Item | None, agents: Mapping[str, Any], ledger: Kept) -> Step:
+def tree(journey: RecordedTrace, item: Item | None, agents: Mapping[str, Any], ledger: ReadOnlyLedger) -> Step:
     """The graph's step with all below it.
 
     Args:
@@ -130,10 +130,10 @@ def tree(journey: Journey, item: Item | None, agents: Mapping[str, Any], ledger:
 
 @dataclass
 class _Tree:
-    journey: Journey
+    journey: RecordedTrace
     item: Item | None
     agents: Mapping[str, Any]
-    ledger: Kept
+    ledger: ReadOnlyLedger
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)  # of what failed: key of the state, entry's key
 
     def root(self) -> Step:
@@ -147,7 +147,7 @@ class _Tree:
 
     def _step(self, span: Span, below: Mapping[int, list[Span]], scores: Mapping[str, Score]) -> Step:
         steps = tuple(self._step(one, below, scores) for one in below.get(span.id, ()))
-        place = self.journey.place(span)
+        place = self.journey.node_path(span)
         about = {**span.about, **({"place": place} if place else {})}
         if span.kind != "model" and isinstance(lost := about.get("failed"), Mapping) and "error" not in about:
             about["error"] = self._why(lost, about.get("writes"))
@@ -224,7 +224,7 @@ def _replies(choices: Iterable[Choice]) -> tuple[tuple[str, ...], tuple[str, ...
         calls = [f"calls {call.get('name')}({json.dumps(call.get('args') or {})})" for call in choice.tool_calls]
         refusal = [f"refuses: {choice.refusal}"] if choice.refusal else []
         texts = parts(choice.text)
-        found.append("\n".join([*([texts.said] if texts.said else []), *refusal, *calls]))
+        found.append("\n".join([*([texts.answer_text] if texts.answer_text else []), *refusal, *calls]))
         thoughts.append("\n".join(filter(None, (choice.reasoning, texts.reasoning))))
     return tuple(found), tuple(thoughts) if any(thoughts) else ()
 
@@ -317,14 +317,14 @@ def traces_of(run: RunRecord, samples: Iterable[str], *, redact: bool | Names = 
     """
     wanted = dict.fromkeys(samples)
     items = _items(run, wanted)
-    found, attempts = _journeys(run, items)
-    with closing(Kept(ledger_of(run))) as ledger:
+    found, attempts = _lines_by_sample(run, items)
+    with closing(ReadOnlyLedger(ledger_of(run))) as ledger:
         agents = run.manifest.get("nodes") or {}
         known = redact if isinstance(redact, Names) else known_names(run.manifest) if redact else frozenset()
         for sample in wanted:
             if (item := items.get(sample)) is None:
                 continue
-            stored = journey(found[sample]) if sample in found else None
+            stored = recorded_trace(found[sample]) if sample in found else None
             root = tree(stored, item, agents, ledger) if stored is not None else None
             if redact:
                 root = redacted_root(root, known, item) if root is not None else None
@@ -355,13 +355,13 @@ def _items(run: RunRecord, wanted: Collection[str]) -> dict[str, Item]:
     return found
 
 
-def _journeys(run: RunRecord, items: Mapping[str, Item]) -> tuple[dict[str, bytes], Counter[str]]:
+def _lines_by_sample(run: RunRecord, items: Mapping[str, Item]) -> tuple[dict[str, bytes], Counter[str]]:
     """Of each sample the line of the journey that its item came of, if that was recorded; and how many it has."""
     found: dict[str, bytes] = {}
     attempts: Counter[str] = Counter()
     seen: set[str] = set()
     for _, line in lines(spans_of(run)):
-        stored = journey(line) if id_of(line) in items else None
+        stored = recorded_trace(line) if id_of(line) in items else None
         if stored is not None:
             attempts[stored.sample] += 1
             if belongs(stored, items[stored.sample]) and (stored.kept or stored.sample not in seen):
@@ -387,7 +387,7 @@ def ledger_of(run: RunRecord) -> Path | None:
 
 
 @dataclass(frozen=True)
-class Bill:
+class Usage:
     """Model calls asked for; of those paid for: how many, tokens, USD (None where none has a price), the unpriced."""
 
     calls: int | None
@@ -405,24 +405,24 @@ _ADD = """INSERT INTO bills VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
     usd = usd + excluded.usd, unpriced = unpriced + excluded.unpriced"""
 
 
-class SampleBills:
+class UsageBySample:
     """Id of a sample -> its bill over all its journeys, in a temporary file of SQLite's own where they are many."""
 
-    def __init__(self, journeys: Iterable[Journey]) -> None:
+    def __init__(self, journeys: Iterable[RecordedTrace]) -> None:
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.execute("PRAGMA journal_mode = OFF")
         self._db.execute(_TABLE)
         self._db.execute("BEGIN")
         for one in journeys:
-            self._db.execute(_ADD, (id_digest(one.sample), *bill_of(one)))
+            self._db.execute(_ADD, (id_digest(one.sample), *usage_of(one)))
 
-    def get(self, id: str) -> Bill | None:
+    def get(self, id: str) -> Usage | None:
         """None where no journey of it was recorded."""
         row = self._db.execute("SELECT * FROM bills WHERE id = ?", (id_digest(id),)).fetchone()
         if row is None:
             return None
         _, calls, paid, tokens, usd, unpriced = row
-        return Bill(calls, paid, tokens, None if paid and unpriced == paid else usd, unpriced)
+        return Usage(calls, paid, tokens, None if paid and unpriced == paid else usd, unpriced)
 
     def close(self) -> None:
         """Forget all."""
@@ -440,7 +440,7 @@ def untold(manifest: Mapping[str, Any], paid: int | None) -> int:
     return max(0, calls - paid) if isinstance(calls, int) and paid is not None else 0
 
 
-def bill_of(journey: Journey) -> tuple[int, int, int, float, int]:
+def usage_of(journey: RecordedTrace) -> tuple[int, int, int, float, int]:
     """Calls, those paid for, their tokens, their USD, those of them without a price."""
     calls = [span.about for span in journey.spans if span.kind == "model"]
     paid = [about for about in calls if about.get("prompt_tokens") is not None]

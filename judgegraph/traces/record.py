@@ -35,7 +35,7 @@ from judgegraph.trace.store import SPANS, SpanFile, lines
 STEP = "graph:step:"  # how the tag of a node's chain begins
 
 
-class _Journey(Recorder):
+class _RecordedTrace(Recorder):
     """A chain that is a graph's once a node began in it; `stops`: a node waits for a person. `ended`: it is written."""
 
     __slots__ = ("ended", "is_graph", "stops")
@@ -45,7 +45,7 @@ class _Journey(Recorder):
         self.ended = self.is_graph = self.stops = False
 
 
-_Place = tuple[_Journey, int]
+_Place = tuple[_RecordedTrace, int]
 
 
 class Tracer(BaseCallbackHandler):
@@ -63,7 +63,7 @@ class Tracer(BaseCallbackHandler):
         self._lock, self._open = threading.Lock(), True
         self._places: dict[UUID, _Place] = {}  # chain under way -> the span that it is in
         self._nodes: dict[UUID, tuple[list[Any], Any]] = {}  # of them those of nodes -> their own spans, and inputs
-        self._roots: dict[UUID, _Journey] = {}
+        self._roots: dict[UUID, _RecordedTrace] = {}
 
     @property
     def ignore_llm(self) -> bool:
@@ -93,7 +93,7 @@ class Tracer(BaseCallbackHandler):
     def _within(self, run: UUID | None) -> _Place | None:
         """Where a chain stands, or deeper: both a chain and a span of ours may be open, and the later is the inner."""
         place, inner = self._places.get(run) if run is not None else None, traced.get()
-        if inner is None or not isinstance(inner[0], _Journey):
+        if inner is None or not isinstance(inner[0], _RecordedTrace):
             return place
         if place is None:
             return (inner[0], inner[1]) if not inner[0].ended else None
@@ -110,7 +110,7 @@ class Tracer(BaseCallbackHandler):
         if place is not None and any(tag.startswith(STEP) for tag in tags or ()):
             self._places[run_id] = self._step(run_id, name, inputs, place)
         elif place is None or not place[0].is_graph:
-            journey = self._roots[run_id] = _Journey(name, bare=self._bare)
+            journey = self._roots[run_id] = _RecordedTrace(name, bare=self._bare)
             journey.sample = _sample(inputs)
             self._places[run_id] = (journey, 0)
         else:
@@ -173,11 +173,11 @@ class Tracer(BaseCallbackHandler):
             return address_of(judge, call)
         return self.notes.keep(judge, call, choices, about)
 
-    def _write(self, journey: _Journey, status: str) -> None:
+    def _write(self, journey: _RecordedTrace, status: str) -> None:
         with self._lock:  # a thread may end its graph while another closes the file
             self._add(journey, status)
 
-    def _add(self, journey: _Journey, status: str) -> None:
+    def _add(self, journey: _RecordedTrace, status: str) -> None:
         if not journey.is_graph or journey.ended or not self._open:
             return
         journey.ended = True

@@ -343,7 +343,7 @@ class RunNames(Names):
         return super()._new(kind, name) + ("-merge" if kind == "agent" and name.endswith("merge") else "")
 
 
-class KeptTexts(RunNames):
+class UnredactedTexts(RunNames):
     """The same names, and every text as it is: for counting, never for showing."""
 
     def __init__(self, names: RunNames) -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judgegraph.runs.item import Item, ending, overalls
-from judgegraph.traces.rank import FolderTrace, Standing, firsts_of
+from judgegraph.traces.rank import FolderTrace, RankedSample, firsts_of
 from judgegraph.traces.read import LOST, UNTRACED, SampleTrace
 from judgegraph.types import text_of
 from judgegraph.views.screen import GAP, counted, plain, screen
@@ -39,7 +39,7 @@ class Listed:
         paid: calls of all of them, None where no spans were recorded.
     """
 
-    rows: list[Standing]
+    rows: list[RankedSample]
     count: int
     order: str
     about: str
@@ -47,7 +47,7 @@ class Listed:
     paid: int | None
 
 
-def listed(found: Iterable[Standing], by: str | None, limit: int | None, *, journeys: bool = False) -> Listed:
+def listed(found: Iterable[RankedSample], by: str | None, limit: int | None, *, journeys: bool = False) -> Listed:
     """The first of them, in the order `by` if it says anything, else in the first of the usual ones that does.
 
     Args:
@@ -55,7 +55,7 @@ def listed(found: Iterable[Standing], by: str | None, limit: int | None, *, jour
     """
     count, paid = 0, None
 
-    def counted() -> Iterator[Standing]:
+    def counted() -> Iterator[RankedSample]:
         nonlocal count, paid
         for one in found:
             count += 1
@@ -75,7 +75,7 @@ def listed(found: Iterable[Standing], by: str | None, limit: int | None, *, jour
     return Listed(rows, count, order, why + words, tokens, paid)
 
 
-def _silent(order: str, first: Standing) -> str:
+def _silent(order: str, first: RankedSample) -> str:
     """Why nothing can be ordered so, by the first of all; "" where it can."""
     if order == "score":
         return "" if first.value is not None else "no score is a number that could be read"
@@ -93,7 +93,7 @@ def _silent(order: str, first: Standing) -> str:
 NOT_MOVED = "the critic moved nothing"
 
 
-def _words(order: str, rows: Sequence[Standing], journeys: bool) -> tuple[str, bool]:
+def _words(order: str, rows: Sequence[RankedSample], journeys: bool) -> tuple[str, bool]:
     """The order in words, and whether it is one by tokens."""
     if order == "cost" and rows and not rows[0].usd:
         free = any(one.paid and one.usd is not None for one in rows)
@@ -110,7 +110,7 @@ NAME = 16  # columns that an id keeps; longer ones are folded
 SPARE = ("paid/calls", "time", "tokens", "cost", "doubt", "score", "verdict")  # what goes first where it is narrow
 
 
-def print_standings(
+def print_ranked_samples(
     path: str, samples: Listed, status: str | None = None, untold: int = 0, unfinished: str = ""
 ) -> None:  # fmt: skip
     """The table, and what it is of.
@@ -139,7 +139,7 @@ def print_standings(
     console.print(plain(opens), style="dim", soft_wrap=True)  # to be copied
 
 
-def _table(rows: Sequence[Standing], order: str, width: int) -> Table:
+def _table(rows: Sequence[RankedSample], order: str, width: int) -> Table:
     columns = {name: cells for name, cells in _columns(rows, order).items() if any(cells)}
     for spare in (name for name in SPARE if name != order):
         if _width(columns) > width:
@@ -155,7 +155,7 @@ def _table(rows: Sequence[Standing], order: str, width: int) -> Table:
     return table
 
 
-def _columns(rows: Sequence[Standing], order: str) -> dict[str, list[str]]:
+def _columns(rows: Sequence[RankedSample], order: str) -> dict[str, list[str]]:
     """A column without any cell is left out; tokens stand there where they are what samples are ordered by."""
     failed = any(one.status != "ok" for one in rows)
     priced = any(one.usd for one in rows)
@@ -174,14 +174,14 @@ def _columns(rows: Sequence[Standing], order: str) -> dict[str, list[str]]:
     }
 
 
-def _status(one: Standing, failed: bool) -> str:
+def _status(one: RankedSample, failed: bool) -> str:
     """How it ended; "no score" where nothing that it came to has an answer."""
     if one.status == "ok" and one.answers and one.lost == one.answers:
         return "no score"
     return one.status if failed else ""
 
 
-def _change(one: Standing) -> str:
+def _change(one: RankedSample) -> str:
     """Such as "Relevancy 4.48 -> 3.95"; "none" where a critic left all as it was."""
     if one.changed_criterion is None:
         return "none" if one.change is not None else ""
@@ -238,7 +238,7 @@ def print_trace(found: SampleTrace, signature: str, *, criterion: str | None = N
         console.print(tree_of(found.root, look))
 
 
-def print_journey(found: FolderTrace, *, full: bool = False) -> None:
+def print_sample_trace(found: FolderTrace, *, full: bool = False) -> None:
     """A journey of a folder without items."""
     console, look = _console(full)
     console.print(plain(f"{found.sample}: {found.root.status} (journey {found.number})"), style="bold")

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from judgegraph.calls.budget import BudgetTracker, node_at_work
 from judgegraph.calls.context import CallContext, Doubted, context
-from judgegraph.calls.estimate import Manner, invented
+from judgegraph.calls.estimate import ReplyPolicy, simulated_choices
 from judgegraph.calls.send import as_sent
 from judgegraph.calls.types import Call, Choice, address_of
 from judgegraph.errors import ConfigError, one_line
@@ -256,9 +256,9 @@ def _run_of(loop: asyncio.AbstractEventLoop) -> Callable[..., Any]:
 
 
 READABLE = (  # the ends of what readable replies make a graph ask, and one between: some criteria are in doubt
-    Manner("content", "high", most=True, alike=False, doubts=False),
-    Manner("doubtful", "low", most=True, alike=False, tools="once", doubts=True),
-    Manner("partly", "low", most=True, alike=False, tools="once", doubts="first"),
+    ReplyPolicy("content", "high", most=True, alike=False, doubts=False),
+    ReplyPolicy("doubtful", "low", most=True, alike=False, tools="once", doubts=True),
+    ReplyPolicy("partly", "low", most=True, alike=False, tools="once", doubts="first"),
 )
 IDLE = (40, 0.006)  # turns of the event loop, and seconds, in which nothing more was asked
 GUESS = Price(1.0, 4.0)  # USD per million tokens, where an assistant has a budget in USD and a judge no known price
@@ -275,7 +275,7 @@ class Trial:
         doubtful: what was asked hangs on a condition, or on a budget of a part. threads: at work for it.
     """
 
-    manner: Manner
+    manner: ReplyPolicy
     asked: dict[bytes, str] = field(default_factory=dict)
     texts: dict[tuple[str, str, str], set[str]] = field(default_factory=dict)
     rounds: int = 0
@@ -291,7 +291,7 @@ class Trial:
         mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(mine)
         await mine
-        return invented(self.manner, as_sent(judge, call), address, last=True)
+        return simulated_choices(self.manner, as_sent(judge, call), address, last=True)
 
     def doubted(self) -> Doubted:
         """What conditions find."""
@@ -344,7 +344,7 @@ def _tell(asked: asyncio.Future[None]) -> None:
 
 
 async def tried(
-    graph: Any, state: Mapping[str, Any], manner: Manner, threads: InThreads | None = None
+    graph: Any, state: Mapping[str, Any], manner: ReplyPolicy, threads: InThreads | None = None
 ) -> Trial:  # fmt: skip
     """Run a graph once with replies of one manner, without its checkpointer.
 
@@ -490,7 +490,7 @@ async def acount_calls(graph: Any, samples: Sequence[Sample] = SAMPLES) -> CallC
     nodes = dict.fromkeys(node for t in plain for node in t.asked.values())
     nodes |= dict.fromkeys(node for trials in given for t in trials for node in t.asked.values())
     sample, dataset, longest = _figures(plain, None)
-    plainly = (_said(sample), _said(dataset), _said(longest))
+    plainly = (_span_text(sample), _span_text(dataset), _span_text(longest))
     figures = [_figures(trials, None) for trials in given]
     return CallCounts(
         nodes=tuple(_node_in_anatomy(name, plain, given) for name in nodes),
@@ -557,10 +557,10 @@ def _node_in_anatomy(name: str, plain: Sequence[Trial], given: Sequence[Sequence
 def _formula(spans: Sequence[Span], plain: Span) -> str:
     """Of what was found for the numbers of criteria in `GIVEN`; where there is no line through it, as it is plain."""
     if not spans:
-        return _said(plain)
+        return _span_text(plain)
     ends = [_line([span[i] for span in spans]) for i in (0, 1)]
     if None in ends:
-        return _said(plain)
+        return _span_text(plain)
     low, high = ends
     return str(low) if low == high else f"{low} to {high}"
 
@@ -576,7 +576,7 @@ def _line(counts: Sequence[int]) -> str | None:
     return f"{times} + {start}" if start > 0 else f"{times} - {-start}" if start else times
 
 
-def _said(span: Span) -> str:
+def _span_text(span: Span) -> str:
     return str(span[0]) if span[0] == span[1] else f"{span[0]} to {span[1]}"
 
 

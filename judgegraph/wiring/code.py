@@ -309,12 +309,12 @@ def written_keys(steps: list[dis.Instruction]) -> list[str] | None:
     keys: Any = None
     if last is not None and last.opname == "BUILD_CONST_KEY_MAP":
         keys = steps[-2].argval
-    elif last is not None and last.opname == "BUILD_MAP" and last.arg == 1 and _is_kept(steps):
+    elif last is not None and last.opname == "BUILD_MAP" and last.arg == 1 and _is_constant_return(steps):
         keys = [steps[0].argval]
     return [*keys] if keys is not None and all(isinstance(key, str) for key in keys) else None
 
 
-def _is_kept(steps: list[dis.Instruction]) -> bool:
+def _is_constant_return(steps: list[dis.Instruction]) -> bool:
     """Whether the first step loads a constant, and nothing but the last takes it."""
     depth = [0]
     for step in steps[:-1]:
@@ -375,13 +375,15 @@ def _of_typed_dict(schema: Any) -> tuple[Keys, Keys]:
     except Exception:  # whatever stands in a user's annotations
         return frozenset(), frozenset(schema.__annotations__)
     # as text (`from __future__ import annotations`) a TypedDict does not see its own NotRequired
-    needed = {k for k, hint in hints.items() if _said(hint, DEMANDED) or not (k in optional or _said(hint, OPTIONAL))}
+    needed = {
+        k for k, hint in hints.items() if _hints_at(hint, DEMANDED) or not (k in optional or _hints_at(hint, OPTIONAL))
+    }
     return frozenset(needed), frozenset(set(hints) - needed)
 
 
-def _said(hint: Any, what: set[Any]) -> bool:
+def _hints_at(hint: Any, what: set[Any]) -> bool:
     origin = get_origin(hint)
-    return origin in what or (origin is Annotated and _said(get_args(hint)[0], what))
+    return origin in what or (origin is Annotated and _hints_at(get_args(hint)[0], what))
 
 
 def writes_of(function: Any, whole: Any) -> Keys | None:

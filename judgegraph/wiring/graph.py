@@ -184,13 +184,13 @@ def _is_users(part: Part) -> bool:
 
 def _joins(part: Part) -> bool:
     """Whether a function that does not say what it reads and writes takes scores and gives scores, by its source."""
-    if part.inside is not None or not _of_user(part.runs) or _is_told(part):
+    if part.inside is not None or not _of_user(part.runs) or _reads_scores(part):
         return False
     read = taken(part.runs)
     return SCORES in read.sure | read.some | read.asked and SCORES in given(part.runs).keys
 
 
-def _is_told(part: Part) -> bool:
+def _reads_scores(part: Part) -> bool:
     return part.writes is not None and not part.writes >= VOCABULARY and SCORES in part.reads | part.may_read
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from judgegraph.agents.pairwise import EMPTY, Comparer, judgement_in, pairwise_form
-from judgegraph.runs.notices import stepped_down
+from judgegraph.runs.notices import fallbacks
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale
 
@@ -147,7 +147,7 @@ async def test_scores_count_where_a_plain_reply_contradicts_them():
     assert {found.notes, *(s.notes for s in scores.values())} == {
         ("the reply says A, its scores say B; the scores count",)
     }
-    (told,) = stepped_down(scores.values())
+    (told,) = fallbacks(scores.values())
     assert (told.kind, told.text) == ("verdict-contrary", f"2 scores, {found.notes[0]}")
 
 

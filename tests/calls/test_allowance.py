@@ -7,7 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from judgegraph.calls.budget import Allowance, Budget, BudgetTracker, OverAllowance, allowance
+from judgegraph.calls.budget import Budget, BudgetTracker, OverPartBudget, PartBudget, part_budget
 from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger
@@ -49,24 +49,24 @@ def judge_of(**fields):
 
 
 def part(parent=None, **caps):
-    return Allowance(BudgetTracker(Budget(**caps), prices=PRICES), parent)
+    return PartBudget(BudgetTracker(Budget(**caps), prices=PRICES), parent)
 
 
 async def asked(judge, one, *texts, run=None):
     """For each text, asked side by side within an allowance: "ok", or why not."""
-    before = context.set(run), allowance.set(one)
+    before = context.set(run), part_budget.set(one)
 
     async def ask(text):
         try:
             await send(judge, Call((HumanMessage(text),)))
         except ReplyError as error:
-            return error.status if not isinstance(error, OverAllowance) else "no allowance"
+            return error.status if not isinstance(error, OverPartBudget) else "no allowance"
         return "ok"
 
     try:
         return await asyncio.wait_for(asyncio.gather(*map(ask, texts)), 5)
     finally:
-        allowance.reset(before[1])
+        part_budget.reset(before[1])
         context.reset(before[0])
 
 
@@ -141,7 +141,7 @@ async def test_only_a_call_that_was_not_received_leaves_its_room_to_the_next():
 
 
 async def test_a_cap_in_usd_ends_the_run_where_a_price_is_not_known():
-    one = Allowance(BudgetTracker(Budget(usd=1), prices=Prices({}, {}, "")))
+    one = PartBudget(BudgetTracker(Budget(usd=1), prices=Prices({}, {}, "")))
     with pytest.raises(ConfigError, match="its price is not known") as caught:
         await asked(judge_of(), one, "one 5")
     assert caught.value.ends_run

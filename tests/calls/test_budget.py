@@ -207,7 +207,7 @@ def test_a_cap_is_passed_at_most_by_what_calls_took_beyond_their_estimates(steps
 async def test_a_call_that_fits_but_for_what_is_set_aside_waits_and_is_made():
     own = purse(tokens=400)
     first = own.reserve(JUDGE, call())
-    waiting = asyncio.create_task(own.room(JUDGE, call()))
+    waiting = asyncio.create_task(own.reserve_later(JUDGE, call()))
     await asyncio.sleep(0)
     assert not waiting.done()
     first.settle(10, 5)
@@ -217,7 +217,7 @@ async def test_a_call_that_fits_but_for_what_is_set_aside_waits_and_is_made():
 async def test_a_call_for_which_no_room_was_left_is_refused_when_the_last_one_under_way_has_ended():
     own = purse(tokens=400)
     first = own.reserve(JUDGE, call())
-    waiting = asyncio.create_task(own.room(JUDGE, call()))
+    waiting = asyncio.create_task(own.reserve_later(JUDGE, call()))
     await asyncio.sleep(0)
     first.settle(300, 99)
     with pytest.raises(OverBudget, match="399 spent"):
@@ -227,7 +227,7 @@ async def test_a_call_for_which_no_room_was_left_is_refused_when_the_last_one_un
 async def test_one_that_waits_may_be_cancelled():
     own = purse(tokens=400)
     first = own.reserve(JUDGE, call())
-    waiting = asyncio.create_task(own.room(JUDGE, call()))
+    waiting = asyncio.create_task(own.reserve_later(JUDGE, call()))
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)

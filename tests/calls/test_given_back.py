@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from judgegraph.calls.budget import Allowance, Budget, BudgetTracker, OverAllowance, OverBudget, allowance
+from judgegraph.calls.budget import Budget, BudgetTracker, OverBudget, OverPartBudget, PartBudget, part_budget
 from judgegraph.calls.call import RequestSlot, send
 from judgegraph.calls.context import CallContext, UnitCalls, Waiters, context, unit
 from judgegraph.calls.ledger import Ledger
@@ -137,13 +137,13 @@ def within(part, node):
     """A node that asks within the allowance of a part of its sample's work; what has no room there is left out."""
 
     async def asking():
-        before = allowance.set(part)
+        before = part_budget.set(part)
         try:
             await node()
-        except OverAllowance:
+        except OverPartBudget:
             pass
         finally:
-            allowance.reset(before)
+            part_budget.reset(before)
 
     return asking
 
@@ -294,9 +294,9 @@ def test_a_turn_gives_back_what_it_took_whatever_fails(held):
     async def work():
         slots, judge = asyncio.Semaphore(1), judge_of(slow(1), in_flight=1)
         limiter = limiter_of(judge)
-        before = RequestSlot(slots if held == "slot" else None, limiter.place(1), None)
+        before = RequestSlot(slots if held == "slot" else None, limiter.ticket(1), None)
         await before.__aenter__()
-        waiting = asyncio.ensure_future(RequestSlot(slots, limiter.place(1), Broken()).__aenter__())
+        waiting = asyncio.ensure_future(RequestSlot(slots, limiter.ticket(1), Broken()).__aenter__())
         await asyncio.sleep(1)
         await before.__aexit__(None)
         with pytest.raises(RuntimeError, match="no clock"):
@@ -416,7 +416,7 @@ def drawn_part(draw, parts):
     """An allowance of one sample's work, of several kinds, half of them inside another one."""
     caps = [{"calls": 1}, {"calls": 2}, {"tokens": 600}, {"tokens": 5000}, {"calls": 3, "tokens": 700}]
     around = drawn_part(draw, parts) if draw.random() < 0.5 else None
-    parts.append(Allowance(BudgetTracker(Budget(**draw.choice(caps)), prices=Prices({}, {}, "")), around))
+    parts.append(PartBudget(BudgetTracker(Budget(**draw.choice(caps)), prices=Prices({}, {}, "")), around))
     return parts[-1]
 
 

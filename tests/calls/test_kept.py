@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judgegraph.calls.ledger import Kept, Ledger, LedgerError, Paid
+from judgegraph.calls.ledger import Ledger, LedgerError, Paid, ReadOnlyLedger
 
 ONE, TWO = b"1" * 16, b"2" * 16
 
@@ -26,10 +26,10 @@ def state(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_file_that_is_not_there_holds_nothing_and_is_not_made(tmp_path: Path):
-    kept = Kept(tmp_path / "none.sqlite")
+    kept = ReadOnlyLedger(tmp_path / "none.sqlite")
     assert kept.get(ONE) is None
     kept.close()
-    assert Kept(None).get(ONE) is None
+    assert ReadOnlyLedger(None).get(ONE) is None
     assert not list(tmp_path.iterdir())
 
 
@@ -37,7 +37,7 @@ async def test_a_finished_ledger_is_read_and_left_as_it_was(tmp_path: Path):
     path = tmp_path / "ledger.sqlite"
     (await filled(path)).close()
     before = state(tmp_path)
-    kept = Kept(path)
+    kept = ReadOnlyLedger(path)
     found = kept.get(ONE)
     assert found is not None
     assert (found.body, found.model, found.prompt, found.completion, found.usd) == (b"[]", "openai:m", 10, 5, 0.25)
@@ -49,7 +49,7 @@ async def test_a_finished_ledger_is_read_and_left_as_it_was(tmp_path: Path):
 async def test_what_a_run_under_way_has_committed_is_read(tmp_path: Path):
     path = tmp_path / "ledger.sqlite"
     ledger = await filled(path)
-    kept = Kept(path)
+    kept = ReadOnlyLedger(path)
     assert kept.get(ONE) is not None
     kept.close()
     ledger.close()
@@ -68,7 +68,7 @@ def test_a_read_only_folder_is_no_obstacle(tmp_path: Path):
     path.chmod(0o400)
     tmp_path.chmod(0o500)
     try:
-        assert Kept(path).get(ONE) is not None
+        assert ReadOnlyLedger(path).get(ONE) is not None
     finally:
         tmp_path.chmod(0o700)
 
@@ -79,7 +79,7 @@ async def test_a_damaged_row_is_none(tmp_path: Path):
     with sqlite3.connect(path) as db:
         db.execute("UPDATE replies SET body = '[ ]'")
     db.close()
-    assert Kept(path).get(ONE) is None
+    assert ReadOnlyLedger(path).get(ONE) is None
 
 
 def _foreign(path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_file_that_is_none_of_ours_is_named_and_left(make, said: str, tmp_path
     make(path)
     before = path.read_bytes()
     with pytest.raises(LedgerError, match=said) as error:
-        Kept(path)
+        ReadOnlyLedger(path)
     assert str(path) in str(error.value)
     assert path.read_bytes() == before
 
@@ -124,7 +124,7 @@ async def test_a_row_whose_usage_was_changed_is_none_and_asked_again(tmp_path: P
     with sqlite3.connect(path) as db:
         db.execute(f"UPDATE replies SET {change}")
     db.close()
-    assert Kept(path).get(ONE) is None
+    assert ReadOnlyLedger(path).get(ONE) is None
     ledger = Ledger(path)
     assert ledger.get(ONE) is None
     assert ledger.counts.damaged == 1

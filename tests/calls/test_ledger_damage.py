@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from judgegraph.calls.ledger import SCHEMA, Kept, Ledger, LedgerError, Paid
+from judgegraph.calls.ledger import SCHEMA, Ledger, LedgerError, Paid, ReadOnlyLedger
 
 COUNT = 200
 
@@ -174,6 +174,11 @@ async def test_a_ledger_whose_tables_are_gone_is_named_and_no_error_of_sqlite_co
         db.execute("CREATE TABLE other (x)")
     db.close()
     ledger = Ledger(path)
-    for ask in (ledger.spent, ledger.count, lambda: ledger.get(address(1)), lambda: Kept(path).get(address(1))):
+    for ask in (
+        ledger.spent,
+        ledger.count,
+        lambda: ledger.get(address(1)),
+        lambda: ReadOnlyLedger(path).get(address(1)),
+    ):
         with pytest.raises(LedgerError, match=r"ledger\.sqlite"):
             ask()

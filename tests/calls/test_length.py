@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from judgegraph.agents.corrector import FORMS
 from judgegraph.agents.sage import critique_form
 from judgegraph.calls.forms import Form, ratings_form, record
-from judgegraph.calls.types import TEXTS, Bounded, Room, bounded, room_for, thinks_by_name
+from judgegraph.calls.types import TEXTS, Bounded, ReplyBounds, bounded, bounds_for, thinks_by_name
 from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion
 
@@ -43,7 +43,7 @@ def lists(schema):
 
 
 def room(form, prompt=100):
-    return room_for(form.schema, form.texts, prompt, form.tokens, False)
+    return bounds_for(form.schema, form.texts, prompt, form.tokens, False)
 
 
 def test_every_text_and_list_of_a_critique_has_an_end_and_the_form_itself_is_as_it_was():
@@ -67,12 +67,12 @@ def test_a_correction_is_not_bounded_when_it_is_asked_for_again():
 
 def test_bounds_that_a_form_has_stay():
     schema = record({"reason": {"type": "string", "maxLength": 9}})
-    assert bounded(schema, Room()) == schema
+    assert bounded(schema, ReplyBounds()) == schema
 
 
 def test_a_property_may_have_any_name():
     schema = record({"type": {"type": "string"}, "properties": record({"reason": {"type": "string"}})})
-    sent = bounded(schema, Room())
+    sent = bounded(schema, ReplyBounds())
     assert sent["properties"]["properties"]["properties"]["reason"]["maxLength"] == TEXTS["reason"]
     assert sent["properties"]["type"] == {"type": "string"}
 
@@ -91,7 +91,7 @@ def test_a_correction_has_room_for_a_text_as_long_as_its_prompt():
 
 def test_a_schema_that_holds_itself_has_an_end():
     schema = {"$defs": {"a": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}}, "$ref": "#/$defs/a"}
-    assert room_for(schema, TEXTS, 0, 0, False).tokens > 0
+    assert bounds_for(schema, TEXTS, 0, 0, False).tokens > 0
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class Site:
         return self.now() - start
 
     async def send(self, request):
-        place = self.limiter.place(request.tokens)
+        place = self.limiter.ticket(request.tokens)
         with suppress(TimeoutError, ConnectionError):
             async with asyncio.timeout(request.patience) as limit, place:
                 limit.reschedule(None)
@@ -189,7 +189,7 @@ def test_what_belongs_to_an_earlier_sample_goes_first_and_of_one_sample_who_came
         limiter.change(None, None, 1)
 
         async def one(order, name):
-            async with limiter.place(1, run=limiter, order=order):
+            async with limiter.ticket(1, run=limiter, order=order):
                 sent.append(name)
                 await asyncio.sleep(1)
 
@@ -268,7 +268,7 @@ def test_event_loops_of_several_threads_share_a_limit(limited):
 
     async def one():
         nonlocal inside, most
-        async with limiter.place(3):
+        async with limiter.ticket(3):
             with lock:
                 inside += 1
                 most = max(inside, most)
@@ -294,11 +294,11 @@ def test_a_blocked_event_loop_does_not_block_the_others(monkeypatch):
     queued, freed = threading.Event(), threading.Event()
 
     async def one(name):
-        async with limiter.place(1):
+        async with limiter.ticket(1):
             order.append(name)
 
     async def blocked():
-        async with limiter.place(1):
+        async with limiter.ticket(1):
             tasks = [asyncio.create_task(one("blocked")) for _ in range(3)]
             await asyncio.sleep(0.01)
             queued.set()
@@ -322,13 +322,13 @@ def test_a_waiter_whose_event_loop_was_closed_is_passed_over():
     gone = asyncio.new_event_loop()
 
     async def wait():
-        async with limiter.place(1):
+        async with limiter.ticket(1):
             pytest.fail("nobody runs it")
 
     async def work():
         async with asyncio.timeout(5):
-            async with limiter.place(1):
-                last = asyncio.create_task(limiter.place(1).__aenter__())
+            async with limiter.ticket(1):
+                last = asyncio.create_task(limiter.ticket(1).__aenter__())
                 await asyncio.to_thread(leave_one_behind)
                 await asyncio.sleep(0.01)
             await last

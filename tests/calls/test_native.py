@@ -33,39 +33,39 @@ def hook(monkeypatch):
 
 @pytest.mark.parametrize("callbacks", [None, [], AsyncCallbackManager([])], ids=["none", "list", "manager"])
 async def test_where_nobody_listens_the_short_way_is_taken(judge, callbacks):
-    assert native.door_of(judge, callbacks, {}) is not None
+    assert native.direct_call_of(judge, callbacks, {}) is not None
 
 
 @pytest.mark.parametrize("wrapped", [list, AsyncCallbackManager], ids=["list", "manager"])
 async def test_a_handler_in_the_config_is_not_passed_by(judge, wrapped):
-    assert native.door_of(judge, wrapped([AsyncCallbackHandler()]), {}) is None
+    assert native.direct_call_of(judge, wrapped([AsyncCallbackHandler()]), {}) is None
 
 
 async def test_a_tracer_that_is_switched_on_within_a_node_is_not_passed_by(judge):
     quiet = AsyncCallbackManager([])
     with collect_runs():
-        assert native.door_of(judge, quiet, {}) is None
-    assert native.door_of(judge, quiet, {}) is not None
+        assert native.direct_call_of(judge, quiet, {}) is None
+    assert native.direct_call_of(judge, quiet, {}) is not None
 
 
 async def test_tracing_that_is_switched_on_is_not_passed_by(judge):
     silent = Client(api_url="http://127.0.0.1:9", api_key="k", auto_batch_tracing=False, info={})
     with tracing_context(enabled=True, client=silent):
-        assert native.door_of(judge, None, {}) is None
+        assert native.direct_call_of(judge, None, {}) is None
 
 
 async def test_debugging_that_is_switched_on_is_not_passed_by(judge):
     set_debug(True)
     try:
-        assert native.door_of(judge, None, {}) is None
+        assert native.direct_call_of(judge, None, {}) is None
     finally:
         set_debug(False)
 
 
 async def test_a_handler_of_another_package_is_not_passed_by(judge, hook, monkeypatch):
-    assert native.door_of(judge, None, {}) is not None
+    assert native.direct_call_of(judge, None, {}) is not None
     monkeypatch.setenv("SOMEBODY_LISTENS", "true")
-    assert native.door_of(judge, None, {}) is None
+    assert native.direct_call_of(judge, None, {}) is None
     monkeypatch.delenv("SOMEBODY_LISTENS")
     SOMEBODY.set(AsyncCallbackHandler())
-    assert native.door_of(judge, None, {}) is None
+    assert native.direct_call_of(judge, None, {}) is None

@@ -141,7 +141,7 @@ def test_thoughts_beside_the_text_are_kept_and_never_read(thought, answer):
 )
 def test_a_reply_is_taken_apart(text, answer, reasoning):
     found = parts(text)
-    assert (found.said, found.reasoning) == (answer, reasoning)
+    assert (found.answer_text, found.reasoning) == (answer, reasoning)
     assert len(found.answer) == len(text)
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from judgegraph.replies.free_text import reason_beside, text_reading
+from judgegraph.replies.free_text import reason_without_value, text_reading
 from judgegraph.types import Scale
 
 FIVE, TONE = Scale.of("1-5"), Scale.of(["positive", "negative"])
@@ -37,7 +37,7 @@ FIVE, TONE = Scale.of("1-5"), Scale.of(["positive", "negative"])
 def test_the_value_that_opens_a_reply_is_no_part_of_its_reason(text, reason):
     reading = text_reading(text, FIVE)
     assert reading.status == "ok"
-    assert reason_beside(text, reading.span) == reason
+    assert reason_without_value(text, reading.span) == reason
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_the_value_that_opens_a_reply_is_no_part_of_its_reason(text, reason):
     ],
 )
 def test_so_is_a_label(text, reason):
-    assert reason_beside(text, text_reading(text, TONE).span) == reason
+    assert reason_without_value(text, text_reading(text, TONE).span) == reason
 
 
 def test_without_a_place_the_reply_is_the_reason():
-    assert reason_beside(" A fine text. ", None) == "A fine text."
+    assert reason_without_value(" A fine text. ", None) == "A fine text."
 
 
 @pytest.mark.parametrize(("text", "status"), [("2.5", "ok"), ("N/A: it has 3 parts", "abstained"), ("9", "unreadable")])
@@ -65,5 +65,5 @@ def test_the_first_digit_is_looked_for_where_the_reply_does_not_abstain(text, st
 def test_hostile_text_costs_little(bit):
     text = (bit * 60_000)[:60_000]
     start = time.process_time()
-    reason_beside(text, (99, 100))
+    reason_without_value(text, (99, 100))
     assert time.process_time() - start < 1  # what is quadratic takes minutes

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-from judgegraph.calls.texts import PIECES, ROOM, KeptTexts, Texts, texts_of
+from judgegraph.calls.texts import PIECES, ROOM, ReadOnlyTexts, Texts, texts_of
 
 CRITERIA = "<criteria-1f>\nClarity: is it clear?\n</criteria-1f>"
 
@@ -36,7 +36,7 @@ def texts(path: Path) -> Iterator[Texts]:
 
 
 def said(path: Path, where: bytes) -> tuple[tuple[str, str], ...]:
-    kept = KeptTexts(path)
+    kept = ReadOnlyTexts(path)
     try:
         return kept.asked(where)
     finally:

@@ -16,7 +16,7 @@ async def waits(limiter, then, slots=None, timeout=0.2):
     try:
         async with asyncio.timeout(timeout) as sample.clock:
             waiters.join(sample)
-            async with RequestSlot(slots, limiter.place(1), waiters):
+            async with RequestSlot(slots, limiter.ticket(1), waiters):
                 return False
     except TimeoutError:
         return True
@@ -37,7 +37,7 @@ async def ends(place, after):
 def full(in_flight=1):
     limiter = Limiter()
     limiter.change(None, None, in_flight)
-    place = limiter.place(1)
+    place = limiter.ticket(1)
     assert place.enter()
     return limiter, place
 

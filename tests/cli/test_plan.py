@@ -54,9 +54,7 @@ def test_a_plan_prints_a_line_per_node_the_sum_and_what_it_rests_on(data: Path, 
     assert "to pay: 18\u201342 calls (6 of the exact ones and 12\u201336 more)" in result.output
     flat = result.output.replace(" \n", " ").replace("\n", " ")
     assert "more: lowest\u2013highest beside these when every reply can be read" in flat
-    assert (
-        "at worst: instead of more, if each reply can be read only at the last of its asks (3 unless set)" in flat
-    )
+    assert "at worst: instead of more, if each reply can be read only at the last of its asks (3 unless set)" in flat
     assert "Tokens of replies: 256 for each choice, an assumption" in result.output
     assert "are no calls" in result.output.replace("\n", " ")
     assert set(data.parent.iterdir()) == before, "nothing is written"

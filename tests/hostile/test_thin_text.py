@@ -6,7 +6,7 @@ import pytest
 from test_uplift import SCORING, made
 
 import judgegraph as jg
-from judgegraph.runs.item import thin
+from judgegraph.runs.item import short_text_notes
 from judgegraph.runs.notices import TITLES
 from judgegraph.types import Sample
 
@@ -20,7 +20,7 @@ KEYS = (
 
 
 def flags(**texts: Any) -> list[str]:
-    return [note.text.split(":")[0] for note in thin(Sample(id="s", **texts))]
+    return [note.text.split(":")[0] for note in short_text_notes(Sample(id="s", **texts))]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -29,7 +29,7 @@ def test_a_key_is_flagged_as_one(key: str):
     said = why.get(key, "opens an answer and gives none")
     assert flags(output=key) == [f"the output {said}"]
     assert flags(output=ENOUGH, rival=key) == [f"the rival {said}"]
-    (note,) = thin(Sample(id="s", output=key))
+    (note,) = short_text_notes(Sample(id="s", output=key))
     assert note.kind in TITLES
 
 

@@ -11,7 +11,7 @@ import judgegraph as jg
 from judgegraph.graphs import g_eval, llm_score
 from judgegraph.report import graph as graph_parts
 from judgegraph.report.charts import Grid
-from judgegraph.trace.store import SPANS, journeys
+from judgegraph.trace.store import SPANS, recorded_traces
 from judgegraph.traces.rank import node_times
 from judgegraph.types import Criterion, Sample
 
@@ -41,7 +41,7 @@ def judged(judge: Any, out: Path, **settings: Any) -> jg.Run:
 
 
 def statuses(run: jg.Run, kind: str) -> list[str]:
-    (journey,) = journeys(run.folder.path / SPANS)
+    (journey,) = recorded_traces(run.folder.path / SPANS)
     return list(dict.fromkeys(span.status for span in journey.spans if span.kind == kind))
 
 
@@ -119,5 +119,5 @@ def test_of_several_choices_a_call_failed_where_none_could_be_read(script: str, 
 async def test_plain_langgraph_runs_have_the_same_statuses(server, tmp_path: Path):
     with jg.tracing(tmp_path / "traced"):
         await llm_score(judge=server("refusal").judge(), criteria=CLARITY).ainvoke({"sample": SAMPLE})
-    (journey,) = journeys(tmp_path / "traced" / SPANS)
+    (journey,) = recorded_traces(tmp_path / "traced" / SPANS)
     assert [(span.kind, span.status) for span in journey.spans[1:]] == [("node", "refused"), ("model", "refused")]

@@ -11,8 +11,8 @@ from judgegraph.calls import Endpoint
 from judgegraph.graphs import llm_score
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import Span
-from judgegraph.trace.store import SPANS, journeys
-from judgegraph.traces.rank import node_times, standings, within
+from judgegraph.trace.store import SPANS, recorded_traces
+from judgegraph.traces.rank import node_times, ranked_samples, within
 from judgegraph.types import Criterion, Sample
 
 CRITERION = [Criterion(name="Clarity", definition="It is clear.")]
@@ -27,7 +27,7 @@ def judged(judge: Endpoint, out: Path, samples: list[Sample], **settings: Any) -
 
 
 def calls(run: Run) -> list[Span]:
-    return [span for one in journeys(run.folder.path / SPANS) for span in one.spans if span.kind == "model"]
+    return [span for one in recorded_traces(run.folder.path / SPANS) for span in one.spans if span.kind == "model"]
 
 
 def about(run: Run, name: str) -> list[Any]:
@@ -60,7 +60,7 @@ def test_what_lies_in_the_ledger_is_told_and_costs_nothing_again(server, tmp_pat
     again = judged(site.judge(), tmp_path / "two", given(3), ledger=tmp_path / "ledger.sqlite")
     assert (about(first, "from"), about(again, "from")) == (["paid"] * 3, ["ledger"] * 3)
     assert site.count == 3
-    assert [(one.calls, one.paid, one.usd) for one in standings(again)] == [(1, 0, 0.0)] * 3
+    assert [(one.calls, one.paid, one.usd) for one in ranked_samples(again)] == [(1, 0, 0.0)] * 3
     assert within(node_times(again), "").found == 3
     (step,) = [step for step in again.trace("s1").root.walk() if step.kind == "model"]
     assert "the text of sample 1" in step.messages[-1][1]
@@ -82,7 +82,7 @@ def test_of_two_samples_that_want_one_call_one_pays_and_one_joins(server, tmp_pa
     run = judged(site.judge(), tmp_path / "run", same)
     assert sorted(about(run, "from")) == ["joined", "paid"]
     assert site.count == 1
-    assert sum(one.paid for one in standings(run)) == 1
+    assert sum(one.paid for one in ranked_samples(run)) == 1
     assert all(
         step.messages and step.replies for id in "ab" for step in run.trace(id).root.walk() if step.kind == "model"
     )
@@ -126,9 +126,9 @@ async def test_a_run_that_is_cancelled_leaves_whole_lines(server, tmp_path: Path
     with pytest.raises(asyncio.CancelledError):
         await task
     left = Run.load(tmp_path / "run")
-    assert {item.id for item in left.items} <= {one.sample for one in journeys(tmp_path / "run" / SPANS)}
+    assert {item.id for item in left.items} <= {one.sample for one in recorded_traces(tmp_path / "run" / SPANS)}
     done = await jg.aevaluate(graph, given(30), out=tmp_path / "run")
-    assert len({one.sample for one in journeys(tmp_path / "run" / SPANS)}) == 30
+    assert len({one.sample for one in recorded_traces(tmp_path / "run" / SPANS)}) == 30
     assert all(done.trace(f"s{n}").root.status == "ok" for n in range(30))
 
 

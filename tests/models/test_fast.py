@@ -26,7 +26,7 @@ from pydantic import BaseModel, ValidationError
 from yarl import URL
 
 from judgegraph.calls import Endpoint, Form, ask, replies
-from judgegraph.calls.send import choices_of, classify, door_of
+from judgegraph.calls.send import choices_of, classify, direct_call_of
 from judgegraph.errors import AuthError, ConfigError, ExtraError
 from judgegraph.models import http as sessions
 from judgegraph.models.http import FastOpenAI, NoAnswer, NoCompletion, ServerError, server_error, usage_in
@@ -477,11 +477,11 @@ async def test_the_organisation_of_the_environment_is_told(site, monkeypatch):
 
 async def test_the_short_way_is_taken_only_where_nobody_listens(site):
     model = site.model()
-    assert door_of(resolve(model), None, {}) is not None
-    assert door_of(resolve(model), [AsyncCallbackHandler()], {}) is None
+    assert direct_call_of(resolve(model), None, {}) is not None
+    assert direct_call_of(resolve(model), [AsyncCallbackHandler()], {}) is None
     for other in (site.model(callbacks=[AsyncCallbackHandler()]), site.model(rate_limiter=InMemoryRateLimiter())):
-        assert door_of(resolve(other), None, {}) is None
-    assert door_of(resolve(scripted("a")), None, {}) is None
+        assert direct_call_of(resolve(other), None, {}) is None
+    assert direct_call_of(resolve(scripted("a")), None, {}) is None
 
 
 def theirs(site: Site, **settings: Any) -> ChatOpenAI:
@@ -503,7 +503,7 @@ async def test_an_ordinary_chatopenai_is_asked_by_the_short_way_with_its_own_req
     for transport, short in (("langchain", False), ("auto", True)):
         monkeypatch.setenv("JUDGEGRAPH_TRANSPORT", transport)
         model = theirs(site, http_async_client=None if short else (client := DefaultAsyncHttpxClient()), **settings)
-        assert (door_of(resolve(model), None, {}) is not None) is short
+        assert (direct_call_of(resolve(model), None, {}) is not None) is short
         assert await ask(model, [SystemMessage("s"), HumanMessage("u")], FORM_OF, temperature=0.1) == {"reason": "yes"}
     await client.aclose()
     (_, first, body), (_, second, ours) = site.seen
@@ -522,13 +522,13 @@ async def test_a_chatopenai_with_a_way_of_its_own_keeps_it(site, monkeypatch):
         theirs(site, http_async_client=client), theirs(site, timeout=3), theirs(site, use_responses_api=True),
         theirs(site, model_kwargs={"extra_headers": {"a": "b"}}), theirs(site, callbacks=[AsyncCallbackHandler()]),
     ]  # fmt: skip
-    assert [door_of(resolve(model), None, {}) for model in others] == [None] * len(others)
+    assert [direct_call_of(resolve(model), None, {}) for model in others] == [None] * len(others)
     await client.aclose()
 
     class Mine(ChatOpenAI):
         pass
 
-    assert door_of(resolve(Mine(model="m", base_url=site.url, api_key=KEY)), None, {}) is None
+    assert direct_call_of(resolve(Mine(model="m", base_url=site.url, api_key=KEY)), None, {}) is None
     create = AsyncCompletions.create
 
     class Wrapped:
@@ -536,7 +536,7 @@ async def test_a_chatopenai_with_a_way_of_its_own_keeps_it(site, monkeypatch):
             return create.__get__(*of)
 
     monkeypatch.setattr(AsyncCompletions, "create", Wrapped())  # as instrumentation does
-    assert door_of(resolve(theirs(site)), None, {}) is None
+    assert direct_call_of(resolve(theirs(site)), None, {}) is None
 
 
 async def test_both_ways_read_a_reply_alike(site):

@@ -13,7 +13,7 @@ from judgegraph.graphs import sageval
 from judgegraph.report.page import facts, overview
 from judgegraph.report.samples import WHOLE, rows_of
 from judgegraph.runs.item import Item
-from judgegraph.traces.rank import standing
+from judgegraph.traces.rank import ranked_sample
 
 SCALE = jg.Scale.of("1-5")
 
@@ -114,7 +114,7 @@ def test_an_unfinished_run_is_not_told_as_a_whole_one(tmp_path: Path, state: str
 def test_who_is_uncertain_is_named():
     scores = [jg.Score(criterion=name, agent="a", value=3, scale=SCALE, distribution=shares)
               for name, shares in (("Sure", {"3": 1.0}), ("Torn", {"1": 0.5, "5": 0.5}))]  # fmt: skip
-    found = standing(Item(sample=jg.Sample(id="s", output="o"), scores=tuple(scores)))
+    found = ranked_sample(Item(sample=jg.Sample(id="s", output="o"), scores=tuple(scores)))
     assert (found.doubt, found.doubt_criterion) == (1.0, "Torn")
 
 

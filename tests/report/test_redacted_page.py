@@ -10,7 +10,7 @@ from report_runs import one_node, say
 import judgegraph as jg
 from judgegraph.graphs import fennec, sageval
 from judgegraph.runs.item import Item
-from judgegraph.traces.redact import KeptTexts, RunNames, known_names
+from judgegraph.traces.redact import RunNames, UnredactedTexts, known_names
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMERIC = ("overview", "graph", "scores", "rectification", "agreement", "pairs", "biases", "suggestions")
@@ -111,7 +111,7 @@ def test_names_are_the_runs_own_whatever_their_case_and_stay_apart():
     metas = [{"system": "b", "rival_system": "c"}, {"system": "a", "group": "g"}]
     items = [Item(sample=jg.Sample(id=str(n), output="o", meta=m)) for n, m in enumerate(metas)]
     names = RunNames(known_names({"criteria": [{"name": "Depth"}]}), items)
-    kept = KeptTexts(names)
+    kept = UnredactedTexts(names)
     first, second, third = (names.of("criterion", name) for name in ("Wit", "wit", "Pace"))
     assert first != second
     assert first.casefold() == second.casefold() != third.casefold()

@@ -148,13 +148,13 @@ from judgegraph.models.judges import Endpoint
 from judgegraph.models.judges import Judge
 
 limiter = limiter_of(Judge("a", None, Endpoint(model="openai:a", base_url="http://a/v1"), True))
-limiter.place(1).enter()
+limiter.ticket(1).enter()
 limiter._lock.acquire()  # by another thread, in earnest
 jg.evaluate(graph_of(fine), samples(2))
 child = os.fork()
 if not child:
     limiter.change(None, None, 1)
-    assert limiter.place(1).enter(), "nothing is in flight here"
+    assert limiter.ticket(1).enter(), "nothing is in flight here"
     print(len(list(jg.evaluate(graph_of(fine), samples(3)).items)), flush=True)
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0

@@ -15,7 +15,7 @@ from judgegraph.agents.sage import Sage
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
 from judgegraph.prompts.criteria import criteria_set
-from judgegraph.runs.identity import MOST, closed_over, configuration, differences, signature, told
+from judgegraph.runs.identity import MOST, closed_over, configuration, differences, serialise_setting, signature
 from judgegraph.tools.catalogue import Metric
 from judgegraph.types import Criterion, EvalState
 
@@ -159,15 +159,15 @@ def test_what_a_result_is_gathered_in_is_no_setting():
     before = configuration(graph)
     seen.ids.append("a")
     assert configuration(graph) == before
-    assert closed_over(seen) == f"{told(seen)['is']}"
+    assert closed_over(seen) == f"{serialise_setting(seen)['is']}"
 
 
 def test_objects_that_lead_back_to_one_another_come_to_an_end():
     first, second = Holding(None), Holding(None)
     first.inner, second.inner = second, first
-    assert told(first)["inner"]["inner"] == told(first)["is"]
+    assert serialise_setting(first)["inner"]["inner"] == serialise_setting(first)["is"]
     many = Holding([Above(n) for n in range(3 * MOST)])
-    assert sum(isinstance(one, dict) for one in told(many)["inner"]) == MOST - 1
+    assert sum(isinstance(one, dict) for one in serialise_setting(many)["inner"]) == MOST - 1
 
 
 def test_objects_in_a_set_are_told_alike_in_every_process():
@@ -189,7 +189,9 @@ print(json.dumps(told({T(n) for n in "abcdef"})))
 def test_no_key_of_an_object_is_told():
     condition = Above(3)
     condition.api_key, condition.headers = "canary-key", {"a": "canary-header"}
-    assert "canary" not in str(told(condition)) + str(told(functools.partial(above, api_key="canary-key")))
+    assert "canary" not in str(serialise_setting(condition)) + str(
+        serialise_setting(functools.partial(above, api_key="canary-key"))
+    )
 
 
 @pytest.mark.parametrize("make", [jg.critique, jg.refine], ids=["critique", "refine"])

@@ -130,7 +130,7 @@ def test_a_damaged_line_stays_where_lines_are_taken_out(begun):
 
 def test_an_export_reads_one_file_whatever_takes_its_place_meanwhile(begun, monkeypatch):
     run(Judged(), 12, begun)
-    expected = [item.id for item in Folder(begun).items_by_place()]
+    expected = [item.id for item in Folder(begun).items_in_order()]
     real = read_items.reader
 
     def replaced(journal):
@@ -139,7 +139,7 @@ def test_an_export_reads_one_file_whatever_takes_its_place_meanwhile(begun, monk
         return real(journal)
 
     monkeypatch.setattr(read_items, "reader", replaced)
-    assert [item.id for item in Folder(begun).items_by_place()] == expected
+    assert [item.id for item in Folder(begun).items_in_order()] == expected
 
 
 def labelled(value, count=4):

@@ -58,11 +58,11 @@ def test_what_is_finished_is_known_at_once_and_after_it_is_opened_again(tmp_path
 def test_strikes_add_up_until_they_are_taken_away(tmp_path):
     journal = Journal(tmp_path / "j")
     for _ in range(2):
-        journal.strike([A])
+        journal.count_crash([A])
     assert journal.known(A.id).strikes == 2 * STRIKE
-    journal.strike([A._replace(waiting=True)])
+    journal.count_crash([A._replace(waiting=True)])
     assert journal.known(A.id).strikes == 2 * STRIKE + 1
-    journal.absolve(A.id)
+    journal.clear_crashes(A.id)
     assert journal.known(A.id).strikes == 0
     journal.close()
 
@@ -73,7 +73,7 @@ def test_unclean_exits_are_counted_also_in_a_journal_that_was_made_before_they_w
     database(tmp_path / "j", "DROP TABLE exits")
     for count in (1, 2):
         journal = Journal(tmp_path / "j")
-        journal.strike([A, A._replace(id=b"b" * 16)])
+        journal.count_crash([A, A._replace(id=b"b" * 16)])
         assert journal.exits() == count
         journal.close()
 

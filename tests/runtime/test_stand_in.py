@@ -15,7 +15,16 @@ from judgegraph.agents.pairwise import pairwise_form, pairwise_text
 from judgegraph.agents.planner import plan_form
 from judgegraph.agents.sage import critique_form
 from judgegraph.calls.asking import _complaint
-from judgegraph.calls.estimate import COMPLAINT, DEMANDING, DRAWN, MANNERS, PLEASED, SPARING, Turns, invented
+from judgegraph.calls.estimate import (
+    COMPLAINT,
+    DEMANDING,
+    DRAWN,
+    MANNERS,
+    PLEASED,
+    SPARING,
+    AskCounts,
+    simulated_choices,
+)
 from judgegraph.calls.forms import Form, ratings_form, read
 from judgegraph.calls.types import Call, Choice
 from judgegraph.errors import ReplyError
@@ -43,7 +52,7 @@ def call(form: Form[Any] | None = None, *messages: Any, **fields: Any) -> Call:
 
 
 def told(manner: Any, asked: Call, last: bool = True) -> Choice:
-    return invented(manner, asked, ADDRESS, last)[0]
+    return simulated_choices(manner, asked, ADDRESS, last)[0]
 
 
 @pytest.mark.parametrize("manner", MANNERS, ids=lambda m: m.name)
@@ -79,11 +88,11 @@ def test_labels_in_text_are_read_from_the_scale_in_the_prompt():
 
 def test_the_same_address_has_the_same_reply_and_another_one_another():
     asked = call(FORMS_OF_OURS["criteria"], n=3)
-    once, again = invented(DRAWN, asked, ADDRESS, True), invented(DRAWN, asked, ADDRESS, True)
+    once, again = simulated_choices(DRAWN, asked, ADDRESS, True), simulated_choices(DRAWN, asked, ADDRESS, True)
     assert [c.text for c in once] == [c.text for c in again]
     assert len({c.text for c in once}) == 3
-    assert invented(DRAWN, asked, b"b" * 16, True)[0].text != once[0].text
-    assert len({c.text for c in invented(SPARING, asked, b"b" * 16, True)}) == 1
+    assert simulated_choices(DRAWN, asked, b"b" * 16, True)[0].text != once[0].text
+    assert len({c.text for c in simulated_choices(SPARING, asked, b"b" * 16, True)}) == 1
 
 
 def test_entries_are_left_out_where_the_reader_would_ask_for_them_alone():
@@ -116,7 +125,7 @@ def test_asking_again_is_known_by_how_it_begins():
 
 
 def test_a_turn_is_known_by_the_repeat_index():
-    turns = Turns()
+    turns = AskCounts()
     again = (AIMessage("no"), HumanMessage(f"{COMPLAINT} no JSON."))
     assert turns.before(call()) == 0
     assert [turns.before(call(None, *again, repeat=i)) for i in (1, 2)] == [1, 2]

@@ -13,7 +13,17 @@ from judgegraph.graphs import sageval
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import doubt
-from judgegraph.traces.rank import ORDERS, node_times, standing, standings, standings_in, top, tops, traces_in, within
+from judgegraph.traces.rank import (
+    ORDERS,
+    node_times,
+    ranked_sample,
+    ranked_samples,
+    ranked_traces,
+    top,
+    tops,
+    traces_in,
+    within,
+)
 from judgegraph.types import Comparison, Sample, Scale, Score
 
 FIVE, LABELS = Scale(low=1, high=5), Scale(labels=("bad", "fair", "good"))
@@ -48,12 +58,12 @@ CHANGES = [
 
 @pytest.mark.parametrize(("scores", "change", "criterion"), CHANGES)
 def test_change_is_the_most_that_any_score_moved(scores, change, criterion):
-    one = standing(item(*scores))
+    one = ranked_sample(item(*scores))
     assert (one.change, one.changed_criterion) == (change, criterion)
 
 
 def test_the_score_that_moved_most_is_told_with_both_answers():
-    one = standing(item(*moved(4, 3, "Depth"), *moved(4, 2)))
+    one = ranked_sample(item(*moved(4, 3, "Depth"), *moved(4, 2)))
     assert (one.changed_from, one.changed_to) == (4, 2)
 
 
@@ -69,7 +79,7 @@ VALUES = [
 
 @pytest.mark.parametrize(("scores", "value"), VALUES)
 def test_value_is_the_mean_of_final_numbers_on_their_scales(scores, value):
-    assert standing(item(*scores)).value == value
+    assert ranked_sample(item(*scores)).value == value
 
 
 DOUBTS = [
@@ -136,24 +146,24 @@ def test_an_order_has_what_it_asks_for_first_and_what_lacks_it_last(order, expec
 def test_of_many_samples_the_first_are_the_same_as_of_all():
     many = [item(score(1 + (n * 37 % 400) / 100), id=f"s{n}", place=n) for n in range(500)]
     found = [one.value for one in top(Run({}, many), "score", 7)]
-    assert found == sorted(standing(one).value for one in many)[:7]
+    assert found == sorted(ranked_sample(one).value for one in many)[:7]
 
 
 def test_only_samples_of_a_status_and_scores_of_a_criterion():
     run = Run({}, [*ITEMS, item(score(2, "Depth"), *moved(1, 5), id="two", place=5)])
-    assert [one.id for one in standings(run, status="timeout")] == ["failed"]
-    (depth,) = standings(run, criterion="Depth")
+    assert [one.id for one in ranked_samples(run, status="timeout")] == ["failed"]
+    (depth,) = ranked_samples(run, criterion="Depth")
     assert (depth.id, depth.value, depth.change) == ("two", 0.25, None)
 
 
 def test_a_pair_stands_with_its_verdict():
     pair = Comparison(criterion="overall", agent="m", verdict="B", order="both")
-    assert standing(item(comparisons=(pair,), verdict="B")).verdict == "B"
+    assert ranked_sample(item(comparisons=(pair,), verdict="B")).verdict == "B"
 
 
 def test_without_spans_nothing_is_known_of_calls(tmp_path: Path):
     run = jg.evaluate(sageval(criteria="forms"), given(1), out=tmp_path / "run", trace=False)
-    (one,) = standings(run)
+    (one,) = ranked_samples(run)
     assert (one.calls, one.paid, one.tokens, one.usd, one.unpriced) == (None, None, None, None, 0)
     assert node_times(run) == {}
 
@@ -168,7 +178,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_calls_tokens_and_money_are_those_of_the_manifest(run: Run):
-    told, counted = run.manifest["calls"], list(standings(run))
+    told, counted = run.manifest["calls"], list(ranked_samples(run))
     assert sum(one.calls for one in counted) == told["replies"] == 6
     assert sum(one.tokens for one in counted) == told["prompt_tokens"] + told["completion_tokens"]
     assert sum(one.usd for one in counted) == run.manifest["spent"]["usd"]
@@ -225,7 +235,7 @@ def test_of_a_retaken_sample_one_journey_stands_and_all_were_paid(first, second,
     judge = node_times(run)["judge"]
     assert (judge.visits, judge.ms, judge.calls, judge.paid, judge.found) == (2, stands + 1, 3, 2, 1)
     assert (judge.usd, judge.requests, judge.prompt_tokens) == (1.0, 4, 20)
-    both = {one.id: (one.calls, one.paid, one.usd) for one in standings(run)}
+    both = {one.id: (one.calls, one.paid, one.usd) for one in ranked_samples(run)}
     assert both == {"a": (2, 2, 1.0), "b": (1, 0, 0.0)}
     assert (run.trace("a").root.steps[0].ms, run.trace("a").attempts) == (stands, 2)
 
@@ -240,7 +250,7 @@ def test_a_damaged_line_neither_stands_nor_hides_another(tmp_path: Path):
 def test_what_has_no_price_is_counted_and_no_zero(tmp_path: Path):
     run = written(tmp_path / "run", journey("a", node(1, 4), call(2, 1, None)),
                   journey("b", node(1, 4), call(2, 1, None), call(3, 1)))  # fmt: skip
-    assert {one.id: (one.usd, one.unpriced) for one in standings(run)} == {"a": (None, 1), "b": (0.5, 1)}
+    assert {one.id: (one.usd, one.unpriced) for one in ranked_samples(run)} == {"a": (None, 1), "b": (0.5, 1)}
     assert (node_times(run)["judge"].usd, node_times(run)["judge"].unpriced) == (0.5, 2)
 
 
@@ -267,7 +277,7 @@ def test_failures_of_visits_and_of_calls_are_told_apart(tmp_path: Path):
 def test_a_folder_without_a_manifest_is_read_by_its_journeys(tmp_path: Path):
     written(tmp_path / "run", journey("a", node(1, 4), call(2, 1)), journey("b", node(1, 5)), journey("a"))
     (tmp_path / "run/manifest.json").unlink()
-    assert [(one.id, one.place, one.calls) for one in standings_in(tmp_path / "run")] == [
+    assert [(one.id, one.place, one.calls) for one in ranked_traces(tmp_path / "run")] == [
         ("a", 1, 1),
         ("b", 2, 0),
         ("a", 3, 0),
@@ -283,4 +293,4 @@ def test_more_samples_than_memory_is_given_to_are_still_told_apart(tmp_path: Pat
     lines = [journey(one.id, node(1, 1)) for one in [*samples(20), *samples(20)]]
     run = written(tmp_path / "run", *lines)
     assert node_times(run)["judge"].visits == 20
-    assert len(list(standings(run))) == 20
+    assert len(list(ranked_samples(run))) == 20

@@ -17,7 +17,7 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.graphs import llm_score
 from judgegraph.testing import scripted
-from judgegraph.trace.store import SPANS, journeys
+from judgegraph.trace.store import SPANS, recorded_traces
 from judgegraph.types import (
     Comparison,
     Correction,
@@ -163,7 +163,7 @@ def test_a_wrong_value_fails_its_sample_with_node_key_and_cure(
     assert cure in item.reason
     assert not item.scores
     if trace:
-        (journey,) = journeys(tmp_path / "run" / SPANS)
+        (journey,) = recorded_traces(tmp_path / "run" / SPANS)
         assert [(span.name, span.status) for span in journey.spans[1:]] == [("before", "ok"), ("mine", "agent_error")]
 
 

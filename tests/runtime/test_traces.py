@@ -18,9 +18,9 @@ from judgegraph.agents.rectify import Rectify
 from judgegraph.errors import DataError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
 from judgegraph.runs.run import Run
-from judgegraph.trace.span import Journey
-from judgegraph.trace.store import SPANS, journey, journeys, line_at, lines
-from judgegraph.traces.rank import node_times, standings
+from judgegraph.trace.span import RecordedTrace
+from judgegraph.trace.store import SPANS, line_at, lines, recorded_trace, recorded_traces
+from judgegraph.traces.rank import node_times, ranked_samples
 from judgegraph.types import Criterion, EvalState, Sample, Score, keyed
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -83,9 +83,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     return found
 
 
-def told(run: Run | Path) -> list[Journey]:
+def told(run: Run | Path) -> list[RecordedTrace]:
     path = run if isinstance(run, Path) else run.folder.path
-    return list(journeys(path / SPANS))
+    return list(recorded_traces(path / SPANS))
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -331,9 +331,9 @@ def test_a_torn_last_line_is_dropped_wherever_it_broke(runs: dict[str, Run], tmp
     first = whole.index(b"\n") + 1
     for end in range(first, len(whole)):
         (tmp_path / SPANS).write_bytes(whole[:end])
-        assert len(list(journeys(tmp_path / SPANS))) == 1
+        assert len(list(recorded_traces(tmp_path / SPANS))) == 1
     (tmp_path / SPANS).write_bytes(whole)
-    assert len(list(journeys(tmp_path / SPANS))) == 2
+    assert len(list(recorded_traces(tmp_path / SPANS))) == 2
 
 
 BAD_LINES = [
@@ -356,7 +356,7 @@ BAD_LINES = [
 def test_a_damaged_line_is_passed_over(bad: bytes, tmp_path: Path):
     good = b'{"id":"s1","t":1,"spans":[[0,null,"graph","g",0,1,"ok",{}]]}'
     (tmp_path / SPANS).write_bytes(b"\n".join([good, bad, good, b""]))
-    assert [one.sample for one in journeys(tmp_path / SPANS)] == ["s1", "s1"]
+    assert [one.sample for one in recorded_traces(tmp_path / SPANS)] == ["s1", "s1"]
 
 
 def test_a_run_that_goes_on_closes_a_torn_line_and_adds_behind_it(tmp_path: Path):
@@ -404,7 +404,7 @@ def test_of_a_retried_sample_the_last_journey_that_was_kept_stands(tmp_path: Pat
 
 def test_a_status_that_is_none_of_ours_is_an_error_of_the_agent():
     line = b'{"id":"s1","t":1,"spans":[[0,null,"graph","g",0,1,"the judged text",{}]]}'
-    assert journey(line).spans[0].status == "agent_error"
+    assert recorded_trace(line).spans[0].status == "agent_error"
 
 
 NO_LINES = {
@@ -421,14 +421,14 @@ NO_LINES = {
 
 @pytest.mark.parametrize("kind", NO_LINES)
 def test_a_line_that_no_view_could_show_holds_no_journey(kind: str):
-    assert journey(f'{{"id":"s1","t":1,"spans":[{NO_LINES[kind]}]}}'.encode()) is None
+    assert recorded_trace(f'{{"id":"s1","t":1,"spans":[{NO_LINES[kind]}]}}'.encode()) is None
 
 
 @pytest.mark.parametrize("began", ["1e300", '"inf"', "1" + "0" * 400, "-1", "null"])
 def test_a_journey_that_began_at_no_time_is_none(began: str):
     row = '[0,null,"graph","g",0,1,"ok",{}]'
-    assert journey(f'{{"id":"s1","t":{began},"spans":[{row}]}}'.encode()) is None
-    assert journey(f'{{"id":"s1","t":1.5,"spans":[{row}]}}'.encode()) is not None
+    assert recorded_trace(f'{{"id":"s1","t":{began},"spans":[{row}]}}'.encode()) is None
+    assert recorded_trace(f'{{"id":"s1","t":1.5,"spans":[{row}]}}'.encode()) is not None
 
 
 def test_a_line_without_an_end_in_sight_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -450,7 +450,7 @@ def test_spans_that_are_no_regular_file_are_refused_in_a_line(kind: str, tmp_pat
         "link to nothing": lambda: path.symlink_to(tmp_path / "nothing"),
     }[kind]()  # fmt: skip
     said = "cannot be read: No such file" if kind == "link to nothing" else "is not a regular file"
-    for read in (lambda: run.trace("s0"), lambda: list(standings(run)), lambda: node_times(run)):
+    for read in (lambda: run.trace("s0"), lambda: list(ranked_samples(run)), lambda: node_times(run)):
         with pytest.raises(DataError, match=said):
             read()
     if kind != "link to nothing":

@@ -14,8 +14,8 @@ import judgegraph as jg
 from judgegraph.data.load import load
 from judgegraph.graphs import fennec, sageval
 from judgegraph.runs.run import Run
-from judgegraph.trace.store import SPANS, journeys
-from judgegraph.traces.rank import standings
+from judgegraph.trace.store import SPANS, recorded_traces
+from judgegraph.traces.rank import ranked_samples
 from judgegraph.types import text_of
 
 WORD = re.compile(r"\w{7,}")
@@ -52,7 +52,7 @@ def test_no_word_of_a_hostile_input_stands_in_the_spans(build, corpus: list[jg.S
 
 def test_every_trace_of_a_hostile_input_can_be_shown(corpus: list[jg.Sample], tmp_path: Path):
     run = jg.evaluate(sageval(criteria="summary"), corpus, out=tmp_path / "run")
-    assert len(list(standings(run))) == len(corpus)
+    assert len(list(ranked_samples(run))) == len(corpus)
     for item in run.items:
         said = str(run.trace(item.id))
         assert controls(said) == set()
@@ -84,13 +84,13 @@ def test_of_a_run_that_was_killed_and_goes_on_every_item_has_its_journey(tmp_pat
             time.sleep(0.005)
         started.send_signal(signal.SIGKILL)
         started.communicate(timeout=30)
-        whole = {one.sample for one in journeys(out / SPANS)}
+        whole = {one.sample for one in recorded_traces(out / SPANS)}
         assert {item.id for item in Run.load(out).items} <= whole
     last = process(RUNS, out)
     _, said = last.communicate(timeout=120)
     assert last.returncode == 0, said
     run = Run.load(out)
     assert len(list(run.items)) == 400
-    assert {one.sample for one in journeys(out / SPANS)} == {f"s{n}" for n in range(400)}
-    assert all(one.status == "ok" for one in standings(run))
+    assert {one.sample for one in recorded_traces(out / SPANS)} == {f"s{n}" for n in range(400)}
+    assert all(one.status == "ok" for one in ranked_samples(run))
     assert run.trace("s0").root.status == "ok"

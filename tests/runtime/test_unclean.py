@@ -158,7 +158,7 @@ def ended(out, *exits):
     folder.open(1)
     marks = [mark_of(sample, place) for place, sample in enumerate(samples(10))]
     for places in exits:
-        folder.journal.strike([marks[abs(place)]._replace(waiting=place < 0) for place in places])
+        folder.journal.count_crash([marks[abs(place)]._replace(waiting=place < 0) for place in places])
     folder.begun()
     folder.close()
 

@@ -15,7 +15,7 @@ import judgegraph as jg
 from judgegraph.cli.run import _total
 from judgegraph.data.load import RowCount
 from judgegraph.runs.folder import LOCK
-from judgegraph.runs.run import unfinished
+from judgegraph.runs.run import incomplete_run
 from judgegraph.types import EvalState
 
 STARTED = "2026-01-01T00:00:00+00:00"
@@ -58,13 +58,13 @@ def counted(path: Path, limit: int | None = None):
 )
 def test_a_stopped_run_says_of_how_many_samples_where_that_is_known(given, want: str, tmp_path: Path):
     run = stopped(tmp_path / "run", given(tmp_path / "data.jsonl"))
-    assert unfinished(run) == unfinished(jg.Run.load(tmp_path / "run")) == want
+    assert incomplete_run(run) == incomplete_run(jg.Run.load(tmp_path / "run")) == want
 
 
 def test_a_file_that_was_counted_is_not_read_for_it(tmp_path: Path):
     found = jg.load(data(tmp_path / "data.jsonl", 9))
     assert found.count() == 9
-    assert unfinished(stopped(tmp_path / "run", found)) == "unfinished: 3 of 9 samples"
+    assert incomplete_run(stopped(tmp_path / "run", found)) == "unfinished: 3 of 9 samples"
     assert found.whole().counted() is None
 
 
@@ -80,7 +80,7 @@ def test_the_command_line_hands_on_what_it_counted(tmp_path: Path):
 def test_a_run_that_came_to_its_end_is_not_unfinished(tmp_path: Path):
     stopped(tmp_path / "run", iter(samples(8)))
     run = jg.evaluate(graph_of(fine), iter(samples(8)), out=tmp_path / "run")
-    assert unfinished(run) == ""
+    assert incomplete_run(run) == ""
     assert run.manifest["samples"] == {"done": 8, "failed": 0, "over_budget": 0, "total": 8}
 
 
@@ -88,7 +88,7 @@ def test_a_retry_of_a_stopped_run_keeps_its_number(tmp_path: Path):
     path = data(tmp_path / "data.jsonl", 12)
     stopped(tmp_path / "run", counted(path))
     run = jg.evaluate(graph_of(fine), jg.load(path), out=tmp_path / "run", retry_failed=True)
-    assert unfinished(run) == "unfinished: 3 of 12 samples"
+    assert incomplete_run(run) == "unfinished: 3 of 12 samples"
 
 
 def test_a_budget_that_is_spent_leaves_its_refusals_out(tmp_path: Path):
@@ -98,9 +98,9 @@ def test_a_budget_that_is_spent_leaves_its_refusals_out(tmp_path: Path):
 
     run = jg.evaluate(graph_of(ask), samples(5), out=tmp_path / "run", budget=jg.Budget(calls=2), concurrency=1)
     want = "unfinished: 2 of 5 samples; its budget is spent"
-    assert unfinished(run) == want
+    assert incomplete_run(run) == want
     old = {**run.manifest, "samples": {"done": 5, "failed": 3}}
-    assert unfinished(jg.Run(old, (), run.folder)) == want
+    assert incomplete_run(jg.Run(old, (), run.folder)) == want
 
 
 def test_a_killed_run_says_that_its_process_is_gone(tmp_path: Path):
@@ -115,19 +115,19 @@ jg.evaluate(graph_of(fine), samples(32), out=sys.argv[1], concurrency=1, on_item
     with process(code, tmp_path / "run") as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "there\n"
-        assert unfinished(jg.Run.load(tmp_path / "run")) == "unfinished: 4 of 32 samples so far"
+        assert incomplete_run(jg.Run.load(tmp_path / "run")) == "unfinished: 4 of 32 samples so far"
         child.send_signal(signal.SIGKILL)
-    assert unfinished(jg.Run.load(tmp_path / "run")) == "unfinished: 4 of 32 samples; its process is gone"
+    assert incomplete_run(jg.Run.load(tmp_path / "run")) == "unfinished: 4 of 32 samples; its process is gone"
     run = jg.evaluate(graph_of(fine), samples(32), out=tmp_path / "run")
     assert run.manifest["seconds"] is None  # the killed one's are not known
-    assert unfinished(run) == ""
+    assert incomplete_run(run) == ""
 
 
 def test_a_look_makes_no_file(tmp_path: Path):
     run = stopped(tmp_path / "run", samples(8))
     (tmp_path / "run" / LOCK).unlink()
     gone = jg.Run({**run.manifest, "state": "running"}, (), run.folder)
-    assert unfinished(gone).endswith("its process is gone")
+    assert incomplete_run(gone).endswith("its process is gone")
     assert not (tmp_path / "run" / LOCK).exists()
 
 
@@ -138,7 +138,7 @@ def test_a_look_keeps_no_run_from_its_folder(tmp_path: Path):
     timer = Timer(0.03, lock.release)
     timer.start()
     try:
-        assert unfinished(jg.evaluate(graph_of(fine), samples(8), out=tmp_path / "run")) == ""
+        assert incomplete_run(jg.evaluate(graph_of(fine), samples(8), out=tmp_path / "run")) == ""
     finally:
         timer.join()
 
@@ -151,7 +151,7 @@ def test_older_manifests_are_read(tmp_path: Path):
     for key in ("seconds", "fan_outs"):
         del old[key]
     path.write_text(json.dumps(old))
-    assert unfinished(jg.Run.load(tmp_path / "run")) == "unfinished after 3 samples"
+    assert incomplete_run(jg.Run.load(tmp_path / "run")) == "unfinished after 3 samples"
     run = jg.evaluate(graph_of(fine), samples(8), out=tmp_path / "run")
     assert (run.manifest["state"], run.manifest["seconds"]) == ("finished", None)
 

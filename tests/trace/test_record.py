@@ -10,7 +10,7 @@ from langgraph.types import Command
 
 from judgegraph.errors import ReplyError
 from judgegraph.trace.record import Recorder, recorder, span, within, written
-from judgegraph.trace.store import journey
+from judgegraph.trace.store import recorded_trace
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def spans() -> Any:
 
 
 def whole(made: Recorder, status: str = "ok", **settings: Any) -> Any:
-    found = journey(made.line(status, **settings))
+    found = recorded_trace(made.line(status, **settings))
     assert found is not None
     return found
 

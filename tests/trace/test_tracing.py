@@ -25,8 +25,8 @@ import judgegraph.graphs as methods
 from judgegraph.cli import main
 from judgegraph.testing import scripted
 from judgegraph.trace.record import Recorder
-from judgegraph.trace.span import Journey, Span
-from judgegraph.trace.store import SPANS, SpanFile, journeys
+from judgegraph.trace.span import RecordedTrace, Span
+from judgegraph.trace.store import SPANS, SpanFile, recorded_traces
 from judgegraph.traces.rank import FolderTrace, traces_in
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -44,11 +44,11 @@ class Counted(TypedDict, total=False):
     seen: Annotated[list[int], lambda a, b: a + b]
 
 
-def told(path: Path) -> list[Journey]:
-    return list(journeys(path / SPANS))
+def told(path: Path) -> list[RecordedTrace]:
+    return list(recorded_traces(path / SPANS))
 
 
-def tree(journey: Journey) -> Any:
+def tree(journey: RecordedTrace) -> Any:
     """Kinds, names, statuses, what is told of each and what stands below it; siblings may begin in any order."""
 
     def of(span: Span) -> Any:
@@ -59,7 +59,7 @@ def tree(journey: Journey) -> Any:
     return of(journey.spans[0])
 
 
-def names(journey: Journey) -> list[str]:
+def names(journey: RecordedTrace) -> list[str]:
     return [journey.place(span) for span in journey.spans if span.kind == "node"]
 
 

@@ -12,8 +12,8 @@ from langgraph.types import Command
 from typing_extensions import TypedDict
 
 import judgegraph as jg
-from judgegraph.trace.span import Journey
-from judgegraph.trace.store import SPANS, journeys
+from judgegraph.trace.span import RecordedTrace
+from judgegraph.trace.store import SPANS, recorded_traces
 
 SAMPLE = jg.Sample(id="s1", output="A short and clear text about nothing much.")
 
@@ -35,11 +35,11 @@ def graph(*nodes: tuple[str, Any]) -> StateGraph:
     return made
 
 
-def run(compiled: Any, out: Path, **settings: Any) -> tuple[Any, Journey | None]:
+def run(compiled: Any, out: Path, **settings: Any) -> tuple[Any, RecordedTrace | None]:
     """The item, and its journey."""
     done = jg.evaluate(compiled, [SAMPLE], out=out, **settings)
     (item,) = done.items
-    return item, next(journeys(out / SPANS), None)
+    return item, next(recorded_traces(out / SPANS), None)
 
 
 async def same(state: State) -> State:
@@ -134,7 +134,7 @@ def test_what_a_node_writes_cannot_stop_the_recording(tmp_path: Path, kind: str)
     assert [run.manifest["state"] for run in ends] == ["finished", "finished"]
     traced, plain = ([item.status for item in run.items] for run in ends)
     assert traced == plain
-    assert next(journeys(tmp_path / "True" / SPANS)).spans[1].status == "ok"
+    assert next(recorded_traces(tmp_path / "True" / SPANS)).spans[1].status == "ok"
 
 
 @pytest.mark.parametrize("redact", [(), ("texts",)])
