@@ -15,7 +15,7 @@ from judgegraph.errors import ConfigError, one_line
 from judgegraph.meta.answers import Answers, at
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.numbers import Numbers, signature, unit_of
-from judgegraph.meta.result import NONE, Difference, Ends, Test
+from judgegraph.meta.result import NONE, Difference, Ends, Test, of_units, settled_ends
 from judgegraph.stats.bootstrap import of_groups
 from judgegraph.stats.correlation import Coefficient, Floats, Level, TestResult, steiger, williams
 from judgegraph.stats.correlation import coefficient as plain
@@ -77,10 +77,12 @@ def _difference(numbers: Numbers, a: str, b: str, coefficient: Coefficient) -> D
     n = int(both.sum())
     x, y = np.where(both, x, np.nan), np.where(both, y, np.nan)
     values = [numbers.estimate(coefficient, side).value for side in (x, y)]
-    ends, deviation = _interval(numbers, (a, b), coefficient, both)
+    ends, deviation, notes = _interval(numbers, (a, b), coefficient, both)
     tests: list[Test] = []
     needed, gone_through = None, ""
-    if not any(math.isnan(value) for value in values):
+    if any(math.isnan(value) for value in values):
+        notes = []
+    else:
         found = permutation_test(
             numbers.human[both], x[both], y[both], coefficient=coefficient, level=level, group=at(answers.group, both),
             system=at(answers.system, both), constant=c.constant, permutations=c.permutations, seed=c.seed,
@@ -98,7 +100,7 @@ def _difference(numbers: Numbers, a: str, b: str, coefficient: Coefficient) -> D
     more = (*((gone_through,) if gone_through else ()), f"correction:{c.correction}")
     return Difference(
         criterion=answers.criterion, a=a, b=b, statistic=coefficient, level=level, n=n, value_a=values[0],
-        value_b=values[1], interval=ends, tests=tuple(tests), needed=needed,
+        value_b=values[1], interval=ends, tests=tuple(tests), needed=needed, notes=tuple(notes),
         signature=signature(answers, c, coefficient, level, n, *more),
     )  # fmt: skip
 
@@ -114,18 +116,23 @@ def _shared(numbers: Numbers, x: Floats, y: Floats, coefficient: Coefficient, le
     return both
 
 
-def _interval(numbers: Numbers, names: tuple[str, str], coefficient: Coefficient, both: Bools) -> tuple[Ends, float]:
-    """The ends of the difference's interval, and its standard deviation."""
+def _interval(
+    numbers: Numbers, names: tuple[str, str], coefficient: Coefficient, both: Bools
+) -> tuple[Ends, float, list[str]]:  # fmt: skip
+    """The ends of the difference's interval, its standard deviation, and why it has no interval."""
     level = numbers.conventions.level_of(coefficient)
     drawn = numbers.resampled(names, level, both)
-    if drawn is None or drawn[1].units < 2:
-        return NONE, math.nan
+    if drawn is None:
+        return NONE, math.nan, []
+    if drawn[1].units < 2:
+        return NONE, math.nan, of_units(drawn[1].units, unit_of(numbers.answers, numbers.conventions, level))
     order, sample = drawn
     c, (a, b) = numbers.levels()[level].index(coefficient), (order.index(name) for name in names)
     found = sample.difference(a, b, c, numbers.conventions.confidence)
     apart = sample.values[a, c] - sample.values[b, c]
     known = apart[~np.isnan(apart)]
-    return (found.low, found.high), float(known.std()) if len(known) > 1 else math.nan
+    ends, notes = settled_ends((found.low, found.high))
+    return ends, float(known.std()) if len(known) > 1 else math.nan, notes
 
 
 def permutations(found: TestResult) -> str:

@@ -106,14 +106,14 @@ SHARES = ("accuracy", "accuracy-exchanged", "accuracy-mean", "agreement", "consi
 def intervals(
     answers: Answers, human: Sequence[Answer], first: Sequence[Answer], second: Sequence[Answer] | None,
     places: Sequence[int], conventions: Conventions,
-) -> tuple[dict[str, Ends], tuple[str, ...]]:  # fmt: skip
-    """Statistic -> the ends of its interval, of shares Wilson's; and what to know of them."""
+) -> tuple[dict[str, Ends], tuple[str, ...], dict[str, tuple[str, ...]]]:  # fmt: skip
+    """Statistic -> the ends of its interval, of shares Wilson's; what to know of all; statistic -> why it has none."""
     if not conventions.resamples or len(human) < 2:
-        return {}, ()
+        return {}, (), {}
     codes, units = units_of(answers, places, conventions)
     notes = of_units(units, unit_of(answers, conventions, "dataset"))
     if units < 2:
-        return {}, tuple(notes)
+        return {}, tuple(notes), {}
     known = dict.fromkeys(human)
     classes = list(dict.fromkeys([*answers.order, *known, *first, *(second or ())]))
     if answers.order:
@@ -125,12 +125,13 @@ def intervals(
     wilson = {name: share_interval(each, conventions.confidence, unit=codes) for name, each in shares.items()}
     found = {name: (one.low, one.high) for name, one in wilson.items()}
     if len(classes) > MOST_CLASSES:
-        return found, (*notes, f"intervals of shares alone: {len(classes)} labels")
+        return found, (*notes, f"intervals of shares alone: {len(classes)} labels"), {}
+    none: dict[str, tuple[str, ...]] = {}
     drawing = _drawing(h, a, len(known), len(classes), len(answers.order))
     for name, ends in drawn(drawing, answers, places, conventions).items():
-        found[name], more = settled_ends(ends)
-        notes += [f"{name}: {note}" for note in more]
-    return found, tuple(notes)
+        found[name], why = settled_ends(ends)
+        none |= {name: tuple(why)} if why else {}
+    return found, tuple(notes), none
 
 
 def drawn(drawing: Drawing, answers: Answers, places: Sequence[int], conventions: Conventions) -> dict[str, Ends]:
@@ -143,7 +144,7 @@ def drawn(drawing: Drawing, answers: Answers, places: Sequence[int], conventions
     codes, count = units_of(answers, places, conventions)
     values = resample(statistic, len(places), units=codes, resamples=conventions.resamples, seed=conventions.seed)
     found = {name: interval(row, conventions.confidence, units=count) for name, row in zip(names, values, strict=True)}
-    return {name: (one.low, one.high) for name, one in found.items() if not math.isnan(one.low)}
+    return {name: (one.low, one.high) for name, one in found.items()}
 
 
 def units_of(answers: Answers, places: Sequence[int] | Codes, conventions: Conventions) -> tuple[Codes | None, int]:
@@ -247,11 +248,12 @@ def rows(answers: Answers, conventions: Conventions) -> Iterator[Row]:
         found = by_rule(answers, name, rule)
         values = statistics(found, answers.order, conventions.unread_equal)
         ways = _ways(answers, name, conventions)
-        ends, notes = intervals(answers, found.human, found.first, found.second, found.places, conventions)
+        ends, notes, none = intervals(answers, found.human, found.first, found.second, found.places, conventions)
         for statistic, value in values.items():
             yield _row(
-                answers, conventions, name, statistic, value, ends.get(statistic, NONE), ways, len(found.human), notes
-            )
+                answers, conventions, name, statistic, value, ends.get(statistic, NONE), ways, len(found.human),
+                none.get(statistic, notes),
+            )  # fmt: skip
 
 
 def _ways(answers: Answers, name: str, conventions: Conventions) -> dict[str, dict[str, float]]:
@@ -324,11 +326,12 @@ def _difference(
     x, y = right
     n, c = len(places), conventions
     tests, more = (_tested(x, y, _groups(answers, places), c)) if n else ((), ())
+    ends, notes = _interval(x, y, answers, places, c)
     more = (*more, *((AGREE,) if answers.combined & {*names} else ()))
     return Difference(
         criterion=answers.criterion, a=names[0], b=names[1], statistic=statistic, n=n,
         value_a=float(x.mean()) if n else math.nan, value_b=float(y.mean()) if n else math.nan,
-        interval=_interval(x, y, answers, places, c), tests=tests,
+        interval=ends, tests=tests, notes=tuple(notes),
         needed=needed(x, y, 1 - c.confidence, _groups(answers, places)),
         signature=signature(answers, c, statistic, "dataset", n, *more, f"correction:{c.correction}"),
     )  # fmt: skip
@@ -358,21 +361,21 @@ def _only(x: Bools, y: Bools) -> str:
     return f"{int((x & ~y).sum())} items only the first is right on, {int((~x & y).sum())} only the second"
 
 
-def _interval(x: Bools, y: Bools, answers: Answers, places: list[int], c: Conventions) -> Ends:
-    """Where no item tells the two apart, as far as items that do may be too rare to be met."""
+def _interval(x: Bools, y: Bools, answers: Answers, places: list[int], c: Conventions) -> tuple[Ends, list[str]]:
+    """Its ends, and why there are none; where no item tells the two apart, as far as such items may be too rare."""
     if len(places) < 2 or not c.resamples:
-        return NONE
+        return NONE, []
     codes, count = units_of(answers, places, c)
     if count < 2:
-        return NONE
+        return NONE, of_units(count, unit_of(answers, c, "dataset"))
     if (x == y).all():
         rare = share_interval(np.zeros(len(x)), c.confidence, unit=codes).high
-        return -rare, rare
+        return (-rare, rare), []
 
     def drawing(items: Codes) -> dict[str, float]:
         return {"difference": float(x[items].mean() - y[items].mean())}
 
-    return drawn(drawing, answers, places, c).get("difference", NONE)
+    return settled_ends(drawn(drawing, answers, places, c)["difference"])
 
 
 def mcnemar(x: Bools, y: Bools) -> Test:

@@ -176,12 +176,14 @@ class Numbers:
         notes = of_units(sample.units, unit_of(self.answers, self.conventions, level), ranks_of_systems=ranks)
         if sample.units < 2:
             return NONE, 0, tuple(notes)
+        ends, none = settled_ends((found.low, found.high))
+        if none:
+            return NONE, 0, tuple(none)
         if made < self.conventions.resamples:
             notes.append(f"interval from {made:,} resamples, more would take too long")
-        if 0 < found.undefined < 1:
+        if found.undefined:
             notes.append(f"undefined in {found.undefined:.1%} of the resamples, which are left out")
-        ends, more = settled_ends((found.low, found.high))
-        return ends, made, (*notes, *more)
+        return ends, made, tuple(notes)
 
     def _undefined(self, values: Floats, level: Level) -> str:
         known = ~np.isnan(values)

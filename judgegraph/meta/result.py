@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -73,7 +74,7 @@ class Difference:
     Attributes:
         value_a, value_b: on these items. difference: a less b, with its interval.
         needed: labelled items with which a difference like this would be found with a chance of 80 %; None where the
-            two are equal or no such number is known.
+            two are equal or no such number is known. notes: why it has no interval.
     """
 
     criterion: str
@@ -88,6 +89,7 @@ class Difference:
     tests: tuple[Test, ...] = ()
     needed: int | None = None
     signature: str
+    notes: tuple[str, ...] = ()
 
     @property
     def difference(self) -> float:
@@ -197,12 +199,14 @@ def json_values(value: Any) -> Any:
 FEW = 6  # units of which an interval is a rough guess
 FEW_SYSTEMS = 20  # of which intervals of rank coefficients are too wide, by simulation
 WORDS: dict[Unit, str] = {"item": "items", "group": "groups", "system": "systems", "both": "groups or systems"}
+ALIKE = 1e-9  # ends no further apart, by their size, differ by round-off
 
 
 def of_units(units: int, unit: Unit, *, ranks_of_systems: bool = False) -> list[str]:
     """Of so many units that were drawn."""
     if units < 2:
-        return [f"no interval: {units} of {WORDS[unit]}, and it takes 2 to draw"]
+        one = "group or system" if unit == "both" else unit
+        return [f"no interval: only {units} {one if units else WORDS[unit]}"]
     if units < FEW:
         return [f"interval from {units} {WORDS[unit]}: a rough guess, with fewer than {FEW}"]
     if ranks_of_systems and units < FEW_SYSTEMS and unit in ("system", "both"):
@@ -212,7 +216,9 @@ def of_units(units: int, unit: Unit, *, ranks_of_systems: bool = False) -> list[
 
 def settled_ends(ends: Ends) -> tuple[Ends, list[str]]:
     """None instead of ends of no width: resamples that are all alike do not know how sure a number is."""
-    if math.isnan(ends[0]) or ends[0] < ends[1]:
+    if math.isnan(ends[0]):
+        return NONE, ["no interval: undefined in every resample"]
+    if ends[1] - ends[0] > ALIKE * max(1.0, abs(ends[0])):
         return ends, []
     return NONE, ["no interval: all resamples are alike"]
 
@@ -224,6 +230,85 @@ def few_resamples(conventions: Conventions) -> list[str]:
         return []
     note = f"{conventions.resamples} resamples are too few for intervals of {100 * conventions.confidence:g} %"
     return [f"{note}: take {least:,} or more"]
+
+
+# What is said of many lines of a table, in few.
+
+
+_SHARE = re.compile(r"\d+(?:\.\d+)?%")
+_NAMED = 2  # lines of the table that are named
+
+
+def note_lines(said: Iterable[tuple[str, str, Sequence[str]]], what: str = "lines") -> list[str]:
+    """What is said of several is said once, with a count of them; shares that differ are a range.
+
+    Args:
+        said: of whom ("fluency, judge"), of which of his statistics, and the notes.
+        what: they are.
+    """
+    every: dict[str, set[str]] = {}
+    met: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for who, statistic, notes in said:
+        every.setdefault(who, set()).add(statistic)
+        for note in notes:
+            met.setdefault((who, _SHARE.sub("%", note)), []).append((statistic, note))
+    lines: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    for (who, kind), found in met.items():
+        names = dict.fromkeys(statistic for statistic, _ in found)
+        which = "" if names.keys() == every[who] else "/".join(names)
+        whose, notes = lines.setdefault((kind, which), ([], []))
+        whose.append(who)
+        notes += [note for _, note in found]
+    return [_line(whose, which, _ranged(notes), len(every), what) for (_, which), (whose, notes) in lines.items()]
+
+
+def _line(whose: list[str], which: str, note: str, count: int, what: str) -> str:
+    if len(whose) == 1:
+        who = whose[0]
+    elif len(whose) == count:
+        who = f"all {count:,} {what}"
+    else:
+        names = "; ".join(whose[:_NAMED]) + ("; ..." if len(whose) > _NAMED else "")
+        who = f"{len(whose):,} of {count:,} {what} ({names})"
+    of = ", ".join(part for part in (who, which) if part)
+    return f"{of}: {note}" if of else note
+
+
+def _ranged(notes: list[str]) -> str:
+    """Notes that differ in a share, as one."""
+    shares = sorted((share for note in notes for share in _SHARE.findall(note)), key=lambda text: float(text[:-1]))
+    return notes[0] if len({*notes}) == 1 else _SHARE.sub(f"{shares[0]} to {shares[-1]}", notes[0], count=1)
+
+
+def row_notes(found: Agreement) -> list[str]:
+    """What to know of the rows."""
+    return note_lines((_who(row.criterion, row.metric), row.statistic, row.notes) for row in found.rows)
+
+
+def general_notes(found: Agreement) -> list[str]:
+    """What was left out, and why; a line for what holds of several criteria."""
+    criteria = [name for name in dict.fromkeys(row.criterion for row in found.rows) if name]
+    by: dict[str, list[str]] = {name: [] for name in criteria}
+    others: list[str] = []
+    for note in found.notes:
+        of = next((name for name in criteria if note.startswith(f"{name}: ")), None)
+        others.append(note) if of is None else by[of].append(note[len(of) + 2 :])
+    return others + note_lines(((name, "", notes) for name, notes in by.items()), "criteria")
+
+
+def difference_notes(found: Sequence[Difference]) -> list[str]:
+    """What to know of the differences and of their tests."""
+    whose = [(_who(one.criterion, f"{one.a} - {one.b}"), one) for one in found]
+    lines = note_lines((who, one.statistic, one.notes) for who, one in whose)
+    for name in dict.fromkeys(test.name for one in found for test in one.tests):
+        tests = [(who, one.statistic, test) for who, one in whose for test in one.tests if test.name == name]
+        said = note_lines((who, statistic, [test.note] if test.note else []) for who, statistic, test in tests)
+        lines += [f"{name}, {line}" for line in said]
+    return lines
+
+
+def _who(criterion: str, name: str) -> str:
+    return f"{criterion}, {name}" if criterion else name
 
 
 # A share or a mean with its interval.

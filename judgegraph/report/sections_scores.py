@@ -10,7 +10,7 @@ from itertools import groupby
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta import agreement as meta
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.result import Agreement, Row
+from judgegraph.meta.result import Agreement, Row, general_notes, row_notes
 from judgegraph.meta.reviews import MOST_POINTS, PARTS
 from judgegraph.report.charts import (
     Block,
@@ -102,10 +102,9 @@ def _ceilings(found: Agreement) -> list[Block]:
 
 
 def _notes(found: Agreement) -> list[Block]:
-    notes = [one_line(note, 300) for note in found.notes]
-    notes += [f"{row.criterion}, {row.metric}, {row.statistic}: {note}" for row in found.rows for note in row.notes]
+    notes = [one_line(note, 300) for note in (*general_notes(found), *row_notes(found))]
     signature = found.rows[0].signature
-    blocks = [Para(note) for note in dict.fromkeys(notes)][:20]
+    blocks = [Para(note) for note in notes][:20]
     return [Fold("Notes, and every choice behind the numbers", (*blocks, Para(signature)))]
 
 

@@ -125,7 +125,7 @@ def _result(observed: float, drawn: Floats, units: int, note: str) -> TestResult
     every = units < 60 and len(drawn) == 2**units
     p = as_large / len(drawn) if every else (as_large + 1) / (len(drawn) + 1)
     if units < FEW:
-        note = f"{units} units to swap: p cannot fall below {2 / 2**units:.3g}"
+        note = f"{units} unit{'s' if units != 1 else ''} to swap: p cannot fall below {2 / 2**units:.3g}"
     return TestResult("permutation", observed, p, units, note, len(drawn))
 
 

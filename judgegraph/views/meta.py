@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from judgegraph.meta.critic import CriticOf, CriticWorth
-from judgegraph.meta.result import Agreement, Ends, Row
+from judgegraph.meta.result import Agreement, Ends, Row, difference_notes, general_notes, row_notes
 from judgegraph.meta.run_diff import RunDiff
 from judgegraph.shown import draws
 from judgegraph.views.trace import Html, fold, framed, para, table, text
@@ -24,7 +24,8 @@ def agreement_html(found: Agreement) -> str:
     choices = fold(text("choices behind these numbers"), *(para(f"{r.metric}: {r.signature}") for r in found.rows[:1]))
     return framed(
         table("agreement with people", head, rows, ("n", *names)), *_differences(found), *_systems(found),
-        *(para(f"note: {note}") for note in found.notes), choices,
+        *(para(f"note: {note}") for note in (*row_notes(found), *difference_notes(found.differences))),
+        *(para(f"note: {note}") for note in general_notes(found)), choices,
     )  # fmt: skip
 
 

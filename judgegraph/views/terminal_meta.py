@@ -14,7 +14,19 @@ from rich.table import Table
 
 from judgegraph.bench.table import LEVELS, Line, Section, counts_line, figure, sections, shown, worth_printing
 from judgegraph.errors import one_line
-from judgegraph.meta.result import FEW, Agreement, Difference, Ends, HumanCeiling, Measured, Row, SystemPairs
+from judgegraph.meta.result import (
+    FEW,
+    Agreement,
+    Difference,
+    Ends,
+    HumanCeiling,
+    Measured,
+    Row,
+    SystemPairs,
+    difference_notes,
+    general_notes,
+    row_notes,
+)
 from judgegraph.views.screen import GAP, NAME, counted, plain, screen, side_by_side
 from judgegraph.views.terminal_run import MOST_SAMPLES, cut, more, print_end
 
@@ -184,13 +196,14 @@ def print_meta(found: Agreement, preset: str | None = None) -> None:
     console = screen()
     for _, rows in groupby(found.rows, key=lambda row: row.kind):
         _rows(console, list(rows))
+    if lines := row_notes(found):
+        _noted(console, lines)
+        console.print()
     _failures(console, found.rows)
     _systems(console, found.systems)
     _ceilings(console, found.ceilings)
     _differences(console, found.differences)
-    for note in found.notes[:MOST_SAMPLES]:
-        console.print(plain(f"note: {cut(note, 300)}"), style="yellow")
-    more(console, len(found.notes) - MOST_SAMPLES, "note", indent="")
+    _noted(console, [f"note: {note}" for note in general_notes(found)], 300)
     for line in _lines(found.rows):
         console.print(plain(line), style="dim", soft_wrap=True)
     about = [found.source] if found.source else []
@@ -213,7 +226,6 @@ def _rows(console: Console, rows: Sequence[Row]) -> None:
             shown.append((criterion, metric, of, *(_valued(one.value, one.interval) if one else "" for one in known)))
         _print(console, ("criterion", "metric"), ("n", *(_head(rows, name) for name in chosen)), shown)
         more(console, len(lines) - LINES, "line; --json has it", "lines; --json has them", indent="")
-    _noted(console, rows)
 
 
 def _across(console: Console, rows: Sequence[Row], lines: Sequence[tuple[str, str]]) -> int:
@@ -224,17 +236,10 @@ def _across(console: Console, rows: Sequence[Row], lines: Sequence[tuple[str, st
     return max(1, min(ACROSS, left // cell))
 
 
-def _noted(console: Console, rows: Sequence[Row]) -> None:
-    by_note: dict[tuple[str, str, str], list[str]] = {}
-    for row in rows:
-        for note in row.notes:
-            by_note.setdefault((row.criterion, row.metric, note), []).append(row.statistic)
-    for (criterion, metric, note), names in list(by_note.items())[:MOST_SAMPLES]:
-        of = ", ".join(part for part in (criterion, metric, "/".join(names)) if part)
-        console.print(plain(f"{of}: {cut(note, 200)}"), style="yellow")
-    more(console, len(by_note) - MOST_SAMPLES, "note", indent="")
-    if by_note:
-        console.print()
+def _noted(console: Console, notes: Sequence[str], length: int = 200) -> None:
+    for note in notes[:MOST_SAMPLES]:
+        console.print(plain(cut(note, length)), style="yellow")
+    more(console, len(notes) - MOST_SAMPLES, "note; --json has it", "notes; --json has them", indent="")
 
 
 def _head(rows: Sequence[Row], statistic: str) -> str:
@@ -304,11 +309,7 @@ def _differences(console: Console, found: Sequence[Difference]) -> None:
     more(console, len(found) - LINES, "comparison; --json has it", "comparisons; --json has them", indent="")
     further = next(([test.name for test in one.tests[1:]] for one in found if len(one.tests) > 1), [])
     _print(console, ("criterion", "metrics", "by"), [f"p {name}" for name in further], others)
-    notes = dict.fromkeys(
-        f"{test.name}, {one.statistic}: {test.note}" for one in found for test in one.tests if test.note
-    )
-    for note in list(notes)[:MOST_SAMPLES]:
-        console.print(plain(cut(note, 200)), style="yellow")
+    _noted(console, difference_notes(found))
     if any(test.p != test.corrected and not math.isnan(test.p) for one in found for test in one.tests):
         console.print(plain("p: as it is, and corrected for all pairs and criteria by one test and statistic\n"))
 

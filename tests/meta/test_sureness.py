@@ -1,6 +1,7 @@
 """How sure a number is said to be: intervals, tests and what is noted where they rest on little."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from judgegraph.meta import numbers as of_numbers
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.cells import Judgements
 from judgegraph.meta.labels import needed
+from judgegraph.meta.result import difference_notes, general_notes, note_lines, row_notes
 from judgegraph.stats.tests import permutation_test_of_shares
 from judgegraph.views.terminal_meta import print_meta
 
@@ -117,7 +119,8 @@ def test_where_all_is_right_nothing_is_said_to_be_sure():
     row = found.row("accuracy", "m")
     assert row.interval == (pytest.approx(0.963, abs=1e-3), 1.0)
     assert math.isnan(found.row("kappa", "m").interval[0])
-    assert "kappa: no interval: all resamples are alike" in row.notes
+    assert row.notes == ()
+    assert found.row("kappa", "m").notes == ("no interval: all resamples are alike",)
     assert not found.differences
     assert "m and n are the same on every item" in " ".join(found.notes)
 
@@ -182,7 +185,7 @@ def test_people_s_labels_among_themselves_have_intervals(order):
     assert all(one.interval[0] < one.value < one.interval[1] for one in found)
 
 
-FEW = [(1, "no interval: 1 of groups, and it takes 2 to draw"), (5, "interval from 5 groups: a rough guess"), (6, "")]
+FEW = [(1, "no interval: only 1 group"), (5, "interval from 5 groups: a rough guess"), (6, "")]
 
 
 @pytest.mark.parametrize(("count", "said"), FEW)
@@ -194,6 +197,45 @@ def test_few_documents_are_noted_and_one_has_no_interval(count, said, kind):
     for row in found.rows:
         assert math.isnan(row.interval[0]) == (count == 1)
         assert any(note.startswith(said) for note in row.notes) if said else row.notes == ()
+
+
+@pytest.mark.parametrize("count", [2, 6])
+def test_a_perfect_coefficient_has_no_interval_by_any_way_to_count_it(count):
+    human = RANDOM.normal(size=(count * 10))
+    found = agreement([judged(human, np.arange(count * 10) % count, m=human, n=-human)], **QUICK)
+    for row in found.rows:
+        assert math.isnan(row.interval[0])
+        assert row.notes == ("no interval: all resamples are alike",)
+        assert "resamples:" not in row.signature
+    for one in found.differences:
+        assert math.isnan(one.interval[0])
+        assert one.notes == ("no interval: all resamples are alike",)
+
+
+def test_what_several_lines_lack_for_one_reason_is_said_once_with_their_count():
+    columns = {"m": RANDOM.normal(size=8), "n": RANDOM.normal(size=8), "same": np.ones(8)}
+    columns["twin"] = columns["m"]
+    given = [replace(judged(RANDOM.normal(size=8), [0] * 8, **columns), criterion=name) for name in "xyz"]
+    found = agreement(given, **QUICK)
+    assert row_notes(found) == [
+        "9 of 12 lines (x, m; x, n; ...): no interval: only 1 group",
+        "3 of 12 lines (x, same; y, same; ...): the metric is the same everywhere (1)",
+    ]
+    assert general_notes(found) == [
+        "all 3 criteria: m and twin are the same on every item: not tested against each other"
+    ]
+    assert "permutation, all 6 lines: 1 unit to swap: p cannot fall below 1" in difference_notes(found.differences)
+
+
+def test_shares_that_differ_are_a_range_and_some_statistics_are_named():
+    said = [
+        ("a", "r", ["undefined in 2.0% of all", "rough"]),
+        ("a", "t", ["rough"]),
+        ("b", "r", ["undefined in 0.5% of all"]),
+    ]
+    said += [("b", "t", []), ("c", "r", [])]
+    assert note_lines(said) == ["2 of 3 lines (a; b), r: undefined in 0.5% to 2.0% of all", "a: rough"]
+    assert note_lines([("", "r", ["rough"])]) == ["rough"]
 
 
 @pytest.mark.parametrize(("systems", "noted"), [(6, True), (19, True), (20, False)])
