@@ -36,6 +36,7 @@ from judgegraph.replies.text import (
     only_answers,
     refuses,
     retractions_of,
+    taking_back,
     unread,
     withdrawn,
 )
@@ -439,7 +440,7 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
         later = _read(excerpt.text[turn:], met)
         alone = later.rule in ("lone", "own line") and only_answers(excerpt.text[turn:])
         if later.span and (alone or later.rule in ("marked", "named", "said")):
-            reading = later.after(_read(excerpt.text[:turn], met), turn)
+            reading = taking_back(_read(excerpt.text[:turn], met), later, turn)
             break
     if reading.span and withdrawn(excerpt.text, reading.span[1]):
         return unread(excerpt.text, "an answer that is taken back")

@@ -51,6 +51,7 @@ from judgegraph.replies.text import (
     retractions_of,
     superseded,
     taken_back,
+    taking_back,
     unclear,
     unread,
     valued,
@@ -272,7 +273,7 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
     reading = _read(excerpt.text, scale, name)
     for turn in retractions_of(excerpt.text):
         if later := _instead(excerpt.text[turn:], scale, name):
-            reading = later.after(_read(excerpt.text[:turn], scale, name), turn)
+            reading = taking_back(_read(excerpt.text[:turn], scale, name), later, turn)
             break
     if reading.span and withdrawn(excerpt.text, reading.span[1]):
         return unread(excerpt.text, "an answer that is taken back")

@@ -301,12 +301,6 @@ class Reading:
     rule: str = ""
     earlier: float | str | None = None
 
-    def after(self, earlier: Reading, turn: int) -> Reading:
-        """This reading of what stands from a turn on, as one of the whole text whose beginning said another."""
-        span = (self.span[0] + turn, self.span[1] + turn) if self.span else None
-        taken = earlier.value if earlier.value != self.value else self.earlier
-        return replace(self, span=span, earlier=None if self.value is None else taken)
-
 
 @dataclass(frozen=True)
 class Excerpt:
@@ -381,6 +375,13 @@ def only_answers(later: str) -> bool:
     """Words that take an answer back and say hardly more than another: "On second thought, 2."."""
     turn = _TURN.match(later)
     return turn is not None and len(re.findall(r"[^\W\d_]+", later[turn.end() :])) <= MOST_WORDS
+
+
+def taking_back(earlier: Reading, later: Reading, turn: int) -> Reading:
+    """The later reading, of what stands from a turn on, as one of the whole text, which said something else before."""
+    span = (later.span[0] + turn, later.span[1] + turn) if later.span else None
+    taken = earlier.value if earlier.value != later.value else later.earlier
+    return replace(later, span=span, earlier=None if later.value is None else taken)
 
 
 def unread(text: str, why: str) -> Reading:
