@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, model_validator
 from typing_extensions import TypedDict
 
-from judgegraph.errors import DataError, ScaleError, one_line
+from judgegraph.errors import DataError, ScaleError, StateError, one_line
 
 Json: TypeAlias = Any  # text, or a JSON object or array; Sample checks it
 Status = Literal[
@@ -484,8 +484,20 @@ def latest(old: Any, new: Any) -> Any:
 
 
 def keyed(*values: Any) -> dict[str, Any]:
-    """Values by their own key, to write into a merged key of the state."""
-    return {value.key: value for value in values}
+    """Values by their own key, to write into a merged key of the state.
+
+    Raises:
+        StateError: two scores have one key and differ: the first would be lost.
+    """
+    found: dict[str, Any] = {}
+    for value in values:
+        if isinstance(value, Score) and found.get(value.key, value) != value:
+            raise StateError(
+                f"two scores of one key, '{one_line(value.key, 80)}', differ, and the first would be lost: give each "
+                "another criterion=, agent=, stage= or repeat="
+            )
+        found[value.key] = value
+    return found
 
 
 class EvalState(TypedDict, total=False):

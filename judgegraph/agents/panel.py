@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from statistics import median
 from types import NoneType
-from typing import Any, Literal, NotRequired, TypeAlias, cast, get_args
+from typing import Any, Literal, NotRequired, TypeAlias, cast, get_args, get_type_hints
 
 from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel
@@ -659,6 +659,11 @@ class CriticPanel:
             critic = registry.make("critic", which, **common)
             if not (callable(critic) or hasattr(critic, "ainvoke")):
                 raise ConfigError(f"{self.name}: critics: expected names or agents, got {type(critic).__name__}")
+            if not _may_review(critic):
+                raise ConfigError(
+                    f"{self.name}: '{_name(which)}' is no critic: it writes no rectifications; "
+                    "`judgegraph agents` lists critics"
+                )
             found.append((_name(which), critic if isinstance(which, str) else informed(critic, self.criteria)))
         names = [name for name, _ in found]
         if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -722,6 +727,16 @@ class CriticPanel:
             text = f"{name} was left out for {len(lost)} of {len(said['rectifications'])} criteria: {why}"
             notes.append(Note(agent=self.name, text=text, status=lost[0].status, kind="critic-left-out"))
         return notes
+
+
+def _may_review(critic: Any) -> bool:
+    """Whether it writes rectifications, as far as annotations say."""
+    try:
+        hint = get_type_hints(critic if inspect.isroutine(critic) else type(critic).__call__).get("return")
+    except Exception:  # whatever stands in a user's annotations, and a graph, which has none
+        return True
+    known = getattr(hint, "__annotations__", None)
+    return not known or "rectifications" in get_type_hints(hint)
 
 
 def _name(critic: Any) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing_extensions import TypedDict
 
 from judgegraph.agents.under_review import at_that_point, same_point
-from judgegraph.types import Rectification, Score, Scores, key_of, keyed
+from judgegraph.types import Rectification, Score, Scores, key_of
 
 
 class Verdicts(TypedDict):  # what rectify reads
@@ -42,7 +42,8 @@ class Rectify:
     def __call__(self, state: Verdicts) -> Final:
         drafts = [s for s in state["scores"].values() if s.stage == self.stage]
         said = state["rectifications"]
-        return {"scores": keyed(*(_final(d, _verdict(said, d.criterion, self.name), self.name) for d in drafts))}
+        finals = (_final(d, _verdict(said, d.criterion, self.name), self.name) for d in drafts)
+        return {"scores": {final.key: final for final in finals}}  # of several agents' drafts the last, as its critic
 
 
 def _verdict(said: Mapping[str, Rectification], criterion: str, critic: str) -> Rectification | None:

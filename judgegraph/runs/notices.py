@@ -38,6 +38,7 @@ TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "criteria-fewer": "Another number of criteria came than was asked for",
     "critic-left-out": "A critic of a panel was left out",
     "doubt-unknown": "A condition names a criterion that is not there",
+    "drafts-passed-over": "A critic reviewed the last of several judges' drafts, and the others count nowhere",
     "drafts-stand": "A critic was not heard, and drafts are the answer",
     "drafts-unread": "No draft could be read, and no critic was asked",
     "escalation-unanswered": "A stronger judge was asked and gave no answer",
@@ -144,8 +145,8 @@ def unnoticed(
         notes: of the sample.
     """
     return [
-        *_not_applied(scores, rectifications), *_unreviewed(scores), *_dropped(scores, criteria, compared),
-        *_fewer(scores, notes), *_unscaled(scores),
+        *_not_applied(scores, rectifications), *_unreviewed(scores), *_passed_over(scores),
+        *_dropped(scores, criteria, compared), *_fewer(scores, notes), *_unscaled(scores),
     ]  # fmt: skip
 
 
@@ -205,6 +206,29 @@ def _unreviewed(scores: Sequence[Score]) -> list[Note]:
             "is the answer",
         )
         for agent, found in lost.items()
+    ]  # fmt: skip
+
+
+def _passed_over(scores: Sequence[Score]) -> list[Note]:
+    """A note for each critic before which several judges gave drafts of one criterion: it reviewed the last of them."""
+    by_key = {s.key: s for s in scores}
+    used = {key for s in scores for key in (s.draft, *s.votes)}
+    lost: dict[tuple[str, str, str], list[str]] = {}
+    for final in scores:
+        draft = by_key.get(final.draft or "")
+        if draft is None or draft.stage != "draft" or final.stage != "final" or final.member:
+            continue
+        for one in scores:
+            same = (one.criterion, one.of, one.stage) == (draft.criterion, draft.of, draft.stage)
+            if same and one.agent != draft.agent and one.key not in used and not one.member:
+                lost.setdefault((final.agent, draft.agent, one.agent), []).append(one.criterion)
+    return [
+        Note(
+            agent=critic, status="skipped", kind="drafts-passed-over",
+            text=f"'{one_line(critic, 80)}' reviewed what '{one_line(judge, 80)}' gave of {names(found)}, and what "
+            f"'{one_line(other, 80)}' gave counts nowhere: name one by of=, or join them, jg.panel(..., stage='draft')",
+        )
+        for (critic, judge, other), found in lost.items()
     ]  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from operator import is_
 from typing import Any, get_args
 
+from langgraph.config import get_config
+
 from judgegraph.errors import ScaleError, StateError, one_line
 from judgegraph.trace.record import STATUSES, updates
 from judgegraph.trace.watched import NodeInfo, Scales
@@ -83,6 +85,7 @@ class StateCheck:
         self._versions: dict[str, dict[str, list[Any]]] = {}  # key -> entry -> what was written there
         self._last: dict[str, list[tuple[str, frozenset[str]]]] = {}  # key -> (node, entries) in the order of writing
         self._scales: dict[str, list[Scale]] = {}  # of criteria that nodes wrote
+        self._steps: dict[tuple[str, str], tuple[str, int, Any]] = {}  # entry -> who wrote it last, in what step, what
 
     @staticmethod
     def handed(state: Any) -> Handed:
@@ -248,14 +251,28 @@ class StateCheck:
         self._last.setdefault(key, []).append((node, names))
         known = self._writers.setdefault(key, {})
         versions = self._versions.setdefault(key, {})
+        step = _step_at_work() if names else None
         for name in names:
             versions.setdefault(name, []).append(value[name])
+            if step is not None:
+                self._once_a_step(node, step, key, name, value[name])
             first, before = known.setdefault(name, (node, value[name]))
             if first != node and before is not value[name] and before != value[name]:
                 raise StateError(
                     f"node '{one_line(node, SHOWN)}' wrote {key}[{one_line(repr(name), SHOWN)}], which is of node "
                     f"'{one_line(first, SHOWN)}' and says something else: {_cure_of_change(key)}"
                 )
+
+    def _once_a_step(self, node: str, step: int, key: str, name: str, value: Any) -> None:
+        """A node that a fan-out runs several times at once writes each time under a key of its own."""
+        *before, other = self._steps.get((key, name), ("", 0, value))
+        self._steps[key, name] = node, step, value
+        if before == [node, step] and other is not value and other != value:
+            cure = "give each another criterion=, agent= or repeat=" if key == "scores" else "give each another name"
+            raise StateError(
+                f"node '{one_line(node, SHOWN)}' was sent to several times, and wrote {_entry(key, name)} differently "
+                f"each time, of which one alone would stay: {cure}"
+            )
 
     def _all_there(self, key: str, left: Mapping[str, Any]) -> None:
         known = self._writers.get(key, {})
@@ -283,6 +300,15 @@ class StateCheck:
                     f"{where} is not as any node wrote it: a condition, a reducer or a task changed it in place; "
                     f"leave the state as it is, and {_cure_of_change(key)}"
                 )
+
+
+def _step_at_work() -> int | None:
+    """The number of the step that LangGraph is in; None outside of its runs."""
+    try:
+        step = get_config().get("metadata", {}).get("langgraph_step")
+    except RuntimeError:
+        return None
+    return step if isinstance(step, int) else None
 
 
 def _held(state: Any, key: Any) -> Any:

@@ -65,9 +65,11 @@ def findings_of(graph: Drawn) -> list[Finding]:
     found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
     for whole in (
         same_scores,
+        stages.elsewhere,
         stages.unseen,
         stages.votes_reviewed,
         stages.astray,
+        stages.miscompared,
         stages.silent,
         stages.of_one,
         stages.misspelt,

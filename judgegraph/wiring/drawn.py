@@ -100,8 +100,8 @@ def unhanded(drawn: Drawn) -> Iterator[Finding]:
                 yield Finding("not-handed", node, key, f"{text}: did you mean '{near}'?")
 
 
-def misused(drawn: Drawn) -> Iterator[Finding]:
-    """What functions of one's own take of a state as it is not: by attribute, scores by their criterion, conditions."""
+def own_functions(drawn: Drawn) -> Iterator[tuple[str, str, Source]]:
+    """(node, what it is called, source) of functions of one's own that take a state: nodes, conditions, routes."""
     nodes = [(drawn.at(name), part.runs, True) for name, part in drawn.parts.items() if part.inside is None]
     routes = [(drawn.at(source), way.function, False) for source, ways in drawn.ways.items() for way in ways]
     for node, function, is_node in [*nodes, *(one for one in routes if one[1] is not None)]:
@@ -111,16 +111,21 @@ def misused(drawn: Drawn) -> Iterator[Finding]:
         if source is None or not source.state or ours.startswith("judgegraph."):
             continue
         at = node.rpartition("/")[0] or node if decide else node
-        who = f"node '{at}'" if is_node else f"the conditional edge from '{at}'"
+        yield at, f"node '{at}'" if is_node else f"the conditional edge from '{at}'", source
+
+
+def misused(drawn: Drawn) -> Iterator[Finding]:
+    """What functions of one's own take of a state as it is not: by attribute, scores by their criterion, conditions."""
+    for at, who, source in own_functions(drawn):
         for one in source.inside:
             yield from _by_attribute(drawn, at, who, source, one)
             yield from _by_criterion(at, who, source, one)
             yield from _unasked(at, who, source, one)
-        for key, wrong, cure in wrong_attributes(source, _hints_of_state(drawn, source)):
+        for key, wrong, cure in wrong_attributes(source, hints_of_state(drawn, source)):
             yield Finding("misread-state", at, key, f"{who} {wrong}: {cure}")
 
 
-def _hints_of_state(drawn: Drawn, source: Source) -> dict[str, Any]:
+def hints_of_state(drawn: Drawn, source: Source) -> dict[str, Any]:
     """Key -> annotation, as a function's own annotation has it, else as the state where that is `EvalState`."""
     own = hints_of(source.function).get(source.state)
     if own is None and drawn.declared >= VOCABULARY:

@@ -121,6 +121,17 @@ def wrong_attributes(source: Source, hints: Mapping[str, Any]) -> Iterator[tuple
             yield key, f"takes '{node.attr}' of a {kind.__name__} of '{key}', which has no such attribute", cure
 
 
+def compared(source: Source, hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(attribute, text) that a function compares its state's scores by, as in `score.agent == "evaluator"`."""
+    for node in source.inside:
+        if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Attribute):
+            continue
+        if (_value_of(source, hints, node.left.value, DEPTH) or ("",))[0] == "scores":
+            found = [value for one in node.comparators for value in source.values(one)]
+            found += [one for value in found if isinstance(value, list | tuple | set) for one in value]
+            yield from ((node.left.attr, value) for value in found if isinstance(value, str))
+
+
 def _value_of(source: Source, hints: Mapping[str, Any], node: ast.expr, depth: int) -> tuple[str, type] | None:
     """The key of the state under which a value stands, and its class; str of a key of a mapping."""
     if isinstance(node, ast.Name) and depth:

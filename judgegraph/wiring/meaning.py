@@ -20,13 +20,13 @@ from judgegraph.errors import one_line
 from judgegraph.registry import spec_of
 from judgegraph.types import Scale, Score
 from judgegraph.wiring.code import Finding, functions, listed, mentions
-from judgegraph.wiring.drawn import Drawn, Part
+from judgegraph.wiring.drawn import Drawn, Part, hints_of_state, own_functions
+from judgegraph.wiring.functions import compared
 from judgegraph.wiring.graph import is_agent
 from judgegraph.wiring.paths import fed_alike, parted, same
 from judgegraph.wiring.source import Source, source_of
 
 OURS = "judgegraph."
-ROUNDS = "round-"  # begins a stage of a refinement
 Scales = Mapping[str, Scale]  # criterion -> its scale
 Clash = tuple[str, Scale, Scale]  # a criterion, and the two scales it is known on
 
@@ -35,7 +35,7 @@ class Writes(NamedTuple):
     """Scores that a node writes.
 
     Attributes:
-        at: its path. agent, stage: theirs; a stage "round-" stands for all that begin so. scales: None: not known.
+        at: its path. agent, stage: theirs. scales: None: not known.
         pairs: it may write several of one criterion.
     """
 
@@ -82,7 +82,7 @@ class Judged:
         return [
             one for one in self.others(want)
             if (want.agents is None or one.agent in want.agents)
-            and any(stage == one.stage or (one.stage == ROUNDS and stage.startswith(ROUNDS)) for stage in want.stages)
+            and one.stage in want.stages
         ]  # fmt: skip
 
     def others(self, want: Wants) -> list[Writes]:
@@ -183,7 +183,8 @@ def _written(part: Part, drawn: Drawn, brought: Scales | None) -> list[Writes] |
     if "scores" not in (part.writes or ()):
         return []
     if (reviewed := getattr(runs, "reviewed", None)) is not None or isinstance(runs, Rectify):
-        rounds = [Writes(at, runs.name, ROUNDS, rectifies=True)] if kind == "Rounds" else []
+        numbers = range(1, runs.most + 1) if kind == "Rounds" else ()
+        rounds = [Writes(at, runs.name, f"round-{number}", rectifies=True) for number in numbers]
         return [Writes(at, runs.name, "final", rectifies=True), *rounds] if reviewed or not rounds else rounds
     if kind == "Escalated":
         return [Writes(at, runs.name, "final", brought, rectifies=True)]
@@ -545,7 +546,7 @@ def _nobody(scores: Judged, want: Wants) -> Finding:
         cure = f"did you mean '{close[0]}'?" if close else f"at that stage there are those by {listed(known)}"
     else:
         some = [one for one in written if want.agents is None or one.agent in want.agents]
-        known = sorted({one.stage if one.stage != "round-" else "round-1" for one in some or written})
+        known = sorted({one.stage for one in some or written})
         close = get_close_matches(want.stages[0], known, 1)
         cure = f"there are scores at stage {listed(known)}" if known else "add a node before it that writes scores"
         cure = f"did you mean '{close[0]}'?" if close else cure
@@ -678,6 +679,24 @@ def _lists(source: Source, node: ast.expr | None, depth: int) -> Iterator[ast.ex
         yield from _lists(source, one, depth - 1)
 
 
+def miscompared(graph: Drawn) -> Iterator[Finding]:
+    """Functions that look for scores by a name that no score has, and that is spelt nearly as one that some have."""
+    scores = judged(graph)
+    known = {
+        "agent": {one.agent for one in scores.written}, "stage": {one.stage for one in scores.written},
+        "criterion": {name for one in scores.written for name in one.scales or {}} | _metrics(graph),
+    }  # fmt: skip
+    own = [(drawn, *found) for drawn in graph.everywhere() for found in own_functions(drawn)]
+    said = {id(source): mentions(source.function) for *_, source in own}
+    for drawn, at, who, source in own:
+        others = frozenset[str]().union(*(words for one, words in said.items() if one != id(source)))
+        for name, text in dict.fromkeys(compared(source, hints_of_state(drawn, source))):
+            near = get_close_matches(text, sorted(known.get(name, ())), 1, CLOSE)
+            if near and text not in known[name] | others and not any(char.isdigit() for char in text):
+                what = f"{who} looks in 'scores' for {name} '{text}', and no node writes such a score"
+                yield Finding("no-such-scores", at, "scores", f"{what}: did you mean '{near[0]}'?", "warning")
+
+
 def silent(graph: Drawn) -> Iterator[Finding]:
     """Conditions of one's own that return nothing on some way through them."""
     for want in judged(graph).wanted:
@@ -800,6 +819,23 @@ def misnamed(graph: Drawn) -> Iterator[Finding]:
             text = f"node '{node}' applies 'rectifications' by '{name}', and no critic has that name"
             usual = name == Rectify.name  # what it is called where nobody named it: only its name is wrong then
             yield Finding("no-such-critic", node, KEY, f"{text}: {cure}", "warning" if usual else "error")
+
+
+def elsewhere(graph: Drawn) -> Iterator[Finding]:
+    """Rectify nodes that apply what a critic says of scores at one stage to those at another."""
+    parts = [
+        (drawn.at(part.name), part.runs, part) for drawn in graph.everywhere() for part in drawn.parts.values()
+        if _ours(part) and not any(hasattr(one.runs, "reviewed") for one in drawn.parts.values())
+    ]  # fmt: skip
+    for at, runs, _ in parts:
+        if not isinstance(runs, Rectify):
+            continue
+        said = {one.stage: where for where, one, part in parts
+                if KEY in (part.writes or ()) and "scores" in part.reads and one.name == runs.name}  # fmt: skip
+        if said and runs.stage not in said:
+            stage, critic = min(said.items())
+            text = f"node '{at}' rectifies 'scores' at stage '{runs.stage}', and '{critic}' reviews those at '{stage}'"
+            yield Finding("no-such-scores", at, "scores", f"{text}: give both the same stage")
 
 
 def _of(graph: Drawn) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from review_cases import ABSTAINED, CLARITY, SAMPLE, THREE, TONE, WARM, asked_of
 
 import judgegraph as jg
 from judgegraph.agents.critics import SelfReflection
+from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.panel import ROLES, CriticPanel, joined_advice, reconciled
 from judgegraph.agents.sage import Sage
 from judgegraph.agents.under_review import Critique, Reviewed
@@ -438,3 +439,8 @@ def test_critics_that_differ_in_their_names_alone_are_refused():
         CriticPanel(critics=["sage", Sage(name="one")])
     assert CriticPanel(critics=["sage", Sage(name="one", judge="openai:m")])
     assert CriticPanel(critics=["sage", Sage(name="one", prompt="critique_cot")])
+
+
+def test_a_judge_in_a_critics_place_is_refused():
+    with pytest.raises(ConfigError, match="'evaluator' is no critic: it writes no rectifications"):
+        CriticPanel(critics=[Evaluator()])

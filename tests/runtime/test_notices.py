@@ -368,3 +368,14 @@ def test_members_say_of_how_many_and_the_headline_how_many_lack_a_criterion(caps
     members = said.partition("members:")[2]
     assert "3.00 (n 1)" in members
     assert "(n 3)" not in members
+
+
+def test_drafts_that_a_critic_passed_over_are_told_of():
+    second = Evaluator(criteria=CRITERIA, name="second", cot=True)
+    for critic in ([jg.critique(criteria=CRITERIA)], [SAGE, Rectify()]):
+        found = jg.evaluate(row(EVALUATOR, second, *critic), BARE).summary().notices["drafts-passed-over"]
+        assert found.samples == 3
+        assert found.text.startswith("'sage' reviewed what 'second' gave of 'Clarity', 'Wit', and what 'evaluator' gave")
+    joined = jg.panel(EVALUATOR, second, criteria=CRITERIA, stage="draft")
+    run = jg.evaluate(row(joined, jg.critique(criteria=CRITERIA)), BARE)
+    assert "drafts-passed-over" not in run.summary().notices

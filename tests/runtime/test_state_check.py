@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, Overwrite
+from langgraph.types import Command, Overwrite, Send
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
@@ -486,3 +486,55 @@ def test_finals_that_name_each_other_as_draft_are_told_so():
     both = keyed(one.model_copy(update={"draft": other.key}), other.model_copy(update={"draft": one.key}))
     item = judged(line(("judge", writes({"scores": both}))))
     assert "each is the draft of the other" in item.reason
+
+
+class Sent(TypedDict):
+    sample: Sample
+    number: int
+
+
+def fanned(**differs: Any) -> Any:
+    async def judge(state: Sent) -> EvalState:
+        number = state["number"]
+        return {"scores": keyed(score(value=float(number), **{k: v(number) for k, v in differs.items()}))}
+
+    made = StateGraph(EvalState)
+    made.add_node("judge", judge)  # type: ignore[type-var]
+    fan = lambda state: [Send("judge", {"sample": state["sample"], "number": n}) for n in (1, 2, 3)]  # noqa: E731
+    made.add_conditional_edges(START, fan, ["judge"])
+    made.add_edge("judge", END)
+    return made.compile()
+
+
+def test_runs_of_a_fan_out_that_write_under_one_key_fail_the_sample():
+    item = judged(fanned())
+    assert item.status == "agent_error"
+    assert item.reason.startswith(f"node 'judge' was sent to several times, and wrote scores['{KEY}'] differently")
+    assert "repeat=" in item.reason
+    assert len(judged(fanned(repeat=lambda number: number)).scores) == 3
+
+
+def test_a_node_of_a_loop_may_write_its_own_score_anew():
+    class Turning(EvalState, total=False):
+        rounds: int
+
+    async def judge(state: Turning) -> Turning:
+        rounds = state.get("rounds", 0) + 1
+        return {"rounds": rounds, "scores": keyed(score(value=float(rounds)))}
+
+    made = StateGraph(Turning)
+    made.add_node("judge", judge)
+    made.add_edge(START, "judge")
+    made.add_conditional_edges("judge", lambda state: "judge" if state["rounds"] < 3 else END, ["judge", END])
+    (found,) = judged(made.compile()).scores
+    assert found.value == 3.0
+
+
+def test_two_scores_of_one_key_that_differ_are_not_written_as_one():
+    async def thrice(state: EvalState) -> EvalState:
+        return {"scores": keyed(FINE, OTHER)}
+
+    item = judged(line(("judge", thrice)))
+    assert item.status == "agent_error"
+    assert item.reason.startswith(f"two scores of one key, '{KEY}', differ, and the first would be lost: give each")
+    assert keyed(FINE, FINE) == {KEY: FINE}

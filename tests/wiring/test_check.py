@@ -533,3 +533,56 @@ def test_a_condition_that_takes_an_attribute_of_no_score_is_told():
     when = jg.critique(when=lambda state: any(s.vlue < 3 for s in state["scores"].values()), criteria=CRITERIA)
     (told,) = jg.check(line(("e", Evaluator(criteria=CRITERIA)), ("c", when)), strict=False).findings
     assert "node 'c' takes 'vlue' of a Score" in told.message
+
+
+def of_agent(state: Read) -> Wrote:
+    return {"scores": rated(sum(s.value or 0 for s in state["scores"].values() if s.agent == "evalutor"))}
+
+
+def of_stage(state: Read) -> Wrote:
+    return {"scores": rated(sum(s.value or 0 for s in state["scores"].values() if s.stage in ("drafft", "x")))}
+
+
+def of_criterion(state: Read) -> Wrote:
+    return {"scores": rated(sum(s.value or 0 for s in state["scores"].values() if s.criterion != "Fluencey"))}
+
+
+def of_what_there_is(state: Read) -> Wrote:
+    chosen = [s for s in state["scores"].values() if s.agent == "evaluator" and s.criterion in ("Fluency", "Wit")]
+    return {"scores": rated(len(chosen) or 1)}
+
+
+COMPARED = [(of_agent, "evaluator"), (of_stage, "draft"), (of_criterion, "Fluency")]
+
+
+@pytest.mark.parametrize(("function", "meant"), COMPARED, ids=[one.__name__ for one, _ in COMPARED])
+def test_a_misspelt_name_by_which_a_function_looks_for_scores_is_warned_of(function: Any, meant: str):
+    judge = Evaluator(criteria=SUMMARY)
+    (told,) = jg.check(line(("e", judge), ("mine", function))).findings
+    assert (told.code, told.severity, told.node) == ("no-such-scores", "warning", "mine")
+    assert told.message.endswith(f"did you mean '{meant}'?")
+    assert jg.check(line(("e", judge), ("mine", of_what_there_is))).findings == ()
+
+
+def test_a_rectify_at_another_stage_than_its_critic_reviewed_is_refused():
+    def graph(stage: str) -> Any:
+        second = Evaluator(criteria=SUMMARY, name="second", stage="final", cot=True)
+        critic = Sage(criteria=SUMMARY, stage="final", name="critic")
+        return line(
+            ("e", Evaluator(criteria=SUMMARY)), ("f", second), ("c", critic), ("r", Rectify(name="critic", stage=stage))
+        )
+
+    (told,) = jg.check(graph("draft"), strict=False).findings
+    assert (told.code, told.severity, told.node) == ("no-such-scores", "error", "r")
+    assert "'c' reviews those at 'final': give both the same stage" in told.message
+    assert jg.check(graph("final")).findings == ()
+
+
+def test_a_round_that_a_refinement_never_comes_to_is_no_stage():
+    def graph(stage: str) -> Any:
+        refine = jg.refine("sage", rounds=2, criteria=SUMMARY)
+        last = jg.critique("devils-advocate", criteria=SUMMARY, stage=stage)
+        return line(("e", Evaluator(criteria=SUMMARY)), ("r", refine), ("c", last))
+
+    assert codes(graph("round-3")) == [("no-such-scores", "error")]
+    assert codes(graph("round-2")) == []
