@@ -375,7 +375,7 @@ def test_drafts_that_a_critic_passed_over_are_told_of():
     for critic in ([jg.critique(criteria=CRITERIA)], [SAGE, Rectify()]):
         found = jg.evaluate(row(EVALUATOR, second, *critic), BARE).summary().notices["drafts-passed-over"]
         assert found.samples == 3
-        assert found.text.startswith("'sage' reviewed what 'second' gave of 'Clarity', 'Wit', and what 'evaluator' gave")
+        assert found.text.startswith("'sage' reviewed what 'second' gave of 'Clarity', 'Wit', and what 'eval")
     joined = jg.panel(EVALUATOR, second, criteria=CRITERIA, stage="draft")
     run = jg.evaluate(row(joined, jg.critique(criteria=CRITERIA)), BARE)
     assert "drafts-passed-over" not in run.summary().notices
