@@ -223,7 +223,7 @@ def test_other_limits_hold_at_once_also_for_those_who_wait():
 
 def test_who_is_not_limited_does_not_wait_for_the_event_loop():
     with pytest.raises(StopIteration):  # it has ended without a pause
-        Limiter().place(10).__aenter__().send(None)
+        Limiter().ticket(10).__aenter__().send(None)
 
 
 @pytest.mark.parametrize("wait", [0.7, 5.0, 300.0])

@@ -78,6 +78,9 @@ def still(text: str) -> str:
     text = re.sub(r"(\d samples), \d+ s,", r"\1, <s>,", text)
     text = re.sub(r"(one after the other: ).*", r"\1<n>", text)  # as far as it was seen in a time
     text = re.sub(r"takes [\d.e-]+ s", "takes <s>", text)
+    text = re.sub(
+        r"-?\b\d+\.\d{10,}(?:e-?\d+)?\b|-?\b\d+(?:\.\d+)?e-\d\d\b", lambda n: f"{rounded(float(n[0])):.9g}", text
+    )
     text = re.sub(r"20\d\d-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?)?(Z|\+00:00)?", "<date>", text)
     return text.replace(f"v:{VERSION}", "v:<v>").replace(f"version {VERSION}", "version <v>")
 
@@ -91,8 +94,13 @@ def settled(value: Any) -> Any:
     if value == VERSION:
         return "<v>"
     if isinstance(value, float):
-        return float(f"{value:.9g}")
+        return rounded(value)
     return value
+
+
+def rounded(value: float) -> float:
+    """To nine digits, and next to nothing is 0: the last digits of a sum differ between processors."""
+    return 0.0 if abs(value) < 1e-12 else float(f"{value:.9g}")
 
 
 def folded(value: Any, pad: str = "") -> str:

@@ -145,7 +145,7 @@ PLACES = {
 @pytest.mark.parametrize("name", PLACES)
 def test_nodes_within_nodes_are_told_with_their_place(runs: dict[str, Run], name: str):
     one = told(runs[name])[0]
-    assert {one.place(span) for span in one.spans if span.kind == "node"} >= PLACES[name]
+    assert {one.node_path(span) for span in one.spans if span.kind == "node"} >= PLACES[name]
 
 
 def test_a_fan_out_has_a_span_for_each_branch(runs: dict[str, Run]):
@@ -172,7 +172,7 @@ def test_the_critics_of_a_panel_are_told_apart(runs: dict[str, Run]):
     agents = {span.name: span for span in one.spans if span.kind == "agent"}
     assert len(agents) == 2
     below = Counter(span.parent for span in one.spans if span.kind == "model")
-    assert all(below[span.id] == 1 and one.place(span) == "critique" for span in agents.values())
+    assert all(below[span.id] == 1 and one.node_path(span) == "critique" for span in agents.values())
 
 
 def test_assistants_are_told_with_their_values_and_a_graph_with_its_nodes(runs: dict[str, Run]):
@@ -257,7 +257,7 @@ def test_whatever_a_node_is_it_runs_and_is_told(node: Any, tmp_path: Path):
 def test_graphs_within_are_told_node_by_node(tmp_path: Path):
     run = jg.evaluate(line(judge=KINDS["a graph in a graph"]), samples(1), out=tmp_path / "run")
     one = told(run)[0]
-    places = [one.place(span) for span in one.spans if span.kind == "node"]
+    places = [one.node_path(span) for span in one.spans if span.kind == "node"]
     assert places == ["judge", "judge/middle", "judge/middle/inner"]
 
 
@@ -269,7 +269,7 @@ def test_a_member_that_raises_is_contained_and_told(tmp_path: Path):
     given = list(jg.load(EXAMPLES / "articles.jsonl"))[:1]
     run = jg.evaluate(line(panel=pair), given, out=tmp_path / "run")
     (one,) = told(run)
-    failed = {one.place(span): span.status for span in one.spans if span.status != "ok"}
+    failed = {one.node_path(span): span.status for span in one.spans if span.status != "ok"}
     assert {"/".join(place.split("/")[:2]) for place in failed} == {"panel/bad"}
     assert next(run.items).status == "ok"
 

@@ -45,7 +45,7 @@ def test_spans_stand_in_the_order_of_their_beginning_below_what_they_were_begun_
     assert [(one.id, one.parent, one.name) for one in found.spans] == [
         (0, None, "g"), (1, 0, "a"), (2, 1, "m"), (3, 1, "t"), (4, 0, "b"),
     ]  # fmt: skip
-    assert [found.place(one) for one in found.spans] == ["", "a", "a", "a", "b"]
+    assert [found.node_path(one) for one in found.spans] == ["", "a", "a", "a", "b"]
     assert (found.sample, found.kept) == ("s1", True)
 
 

@@ -60,7 +60,7 @@ def tree(journey: RecordedTrace) -> Any:
 
 
 def names(journey: RecordedTrace) -> list[str]:
-    return [journey.place(span) for span in journey.spans if span.kind == "node"]
+    return [journey.node_path(span) for span in journey.spans if span.kind == "node"]
 
 
 def samples(file: str, count: int) -> list[jg.Sample]:
