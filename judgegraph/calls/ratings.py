@@ -17,7 +17,7 @@ from judgegraph.replies.free_text import reason_without_value, text_reading
 from judgegraph.replies.json_text import PROSE, RETAKEN, JsonPath, spans
 from judgegraph.replies.quotation import parts
 from judgegraph.replies.text import Reading
-from judgegraph.replies.tokens import UNSOUND, Weighted, expected, masses_at, offset, unlikely, unsound
+from judgegraph.replies.tokens import UNSOUND, Weighted, alone, expected, masses_at, offset, unlikely, unsound
 from judgegraph.types import Scale, Status
 
 # How one answer is read from a reply, rung by rung: as written, or by token probabilities.
@@ -155,6 +155,8 @@ def _found(reply: Reply[Any], slot: Slot, answer: Rated, greedy: bool) -> Weight
     place = (span[0] + at, span[1] + at)
     if why := unsound(reply.tokens, place):
         return why
+    if alone(reply.tokens, place):
+        return f"{TOO_LITTLE}: no alternatives came with them"
     masses = masses_at(reply.tokens, place, slot.scale)
     chosen = answer.label if answer.value is None else answer.value
     if greedy and chosen is not None and (why := unlikely(masses, chosen)):

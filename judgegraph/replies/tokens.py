@@ -11,6 +11,7 @@ from judgegraph.types import Scale
 
 UNSOUND = "the log-probabilities are no distribution"
 CONTRADICTED = "positive, no numbers, or at odds with one another"
+SURE = 0.99  # probability of a token from which on it needs no alternatives
 UNLIKELY = 0.1  # of the probability of another point: a judge at temperature 0 chooses none that has less
 MOST = 1.01  # that the alternatives of one place may hold together: above 1 by rounding alone, else no distribution
 _LEAD = re.compile(r"[\s:=\"'*\[(]*")
@@ -123,6 +124,13 @@ def unsound(tokens: Sequence[Token], span: tuple[int, int]) -> str:
             return f"{UNSOUND}: {f'its alternatives hold {mass:.2f} together' if token.top else CONTRADICTED}"
         index, end = index + 1, end + len(token.text)
     return ""
+
+
+def alone(tokens: Sequence[Token], span: tuple[int, int]) -> bool:
+    """Whether no alternatives came with the first token of a value, which is not certain by itself."""
+    index, _ = _token_at(tokens, span[0])
+    top = tokens[index].top if index >= 0 else {}
+    return len(top) == 1 and math.exp(*top.values()) < SURE
 
 
 def unlikely(masses: Mapping[str, float], value: float | str) -> str:

@@ -196,7 +196,25 @@ def item_of(
         *_unnoticed(known),
         *short_text_notes(sample),
     )
-    return Item(sample=sample, other=other, place=place, ms=ms, answers=_answers(scores, wired), **known)
+    status, reason = _kept_from_judging(known)
+    return Item(
+        sample=sample, status=status, reason=reason, other=other, place=place, ms=ms, answers=_answers(scores, wired),
+        **known,
+    )  # fmt: skip
+
+
+def _kept_from_judging(known: Mapping[str, Any]) -> tuple[Status, str]:
+    """("ok", ""), but where nothing was judged as a call before had failed: that call's status and why.
+
+    Such as where no criteria could be had: what is "skipped" for it was due all the same.
+    """
+    parts = (*known.get("scores", ()), *known.get("comparisons", ()))
+    if any(part.status != "skipped" for part in parts) or any(
+        known.get(key) is not None for key in ("overall", "verdict")
+    ):
+        return "ok", ""
+    failed = [note for note in known["notes"] if note.status not in FINE]
+    return (failed[0].status, one_line(f"{failed[0].agent}: {failed[0].text}")) if failed else ("ok", "")
 
 
 def relabelled(item: Item, sample: Sample) -> Item:

@@ -335,7 +335,8 @@ class Summary(Shown):
         for x in self.lines.values():
             mean = f"{x.mean:.3f}" if x.mean is not None else _counts(x.labels) or "-"
             role = f", {x.role}" if x.role != x.stage and not (x.role == "answer" and x.stage == "final") else ""
-            rows.append(f"{x.criterion} ({x.agent}, {x.stage}{role}): n {x.n_ok}/{x.n}, mean {mean}")
+            side = f", {x.of}" if x.of != "output" else ""
+            rows.append(f"{x.criterion} ({x.agent}{side}, {x.stage}{role}): n {x.n_ok}/{x.n}, mean {mean}")
         if self.verdicts:
             rows.append(f"verdicts: {_counts(self.verdicts)}")
         told = [*by_count(self.notices), *by_count(self.unread)]

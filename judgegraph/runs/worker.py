@@ -429,8 +429,9 @@ class Work:
         """Why a sample ran out of time; a server may have asked for a longer wait than it had."""
         asked = calls.asked_to_wait
         told = f"; the server asked to wait {asked:g} s (Retry-After)" if asked else ""
-        longer = ", longer than a sample may take" if asked > self.timeout else ""
-        return f"no result within {self.timeout:g} s{told}{longer}{SLOW}"
+        if asked > self.timeout:
+            return f"no result within {self.timeout:g} s{told}, longer than a sample may take (--timeout SECONDS)"
+        return f"no result within {self.timeout:g} s{told}{SLOW}"
 
     def _watched_graph(self, sample: Sample, slot: int) -> Any:
         """What is run for it; where spans are wanted its recorder begins here."""

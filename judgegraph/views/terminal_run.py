@@ -232,7 +232,8 @@ def _scores(console: Console, item: Item) -> None:
             moved = draft is not None and draft.answer != score.answer
             arrow = f"{_answer(draft)} -> " if draft and moved else ""
             answers.append(f"{arrow}{_answer(score)}{repeat_of(score, paired) if len(row) > 1 or score.repeat else ''}")
-            reason = reason or (draft.reason if draft and not moved else score.reason)
+            if not reason and (reason := draft.reason if draft and not moved else score.reason) and len(row) > 1:
+                reason = f"{repeat_of(score, paired).strip()} {reason}"
         console.print(plain(f"  {name}: {', '.join(answers)}  {cut(reason, 220)}"))
     more(console, len(finals) - sum(len(row) for _, row in shown), "score")
 
@@ -253,9 +254,16 @@ def print_comparisons(console: Console, item: Item) -> None:
     for (criterion, agent), row in shown:
         several = sum(name == criterion for name, _ in rows) > 1
         name = f"{criterion} ({agent})" if several else criterion
-        reason = next((c.reason for c in row if c.reason), "")
-        console.print(plain(f"  {name}: {_verdicts(row)}  {cut(reason, 160)}"))
+        console.print(plain(f"  {name}: {_verdicts(row)}  {cut(_reason_of(row), 160)}"))
     more(console, len(item.comparisons) - sum(len(row) for _, row in shown), "comparison")
+
+
+def _reason_of(row: Sequence[Comparison]) -> str:
+    """What stands beside the verdicts: of both orders together, else of the first that says anything, and of which."""
+    given = sorted((c for c in row if c.reason), key=lambda c: c.order != "both")
+    if not given:
+        return ""
+    return given[0].reason if len(row) == 1 else f"({given[0].order}) {given[0].reason}"
 
 
 def _verdicts(row: Sequence[Comparison]) -> str:

@@ -81,6 +81,15 @@ async def test_a_token_that_contradicts_its_alternatives_is_not_weighed():
     assert found.notes[0].endswith("positive, no numbers, or at odds with one another")
 
 
+async def test_a_token_without_alternatives_is_not_weighed():
+    first = scored({"5": 0.3})
+    (place,) = (one for one in first.response_metadata["logprobs"]["content"] if one["token"] == "4")
+    place |= {"logprob": -0.6, "top_logprobs": []}
+    found = await one(first, [reply(3), reply(4), reply(5)])
+    assert (found.value, found.reader) == (4.0, "samples")
+    assert found.notes[0].endswith("no alternatives came with them")
+
+
 @pytest.mark.parametrize(
     ("odds", "settings", "reader"),
     [

@@ -184,7 +184,7 @@ def both_orders(names):
 
 def test_repeated_scores_tell_their_order_on_one_row(capsys):
     said = printed([both_orders(["Clarity", "Wit"])], capsys)
-    assert "  Clarity: 4.00 (AB), 3.00 (BA)  r" in said
+    assert "  Clarity: 4.00 (AB), 3.00 (BA)  (AB) r" in said
     assert "  Clarity (rival): 4.00 (AB), 3.00 (BA)" in said
     assert "  Wit: A 4 : 3 (AB), A 4 : 3 (BA)" in said
 

@@ -20,7 +20,8 @@ import judgegraph as jg
 from judgegraph.calls import Endpoint, ask
 from judgegraph.calls.limits import Limits
 from judgegraph.errors import AuthError, ReplyError
-from judgegraph.graphs import g_eval, llm_score
+from judgegraph.graphs import fennec, g_eval, llm_score
+from judgegraph.runs.summary import covered
 
 _spec = spec_from_file_location("outages_server", Path(__file__).with_name("server.py"))
 served = module_from_spec(_spec)
@@ -210,6 +211,18 @@ def test_a_firewall_that_refuses_one_text_fails_that_sample(server, tmp_path, fi
     (told,) = run.summary().unread.values()
     assert (told.samples, told.sample in (str(place), "7"), told.text) == (2, True, reason)
     assert run.manifest["state"] == "finished"
+
+
+@pytest.mark.parametrize("rival", [None, "The bridge is open."])
+def test_a_sample_of_which_nothing_was_judged_as_its_criteria_were_refused_is_no_ok_one(server, tmp_path, rival):
+    judge = Endpoint(model="openai:stub", base_url=server("firewall").url)
+    texts = [jg.Sample(id=q, query=q, output="The bridge is shut.", rival=rival) for q in ("When?", "forbidden")]
+    run = jg.evaluate(fennec(judge, correct="off"), texts, out=tmp_path / "run", concurrency=1)
+    good, bad = run.items
+    assert (good.status, bad.status) == ("ok", "provider_error")
+    assert "no criteria" in bad.reason
+    assert "blocked by the firewall" in bad.reason
+    assert covered(run.summary()).share == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("script", ["401", "403", "404"])
