@@ -7,7 +7,7 @@ import inspect
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import median
 from types import NoneType
 from typing import Any, Literal, NotRequired, TypeAlias, cast, get_args, get_type_hints
@@ -332,7 +332,7 @@ def _shown(ballot: Score | None) -> str:
 # Who of a panel asks one thing under two names: one call is made for both, and one opinion would count twice.
 
 
-CALLED = frozenset({"name", "stage", "judge_name", "comparer", "scored_by", "chains"})  # what no judge is shown
+NAMES = ("name", "judge_name", "comparer", "scored_by", "chains")  # by which a method's agents find each other
 
 
 def asked_as(judge: Any) -> Any:
@@ -343,26 +343,50 @@ def asked_as(judge: Any) -> Any:
     return at.model, (at.base_url or "").rstrip("/"), at.temperature, at.top_p, at.max_tokens, at.seed
 
 
-def likeness(member: Any, unread: Collection[str] = (), *, inner: bool = False) -> Any:
-    """By what two members are one: agents and methods of this package by their settings, but for what they are called.
+def likeness(member: Any, unread: Collection[str] = ()) -> Any:
+    """By what two members are one: agents and methods of this package by all their settings but their own names.
 
-    Anything else is like nothing. unread: settings in whose place the state has others. inner: of a method's graph.
+    Anything else is like nothing, and so is an agent without a judge. unread: settings in whose place the state has
+    others.
     """
-    if hasattr(member, "builder") and (inner or registry.spec_of(member) is not None):
-        spec = registry.spec_of(member) or registry.MethodSpec()
-        runs = {name: node.runnable for name, node in member.builder.nodes.items()}
-        agents = {k: getattr(run, "func", None) or getattr(run, "afunc", None) or run for k, run in runs.items()}
-        known = {name: value for name, value in spec.settings.items() if name not in CALLED}
-        return [known, {name: likeness(agent, unread, inner=True) for name, agent in agents.items()}]
-    if isinstance(member, list | tuple):
-        return [likeness(one, unread) for one in member]
-    if isinstance(member, Mapping | str | int | float | BaseModel | NoneType) and not hasattr(member, "_llm_type"):
-        return member
-    if not is_dataclass(member) or isinstance(member, type) or not type(member).__module__.startswith("judgegraph."):
+    if hasattr(member, "builder"):
+        return _method(member, unread) if registry.spec_of(member) is not None else object()
+    if not type(member).__module__.startswith("judgegraph.") or getattr(member, "judge", None) is None:
         return object()
-    asked = [f.name for f in fields(member) if f.init and f.name not in CALLED and f.name not in unread]
-    own = {name: getattr(member, name) for name in asked}
-    return [type(member), {k: asked_as(v) if k.endswith("judge") else likeness(v, unread) for k, v in own.items()}]
+    kind: Any = type(member)
+    called = {"name"} if _reads_scores(kind) else {"name", "stage"}
+    return _settings(member, called.union(unread))
+
+
+@lru_cache(maxsize=64)
+def _reads_scores(kind: Any) -> bool:
+    """Whether an agent's stage says which scores it is shown; else it names what it writes alone."""
+    state = get_type_hints(kind.__call__).get("state")
+    return "scores" in getattr(state, "__annotations__", {"scores": Any})
+
+
+def _method(graph: Any, unread: Collection[str]) -> Any:
+    """Of a method what it was made with, and its agents."""
+    spec = registry.spec_of(graph) or registry.MethodSpec()
+    runs = {name: node.runnable for name, node in graph.builder.nodes.items()}
+    agents = {k: getattr(run, "func", None) or getattr(run, "afunc", None) or run for k, run in runs.items()}
+    return [dict(spec.settings), {name: _in_method(agent, unread) for name, agent in agents.items()}]
+
+
+def _in_method(agent: Any, unread: Collection[str]) -> Any:
+    return _method(agent, unread) if hasattr(agent, "builder") else _settings(agent, {*NAMES, *unread})
+
+
+def _settings(one: Any, unread: Collection[str] = ()) -> Any:
+    """Of an agent, or of what is in one: its class and its settings."""
+    if isinstance(one, list | tuple):
+        return [_settings(entry) for entry in one]
+    if isinstance(one, Mapping | str | int | float | BaseModel | NoneType) and not hasattr(one, "_llm_type"):
+        return one
+    if not is_dataclass(one) or isinstance(one, type) or not type(one).__module__.startswith("judgegraph."):
+        return object()
+    own = {f.name: getattr(one, f.name) for f in fields(one) if f.init and f.name not in unread}
+    return [type(one), {k: asked_as(v) if k.endswith("judge") else _settings(v) for k, v in own.items()}]
 
 
 def first_alike(members: Sequence[Any]) -> tuple[int, int] | None:

@@ -439,6 +439,7 @@ def test_critics_that_differ_in_their_names_alone_are_refused():
         CriticPanel(critics=["sage", Sage(name="one")])
     assert CriticPanel(critics=["sage", Sage(name="one", judge="openai:m")])
     assert CriticPanel(critics=["sage", Sage(name="one", prompt="critique_cot")])
+    assert CriticPanel(critics=["sage", Sage(name="one", stage="final")])
 
 
 def test_a_judge_in_a_critics_place_is_refused():

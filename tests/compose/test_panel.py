@@ -12,7 +12,11 @@ from langgraph.types import Command, interrupt
 
 import judgegraph as jg
 from judgegraph import registry
+from judgegraph.agents.aspects import RandomRater
 from judgegraph.agents.evaluator import Case, Evaluator, Scored
+from judgegraph.agents.judge import Rater
+from judgegraph.agents.person import Person
+from judgegraph.agents.sage import Sage
 from judgegraph.calls import Endpoint, Reader
 from judgegraph.compose.nodes import as_node
 from judgegraph.errors import AuthError, ConfigError, ReplyError
@@ -511,8 +515,16 @@ TWO_OPINIONS = {
     "by persona": [named("a"), named("b", task="a text that a strict editor reads")],
     "by criteria": [named("a"), Evaluator(name="b", criteria=[CLARITY, WIT])],
     "of a class of one's own": [Says(answer=1), Says(answer=1, name="other")],
+    "by chains": [Rater(name="a", chains="long"), Rater(name="b", chains="short")],
+    "without a judge": [RandomRater(name="a"), RandomRater(name="b")],
+    "by the stage that a method's critic reviews": [sageval(critic=Sage()), sageval(name="b", critic=Sage(stage="x"))],
     "by a setting of a method": [fennec(name="a"), fennec(name="b", reply="text")],
 }
+
+
+def test_people_are_no_opinion_told_twice():
+    with pytest.raises(ConfigError, match="anna writes no scores"):
+        jg.panel({"anna": Person(name="anna"), "ben": Person(name="ben")})
 
 
 @pytest.mark.parametrize("name", TWO_OPINIONS)
