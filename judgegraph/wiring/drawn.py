@@ -126,10 +126,10 @@ def misused(drawn: Drawn) -> Iterator[Finding]:
 
 
 def hints_of_state(drawn: Drawn, source: Source) -> dict[str, Any]:
-    """Key -> annotation, as a function's own annotation has it, else as the state where that is `EvalState`."""
+    """Key -> annotation, as a function's own annotation has it, else as the state where that has all of `EvalState`."""
     own = hints_of(source.function).get(source.state)
     if own is None and drawn.declared >= VOCABULARY:
-        own = EvalState
+        own = drawn.schema
     try:
         return get_type_hints(own, include_extras=True) if getattr(own, "__total__", None) is not None else {}
     except Exception:  # whatever stands in a user's annotations
@@ -301,6 +301,7 @@ class Drawn:
         managed: keys that LangGraph fills, as the steps that are left. demanded: keys that its state requires.
         inner: it is a node of another graph, which gives it its input. sums_up: its output has a schema of its own.
         brought: keys that a run brings; None where it is not known who will run it. mapped: its state is a mapping.
+        schema: of its state.
     """
 
     path: str
@@ -319,6 +320,7 @@ class Drawn:
     sums_up: bool = False
     brought: Keys | None = None
     mapped: bool = True
+    schema: Any = None
 
     @cached_property
     def arrows(self) -> nx.DiGraph[str]:
@@ -406,7 +408,7 @@ def drawn(graph: Any, path: str = "", *, inner: bool = False) -> Drawn:
         given=given, whole=builder.input_schema is whole, kept=kept,
         declared=given | kept | frozenset(builder.schemas[whole]), managed=frozenset(builder.managed),
         demanded=keys_of(whole)[0] & given, inner=inner,
-        mapped=hasattr(whole, "__total__"),
+        mapped=hasattr(whole, "__total__"), schema=whole,
         sums_up=builder.output_schema not in (whole, EvalState) if named is None else named,
     )  # fmt: skip
 

@@ -96,6 +96,7 @@ def _is(node: ast.AST, name: str) -> bool:
 
 
 SAME = ("list", "tuple", "sorted", "reversed", "set")  # of the same entries
+GROWN = ("append", "extend", "insert", "setdefault", "update")  # what gives a list or a mapping further entries
 ALIKE = 0.7  # two names, of 1, one of which may be meant: "score" is not "scale"
 ITEM = "?"  # stands for the place of some item: see `Source.assigned`
 
@@ -103,22 +104,67 @@ ITEM = "?"  # stands for the place of some item: see `Source.assigned`
 def wrong_attributes(source: Source, hints: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """(key, what is wrong, cure) of attributes that a function takes of values of its state and that these lack.
 
+    Only what is certain: an attribute that the function names as a text too (`hasattr`), or takes where an error is
+    caught, may be there, and so may one of a value that it asks something of (`isinstance`) or puts there itself.
+
     Args:
         hints: key of the state -> its annotation.
     """
+    unsure = _asked_of(source, hints)
+    named = source.texts
     for node in source.inside:
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
             continue
         key, kind = _value_of(source, hints, node.value, DEPTH) or ("", None)
-        if kind is None or hasattr(kind, node.attr):
+        if kind is None or key in unsure or node.attr in named or id(node) in source.caught:
             continue
-        if not issubclass(kind, BaseModel):
+        if kind is str and not hasattr(str, node.attr) and _has(_kinds_of(hints[key])[1], node.attr):
             yield key, f"takes '{node.attr}' of the keys of '{key}'", f"go over {source.state}['{key}'].values()"
-        elif node.attr not in kind.model_fields:
+        elif issubclass(kind, BaseModel) and not any(_has(one, node.attr) for one in _with_subclasses(kind)):
             names = [*kind.model_fields]
             near = get_close_matches(node.attr, names, 1, ALIKE)
             cure = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(names[:8])}"
             yield key, f"takes '{node.attr}' of a {kind.__name__} of '{key}', which has no such attribute", cure
+
+
+def _has(kind: type[BaseModel] | None, name: str) -> bool:
+    """Whether objects of a class may have an attribute."""
+    return kind is None or hasattr(kind, name) or name in kind.model_fields or kind.model_config.get("extra") == "allow"
+
+
+def _with_subclasses(kind: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A class and those made of it: a function may have put one of theirs in the state."""
+    yield kind
+    for one in kind.__subclasses__():
+        yield from _with_subclasses(one)
+
+
+def _asked_of(source: Source, hints: Mapping[str, Any]) -> set[str]:
+    """Keys of the state whose values a function asks what they are, or adds to: these may be of any class."""
+    found = set[str]()
+    for node in source.inside:
+        if isinstance(node, ast.Match):
+            found |= {(_value_of(source, hints, node.subject, DEPTH) or ("",))[0]}
+        elif isinstance(test := getattr(node, "test", None), ast.expr):
+            found |= _handed(source, hints, test)
+        elif isinstance(node, ast.comprehension | ast.BoolOp):
+            for part in node.ifs if isinstance(node, ast.comprehension) else node.values:
+                found |= _handed(source, hints, part)
+        elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found |= {_of_state(source, node.value, DEPTH)}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWN:
+            found |= {_of_state(source, node.func.value, DEPTH)}
+        elif isinstance(node, ast.AugAssign):
+            found |= {_of_state(source, node.target, DEPTH)}
+    return found
+
+
+def _handed(source: Source, hints: Mapping[str, Any], test: ast.expr) -> set[str]:
+    """Keys of the values that a test hands to what it calls, or whose class it takes."""
+    calls = (node for node in ast.walk(test) if isinstance(node, ast.Call))
+    asked = [one for call in calls for one in (*call.args, *(word.value for word in call.keywords))]
+    asked += [node.value for node in ast.walk(test) if isinstance(node, ast.Attribute) and node.attr == "__class__"]
+    return {found[0] for one in asked if (found := _value_of(source, hints, one, DEPTH)) is not None}
 
 
 def compared(source: Source, hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -135,34 +181,58 @@ def compared(source: Source, hints: Mapping[str, Any]) -> Iterator[tuple[str, st
 def _value_of(source: Source, hints: Mapping[str, Any], node: ast.expr, depth: int) -> tuple[str, type] | None:
     """The key of the state under which a value stands, and its class; str of a key of a mapping."""
     if isinstance(node, ast.Name) and depth:
-        given = source.assigned.get(node.id) or [None]
+        given = source.bound(node.id)
         found = {_value_of(source, hints, one, depth - 1) if one is not None else None for one in given}
         return found.pop() if len(found) == 1 else None
-    if (key := _key(node, source.state)) in hints:
+    if (key := _whole(node, source.state)) in hints:
         outer, kind = _kinds_of(hints[key])
         return (key, kind) if outer is None and kind is not None else None
-    if not isinstance(node, ast.Subscript):
-        return None
+    return _entry_of(source, hints, node) if isinstance(node, ast.Subscript) else None
+
+
+def _entry_of(source: Source, hints: Mapping[str, Any], node: ast.Subscript) -> tuple[str, type] | None:
+    """Of `state["scores"][name]`, `list(state["scores"].values())[0]` and the like; a slice is no entry."""
     whole, item = node.value, isinstance(node.slice, ast.Name) and node.slice.id == ITEM
-    if isinstance(whole, ast.Call) and isinstance(whole.func, ast.Name) and whole.func.id in SAME and whole.args:
-        whole, item = whole.args[0], True
+    numbered, listed = item or _is_number(node.slice), False
+    if isinstance(whole, ast.Call) and whole.args and source.is_builtin(whole, SAME):
+        whole, item, listed = whole.args[0], True, True
     values = isinstance(whole, ast.Call) and isinstance(whole.func, ast.Attribute) and whole.func.attr == "values"
     if isinstance(whole, ast.Call) and isinstance(whole.func, ast.Attribute) and values:
         whole = whole.func.value
     key = _of_state(source, whole, DEPTH)
     outer, kind = _kinds_of(hints.get(key))
-    if outer is None or kind is None or (outer is list and values):
+    if outer is None or kind is None or (outer is list and values) or isinstance(node.slice, ast.Slice):
+        return None
+    if (outer is list or listed) and not numbered:  # by a name, which may stand for a slice
         return None
     return key, str if outer is dict and item and not values else kind
+
+
+def _is_number(node: ast.expr) -> bool:
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, int)
 
 
 def _of_state(source: Source, node: ast.AST, depth: int) -> str:
     """The key whose whole value an expression is: `state["scores"]`, `state.get("scores") or {}`, or a name for it."""
     if isinstance(node, ast.BoolOp):
-        return _of_state(source, node.values[0], depth)
-    if isinstance(node, ast.Name) and depth and len(given := source.assigned.get(node.id, [])) == 1:
+        plain = isinstance(node.op, ast.Or) and all(map(_is_empty, node.values[1:]))
+        return _of_state(source, node.values[0], depth) if plain else ""
+    if isinstance(node, ast.Name) and depth and len(given := source.bound(node.id)) == 1:
         return _of_state(source, given[0], depth - 1) if given[0] is not None else ""
-    return _key(node, source.state)
+    return _whole(node, source.state)
+
+
+def _whole(node: ast.AST, state: str) -> str:
+    """The key that an expression takes of the state, "" where something else may come in its place."""
+    others = node.args[1:] if isinstance(node, ast.Call) else []
+    return _key(node, state) if all(map(_is_empty, others)) else ""
+
+
+def _is_empty(node: ast.expr) -> bool:
+    """Whether it is `{}`, `[]`, `()` or None."""
+    entries = getattr(node, "keys", getattr(node, "elts", None))
+    return not entries if isinstance(entries, list) else isinstance(node, ast.Constant) and node.value is None
 
 
 def _kinds_of(hint: Any) -> tuple[type | None, type | None]:
@@ -171,6 +241,8 @@ def _kinds_of(hint: Any) -> tuple[type | None, type | None]:
         hint = get_args(hint)[0]
     kind = get_origin(hint)
     inner = get_args(hint)[-1] if kind in (dict, list) and get_args(hint) else hint
+    if kind is dict and get_args(hint)[0] is not str:
+        inner = None
     plain = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
     return (kind if kind in (dict, list) else None), plain
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import Enum
 from functools import cached_property, lru_cache, partial
 from types import FunctionType, MethodType
@@ -61,10 +61,46 @@ class Source:
                 for name in _names(node.target):
                     item = ast.Subscript(node.iter, ast.Name("?", ast.Load()), ast.Load())  # some item of it
                     found.setdefault(name, []).append(item if isinstance(node.target, ast.Name) else None)
-            elif isinstance(node, ast.AugAssign | ast.With | ast.AsyncWith | ast.Delete | ast.MatchAs | ast.Global):
+            else:
                 for name in _stored(node):
                     found.setdefault(name, []).append(None)
+        for name in self._given_elsewhere & found.keys():
+            found[name].append(None)
         return found
+
+    @property
+    def _given_elsewhere(self) -> set[str]:
+        """Names that a call brings, and those that functions within give values to."""
+        args = self.tree.args
+        more = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+        taken = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, *more)}
+        return taken.union(*(node.names for node in ast.walk(self.tree) if isinstance(node, ast.Nonlocal)))
+
+    def bound(self, name: str) -> list[ast.expr | None]:
+        """What is assigned to a name, None where that cannot be seen or an annotation says more of it."""
+        targets = [node.target for node in self.inside if isinstance(node, ast.AnnAssign)]
+        said = any(isinstance(one, ast.Name) and one.id == name for one in targets)
+        return [None] if said else self.assigned.get(name) or [None]
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """Every text that is written in it."""
+        constants = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
+        return frozenset(value for value in constants if isinstance(value, str))
+
+    @cached_property
+    def caught(self) -> frozenset[int]:
+        """The ids of its nodes whose errors may go no further: those of a `try` with a handler, and of a `with`."""
+        around = [
+            node for node in self.inside
+            if isinstance(node, ast.With | ast.AsyncWith) or (isinstance(node, ast.Try | ast.TryStar) and node.handlers)
+        ]  # fmt: skip
+        return frozenset(id(one) for node in around for part in node.body for one in ast.walk(part))
+
+    def is_builtin(self, call: ast.Call, names: Collection[str]) -> bool:
+        """Whether one of Python's own functions is called, by one of these names that stands for nothing else."""
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        return name in names and name not in self.assigned and name not in self.names
 
     @cached_property
     def returned(self) -> list[ast.expr | None]:
@@ -212,19 +248,24 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
     yield from node.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ast.iter_child_nodes(node)
 
 
-def _names(target: ast.AST) -> list[str]:
-    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+def _names(target: ast.AST, contexts: Any = ast.Store) -> list[str]:
+    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, contexts)]
 
 
 def _stored(node: ast.AST) -> list[str]:
-    """Names to which a statement gives what cannot be seen."""
-    if isinstance(node, ast.MatchAs | ast.Global):
-        return [node.name] if isinstance(node, ast.MatchAs) and node.name else [*getattr(node, "names", ())]
-    whole = [item.optional_vars for item in node.items] if isinstance(node, ast.With | ast.AsyncWith) else [node]
-    return [
-        one.id for part in whole if part is not None for one in ast.walk(part)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store | ast.Del)
-    ]  # fmt: skip
+    """Names to which a statement or a pattern gives what cannot be seen."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [(one.asname or one.name).partition(".")[0] for one in node.names]
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return node.names
+    if isinstance(node, ast.MatchMapping):
+        return [node.rest] if node.rest else []
+    kinds = (ast.ExceptHandler, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.MatchAs, ast.MatchStar)
+    if isinstance(node, kinds):
+        return [node.name] if node.name else []
+    if isinstance(node, ast.With | ast.AsyncWith):
+        return [name for item in node.items if item.optional_vars is not None for name in _names(item.optional_vars)]
+    return _names(node, ast.Store | ast.Del) if isinstance(node, ast.AugAssign | ast.Delete) else []
 
 
 def _falls_through(body: list[ast.stmt]) -> bool:

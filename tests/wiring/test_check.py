@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
+from sound_functions import SOUND, Own
 from typing_extensions import TypedDict
 
 import judgegraph as jg
@@ -586,3 +587,16 @@ def test_a_round_that_a_refinement_never_comes_to_is_no_stage():
 
     assert codes(graph("round-3")) == [("no-such-scores", "error")]
     assert codes(graph("round-2")) == []
+
+
+@pytest.mark.parametrize("function", SOUND, ids=[one.__name__ for one in SOUND])
+def test_an_attribute_that_may_be_there_passes(function: Any):
+    assert jg.check(line(("e", Evaluator(criteria=CRITERIA)), ("mine", function))).findings == ()
+
+
+def test_a_state_of_ones_own_says_what_stands_under_its_keys():
+    graph = StateGraph(Own)
+    graph.add_node("mine", lambda state: {"task": state["sample"].pages})
+    graph.add_edge(START, "mine")
+    graph.add_edge("mine", END)
+    assert jg.check(graph).findings == ()
