@@ -129,10 +129,15 @@ SYSTEM, RIVAL, GROUP = "system", "rival_system", "group"  # keys of a sample's m
 
 @dataclass(frozen=True)
 class Entrants:
-    """Judgements whose `systems` are there; rivals: of pairs, the systems of the second outputs."""
+    """Judgements whose `systems` are there.
+
+    Attributes:
+        rivals: of pairs, the systems of the second outputs. left_out: what else the run held, a line each.
+    """
 
     judged: Judgements
     rivals: tuple[str, ...] | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def of_table(
@@ -202,6 +207,7 @@ def of_run(
     """
     metrics, stages = names_of(metrics), stages if stages is None else names_of(stages)
     items = [(item, answers_in(item, stages, assistants=False, agents=metrics)) for item in run.items]
+    items, left_out = _of_one_kind(items)
     join_answers([answers for _, answers in items])
     items.sort(key=lambda one: one[0].place)  # as `read_run`
     names: dict[str, str] = {}
@@ -212,8 +218,24 @@ def of_run(
     found = [_criterion(name, key, items, (system, rival, group), metrics, verdicts) for key, name in names.items()]
     known = [one for one in found if one is not None]
     if not known:
-        raise ConfigError("nothing ranks the systems: the run has no scores that are numbers, and no verdicts of pairs")
-    return known
+        raise ConfigError(
+            "nothing ranks the systems: there is no criterion by which all answers are numbers, or all are verdicts of "
+            "pairs; --metric AGENT ranks by one agent"
+        )
+    return [replace(one, left_out=left_out) for one in known]
+
+
+def _of_one_kind(
+    items: list[tuple[Item, ItemAnswers]],
+) -> tuple[list[tuple[Item, ItemAnswers]], tuple[str, ...]]:
+    """Where pairs were compared, those alone, or the samples without a rival where they are more; the others counted."""
+    pairs = [one for one in items if one[0].sample.rival is not None]
+    alone = [one for one in items if one[0].sample.rival is None]
+    if not alone or not any(item.verdict or item.comparisons for item, _ in pairs):
+        return items, ()
+    kept, lost, what = (pairs, alone, "no rival") if len(pairs) >= len(alone) else (alone, pairs, "a rival")
+    who = "1 sample has" if len(lost) == 1 else f"{len(lost):,} samples have"
+    return kept, (f"{who} {what}: left out",)
 
 
 def _refuse_unknown_agents(wanted: Sequence[str], items: Sequence[tuple[Item, ItemAnswers]]) -> None:
@@ -697,7 +719,8 @@ def rank_systems(
             "no two systems were compared: scores need outputs of several systems for one document (--group) or id, "
             "pairs need --rival"
         )
-    return rankings
+    first, lines = rankings[0], dict.fromkeys(line for one in entrants for line in one.left_out)
+    return [replace(first, notes=(*lines, *first.notes)), *rankings[1:]]
 
 
 def _refuse_unfit(entrants: Sequence[Entrants], c: Conventions) -> None:

@@ -201,6 +201,27 @@ def test_a_run_of_pairs_ranks_by_verdicts_and_by_people():
     assert len(judges) > 1
 
 
+def _of_pairs(count, rival="Because.", **human):
+    """Pairs of x and y, or samples of x alone."""
+    texts = {"query": "Why is the sky blue?", "output": "Air scatters blue light more than red."}
+    meta = {"system": "x", "rival_system": "y"} if rival else {"system": "x"}
+    return [jg.Sample(id=f"{rival}{k}", **texts, rival=rival, human=human, meta=meta) for k in range(count)]
+
+
+def test_samples_without_a_rival_among_pairs_are_left_out_and_counted():
+    run = jg.evaluate(fennec(criteria="general"), [*_of_pairs(3), *_of_pairs(1, rival=None)])
+    rankings = jg.rank_systems(run, QUICK)
+    assert [one.comparisons for one in rankings if one.criterion == "overall"] == [3]
+    assert "1 sample has no rival: left out" in rankings[0].notes
+    assert not any("judge" in one.judge for one in rankings)  # who scored that sample
+    assert not any("left out" in note for one in rankings[1:] for note in one.notes)
+
+
+def test_pairs_among_more_samples_without_a_rival_are_left_out_and_counted():
+    run = jg.evaluate(fennec(criteria="general"), [*_of_pairs(1), *_of_pairs(2, rival=None)])
+    assert {one.left_out for one in of_run(run)} == {("1 sample has a rival: left out",)}
+
+
 @pytest.mark.parametrize(
     ("meta", "keys", "said"),
     [
