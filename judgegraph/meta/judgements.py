@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,6 +116,11 @@ def _words(people: Sequence[Any]) -> Iterator[str]:
 
 _LOST = {"group": "the bootstrap draws items (unit:item)", "system": "nothing is told of them"}
 OVER_ALL = ("verdict", "preference", "winner", "label")  # what people's "overall" is also called, of pairs
+
+
+def asked_of(name: str, judged: Container[str]) -> str:
+    """The criterion that people judged under a name, among those that were judged; all are casefolded."""
+    return OVERALL if name in OVER_ALL and name not in judged else name
 
 
 @dataclass(frozen=True)
@@ -271,7 +276,7 @@ def _without(people: Mapping[str, str], seen: Sequence[_Seen]) -> Iterable[str]:
 
 def _raw(name: str, key: str, seen: Sequence[_Seen], agents: Sequence[str]) -> Raw:
     """One criterion; a metric that a sample lacks has the sample's status there, or "missing"."""
-    ours = key if key not in OVER_ALL or any(key in one.answers.by for one in seen) else OVERALL
+    ours = asked_of(key, {judged for one in seen for judged in one.answers.by})
     by_item = [one.answers.answers(ours) for one in seen]
     turned = [one.answers.exchanged.get(ours, {}) for one in seen]
     metrics = [m for m in dict.fromkeys(m for found in by_item for m in found) if not agents or _agent(m) in agents]

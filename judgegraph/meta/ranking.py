@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +17,19 @@ from judgegraph.data.load import READERS, format_of
 from judgegraph.data.samples import ABSENT, column_list, value_at
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.answers import ItemAnswers, answers_in, join_answers
-from judgegraph.meta.cells import Answer, Judgements, Kind, people, refuse_unknown, rule_of, single
+from judgegraph.meta.cells import (
+    Answer,
+    Judgements,
+    Kind,
+    is_given,
+    number,
+    people,
+    refuse_unknown,
+    rule_of,
+    single,
+)
 from judgegraph.meta.conventions import Conventions, Unreadable
+from judgegraph.meta.judgements import asked_of
 from judgegraph.meta.numbers import AGREE
 from judgegraph.meta.result import NONE, Ends, json_values
 from judgegraph.meta.table import Raw, read_table
@@ -217,6 +228,7 @@ def of_run(
     _refuse_unknown_agents(metrics, items)
     found = [_criterion(name, key, items, (system, rival, group), metrics, verdicts) for key, name in names.items()]
     known = [one for one in found if one is not None]
+    left_out += tuple(_unused(items, known))
     if not known:
         raise ConfigError(
             "nothing ranks the systems: there is no criterion by which all answers are numbers, or all are verdicts of "
@@ -228,7 +240,7 @@ def of_run(
 def _of_one_kind(
     items: list[tuple[Item, ItemAnswers]],
 ) -> tuple[list[tuple[Item, ItemAnswers]], tuple[str, ...]]:
-    """Where pairs were compared, those alone, or the samples without a rival where they are more; the others counted."""
+    """Where pairs were compared: those, or the samples without a rival if they are more; the others are counted."""
     pairs = [one for one in items if one[0].sample.rival is not None]
     alone = [one for one in items if one[0].sample.rival is None]
     if not alone or not any(item.verdict or item.comparisons for item, _ in pairs):
@@ -236,6 +248,15 @@ def _of_one_kind(
     kept, lost, what = (pairs, alone, "no rival") if len(pairs) >= len(alone) else (alone, pairs, "a rival")
     who = "1 sample has" if len(lost) == 1 else f"{len(lost):,} samples have"
     return kept, (f"{who} {what}: left out",)
+
+
+def _unused(items: Sequence[tuple[Item, ItemAnswers]], known: Sequence[Entrants]) -> Iterator[str]:
+    given = dict.fromkeys(name for item, _ in items for name, value in item.sample.human.items() if _cells(value))
+    if known and given and not any(any(one.judged.human) for one in known):
+        names = one_line(", ".join(f"human.{name}" for name in given), 200)
+        kinds = " or a ".join(dict.fromkeys(one.judged.kind for one in known))
+        of = one_line(", ".join(one.judged.criterion for one in known), 200)
+        yield f"people are not ranked: of what the samples hold ({names}) nothing is a {kinds} by {of}"
 
 
 def _refuse_unknown_agents(wanted: Sequence[str], items: Sequence[tuple[Item, ItemAnswers]]) -> None:
@@ -262,19 +283,45 @@ def _criterion(
     exchanged = [m for m in metrics if paired and any(m in answers.exchanged.get(key, {}) for _, _, answers in seen)]
     raw = Raw(name, "the run", metrics={m: [] for m in metrics}, exchanged={m: [] for m in exchanged})
     raw.systems, raw.groups = [], []
+    by_people = _peoples(key, {one for _, answers in items for one in answers.by}, [item for item, *_ in seen], paired)
     rivals: list[str] = []
     for item, found, answers in seen:
-        _add(raw, item, found, answers.exchanged.get(key, {}), key)
+        _add(raw, item, found, answers.exchanged.get(key, {}), by_people[:1])
         raw.systems.append(_meta(item, keys[0], SYSTEM) or "")
         rivals.append(_meta(item, keys[1], RIVAL) or "" if paired else "")
         raw.groups.append(_meta(item, keys[2], GROUP, needed=False) or "")
     raw.groups = raw.groups if all(raw.groups) else None
     kind: Kind = "verdict" if paired else "number"
-    return Entrants(raw.judgements(kind, verdicts if paired else None), tuple(rivals) if paired else None)
+    judged = raw.judgements(kind, verdicts if paired else None)
+    if by_people[1:]:
+        others = " and ".join(f"human.{one_line(other, 60)}" for other in by_people[1:])
+        notes = (*judged.notes, f"people are ranked by human.{one_line(by_people[0], 60)}, not by {others}")
+        judged = replace(judged, notes=notes)
+    return Entrants(judged, tuple(rivals) if paired else None)
 
 
-def _add(raw: Raw, item: Item, found: Mapping[str, Any], exchanged: Mapping[str, Any], key: str) -> None:
-    human = next((value for label, value in item.sample.human.items() if label.casefold() == key), None)
+def _peoples(key: str, judged: Collection[str], items: Sequence[Item], paired: bool) -> list[str]:
+    """Names, casefolded, of people's judgements by a criterion: its own first, then as of `read_run`."""
+    met: dict[str, list[Any]] = {}
+    for item in items:
+        for name, value in item.sample.human.items():
+            if asked_of(name.casefold(), judged) == key:
+                met.setdefault(name.casefold(), []).extend(_cells(value))
+    usable = [
+        name for name, cells in met.items() if (cells if paired else any(number(cell) is not None for cell in cells))
+    ]
+    return sorted(usable, key=lambda name: name != key)
+
+
+def _cells(human: Any) -> list[Any]:
+    """What people gave of a sample, by one name."""
+    return [cell for cell in (human if isinstance(human, list) else [human]) if is_given(cell)]
+
+
+def _add(
+    raw: Raw, item: Item, found: Mapping[str, Any], exchanged: Mapping[str, Any], by_people: Sequence[str]
+) -> None:
+    human = next((value for name, value in item.sample.human.items() if name.casefold() in by_people), None)
     raw.places.append(f"sample '{one_line(item.id, 60)}'")
     raw.ids.append(item.id)
     raw.human.append(human if isinstance(human, list) else [] if human is None else [human])

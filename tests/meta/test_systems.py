@@ -15,6 +15,7 @@ from judgegraph.errors import ConfigError, DataError
 from judgegraph.graphs import fennec, g_eval
 from judgegraph.meta.cells import Judgements
 from judgegraph.meta.conventions import Conventions, chosen
+from judgegraph.meta.judgements import read_run
 from judgegraph.meta.ranking import Entrants, contests, of_run, of_table
 
 QUICK = Conventions(resamples=40)
@@ -215,6 +216,39 @@ def test_samples_without_a_rival_among_pairs_are_left_out_and_counted():
     assert "1 sample has no rival: left out" in rankings[0].notes
     assert not any("judge" in one.judge for one in rankings)  # who scored that sample
     assert not any("left out" in note for one in rankings[1:] for note in one.notes)
+
+
+@pytest.mark.parametrize("name", ["overall", "Verdict", "preference", "winner", "label"])
+def test_verdicts_of_people_on_a_run_of_pairs_have_the_names_that_meta_knows(name):
+    run = jg.evaluate(fennec(criteria="general"), _of_pairs(3, **{name: "A"}))
+    assert next(r.judge for r in jg.rank_systems(run, QUICK) if r.criterion == "overall") == "people"
+    assert [one.criterion for one in read_run(run).judgements] == [name]
+
+
+def test_of_two_names_of_peoples_verdicts_one_counts_and_both_are_named():
+    run = jg.evaluate(fennec(criteria="general"), _of_pairs(3, winner="B", overall="A"))
+    people = next(one for one in jg.rank_systems(run, QUICK) if one.judge == "people")
+    assert [(row.system, row.won) for row in people.systems] == [("x", 1), ("y", 0)]
+    assert "people are ranked by human.overall, not by human.winner" in people.notes
+
+
+@pytest.mark.parametrize(
+    ("rival", "human", "said"),
+    [
+        ("Because.", {"tone": "A"}, "(human.tone) nothing is a verdict by "),
+        (None, {"overall": "good"}, "(human.overall) nothing is a number by "),
+    ],
+)
+def test_where_no_judgement_of_people_can_be_used_it_is_said_once(rival, human, said):
+    samples = _of_pairs(4, rival, **human)
+    samples = [one.model_copy(update={"meta": one.meta | {"group": "d"} | (
+        {} if rival else {"system": "xy"[at % 2]}
+    )}) for at, one in enumerate(samples)]  # fmt: skip
+    rankings = jg.rank_systems(jg.evaluate(fennec(criteria="general"), samples), QUICK)
+    notes = [note for one in rankings for note in one.notes if "people are not ranked" in note]
+    assert len(notes) == 1
+    assert said in notes[0]
+    assert "people" not in {one.judge for one in rankings}
 
 
 def test_pairs_among_more_samples_without_a_rival_are_left_out_and_counted():
