@@ -31,7 +31,7 @@ from judgegraph.meta.cells import (
 from judgegraph.meta.conventions import Conventions, Unreadable
 from judgegraph.meta.judgements import asked_of
 from judgegraph.meta.numbers import AGREE
-from judgegraph.meta.result import NONE, Ends, json_values
+from judgegraph.meta.result import NONE, Ends, json_values, settled_ends
 from judgegraph.meta.table import Raw, read_table
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
@@ -68,7 +68,8 @@ class Ranked:
         part: 1 for the most systems that comparisons link, 2 for the next, ...; None as of `place`.
         met: its comparisons. won: share of them, ties half. score: its mean, nan where pairs were judged.
         strength: Bradley-Terry, in log odds, mean 0 of a part. elo: averaged over orders. Both nan where it was never
-            compared.
+            compared. Their intervals are nan where all resamples are alike: so is that of a strength without bounds,
+            and of the Elo of a system that won or lost everything.
         p_next: two-sided, of the next system of its part being as strong, from the difference of the two in each
             resample. p_next_corrected: for all neighbours of the ranking. Both nan of the last, and without intervals.
     """
@@ -93,7 +94,8 @@ class AgainstPeople:
 
     Attributes:
         pairs: of systems that comparisons link, by people and by the metric; no others count.
-        kendall_interval: from the resampled strengths, nan beside other measures.
+        kendall_interval: from the resampled strengths, nan beside other measures, where tau is undefined, and where all
+            resamples are alike.
     """
 
     by: str
@@ -549,6 +551,8 @@ def _together(one: Contest, other: Contest) -> tuple[Matches, Matches]:
 
 FEW = 10  # units of which intervals are rough: a resample holds two thirds of them
 WAYS = "wins do not lead from every system to every other, so that some strengths have no bounds"
+SAME = "all resamples are alike"
+WHOLE = "resamples are alike of a system that won or lost everything"
 
 
 def notes_of(contest: Contest, strengths: Strengths, ratings: Ratings, c: Conventions) -> Iterator[str]:
@@ -556,7 +560,7 @@ def notes_of(contest: Contest, strengths: Strengths, ratings: Ratings, c: Conven
     yield from contest.read
     yield from _of_parts(contest, strengths)
     if strengths.regularised:
-        yield f"{WAYS}; each pair was lent {PRIOR:g} wins either way"
+        yield f"{WAYS}{', and no intervals' if c.resamples else ''}; each pair was lent {PRIOR:g} wins either way"
     elif strengths.lent:
         yield (
             f"in {strengths.lent / len(strengths.drawn):.1%} of the resamples some systems lost to no others: each "
@@ -630,27 +634,52 @@ class Fitted:
         wins = matches.wins()
         rows = [self._row(k, wins) for k in range(len(matches.names))]
         rows.sort(key=lambda row: (row.part or math.inf, row.place or 0, row.system))
+        against = () if people is None or people is self else tuple(self.against(people))
         return Ranking(
             criterion=self.contest.criterion, judge=self.contest.judge, systems=tuple(self._tested(rows)),
             comparisons=len(matches), units=matches.judged, cycles=preference_cycles(wins, matches.names),
-            against=() if people is None or people is self else tuple(self.against(people)),
-            unread=self.contest.unread, elo_scale=self.rule.scale, signature=self.signature(),
-            notes=tuple(notes_of(self.contest, self.strengths, self.ratings, self.conventions)),
+            against=against, unread=self.contest.unread, elo_scale=self.rule.scale, signature=self.signature(),
+            notes=(
+                *notes_of(self.contest, self.strengths, self.ratings, self.conventions),
+                *self._without_interval(rows, against),
+            ),
         )  # fmt: skip
+
+    def _without_interval(self, rows: Sequence[Ranked], against: Sequence[AgainstPeople]) -> Iterator[str]:
+        """Where there are resamples, and they do not tell how sure a number is."""
+        if not self.conventions.resamples or self.strengths.units < 2:
+            return
+        bounded = dict(zip(self.contest.matches.names, ~self.strengths.unbounded, strict=True))
+        compared = [row for row in rows if row.part is not None]
+        lacking = {
+            "strength": [row for row in compared if bounded[row.system] and math.isnan(row.strength_interval[0])],
+            "Elo": [row for row in compared if math.isnan(row.elo_interval[0])],
+        }
+        for what, found in lacking.items():
+            if found:
+                who = "" if len(found) == len(compared) else f" of {', '.join(_name(row.system) for row in found[:8])}"
+                why = WHOLE if any(row.won in (0, 1) for row in found) else SAME
+                yield f"{one_line(f'no interval of {what}{who}', 200)}: {why}"
+        if drawn := [by.by for by in against if by.pairs and math.isnan(by.kendall)]:
+            yield f"no agreement with people by {', '.join(drawn)}: one of the two rankings has only draws"
+        elif any(by.by == "strength" and by.pairs and math.isnan(by.kendall_interval[0]) for by in against):
+            yield f"no interval of Kendall tau-b against people: {SAME}"
 
     def _row(self, k: int, wins: Floats) -> Ranked:
         strengths, met, part = self.strengths, wins.sum(axis=1) + wins.sum(axis=0), int(self.strengths.parts[k])
+        won = float(wins[k].sum() / met[k]) if part >= 0 else math.nan
         level = levels(strengths.values[strengths.parts == part])
         mine = level[np.flatnonzero(strengths.parts == part) == k]
         known = part >= 0
         return Ranked(
             system=self.contest.matches.names[k], part=part + 1 if known else None,
             place=1 + int((level > mine).sum()) if known else None, met=float(met[k]),
-            won=float(wins[k].sum() / met[k]) if known else math.nan,
+            won=won,
             score=math.nan if self.contest.means is None else float(self.contest.means[k]),
-            strength=float(strengths.values[k]), strength_interval=self.ends(strengths.drawn[:, k]),
+            strength=float(strengths.values[k]),
+            strength_interval=NONE if strengths.unbounded[k] else self.ends(strengths.drawn[:, k]),
             elo=float(self.ratings.values[k]) if known else math.nan,
-            elo_interval=self.ends(self.ratings.drawn[:, k]) if known else NONE,
+            elo_interval=self.ends(self.ratings.drawn[:, k]) if 0 < won < 1 else NONE,
         )  # fmt: skip
 
     def _tested(self, rows: Sequence[Ranked]) -> Iterator[Ranked]:
@@ -666,18 +695,21 @@ class Fitted:
 
     def against(self, people: Fitted) -> list[AgainstPeople]:
         """By each measure that both have, over the systems that comparisons link by both."""
-        one, other = self.strengths, people.strengths
-        parts = _shared(one.parts, other.parts)
+        own, theirs = self.strengths, people.strengths
+        parts = _shared(own.parts, theirs.parts)
         measures: dict[str, tuple[Floats, Floats]] = {}
         if self.contest.means is not None and people.contest.means is not None:
             measures["score"] = (_of_means(people.contest.means), _of_means(self.contest.means))
-        measures["strength"] = (signs(other.values), signs(one.values))
+        measures["strength"] = (signs(theirs.values), signs(own.values))
         measures["elo"] = (people.ratings.signs, self.ratings.signs)
         drawn = taus(*self._drawn_with(people), parts)
-        ends = {"strength": self.ends(drawn, min(one.units, other.units))}
+        ends = {"strength": self.ends(drawn, min(own.units, theirs.units))}
+        found = {by: rankings_agree(*both, parts) for by, both in measures.items()}
         return [
-            AgainstPeople(by=by, **asdict(rankings_agree(*both, parts)), kendall_interval=ends.get(by, NONE))
-            for by, both in measures.items()
+            AgainstPeople(
+                by=by, **asdict(one), kendall_interval=NONE if math.isnan(one.kendall) else ends.get(by, NONE)
+            )
+            for by, one in found.items()
         ]
 
     def _drawn_with(self, people: Fitted) -> tuple[Floats, Floats]:
@@ -689,12 +721,12 @@ class Fitted:
         return theirs, own
 
     def ends(self, values: Floats, units: int | None = None) -> Ends:
-        """Of an interval; one unit alone tells nothing of how others vary."""
+        """Of an interval; one unit alone, or resamples that are all alike, tell nothing of how others vary."""
         units = self.strengths.units if units is None else units
         if not len(values) or units < 2:
             return NONE
         found = interval(values, self.conventions.confidence, units=units)
-        return found.low, found.high
+        return settled_ends((found.low, found.high))[0]
 
     def signature(self) -> str:
         """All choices, in one line."""

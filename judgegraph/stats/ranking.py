@@ -221,16 +221,21 @@ class Strengths:
     Attributes:
         values: (n,), in log odds, mean 0 within each part; nan of a system that was never compared.
         drawn: (resamples, n), the same of resamples.
-        parts: (n,), see `parts_of`. regularised: a part was lent PRIOR wins for each side of every pair.
+        parts: (n,), see `parts_of`. unbounded: (n,), of a part that was lent PRIOR wins for each side of every pair.
         lent: resamples in which one was. units: that have a comparison.
     """
 
     values: Floats
     drawn: Floats
     parts: Codes
-    regularised: bool
+    unbounded: NDArray[np.bool_]
     lent: int
     units: int
+
+    @property
+    def regularised(self) -> bool:
+        """Whether a part was lent wins."""
+        return bool(self.unbounded.any())
 
 
 def bradley_terry(matches: Matches, *, resamples: int = 1000, seed: int = 0) -> Strengths:
@@ -244,7 +249,8 @@ def bradley_terry(matches: Matches, *, resamples: int = 1000, seed: int = 0) -> 
     known = np.flatnonzero(parts >= 0)
     fit, own = _Fit(parts[known]), wins[None, known[:, None], known]
     needy = loose(own, fit.parts)
-    values, lent = np.full(n, np.nan), 0
+    values, unbounded, lent = np.full(n, np.nan), np.zeros(n, dtype=bool), 0
+    unbounded[known] = needy[0]
     values[known] = fit.one((own + fit.prior(needy))[0])
     resamples = min(resamples, max(LEAST, MOST_WORK // max(1, n**3)))
     drawn, step = np.full((resamples, n), np.nan), max(1, ENTRIES // max(1, n * n))
@@ -255,7 +261,7 @@ def bradley_terry(matches: Matches, *, resamples: int = 1000, seed: int = 0) -> 
             tables = tables + fit.prior(also)
             drawn[each.resamples.start + at :][: len(tables), known] = newton(tables, values[known], fit.hold)
             lent += int(also.any(axis=1).sum())
-    return Strengths(values, drawn, parts, bool(needy.any()), lent, matches.judged)
+    return Strengths(values, drawn, parts, unbounded, lent, matches.judged)
 
 
 class _Fit:

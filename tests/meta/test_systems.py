@@ -503,3 +503,43 @@ def test_a_document_of_absurdly_many_outputs_is_refused(tmp_path):
     table = _csv(tmp_path / "t.csv", "doc,sys,human,metric", [("d", f"s{k % 9}", k, k) for k in range(3300)])
     with pytest.raises(ConfigError, match="5,443,350 comparisons"):
         jg.rank_systems(table, QUICK, system="sys", group="doc", human=("human",), metrics=("metric",))
+
+
+def _pairwise(tmp_path, rows):
+    table = _csv(tmp_path / "t.csv", "first,second,human,judge", rows)
+    return table, jg.rank_systems(table, QUICK, **OF_PAIRS)
+
+
+@pytest.mark.parametrize(("verdict", "why"), [("A", "have no bounds, and no intervals"), ("tie", "of strength: all")])
+def test_resamples_that_are_all_alike_make_no_interval(tmp_path, verdict, why):
+    table, (people, judge) = _pairwise(tmp_path, [("x", "y", verdict, verdict)] * 30)
+    for one in (people, judge):
+        for row in one.to_dict()["systems"]:
+            assert row["strength"] is not None
+            assert row["strength_interval"] == row["elo_interval"] == [None, None]
+        assert any(why in note for note in one.notes)
+        assert sum("interval of Elo: " in note for note in one.notes) == 1
+    assert all(math.isnan(by.kendall_interval[0]) for by in judge.against)
+    printed = CliRunner().invoke(main, f"rank {table} --system first --rival second --human human".split()).output
+    assert "[" not in printed.partition("won")[2]
+
+
+def test_what_others_won_and_lost_keeps_its_interval(tmp_path):
+    rows = [("x", "y", "A", "A"), ("y", "z", "A", "A"), ("z", "y", "A", "A"), ("x", "z", "A", "A")] * 3
+    _, (people, _) = _pairwise(tmp_path, rows)
+    assert [math.isnan(row.elo_interval[0]) for row in people.systems] == [True, False, False]
+    assert all(math.isnan(row.strength_interval[0]) for row in people.systems)  # of which the mean is 0
+    assert any("no interval of Elo of x: " in note for note in people.notes)
+
+
+def test_agreement_that_is_undefined_or_always_the_same_has_no_interval(tmp_path):
+    rows = [(a, b, "AB"[at % 4 == 0], v) for at in range(16) for a, b in ("xy", "yx") for v in ("tie",)]
+    _, (_, judge) = _pairwise(tmp_path, rows)
+    assert all(math.isnan(by.kendall) and math.isnan(by.kendall_interval[0]) for by in judge.against)
+    assert any(
+        "no agreement with people by strength, elo: one of the two rankings has only draws" in n for n in judge.notes
+    )
+    _, (_, judge) = _pairwise(tmp_path, [("x", "y", "AAB"[at % 3], "AAB"[at % 3]) for at in range(90)])
+    assert judge.against[0].kendall == 1
+    assert math.isnan(judge.against[0].kendall_interval[0])
+    assert "no interval of Kendall tau-b against people: all resamples are alike" in judge.notes
