@@ -634,11 +634,12 @@ class Fitted:
         wins = matches.wins()
         rows = [self._row(k, wins) for k in range(len(matches.names))]
         rows.sort(key=lambda row: (row.part or math.inf, row.place or 0, row.system))
-        against = () if people is None or people is self else tuple(self.against(people))
+        people = None if people is self else people
+        against = () if people is None else tuple(self.against(people))
         return Ranking(
             criterion=self.contest.criterion, judge=self.contest.judge, systems=tuple(self._tested(rows)),
             comparisons=len(matches), units=matches.judged, cycles=preference_cycles(wins, matches.names),
-            against=against, unread=self.contest.unread, elo_scale=self.rule.scale, signature=self.signature(),
+            against=against, unread=self.contest.unread, elo_scale=self.rule.scale, signature=self.signature(people),
             notes=(
                 *notes_of(self.contest, self.strengths, self.ratings, self.conventions),
                 *self._without_interval(rows, against),
@@ -703,7 +704,8 @@ class Fitted:
         measures["strength"] = (signs(theirs.values), signs(own.values))
         measures["elo"] = (people.ratings.signs, self.ratings.signs)
         drawn = taus(*self._drawn_with(people), parts)
-        ends = {"strength": self.ends(drawn, min(own.units, theirs.units))}
+        enough = min(own.units, theirs.units) > 1
+        ends = {"strength": self.ends(drawn, self._drawn_from(people)) if enough else NONE}
         found = {by: rankings_agree(*both, parts) for by, both in measures.items()}
         return [
             AgainstPeople(
@@ -711,6 +713,10 @@ class Fitted:
             )
             for by, one in found.items()
         ]
+
+    def _drawn_from(self, people: Fitted) -> int:
+        """Units that either judged: those that are drawn for the interval of tau."""
+        return len(np.union1d(self.contest.documents, people.contest.documents))
 
     def _drawn_with(self, people: Fitted) -> tuple[Floats, Floats]:
         """Resampled strengths by people and by this judge, of the same units."""
@@ -728,19 +734,20 @@ class Fitted:
         found = interval(values, self.conventions.confidence, units=units)
         return settled_ends((found.low, found.high))[0]
 
-    def signature(self) -> str:
-        """All choices, in one line."""
+    def signature(self, people: Fitted | None = None) -> str:
+        """All choices, in one line; `people`: what the ranking is held against."""
         c, rule, strengths, ratings, contest = (
             self.conventions, self.rule, self.strengths, self.ratings, self.contest
         )  # fmt: skip
         lent = f"lent:{PRIOR:g}" if strengths.regularised else "lent:0"
         some = "" if ratings.played == len(contest.matches) else f" of {ratings.played:,} comparisons"
+        tau = () if people is None else (f"tau-bootstrap:{self._drawn_from(people)} units",)
         return "|".join((
             "ties:half", f"unreadable:{contest.unreadable}", *((AGREE,) if contest.combined else ()),
             f"annotators:{contest.rule}", f"bradley-terry:ml,{lent}",
             f"elo:k={rule.k:g},scale={rule.scale:g},start={rule.start:g},orders={ratings.orders}{some}",
             f"bootstrap:{contest.matches.drawn_from} units,{len(strengths.drawn)} resamples,{c.confidence:g}",
-            f"elo-bootstrap:{len(ratings.drawn)} resamples,{ratings.each} orders each",
+            f"elo-bootstrap:{len(ratings.drawn)} resamples,{ratings.each} orders each", *tau,
             f"p-next:strength,paired bootstrap,two-sided,correction:{c.correction}", f"seed:{c.seed}",
         ))  # fmt: skip
 

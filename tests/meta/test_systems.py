@@ -17,6 +17,7 @@ from judgegraph.meta.cells import Judgements
 from judgegraph.meta.conventions import Conventions, chosen
 from judgegraph.meta.judgements import read_run
 from judgegraph.meta.ranking import Entrants, contests, of_run, of_table
+from judgegraph.stats.bootstrap import interval
 
 QUICK = Conventions(resamples=40)
 SCORES = [  # document, system, people, metric: people say x > y > z, the metric has x and y the other way
@@ -410,6 +411,23 @@ def test_peoples_intervals_do_not_hang_on_what_else_is_in_the_table(tmp_path):
         assert "bootstrap:10 units" in people.signature
         alone = alone or people.systems
         assert people.systems == alone
+
+
+def test_the_interval_of_tau_is_of_the_units_that_either_judged(tmp_path, monkeypatch):
+    rows = _without(_without(_noisy(6), 2, ("d0", "d1")), 3, ("d4", "d5"))
+    table = _csv(tmp_path / "t.csv", "doc,sys,human,a,b", rows)
+    widened = []
+
+    def counted(values, confidence, *, units):
+        widened.append(units)
+        return interval(values, confidence, units=units)
+
+    monkeypatch.setattr("judgegraph.meta.ranking.interval", counted)
+    people, metric = jg.rank_systems(table, QUICK, **(COLUMNS | {"metrics": ("a",)}))
+    assert "|bootstrap:4 units," in metric.signature
+    assert "|tau-bootstrap:6 units|" in metric.signature
+    assert "tau-bootstrap" not in people.signature
+    assert set(widened) == {4, 6}
 
 
 def test_verdicts_of_people_have_the_same_intervals_beside_any_judge(tmp_path):
