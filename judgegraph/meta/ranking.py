@@ -634,15 +634,16 @@ class Fitted:
         wins = matches.wins()
         rows = [self._row(k, wins) for k in range(len(matches.names))]
         rows.sort(key=lambda row: (row.part or math.inf, row.place or 0, row.system))
+        rows = list(self._tested(rows))
         people = None if people is self else people
         against = () if people is None else tuple(self.against(people))
         return Ranking(
-            criterion=self.contest.criterion, judge=self.contest.judge, systems=tuple(self._tested(rows)),
+            criterion=self.contest.criterion, judge=self.contest.judge, systems=tuple(rows),
             comparisons=len(matches), units=matches.judged, cycles=preference_cycles(wins, matches.names),
             against=against, unread=self.contest.unread, elo_scale=self.rule.scale, signature=self.signature(people),
             notes=(
                 *notes_of(self.contest, self.strengths, self.ratings, self.conventions),
-                *self._without_interval(rows, against),
+                *self._without_interval(rows, against), *self._too_few(rows),
             ),
         )  # fmt: skip
 
@@ -682,6 +683,13 @@ class Fitted:
             elo=float(self.ratings.values[k]) if known else math.nan,
             elo_interval=self.ends(self.ratings.drawn[:, k]) if 0 < won < 1 else NONE,
         )  # fmt: skip
+
+    def _too_few(self, rows: Sequence[Ranked]) -> Iterator[str]:
+        """Where even resamples that are all on one side would leave p above 1 - confidence."""
+        drawn, units = len(self.strengths.drawn), self.strengths.units
+        least = p_of_zero(np.ones(drawn), units=units)
+        if least >= 1 - self.conventions.confidence and any(not math.isnan(row.p_next) for row in rows):
+            yield f"{units:,} units, {drawn:,} resamples: p next is {least:.3f} or more, however clear the lead"
 
     def _tested(self, rows: Sequence[Ranked]) -> Iterator[Ranked]:
         """Each with the test against the next one."""

@@ -561,3 +561,14 @@ def test_agreement_that_is_undefined_or_always_the_same_has_no_interval(tmp_path
     assert judge.against[0].kendall == 1
     assert math.isnan(judge.against[0].kendall_interval[0])
     assert "no interval of Kendall tau-b against people: all resamples are alike" in judge.notes
+
+
+@pytest.mark.parametrize(("units", "said"), [(1, False), (2, True), (5, True), (6, False)])
+def test_it_is_said_where_p_cannot_be_small(tmp_path, units, said):
+    rows = [("x", "y", "A", "A")] * units
+    table = _csv(tmp_path / "t.csv", "first,second,human,judge", rows)
+    for one in jg.rank_systems(table, Conventions(resamples=1000), **OF_PAIRS):
+        notes = [note for note in one.notes if "or more, however clear the lead" in note]
+        assert len(notes) == said
+        if said:
+            assert f"p next is {one.systems[0].p_next:.3f} or more" in notes[0]

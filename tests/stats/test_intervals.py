@@ -27,6 +27,12 @@ def test_an_unknown_number_of_units_leaves_percentiles_as_they_are():
     assert interval(EVEN, units=0) == interval(EVEN)
 
 
+@pytest.mark.parametrize(("units", "least"), [(2, 0.27), (3, 0.13), (5, 0.051), (6, 0.037)])
+def test_with_few_units_p_of_zero_is_never_small_though_the_interval_leaves_zero_out(units, least):
+    assert p_of_zero(np.ones(1000), units=units) == pytest.approx(least, rel=0.05)
+    assert interval(np.ones(1000), units=units).low > 0
+
+
 @pytest.mark.parametrize("units", [0, 5, 40])
 def test_p_of_zero_is_below_5_percent_where_the_interval_leaves_zero_out(units):
     rng = np.random.default_rng(1)
