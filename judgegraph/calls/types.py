@@ -339,7 +339,7 @@ def tokens_of(logprobs: Any) -> tuple[Token, ...] | None:
         if all(entry["logprob"] is None for entry in content):  # the fields are there, and nobody fills them in
             return None
         return tuple(_joined(content))
-    except (TypeError, ValueError, KeyError, AttributeError):
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError):
         return None
 
 

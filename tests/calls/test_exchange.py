@@ -48,7 +48,7 @@ def test_the_token_that_was_written_counts_also_where_it_is_not_among_the_top():
     [
         None, {}, {"content": None}, {"content": []}, [], "none", {"content": ["4"]},
         {"content": [{"token": "4"}]}, {"content": [{"logprob": 0}]},
-        {"content": [entry("4", None)]},
+        {"content": [entry("4", None)]}, {"content": [entry("4", -(10**400))]},
         {"content": [entry("x", data=[0xF0])]}, {"content": [entry("4", top=[{"token": "5"}])]},
     ],
     ids=lambda given: str(given)[:50],
