@@ -246,7 +246,7 @@ def _marked_offers(text: str, found: list[Mention]) -> list[Mention]:
     for i in range(len(found) - 2, -1, -1):
         here, after = found[i], found[i + 1]
         between = text[here.end : after.start] if after.start - here.end < 20 else " "
-        listed = _COMMA.fullmatch(between) and offered[i + 1]
+        listed = _COMMA.fullmatch(between) and (offered[i + 1] or not text[after.end :].strip(_OUTER + "."))
         if here.label != after.label and (_TOGETHER.fullmatch(between) or listed):
             offered[i] = offered[i + 1] = True
     return [replace(m, offered=flag) for m, flag in zip(found, offered, strict=True)]
@@ -269,11 +269,20 @@ _SPEAKS = re.compile(  # who says something is not chosen by that: "Response B c
 _SIDED = re.compile(
     r"\b(?:agree[ds]?[ ]with|according[ ]to|like|no[ ]better[ ]than|against|had|were|unless)[ ](?:the[ ])?\Z", re.I
 )
-_UNSURE = re.compile(r"[ ](?:would|could|might)\b|[ ](?:is|was)(?:[ ]no|[ ]not|n['’]t)[ ](?:any[ ])?better\b", re.I)
+_UNSURE = re.compile(r"[ ](?:could|might)\b|[ ](?:is|was)(?:[ ]no|[ ]not|n['’]t)[ ](?:any[ ])?better\b", re.I)
 _PARTLY = re.compile(
     r"[ ](?:on|in|for|at|regarding)\b(?![ ](?:all|the[ ]end|my|general|sum|every|total|overall))", re.I
 )
-_AS_OTHER = re.compile(r"[ ]\((?:the[ ])?[^()\n]{0,20}\)")  # "A (Response B)"
+_WOULD = re.compile(r"[ ]would\b", re.I)
+_SUPPOSES = re.compile(r"\b(?:if|had|were|unless|should|with|but)\b", re.I)
+_AS_OTHER = re.compile(rf"[ ]\((?:the[ ])?(?:(?:{_NOUNS})[ ]{{1,2}}#?)?[*_\"']{{0,3}}", re.I)  # "A (Response B)"
+_ASIDE_ENDS = re.compile(r"[*_\"']{0,3}\)")
+_ENDS_ALL = re.compile(r"\W*\Z")
+_OPENS_LAST = re.compile(  # before a label that ends a reply as its own sentence: "Overall, A."
+    r"(?:\A|[.!?;:][*_]{0,2}[ ]{0,2}|\n)[ \t*_>#-]{0,6}(?:(?:so|and|but|overall|finally|therefore|thus|hence|ultimately"
+    r"|in[ ](?:the[ ]end|sum|total|all)|on[ ]balance|all[ ]in[ ]all)[,:]?[ ]){0,2}(?:the[ ])?\Z",
+    re.I,
+)
 _CONCLUDES = re.compile(
     r"\b(?:overall|final\w{0,2}|therefore|thus|hence|so|but|in[ ]the[ ]end|conclu\w{1,5}|verdict|ultimately)\b"
     r"[^.!?\n]{0,60}\Z",
@@ -304,6 +313,15 @@ _DENIED = re.compile(
     r"[ ](?:that[ ]|the[ ]|an?[ ])?\Z",
     re.I,
 )
+_DOUBTED = re.compile(  # "I would not choose A", "It is false that A is better", "anyone but A", "If true, A wins"
+    r"(?:(?:\bnot|n['’]t|\bnever)[ ](?:prefer|choose|select|pick|favou?r|go[ ]with|vote[ ]for|declare)"
+    r"|(?:\bnot|n['’]t)[ ](?:think|believe|say|feel|agree)(?:[ ]that)?"
+    r"|(?<!not[ ])(?<!n['’]t[ ])\b(?:false|untrue|incorrect|disagree|doubt|deny)[ ]that"
+    r"|\b(?:any|every)(?:one|body|thing)[ ]but"
+    r"|\bif[ ](?:(?:that|this|it)(?:['’]s|[ ]is|[ ]were)[ ])?(?:true|so|right|correct),?(?:[ ]then)?)"
+    r"[ ](?:the[ ]|an?[ ])?\Z",
+    re.I,
+)
 _SHORTFALL = re.compile(
     r"\b(?:worse|worst|weaker|los(?:es?|t|ing|er)|fail\w*|lacks?|not|less|inferior|incorrect|wrong)\b|n['’]t\b", re.I
 )
@@ -320,12 +338,24 @@ _LEADS = re.compile(r"\s{0,3}(?:\Z|[\n.:,;–—-]|(?:because|since|as)\b)")
 
 def _called(text: str, mention: Mention, after: Mention) -> bool:
     """A label that is called by another's name in brackets: "A (Response B)"."""
-    aside = _AS_OTHER.match(text, mention.end)
-    return aside is not None and aside.end() - 1 <= after.end and not text[after.span[1] : aside.end()].strip("*_\"') ")
+    between = text[mention.end : after.span[0]]
+    return _AS_OTHER.fullmatch(between) is not None and _ASIDE_ENDS.match(text, after.span[1]) is not None
 
 
 def _before(text: str, mention: Mention, size: int = 80) -> str:
     return text[max(0, mention.start - size) : mention.start]
+
+
+def _denied(text: str, mention: Mention) -> bool:
+    before = _before(text, mention)
+    return _DENIED.search(before[-30:]) is not None or _DOUBTED.search(before) is not None
+
+
+def _concluding(text: str, found: list[Mention]) -> Mention | None:
+    """A label that ends the reply as a sentence of its own: "Therefore, Assistant B."."""
+    last = max((m for m in found if m.kind == "label"), key=lambda m: m.span)
+    ends = _ENDS_ALL.match(text, last.end) and _OPENS_LAST.search(_before(text, last))
+    return last if ends and not last.offered else None
 
 
 def _bare(text: str, found: list[Mention]) -> list[Mention]:
@@ -381,11 +411,11 @@ def _with_ties(text: str, found: list[Mention]) -> list[Mention]:
         for m in found
         if m.kind == "label"
         and (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)))
-        and not (m.offered or _DENIED.search(_before(text, m, 30)))
+        and not (m.offered or _denied(text, m))
     ]
     partly = [m for m in said if (won := _BETTER.match(text, m.end)) and _PARTLY.match(text, won.end())]
     if len(partly) == len(said) > 1 and len({m.label for m in said}) > 1:  # "A wins on style, B wins on facts"
-        said = [replace(said[-1], label="")]
+        said = [_concluding(text, found) or replace(said[-1], label="")]
     ties = [m for m in found if m.kind == "alike"]
     if not ties or (said and said[-1].span > ties[-1].span):
         return said
@@ -396,14 +426,12 @@ def _with_ties(text: str, found: list[Mention]) -> list[Mention]:
 
 def _lone(text: str, found: list[Mention]) -> list[Mention]:
     short = len(text.strip()) <= SHORT and not _SHORTFALL.search(text)
-    affirmed = [m for m in found if not _DENIED.search(_before(text, m, 30))]
+    affirmed = [m for m in found if not _denied(text, m)]
     affirmed = [m for m in affirmed if text[slice(*m.span)].lower() != "no" or not _DETERMINES.match(text, m.end)]
-    affirmed = [
-        m
-        for m in affirmed
-        if not (_SPEAKS.match(text, m.end) or _UNSURE.match(text, m.end) or _SIDED.search(_before(text, m, 30)))
-    ]
+    affirmed = [m for m in affirmed if not (_SPEAKS.match(text, m.end) or _SIDED.search(_before(text, m, 30)))]
     telling = [m for m in affirmed if not m.plain and m.kind != "other" and (short or m.span[1] - m.span[0] > 1)]
+    supposes = _SUPPOSES.search(text) is not None
+    telling = [m for m in telling if not (_UNSURE.match(text, m.end) or (supposes and _WOULD.match(text, m.end)))]
     return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
 
 

@@ -41,6 +41,8 @@ from judgegraph.replies.text import (
     abstains,
     declines,
     echoes,
+    elsewhere,
+    lowered,
     meanings,
     measures_else,
     number,
@@ -153,6 +155,7 @@ def subject(text: str, match: re.Match[str]) -> str:
 
 
 SHORT = 200  # characters of a reply that may be numbers alone
+SIDE = 2000  # characters of a JSON object that are looked at on either side of a number
 MOST = 60  # numbers looked at from either end: a reply with more is a table, and the work is bounded
 
 
@@ -179,7 +182,7 @@ class _Reply:
 
     @classmethod
     def of(cls, text: str, scale: Scale, name: str) -> _Reply:
-        unsettled = _places([*ranges(text), *unclear(text)])
+        unsettled = _places([*ranges(text), *unclear(text), *elsewhere(text, scale)])
         return cls(
             text,
             scale,
@@ -198,8 +201,21 @@ class _Reply:
             (self.speech and any(attributed(self.text, place) for place in places))
             or any(disowned(self.text, place, end) for place in places)
             or of_another_key(self.text, number, self.name)
+            or _with_own_score(self.text, number)
             or measures_else(self.text, number, self.name)
         )
+
+
+_ANSWER_KEY = re.compile(r"[{,\s][\"']?(?:answer|result|verdict)[\"']?\s{0,3}:\s{0,3}\Z", re.I)
+_SCORE_KEY = re.compile(r"[{,\s][\"']?(?:score|rating|grade)[\"']?\s{0,3}:\s{0,3}-?[0-9]", re.I)
+
+
+def _with_own_score(text: str, place: int) -> bool:
+    """Whether a number in JSON is an answer, a result or a verdict where the same object has a score."""
+    if not _ANSWER_KEY.search(text, max(0, place - 20), place):
+        return False
+    opened, closed = text.rfind("{", max(0, place - SIDE), place), text.find("}", place, place + SIDE)
+    return min(opened, closed) >= 0 and _SCORE_KEY.search(text, opened, closed) is not None
 
 
 def _places(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
@@ -277,6 +293,8 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
             break
     if reading.span and withdrawn(excerpt.text, reading.span[1]):
         return unread(excerpt.text, "an answer that is taken back")
+    if reading.span and reading.value == scale.high and lowered(excerpt.text, reading.span[1]):
+        return unread(excerpt.text, "points are deducted from the best score there is")
     return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
 
 
@@ -297,7 +315,7 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
     if len(text) < SHORT and _without_words(text):
         return unread(text, "several numbers, and no word that says which is the rating")
     if "{" in text and _contradicts_itself(text):
-        return unread(text, "several JSON objects that differ")
+        return unread(text, "JSON that gives several scores")
     reply = _Reply.of(text, scale, name)
     for rule in RULES:
         if rule.name == "lone" and refuses(reply.text):
@@ -316,12 +334,13 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
 
 
 _OBJECT = re.compile(r"\{[^{}]{1,2000}\}")
-_QUOTED_PAIR = re.compile(
-    r"[\"'](?P<key>[\w -]{1,40})[\"']\s{0,3}:\s{0,3}(?P<number>-?[0-9]{1,6}(?:\.[0-9]{1,6})?)(?![\w.])"
+_LOOSE_PAIR = re.compile(
+    r"(?:[\"'](?P<key>[\w -]{1,40})[\"']|[{,]\s{0,9}(?P<bare>[a-z_]\w{0,39}))\s{0,3}:\s{0,3}"
+    r"(?P<number>-?[0-9]{1,6}(?:\.[0-9]{1,6})?)(?(bare)(?=\s{0,3}[,}])|(?![\w.]))",
+    re.I,
 )
-_RATES_ALL = re.compile(
-    r"(?:final|overall|total)?[ _-]?(?:score|rating|grade|mark|verdict|answer|result)|overall", re.I
-)
+_LOOSE_TEXT = re.compile(r"""(:\s{0,3})(?:"[^"]*"|'[^']*'(?=\s{0,3}[,}]))""")
+_RATES_ALL = re.compile(r"(?:final|overall|total)?[ _-]?(?:score|rating|grade|mark)|overall", re.I)
 
 
 def _contradicts_itself(text: str) -> bool:
@@ -330,20 +349,20 @@ def _contradicts_itself(text: str) -> bool:
     for match in [*_OBJECT.finditer(text)][:MOST]:
         for key, value in _pairs(match[0]):
             name = "score" if _RATES_ALL.fullmatch(key) else key.casefold().removesuffix("s")
-            if isinstance(value, int | float):
-                numbers.setdefault(name, set()).add(str(value).removesuffix(".0"))
-            elif isinstance(value, list) and name == "score":
-                numbers.setdefault(name, set()).update(str(one) for one in value if isinstance(one, int | float))
+            given = value if isinstance(value, list) and name == "score" else [value]
+            told = [one for one in given if isinstance(one, int | float) and not isinstance(one, bool)]
+            numbers.setdefault(name, set()).update(str(one).removesuffix(".0") for one in told)
     return any(len(values) > 1 for values in numbers.values())
 
 
 def _pairs(text: str) -> list[tuple[str, Any]]:
-    """Keys and values of an object, also those that stand twice; of what is no JSON the numbers behind quoted keys."""
+    """Keys and values of an object, also those that stand twice; of what is no JSON the numbers behind its keys."""
     found: list[tuple[str, Any]] = []
     try:
         json.loads(text, object_pairs_hook=found.extend)
     except (ValueError, RecursionError):
-        return [(match["key"], float(match["number"])) for match in _QUOTED_PAIR.finditer(text)]
+        loose = _LOOSE_PAIR.finditer(_LOOSE_TEXT.sub(r"\1", text))
+        return [(match["key"] or match["bare"], float(match["number"])) for match in loose]
     return found
 
 

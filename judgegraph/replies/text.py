@@ -45,6 +45,7 @@ _DASH = r"(?:[-–—~∼〜～]|\.\.|\bto\b|\bthrough\b|\bor\b)"
 _NUMERALS_RANGE = re.compile(
     rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
 )
+_LOW = rf"(?:-?{DIGITS}|\b(?:{_WORD}))[ ]?(?:-|–|to\b|and\b)[ ]?"
 _PAIR = re.compile(rf"[\[(][ ]?(?P<a>-?{DIGITS})[ ]?,[ ]?(?P<b>-?{DIGITS})[ ]?[\])]")  # "[1, 5]"
 _STANDS_ALONE = re.compile(  # nothing is counted by the number before this place
     rf"[*_\"'`]{{0,3}}(?:[ \t]?(?:stars?|points?)\b|[ \t]{{0,2}}(?:/|out[ ]of\b)[ \t]{{0,2}}{DIGITS}(?![ \t]+[a-z]))?"
@@ -60,6 +61,18 @@ _SHARED = re.compile(  # "2 on coherence and 4 on fluency"
     rf"(?P<n>{NUMBER})[ ](?:on|for|in)[ ]\w{{1,20}},?"
     rf"[ ](?:and|but)[ ](?:(?:overall|in[ ]all),?[ ])?(?:an?[ ])?{NUMBER}",
     re.I,
+)
+_COUNTED_ON = re.compile(  # "4 (out of 10)", "4 on a scale of 1 to 10", "4 on a 1-10 scale", "4 on a 10-point scale"
+    rf"(?P<n>{NUMBER})[*_\"'`)\]]{{0,3}}[ ]"
+    rf"(?:\([ ]?out[ ]of[ ](?:an?[ ])?(?:(?:possible|total|maximum|max)[ ])?(?P<aside>{DIGITS}|(?:{_WORD})\b)"
+    rf"(?:[ ]points?)?[ ]?\)"
+    rf"|\(?on[ ](?:an?|the)[ ](?:scale[ ](?:of[ ]|from[ ])(?:{_LOW})?(?P<high>{DIGITS}|(?:{_WORD})\b)"
+    r"(?=[*_]{0,2}[ ]?(?:[),;:!\n]|\.(?!\d)|\Z|(?:because|since|as|for)\b))"
+    rf"|(?:{_LOW})?(?P<points>{DIGITS}|(?:{_WORD})\b)(?:[- –]?points?)?[ ](?:likert[ ])?scale\b))",
+    re.I,
+)
+_WITH_PART = re.compile(  # "3 3/4"
+    rf"(?P<n>{NUMBER})[ ](?:[13]/(?P<den>4)|[12]/(?P<third>3)|[¾¼⅓⅔])(?=[*_)\]]{{0,3}}(?:[.,;:!\n]|\s*\Z))"
 )
 _POINT_SCALE = re.compile(rf"{NUMBER}[- –]?points?[ ](?:likert[ ])?(?:scale|system|rubric)", re.I)
 _MEANING = re.compile(  # "1 = poor", "a score of 5 would require", "(with 5 being the best)"
@@ -141,6 +154,15 @@ def meanings(text: str) -> list[tuple[int, int]]:
     return [m.span("n") for m in _MEANING.finditer(text)] + said_of_texts + (lines if len(lines) > 1 else [])
 
 
+def elsewhere(text: str, scale: Scale) -> Iterator[tuple[int, int]]:
+    """Places of numbers that are counted on another scale ("4 (out of 10)"), or with a part that is not read."""
+    for match in _COUNTED_ON.finditer(text):
+        if number(match["aside"] or match["high"] or match["points"]) != scale.high:
+            yield match.span("n")
+    best = "" if scale.high is None else f"{scale.high:g}"
+    yield from (match.span("n") for match in _WITH_PART.finditer(text) if (match["den"] or match["third"]) != best)
+
+
 def ranges(text: str) -> list[tuple[int, int]]:
     """Places of answers that are two numbers: "3-4", "3 - 4", "3 or 4", "[3, 4]", "2 on flow and 4 on facts".
 
@@ -219,16 +241,23 @@ _FALSE = (
 )
 _CLOSES = r"(?=[*_\"'”)]{0,3}[ ]{0,3}(?:[.,:;!–—-]|\n|\Z|(?:because|as|since|so)\b))"
 _DROPS = r"(?:scratch|strike|ignore|disregard|forget|drop|delete)[ ](?:that|it|this)\b"
+_THEM = (  # what a judge mixes up: the answers, not what it weighs in them
+    r"(?:them|it|this|that|these|both|\w[ ]and[ ]\w\b|(?:the|these|my|its)[ ](?:two\b|(?:two[ ])?(?:labels?|letters"
+    r"|sides|names|responses?|outputs?|answers?|assistants?|options?|candidates?|summar(?:y|ies)|scores?|ratings?"
+    r"|scale|rubric|criteri(?:a|on)|question|task|instructions?)\b))"
+)
 _MIXED = (  # "I mixed them up", "I had the two reversed"
-    r"I(?:['’]ve|[ ]have)?[ ](?:(?:\w+ly|just)[ ])?(?:mis(?:read|judged|labell?ed|took|understood)|confused|swapped"
-    r"|reversed|mixed[ ](?:\w+[ ]){0,4}up|scored[ ]the[ ]wrong|(?:had|got)[ ](?:\w+[ ]){1,4}"
-    r"(?:reversed|swapped|backwards|wrong|mixed[ ]up|the[ ]wrong[ ]way))"
+    r"\bI(?:['’]ve|[ ]have)?[ ](?:(?:\w+ly|just)[ ])?"
+    rf"(?:(?:mis(?:read|judged|labell?ed|took|understood)|confused|swapped|reversed|mixed[ ]up)(?:[ ]{_THEM})?"
+    rf"|mixed[ ]{_THEM}[ ]up|scored[ ]the[ ]wrong(?:[ ]\w+)?"
+    rf"|(?:had|got|have)[ ]{_THEM}[ ](?:reversed|swapped|backwards|wrong|mixed[ ]up|the[ ]wrong[ ]way(?:[ ]round)?))"
+    r"(?=(?:[ ](?:in[ ]my[ ]head|somehow|by[ ]mistake))?[*_\"'”)]{0,3}[ ]?(?:[.,:;!?…–—-]|\n|\Z))"
 )
 _WITHDRAWN = re.compile(
     r"(?:^|[.!?…][ ]|\][ ])[ ]{0,3}(?:oh,?[ ](?:no,?[ ])?|but[ ]|--?[ ]no,[ ])?"
     rf"(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)|{_MIXED}"
-    r"|(?:deduct|subtract|minus)[ ](?:an?|half|[0-9]|one|two|three|four)"
-    rf"|or[ ]so[ ](?:the|it|he|she|they|its)\b[^.!?\n]{{0,20}}[ ](?:says?|claims?)"
+    r"|or[ ]so[ ](?:the|it|he|she|they|its)\b(?![ ](?:source|article|document|passage|reference|original)\b)"
+    r"[^.!?\n]{0,20}[ ](?:says?|claims?)"
     rf"|I[ ]take[ ](?:that|it)[ ]back|{_DROPS}|never[ ]?mind|my[ ](?:mistake|error|bad)|I[ ]was[ ](?:wrong"
     rf"|mistaken)|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke)\b",
     re.I | re.M,
@@ -262,13 +291,22 @@ _TURN = re.compile(  # where a judge takes back what it said
     r"(?!\w)",
     re.I,
 )
+_FEWER = r"(?:one|two|half|a|1|2)(?:[ ]an?)?(?:[ ]points?)?[ ](?:less|lower|higher|more|off)"
 _UNSAID = re.compile(  # what a turn says instead of another answer: "Wait, I meant the other one"
-    rf"\A[^.!?\n]{{0,80}}?\b(?:{_MIXED}|(?:is|['’]s|have[ ]it|it)[ ]backwards"
+    r"\A(?![^.!?\n]{0,60}(?:\bnot|n['’]t)[ ](?:say|think|believe|find|feel)\b)"
+    rf"[^.!?\n]{{0,80}}?(?:{_MIXED}|\b(?:(?:that|this|it)(?:[ ]is|[ ]was|['’]s)[ ]backwards"
     r"|(?:mean(?:t)?|is|was|['’]s|it|that|correction:|no,|actually,?|rather,?|h+m+,|wait,|sorry,)[ ]"
     r"the[ ](?:other|opposite|first|second|former|latter)(?:[ ](?:one|way|response|output|answer|option))?"
-    r"(?=\W*(?:\Z|[.!\n]))|(?:one|two|half|a|1|2)(?:[ ]an?)?(?:[ ]points?)?[ ](?:less|lower|higher|more|off)\b"
-    r"|not[ ](?:so[ ])?sure|unsure|(?:cannot|can['’]t|can[ ]not)[ ](?:decide|tell|say|judge)"
-    rf"|should[ ]be[ ](?:lower|higher)|too[ ](?:high|low|generous|harsh|lenient)|{_DROPS})",
+    r"(?=\W*(?:\Z|[.!\n]))"
+    r"|(?:it|this|that|score|rating|grade|mark)[ ]should[ ]be[ ](?:\w{2,10}[ ])?(?:lower|higher))\b"
+    r"|(?:"
+    r"\bI(?:['’]m|[ ]am)[ ](?:\w{2,10}ly[ ]|just[ ])?(?:not[ ](?:so[ ])?sure|unsure)(?:[ ]any[ ]?more)?"
+    r"|\bI[ ](?:\w{2,10}ly[ ])?(?:cannot|can['’]t|can[ ]not)[ ](?:decide|tell|say|judge)"
+    rf"|(?:[,.:;…–—-][ ]|\b(?:make|it|that|be|give|say|is)[ ]){_FEWER}"
+    r"|[,.:;…–—-][ ](?:not[ ](?:so[ ])?sure|unsure|too[ ](?:high|low|generous|harsh|lenient))"
+    rf"|(?<!if[ ])\b(?:{_THAT}|[0-9]|I)(?:['’]s|[ ](?:is|was|seems|may[ ]be|might[ ]be|am))"
+    rf"(?:[ ](?:\w{{2,10}}ly|just|far))?[ ]too[ ](?:high|low|generous|harsh|lenient)){_CLOSES}(?!-\w)"
+    rf"|(?:[,.:;…–—-][ ]|\b(?:please|just|so)[ ]){_DROPS})",
     re.I,
 )
 _RETRACTING = (
@@ -278,6 +316,11 @@ _RETRACTING = (
 RETRACTS = (  # what stands between an answer and the one that takes its place: "5, no, 2"
     rf"\b{_RETRACTING}\b(?:[\s,，、.:;…—–-]{{1,5}}"
     r"(?:or|rather|it['’]s|it|make|an?|to|is|more|like|better|mean|I|give|say|score|no)){0,5}[\s,，、.:;…—–-]{1,5}"
+)
+_DEDUCTED = re.compile(  # right behind the best score there is: "Score: 5. Deduct 2 for the errors."
+    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'”)\]}]{0,4}[.,;:]?\s{1,3}[(]?(?:deduct|subtract|minus)[ ]"
+    r"(?:an?|half|[1-9]|one|two|three|four)\b(?![^.!?\n]{0,60}\b(?:would|could|might|if|unless)\b)",
+    re.I,
 )
 RETRACTS_AT_ALL = re.compile(rf"\b{_RETRACTING}\b", re.I)
 
@@ -366,6 +409,11 @@ def withdrawn(text: str, since: int) -> bool:
     return any(_UNSAID.match(text[turn.start() + 1 : turn.start() + 200]) for turn in _TURN.finditer(text, since))
 
 
+def lowered(text: str, since: int) -> bool:
+    """Whether the words right behind a score deduct points from it."""
+    return _DEDUCTED.match(text, since) is not None
+
+
 def taken_back(text: str, since: int) -> bool:
     """Whether words behind a place take back what stands before it, or begin to: for answers that stand alone."""
     return withdrawn(text, since) or any(pattern.search(text, since) for pattern in (_TURN, _RETAKES))
@@ -442,6 +490,7 @@ _TWO_TAGS = re.compile(  # "<score>4</score><score>2</score>"
     re.I,
 )
 _TWO_MARKS = re.compile(rf"\[\[[ ]?({DIGITS})[ ]?\]\][ \t]*\[\[[ ]?(?!\1[ ]?\]){DIGITS}[ ]?\]\]")
+_TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
 _SUM = re.compile(rf"{NUMBER}[ ]?(?:[-–−+]|minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 - 3 = 2"
 _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fluency", "Coherence (4/5), Fluency (2/5)"
     rf"\ban?[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?!(?:overall|in[ ]all)\b)\w{{1,20}}[ ]an?[ ]{NUMBER}"
@@ -450,7 +499,9 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
     rf"|\b(?:score|rating|grade)[ ]is[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?:the[ ]|its[ ])?"
     rf"(?!overall\b|final\b|my\b)\w{{1,20}}[ ](?:score|rating|grade)[ ]is[ ]{NUMBER}"
     rf"|{NUMBER}[ ]?\|[ ]?{NUMBER}(?=[ ]?\}})"
-    rf"|{NUMBER}[ ]\(?(?:minus|less|plus)[ ](?:(?:an?[ ])?(?:point|half|quarter)\b|{NUMBER})",
+    rf"|{NUMBER}[ ]\(?(?:minus|less|plus)[ ](?:(?:an?[ ])?(?:point|half|quarter)\b|{NUMBER})"
+    rf"|{NUMBER}{_OUT_OF},?[ ](?:although|though|but)[ ](?:an?|the)[ ]{NUMBER}[ ](?:is|seems|(?:would|might|may)[ ]be)"
+    r"[ ](?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))\b",
     re.I,
 )
 _ROW = re.compile(rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}[ \t.]*$", re.I | re.M)
@@ -560,6 +611,8 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     yield from (match.span(2) for match in _BOUND.finditer(text) if match[2])
     if "</" in text:
         yield from (match.span() for match in _TWO_TAGS.finditer(text))
+    if "boxed" in text:
+        yield from (match.span() for match in _TWO_BOXES.finditer(text))
     if "]]" in text:
         yield from (match.span() for match in _TWO_MARKS.finditer(text))
 

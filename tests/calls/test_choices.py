@@ -234,6 +234,9 @@ def test_hostile_text_costs_little(bit):
         "[[A]]\nOn second thought, I can't decide.", "B is the better one. Or so the text says.",
         "A wins on style, B wins on facts.", "My vote goes against A.", "Verdict: A (Response B)",
         "Had A cited sources, A would win.", "B is no better than A",
+        "I'd not choose A", "It is false that A is better", "Anyone but A", "I disagree that A is better", "A, B",
+        "I do not think A is better", "If true, A wins", "A is better on facts. B is better on style. Overall, not A.",
+        "A would get my vote, but B is close",
     ],
 )  # fmt: skip
 def test_a_verdict_that_is_taken_back_or_is_half_a_one_is_none(text):
@@ -246,6 +249,11 @@ def test_a_verdict_that_is_taken_back_or_is_half_a_one_is_none(text):
         "[[A]] (B is worse)", "A wins on facts.", "B wins on style, A wins on facts. Overall, A wins.",
         "[[A]] Actually, B is wrong about the date.", "Answer: A (first response)", "Answer: A (not B)",
         "[[A]]. B had it backwards.", "[[A]]\nNo, it is no close call: B is far worse than the other.",
+        "[[A]]\n\nI misjudged B's length at first.", "A\n\nI swapped the order to check for bias.",
+        "[[A]]\nSubtract one point from B for vagueness.", "A would be my choice", "A (better than B)", "A (over B)",
+        "Assistant B is better at math; Assistant A is better at prose. Therefore, Assistant A.",
+        "A is better on facts. B is better on style. Overall A.", "A wins in 3 aspects, B wins in 1. A.",
+        "If I had to choose, A wins",
     ],
 )  # fmt: skip
 def test_words_beside_a_verdict_that_take_nothing_back_leave_it(text):

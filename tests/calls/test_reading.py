@@ -308,6 +308,9 @@ def test_numbers_that_nobody_gave_as_a_rating_are_none(text):
         "Score: 5. Hmm, I misread it, one lower.", "Score: 5. On second thought I'm not sure.", "Score: 5 minus one",
         "Score: 5. Deduct 2 for the errors.", "Score: 5. I mixed up the responses, ignore this.",
         "Score: 5\nWait, I misread the rubric; it should be lower.", "Score: 5. Or so the text says.",
+        "{score: 4, overall: 2}", "Score: 4 (out of 10)", "Score: 4 on a scale of 10", "Score: 4 on a 1-10 scale",
+        "Score: 4 on a 10-point scale", "Score: 3 3/4", r"\boxed{4} \boxed{2}", "Score: 5, minus 2 for errors",
+        "Score: 5, although a 2 would be fairer.", "Score: 4. Wait, that is too high.", "Score: 4. Hmm, not sure.",
     ],
 )  # fmt: skip
 def test_a_number_of_several_or_one_that_is_taken_back_is_no_rating(text):
@@ -321,6 +324,15 @@ def test_a_number_of_several_or_one_that_is_taken_back_is_no_rating(text):
         "Overall: 4. Note: 2 facts were not checked.", "4 of the 5 facts are right, so 4 of 5.", "'4'", "Rating: '4'.",
         '{"score": 4, "max": 5}', '{"score": 4, "total": 5}', '{"reason": "score: 3 at first", "score": 4}',
         "Score: 4 plus a note", "Score: 4. Sorry, the text does not say more.", "Clarity: 4; Depth: 4; Overall: 4",
+        '{"score": 4, "verdict": true}', '{"score": 4, "result": false}', '{"answer": 7, "score": 4}',
+        '{"score": 4, "answer": 3}', '{score: 4, reason: "2 errors"}', "Score: 4\nDeduct one point for grammar.",
+        "Rating: 4/5. Minus one point for verbosity.", "Score: 4. Wait, this is not too high given the errors.",
+        "Score: 4\nReason: No, it is too high-level.", "Rating: 4. Or so the source says.",
+        "Score: 4\n\nActually the source says that two more people died, and it is unsure why.",
+        "Rating: 4\n\nNo, it is not a 5: the summary is one point lower for its omission.",
+        "Rating: 4\n\nI got the two wrong dates noted.", "Score: 4. I've had the text checked for wrong dates",
+        "Score: 4\n- Sorry, the summary is not sure", "Score: 4 (out of 5)", "Score: 4 on a scale of 1 to 5",
+        "Score: 4 on a scale of 1 (worst) to 5 (best)", "Score: 4 2/3 of it is fine",
     ],
 )  # fmt: skip
 def test_words_beside_a_rating_that_take_nothing_back_leave_it(text):
