@@ -365,7 +365,7 @@ RANKING_LINES, CYCLES = 60, 10
 LONGEST_NAME = 200  # characters of a name
 NEXT = (
     "p next: could the lead over the system below be chance? Paired bootstrap of strengths, two-sided, corrected for "
-    "all neighbours"
+    "all neighbours within each table"
 )
 
 

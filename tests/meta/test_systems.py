@@ -464,6 +464,7 @@ def test_the_table_says_whether_a_lead_could_be_chance(table):
     command = f"rank {table} --system sys --group doc --human human --resamples"
     drawn, undrawn = (CliRunner().invoke(main, f"{command} {n}".split()).output for n in (20, 0))
     assert "p next: could the lead over the system below be chance?" in drawn
+    assert "corrected for all neighbours within each table" in " ".join(drawn.split())
     assert "p next" not in undrawn
 
 
