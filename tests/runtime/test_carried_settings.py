@@ -173,14 +173,14 @@ def test_objects_that_lead_back_to_one_another_come_to_an_end():
 def test_objects_in_a_set_are_told_alike_in_every_process():
     code = """
 import json
-from judgegraph.runs.identity import told
+from judgegraph.runs.identity import serialise_setting
 class T:
     def __init__(self, n): self.n, self.more = n, shared
 class Shared:
     n = 1
     def __init__(self): self.x = 2
 shared = Shared()
-print(json.dumps(told({T(n) for n in "abcdef"})))
+print(json.dumps(serialise_setting({T(n) for n in "abcdef"})))
 """
     run = functools.partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert len({run(env={"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2", "3")}) == 1
