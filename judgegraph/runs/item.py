@@ -196,14 +196,14 @@ def item_of(
         *_unnoticed(known),
         *short_text_notes(sample),
     )
-    status, reason = _cause_of_nothing(known)
+    status, reason = _why_not_judged(known)
     return Item(
         sample=sample, status=status, reason=reason, other=other, place=place, ms=ms, answers=_answers(scores, wired),
         **known,
     )  # fmt: skip
 
 
-def _cause_of_nothing(known: Mapping[str, Any]) -> tuple[Status, str]:
+def _why_not_judged(known: Mapping[str, Any]) -> tuple[Status, str]:
     """("ok", ""), but where nothing was judged as a call before had failed: that call's status and why.
 
     Such as where no criteria could be had: what is "skipped" for it was due all the same.

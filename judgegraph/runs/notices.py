@@ -211,6 +211,8 @@ def _unreviewed(scores: Sequence[Score]) -> list[Note]:
 
 def _passed_over(scores: Sequence[Score]) -> list[Note]:
     """A note for each critic before which several judges gave drafts of one criterion: it reviewed the last of them."""
+    if not any(s.draft for s in scores):
+        return []
     by_key = {s.key: s for s in scores}
     used = {key for s in scores for key in (s.draft, *s.votes)}
     lost: dict[tuple[str, str, str], list[str]] = {}

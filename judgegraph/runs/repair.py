@@ -463,7 +463,7 @@ def _folder(path: Path, out: Path | None, in_place: bool) -> Repair:
             _make(path, out, found)
             found.written = out
         elif not found.sound:
-            _leave_sound(path, found)
+            _replace_damaged(path, found)
     return found
 
 
@@ -676,8 +676,8 @@ def _make(path: Path, to: Path, found: Repair, *, ledger_too: bool = True) -> No
         folder.close()
 
 
-def _leave_sound(path: Path, found: Repair) -> None:
-    """Files that are sound stay where they are."""
+def _replace_damaged(path: Path, found: Repair) -> None:
+    """Damaged files are made anew from what is sound of them; the others stay where they are."""
     parts = {part.name: part.state for part in found.parts}
     wanted = [name for name in (ITEMS, SPANS, LEDGER, TEXTS, REJECTED, JOURNAL) if parts.get(name, "sound") != "sound"]
     if (ITEMS in wanted or not (path / JOURNAL).exists()) and wanted and JOURNAL not in wanted:
