@@ -6,16 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from judgegraph.embedded.defects import slips_of
 from judgegraph.embedded.evidence import judged
 from judgegraph.embedded.evidence_forms import forced, personal, unnamed
 from judgegraph.embedded.evidence_prose import counted, loaded, percent, quoted, repetition
 from judgegraph.embedded.families import families_of
-from judgegraph.embedded.leaves import Leaf, among, bounds, kind_of, number, pick, scoring
-from judgegraph.embedded.prompt_view import Case, Seen, slug
-from judgegraph.embedded.survey import Survey, same_questions
-from judgegraph.embedded.text import words_of
-from judgegraph.embedded.view import At, sentence
+from judgegraph.embedded.leaves import At, Leaf, among, bounds, kind_of, number, pick, scoring, sentence
+from judgegraph.embedded.prompt_view import Case, Seen, Survey, same_questions, slug
+from judgegraph.embedded.text import slips_of, words_of
 
 # What the criteria of a prompt leave out and a sample calls for: each with what was seen, strongest first.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from judgegraph.embedded.defects import is_known, names_in, slips_of
 from judgegraph.embedded.evidence_prose import (
     VAGUE,
     Evidence,
@@ -30,7 +29,7 @@ from judgegraph.embedded.evidence_prose import (
 from judgegraph.embedded.evidence_prose import VIEWS as PROSE
 from judgegraph.embedded.evidence_summary import form
 from judgegraph.embedded.prompt_view import Case
-from judgegraph.embedded.text import PRONOUNS, clean, split, words_of
+from judgegraph.embedded.text import PRONOUNS, clean, is_known, names_in, slips_of, split, words_of
 
 SUBSTANCE = (0.2, 0.035)  # (centre, width) of the logistic from the rate of telling words to quality
 

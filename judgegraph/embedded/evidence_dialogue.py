@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from judgegraph.embedded.defects import slips_of, source_of
 from judgegraph.embedded.evidence_prose import (
     LOOSE,
     Evidence,
@@ -23,7 +22,7 @@ from judgegraph.embedded.evidence_prose import (
 from judgegraph.embedded.evidence_prose import VIEWS as PROSE
 from judgegraph.embedded.evidence_summary import strangers
 from judgegraph.embedded.prompt_view import Case
-from judgegraph.embedded.text import BLAND, FUNCTION_WORDS, PRONOUNS, words_of
+from judgegraph.embedded.text import BLAND, FUNCTION_WORDS, PRONOUNS, slips_of, source_of, words_of
 
 
 def _stems(case: Case) -> set[str]:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
 
-from judgegraph.embedded.defects import question_slips, rules_broken
 from judgegraph.embedded.evidence_prose import (
     Evidence,
     Measure,
@@ -21,9 +20,18 @@ from judgegraph.embedded.evidence_prose import (
     percent,
     quoted,
 )
-from judgegraph.embedded.prompt_view import Case
-from judgegraph.embedded.survey import Question, Survey, clashes, same_questions
-from judgegraph.embedded.text import FUNCTION_WORDS, LEADING_PHRASES, NEGATIVE, content, listed, stemmed, words_of
+from judgegraph.embedded.prompt_view import Case, Question, Survey, clashes, same_questions
+from judgegraph.embedded.text import (
+    FUNCTION_WORDS,
+    LEADING_PHRASES,
+    NEGATIVE,
+    content,
+    listed,
+    question_slips,
+    rules_broken,
+    stemmed,
+    words_of,
+)
 
 # What a form has to do with the request for it: themes, wishes, questions that stray.
 

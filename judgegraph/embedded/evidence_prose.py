@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from judgegraph.embedded.defects import names_in, slips_of
 from judgegraph.embedded.prompt_view import Case
 from judgegraph.embedded.text import (
     CONNECTIVES,
@@ -23,6 +22,8 @@ from judgegraph.embedded.text import (
     Text,
     content,
     listed,
+    names_in,
+    slips_of,
     stemmed,
     words_of,
 )

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 
-from judgegraph.embedded.defects import is_known, names_in, share, slips_of
 from judgegraph.embedded.evidence_prose import VIEWS as PROSE
 from judgegraph.embedded.evidence_prose import Evidence, Views, between, linked, logistic, mean, percent, repetition
 from judgegraph.embedded.prompt_view import Case
-from judgegraph.embedded.text import FUNCTION_WORDS, PRONOUNS, listed
+from judgegraph.embedded.text import FUNCTION_WORDS, PRONOUNS, is_known, listed, names_in, share, slips_of
 
 _NOT = listed("negations")
 

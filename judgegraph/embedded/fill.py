@@ -11,6 +11,7 @@ from judgegraph.embedded.critic import definitions, is_rectification, new_criter
 from judgegraph.embedded.evidence import ranked
 from judgegraph.embedded.evidence_answers import corrected
 from judgegraph.embedded.leaves import (
+    At,
     Leaf,
     aligned,
     among,
@@ -24,12 +25,12 @@ from judgegraph.embedded.leaves import (
     plan_text,
     resolved,
     scoring,
+    sentence,
     truth,
     usage_text,
 )
 from judgegraph.embedded.prompt_view import Seen, first_of, slug
 from judgegraph.embedded.text import clean
-from judgegraph.embedded.view import At, sentence
 
 # The words of an answer: reasons, comparisons, guidelines, definitions, plans.
 

@@ -19,9 +19,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from judgegraph.embedded import leaves as rating
 from judgegraph.embedded.evidence_answers import corrected
 from judgegraph.embedded.fill import aspects, compared, fill, guideline, winner
-from judgegraph.embedded.leaves import Token, logprobs_of, plain, plan_text, tokens_of, worth_calling
+from judgegraph.embedded.leaves import At, Token, logprobs_of, plain, plan_text, tokens_of, worth_calling
 from judgegraph.embedded.prompt_view import OUTPUT, RIVAL, SOURCE, Case, Prompt, case_of, first_of, read_sections
-from judgegraph.embedded.view import At
 
 # Tool calls: each offered tool that fits what is asked, once, its needed arguments filled like a form.
 

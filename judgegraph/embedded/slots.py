@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from judgegraph.embedded.defects import slips_of
 from judgegraph.embedded.evidence_answers import VIEWS as ANSWERS
 from judgegraph.embedded.evidence_prose import (
     Evidence,
@@ -21,7 +20,7 @@ from judgegraph.embedded.evidence_prose import (
     variety,
 )
 from judgegraph.embedded.prompt_view import Case, loads, strings
-from judgegraph.embedded.text import FUNCTION_WORDS, content, listed, words_of
+from judgegraph.embedded.text import FUNCTION_WORDS, content, listed, slips_of, words_of
 
 _SLOT = re.compile(r"(\w[\w ]*?)\s*(?:=\s*(?:'([^']*)'|\"([^\"]*)\"|([^,;()|\]]*))|\[([^\]]*)\])")
 _ACT = re.compile(r"^\s*\??([\w-]+)\s*\(")

@@ -15,8 +15,8 @@ from langgraph.graph import END, START, StateGraph
 from rich.console import Console
 
 import judgegraph as jg
-from judgegraph.cli import progress as module
-from judgegraph.cli.progress import progress
+import judgegraph.cli.run as module
+from judgegraph.cli.run import progress
 from judgegraph.runs import worker as work
 from judgegraph.runs.worker import Progress
 from judgegraph.types import EvalState, Sample
