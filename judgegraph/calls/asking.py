@@ -102,13 +102,10 @@ def _asked(
     own = _settings(judge, settings)
     prompt = f"{messages.prompt}@{messages.digest}" if isinstance(messages, Rendered) else ""
     said = _messages(messages)
-    call = Call(said, schema=shape.schema, form=shape.name, settings=own, prompt=prompt, **asked)
+    room = ReplyBounds(0, shape.texts) if shape.texts else ReplyBounds()
     if "max_tokens" not in own and settings.get("max_tokens", judge.endpoint.max_tokens) is None:
-        tokens = prompt_tokens(call)
-        call = replace(call, room=bounds_for(shape.schema, shape.texts, tokens, shape.tokens, bool(call.tools)))
-    elif shape.texts:
-        call = replace(call, room=ReplyBounds(0, shape.texts))
-    return call, shape
+        room = bounds_for(shape.schema, shape.texts, prompt_tokens(said), shape.tokens, bool(asked.get("tools")))
+    return Call(said, schema=shape.schema, form=shape.name, settings=own, prompt=prompt, room=room, **asked), shape
 
 
 def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
@@ -294,9 +291,19 @@ async def _choices(judge: Judge, call: Call, anew: bool) -> _Got:
     if call.n > 1 and judge.support.n is not False:
         judge.support.n = len(choices) > 1
     left = _left(judge, call, max(1, len(choices)))
+    _count_further(judge, left)
     rest = await asyncio.gather(*(_request(judge, asked, anew) for asked in left))
     more, lost = _gathered(choices[: call.n], [(got[: one.n], why) for one, (got, why) in zip(left, rest, strict=True)])
     return more, lost or last
+
+
+def _count_further(judge: Judge, left: Sequence[Call]) -> None:
+    """Of choices that a server does not give at once: each is a call more to be paid, which nobody would expect."""
+    from judgegraph.calls.context import context
+
+    run = context.get()
+    if run is not None and run.stand_in is None and (more := sum(not held(judge, one) for one in left)):
+        run.further[judge.name] = run.further.get(judge.name, 0) + more
 
 
 def _singles(call: Call, start: int) -> list[Call]:

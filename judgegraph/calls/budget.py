@@ -321,7 +321,7 @@ class BudgetTracker:
         seen = self._seen.get(key)
         if seen is None:
             seen = self._seen[key] = Seen()
-        guessed, price = prompt_tokens(call), self.prices.price_of(judge)
+        guessed, price = prompt_tokens(call.messages), self.prices.price_of(judge)
         prompt, completion = round(guessed * seen.stretch), completion_tokens(call, seen.expected)
         share = Reserved(self.spent, self._held, seen, price, guessed, call.n, prompt, completion)
         if self.budget is not None:

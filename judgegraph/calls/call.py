@@ -181,7 +181,7 @@ def _taken(run: CallContext, call: Call, address: bytes) -> Usage:
         return row.prompt, row.completion
     if doubted not in (True, False):
         return 0, 0
-    return (1, 1) if doubted else (prompt_tokens(call), completion_tokens(call, UNBOUNDED))
+    return (1, 1) if doubted else (prompt_tokens(call.messages), completion_tokens(call, UNBOUNDED))
 
 
 async def _bought_alone(run: CallContext, judge: Judge, call: Call, about: About) -> tuple[list[Choice], Reserved]:
@@ -524,7 +524,7 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     run = under_way.run if under_way else None
     sent = arguments(judge, call) if judge.speaks_openai else {}
     limiter = limiter_of(judge, run.limits if run else None)
-    tokens = prompt_tokens(call) + completion_tokens(call) if limiter.tpm else 0
+    tokens = prompt_tokens(call.messages) + completion_tokens(call) if limiter.tpm else 0
     sample = unit.get()
     place = limiter.ticket(tokens, patience, run if sample else None, sample.order if sample else 0)
     try:

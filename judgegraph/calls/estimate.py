@@ -391,11 +391,15 @@ class _Remembered:
     texts: list[str] = field(default_factory=list)
     order: deque[str] = field(default_factory=deque)
     size: int = 0
+    usual: int = 0  # characters that the last two had in common: those of a method's prompts are often as many
 
     def add(self, text: str) -> int:
         """The characters that it has in common with the start of one before it."""
         place = bisect_left(self.texts, text)
-        shared = max((_common(text, other) for other in self.texts[max(0, place - 1) : place + 1]), default=0)
+        shared = 0
+        for other in self.texts[max(0, place - 1) : place + 1]:
+            self.usual = _common(text, other, self.usual)
+            shared = max(shared, self.usual)
         if shared == len(text):
             return shared
         self.texts.insert(place, text)
@@ -408,9 +412,13 @@ class _Remembered:
         return shared
 
 
-def _common(one: str, other: str) -> int:
-    """The length of their common prefix."""
+def _common(one: str, other: str, guess: int = 0) -> int:
+    """The length of their common prefix; a right guess makes it short."""
     low, high = 0, min(len(one), len(other))
+    if guess <= high and one[:guess] == other[:guess]:
+        low = guess
+        if guess < high and one[guess] != other[guess]:
+            return guess
     while low < high:
         middle = (low + high + 1) // 2
         if one[low:middle] == other[low:middle]:

@@ -97,7 +97,7 @@ def cap_of(judge: Judge, call: Call) -> int:
     room = call.room.tokens
     if judge.support.fills(call.form):  # it heeds the bounds of texts, which are the shorter ones then
         texts = call.room.shorter().texts
-        room = min(room, bounds_for(call.schema, texts, prompt_tokens(call), 0, bool(call.tools)).tokens)
+        room = min(room, bounds_for(call.schema, texts, prompt_tokens(call.messages), 0, bool(call.tools)).tokens)
     return room + THINKING * thinks(judge)
 
 

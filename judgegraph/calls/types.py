@@ -415,17 +415,18 @@ FRAME = 4  # tokens that a chat format puts around each message
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-def prompt_tokens(call: Call) -> int:
+def prompt_tokens(messages: Iterable[Any]) -> int:
     """Tokens of a prompt's messages, by their length: four bytes to a token. Quick, for every call is measured.
 
     Form and tools are not in it: to write them out would cost more than all else here. `TokenCounter.prompt` has
     them, and a run's purse learns from replies how much they add.
     """
-    total = 0
-    for message in call.messages:
+    total, count = 0, 0
+    for message in messages:
         content = message.content
         total += utf8_size(content if isinstance(content, str) else str(content))
-    return total // BYTES + FRAME * len(call.messages)
+        count += 1
+    return total // BYTES + FRAME * count
 
 
 def completion_tokens(call: Call, expected: float = COMPLETION) -> int:
@@ -463,12 +464,25 @@ def address_of(judge: Judge, call: Call) -> bytes:
     log-probabilities and repeat index. JSON keeps the fields apart: "ab" + "c" is not "a" + "bc". Keys and timeouts
     are no part of it, but for a query in the server's address, of which nothing but this digest is kept.
     """
-    parts = [
-        VERSION, _who(judge), [_message(m) for m in call.messages], call.schema, call.form, list(call.tools),
-        _numbers(call.settings), call.n, call.logprobs, call.repeat,
-    ]  # fmt: skip
-    text = _ADDRESS_ENCODER.encode(parts)
+    encode = _ADDRESS_ENCODER.encode
+    start = encode([VERSION, _who(judge), [_message(m) for m in call.messages]])
+    end = encode([
+        call.form, list(call.tools), _numbers(call.settings), call.n, call.logprobs, call.repeat,
+    ])  # fmt: skip
+    text = f"{start[:-1]},{_schema_text(call.schema)},{end[1:]}"  # one JSON array
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+_schemas: dict[int, tuple[Any, str]] = {}  # of forms that are asked for again and again
+
+
+def _schema_text(schema: Mapping[str, Any] | None) -> str:
+    known = _schemas.get(id(schema))
+    if known is None or known[0] is not schema:
+        if len(_schemas) >= MADE:
+            _schemas.clear()
+        known = _schemas[id(schema)] = schema, _ADDRESS_ENCODER.encode(schema)
+    return known[1]
 
 
 def _who(judge: Judge) -> list[str]:

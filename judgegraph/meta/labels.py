@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from judgegraph.errors import one_line
 from judgegraph.meta.answers import WRONG, Answers
 from judgegraph.meta.cells import Answer
 from judgegraph.meta.conventions import Conventions
@@ -249,11 +250,18 @@ def rows(answers: Answers, conventions: Conventions) -> Iterator[Row]:
         values = statistics(found, answers.order, conventions.unread_equal)
         ways = _ways(answers, name, conventions)
         ends, notes, none = intervals(answers, found.human, found.first, found.second, found.places, conventions)
+        never = _never_given(found)
         for statistic, value in values.items():
+            told = none.get(statistic, notes) + (never if statistic in ("macro-precision", "macro-f1") else ())
             yield _row(
-                answers, conventions, name, statistic, value, ends.get(statistic, NONE), ways, len(found.human),
-                none.get(statistic, notes),
+                answers, conventions, name, statistic, value, ends.get(statistic, NONE), ways, len(found.human), told
             )  # fmt: skip
+
+
+def _never_given(found: Verdicts) -> tuple[str, ...]:
+    """Labels of people that a metric never gives: their precision has no value, and counts as 0."""
+    never = [str(label) for label in dict.fromkeys(found.human) if label not in found.first]
+    return (f"never given, so of precision 0: {one_line(', '.join(never), 120)}",) if never else ()
 
 
 def _ways(answers: Answers, name: str, conventions: Conventions) -> dict[str, dict[str, float]]:

@@ -524,7 +524,8 @@ class Probes:
 
     Attributes:
         samples: probed. judged: of these, and of their copies, those whose graph came to its end. copies: made.
-        signature, state, spent: of the run: all that the numbers depend on, how it ended, what it cost.
+        signature, state, spent, calls: of the run: all that the numbers depend on, how it ended, what it cost, and its
+            calls as its manifest counts them.
         failures: (status, reason) -> how many samples and copies ended so; why: in words, where none was judged.
     """
 
@@ -534,6 +535,7 @@ class Probes:
     signature: str
     state: str
     spent: Mapping[str, Any]
+    calls: Mapping[str, Any]
     confidence: float
     swap: Swapped | None = None
     padded: Padded | None = None
@@ -547,6 +549,7 @@ class Probes:
         about = {
             "samples": self.samples, "copies": self.copies, "judged": self.judged, "confidence": self.confidence,
             "signature": self.signature, "state": self.state, "spent": dict(self.spent),
+            "calls": dict(self.calls),
         }  # fmt: skip
         failed = [{"status": s, "reason": r, "count": n} for (s, r), n in self.failures.items()]
         about |= {"failures": failed, **({"nothing_judged": self.why} if self.why else {})}
@@ -605,8 +608,9 @@ def probe(
     judged, extra = sum(map(len, seen)), sum(map(len, words))
     found |= {"failures": dict(failed.most_common(FAILURES)), "why": why}
     return Probes(
-        len(held), extra, judged, run.signature, str(manifest["state"]), manifest["spent"], confidence, **found
-    )
+        len(held), extra, judged, run.signature, str(manifest["state"]), manifest["spent"], manifest["calls"],
+        confidence, **found,
+    )  # fmt: skip
 
 
 def _judged(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
@@ -230,7 +231,7 @@ def of_run(
     _refuse_unknown_agents(metrics, items)
     found = [_criterion(name, key, items, (system, rival, group), metrics, verdicts) for key, name in names.items()]
     known = [one for one in found if one is not None]
-    left_out += tuple(_unused(items, known))
+    left_out += (*_unused(items, known), *_unasked(items))
     if not known:
         raise ConfigError(
             "nothing ranks the systems: there is no criterion by which all answers are numbers, or all are verdicts of "
@@ -250,6 +251,14 @@ def _of_one_kind(
     kept, lost, what = (pairs, alone, "no rival") if len(pairs) >= len(alone) else (alone, pairs, "a rival")
     who = "1 sample has" if len(lost) == 1 else f"{len(lost):,} samples have"
     return kept, (f"{who} {what}: left out",)
+
+
+def _unasked(items: Sequence[tuple[Item, ItemAnswers]]) -> Iterator[str]:
+    """Samples that ended before anybody was asked: they are in no table, and a run counts them as failed."""
+    lost = Counter(item.status for item, answers in items if not answers.by and item.status != "ok")
+    if lost:
+        by = ", ".join(f"{count:,} {status}" for status, count in lost.items())
+        yield f"samples without any answer, in no table: {by}"
 
 
 def _unused(items: Sequence[tuple[Item, ItemAnswers]], known: Sequence[Entrants]) -> Iterator[str]:

@@ -51,6 +51,7 @@ _NOUN = re.compile(rf"\A(?:{_NOUNS})[ ]+(?=\S)", re.I)
 _OUTER = "*_\"'`()[]{}<> \t\n"
 _TOGETHER = re.compile(r"\s{0,3}(?:/|\||,?\s(?:or|and|nor|vs\.?|versus)\b)\s{0,3}(?:the\s|as\s)?", re.I)
 _COMMA = re.compile(r",\s{1,2}")
+_MORE = re.compile(r",\s{1,2}(?:(?:and|or)\s)?[A-Z0-9](?=,|[.]?\s*\Z)")  # "A, B, C" on a pair
 _WORD_AFTER = re.compile(r"[ \t]+([^\W\d_]\w*)")
 _TIES = ("tie", "tied", "draw", "equal", "even", "a tie")
 _SIGNS = ">", "<", "=", "≥", "≤", "≫", "≪", "≻", "≺", "≈", "≡"
@@ -246,7 +247,8 @@ def _marked_offers(text: str, found: list[Mention]) -> list[Mention]:
     for i in range(len(found) - 2, -1, -1):
         here, after = found[i], found[i + 1]
         between = text[here.end : after.start] if after.start - here.end < 20 else " "
-        listed = _COMMA.fullmatch(between) and (offered[i + 1] or not text[after.end :].strip(_OUTER + "."))
+        more = offered[i + 1] or _MORE.match(text, after.end) or not text[after.end :].strip(_OUTER + ".")
+        listed = _COMMA.fullmatch(between) and more
         if here.label != after.label and (_TOGETHER.fullmatch(between) or listed):
             offered[i] = offered[i + 1] = True
     return [replace(m, offered=flag) for m, flag in zip(found, offered, strict=True)]
@@ -274,6 +276,10 @@ _PARTLY = re.compile(
     r"[ ](?:on|in|for|at|regarding)\b(?![ ](?:all|the[ ]end|my|general|sum|every|total|overall))", re.I
 )
 _WOULD = re.compile(r"[ ]would\b", re.I)
+_ON_TERMS = re.compile(
+    r",?[ ](?:only[ ])?(?:unless|if|provided|assuming|as[ ]long[ ]as)\b(?![ ](?:anything|I[ ](?:must|have[ ]to)|only))",
+    re.I,
+)
 _SUPPOSES = re.compile(r"\b(?:if|had|were|unless|should|with|but)\b", re.I)
 _AS_OTHER = re.compile(rf"[ ]\((?:the[ ])?(?:(?:{_NOUNS})[ ]{{1,2}}#?)?[*_\"']{{0,3}}", re.I)  # "A (Response B)"
 _ASIDE_ENDS = re.compile(r"[*_\"']{0,3}\)")
@@ -351,6 +357,12 @@ def _denied(text: str, mention: Mention) -> bool:
     return _DENIED.search(before[-30:]) is not None or _DOUBTED.search(before) is not None
 
 
+def _on_terms(text: str, mention: Mention) -> bool:
+    """Better on a condition alone: "A wins unless the date is wrong"."""
+    won = _BETTER.match(text, mention.end)
+    return _ON_TERMS.match(text, won.end() if won else mention.end) is not None
+
+
 def _concluding(text: str, found: list[Mention]) -> Mention | None:
     """A label that ends the reply as a sentence of its own: "Therefore, Assistant B."."""
     last = max((m for m in found if m.kind == "label"), key=lambda m: m.span)
@@ -411,7 +423,7 @@ def _with_ties(text: str, found: list[Mention]) -> list[Mention]:
         for m in found
         if m.kind == "label"
         and (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)))
-        and not (m.offered or _denied(text, m))
+        and not (m.offered or _denied(text, m) or _on_terms(text, m))
     ]
     partly = [m for m in said if (won := _BETTER.match(text, m.end)) and _PARTLY.match(text, won.end())]
     if len(partly) == len(said) > 1 and len({m.label for m in said}) > 1:  # "A wins on style, B wins on facts"
@@ -431,6 +443,7 @@ def _lone(text: str, found: list[Mention]) -> list[Mention]:
     affirmed = [m for m in affirmed if not (_SPEAKS.match(text, m.end) or _SIDED.search(_before(text, m, 30)))]
     telling = [m for m in affirmed if not m.plain and m.kind != "other" and (short or m.span[1] - m.span[0] > 1)]
     supposes = _SUPPOSES.search(text) is not None
+    telling = [m for m in telling if not _on_terms(text, m)]
     telling = [m for m in telling if not (_UNSURE.match(text, m.end) or (supposes and _WOULD.match(text, m.end)))]
     return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
 

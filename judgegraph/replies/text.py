@@ -41,7 +41,7 @@ VALUE = (  # a number, with a half or a quarter behind it, and what it is out of
     rf"(?![\w]|[./][0-9]))?"
 )
 
-_DASH = r"(?:[-–—~∼〜～]|\.\.|\bto\b|\bthrough\b|\bor\b)"
+_DASH = r"(?:[-–—~∼〜～]|\.\.|\bto\b|\bthrough\b|\bor\b|\bvs\.?(?=\s)|\bversus\b)"
 _NUMERALS_RANGE = re.compile(
     rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
 )
@@ -489,7 +489,11 @@ _TWO_TAGS = re.compile(  # "<score>4</score><score>2</score>"
     rf"(?!(?P=one)\s{{0,3}}<){DIGITS}",
     re.I,
 )
-_TWO_MARKS = re.compile(rf"\[\[[ ]?({DIGITS})[ ]?\]\][ \t]*\[\[[ ]?(?!\1[ ]?\]){DIGITS}[ ]?\]\]")
+_TWO_MARKS = re.compile(
+    rf"\[\[[ ]?({DIGITS})[ ]?\]\][ \t]*(?:(?:,|/|\bor\b|\bto\b|\bvs\.?|[-–])[ \t]*)?"
+    rf"\[\[[ ]?(?!\1[ ]?\]){DIGITS}[ ]?\]\]",
+    re.I,
+)
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
 _SUM = re.compile(rf"{NUMBER}[ ]?(?:[-–−+]|minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 - 3 = 2"
 _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fluency", "Coherence (4/5), Fluency (2/5)"

@@ -251,7 +251,7 @@ def _bounds(x: Line) -> str:
 def facts(run: Run, summary: Summary, rejected: int, lost: int = 0) -> list[tuple[str, str]]:
     """(name, value): what stands at the top of the page; a run that is not finished is never told as a whole one."""
     from judgegraph.report.figures import share
-    from judgegraph.runs.notices import schemas_in_words
+    from judgegraph.runs.notices import lacks_of
     from judgegraph.runs.summary import covered
 
     left = state_of(run, summary)
@@ -268,8 +268,7 @@ def facts(run: Run, summary: Summary, rejected: int, lost: int = 0) -> list[tupl
     found += [("Rejected", f"{counted(rejected, 'row')} of the data{unread}")] if rejected else []
     coverage = f"{share(part.share)} of {in_line(part.name, 80)} ({part.counts})" if part.share < 1 else "100 %"
     found.append(("Coverage", f"{coverage}, of those{ended}" if ended else coverage))
-    formless = schemas_in_words(run.manifest)
-    return [*found, *_cost_rows(run), *([("Forms", formless)] if formless else [])]
+    return [*found, *_cost_rows(run), *(("Judge", lack) for lack in lacks_of(run.manifest))]
 
 
 def state_of(run: Run, summary: Summary) -> str:

@@ -73,7 +73,8 @@ def order_blocks(tally: Tally) -> list[Block]:
     return [
         Para(
             "Pairs judged in both orders. A flip is another verdict in the exchanged order, a tie beside a winner "
-            "included; 95 % intervals by Wilson."
+            "included; 95 % intervals by Wilson. Of a pair's verdicts, but ties, the one shown first won a share of 0, "
+            "1/2 or 1; the mean is over pairs, and n counts them."
         ),
         interval_plot("Verdicts that flip with the order", flips, 0.0, 1.0, 0.0, shares=True),
         interval_plot("The one shown first wins, where one wins", first, 0.0, 1.0, 0.5, shares=True),
@@ -147,7 +148,10 @@ def _name(line: Line) -> str:
 def _flags(tally: Tally) -> list[Block]:
     lines = tally.summary.lines.values()
     refused, asked = sum(line.statuses["refused"] for line in lines), sum(line.n for line in lines)
-    sentences = [f"Outputs too thin to be judged: {tally.thin:,} of {counted(tally.samples, 'sample')}."]
+    short = tally.short
+    rivals = f" and {counted(short['the rival'], 'rival')}" if short["the rival"] else ""
+    sentences = [f"Fewer than 8 words, or none: {counted(short['the output'], 'output')}{rivals}, of "
+                 f"{counted(tally.samples, 'sample')}."]  # fmt: skip
     if asked:
         sentences.append(f"Refusals: {refused:,} of {counted(asked, 'score')} ({percent(refused, asked)}).")
     return [Para(" ".join(sentences))]

@@ -37,14 +37,15 @@ class Tally:
         notes: (agent, text). notices: kind of note -> its samples and an example.
         failures: (status, reason) of samples that did not come to their end.
         reasons: (criterion, stage, status, reason) of scores that could not be read.
-        thin: samples whose output, or rival, is too thin to be judged.
+        short: "the output" and "the rival" -> how many of them are too short to be judged.
         probed: copies of samples that a probe had judged.
         labelled, some: samples, of those that people judged and of all.
     """
 
     def __init__(self) -> None:
         self.summary = Summary("")
-        self.samples, self.thin = 0, 0
+        self.samples = 0
+        self.short: Counter[str] = Counter()
         self.points: dict[Line, Counter[str]] = {}
         self.answers: dict[Line, Counter[str]] = {}
         self.critiques, self.advice, self.orders = Critiques(), Advice(), Orders()
@@ -94,7 +95,8 @@ class Tally:
         count_kinds(self.notices, item.id, (*item.notes, *fallbacks(item.scores)))
         for note in item.notes:
             self.notes.add((note.agent, one_line(note.text)))
-        self.thin += any(note.agent == "sample" and note.text.startswith(SIDES) for note in item.notes)
+            if note.agent == "sample":
+                self.short.update(side for side in SIDES if note.text.startswith(side))
         if item.status != "ok":
             self.failures.add((item.status, one_line(item.reason)))
 

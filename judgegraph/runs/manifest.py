@@ -165,6 +165,7 @@ class Record:
             "ledger": vars(calls.ledger.counts).copy() if calls.ledger else {},
             "prefixes": {"prompt_tokens": calls.prefixes.prompt, "sent_before": calls.prefixes.shared},
             **({"in_words": dict(calls.in_words)} if calls.in_words else {}),
+            **({"further": dict(calls.further)} if calls.further else {}),
         }  # fmt: skip
         self.manifest = {
             "judgegraph": __version__,

@@ -307,11 +307,20 @@ def fallbacks(scores: Iterable[Score]) -> list[Note]:
     ]
 
 
-def schemas_in_words(manifest: Mapping[str, Any]) -> str:
-    """Which judges took no JSON schema, and for how many replies; "" where all took it."""
-    found = (manifest.get("calls") or {}).get("in_words") or {}
-    said = ", ".join(f"{one_line(judge, 80)} ({count:,})" for judge, count in found.items())
-    return f"Replies to a form that was told in words, as the judge takes no JSON schema: {said}" if said else ""
+LACKS: Mapping[str, str] = {  # what the manifest counts, by judge -> what that judge lacks, and what came of it
+    "in_words": "Replies to a form that was told in words, as the judge takes no JSON schema",
+    "further": "Calls more, as the judge gives fewer choices at once than it is asked for (its n)",
+}
+
+
+def lacks_of(manifest: Mapping[str, Any]) -> list[str]:
+    """What judges cannot do, a line each, with how many replies or calls that took."""
+    calls = manifest.get("calls") or {}
+    named = {
+        title: ", ".join(f"{one_line(judge, 80)} ({count:,})" for judge, count in (calls.get(key) or {}).items())
+        for key, title in LACKS.items()
+    }
+    return [f"{title}: {said}" for title, said in named.items() if said]
 
 
 def names(listed: Sequence[str]) -> str:

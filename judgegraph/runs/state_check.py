@@ -47,6 +47,7 @@ LISTED: Mapping[str, tuple[type, str]] = {
     "suggestions": (Suggestion, "[Suggestion(kind=..., criterion=..., definition=...)]"),
     "criteria": (Criterion, "[Criterion(name=...)]"),
 }
+HANDED = frozenset((*MAPPED, *LISTED))  # a node may look at these, and changes none in place
 ADDED = ("scores", "rectifications", "findings", "comparisons", "corrections")  # others' entries of these stay
 JUDGED = ("id", "query", "source", "output", "rival")  # of a sample: what its scores are said of
 VOCABULARY = frozenset(EvalState.__annotations__)
@@ -90,10 +91,12 @@ class StateCheck:
     @staticmethod
     def handed(state: Any) -> Handed:
         """What stands in a state before a node is called, to be compared with what it leaves."""
+        if not isinstance(state, Mapping):
+            state = {key: _held(state, key) for key in HANDED}
         return {
-            key: (value, dict(value) if isinstance(value, dict) else list(value))
-            for key in (*MAPPED, *LISTED)
-            if isinstance(value := _held(state, key), dict | list)
+            key: (value, value.copy())
+            for key, value in state.items()
+            if key in HANDED and isinstance(value, dict | list)
         }
 
     def left(self, place: NodeInfo, update: Any, was: Handed) -> None:

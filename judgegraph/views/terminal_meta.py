@@ -27,8 +27,9 @@ from judgegraph.meta.result import (
     general_notes,
     row_notes,
 )
+from judgegraph.runs.notices import lacks_of
 from judgegraph.views.screen import GAP, NAME, counted, plain, screen, side_by_side
-from judgegraph.views.terminal_run import MOST_SAMPLES, cut, more, print_end
+from judgegraph.views.terminal_run import MOST_SAMPLES, costs, cut, more, print_end
 
 if TYPE_CHECKING:
     from judgegraph.bench.files import Collection
@@ -508,6 +509,7 @@ def print_probes(found: Probes) -> None:
     if any(one.method == "bootstrap" and 1 < one.units < FEW for one in _numbers(found)):
         say(console, f"\nrough: an interval drawn from fewer than {FEW} is too narrow")
     console.print(plain(f"\n{found.signature}"), style="dim")
+    say(console, ", ".join(costs({"calls": found.calls, "spent": found.spent})), *lacks_of({"calls": found.calls}))
 
 
 def _numbers(found: Probes) -> Iterable[Measured]:

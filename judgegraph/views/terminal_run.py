@@ -14,7 +14,7 @@ from rich.text import Text
 
 from judgegraph.answers import Role, answers_of, roles_of
 from judgegraph.data.samples import not_to_its_end, unread
-from judgegraph.runs.notices import FAILED, by_count, schemas_in_words
+from judgegraph.runs.notices import FAILED, by_count, lacks_of
 from judgegraph.runs.summary import Summary, covered, criteria_names, headlines
 from judgegraph.views.screen import (
     GAP,
@@ -494,8 +494,8 @@ def _notices(console: Console, run: Run, summary: Summary) -> None:
         where = f" (see: {see})" if see else f" (sample '{cut(notice.sample, 60)}')" if notice.kind in FAILED else ""
         console.print(plain(f"{notice.line(summary.samples.total())}{where}"), style="yellow", soft_wrap=True)
     more(console, len(failed) - MOST_SAMPLES, "reason; --json has it too", "reasons; --json has them all", indent="")
-    if formless := schemas_in_words(run.manifest):
-        console.print(plain(formless), style="yellow", soft_wrap=True)
+    for lack in lacks_of(run.manifest):
+        console.print(plain(lack), style="yellow", soft_wrap=True)
 
 
 def _run_troubles(console: Console, summary: Summary, rejected: Sequence[Any]) -> None:

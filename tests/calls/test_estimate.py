@@ -58,15 +58,15 @@ def call(*texts, **more):
     ids=["nothing", "English", "accents", "Chinese", "half a character", "signs"],
 )
 def test_a_prompt_is_measured_by_its_bytes_four_to_a_token(text, tokens):
-    assert prompt_tokens(call(text)) == tokens
+    assert prompt_tokens(call(text).messages) == tokens
 
 
 def test_each_message_adds_its_frame():
-    assert prompt_tokens(Call((SystemMessage("a" * 8), HumanMessage("b" * 8)))) == 4 + 8
+    assert prompt_tokens((SystemMessage("a" * 8), HumanMessage("b" * 8))) == 4 + 8
 
 
 def test_parts_of_a_message_count_as_they_are_written():
-    assert prompt_tokens(call([{"type": "text", "text": "a" * 400}])) >= 104
+    assert prompt_tokens(call([{"type": "text", "text": "a" * 400}]).messages) >= 104
 
 
 @pytest.mark.parametrize(

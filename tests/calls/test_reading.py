@@ -145,6 +145,10 @@ NO_ANSWER = [
     "Not rated: 2",
     "It is at least 3.",
     "gpt-4 wrote it",
+    "4 vs 2",
+    "Score: 4 vs. 2",
+    "[[4]] or [[2]]",
+    "Rating: [[4]], [[2]]",
 ]
 REFUSALS = [
     "I'm sorry, but I cannot rate this text.",

@@ -238,7 +238,7 @@ def test_notes_are_listed_by_frequency():
     assert [(row["note"], row["count (n 3 samples)"]) for row in rows(notes(run_of(found)), "Notes")] == [
         ("left out", "2 (67 %)"), ("the output has fewer than 8 words", "1 (33 %)"),
     ]  # fmt: skip
-    assert "Outputs too thin to be judged: 1 of 3 samples." in said(biases(run_of(found)))
+    assert "Fewer than 8 words, or none: 1 output, of 3 samples." in said(biases(run_of(found)))
 
 
 def test_length_and_ceiling_effects_have_intervals_and_the_missing_probes_their_commands():
