@@ -1,5 +1,6 @@
 """What many tests share."""
 
+import gc
 import inspect
 import itertools
 import subprocess
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+gc.set_threshold(100_000, 50, 50)  # by default the collector takes a tenth of all tests
 ROWS = 3  # from so many rows on a table that asks for nothing is one case
 
 

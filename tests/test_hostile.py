@@ -13,6 +13,8 @@ from judgegraph.errors import printable
 from judgegraph.registry import METHODS
 from judgegraph.registry.shipped import SHIPPED
 
+pytestmark = pytest.mark.slow
+
 MARGIN = 0.25  # of the scale: promise 18
 LATER = {"distinct_cache_keys", "finite_report", "report_inert"}  # checks of the ledger and the report
 NORMAL = {

@@ -5,6 +5,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(__file__).resolve().parents[1] / "judgegraph"
 LEFT = Path(__file__).with_name("words_left.txt")  # names of today: it only shrinks
 WORDS = {  # a word in the name of a module, a function or a class -> what to say

@@ -799,7 +799,7 @@ def rank_systems(
 
     Raises:
         ConfigError: no systems, or fewer than two, or nothing was compared; missing answers that count as what
-            nothing here has. ExtraError: choix or statsmodels is not installed.
+            nothing here has. ExtraError: choix is not installed.
     """
     choices = {name: more[name] for name in more if name in _CHOICES}
     where = {name: more[name] for name in more if name not in _CHOICES}

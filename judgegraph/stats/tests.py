@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from judgegraph.errors import ExtraError
 from judgegraph.stats.bootstrap import of_groups
 from judgegraph.stats.correlation import (
     Codes,
@@ -132,18 +131,17 @@ def _result(observed: float, drawn: Floats, units: int, note: str) -> TestResult
 def corrected(p_values: Sequence[float] | Floats, method: Literal["holm", "bh", "none"] = "holm") -> Floats:
     """p values for many comparisons at once: Holm (any error) or Benjamini-Hochberg (share of errors); nan stays nan.
 
-    Raises:
-        ExtraError: there are several and statsmodels is not installed.
+    Holm 1979: the k-th smallest of n counts n - k + 1 times, and none less than a smaller one.
     """
     p = np.array(p_values, dtype=np.float64)
     known = ~np.isnan(p)
     if method == "none" or known.sum() < 2:
         return p
-    try:
-        from statsmodels.stats.multitest import multipletests
-    except ImportError:
-        raise ExtraError("correction for many comparisons", "meta") from None
-    p[known] = multipletests(p[known], method={"holm": "holm", "bh": "fdr_bh"}[method])[1]
+    if method == "bh":
+        p[known] = stats.false_discovery_control(p[known], method="bh")
+        return p
+    order = np.flatnonzero(known)[np.argsort(p[known], kind="stable")]
+    p[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return p
 
 

@@ -196,6 +196,7 @@ def test_every_label_is_read_where_a_verdict_stands(form, data):
     assert read_choice(form.format(label), labels).value == label
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "bit",

@@ -591,6 +591,7 @@ def test_a_refusal_in_the_place_of_a_form_is_one(text, status):
     assert caught.value.status == status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bit",
     [

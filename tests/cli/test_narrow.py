@@ -8,6 +8,8 @@ from click.testing import CliRunner
 
 from judgegraph.cli import main
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 RUN = Path(__file__).resolve().parents[1] / "golden/folder_of_today/run"
 CODE = """
 import json, sys
@@ -26,6 +28,7 @@ print(json.dumps(found), file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 def test_a_command_that_reads_a_run_imports_no_langgraph(tmp_path: Path):
     run = shutil.copytree(RUN, tmp_path / "run")
     done = subprocess.run(

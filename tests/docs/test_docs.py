@@ -36,6 +36,8 @@ from judgegraph.graph_files.build import HELPERS
 from judgegraph.graph_files.read import EdgeSpec, HeadSpec, JudgeSpec, NodeSpec
 from judgegraph.registry.lookup import REGISTERED
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 WALKED = ("concepts.md", "start.md")
 FILES = tuple(sorted(path.name for path in (ROOT / "docs").glob("*.md")))

@@ -104,6 +104,7 @@ def test_a_changed_file_gives_a_graph_or_says_what_is_wrong(tmp_path, data):
     loads(written(tmp_path, json.dumps(made), "small.json"))
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_changed_text_gives_a_graph_or_says_what_is_wrong(tmp_path, data):

@@ -32,6 +32,7 @@ def test_nothing_was_opened_connected_started_or_imported_that_the_text_names(fo
     assert found["bad"] == []
 
 
+@pytest.mark.slow
 def test_each_assistant_and_each_method_as_an_assistant_gave_a_value(found: dict):
     names = {*ASSISTANTS, *METHODS}
     assert found["assistants"] == {**dict.fromkeys(names, "ok"), **{f"metric {name}": "ok" for name in names}}

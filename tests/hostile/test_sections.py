@@ -23,6 +23,7 @@ async def sent(name: str, codes: tuple[str, ...] = ()) -> list[str]:
     return judge.seen if codes else known.setdefault(name, judge.seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARTS)
 async def test_nothing_of_it_stands_outside_of_its_section(name):
     messages = await sent(name)

@@ -20,6 +20,8 @@ from judgegraph.types import EvalState
 from judgegraph.views.screen import Pace, details
 from judgegraph.views.terminal_run import costs
 
+pytestmark = pytest.mark.slow
+
 WIDTH, REAL = 64, 15  # in flight; tokens that a reply of our server says it took
 
 

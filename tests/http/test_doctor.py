@@ -17,6 +17,8 @@ from judgegraph.models.judges import Support, cache_folder, keep, known_support,
 from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion, Sample, Scale
 
+pytestmark = pytest.mark.slow
+
 KEY = "canary-key-0123456789"
 FORM = ratings_form(slugs([Criterion(name="Clarity")]))
 SLOTS = {"clarity": Slot(Scale(low=1, high=5), ("clarity",))}

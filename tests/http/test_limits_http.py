@@ -15,6 +15,8 @@ from judgegraph.errors import AuthError, JudgegraphError
 from judgegraph.graphs import llm_score
 from judgegraph.models.judges import resolve
 
+pytestmark = pytest.mark.slow
+
 MESSAGES = [("user", "Judge this.")]
 
 

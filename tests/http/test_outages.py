@@ -23,6 +23,8 @@ from judgegraph.errors import AuthError, ReplyError
 from judgegraph.graphs import fennec, g_eval, llm_score
 from judgegraph.runs.summary import covered
 
+pytestmark = pytest.mark.slow
+
 _spec = spec_from_file_location("outages_server", Path(__file__).with_name("server.py"))
 served = module_from_spec(_spec)
 _spec.loader.exec_module(served)

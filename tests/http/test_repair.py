@@ -14,6 +14,8 @@ import judgegraph as jg
 from judgegraph.cli.main import main
 from judgegraph.runs.repair import repair
 
+pytestmark = pytest.mark.slow
+
 COUNT = 40
 PARTS = ("manifest.json", "items.jsonl", "spans.jsonl", "ledger.sqlite", "ledger.sqlite.texts", "journal.sqlite")
 

@@ -20,6 +20,8 @@ from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.graphs import llm_score
 from judgegraph.views.terminal_run import print_end
 
+pytestmark = pytest.mark.slow
+
 COUNT = 60
 RUN = """
 import json, sys

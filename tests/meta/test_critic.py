@@ -25,6 +25,8 @@ from judgegraph.stats.agreement import cohen_kappa
 from judgegraph.types import Rectification, Sample, Scale, Score, Suggestion
 from judgegraph.views.terminal_critic import print_critic
 
+pytestmark = pytest.mark.slow
+
 FAST = Conventions(resamples=200, permutations=200)
 SCALE, TONES = Scale.of("1-5"), Scale.of(["calm", "angry"])
 CLARITY = jg.Criterion(name="Clarity")

@@ -19,6 +19,7 @@ def call(*arguments):
     return done.output
 
 
+@pytest.mark.slow
 def test_outputs_scored_alone_rank_their_systems_within_each_document(tmp_path):
     rows = [json.loads(line) for line in ARTICLES.read_text("utf-8").splitlines()]
     data, run = tmp_path / "outputs.jsonl", tmp_path / "run"

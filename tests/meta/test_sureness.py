@@ -212,6 +212,7 @@ def test_a_perfect_coefficient_has_no_interval_by_any_way_to_count_it(count):
         assert one.notes == ("no interval: all resamples are alike",)
 
 
+@pytest.mark.slow
 def test_what_several_lines_lack_for_one_reason_is_said_once_with_their_count():
     columns = {"m": RANDOM.normal(size=8), "n": RANDOM.normal(size=8), "same": np.ones(8)}
     columns["twin"] = columns["m"]

@@ -398,6 +398,7 @@ def _without(rows, column, documents):
     return [(*row[:column], "" if row[0] in documents else row[column], *row[column + 1 :]) for row in rows]
 
 
+@pytest.mark.slow
 def test_peoples_intervals_do_not_hang_on_what_else_is_in_the_table(tmp_path):
     gaps = _without(_noisy(), 2, ("d0", "d5"))
     alone = None

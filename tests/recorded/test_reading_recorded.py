@@ -18,6 +18,8 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from judgegraph.replies.choices import read_choice
 from judgegraph.replies.free_text import read_rating
 
+pytestmark = pytest.mark.slow
+
 OUTPUTS = {"1": ("Output (a)",), "2": ("Output (b)",)}
 GPT_4, GPT_35, LLAMA = "gpt-4-0314", "gpt-3.5-turbo-0301", "llama-2-70b-chat-hf"
 

@@ -81,6 +81,7 @@ def numbers(page: str, part: str) -> list[str]:
     return sorted(re.findall(r"[-+]?\d[\d,.]*", re.sub(r"<[^>]+>", " ", re.sub(r"secret \d", "", named))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [written_run, labelled_run, pairs_run])
 def test_every_number_of_a_redacted_page_is_that_of_the_whole_page(make, tmp_path: Path):
     run = make(tmp_path / "run")

@@ -18,6 +18,8 @@ from judgegraph.types import EvalState, Sample
 from judgegraph.wiring import check as in_threads
 from judgegraph.wiring.check import acount_calls, count_calls, to_dict, tried
 
+pytestmark = pytest.mark.slow
+
 SHAPES = [  # method, settings, per sample, per dataset, one after the other
     ("sageval", {}, "2", "0", "2"),
     ("sageval", {"each": True}, "C + 1", "0", "2"),

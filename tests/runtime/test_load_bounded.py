@@ -11,6 +11,8 @@ import pytest
 from judgegraph.data.load import load
 from judgegraph.errors import DataError
 
+pytestmark = pytest.mark.slow
+
 MOST_MEMORY = 500 * 2**20  # bytes, promise 25
 CODE = """
 import json, resource, sys, time

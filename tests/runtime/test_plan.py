@@ -383,6 +383,7 @@ def test_replies_are_as_long_as_the_pilots_were_and_bounds_are_those_of_the_samp
     assert forecast.to_dict()["total"]["projected"]["low"]["calls"] == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "settings", "data"),
     [

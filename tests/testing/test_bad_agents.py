@@ -20,7 +20,7 @@ from judgegraph.agents.sage import Sage
 from judgegraph.agents.under_review import Critique, Reviewed
 from judgegraph.calls import JudgeLike, ask
 from judgegraph.errors import ConfigError, ReplyError
-from judgegraph.testing import assert_conforms, check_agent, scripted
+from judgegraph.testing import assert_conforms, check_agent, rules, scripted
 from judgegraph.testing import conformance as trial
 from judgegraph.testing.rules import name_of
 from judgegraph.testing.scripted import Answering
@@ -426,6 +426,7 @@ def test_an_honest_agent_conforms(agent):
 def test_a_mistake_is_caught_by_its_own_finding(agent, code, monkeypatch):
     if code == "hangs":
         monkeypatch.setattr(trial, "PATIENCE", 0.3)
+        monkeypatch.setattr(rules, "PATIENCE", 0.3)
     report = check_agent(agent)
     assert report.codes == {code}, str(report)
     assert not report.ok
@@ -440,6 +441,7 @@ def test_a_good_agent_has_no_finding_and_its_report_says_so():
 async def test_an_agent_that_the_machine_keeps_waiting_does_not_hang(monkeypatch):
     """Somebody else holds the loop for far longer than an agent may take: no time of the agent's."""
     monkeypatch.setattr(trial, "PATIENCE", 0.3)
+    monkeypatch.setattr(rules, "PATIENCE", 0.3)
 
     async def is_kept_waiting(state: Case) -> Scored:
         for _ in range(3):

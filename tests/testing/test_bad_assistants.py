@@ -14,7 +14,7 @@ from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
 from judgegraph.registry import register
 from judgegraph.registry.lookup import REGISTERED
-from judgegraph.testing import check_agent
+from judgegraph.testing import check_agent, rules
 from judgegraph.testing import conformance as trial
 from judgegraph.testing.rules import name_of
 from judgegraph.tools import ASSISTANTS, Metric, Unmeasurable
@@ -110,6 +110,7 @@ BAD: list[tuple[Any, str]] = [
 def test_a_mistake_is_caught_by_its_own_finding(assistant, code, monkeypatch):
     if code == "hangs":
         monkeypatch.setattr(trial, "PATIENCE", 0.3)
+        monkeypatch.setattr(rules, "PATIENCE", 0.3)
     report = check_agent(assistant)
     assert report.codes == {code}, str(report)
 

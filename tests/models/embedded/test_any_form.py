@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from asking import FAITHFUL, SOURCE, answer, reply, sections
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -107,6 +108,7 @@ RATING = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(form=objects(SCHEMAS), prompt=PROMPTS)
 def test_every_reply_is_valid_against_its_form(form: dict[str, Any], prompt: str) -> None:

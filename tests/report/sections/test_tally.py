@@ -16,6 +16,8 @@ from judgegraph.runs.run import Run
 from judgegraph.runs.summary import summarise
 from judgegraph.types import Comparison, Criterion, Note, Score
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = ["<script>alert(1)</script>", "]]>", "\"'>", "\u202eevil", "a\0b", "x" * 10_000, "\x1b[31mred", "</svg>"]
 
 
