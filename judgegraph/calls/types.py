@@ -464,25 +464,12 @@ def address_of(judge: Judge, call: Call) -> bytes:
     log-probabilities and repeat index. JSON keeps the fields apart: "ab" + "c" is not "a" + "bc". Keys and timeouts
     are no part of it, but for a query in the server's address, of which nothing but this digest is kept.
     """
-    encode = _ADDRESS_ENCODER.encode
-    start = encode([VERSION, _who(judge), [_message(m) for m in call.messages]])
-    end = encode([
-        call.form, list(call.tools), _numbers(call.settings), call.n, call.logprobs, call.repeat,
-    ])  # fmt: skip
-    text = f"{start[:-1]},{_schema_text(call.schema)},{end[1:]}"  # one JSON array
+    parts = [
+        VERSION, _who(judge), [_message(m) for m in call.messages], call.schema, call.form, list(call.tools),
+        _numbers(call.settings), call.n, call.logprobs, call.repeat,
+    ]  # fmt: skip
+    text = _ADDRESS_ENCODER.encode(parts)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-_schemas: dict[int, tuple[Any, str]] = {}  # of forms that are asked for again and again
-
-
-def _schema_text(schema: Mapping[str, Any] | None) -> str:
-    known = _schemas.get(id(schema))
-    if known is None or known[0] is not schema:
-        if len(_schemas) >= MADE:
-            _schemas.clear()
-        known = _schemas[id(schema)] = schema, _ADDRESS_ENCODER.encode(schema)
-    return known[1]
 
 
 def _who(judge: Judge) -> list[str]:

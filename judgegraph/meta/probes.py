@@ -587,6 +587,11 @@ def probe(
     held = list(samples)
     if not held:
         raise DataError("there are no samples to probe with")
+    if tuple(probes) == ("self",) and not (own or own_systems(made, held, own)):
+        raise ConfigError(
+            "self: nothing to measure, and nothing was paid: no output is of the judge's own model, by meta.system; "
+            "name its system (--own, own=)"
+        )
     with ExitStack() as stack:
         if settings.get("out") is None:
             settings["out"] = os.path.join(stack.enter_context(TemporaryDirectory(prefix="judgegraph-probe-")), "run")

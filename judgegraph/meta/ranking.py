@@ -255,10 +255,17 @@ def _of_one_kind(
 
 def _unasked(items: Sequence[tuple[Item, ItemAnswers]]) -> Iterator[str]:
     """Samples that ended before anybody was asked: they are in no table, and a run counts them as failed."""
-    lost = Counter(item.status for item, answers in items if not answers.by and item.status != "ok")
+    lost = Counter(
+        item.status
+        for item, answers in items
+        if item.status != "ok" and all(value is None for by in answers.by.values() for value, _ in by.values())
+    )
     if lost:
         by = ", ".join(f"{count:,} {status}" for status, count in lost.items())
-        yield f"samples without any answer, in no table: {by}"
+        yield (
+            f"{sum(lost.values()):,} of {len(items):,} samples ended before anything was answered ({by}): tables of "
+            "criteria leave them out, or count a missing answer"
+        )
 
 
 def _unused(items: Sequence[tuple[Item, ItemAnswers]], known: Sequence[Entrants]) -> Iterator[str]:
@@ -439,9 +446,10 @@ def _unjudged(one: Judgements, judge: str, said: Sequence[Answer | None]) -> Ite
     seen = sum(map(bool, one.human))
     lacking = sum(answer is not None and not people for answer, people in zip(said, one.human, strict=True))
     if judge != PEOPLE and seen and lacking:
+        judged = sum(answer is not None for answer in said)
         yield (
-            f"{lacking:,} of {len(said):,} items have no judgement of people: they count for {_name(judge)}'s "
-            "ranking, and for agreement (judgegraph meta) they do not"
+            f"{lacking:,} of the {judged:,} items that {_name(judge)} answered have no judgement of people: they count "
+            "for its ranking, and for agreement (judgegraph meta) they do not"
         )
 
 

@@ -49,7 +49,8 @@ _NOUNS = (
 )
 _NOUN = re.compile(rf"\A(?:{_NOUNS})[ ]+(?=\S)", re.I)
 _OUTER = "*_\"'`()[]{}<> \t\n"
-_TOGETHER = re.compile(r"\s{0,3}(?:/|\||,?\s(?:or|and|nor|vs\.?|versus)\b)\s{0,3}(?:the\s|as\s)?", re.I)
+_TOGETHER = re.compile(r"\s{0,3}(?:/|\||,?\s\(?(?:or|and|nor|vs\.?|versus)\b)\s{0,3}(?:the\s|as\s|perhaps\s)?", re.I)
+_EITHER = re.compile(r"[^.!?\n]{0,80}\b(?:unless|otherwise|alternatively|else)\b[^.!?\n]{0,60}", re.I)
 _COMMA = re.compile(r",\s{1,2}")
 _MORE = re.compile(r",\s{1,2}(?:(?:and|or)\s)?[A-Z0-9](?=,|[.]?\s*\Z)")  # "A, B, C" on a pair
 _WORD_AFTER = re.compile(r"[ \t]+([^\W\d_]\w*)")
@@ -80,6 +81,18 @@ _UNEQUAL = re.compile(
     r"\bwhether|\bfar[ ]from|\bclose[ ]to)"
     r"[ ](?:\w{1,12}[ ]){0,2}\Z",
     re.I,
+)
+_WITHIN = re.compile(r"[^\W\d_][,'\u2019]?[ ]\Z")  # a word before it, in the same sentence
+_SAYS = re.compile(
+    r"(?!(?:series|species|means|news|perhaps|\w*less|\w*ous)\Z)[a-z]{2,}(?<![sui])s"
+)  # "covers", "edges"
+_BEHIND = frozenset(  # what follows a label, and no article
+    re.findall(
+        r"\w+",
+        """by with for due here in to on even though although while whereas despite from at given when if unless
+    thanks clearly easily narrowly slightly simply also still only did had can could will should may might must won
+    lost""",
+    )
 )
 _VERBS = frozenset(
     [
@@ -123,7 +136,7 @@ class Mention:
         plain: a lone letter or digit without noun or bracket, which may stand for something else.
         offered: named in one breath with another label ("A or B").
         kind: "label"; "comparison" of two of them ("A>B"); "other": a tie that is called by none of the labels;
-            "alike": a tie in words.
+            "alike": a tie in words; "article": an "A" that looks like one, and may be the label after all.
     """
 
     label: str
@@ -132,7 +145,7 @@ class Mention:
     span: tuple[int, int]
     plain: bool
     offered: bool = False
-    kind: Literal["label", "comparison", "other", "alike"] = "label"
+    kind: Literal["label", "comparison", "other", "alike", "article"] = "label"
 
 
 def spoken(labels: Sequence[str] | Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -155,11 +168,25 @@ def spoken(labels: Sequence[str] | Mapping[str, Sequence[str]]) -> dict[str, str
 
 
 def _is_article(text: str, match: re.Match[str]) -> bool:
-    """An "A" before a noun ("A good summary") is no label; "A is better" has one."""
+    """An "A" before a noun ("A good summary") is no label; "A is better", "Winner: A by far" have one.
+
+    Within a sentence a capital A before a small letter is never the article.
+    """
     if match["core"].lower() not in ("a", "i") or re.search(r"[(\[{<*\"'`]", match["open"]):
         return False
     after = _WORD_AFTER.match(text, match.end())
-    return after is not None and (match["core"] == "a" or after[1].lower() not in _VERBS) and not match["close"]
+    if after is None or match["close"] or (match["noun"] and match["core"] == "A"):
+        return False
+    word = after[1].lower()
+    if word in ("is", "was", "wins", "has", "beats"):
+        return False
+    if match["core"] == "A" and (word in _VERBS or word in _BEHIND or _SAYS.fullmatch(word)):
+        return False
+    return (
+        match["core"] != "A"
+        or after[1][0].isupper()
+        or not _WITHIN.search(text, max(0, match.start() - 20), match.start())
+    )
 
 
 def mentions(text: str, met: Mapping[str, str]) -> list[Mention]:
@@ -175,7 +202,11 @@ def mentions(text: str, met: Mapping[str, str]) -> list[Mention]:
     taken = {at for one in compared for at in range(*one.span)}
     found = [*compared]
     for match in pattern.finditer(text):
-        if match.start("core") in taken or _is_article(text, match):
+        if match.start("core") in taken:
+            continue
+        if _is_article(text, match):
+            if match["core"] == "A":
+                found.append(Mention(met["a"], match.start(), match.end(), match.span("core"), False, kind="article"))
             continue
         core, bracketed = match["core"], re.search(r"[(\[{<*]", match["open"])
         plain = len(core) == 1 and not match["noun"] and not bracketed and not core.isupper()
@@ -249,7 +280,8 @@ def _marked_offers(text: str, found: list[Mention]) -> list[Mention]:
         between = text[here.end : after.start] if after.start - here.end < 20 else " "
         more = offered[i + 1] or _MORE.match(text, after.end) or not text[after.end :].strip(_OUTER + ".")
         listed = _COMMA.fullmatch(between) and more
-        if here.label != after.label and (_TOGETHER.fullmatch(between) or listed):
+        either = _EITHER.fullmatch(text, here.end, after.start)
+        if here.label != after.label and (_TOGETHER.fullmatch(between) or listed or either):
             offered[i] = offered[i + 1] = True
     return [replace(m, offered=flag) for m, flag in zip(found, offered, strict=True)]
 
@@ -268,6 +300,7 @@ _HEADS = re.compile(r"(?:^|[.!?;,][ ])[ \t*_>#-]{0,6}\Z", re.M)
 _SPEAKS = re.compile(  # who says something is not chosen by that: "Response B contains"
     r"[ ](?:contain|say|claim|state|ask|tell|include|read|instruct|mention|demand|quote|request)s\b", re.I
 )
+_DECIDES = re.compile(r"[ ](?:thinks|votes|believes|prefers|argues|judges|finds|chooses|concludes)\b", re.I)
 _SIDED = re.compile(
     r"\b(?:agree[ds]?[ ]with|according[ ]to|like|no[ ]better[ ]than|against|had|were|unless)[ ](?:the[ ])?\Z", re.I
 )
@@ -276,8 +309,10 @@ _PARTLY = re.compile(
     r"[ ](?:on|in|for|at|regarding)\b(?![ ](?:all|the[ ]end|my|general|sum|every|total|overall))", re.I
 )
 _WOULD = re.compile(r"[ ]would\b", re.I)
-_ON_TERMS = re.compile(
-    r",?[ ](?:only[ ])?(?:unless|if|provided|assuming|as[ ]long[ ]as)\b(?![ ](?:anything|I[ ](?:must|have[ ]to)|only))",
+_ASKS = re.compile(r"[^.!?\n]{0,80}\?")
+_ON_TERMS = re.compile(  # a preference that hangs on something, not "B, if slightly wordy", "A, if I had to choose"
+    r",?[ ](?:unless(?![ ]I\b)|only[ ]if"
+    r"|if[ ](?:the|that|this|its?|they|one|you[ ](?:value|want|need|care|prefer|like))\b)",
     re.I,
 )
 _SUPPOSES = re.compile(r"\b(?:if|had|were|unless|should|with|but)\b", re.I)
@@ -299,19 +334,20 @@ _NAMED = re.compile(
     r"selection|(?:better|best|preferred)[ ](?:one|output|response|summary|answer))"
     r"(?:[ ]\([^()\n]{0,40}\))?[*_\"'`\])]{0,4}\s{0,3}"
     r"(?::|：|=|[-–—]|\b(?:is|was|goes[ ]to|would[ ]be|should[ ]be)\b)"
-    r"[\s*_\"'`:]{0,6}(?:that[ ])?(?:the[ ]|a[ ])?\Z",
+    r"[\s*_\"'`:]{0,6}(?:that[ ])?(?:the[ ]|(?-i:a)[ ])?\Z",
     re.I,
 )
 _CHOSEN = re.compile(
     r"\b(?:prefer|choose|chose|select(?:ed)?|pick(?:ed)?|favou?r|go(?:ing)?[ ]with|vote[ ]for"
-    r"|declare|lean[ ]towards?)[ ](?:the[ ]|a[ ])?\Z",
+    r"|declare|lean[ ]towards?)[ ](?:the[ ]|(?-i:a)[ ])?\Z",
     re.I,
 )
 _BETTER = re.compile(
     r",?\s{1,2}(?:(?:(?:is|was|would[ ]be|seems|appears)[ ](?:to[ ]be[ ])?)"
     r"(?:(?:the|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus|significantly|marginally|generally|"
     r"ultimately)[ ]){0,3}(?:better|best|superior|preferred|preferable|stronger|winner)\b"
-    r"|wins?\b|is[ ]the[ ](?:better|best|preferred)\b)(?![ ](?:than[ ])?or[ ](?:as|equal))",
+    r"|wins?\b|(?:\w{3,12}ly[ ])?(?:beats|outperforms|surpasses|outshines|outdoes|defeats|edges[ ]out)\b"
+    r"|is[ ]the[ ](?:better|best|preferred)\b)(?![ ](?:than[ ])?or[ ](?:as|equal))",
     re.I,
 )
 _DENIED = re.compile(
@@ -329,7 +365,10 @@ _DOUBTED = re.compile(  # "I would not choose A", "It is false that A is better"
     re.I,
 )
 _SHORTFALL = re.compile(
-    r"\b(?:worse|worst|weaker|los(?:es?|t|ing|er)|fail\w*|lacks?|not|less|inferior|incorrect|wrong)\b|n['’]t\b", re.I
+    r"\b(?:worse|worst|weaker|los(?:es?|t|ing|er)|fail\w*|lacks?|not|less|inferior|incorrect|wrong|avoid|dislikes?|bad|poor\w*"
+    r"|false|vague|unclear|inaccura\w+|contradict\w*|hallucinat\w*|ignor\w+|miss(?:es|ing)|omit\w*|errors?|errs|mistakes?"
+    r"|flaw\w*|problems?|refus\w+|mislead\w*|incomplete|irrelevant|unhelpful|off)\b|n['’]t\b",
+    re.I,
 )
 _RETRACTED = re.compile(rf"[\W_]{{0,6}}{RETRACTS}(?:the[ ])?[\W_]{{0,4}}|\W{{0,4}}(?:[-=]+>|[→⇒])\W{{0,4}}", re.I)
 _LOSES = re.compile(r"[ ](?:(?:is|was)[ ])?(?:worse|weaker|los(?:es?|t)|fails|inferior)\b[^\[\]\n]{0,40}\]\]", re.I)
@@ -358,8 +397,10 @@ def _denied(text: str, mention: Mention) -> bool:
 
 
 def _on_terms(text: str, mention: Mention) -> bool:
-    """Better on a condition alone: "A wins unless the date is wrong"."""
+    """Better on a condition alone: "A wins unless the date is wrong"; or asked: "A is better than B?"."""
     won = _BETTER.match(text, mention.end)
+    if won and _ASKS.match(text, won.end()):
+        return True
     return _ON_TERMS.match(text, won.end() if won else mention.end) is not None
 
 
@@ -438,16 +479,29 @@ def _with_ties(text: str, found: list[Mention]) -> list[Mention]:
 
 def _lone(text: str, found: list[Mention]) -> list[Mention]:
     short = len(text.strip()) <= SHORT and not _SHORTFALL.search(text)
+    if any(_DECIDES.match(text, m.end) for m in found):  # "A votes for A"
+        return []
     affirmed = [m for m in found if not _denied(text, m)]
     affirmed = [m for m in affirmed if text[slice(*m.span)].lower() != "no" or not _DETERMINES.match(text, m.end)]
     affirmed = [m for m in affirmed if not (_SPEAKS.match(text, m.end) or _SIDED.search(_before(text, m, 30)))]
-    telling = [m for m in affirmed if not m.plain and m.kind != "other" and (short or m.span[1] - m.span[0] > 1)]
+    telling = [
+        m
+        for m in affirmed
+        if not m.plain and m.kind not in ("other", "article") and (short or m.span[1] - m.span[0] > 1)
+    ]
     supposes = _SUPPOSES.search(text) is not None
     telling = [m for m in telling if not _on_terms(text, m)]
     telling = [m for m in telling if not (_UNSURE.match(text, m.end) or (supposes and _WOULD.match(text, m.end)))]
     return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
 
 
+_NEGATIVE = frozenset(  # labels whose reason may well be "The answer is wrong."
+    re.findall(
+        r"\w+",
+        """no false incorrect wrong fail failed fails bad poor invalid unsafe unfaithful inconsistent hallucinated
+    unsupported refuted contradicted negative none""",
+    )
+)
 Rule = Callable[[str, list[Mention]], list[Mention]]
 RULES: tuple[tuple[str, Rule], ...] = (
     ("bare", _bare),
@@ -483,7 +537,8 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
         if later.span and (alone or later.rule in ("marked", "named", "said")):
             reading = taking_back(_read(excerpt.text[:turn], met), later, turn)
             break
-    if reading.span and withdrawn(excerpt.text, reading.span[1]):
+    poor = isinstance(reading.value, str) and reading.value.casefold() in _NEGATIVE
+    if reading.span and withdrawn(excerpt.text, reading.span[1], poor):
         return unread(excerpt.text, "an answer that is taken back")
     return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
 
@@ -494,7 +549,9 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
         return Reading(None, "abstained", rule="abstained")
     if declines(text):
         return Reading(None, "refused", rule="declined")
-    found = mentions(text, met)
+    mentioned = mentions(text, met)
+    found = [m for m in mentioned if m.kind != "article"]
+    articles = [m for m in mentioned if m.kind == "article"]
     if SPEECH.search(text):
         found = [m for m in found if not attributed(text, m.start)]
     found = [m for m in found if not (disowned(text, m.start, m.end) or of_another_key(text, m.span[0]))]
@@ -507,8 +564,12 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
     declined = refuses(text)
     for name, rule in RULES:
         if declined and name in ("said", "lone"):
+            last = _concluding(text, found) if any(m.kind == "label" for m in found) else None
+            if last is not None and last.label == tie_label(met):  # "I cannot decide between the two. Tie."
+                return Reading(last.label, span=last.span, rule="said")
             break
-        verdicts = rule(text, [*found, *alike(text, met)] if name == "said" else found)
+        more = [*alike(text, met)] if name == "said" else articles if name == "lone" else []
+        verdicts = rule(text, [*found, *more])
         if not verdicts:
             continue
         if name in ("bare", "own line", "lone") and len({m.label for m in verdicts}) > 1:

@@ -130,6 +130,8 @@ FINAL = "!"  # the subject of a rating that says it is the final one, or takes a
 
 def counts_something(text: str, match: re.Match[str], rule: str) -> bool:
     """The words around a loosely stated number make it something else than a rating."""
+    if text.endswith("out of ", 0, match.start("n")):  # "Score out of 5: 3"
+        return True
     before, after = text[max(0, match.start() - 40) : match.start()], _NEXT.match(text, match.end())
     if _DENIED.search(before) or _REPORTED.search(text[max(0, match.start() - 100) : match.start()]):
         return True
@@ -240,7 +242,7 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
 
 
 _LIST_MARK = re.compile(r"\A\s*\d{1,2}[.)]\s+(?=\d)")
-_BARE = re.compile(rf"\W*?(?:{NUMBER})(?:\s*/\s*[0-9.]+)?\W*")
+_BARE = re.compile(rf"\W*?(?:{NUMBER})(?:[\s*_]*/\s*[0-9.]+)?\W*")
 
 
 def _without_words(text: str) -> bool:
@@ -291,18 +293,31 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
         if later := _instead(excerpt.text[turn:], scale, name):
             reading = taking_back(_read(excerpt.text[:turn], scale, name), later, turn)
             break
-    if reading.span and withdrawn(excerpt.text, reading.span[1]):
+    if reading.span and withdrawn(excerpt.text, reading.span[1], _poor(reading.value, scale)):
         return unread(excerpt.text, "an answer that is taken back")
     if reading.span and reading.value == scale.high and lowered(excerpt.text, reading.span[1]):
         return unread(excerpt.text, "points are deducted from the best score there is")
     return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
 
 
+def _poor(value: float | str | None, scale: Scale | None = None) -> bool:
+    """Whether a value says that something is bad: it lies in the lower half of its scale."""
+    if scale is None or scale.low is None or scale.high is None or not isinstance(value, int | float):
+        return False
+    return value < (scale.low + scale.high) / 2
+
+
+_ON_TERMS = re.compile(r"[*_\"')\]]{0,3},?[ ](?:if|with|when|unless|without|in|on|(?-i:[A-Z]))", re.I)
+
+
 def _instead(later: str, scale: Scale, name: str) -> Reading | None:
     """What stands in the place of an answer that was taken back; None where these words hold no other."""
     reading = _read(later, scale, name)
     if reading.status == "ok":
-        return reading if reading.rule not in ("lone", "criterion") or only_answers(later) else None
+        if reading.rule not in ("lone", "criterion"):
+            return reading
+        ended = reading.span is not None and not _ON_TERMS.match(later, reading.span[1])
+        return reading if ended and only_answers(later) else None
     return reading if reading.status != "unreadable" or reading.rule.startswith(("marked", "named", "phrase")) else None
 
 
@@ -513,10 +528,11 @@ def objection(text: str, start: int, end: int, value: Any, judged: Callable[[], 
     around = unquoted(f"{before}\n\n{behind}")
     if declines(around) or _UNJUDGED.search(around):
         return DECLINED
-    if taken_back("x" + unquoted(re.sub(r"\A\s{0,3}```", "", behind)), 1):
+    numbers = list(_numbers(value))
+    poor = len(numbers) == 1 and numbers[0] <= 1  # of no scale that is known here
+    if taken_back("x" + unquoted(re.sub(r"\A\s{0,3}```", "", behind)), 1, poor):
         return "it is taken back behind its JSON"
     stated = [_number(next(filter(None, match.groups()))) for match in _STATES.finditer(around)]
-    numbers = list(_numbers(value))
     if len(numbers) == 1 and stated and stated[-1] != numbers[0]:
         return f"it says {stated[-1]:g} beside its JSON, which says {numbers[0]:g}"
     return _of_pair(around, value)

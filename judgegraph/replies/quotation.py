@@ -175,16 +175,19 @@ _DOUBTS = (
         r"|(?:had|have|I)[ ]considered|(?:down|up)[ ]from"
         r"|zuerst|zunächst|anfangs|ursprünglich|initialement|au[ ]début|al[ ]principio|inicialmente|primero)\b"
         rf"|\bd['’]abord\b)(?:,(?=[ ](?:I|it|my)\b))?{_THEN}{{0,6}}{_OPENS}"
-        r"|\b(?:would|could|might)(?:['’]ve|[ ]have)[ ](?:been|given|said|rated|scored|got(?:ten)?|chosen|preferred"
+        r"|(?:\b(?:would|could|might)(?:['’]ve|[ ]have)|['’]d[ ]have)"
+        r"[ ](?:been|given|said|rated|scored|got(?:ten)?|chosen|preferred"
         rf"|earned|received|deserved|awarded|picked|gone)(?:[ ](?:it|this))?{_SMALL}{_OPENS}"
-        rf"|\bI[ ](?:almost|nearly|expected|hoped|wanted|was[ ]close)(?:[ ](?:to|it|for|give|gave|giving|award|say))*"
+        r"|\bI(?:['’]d|[ ]would)?[ ](?:almost|nearly|expected|hoped|wish(?:ed)?|wanted"
+        rf"|(?:want|love|like|hesitate)(?=[ ]to\b)|was[ ]close)(?:[ ](?:to|it|for|give|gave|giving|award|say))*"
         rf"{_SMALL}{_OPENS}|\A\W*(?:for|to[ ](?:get|reach|earn|deserve|be))[ ](?:an?|the)[ ]\Z"
         rf"|\b(?:instead[ ]of|anything[ ]but|rather[ ]than|not)[ ]?{_OPENS}"
         r"|(?:最初|起初|原本|一开始)[^，,。]{0,12}\Z",
         re.I,
     ),
     re.compile(  # what would hold if something else did
-        r"\b(?:(?<!even[ ])if(?![ ](?:I|we|you|forced|pressed|pushed|asked|anything|not)\b)"
+        r"\b(?:but[ ]for(?=[ ](?:the|that|this|its?)\b)|if[ ]not[ ]for"
+        r"|(?<!even[ ])if(?![ ](?:I|we|you|forced|pressed|pushed|asked|anything|not)\b)"
         r"|(?<![^\W_])(?:had|were|without)(?=[ ](?:it|this|that|the)\b)"
         r"|normally|usually|ordinarily|otherwise|in[ ]another|perfect|ideal|flawless)"
         r"(?:(?!\b(?:but|so|however)\b)[^.!?;\n]){0,100}?(?:\b(?:would|could|might|were)\b|['’]d\b)"
@@ -245,7 +248,8 @@ _LABELLED = re.compile(  # "Candidate: Score: 5", "Maximum score: 5"
 _WOULD = re.compile(r"\b(?:would|could|might)\b|['’]d\b", re.I)
 _IF_BEHIND = re.compile(
     r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\"'*)]{0,2},?[ ](?:only[ ])?"
-    r"(?:if(?![ ](?:I|we|you|forced|pressed|pushed|asked|anything)\b)|were|had|but[ ]for)\b",
+    r"(?:if(?![ ](?:I|we|you|forced|pressed|pushed|asked|anything)\b)|were|had"
+    r"|but(?![ ](?:not|no|only|barely|just)\b))\b",
     re.I,
 )
 _PAST_BEHIND = re.compile(

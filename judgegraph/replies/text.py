@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from judgegraph.replies.quotation import SPEECH, parts, unquoted
+from judgegraph.replies.quotation import SPEECH, attributed, parts, unquoted
 from judgegraph.types import Scale
 
 # Numbers as judges write them, and those in a reply that are no answer: the scale's own, list marks.
@@ -188,6 +188,8 @@ MOST_WORDS = 4  # of what takes an answer back and says another without a word f
 _REFUSAL = re.compile(
     r"\bI(?:['’]m|[ ]am)[ ](?:so[ ]|very[ ]|really[ ])?(?:sorry|afraid|unable|not[ ]able)\b"
     r"|\bI[ ](?:can(?:not|['’]t|[ ]not)|won['’]t|will[ ]not|must[ ]decline|apologi[sz]e)\b"
+    r"(?![ ](?:rate|score|give|grade|go|award|put|say)\b[^.!?\n]{0,40}\b"  # a bound is no refusal
+    r"(?:higher|more|above|lower|less|better|worse|beyond|an?[ ][0-9])\b)"
     r"|\bas[ ]an?[ ](?:AI|artificial|(?:large[ ])?language[ ]model)\b"
     r"|\bunable[ ]to[ ](?:rate|score|judge|provide|assist|help|evaluate|comply)\b",
     re.IGNORECASE,
@@ -262,14 +264,23 @@ _WITHDRAWN = re.compile(
     rf"|mistaken)|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke)\b",
     re.I | re.M,
 )
-_UNDONE = re.compile(  # right behind an answer: "Score: 5. That is wrong."
+_BEHIND = (
     r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\s\"'”’`*_\])}>.!,;:–—/#(-]{0,12}"
     r"(?:(?:or|but|well|h+m+|oops|oh|sorry|actually|wait)[ ,.!]{1,3}){0,2}"
-    rf"(?:{_THAT}(?:['’]s|[ ](?:is|was))(?:[ ](?:\w{{2,10}}ly|just|far))?[ ]{_FALSE}{_CLOSES}"
+)
+_IS = r"(?:['’]s|[ ](?:is|was))(?:[ ](?:\w{2,10}ly|just|far))?[ ]"
+_UNDONE = re.compile(  # right behind an answer: "Score: 5. That is wrong."
+    rf"{_BEHIND}(?:{_THAT}{_IS}{_FALSE}{_CLOSES}"
     rf"|not[ ](?:(?:following|obeying|my)\b|(?:really|true|right|correct|mine|so){_CLOSES})"
     rf"|(?:wrong|kidding){_CLOSES}|{_DROPS})",
     re.I,
 )
+_UNDONE_POOR = re.compile(  # "Score: 1. That score is wrong.", not "Score: 1. The answer is wrong."
+    rf"{_BEHIND}(?:(?:the|that|this|my)[ ](?:above[ ])?(?:score|rating|verdict|grade){_IS}{_FALSE}{_CLOSES}"
+    rf"|(?:that|this|it|which){_IS}too[ ](?:low|harsh){_CLOSES}|kidding{_CLOSES}|{_DROPS})",
+    re.I,
+)
+_NO = re.compile(r"\W*no[ ]?[,.:;!…—–][^\n]*", re.I)
 _CHANGES = (
     r"lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|br(?:ing|ought)|cut|settl|becom|became|amend|bump|mov"
 )
@@ -385,7 +396,10 @@ def declines(text: str) -> bool:
     """The judge says that it will not judge: "I refuse.", "I cannot help with that."; what a text demands may be
     refused without that.
     """
-    return any(not match["bare"] or not SPEECH.search(text[: match.start()]) for match in _DECLINES.finditer(text))
+    return any(
+        not (SPEECH.search(text[: match.start()]) if match["bare"] else attributed(text, match.start()))
+        for match in _DECLINES.finditer(text)
+    )
 
 
 def abstains(text: str) -> bool:
@@ -402,9 +416,13 @@ def retractions_of(text: str) -> list[int]:
     return [match.start() for match in _TURN.finditer(text) if match.start()][::-1][:MOST_TURNS]
 
 
-def withdrawn(text: str, since: int) -> bool:
-    """Whether what stands before a place is taken back behind it: "Score: 5. I retract that.", "5. That is wrong."."""
-    if _WITHDRAWN.search(text, since) or _UNDONE.match(text, since):
+def withdrawn(text: str, since: int, poor: bool = False) -> bool:
+    """Whether what stands before a place is taken back behind it: "Score: 5. I retract that.", "5. That is wrong.".
+
+    Args:
+        poor: it says that something is bad: then "1. The answer is wrong." gives its reason.
+    """
+    if _WITHDRAWN.search(text, since) or (_UNDONE_POOR if poor else _UNDONE).match(text, since):
         return True
     return any(_UNSAID.match(text[turn.start() + 1 : turn.start() + 200]) for turn in _TURN.finditer(text, since))
 
@@ -414,9 +432,10 @@ def lowered(text: str, since: int) -> bool:
     return _DEDUCTED.match(text, since) is not None
 
 
-def taken_back(text: str, since: int) -> bool:
+def taken_back(text: str, since: int, poor: bool = False) -> bool:
     """Whether words behind a place take back what stands before it, or begin to: for answers that stand alone."""
-    return withdrawn(text, since) or any(pattern.search(text, since) for pattern in (_TURN, _RETAKES))
+    turns = [m for m in _TURN.finditer(text, since) if not (poor and _NO.fullmatch(m[0]))]
+    return withdrawn(text, since, poor) or bool(turns) or _RETAKES.search(text, since) is not None
 
 
 def only_answers(later: str) -> bool:
@@ -481,6 +500,18 @@ _LOWERED = re.compile(  # "5, but the errors lower it to 2"
 _RETRACTED = re.compile(  # "5, no, 2", "5... hm, 2 rather"
     rf"(?P<n>{NUMBER}){_OUT_OF}[\W_]{{1,6}}{RETRACTS}[\[*\"']{{0,3}}{NUMBER}{_REACHED}", re.I
 )
+_ASIDE_OF = r"[ ]\((?!before|initial|at[ ]first)[^()\n0-9]{1,30}\)"
+_HEDGED = (
+    re.compile(  # "4, or perhaps 2", "4 unless style matters, then 2", "4 (strict) / 2 (lenient)", "4, but 2 for style"
+        rf"{NUMBER}{_OUT_OF}(?:{_ASIDE_OF})?[ ]?[,;]?[ ]?\(?"
+        r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise)\b"
+        rf"[^.!?\n0-9]{{0,50}}?[\[*_(]{{0,3}}{NUMBER}{_REACHED}"
+        rf"|{NUMBER}{_OUT_OF}{_ASIDE_OF}[ ]?[,;/]?[ ]?{NUMBER}{_OUT_OF}[ ]\([^()\n]{{1,30}}\)"
+        rf"|{NUMBER}[*_]{{0,2}},?[ ]but[ ][*_]{{0,2}}{NUMBER}[*_]{{0,2}}[ ]for\b",
+        re.I,
+    )
+)
+_HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|but)\b|[0-9][ ]\(", re.I)
 _BOUND = re.compile(  # "Score: >4", "Score: 4+"
     rf"(?<![-=\w\"'/>])(?:[<>]=?|[≥≤])[ ]?(-?{DIGITS})|(?<![\w.])({DIGITS})\+(?![\d+])"
 )
@@ -490,7 +521,7 @@ _TWO_TAGS = re.compile(  # "<score>4</score><score>2</score>"
     re.I,
 )
 _TWO_MARKS = re.compile(
-    rf"\[\[[ ]?({DIGITS})[ ]?\]\][ \t]*(?:(?:,|/|\bor\b|\bto\b|\bvs\.?|[-–])[ \t]*)?"
+    rf"\[\[[ ]?({DIGITS})[ ]?\]\][ \t]*(?:(?:,?[ ]?\bor\b|,|/|\bto\b|\bvs\.?|[-–])[ \t]*)?"
     rf"\[\[[ ]?(?!\1[ ]?\]){DIGITS}[ ]?\]\]",
     re.I,
 )
@@ -607,6 +638,8 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     """Places of numbers that settle nothing: one turned into another ("2 -> 3"), or beside "cannot be rated:", sums."""
     yield from (match.span() for match in _CHANGED.finditer(text))
     yield from (match.span() for match in _EACH.finditer(text))
+    if _HEDGES_AT_ALL.search(text):
+        yield from (match.span() for match in _HEDGED.finditer(text))
     yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
     if "=" in text:
         yield from (match.span() for match in _SUM.finditer(text))

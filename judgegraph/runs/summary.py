@@ -170,13 +170,14 @@ class Line:
     def due(self, pair: bool, ok: Counter[bool]) -> int:
         """Scores that a failed sample would have had here, by those that came to their end (`ok`, by pair or not).
 
-        A criterion that some samples brought of their own is due from none; of a kind (pair or single) that came
-        to its end nowhere, the other kind tells.
+        A criterion that samples brought of their own is due from none, as nobody knows what a failed one would have
+        brought (`covered` counts them together); of a kind (pair or single) that came to its end nowhere, the other
+        kind tells.
         """
-        if self.of == "rival" and not pair:
+        if self.own or (self.of == "rival" and not pair):
             return 0
         kind = pair if ok[pair] else not pair
-        if not self.samples[kind] or (self.own and self.samples[kind] < ok[kind]):
+        if not self.samples[kind]:
             return 0
         return round(self.asked[kind] / self.samples[kind])
 
@@ -713,14 +714,15 @@ def _written(lines: Iterable[Line], samples: Counter[str]) -> Iterator[_Part]:
     for x in lines:
         kinds.setdefault((x.agent, x.of), []).append(x)
     for (agent, _), found in kinds.items():
-        ok, n, lost, asked = (sum(x) for x in zip(*map(_sums, found), strict=True))
+        ok, n, known, asked = (sum(x) for x in zip(*map(_sums, found), strict=True))
         each = _each(asked, samples["ok"])
-        missing = max(0, (samples.total() - samples["ok"]) * each - lost)
+        missing = max(0, (samples.total() - samples["ok"]) * each - known)
         yield _Part(OWN if len(kinds) == 1 else f"{OWN} ({agent})", ok, n + missing, each)
 
 
 def _sums(line: Line) -> tuple[int, int, int, int]:
-    return line.n_ok, line.n, line.lost.total(), line.asked.total()
+    """Scores that could be read, all that are counted, those of failed samples among them, those of the others."""
+    return line.n_ok, line.n, line.lost.total() + line.brought.total(), line.asked.total()
 
 
 def _each(scores: int, samples: int) -> int:

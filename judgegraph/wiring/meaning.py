@@ -410,12 +410,18 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
         pair = (common.at(first), common.at(second))
         if key != "scores" and pair in graphs:
             continue
-        if _may_meet(one.part.runs, other.part.runs) and not _alike(drawn, one, other):
-            if not common.steps.together(first, second):
-                continue
+        if not _may_meet(one.part.runs, other.part.runs) or not common.steps.together(first, second):
+            continue
+        if not _alike(drawn, one, other):
             told.add(other.at)
             graphs.add(pair)
             yield _score_finding(key, one, other, common, second)
+        elif key == "scores" and hasattr(other.part.runs, "judge") and one.graph is other.graph:
+            told.add(other.at)
+            text = f"nodes '{one.at}' and '{other.at}' ask one judge the same: they are one opinion, and it counts once"
+            yield Finding(
+                "same-opinion", other.at, key, f"{text}; leave one out, or give it another judge and name", "warning"
+            )
 
 
 def _score_finding(key: str, one: Writer, other: Writer, common: Drawn, second: str) -> Finding:

@@ -416,6 +416,12 @@ def _misfit(drawn: Drawn, key: str, channel: Any, writers: list[str]) -> Finding
     for name in writers:
         for one in written(drawn.parts[name], key):
             given.setdefault(one, []).append(name)
+    if isinstance(kind, type) and issubclass(kind, dict):
+        for one in (list, tuple, set, str, int, float):
+            if one in given:
+                node = drawn.at(given[one][0])
+                text = f"node '{node}' writes '{key}' as a {one.__name__}, where a mapping stands"
+                return Finding("wrong-reducer", node, key, f"{text}: return {{'{key}': jg.keyed(...)}}")
     if not fits(kind, made):
         return _unfit(drawn, key, channel, f"joins {made.__name__}", writers)
     if wrong := fails(channel, kind, given):

@@ -1,5 +1,6 @@
 """Verdicts and letters in free text."""
 
+import re
 import time
 
 import pytest
@@ -262,3 +263,45 @@ def test_a_verdict_that_is_taken_back_or_is_half_a_one_is_none(text):
 )  # fmt: skip
 def test_words_beside_a_verdict_that_take_nothing_back_leave_it(text):
     assert read_choice(text, ("A", "B")).value == "A"
+
+
+FOR_A = """Winner: A (B has errors)|Verdict: A (B hallucinates a date)|I prefer A (B is verbose).|Answer: A "B is wrong"
+A outperforms B.|Response A outperforms Response B in every respect.|Assistant A clearly beats B.|I prefer A to B.
+Response A edges out Response B.|Winner: A even though B is close.|I choose A while B is close.|I'd go with A here.
+Winner: A by a small margin.|Final verdict: Response A by a narrow margin.|Verdict: A with a slight edge.
+The better response is A due to its accuracy.|I choose A for its clarity.|I vote for A in this case.|A beats B.
+I prefer Response A for its accuracy.|The answer is A with high confidence.|Assistant A performs better.
+Overall, Assistant A provides a better answer.|A is better, if slightly wordy.|I would pick A if I had to choose.
+I'd choose A if forced to.|I prefer A if pressed.|A is better if you ask me.|A is better as long as accuracy counts.
+Response A is better, assuming the user wants a working solution. Response B does not compile."""
+FOR_NONE = """A wins unless brevity matters, then B wins.|[[A]] unless style matters, then [[B]]|Verdict: A vs B
+A is better than B? No.|Verdict: A (or B)|Verdict: A unless style matters, then B|Response A works, Response B crashes.
+A contradicts the source.|A hallucinates.|Avoid A.|A is bad.|The problem with A is its length.|A votes for B."""
+
+
+def mirrored(text: str) -> str:
+    """The same reply of a pair whose sides are exchanged."""
+    return re.sub(r"\b[AB]\b", lambda side: {"A": "B", "B": "A"}[side[0]], text)
+
+
+@pytest.mark.parametrize("text", re.split(r"[|\n]", FOR_A))
+def test_a_side_is_read_like_the_other(text):
+    assert (read_choice(text, PAIR).value, read_choice(mirrored(text), PAIR).value) == ("A", "B")
+
+
+@pytest.mark.parametrize("text", re.split(r"[|\n]", FOR_NONE))
+def test_neither_side_is_read_where_none_is_chosen(text):
+    assert (read_choice(text, PAIR).value, read_choice(mirrored(text), PAIR).value) == (None, None)
+
+
+@pytest.mark.parametrize("text", ["No. The answer is incorrect.", "No, that is incorrect.", "No, it is wrong."])
+def test_a_no_is_not_taken_back_by_its_reason(text):
+    assert read_choice(text, ("yes", "no")).value == "no"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'm unable to find a difference. Tie.", "I can't decide between the two; tie.", "Sorry, but both fail. Tie."],
+)
+def test_who_cannot_decide_may_call_it_a_tie(text):
+    assert read_choice(text, PAIR).value == "tie"

@@ -145,6 +145,14 @@ NO_ANSWER = [
     "Not rated: 2",
     "It is at least 3.",
     "gpt-4 wrote it",
+    "[[4]], or [[2]]",
+    "4 unless style matters, then 2",
+    "4, or perhaps 2",
+    "4, alternatively 2",
+    "4 (or 2)",
+    "Score: 4 (strict) / 2 (lenient)",
+    "4 (strict) 5 (lenient)",
+    "**4**, but **2** for style",
     "4 vs 2",
     "Score: 4 vs. 2",
     "[[4]] or [[2]]",
@@ -341,3 +349,31 @@ def test_a_number_of_several_or_one_that_is_taken_back_is_no_rating(text):
 )  # fmt: skip
 def test_words_beside_a_rating_that_take_nothing_back_leave_it(text):
     assert read_rating(text, "1-5").value == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Score: 1\n\nThe answer is wrong.", "Score: 1. This is wrong.", "[[1]] The answer is wrong.",
+        "Rating: 1/5. The answer is wrong because Canberra is the capital.", "1\n\nThe answer is incorrect.",
+        "Score: 1 (the answer is wrong)", "Correctness: 1\n\nIt is wrong since 2+2=4.",
+    ],
+)  # fmt: skip
+def test_a_low_score_is_not_taken_back_by_its_reason(text):
+    assert read_rating(text, "1-5").value == 1
+    assert read_rating(text.replace("1", "5", 1), "1-5").value is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Score out of 5: 3", 3), ("My score out of 5 is 3.", 3), ("**4**/5", 4), ("Score: 4. Correct it to 5 May.", 4),
+        ("Score: 4\nThe rating drops to 2 if we count style.", 4),
+        ("Score: 4\nThe rating moves to 5 with citations.", 4),
+        ("I'd love to give a 5, but it's 3.", 3), ("If not for the typo I'd give a 5. As is, 4.", 4),
+        ("But for the typo I'd give a 5. So 4.", 4), ("I'd have given a 5, but 4 it is.", 4),
+        ("It would be a 5, but the error makes it a 3.", 3), ("I hesitate to give it a 5, so 4.", 4),
+    ],
+)  # fmt: skip
+def test_what_is_wished_for_or_supposed_is_no_rating(text, value):
+    assert read_rating(text, "1-5").value == value

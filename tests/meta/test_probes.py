@@ -235,8 +235,10 @@ def test_ones_own_model_is_known_by_the_judges_name():
     samples = [Sample(id=f"s{i}", output=f"The cat {i}.", human={"Coherence": i % 3 + 1}, meta={"system": name})
                for i, name in enumerate(["Embedded", "gpt-4"] * 3)]  # fmt: skip
     assert probe("llm-score", samples, ("self",)).own.own == ("Embedded",)
-    none = probe("llm-score", [s for s in samples if s.meta["system"] == "gpt-4"], ("self",)).own
-    assert "own=" in none.note
+    others = [s for s in samples if s.meta["system"] == "gpt-4"]
+    with pytest.raises(jg.ConfigError, match=r"nothing was paid.*own="):
+        probe("llm-score", others, ("self",))
+    assert "own=" in probe("llm-score", others, ("padded", "self")).own.note
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -75,7 +75,7 @@ def test_a_metrics_order_is_held_against_peoples(table):
 def test_items_that_people_did_not_judge_are_said_to_count_for_the_judge_alone(tmp_path):
     rows = [("d1", "x", 5, 1), ("d1", "y", "", 2), ("d2", "x", 4, 2), ("d2", "y", 1, 1)]
     people, metric = jg.rank_systems(_csv(tmp_path / "t.csv", "doc,sys,human,metric", rows), QUICK, **COLUMNS)
-    told = "1 of 4 items have no judgement of people: they count for metric's ranking"
+    told = "1 of the 4 items that metric answered have no judgement of people: they count for its ranking"
     assert any(note.startswith(told) for note in metric.notes)
     assert not any("judgement of people" in note for note in people.notes)
 

@@ -179,6 +179,7 @@ WARNED = {
     "unbounded-loop": set_to_a_constant,
     "dropped-key": lambda: line(("advise", advise_node()), state=Small),
     "panel-of-one": lambda: line(("a", jg.panel("openai:m", criteria="forms"))),
+    "same-opinion": lambda: line(("a", Evaluator(criteria=SUMMARY)), ("b", Evaluator(criteria=SUMMARY))),
     "no-path-map": lambda: unmapped(lambda state: "b" if state else END),
 }
 
@@ -294,6 +295,18 @@ def test_a_panel_whose_members_judge_by_other_criteria_is_warned_of():
     (told,) = jg.check(graph).findings
     assert (told.code, told.severity) == ("panel-of-one", "warning")
     assert "'Consistency' is judged by 'panel-a' alone, 4 of 5 criteria by one member each" in told.message
+
+
+class Listed(TypedDict):
+    scores: list[jg.Score]
+
+
+def test_scores_in_a_list_are_refused_before_anything_is_paid():
+    async def mine(state: jg.EvalState) -> Listed:
+        return {"scores": []}
+
+    with pytest.raises(jg.WiringError, match=r"node 'mine' writes 'scores' as a list.*jg.keyed"):
+        jg.check(line(("mine", mine)))
 
 
 @pytest.mark.parametrize("code", WARNED)
