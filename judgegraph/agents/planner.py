@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.calls import JudgeLike, Reply, ask, replies
 from judgegraph.calls.forms import STRING, Form, enum_of, record
+from judgegraph.calls.types import TEXTS
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts.template import criteria_text, inset, slug, slugs
 from judgegraph.types import Criterion, Finding, Note, Notes, Plan, Sample, given_criteria, keyed, sample_of, text_of
@@ -19,6 +20,10 @@ from judgegraph.types import Criterion, Finding, Note, Notes, Plan, Sample, give
 
 
 Read = tuple[Plan, tuple[str, ...]]  # the plan, and what of it was mended, in words
+
+
+PLAN, USAGE = 5000, 300  # characters of a plan, and of how one assistant is to be used
+TURN, CALLED = 200, 80  # tokens of a reply that calls assistants: what it may say, and for each of them
 
 
 def plan_form(criteria: Mapping[str, Criterion], assistants: Sequence[str]) -> Form[Read]:
@@ -45,7 +50,8 @@ def plan_form(criteria: Mapping[str, Criterion], assistants: Sequence[str]) -> F
         said = {name: str(usage[name]) for name in assistants if usage.get(name)} if isinstance(usage, Mapping) else {}
         return Plan(text=str(data["plan"]).strip(), alignment=alignment, usage=said), mended
 
-    return Form("plan", record({"plan": STRING, "alignment": served, "usage": used}), read)
+    texts = {**TEXTS, "plan": PLAN, **dict.fromkeys(assistants, USAGE)}
+    return Form("plan", record({"plan": STRING, "alignment": served, "usage": used}), read, texts=texts)
 
 
 def _aligned(
@@ -184,7 +190,8 @@ class Consultant:
     async def __call__(self, state: Brief) -> Wish:
         messages, turn = state.get("messages") or self._opening(state), state.get("rounds", 0) + 1
         try:
-            (reply,) = await replies(self.judge, messages, tools=self.tools)
+            form = Form("text", None, str, tokens=TURN + CALLED * len(self.tools))
+            (reply,) = await replies(self.judge, messages, form, tools=self.tools)
         except ReplyError as error:
             return self._fall_back(messages, f"could not call assistants ({error})", error.status)
         calls = calls_of(reply, turn)

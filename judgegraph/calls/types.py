@@ -23,7 +23,7 @@ from judgegraph.trace.record import ReplyStatus
 
 
 # Characters of the texts in forms of this package: well above what a judge writes who keeps to the point. A text that
-# is a result of its own (a corrected response, a plan) is in none of these tables: it is never cut.
+# is a result of its own (a corrected response) is in none of these tables: it is never cut.
 TEXTS: Mapping[str, int] = MappingProxyType({
     "reason": 600, "explanation_a": 400, "explanation_b": 400, "comparison": 400, "case_against": 600, "answer": 600,
     "thoughts": 1500, "definition": 400, "name": 120, "guideline": 1200,
@@ -84,12 +84,14 @@ def bounds_for(
     """The room of a reply to a form.
 
     Args:
-        texts: of the form. prompt: tokens of the prompt. tokens: of a text form that knows; 0 where it does not.
+        texts: of the form. prompt: tokens of the prompt. tokens: of a text form that knows, calls of tools
+            included; 0 where it does not.
         tools: whether some are offered.
     """
     if not tokens:
         tokens = FREE + prompt if schema is None else SLACK + round(_tokens_of(schema, texts, prompt))
-    return ReplyBounds(tokens + CALLS * tools, texts)
+        tokens += CALLS * tools
+    return ReplyBounds(tokens, texts)
 
 
 def _tokens_of(schema: Mapping[str, Any], texts: Mapping[str, int], prompt: int) -> float:

@@ -4,6 +4,7 @@ import pytest
 from pydantic import BaseModel
 
 from judgegraph.agents.corrector import FORMS
+from judgegraph.agents.planner import plan_form
 from judgegraph.agents.sage import critique_form
 from judgegraph.calls.forms import Form, ratings_form, record
 from judgegraph.calls.types import TEXTS, Bounded, ReplyBounds, bounded, bounds_for, thinks_by_name
@@ -104,3 +105,12 @@ def test_models_that_are_known_to_think(name):
 @pytest.mark.parametrize("name", ["gpt-4o", "gpt-4.1-mini", "llama-3.1-8b", "smollm2", "phi-4", "qwen2.5-7b"])
 def test_models_that_are_not(name):
     assert not thinks_by_name(f"openai:{name}")
+
+
+def test_a_plan_and_a_reply_that_calls_assistants_have_an_end():
+    criteria = {"clarity": Criterion(name="Clarity")}
+    small, long = plan_form(criteria, ["nli"]), plan_form(criteria, [f"metric-{n}" for n in range(8)])
+    assert room(small).tokens < room(long).tokens < 5000
+    assert bounded(small.schema, room(small))["properties"]["plan"]["maxLength"] == 5000
+    assert bounds_for(None, TEXTS, 1000, 840, True).tokens == 840  # calls of tools are in it, where the form knows
+    assert bounds_for(None, TEXTS, 1000, 0, True).tokens > 2000
