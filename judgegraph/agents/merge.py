@@ -183,7 +183,9 @@ def _in_all(found: Iterable[Comparison], points: Points, orders: Sequence[str]) 
 
 def _left_out(judgement: Score | Comparison) -> str:
     of = "the mean" if isinstance(judgement, Score) else "both sums"
-    why = "no number in its reply" if judgement.status == "ok" else judgement.status
+    why = "no number in its reply" if judgement.status == "ok" else str(judgement.status)
+    if isinstance(judgement, Comparison) and judgement.verdict is not None:
+        why += "; merge='votes' counts its verdict"
     return f"{judgement.criterion}: left out of {of} ({why})"
 
 

@@ -368,7 +368,8 @@ async def tried(
     except ConfigError:
         raise
     except Exception as error:
-        trial.failed = one_line(f"{type(error).__name__}: {error}")
+        said = str(error).partition(" For further information visit ")[0]  # as pydantic ends its errors
+        trial.failed = one_line(f"a node failed on a sample that was made up: {type(error).__name__}: {said}")
     finally:
         context.reset(tokens[0])
         trying.reset(tokens[1])
