@@ -40,7 +40,7 @@ long:                            ## one long test of each kind, the blocks of th
 soak:                            ## all that `make check` leaves out, whole tables and a run killed a hundred times: an hour
 	$(PY) -m pytest -n 2 -m "(slow or long or soak) and not browser" $(ALONE:%=--ignore=%)
 	$(PY) -m pytest -n 2 -m browser tests/browser
-	$(PY) -m pytest -n 2 --dist loadfile -m "long or soak" $(ALONE)
+	$(PY) -m pytest -n 2 --dist loadfile -m "slow or long or soak" $(ALONE)
 
 real:                            ## every method on a real small model, whose server is built in .real once (minutes)
 	$(PY) tests/real/llama_server.py .real

@@ -102,9 +102,10 @@ def _asked(
     own = _settings(judge, settings)
     prompt = f"{messages.prompt}@{messages.digest}" if isinstance(messages, Rendered) else ""
     said = _messages(messages)
-    room = ReplyBounds(0, shape.texts) if shape.texts else ReplyBounds()
     if "max_tokens" not in own and settings.get("max_tokens", judge.endpoint.max_tokens) is None:
         room = bounds_for(shape.schema, shape.texts, prompt_tokens(said), shape.tokens, bool(asked.get("tools")))
+    else:
+        room = ReplyBounds(0, shape.texts) if shape.texts else ReplyBounds()
     return Call(said, schema=shape.schema, form=shape.name, settings=own, prompt=prompt, room=room, **asked), shape
 
 

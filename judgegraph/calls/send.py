@@ -634,9 +634,8 @@ def _by_code(code: int, error: BaseException, message: str, clock: Callable[[], 
     refused = Fault("provider_error", message, retry=False, costs="a call", answered=True)
     if code < 300:
         return replace(refused, costs="estimate")
-    if (code in (400, 403) and any(name in said for name in _FILTERED)) or (
-        code in (401, 404) and _FILTERED[0] in said
-    ):
+    filtered = any(name in said for name in _FILTERED) if code in (400, 403) else "content_filter" in said
+    if filtered and code in (400, 401, 403, 404):
         return replace(refused, status="filtered")
     if 300 <= code < 400:
         return replace(refused, message=_redirected(code, headers), fatal=True, of_text=True)

@@ -587,7 +587,8 @@ def probe(
     held = list(samples)
     if not held:
         raise DataError("there are no samples to probe with")
-    if tuple(probes) == ("self",) and not (own or own_systems(made, held, own)):
+    names = own_systems(made, held, own) if "self" in probes else ()
+    if tuple(probes) == ("self",) and not names:
         raise ConfigError(
             "self: nothing to measure, and nothing was paid: no output is of the judge's own model, by meta.system; "
             "name its system (--own, own=)"
@@ -605,7 +606,6 @@ def probe(
     if "padded" in probes:
         found["padded"] = padding(seen, words, kinds, units, drawing, ORIGINAL)
     if "self" in probes:
-        names = own_systems(made, held, own)
         found["own"] = own_model(held, [one.get(ORIGINAL) for one in seen], names, units, drawing)
     if why:
         found = {name: replace(one, note=f"{one.note}: {why}" if one.note else why) for name, one in found.items()}

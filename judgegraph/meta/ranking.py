@@ -263,8 +263,8 @@ def _unasked(items: Sequence[tuple[Item, ItemAnswers]]) -> Iterator[str]:
     if lost:
         by = ", ".join(f"{count:,} {status}" for status, count in lost.items())
         yield (
-            f"{sum(lost.values()):,} of {len(items):,} samples ended before anything was answered ({by}): tables of "
-            "criteria leave them out, or count a missing answer"
+            f"{sum(lost.values()):,} of {len(items):,} samples ended before anything was answered ({by}): they are "
+            "in no table, or count as missing answers"
         )
 
 

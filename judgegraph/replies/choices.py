@@ -50,7 +50,10 @@ _NOUNS = (
 _NOUN = re.compile(rf"\A(?:{_NOUNS})[ ]+(?=\S)", re.I)
 _OUTER = "*_\"'`()[]{}<> \t\n"
 _TOGETHER = re.compile(r"\s{0,3}(?:/|\||,?\s\(?(?:or|and|nor|vs\.?|versus)\b)\s{0,3}(?:the\s|as\s|perhaps\s)?", re.I)
-_EITHER = re.compile(r"[^.!?\n]{0,80}\b(?:unless|otherwise|alternatively|else)\b[^.!?\n]{0,60}", re.I)
+_EITHER = re.compile(  # "A unless style matters, then B", not "A is better than anything else, B is weak"
+    r"[^.!?\n]{0,80}\b(?:unless|otherwise|alternatively|(?<!thing )(?<!one )(?<!body )(?<!all )else)\b[^.!?\n]{0,60}",
+    re.I,
+)
 _COMMA = re.compile(r",\s{1,2}")
 _MORE = re.compile(r",\s{1,2}(?:(?:and|or)\s)?[A-Z0-9](?=,|[.]?\s*\Z)")  # "A, B, C" on a pair
 _WORD_AFTER = re.compile(r"[ \t]+([^\W\d_]\w*)")
@@ -84,7 +87,7 @@ _UNEQUAL = re.compile(
 )
 _WITHIN = re.compile(r"[^\W\d_][,'\u2019]?[ ]\Z")  # a word before it, in the same sentence
 _SAYS = re.compile(
-    r"(?!(?:series|species|means|news|perhaps|\w*less|\w*ous)\Z)[a-z]{2,}(?<![sui])s"
+    r"(?!(?:series|species|means|news|perhaps|sports|sales|results|\w*ics)\Z)[a-z]{2,}(?<![sui])s"
 )  # "covers", "edges"
 _BEHIND = frozenset(  # what follows a label, and no article
     re.findall(
@@ -180,7 +183,9 @@ def _is_article(text: str, match: re.Match[str]) -> bool:
     word = after[1].lower()
     if word in ("is", "was", "wins", "has", "beats"):
         return False
-    if match["core"] == "A" and (word in _VERBS or word in _BEHIND or _SAYS.fullmatch(word)):
+    if match["core"].isupper() and word in _VERBS:
+        return False
+    if match["core"] == "A" and (word in _BEHIND or _SAYS.fullmatch(word)):
         return False
     return (
         match["core"] != "A"

@@ -300,9 +300,9 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
     return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
 
 
-def _poor(value: float | str | None, scale: Scale | None = None) -> bool:
+def _poor(value: float | str | None, scale: Scale) -> bool:
     """Whether a value says that something is bad: it lies in the lower half of its scale."""
-    if scale is None or scale.low is None or scale.high is None or not isinstance(value, int | float):
+    if scale.low is None or scale.high is None or not isinstance(value, int | float):
         return False
     return value < (scale.low + scale.high) / 2
 
@@ -528,11 +528,10 @@ def objection(text: str, start: int, end: int, value: Any, judged: Callable[[], 
     around = unquoted(f"{before}\n\n{behind}")
     if declines(around) or _UNJUDGED.search(around):
         return DECLINED
-    numbers = list(_numbers(value))
-    poor = len(numbers) == 1 and numbers[0] <= 1  # of no scale that is known here
-    if taken_back("x" + unquoted(re.sub(r"\A\s{0,3}```", "", behind)), 1, poor):
+    if taken_back("x" + unquoted(re.sub(r"\A\s{0,3}```", "", behind)), 1):
         return "it is taken back behind its JSON"
     stated = [_number(next(filter(None, match.groups()))) for match in _STATES.finditer(around)]
+    numbers = list(_numbers(value))
     if len(numbers) == 1 and stated and stated[-1] != numbers[0]:
         return f"it says {stated[-1]:g} beside its JSON, which says {numbers[0]:g}"
     return _of_pair(around, value)

@@ -280,7 +280,6 @@ _UNDONE_POOR = re.compile(  # "Score: 1. That score is wrong.", not "Score: 1. T
     rf"|(?:that|this|it|which){_IS}too[ ](?:low|harsh){_CLOSES}|kidding{_CLOSES}|{_DROPS})",
     re.I,
 )
-_NO = re.compile(r"\W*no[ ]?[,.:;!…—–][^\n]*", re.I)
 _CHANGES = (
     r"lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|br(?:ing|ought)|cut|settl|becom|became|amend|bump|mov"
 )
@@ -432,10 +431,9 @@ def lowered(text: str, since: int) -> bool:
     return _DEDUCTED.match(text, since) is not None
 
 
-def taken_back(text: str, since: int, poor: bool = False) -> bool:
+def taken_back(text: str, since: int) -> bool:
     """Whether words behind a place take back what stands before it, or begin to: for answers that stand alone."""
-    turns = [m for m in _TURN.finditer(text, since) if not (poor and _NO.fullmatch(m[0]))]
-    return withdrawn(text, since, poor) or bool(turns) or _RETAKES.search(text, since) is not None
+    return withdrawn(text, since) or any(pattern.search(text, since) for pattern in (_TURN, _RETAKES))
 
 
 def only_answers(later: str) -> bool:
@@ -501,15 +499,13 @@ _RETRACTED = re.compile(  # "5, no, 2", "5... hm, 2 rather"
     rf"(?P<n>{NUMBER}){_OUT_OF}[\W_]{{1,6}}{RETRACTS}[\[*\"']{{0,3}}{NUMBER}{_REACHED}", re.I
 )
 _ASIDE_OF = r"[ ]\((?!before|initial|at[ ]first)[^()\n0-9]{1,30}\)"
-_HEDGED = (
-    re.compile(  # "4, or perhaps 2", "4 unless style matters, then 2", "4 (strict) / 2 (lenient)", "4, but 2 for style"
-        rf"{NUMBER}{_OUT_OF}(?:{_ASIDE_OF})?[ ]?[,;]?[ ]?\(?"
-        r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise)\b"
-        rf"[^.!?\n0-9]{{0,50}}?[\[*_(]{{0,3}}{NUMBER}{_REACHED}"
-        rf"|{NUMBER}{_OUT_OF}{_ASIDE_OF}[ ]?[,;/]?[ ]?{NUMBER}{_OUT_OF}[ ]\([^()\n]{{1,30}}\)"
-        rf"|{NUMBER}[*_]{{0,2}},?[ ]but[ ][*_]{{0,2}}{NUMBER}[*_]{{0,2}}[ ]for\b",
-        re.I,
-    )
+_HEDGED = re.compile(  # "4, or perhaps 2", "4 unless style matters, then 2", "4 (strict) / 2 (lenient)"
+    rf"{NUMBER}{_OUT_OF}(?:{_ASIDE_OF})?[ ]?[,;]?[ ]?\(?"
+    r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise)\b"
+    rf"[^.!?\n0-9]{{0,50}}?[\[*_(]{{0,3}}{NUMBER}{_REACHED}"
+    rf"|{NUMBER}{_OUT_OF}{_ASIDE_OF}[ ]?[,;/]?[ ]?{NUMBER}{_OUT_OF}[ ]\([^()\n]{{1,30}}\)"
+    rf"|{NUMBER}[*_]{{0,2}},?[ ]but[ ][*_]{{0,2}}{NUMBER}[*_]{{0,2}}[ ]for\b",
+    re.I,
 )
 _HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|but)\b|[0-9][ ]\(", re.I)
 _BOUND = re.compile(  # "Score: >4", "Score: 4+"

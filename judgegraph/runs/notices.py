@@ -309,7 +309,7 @@ def fallbacks(scores: Iterable[Score]) -> list[Note]:
 
 LACKS: Mapping[str, str] = {  # what the manifest counts, by judge -> what that judge lacks, and what came of it
     "in_words": "Replies to a form that was told in words, as the judge takes no JSON schema",
-    "further": "Calls more, as the judge gives fewer choices at once than it is asked for (its n)",
+    "further": "Further calls for choices that the judge did not give at once, as n asked for",
 }
 
 

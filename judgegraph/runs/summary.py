@@ -722,7 +722,7 @@ def _written(lines: Iterable[Line], samples: Counter[str]) -> Iterator[_Part]:
 
 def _sums(line: Line) -> tuple[int, int, int, int]:
     """Scores that could be read, all that are counted, those of failed samples among them, those of the others."""
-    return line.n_ok, line.n, line.lost.total() + line.brought.total(), line.asked.total()
+    return line.n_ok, line.n, line.brought.total(), line.asked.total()
 
 
 def _each(scores: int, samples: int) -> int:

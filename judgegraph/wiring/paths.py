@@ -416,7 +416,7 @@ def _misfit(drawn: Drawn, key: str, channel: Any, writers: list[str]) -> Finding
     for name in writers:
         for one in written(drawn.parts[name], key):
             given.setdefault(one, []).append(name)
-    if isinstance(kind, type) and issubclass(kind, dict):
+    if key in SHARED and isinstance(kind, type) and issubclass(kind, dict):
         for one in (list, tuple, set, str, int, float):
             if one in given:
                 node = drawn.at(given[one][0])

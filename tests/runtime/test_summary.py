@@ -4,7 +4,7 @@ import pytest
 
 from judgegraph.answers import UNTOUCHED
 from judgegraph.runs.item import Item
-from judgegraph.runs.summary import moves_of, summarise
+from judgegraph.runs.summary import covered, moves_of, summarise
 from judgegraph.types import Comparison, Criterion, Sample, Scale, Score
 
 FIVE = Scale(low=1, high=5)
@@ -197,3 +197,13 @@ def reviewed(status, agent="critic"):
 )
 def test_an_item_is_judged_where_something_could_be_read(found, judged):
     assert summarise([found], "sig").judged == judged
+
+
+def test_a_sample_that_was_cut_in_its_middle_is_counted_once_in_the_coverage_of_own_criteria():
+    def written(*names, **more):
+        return item(*map(rated, names), branches={name: Criterion(name=name) for name in names}, **more)
+
+    whole = [written("One", "Two"), written("One", "Three")]
+    cut = written("One", "Two", status="over_budget", reason="no budget")
+    part = covered(summarise([*whole, cut, failed()], "sig"))
+    assert (part.ok, part.n) == (6, 8)  # of four samples with two criteria each, one of which was never judged
