@@ -572,7 +572,7 @@ class Diagnosis:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         support = {k: sorted(v) if isinstance(v, set) else v for k, v in asdict(self.support).items()}
-        del support["filled"]  # what this process counts on its way
+        del support["filled"], support["endless"], support["beyond"]  # what this process counts on its way
         support.pop("presumed")
         saved = str(self.saved) if self.saved else None
         return {**asdict(self), "support": support, "saved": saved}

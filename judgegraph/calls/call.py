@@ -36,6 +36,7 @@ from judgegraph.calls.send import (
     classify,
     fall_back,
     generate,
+    learn_endless,
     learn_schema,
 )
 from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, packed, prompt_tokens, unpacked
@@ -545,6 +546,7 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
         out = _learnt(place, fault, under_way)
         if fault.status == "timeout":
             place.late()
+            learn_endless(judge, call)
             if sent.get("n", 1) > 2:  # fewer choices at once take less time
                 judge.support.most_n = max(2, min(judge.support.most_n or sent["n"], sent["n"] // 2))
         if under_way:

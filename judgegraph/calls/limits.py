@@ -140,10 +140,11 @@ class Pace:
     def late(self, sent_in: int, answered: int, in_flight: int) -> None:
         """A request of round `sent_in` got no answer in its time, in which others got `answered`.
 
-        By Little's law a server answers half as many in half of that time. Where no more than that is in flight, the
-        fault was that request's own; else what is in flight is halved at most, as it may have been idle in between.
+        By Little's law a server answers a quarter as many in a quarter of that time; some replies take several times
+        as long as others. Where no more than that is in flight, the fault was that request's own; else what is in
+        flight is halved at most, as it may have been idle in between.
         """
-        if sent_in == self.round and (bears := answered // 2) < in_flight:
+        if sent_in == self.round and (bears := answered // 4) < in_flight:
             self.window, self._aim = max(1.0, bears, in_flight / 2), 0
             self.room = min(self.cap, self.window)
             self.round += 1

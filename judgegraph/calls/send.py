@@ -67,6 +67,7 @@ def arguments(judge: Judge, call: Call) -> dict[str, Any]:
     sent = {name: value for name, value in call.settings.items() if name not in support.refused}
     if call.schema is not None and support.json_schema is not False:
         room = call.room.shorter() if support.runs_on(call.form) else call.room
+        room = replace(room, steps=True) if support.beyond else room
         schema = bounded(call.schema, room) if takes_bounds(judge) else call.schema
         form = {"name": call.form, "schema": schema, "strict": True}
         sent["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -128,19 +129,28 @@ def learn_length(judge: Judge, call: Call, choice: Choice) -> None:
         return
     text = choice.text.strip()
     judge.support.cut += 1
+    learn_endless(judge, call)
     if not text or (text.startswith(("<think", "[THINK")) and not _THOUGHT.search(text)):
         judge.support.thinks = True
 
 
+def learn_endless(judge: Judge, call: Call) -> None:
+    """A reply to a form was cut off, or did not come in its time."""
+    if call.schema is not None:
+        judge.support.endless[call.form] = judge.support.endless.get(call.form, 0) + 1
+
+
 def _learn_fullness(judge: Judge, call: Call, choice: Choice) -> None:
-    """Whether a text of a reply goes on to its bound, where the server's grammar ended it."""
+    """Whether a text of a reply goes on to its bound, where the server's grammar ended it; and a number beyond its."""
     looked_at, full = judge.support.filled.get(call.form, (0, 0))
     if call.schema is None or not call.room.texts or looked_at >= FAMILIAR or not takes_bounds(judge):
         return
     try:
-        texts = [(key, text) for key, text in _texts(json.loads(choice.text)) if text and key in call.room.texts]
+        said = json.loads(choice.text)
+        texts = [(key, text) for key, text in _texts(said) if text and key in call.room.texts]
     except (ValueError, RecursionError):
         return
+    judge.support.beyond = judge.support.beyond or _beyond(said, call.schema)
     if texts:
         bounds = (call.room.texts, call.room.shorter().texts)
         fills = any(len(text) == bound.get(key) for key, text in texts for bound in bounds)
@@ -156,6 +166,19 @@ def _texts(data: Any, key: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(data, list):
         for value in data:
             yield from _texts(value, key)
+
+
+def _beyond(said: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether a number lies beyond the ends that its schema names: the server's grammar does not know them."""
+    if isinstance(said, Mapping):
+        inner = schema.get("properties") or {}
+        return any(_beyond(value, inner[key]) for key, value in said.items() if key in inner)
+    if isinstance(said, list):
+        return any(_beyond(value, schema.get("items") or {}) for value in said)
+    if isinstance(said, bool) or not isinstance(said, int | float):
+        return False
+    ends = [one for one in (schema, *schema.get("anyOf", ())) if "minimum" in one and "maximum" in one]
+    return any(not one["minimum"] <= said <= one["maximum"] for one in ends)
 
 
 def as_sent(judge: Judge, call: Call) -> Call:

@@ -155,7 +155,8 @@ class Support:
             is taken. thinks: it thinks before it answers, and what it thinks counts as the reply's.
         most_n: choices that it gives at once, None where that is not known. cut, whole: its replies that were cut off,
             and that were not. filled: form -> of its first replies how many were looked at, and how many of these had a
-            text as long as its bound.
+            text as long as its bound. endless: form -> its replies that were cut off, or did not come in their time.
+            beyond: a number lay beyond the ends that its schema names.
     """
 
     json_schema: bool | None = None
@@ -173,11 +174,18 @@ class Support:
     most_n: int | None = field(default=None, compare=False, repr=False)
     cut: int = field(default=0, compare=False, repr=False)
     whole: int = field(default=0, compare=False, repr=False)
+    endless: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+    beyond: bool = field(default=False, compare=False, repr=False)
     filled: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
 
     def runs_on(self, form: str = "") -> bool:
-        """Whether its texts are kept shorter from the beginning: one reply in five is cut off, or it fills the form."""
-        return (self.cut >= 2 and 4 * self.cut >= self.whole) or self.fills(form)
+        """Whether its texts are kept shorter from the beginning.
+
+        One reply in five is cut off, or it fills the form, or every third reply to the form did not come to its end.
+        """
+        endless, ended = self.endless.get(form, 0), self.filled.get(form, (0, 0))[0]
+        never_ends = endless >= 2 and 2 * endless >= ended
+        return (self.cut >= 2 and 4 * self.cut >= self.whole) or self.fills(form) or never_ends
 
     def fills(self, form: str) -> bool:
         """Whether every other reply to a form went on to the bound of a text.

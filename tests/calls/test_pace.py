@@ -59,9 +59,9 @@ def test_an_outage_that_comes_back_forgets_nothing_of_what_was_learnt_before_it(
     assert pace.room == 32
 
 
-def test_after_an_unanswered_request_as_many_are_in_flight_as_are_answered_in_half_its_time_or_half_as_many():
+def test_after_an_unanswered_request_as_many_are_in_flight_as_are_answered_in_a_quarter_of_its_time_or_half_as_many():
     pace = Pace(cap=64.0, room=64.0)
-    pace.late(0, answered=90, in_flight=64)
+    pace.late(0, answered=180, in_flight=64)
     assert pace.room == 45
     pace.late(0, answered=4, in_flight=40)  # it was sent before that
     assert pace.room == 45
@@ -71,5 +71,5 @@ def test_after_an_unanswered_request_as_many_are_in_flight_as_are_answered_in_ha
 
 def test_one_unanswered_request_slows_no_server_that_answers_all_others_in_time():
     pace = Pace(cap=64.0, room=64.0)
-    pace.late(0, answered=200, in_flight=64)
+    pace.late(0, answered=300, in_flight=64)
     assert (pace.room, pace.round) == (64, 0)

@@ -67,6 +67,8 @@ def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
     text = json.dumps(filled(schema)) if schema else PROSE if form or does == "prose" else "Final score: 4."
     if does == "endless" and form:
         text = json.dumps(endless(form))
+    if does == "beyond":
+        text = text.replace("4.0", "400.0")
     if does == "schema-loose" and schema:
         text = re.sub(r"\b[3-5]\b", "4.5", text)
     if "Count from" in str(body["messages"][-1]["content"]) or (does == "rambling" and form):

@@ -133,6 +133,16 @@ async def test_so_has_one_whose_texts_go_on_to_their_bounds_in_that_form_alone(s
     assert reason_of(site.seen[-1])["maxLength"] == TEXTS["reason"]
 
 
+async def test_so_has_one_whose_replies_do_not_come_in_their_time(server):
+    site = server("hang,hang,ok")
+    for number in range(3):
+        with contextlib.suppress(ReplyError):
+            await ask(site.judge(timeout=0.3, attempts=1), [("user", f"Judge {number}.")], FORM)
+    bounds = [reason_of(one)["maxLength"] for one in site.seen]
+    assert bounds == [TEXTS["reason"]] * 2 + [SHORTER["reason"]]
+    assert len(set(site.sent(CAP))) == 1  # whether it heeds these bounds is not known
+
+
 async def test_whose_first_replies_all_go_on_to_their_bounds_is_asked_for_less_in_other_forms_too(server):
     site = server("endless")
     for number in range(3):
@@ -232,3 +242,13 @@ async def test_a_number_off_a_range_that_the_server_ignores_is_asked_for_as_one_
     scores = [schema["properties"]["clarity"]["properties"]["score"]["anyOf"][0] for schema in (first, again)]
     assert scores[0] == {"type": "number", "minimum": 1.0, "maximum": 5.0}
     assert (scores[1]["enum"][:2], scores[1]["enum"][-1], len(scores[1]["enum"])) == ([1.0, 1.1], 5.0, 41)
+
+
+async def test_once_a_number_lay_beyond_its_range_every_later_form_lists_it(server):
+    site = server("beyond,ok")
+    form = ratings_form(slugs([Criterion(name="Clarity", scale=Scale(low=1, high=5, whole=False))]))
+    for number in range(2):
+        await ask(site.judge(), [("user", f"Judge {number}.")], form)
+    schemas = [one["body"]["response_format"]["json_schema"]["schema"] for one in site.seen]
+    scores = [schema["properties"]["clarity"]["properties"]["score"]["anyOf"][0] for schema in schemas]
+    assert ["enum" in score for score in scores] == [False, True, True]
