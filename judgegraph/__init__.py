@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from judgegraph.graph_files.build import load_graph
     from judgegraph.meta.agreement import agreement
     from judgegraph.meta.critic import critic_worth
+    from judgegraph.meta.judgements import read_table
     from judgegraph.meta.probes import probe
     from judgegraph.meta.ranking import rank_systems
     from judgegraph.meta.run_diff import RunDiff, diff_runs
-    from judgegraph.meta.table import read_table
     from judgegraph.models.prices import Prices
     from judgegraph.planning.forecast import aplan, plan
     from judgegraph.prompts.criteria import CriteriaSet, criteria_set
@@ -87,7 +87,7 @@ _HOMES = {
     "judgegraph.meta.probes": ("probe",),
     "judgegraph.meta.ranking": ("rank_systems",),
     "judgegraph.meta.run_diff": ("RunDiff", "diff_runs"),
-    "judgegraph.meta.table": ("read_table",),
+    "judgegraph.meta.judgements": ("read_table",),
     "judgegraph.models.prices": ("Prices",),
     "judgegraph.planning.forecast": ("aplan", "plan"),
     "judgegraph.prompts.criteria": ("CriteriaSet", "criteria_set"),

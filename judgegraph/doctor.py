@@ -18,9 +18,8 @@ from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.send import FEW
 from judgegraph.calls.types import Call, Choice
-from judgegraph.errors import AuthError, ConfigError, ReplyError, one_line
+from judgegraph.errors import AuthError, ConfigError, ReplyError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint, Judge, JudgeLike, Support, adopt, keep, resolve, supported, without_login
-from judgegraph.models.secrets import scrubbed
 from judgegraph.replies.tokens import Token, unsound
 
 # What the probes of `doctor` share: a judge to ask, and a count of what it cost.

@@ -12,6 +12,7 @@ from types import ModuleType
 
 MOVED = {
     "judgegraph.agents.critique_form": "judgegraph.agents.sage",
+    "judgegraph.calls.forms": "judgegraph.calls.asking",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
     "judgegraph.runtime": "",  # a room that is gone: it only leads to those below
     "judgegraph.runtime.node_times": "judgegraph.traces.rank",

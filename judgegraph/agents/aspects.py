@@ -25,7 +25,7 @@ from judgegraph.agents.judge import (
     tidy_aspects,
 )
 from judgegraph.calls import Form, JudgeLike, ask
-from judgegraph.calls.forms import STRING, record
+from judgegraph.calls.asking import STRING, record
 from judgegraph.calls.ratings import mean_of
 from judgegraph.errors import ReplyError
 from judgegraph.prompts.criteria import same_key

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, ask
-from judgegraph.calls.forms import STRING, record
+from judgegraph.calls.asking import STRING, record
 from judgegraph.errors import ReplyError
 from judgegraph.prompts.template import criteria_text, scores_text
 from judgegraph.types import (

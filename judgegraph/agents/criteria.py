@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, ask
-from judgegraph.calls.forms import STRING, record
+from judgegraph.calls.asking import STRING, record
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text

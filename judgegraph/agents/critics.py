@@ -10,7 +10,7 @@ from judgegraph import prompts
 from judgegraph.agents.sage import PARTS, WEIGHTED, critique_form, read_verdicts, verdicts_of
 from judgegraph.agents.under_review import Critique, Reviewed, UnderReview
 from judgegraph.calls import Form, JudgeLike, Reader, rate
-from judgegraph.calls.forms import STRING, Incomplete, answer_key, answer_schema, enum_of, record
+from judgegraph.calls.asking import STRING, Incomplete, answer_key, answer_schema, enum_of, record
 from judgegraph.calls.ratings import Rating
 from judgegraph.types import Criterion, keyed
 

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.calls import JudgeLike, Rated, Reader, Slot, rate
-from judgegraph.calls.forms import ratings_form
+from judgegraph.calls.asking import ratings_form
 from judgegraph.prompts.template import criteria_text, slugs
 from judgegraph.types import Criterion, Sample, Score, Scores, given_criteria, keyed, sample_of
 

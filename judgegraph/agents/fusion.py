@@ -15,7 +15,7 @@ from judgegraph.agents.aspects import Chain, Chained, Fused
 from judgegraph.agents.judge import ReplyKind, ask_score, chain_key, named
 from judgegraph.agents.planner import assistants_text, plan_text
 from judgegraph.calls import JudgeLike, Reader, Slot, rate
-from judgegraph.calls.forms import ratings_form
+from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.ratings import STATED, Rated
 from judgegraph.errors import one_line
 from judgegraph.prompts.criteria import same_key

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, Rated, Reader, Slot, rate
-from judgegraph.calls.forms import (
+from judgegraph.calls.asking import (
     STRING,
     Incomplete,
     answer_key,

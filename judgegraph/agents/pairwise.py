@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.agents.judge import bare, guideline_for
 from judgegraph.calls import Form, JudgeLike, replies
-from judgegraph.calls.forms import STRING, Incomplete, answer_schema, off_points, record
+from judgegraph.calls.asking import STRING, Incomplete, answer_schema, off_points, record
 from judgegraph.calls.ratings import CONTRARY
 from judgegraph.errors import ReplyError, ScaleError
 from judgegraph.prompts import Rendered

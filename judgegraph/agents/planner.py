@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from judgegraph import prompts
 from judgegraph.calls import JudgeLike, Reply, ask, replies
-from judgegraph.calls.forms import STRING, Form, enum_of, record
+from judgegraph.calls.asking import STRING, Form, enum_of, record
 from judgegraph.calls.types import TEXTS
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts.template import criteria_text, inset, slug, slugs

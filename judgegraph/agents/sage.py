@@ -10,7 +10,7 @@ from typing import Any, Literal
 from judgegraph import prompts
 from judgegraph.agents.under_review import Critique, Reviewed, UnderReview, advice, dropped
 from judgegraph.calls import JudgeLike, Reader, ask, rate
-from judgegraph.calls.forms import STRING, Form, Incomplete, enum_of, rating_schema, read_entries, record
+from judgegraph.calls.asking import STRING, Form, Incomplete, enum_of, rating_schema, read_entries, record
 from judgegraph.calls.ratings import Rating
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts import Rendered

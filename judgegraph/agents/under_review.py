@@ -10,8 +10,8 @@ from typing import Any, Literal, NotRequired, Protocol
 from typing_extensions import TypedDict
 
 from judgegraph.calls import Rated, Slot
+from judgegraph.calls.asking import answer_of
 from judgegraph.calls.context import context
-from judgegraph.calls.forms import answer_of
 from judgegraph.calls.ratings import Rating, entry_of, mean_of, tied
 from judgegraph.errors import one_line
 from judgegraph.prompts.template import criteria_text, scores_text, slugs

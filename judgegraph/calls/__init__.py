@@ -1,7 +1,6 @@
 """How one model call is made and read: `ask` is the one door."""
 
-from judgegraph.calls.asking import ask, replies
-from judgegraph.calls.forms import Form, Reply
+from judgegraph.calls.asking import Form, Reply, ask, replies
 from judgegraph.calls.ratings import Rated, Reader, Slot, rate
 from judgegraph.models.judges import Endpoint, JudgeLike, name_of
 

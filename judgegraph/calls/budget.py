@@ -216,7 +216,7 @@ class Reserved:
             self.held.take(self)
 
     def end(self) -> None:
-        """Nobody waits for the call any more on this account: whoever goes on with it does so on another."""
+        """This part no longer wants the call: its share is closed. Whoever goes on with the call pays from another."""
         self.ended = True
         self.release()
 
@@ -282,8 +282,8 @@ class BudgetTracker:
 
     At a reservation, spent and reserved never pass a cap. So what is spent passes it at most by as much as calls then
     under way take more than was estimated. A call that would fit but for what those have set aside waits for them
-    (`room`): they mostly take less than that. One that does not fit beside what is spent is refused at once. A later
-    run takes it up. Each request of a call needs its own room (`again`).
+    (`reserve_later`): they mostly take less than that. One that does not fit beside what is spent is refused at once. A
+    later run takes it up. Each request of a call needs its own room (`again`).
     """
 
     budget: Budget | None = None
@@ -330,7 +330,7 @@ class BudgetTracker:
         return share
 
     async def again(self, share: Reserved, judge: Judge) -> None:
-        """Room for one more request of a call whose last one came to nothing; waits as `room` does.
+        """Room for one more request of a call whose last one came to nothing; waits as `reserve_later` does.
 
         Raises:
             OverBudget: there is none.
@@ -416,7 +416,7 @@ class PartBudget:
             question: equal ones are one call.
 
         Raises:
-            OverAllowance: one of the parts has no room for it.
+            OverPartBudget: one of the parts has no room for it.
             ConfigError: as `BudgetTracker.reserve`; the run ends by it.
         """
         budget = self.purse.budget
@@ -454,7 +454,7 @@ class PartBudget:
             share.settle(prompt, completion)
 
 
-part_budget: ContextVar[PartBudget | None] = ContextVar("judgegraph_allowance", default=None)
+part_budget: ContextVar[PartBudget | None] = ContextVar("judgegraph_part_budget", default=None)
 shares: ContextVar[tuple[tuple[BudgetTracker, Reserved], ...]] = ContextVar("judgegraph_shares", default=())
 
 

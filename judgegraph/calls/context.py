@@ -27,9 +27,9 @@ Key: TypeAlias = tuple[str, str | None]
 class Refusals:
     """What judges refused in one run (HTTP 401, 403, 404): a sample's text, or all that we ask.
 
-    A judge that answered one call of the run refuses a text. One that answered none refuses us, as soon as it refused
-    so for several samples, and whatever else it was asked by then has ended too; until then they are put off. A
-    firewall refuses faster than a model answers.
+    If a judge has answered one call of the run, it refuses a text. If it has answered none, has refused several samples
+    and has nothing else under way, it refuses us; until that is known these samples are put off, as a firewall refuses
+    faster than a model answers.
 
     Attributes:
         last: no other sample is left to tell by.

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from judgegraph.calls.types import BYTES, FRAME, Call, Choice, utf8_size
+from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, utf8_size
 from judgegraph.replies.tokens import Token
 
 APPROXIMATION = "about 4 characters a token"
@@ -271,7 +271,6 @@ DEMANDING = ReplyPolicy(
 )
 MANNERS = (DEMANDING, SPARING, PLEASED, DRAWN)
 
-COMPLAINT = "Your reply could not be used:"  # how asking again begins; calls/asking.py
 PARTIAL = "ratings"  # the form whose reader takes what is there, and may ask for the rest in a call of its own
 
 

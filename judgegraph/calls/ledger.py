@@ -268,7 +268,7 @@ class Flights:
         """What `pay` gives, or what it gave another who called it for this address; and whether it was another.
 
         Its being cancelled does not cancel what the others wait for. Where it fails in a way that asking again cannot
-        help, it fails for all who wait; else the next of them tries, and what becomes of that holds for all of them.
+        help, it fails for all who wait; else one of them tries once more, and its outcome is everybody's.
         """
         failed = False
         while (flight := self._flights.get(address)) is not None:

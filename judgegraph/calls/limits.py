@@ -13,9 +13,8 @@ from functools import lru_cache
 from math import inf
 from time import monotonic
 
-from judgegraph.errors import ReplyError
+from judgegraph.errors import ReplyError, bare
 from judgegraph.models.judges import Judge, refuse_below_one, refuse_below_zero
-from judgegraph.models.secrets import bare
 
 # What was sent in the last minute: a log that is exact for every window of 60 seconds, wherever it begins.
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-from judgegraph.calls.asking import Messages, answered, replies
-from judgegraph.calls.forms import Form, Reply, answer_key, answer_of, off_points
+from judgegraph.calls.asking import Form, Messages, Reply, answer_key, answer_of, is_in_ledger, off_points, replies
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.judges import JudgeLike, resolve
 from judgegraph.replies.free_text import reason_without_value, text_reading
@@ -325,7 +324,7 @@ async def rate(
     """
     weigh = reader.kind == "weighted"
     cold = {"temperature": 0.0, **settings} if weigh else settings
-    bare = weigh and reader.samples > 1 and _bare(judge, messages, form, reader, settings, cold)
+    bare = weigh and reader.samples > 1 and _skips_logprobs(judge, messages, form, reader, settings, cold)
     if reader.samples > 1 and (reader.kind == "mean" or bare):
         try:
             return await _sampled(judge, messages, form, slots, reader, bare, settings)
@@ -350,18 +349,18 @@ async def rate(
     return Rating(first.value, answers, sampled or (first.value,))
 
 
-def _bare(
+def _skips_logprobs(
     judge: JudgeLike, messages: Messages, form: Form[T], reader: Reader, settings: dict[str, Any], cold: dict[str, Any]
 ) -> bool:
-    """Whether there is no first rung to try: as this question was read when its replies were paid for, else as the
+    """Whether to skip log-probabilities: as the ledger shows this question was read before, else as the
     judge is known by now. So a rerun asks for the same, whatever it learns and when.
     """
 
     def sampled() -> bool:
-        return answered(judge, messages, form, n=reader.samples, logprobs=True, **_warm(reader, settings))
+        return is_in_ledger(judge, messages, form, n=reader.samples, logprobs=True, **_warm(reader, settings))
 
     def tried() -> bool:
-        return answered(judge, messages, form, logprobs=True, **cold)
+        return is_in_ledger(judge, messages, form, logprobs=True, **cold)
 
     if resolve(judge).support.logprobs is False:
         return not tried()

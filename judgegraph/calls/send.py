@@ -32,9 +32,8 @@ from judgegraph.calls.types import (
     tokens_of,
     writable,
 )
-from judgegraph.errors import one_line
+from judgegraph.errors import SHORTEST, bare, one_line, scrubbed
 from judgegraph.models.judges import FAMILIAR, Judge, LimitName, Support
-from judgegraph.models.secrets import SHORTEST, bare, scrubbed
 from judgegraph.replies.quotation import parts
 from judgegraph.types import Status
 
@@ -135,8 +134,9 @@ def learn_length(judge: Judge, call: Call, choice: Choice) -> None:
 
 
 def learn_endless(judge: Judge, call: Call) -> None:
-    """A reply to a form was cut off, or did not come in its time."""
-    if call.schema is not None:
+    """A reply to a form was cut off, or did not come in its time; as `_learn_fullness`, of the first replies alone."""
+    looked_at = judge.support.filled.get(call.form, (0, 0))[0]
+    if call.schema is not None and call.room.texts and looked_at < FAMILIAR:
         judge.support.endless[call.form] = judge.support.endless.get(call.form, 0) + 1
 
 

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from judgegraph.trace.store import compact
+from judgegraph.trace.span import compact
 
 BREAK = "\n\n<"  # before a section
 PIECES = 16  # of one message at most: a text may hold any number of such breaks

@@ -34,6 +34,7 @@ SHORTER: Mapping[str, int] = MappingProxyType({
 ANY_SHORTER = 500  # characters of any other text, once a reply was cut off
 WHOLE = ("response",)  # texts that may be as long as one in the prompt, and are of no use when cut
 
+COMPLAINT = "Your reply could not be used:"  # how asking again begins
 SHARE = 1 / 2  # tokens to a character of a text: twice what English takes, about what Chinese does
 OPEN = 1000  # tokens of a text of which nothing is known
 MORE = 300  # of a text that may be as long as its prompt, beside that
@@ -481,16 +482,16 @@ def _who(judge: Judge) -> list[str]:
         return ["embedded", str(judge.model._llm_type), str(getattr(judge.model, "model", ""))]
     if judge.given:
         kind = type(judge.model)
-        return [kind.__module__, kind.__qualname__, _asked(judge.model) or "", *_settings(judge.model)]
+        return [kind.__module__, kind.__qualname__, _server_of(judge.model) or "", *_settings(judge.model)]
     if not endpoint.model.startswith("openai:"):
         return ["endpoint", endpoint.model, server_of(endpoint.base_url or "")]
-    asked = _asked(judge.model)
+    asked = _server_of(judge.model)
     if asked is None:  # in a plan, where nobody is asked
         asked = server_of(endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or "")
     return ["endpoint", endpoint.model, asked]
 
 
-def _asked(model: Any) -> str | None:
+def _server_of(model: Any) -> str | None:
     """The server that a model asks by what it was made with, the environment at that time included; None if unknown."""
     kind: Any = type(model)
     if not _speaks(kind):
@@ -503,7 +504,7 @@ def _asked(model: Any) -> str | None:
 
 def asks_openai(judge: Judge) -> bool:
     """Whether the server that is asked is OpenAI's own, or nobody knows which one it is."""
-    return not _asked(judge.model)
+    return not _server_of(judge.model)
 
 
 @cache

@@ -123,7 +123,7 @@ def _list(known: list[Collection], as_json: bool) -> None:
         keys = ("name", "title", "items", "criteria", "judges", "origin", "files", "preset", "method")
         click.echo(json.dumps([{key: getattr(one, key) for key in keys} for one in known], indent=1, allow_nan=False))
     else:
-        from judgegraph.views.terminal_meta import print_shelf
+        from judgegraph.views.terminal_bench import print_shelf
 
         print_shelf(known)
 
@@ -170,7 +170,7 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
     }  # fmt: skip
     _print(known, measured({"": found}, known, conventions, ours=True), conventions, about, given)
     if not given["as_json"]:
-        from judgegraph.views.terminal_meta import print_run_end
+        from judgegraph.views.terminal_bench import print_run_end
 
         print_run_end(result, summary, given["gate"])
     if result.manifest.get("state") == "over_budget":
@@ -226,6 +226,6 @@ def _print(
         told = finite({**about, **to_dict(found, known, conventions)})
         click.echo(json.dumps(told, indent=1, allow_nan=False))
     else:
-        from judgegraph.views.terminal_meta import print_bench
+        from judgegraph.views.terminal_bench import print_bench
 
         print_bench(known, found, conventions, str(about.get("reading", "")), str(about.get("part", "")))

@@ -76,7 +76,7 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))
         return
-    from judgegraph.views.terminal_critic import print_diff
+    from judgegraph.views.terminal_diff import print_diff
 
     print_diff(found)
 

@@ -275,7 +275,7 @@ def _print(found: Agreement | None, worth: CriticWorth | None, given: Mapping[st
 
 def _of_table(source: str, conventions: Conventions, given: Mapping[str, Any]) -> Agreement:
     from judgegraph.meta.agreement import agreement
-    from judgegraph.meta.table import read_table
+    from judgegraph.meta.judgements import read_table
 
     _refuse(given, OF_RUNS, "is of runs, and this is a file")
     if not Path(source).exists():

@@ -14,8 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from judgegraph import registry
 from judgegraph.agents.under_review import informed
 from judgegraph.calls import Endpoint
-from judgegraph.errors import ConfigError, one_line
-from judgegraph.models.secrets import scrubbed
+from judgegraph.errors import ConfigError, one_line, scrubbed
 
 Samples = Annotated[int, Field(ge=1)]
 UpToFifty = Annotated[int, Field(ge=1, le=50)]

@@ -11,16 +11,22 @@ from judgegraph.errors import ConfigError
 from judgegraph.meta.answers import Answers, answers, at, floats
 from judgegraph.meta.cells import Answer, Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions, chosen
-from judgegraph.meta.differences import differences, pairs, same_notes, with_corrections
 from judgegraph.meta.judgements import read_run, with_annotator
 from judgegraph.meta.labels import label_differences, units_of
 from judgegraph.meta.labels import rows as label_rows
-from judgegraph.meta.numbers import Numbers, signature, unit_of
+from judgegraph.meta.numbers import Numbers, differences, pairs, same_notes, signature, unit_of, with_corrections
 from judgegraph.meta.result import NONE, Agreement, Difference, Ends, HumanCeiling, Row, SystemPairs, few_resamples
 from judgegraph.runs.run import Run
-from judgegraph.stats.agreement import Metric, krippendorff_alpha
+from judgegraph.stats.agreement import (
+    Ceiling,
+    Metric,
+    hits,
+    krippendorff_alpha,
+    leave_one_out,
+    leave_one_out_labels,
+    others,
+)
 from judgegraph.stats.bootstrap import Draws, interval
-from judgegraph.stats.ceiling import Ceiling, hits, leave_one_out, leave_one_out_labels, others
 from judgegraph.stats.correlation import Codes, Coefficient, Floats, Level
 from judgegraph.stats.ranking import Rule, ranked_pairs
 from judgegraph.stats.resampling import Weighted, bootstrap, resample, system_means

@@ -17,17 +17,15 @@ from judgegraph.calls.budget import NodeUsage
 from judgegraph.errors import one_line, printable
 from judgegraph.meta.cells import Answer, Judgements, is_given, known_labels, people, width
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.judgements import fitted
+from judgegraph.meta.judgements import Raw, fitted
 from judgegraph.meta.result import FEW, of_units, settled_ends
 from judgegraph.meta.reviews import Critiques, Pair, Review, critiques
-from judgegraph.meta.table import Raw
 from judgegraph.runs.run import Run
 from judgegraph.shown import Shown
 from judgegraph.stats.bootstrap import Interval, interval, of_groups
 from judgegraph.stats.correlation import Codes, Coefficient, Floats, Level, Unit
-from judgegraph.stats.pairs import exact, patterns
 from judgegraph.stats.resampling import bootstrap, correlate, resample
-from judgegraph.stats.tests import corrected, permutation_test
+from judgegraph.stats.tests import corrected, exact, patterns, permutation_test
 
 # What a critic's calls cost, as a run's manifest has it, and what a point of agreement came to.
 

@@ -14,8 +14,16 @@ from judgegraph.errors import one_line
 from judgegraph.meta.answers import WRONG, Answers
 from judgegraph.meta.cells import Answer
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.differences import POWER, comparable_pairs, items_needed, permutations
-from judgegraph.meta.numbers import AGREE, signature, unit_of, unread_rule
+from judgegraph.meta.numbers import (
+    AGREE,
+    POWER,
+    comparable_pairs,
+    items_needed,
+    permutations,
+    signature,
+    unit_of,
+    unread_rule,
+)
 from judgegraph.meta.result import NONE, Difference, Ends, Row, Test, of_units, settled_ends
 from judgegraph.stats.agreement import (
     accuracy,
@@ -27,9 +35,8 @@ from judgegraph.stats.agreement import (
 )
 from judgegraph.stats.bootstrap import interval
 from judgegraph.stats.correlation import Codes, Floats
-from judgegraph.stats.pairs import both_orders
 from judgegraph.stats.resampling import resample
-from judgegraph.stats.tests import permutation_test_of_shares
+from judgegraph.stats.tests import both_orders, permutation_test_of_shares
 
 # Statistics of labels from a table of counts: what a resample of them is.
 

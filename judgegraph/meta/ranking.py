@@ -30,10 +30,9 @@ from judgegraph.meta.cells import (
     single,
 )
 from judgegraph.meta.conventions import Conventions, Unreadable
-from judgegraph.meta.judgements import asked_of
+from judgegraph.meta.judgements import Raw, asked_of, read_table
 from judgegraph.meta.numbers import AGREE
 from judgegraph.meta.result import NONE, Ends, json_values, settled_ends
-from judgegraph.meta.table import Raw, read_table
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.stats.bootstrap import interval, p_of_zero

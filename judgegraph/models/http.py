@@ -34,8 +34,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from yarl import URL
 
 from judgegraph import __version__
-from judgegraph.errors import ConfigError, one_line
-from judgegraph.models.secrets import bare, credentials, scrubbed, secrets_of
+from judgegraph.errors import ConfigError, bare, credentials, one_line, scrubbed, secrets_of
 
 # What a server answers where it gives no chat completion: as errors of the shape that SDKs give theirs.
 

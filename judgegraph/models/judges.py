@@ -22,8 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
-from judgegraph.errors import ConfigError, ExtraError, one_line
-from judgegraph.models.secrets import bare, credentials, scrubbed, secrets_of
+from judgegraph.errors import ConfigError, ExtraError, bare, credentials, one_line, scrubbed, secrets_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -22,9 +22,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from judgegraph.errors import ConfigError, CriteriaError, one_line
+from judgegraph.errors import ConfigError, CriteriaError, bare, one_line
 from judgegraph.models.judges import Judge
-from judgegraph.models.secrets import bare
 from judgegraph.prompts.criteria import MarkedFile, kind_of, line_of, shown
 
 if TYPE_CHECKING:

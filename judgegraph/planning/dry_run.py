@@ -164,8 +164,8 @@ class Tally:
     def add(self, runs: Mapping[int, Run]) -> None:
         """One sample, run with replies of several manners.
 
-        What is asked in all of them, and was asked by no sample before, depends on no reply. Of the rest the ends are
-        taken per sample and node, as replies to different samples may be of different manners.
+        A call made under every manner, and new here, is exact: no reply decides whether it is made. The lowest and
+        highest numbers of the rest are taken per sample and node, as replies to different samples may differ.
 
         Args:
             runs: bit of a manner, or several where they cannot differ -> its calls.

@@ -10,7 +10,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from pathlib import Path as File
 from statistics import fmean, stdev
 from typing import Any
 
@@ -19,7 +18,7 @@ from judgegraph.calls.budget import Budget
 from judgegraph.calls.estimate import CONSTANT, LONG, MANNERS, SHORT
 from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
-from judgegraph.calls.types import COMPLETION, unpacked
+from judgegraph.calls.types import COMPLETION, thinks_by_name, unpacked
 from judgegraph.data.samples import checked
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.models.judges import resolve
@@ -41,6 +40,10 @@ ENDS = ("lowest", "readable", "highest")
 PARTS = ("calls", "prompt_tokens", "completion_tokens", "usd")
 NOT_CALLS = "Retries of failed requests, and requests refused for a feature the judge lacks, are no calls: not counted."
 PREFIXES = "{:.0%} of prompt tokens are in a prefix sent before, for which many providers charge less."
+THINKING = (
+    "{} thinks before it answers, and what it thinks is paid for as a reply's tokens, often thousands: it is not "
+    "counted here; --pilot N measures it."
+)
 READABLE = "A sample for which no readable reply comes at all ends early, with fewer calls than the lowest number."
 
 
@@ -122,7 +125,8 @@ class PilotCost:
     """What a pilot took: samples judged, how they ended, calls and tokens paid for, USD where prices are known.
 
     Attributes:
-        statuses: of a sample none of whose scores could be read, theirs. used: samples that the projection is from.
+        statuses: how samples ended; one with no readable score counts under its scores' commonest status.
+        used: samples that the projection is from.
         failure: why nothing at all could be read, "" where something could; then there is no projection.
         over_budget: the budget ended it.
     """
@@ -280,7 +284,7 @@ async def judged(
     run = await aevaluate(graph, samples, ledger=ledger, prices=prices, **limits)
     items = {item.id: item for item in run.items}
     ends = {id: end_of(item) for id, item in items.items()}
-    whole = [s for s in samples if ends.get(s.id, NEVER_CAME)[0] not in NEVER_CAME]
+    whole = [s for s in samples if s.id in ends and ends[s.id][0] not in NEVER_CAME]
     failure = _failure(items.values())
     with closing(ReadOnlyLedger(ledger)) as kept:
         dry_run = DryRun(graph, kept, prices)
@@ -461,7 +465,7 @@ async def aplan(
         raise ConfigError(f"a graph is a compiled LangGraph, got {type(graph).__name__}")
     if pilot < 0:
         raise ConfigError(f"pilot is a number of samples, 0 or more, got {pilot}")
-    ledger = File(out) / LEDGER if ledger is None and out is not None else ledger
+    ledger = Path(out) / LEDGER if ledger is None and out is not None else ledger
     if pilot and ledger is None:
         raise ConfigError("a pilot is paid for: name a ledger for its replies, where the run will find them")
     table = prices if isinstance(prices, Prices) else Prices.load(prices)
@@ -532,6 +536,9 @@ def _basis(dry_run: DryRun, pilot: Pilot | None, prices: Prices, paid: bool) -> 
     assumed = f"{COMPLETION} for each choice, an assumption, or the judge's max_tokens"
     lines = [_own(dry_run.own)] if dry_run.own else []
     lines += [*prompts, f"Tokens of replies: {f'as in the pilot, else {assumed}' if pilot else assumed}."]
+    thinkers = [judge for judge in dry_run.counters if thinks_by_name(judge)]
+    if thinkers and not pilot:
+        lines.append(THINKING.format(", ".join(thinkers)))
     if (share := dry_run.prefixes.share) is not None:
         lines.append(PREFIXES.format(share))
     if dry_run.invented:

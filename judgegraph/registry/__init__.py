@@ -1,7 +1,9 @@
 """Names to parts: methods, agents, critics and assistants, ours and other packages'. Imports no graph library."""
 
 from judgegraph.registry.lookup import (
+    MethodSpec,
     builder_of,
+    declare,
     factory,
     find,
     find_agent,
@@ -13,8 +15,8 @@ from judgegraph.registry.lookup import (
     parts,
     register,
     settings_of,
+    spec_of,
 )
-from judgegraph.registry.method_spec import MethodSpec, declare, spec_of
 from judgegraph.registry.shipped import ABOUT, KINDS, METHODS, VARIANTS, Disabled, Kind, Part, Variant, keys_of, usable
 
 __all__ = [

@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
 
-from judgegraph.calls.leases import leases_of
 from judgegraph.calls.texts import texts_of
 from judgegraph.errors import ConfigError, DataError, damaged_lines, one_line
 from judgegraph.runs.item import Item, failed_item, failures, relabelled
@@ -31,7 +30,7 @@ from judgegraph.runs.lines import (
     survey,
 )
 from judgegraph.trace.record import Recorder
-from judgegraph.trace.store import SPANS, SpanFile
+from judgegraph.trace.span import SPANS, SpanFile
 from judgegraph.types import Sample
 
 # Whether a folder may be a run's: what others put there is left alone, and a refused start leaves nothing behind.
@@ -40,14 +39,14 @@ from judgegraph.types import Sample
 MANIFEST, ITEMS, REJECTED = "manifest.json", "items.jsonl", "rejected.json"
 NOTES = "notes.sqlite"  # what `tracing` writes down of calls; no run is answered from there
 LEDGER, JOURNAL, IN_FLIGHT, LOCK = "ledger.sqlite", "journal.sqlite", ".inflight", ".lock"
-TEXTS = texts_of(Path(LEDGER)).name
+TEXTS, LEASES = f"{LEDGER}.texts", f"{LEDGER}.leases"  # as `texts_of` and `leases_of` name them
 FILES = (
     MANIFEST,
     ITEMS,
     REJECTED,
     SPANS,
     TEXTS,
-    leases_of(Path(LEDGER)).name,
+    LEASES,
     IN_FLIGHT,
     LOCK,
     *(f"{n}{e}" for n in (LEDGER, JOURNAL) for e in ("", "-wal", "-shm")),
@@ -129,8 +128,8 @@ PROBES = range(0, 256, 16)  # first bytes of digests, which fall anywhere in the
 def same_items(journal: Journal, path: Path) -> bool:
     """As far as can be told without reading all of it.
 
-    After an end in order the file must have the size and the time it had then. After another, some samples' lines
-    must stand where the journal says.
+    After a clean end, its size and time of change must be what they were then. After another, some samples' lines must
+    stand where the journal says.
     """
     about = path.stat()
     if journal.state.moving or journal.state.end > about.st_size:  # a power cut took lines it knew

@@ -23,8 +23,7 @@ from pydantic import BaseModel
 
 from judgegraph import __version__, prompts
 from judgegraph.calls import Endpoint, Reader, name_of
-from judgegraph.errors import one_line
-from judgegraph.models.secrets import bare, credentials, scrubbed, secrets_of
+from judgegraph.errors import bare, credentials, one_line, scrubbed, secrets_of
 from judgegraph.prompts.criteria import CriteriaSet, criteria_set, known_sets
 from judgegraph.registry import MethodSpec, spec_of
 from judgegraph.registry.shipped import brought_by

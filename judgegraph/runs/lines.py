@@ -200,7 +200,7 @@ def index(
 
     Args:
         skipped: is told of each line that holds no item.
-        added: whether the line of a number is no run's, so that its sample has another one that stands.
+        added: whether line N is a stray copy, to be passed over: its sample has another line.
 
     Returns:
         How many of them hold no item: they stay where they are, and their samples are not finished.
@@ -288,7 +288,7 @@ class Survey:
         return (self._kinds.get(number.to_bytes(16)) or 0) if self.odd else 0
 
     def added(self, number: int) -> bool:
-        """Whether the line of a number is no run's, so that its sample has another one that stands."""
+        """Whether line `number` is a stray copy, to be passed over: its sample has another line."""
         return self.kind(number) in (COPY, SECOND)
 
     def mark(self, number: int, kind: int, line: bytes) -> None:

@@ -23,7 +23,7 @@ from judgegraph.runs.folder import ITEMS, JOURNAL, LEDGER, LOCK, MANIFEST, REJEC
 from judgegraph.runs.journal import reader
 from judgegraph.runs.lines import WORDS, DamagedLine, Survey, blank, id_digest, item_of_line, survey
 from judgegraph.runs.manifest import ledger_name
-from judgegraph.trace.store import SPANS, recorded_trace
+from judgegraph.trace.span import SPANS, recorded_trace
 
 # What is sound of a damaged ledger: every row has a checksum bound to its address, so a row that fits is a true one.
 #

@@ -371,7 +371,7 @@ class Work:
         on_progress(self.progress())
 
     def _keep(self, unit: Unit, item: Item, slot: int) -> Item:
-        """Write it down, or leave what was found before; gives the item as it was written."""
+        """Write it down, or leave what was found before where that is better; gives the item as it came of this try."""
         recorded = self._recorders.pop(slot, None)
         if self.folder is None:
             self.items.append(item)

@@ -29,9 +29,8 @@ from pydantic import PrivateAttr
 from judgegraph.calls import Endpoint, JudgeLike, name_of
 from judgegraph.calls.send import past_the_parser, unbound, with_settings
 from judgegraph.calls.types import Call, address_of, server_of
-from judgegraph.errors import ConfigError, JudgegraphError, one_line
+from judgegraph.errors import ConfigError, JudgegraphError, one_line, scrubbed
 from judgegraph.models.judges import Judge, resolve
-from judgegraph.models.secrets import scrubbed
 
 # What a chat model is asked, as plain values: what a recording knows a request by.
 

@@ -13,8 +13,7 @@ from hashlib import blake2b
 from types import TracebackType
 from typing import Any, get_args
 
-from judgegraph.trace.span import Kind
-from judgegraph.trace.store import compact
+from judgegraph.trace.span import Kind, compact
 from judgegraph.types import Score, Status
 
 LARGE = 1e18

@@ -33,7 +33,7 @@ from judgegraph.errors import ConfigError, DataError, ExtraError, one_line
 from judgegraph.runs.item import Item
 from judgegraph.runs.lines import id_digest
 from judgegraph.trace.otel import CONVENTIONS, OtelSpan, Whose, as_json, clean, otel_spans
-from judgegraph.trace.store import line_at, recorded_trace
+from judgegraph.trace.span import line_at, recorded_trace
 from judgegraph.traces.rank import ranked_traces, traces_in
 from judgegraph.traces.read import UNTRACED, RunRecord, belongs, indexed, ledger_of, near, spans_of, tree
 from judgegraph.traces.redact import known_names, redacted_item, redacted_root

@@ -18,8 +18,7 @@ from judgegraph.runs.folder import LEDGER, NOTES
 from judgegraph.runs.item import FINE, Item, answers, failures, has_status
 from judgegraph.runs.summary import doubt, means_of, moved_by
 from judgegraph.shown import Shown, drawn
-from judgegraph.trace.span import RecordedTrace, Span, Step
-from judgegraph.trace.store import SPANS, recorded_traces
+from judgegraph.trace.span import SPANS, RecordedTrace, Span, Step, recorded_traces
 from judgegraph.traces.read import RunRecord, Usage, UsageBySample, latest_traces, spans_of, tree, usage_of
 from judgegraph.traces.redact import known_names, redacted_root
 from judgegraph.types import Score, Status, Verdict

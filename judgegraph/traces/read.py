@@ -24,8 +24,7 @@ from judgegraph.runs.item import FINE, LISTED, Item
 from judgegraph.runs.lines import DamagedLine, id_digest, id_of_line, item_of_line, lines_that_stand
 from judgegraph.shown import Shown, drawn
 from judgegraph.trace.record import pseudonym
-from judgegraph.trace.span import RecordedTrace, Span, Step
-from judgegraph.trace.store import SPANS, line_at, lines, recorded_trace
+from judgegraph.trace.span import SPANS, RecordedTrace, Span, Step, line_at, lines, recorded_trace
 from judgegraph.traces.redact import Names, known_names, redacted_item, redacted_root
 from judgegraph.types import Finding, Score
 

@@ -30,7 +30,7 @@ from judgegraph.errors import ConfigError, one_line
 from judgegraph.models.judges import Judge
 from judgegraph.runs.folder import MANIFEST, NOTES
 from judgegraph.trace.record import Recorder, failed, sizes, status_of, traced, tracer, written
-from judgegraph.trace.store import SPANS, SpanFile, lines
+from judgegraph.trace.span import SPANS, SpanFile, lines
 
 STEP = "graph:step:"  # how the tag of a node's chain begins
 

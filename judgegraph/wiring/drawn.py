@@ -20,12 +20,14 @@ from judgegraph.wiring.code import (
     Finding,
     Keys,
     Severity,
+    Source,
     function_of,
     hints_of,
     keys_of,
     listed,
     members,
     reads_of,
+    source_of,
     writes_of,
 )
 from judgegraph.wiring.functions import (
@@ -42,7 +44,6 @@ from judgegraph.wiring.functions import (
     way_of,
     wrong_attributes,
 )
-from judgegraph.wiring.source import Source, source_of
 
 
 def made(drawn: Drawn) -> Iterator[Finding]:

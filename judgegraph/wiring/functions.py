@@ -15,8 +15,12 @@ from langgraph.types import Command, Send
 from pydantic import BaseModel
 
 from judgegraph.wiring.code import (
+    COMPREHENSIONS,
+    GROWING,
+    ORDERING,
     UNKNOWN,
     Keys,
+    Source,
     function_of,
     functions,
     hints_of,
@@ -26,8 +30,8 @@ from judgegraph.wiring.code import (
     repeats,
     returns,
     sends,
+    source_of,
 )
-from judgegraph.wiring.source import COMPREHENSIONS, GROWING, QUIET, Source, source_of
 
 # Functions of one's own as nodes: the keys that their source takes and writes, beside what annotations say.
 
@@ -440,7 +444,7 @@ def _variable_in_routes(source: Source, name: str, found: Targets, depth: int) -
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if method in GROWING and call.args:
             _collect_in_routes(source, call.args[0], found, depth - 1)
-        elif method not in QUIET:
+        elif method not in ORDERING:
             found.whole = False
 
 

@@ -15,15 +15,13 @@ import networkx as nx
 
 from judgegraph import prompts
 from judgegraph.answers import Precedence
-from judgegraph.errors import PromptError, one_line
+from judgegraph.errors import PromptError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint
-from judgegraph.models.secrets import scrubbed
 from judgegraph.types import Criterion, Plan
-from judgegraph.wiring.code import Finding, function_of, hints_of, listed, members, plain_type
+from judgegraph.wiring.code import Finding, Source, function_of, hints_of, listed, members, plain_type, source_of
 from judgegraph.wiring.drawn import VOCABULARY, Drawn, Part
 from judgegraph.wiring.drawn import drawn as drawn_of
 from judgegraph.wiring.functions import given, taken
-from judgegraph.wiring.source import Source, source_of
 
 WRITE = "write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL', or give a LangChain chat model"
 

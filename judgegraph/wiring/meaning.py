@@ -19,12 +19,11 @@ from judgegraph.answers import ANSWERING, BALLOT
 from judgegraph.errors import one_line
 from judgegraph.registry import spec_of
 from judgegraph.types import Scale, Score
-from judgegraph.wiring.code import Finding, functions, listed, mentions
+from judgegraph.wiring.code import Finding, Source, functions, listed, mentions, source_of
 from judgegraph.wiring.drawn import Drawn, Part, hints_of_state, own_functions
 from judgegraph.wiring.functions import compared
 from judgegraph.wiring.graph import is_agent
 from judgegraph.wiring.paths import fed_alike, parted, same
-from judgegraph.wiring.source import Source, source_of
 
 OURS = "judgegraph."
 Scales = Mapping[str, Scale]  # criterion -> its scale

@@ -17,7 +17,7 @@ from review_cases import (
 
 import judgegraph as jg
 from judgegraph.agents.critics import ARGUED, DevilsAdvocate, advocate_form
-from judgegraph.calls.forms import Incomplete
+from judgegraph.calls.asking import Incomplete
 from judgegraph.types import Rectification, keyed
 
 ARGUMENT = {"case_against": "It never says how much.", "answer": "The sum is not asked for.", "reason": "A weak case."}

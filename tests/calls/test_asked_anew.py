@@ -2,9 +2,8 @@
 
 import pytest
 
-from judgegraph.calls.asking import one_reply, several_replies
+from judgegraph.calls.asking import Form, one_reply, several_replies
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.forms import Form
 from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.types import Call
 from judgegraph.errors import ReplyError

@@ -9,9 +9,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel
 
 from judgegraph.calls import Endpoint, Form, ask, replies
-from judgegraph.calls.asking import several_replies
+from judgegraph.calls.asking import ratings_form, several_replies
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.forms import ratings_form
 from judgegraph.calls.types import Call
 from judgegraph.errors import AuthError, ConfigError, ReplyError
 from judgegraph.models.judges import resolve

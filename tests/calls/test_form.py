@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel
 
-from judgegraph.calls.forms import Form, Incomplete, answer_of, answer_schema, enum_of, ratings_form, record, strict
+from judgegraph.calls.asking import Form, Incomplete, answer_of, answer_schema, enum_of, ratings_form, record, strict
 from judgegraph.errors import ScaleError
 from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion, Scale

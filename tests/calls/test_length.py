@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from judgegraph.agents.corrector import FORMS
 from judgegraph.agents.planner import plan_form
 from judgegraph.agents.sage import critique_form
-from judgegraph.calls.forms import Form, ratings_form, record
+from judgegraph.calls.asking import Form, ratings_form, record
 from judgegraph.calls.types import TEXTS, Bounded, ReplyBounds, bounded, bounds_for, thinks_by_name
 from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion

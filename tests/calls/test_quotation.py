@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judgegraph.agents.judge import score_form
 from judgegraph.agents.pairwise import judgement_in, pairwise_form
-from judgegraph.calls.forms import read
+from judgegraph.calls.asking import read
 from judgegraph.calls.types import Choice
 from judgegraph.errors import ReplyError
 from judgegraph.replies.choices import read_choice

@@ -7,7 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from judgegraph.calls import Form, Reader, Slot, rate
-from judgegraph.calls.forms import ratings_form
+from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.ratings import NO_LOGPROBS
 from judgegraph.errors import ConfigError
 from judgegraph.prompts.template import slugs

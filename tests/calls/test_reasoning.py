@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgegraph.agents.judge import score_form, text_form
-from judgegraph.calls.forms import read
+from judgegraph.calls.asking import read
 from judgegraph.calls.ratings import Slot, stated, weighted
 from judgegraph.calls.types import Choice, packed, unpacked
 from judgegraph.errors import ReplyError

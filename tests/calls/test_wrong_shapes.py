@@ -3,7 +3,7 @@
 import pytest
 
 from judgegraph.calls import Reader, Slot, rate
-from judgegraph.calls.forms import ratings_form
+from judgegraph.calls.asking import ratings_form
 from judgegraph.prompts.template import slugs
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Scale

@@ -68,6 +68,12 @@ def test_what_the_worst_means_is_told_only_where_there_is_one_and_in_a_notebook_
         assert (AT_WORST in html.unescape(plan._repr_html_())) == (asks > 1)
 
 
+def test_that_a_judge_thinks_is_told_where_its_tokens_are_assumed(data: Path):
+    for judge, thinks in (("openai:o3", True), ("openai:gpt-4o", False)):
+        asked = planned("llm-score", data, "-j", judge, "--base-url", "http://localhost:1/v1", "-c", "summary")
+        assert ("thinks before it answers" in asked.output.replace("\n", " ")) is thinks
+
+
 def test_an_unknown_price_leaves_tokens_only(data: Path):
     result = planned("llm-score", data, "-j", "openai:mine", "--base-url", "http://localhost:1/v1", "-c", "summary")
     assert result.exit_code == 0, result.output

@@ -9,7 +9,7 @@ from langchain_openai import ChatOpenAI
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint, Reader, Slot, ask, rate, replies
-from judgegraph.calls.forms import ratings_form
+from judgegraph.calls.asking import ratings_form
 from judgegraph.cli import main
 from judgegraph.doctor import examine
 from judgegraph.errors import AuthError, ConfigError, ReplyError

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_openai import ChatOpenAI
 
 from judgegraph.agents.corrector import FORMS
 from judgegraph.agents.judge import text_form
 from judgegraph.calls import Reader, Slot, ask, rate, replies
-from judgegraph.calls.asking import EXCERPT
+from judgegraph.calls.asking import EXCERPT, ratings_form
 from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.forms import ratings_form
 from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.limits import limiter_of
 from judgegraph.calls.send import in_words
@@ -107,6 +107,15 @@ async def test_a_reply_that_is_cut_off_twice_names_its_limit(server, settings, l
         await ask(site.judge(**settings), MESSAGES, FORM)
     assert (caught.value.status, site.count) == ("truncated", 2)
     assert ("--max-tokens" in str(caught.value)) is (not settings)
+
+
+async def test_a_reply_that_an_sdk_cut_off_with_an_error_of_its_own_is_asked_for_once_more(server, monkeypatch):
+    """LangChain's parser raises on a reply that was cut off, and keeps its text: there is nothing to quote."""
+    monkeypatch.setenv("JUDGEGRAPH_TRANSPORT", "langchain")
+    site = server("length,ok")
+    model = ChatOpenAI(model="stub", base_url=site.url, api_key="k", max_retries=0)
+    assert (await ask(model, MESSAGES, FORM))["clarity"]["score"] == 4
+    assert (site.count, "shorter" in site.seen[1]["body"]["messages"][-1]["content"]) == (2, True)
 
 
 async def test_a_judge_that_often_runs_on_has_shorter_texts_from_the_beginning(server):

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint, Reader, Slot, ask, rate, replies
+from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.forms import ratings_form
 from judgegraph.calls.limits import limiter_of
 from judgegraph.calls.types import Call
 from judgegraph.errors import AuthError, JudgegraphError, ReplyError

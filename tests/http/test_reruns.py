@@ -6,8 +6,8 @@ import random
 import pytest
 
 from judgegraph.calls import Reader, Slot, rate, replies
+from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.forms import ratings_form
 from judgegraph.calls.ledger import Ledger
 from judgegraph.models.judges import Support, keep, resolve
 from judgegraph.prompts.template import slugs

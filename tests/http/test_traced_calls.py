@@ -10,8 +10,7 @@ import judgegraph as jg
 from judgegraph.calls import Endpoint
 from judgegraph.graphs import llm_score
 from judgegraph.runs.run import Run
-from judgegraph.trace.span import Span
-from judgegraph.trace.store import SPANS, recorded_traces
+from judgegraph.trace.span import SPANS, Span, recorded_traces
 from judgegraph.traces.rank import node_times, ranked_samples, within
 from judgegraph.types import Criterion, Sample
 

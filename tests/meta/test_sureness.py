@@ -270,7 +270,7 @@ def test_a_level_that_labels_do_not_have_is_noted():
 
 
 def test_the_signature_says_how_many_permutations_and_resamples_were_made(monkeypatch):
-    from judgegraph.stats import pairs as swaps
+    from judgegraph.stats import tests as swaps
 
     monkeypatch.setattr(swaps, "DISTINCT", 10)
     monkeypatch.setattr(swaps, "SLOW", 20)

@@ -8,9 +8,8 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 
 from judgegraph.calls import Endpoint, name_of
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, bare, credentials, secrets_of
 from judgegraph.models.judges import _by_model, resolve
-from judgegraph.models.secrets import bare, credentials, secrets_of
 from judgegraph.testing import scripted
 
 

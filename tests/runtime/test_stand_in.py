@@ -14,7 +14,7 @@ from judgegraph.agents.judge import rating_form, rating_text
 from judgegraph.agents.pairwise import pairwise_form, pairwise_text
 from judgegraph.agents.planner import plan_form
 from judgegraph.agents.sage import critique_form
-from judgegraph.calls.asking import _complaint
+from judgegraph.calls.asking import Form, _complaint, ratings_form, read
 from judgegraph.calls.estimate import (
     COMPLAINT,
     DEMANDING,
@@ -25,7 +25,6 @@ from judgegraph.calls.estimate import (
     AskCounts,
     simulated_choices,
 )
-from judgegraph.calls.forms import Form, ratings_form, read
 from judgegraph.calls.types import Call, Choice
 from judgegraph.errors import ReplyError
 from judgegraph.types import Criterion, Scale

@@ -17,7 +17,7 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.graphs import llm_score
 from judgegraph.testing import scripted
-from judgegraph.trace.store import SPANS, recorded_traces
+from judgegraph.trace.span import SPANS, recorded_traces
 from judgegraph.types import (
     Comparison,
     Correction,

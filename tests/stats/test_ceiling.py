@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgegraph.stats.ceiling import leave_one_out, leave_one_out_labels
+from judgegraph.stats.agreement import leave_one_out, leave_one_out_labels
 from judgegraph.stats.resampling import correlate
 
 NAN = math.nan

@@ -12,7 +12,7 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from judgegraph.stats.agreement import Macro, accuracy, cohen_kappa, krippendorff_alpha, macro
-from judgegraph.stats.pairs import both_orders
+from judgegraph.stats.tests import both_orders
 
 
 def test_accuracy_counts_what_was_not_read_as_wrong():

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from judgegraph.stats import pairs as swaps
+from judgegraph.stats import tests as swaps
 from judgegraph.stats.correlation import COEFFICIENTS, coefficient, steiger, williams
 from judgegraph.stats.resampling import correlate
 from judgegraph.stats.tests import corrected, permutation_test, permutation_test_of_shares

@@ -218,7 +218,7 @@ class Foreign(BaseChatModel):
 
 async def test_a_judge_of_another_provider_is_recorded_and_played_too(tmp_path):
     from judgegraph.calls import Form
-    from judgegraph.calls.forms import record
+    from judgegraph.calls.asking import record
 
     form = Form("weather", record({"warmth": {"type": "number"}}), lambda data: data["warmth"])
     path = tmp_path / "calls.jsonl"

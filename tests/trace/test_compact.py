@@ -11,8 +11,8 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from judgegraph.trace import store as module
-from judgegraph.trace.store import compact
+from judgegraph.trace import span as module
+from judgegraph.trace.span import compact
 
 
 @dataclasses.dataclass

@@ -10,7 +10,7 @@ from langgraph.types import Command
 
 from judgegraph.errors import ReplyError
 from judgegraph.trace.record import Recorder, recorder, span, within, written
-from judgegraph.trace.store import recorded_trace
+from judgegraph.trace.span import recorded_trace
 
 
 @pytest.fixture

@@ -25,8 +25,7 @@ import judgegraph.graphs as methods
 from judgegraph.cli import main
 from judgegraph.testing import scripted
 from judgegraph.trace.record import Recorder
-from judgegraph.trace.span import RecordedTrace, Span
-from judgegraph.trace.store import SPANS, SpanFile, recorded_traces
+from judgegraph.trace.span import SPANS, RecordedTrace, Span, SpanFile, recorded_traces
 from judgegraph.traces.rank import FolderTrace, traces_in
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -12,8 +12,7 @@ from langgraph.types import Command
 from typing_extensions import TypedDict
 
 import judgegraph as jg
-from judgegraph.trace.span import RecordedTrace
-from judgegraph.trace.store import SPANS, recorded_traces
+from judgegraph.trace.span import SPANS, RecordedTrace, recorded_traces
 
 SAMPLE = jg.Sample(id="s1", output="A short and clear text about nothing much.")
 
