@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -41,6 +42,12 @@ SWAPPED: dict[Verdict | None, Verdict | None] = {"A": "B", "B": "A", "tie": "tie
 SPOKEN: dict[str, tuple[str, ...]] = {"A": (), "B": (), "tie": ("tie", "tied")}
 
 _SCORE = re.compile(r"(?<![a-z])(?:response|output|answer|assistant)\s+\(?([AB])\)?(?:['’]s)?\s+score\s*[:：]", re.I)
+_SHORT = re.compile(  # "Response A: 3", "A - 4/5": a line or a part of one that says no more
+    r"(?:^|(?<=[\n,;|]))[ \t#>-]{0,6}(?:(?:response|output|answer|assistant)\s+)?\(?([AB])\)?(?:['’]s)?"
+    r"(?:[ ]?(?:score|rating)[ ]?)?[ ]?(?:[:：=]|[-–—](?=[ ]))"
+    r"(?=[ ]{0,2}[0-9]{1,3}(?:[./][0-9]{1,3})?[ \t.]*(?:[\n,;|]|\Z))",
+    re.I,
+)
 _COMPARISON = re.compile(r"(?<![a-z])comparison\s*[:：]", re.I)
 _VERDICT = re.compile(r"(?<![a-z])(?:final\s+)?verdict\s*[:：]", re.I)
 _TAKEN_BACK = re.compile(  # a last line that says no more than this
@@ -154,14 +161,27 @@ def _complete(judgement: Judgement, problems: list[str]) -> Judgement:
     raise Incomplete("; ".join(problems), judgement, 1)
 
 
+def _object_in(text: str) -> Mapping[str, Any] | None:
+    """The scores of both in JSON, though words were asked for; None where there are none."""
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) and {"score_a", "score_b"} <= said.keys() else None
+
+
 def pairwise_text(scale: Scale) -> Form[Judgement]:
     """A plain reply: "Response A Score: n", "Response B Score: n" with explanations, "Comparison:", or a verdict.
 
     Source: Fennec's reply form (table 9). Its parser takes one character behind each mark and 0 where that fails; ours
     reads a number on the scale or none. A reply without scores is read for its verdict alone ("Output (a)", "tie").
     """
+    form = pairwise_form(scale)
 
     def read(text: str) -> Judgement:
+        if text.strip().startswith("{") and (said := _object_in(text)) is not None:
+            found: Judgement = form.read(said)
+            return found
         judgement = judgement_in(text, scale)
         if judgement.status == "refused":
             raise ReplyError("the model declined to judge", "refused", text)
@@ -184,6 +204,8 @@ def judgement_in(text: str, scale: Scale) -> Judgement:
     marks = [mark for mark in marks if not (attributed(own, mark.start()) or disowned(own, mark.start(), mark.end()))]
     marks.sort(key=lambda mark: mark.start())
     if not any(mark.re is _SCORE for mark in marks):
+        marks = sorted([*marks, *_both_short(own)], key=lambda mark: mark.start())
+    if not any(mark.re in (_SCORE, _SHORT) for mark in marks):
         choice = read_choice(text, SPOKEN)
         side = SideJudgement(status="skipped" if choice.status == "ok" else choice.status, reason=choice.rule)
         return Judgement(side, side, text.strip(), _verdict(choice.value))
@@ -199,13 +221,19 @@ def judgement_in(text: str, scale: Scale) -> Judgement:
     return Judgement(sides["A"], sides["B"], comparison, stated)
 
 
+def _both_short(text: str) -> list[re.Match[str]]:
+    """A bare score of each response: "A: 4, B: 3". One of them alone may be a list mark."""
+    marks = list(_SHORT.finditer(text))
+    return marks if sorted(mark[1].upper() for mark in marks) == ["A", "B"] else []
+
+
 def _side_in(label: str, pieces: list[tuple[re.Match[str], str]], scale: Scale) -> SideJudgement:
     """The score and the explanation under a response's mark; two different scores for one response are none."""
     from judgegraph.replies.free_text import read_rating
 
     read = []
     for mark, piece in pieces:
-        if mark.re is _SCORE and mark[1].upper() == label:
+        if mark.re in (_SCORE, _SHORT) and mark[1].upper() == label:
             head, *rest = _EXPLANATION.split(piece, maxsplit=1)
             stated, _, below = head.strip().partition("\n")
             read.append((read_rating(f"Score: {stated[:60]}", scale), rest[0] if rest else below.strip()))

@@ -177,7 +177,24 @@ def answer_of(data: Any, scale: Scale) -> float | str | None:
         if not _DECIMAL.fullmatch(answer):
             raise ScaleError(f"{answer[:40]!r} is no number on the scale {scale}")
         answer = float(answer)
+    _refuse_contrary(data, answer, scale)
     return scale.check(answer)
+
+
+OUT_OF = ("out_of", "max", "max_score", "maximum")
+FINALLY = ("final_score", "final", "overall_score", "adjusted_score", "revised_score")
+
+
+def _refuse_contrary(entry: Mapping[str, Any], answer: Any, scale: Scale) -> None:
+    """What nobody asked for beside a score, and says that it is on another scale, or another one."""
+    if len(entry) < 2:
+        return
+    for key in OUT_OF:
+        if isinstance(best := entry.get(key), int | float) and not isinstance(best, bool) and best != scale.high:
+            raise ScaleError(f"{answer!r:.20} is given as out of {best:g}: the scale is {scale}")
+    for key in FINALLY:
+        if isinstance(other := entry.get(key), int | float) and not isinstance(other, bool) and other != answer:
+            raise ValueError(f"two scores: 'score' is {answer!r:.20}, and {key!r} {other:g}")
 
 
 def off_points(value: float, scale: Scale) -> tuple[str, ...]:

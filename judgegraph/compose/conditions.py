@@ -197,9 +197,9 @@ class Own:
     """A condition of the caller's own: any function of the state.
 
     Attributes:
-        decide: gives a mapping criterion -> why, a list of criteria in doubt, or the name of one that has a score;
-            anything else is taken as true (every criterion is in doubt) or false, and None is refused: a return was
-            forgotten.
+        decide: gives a mapping criterion -> why, a list of criteria in doubt, or the name of one that is judged by;
+            anything else is taken as true (every criterion is in doubt) or false. None is refused: a return was
+            forgotten; so is a text that names no criterion, such as "no".
     """
 
     decide: Callable[[Any], Any]
@@ -217,8 +217,14 @@ class Own:
             return {str(criterion): str(reason) for criterion, reason in said.items()}
         if isinstance(said, list | tuple | set | frozenset):
             return {str(criterion): why for criterion in said}
-        if isinstance(said, str) and any(s.criterion == said for s in (state.get("scores") or {}).values()):
+        known = [*dict.fromkeys([*_judged(state), *_scored(state)])]
+        if isinstance(said, str) and said in known:
             return {said: why}
+        if isinstance(said, str) and said and known:
+            raise ConfigError(
+                f"condition {one_line(title(self.decide), 80)} gave the text '{one_line(said, 60)}', and "
+                f"{_meant(said, known)}: return True, False or the criteria in doubt"
+            )
         return {EVERY: why} if said else {}
 
     def at(self, stage: str, agent: str | None = None, *, last: bool = False) -> Own:
@@ -382,9 +388,14 @@ def _unknown(doubts: Mapping[str, str], known: Sequence[str]) -> str:
     lost = sorted(name for name in doubts if name != EVERY and name not in scored) if scored else []
     if not lost:
         return ""
-    close = get_close_matches(lost[0], scored, 1)
-    meant = f"did you mean '{one_line(close[0], 60)}'?" if close else f"there are {one_line(', '.join(scored), 120)}"
-    return f"the condition finds '{one_line(lost[0], 60)}' in doubt, and no criterion has that name: {meant}"
+    return f"the condition finds '{one_line(lost[0], 60)}' in doubt, and {_meant(lost[0], scored)}"
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    """That no criterion has a name, and which one may be meant."""
+    close = get_close_matches(name, known, 1)
+    meant = f"did you mean '{one_line(close[0], 60)}'?" if close else f"there are {one_line(', '.join(known), 120)}"
+    return f"no criterion has that name: {meant}"
 
 
 def _judged(state: State) -> Iterable[str]:

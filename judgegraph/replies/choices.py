@@ -181,6 +181,8 @@ def _is_article(text: str, match: re.Match[str]) -> bool:
     if after is None or match["close"] or (match["noun"] and match["core"] == "A"):
         return False
     word = after[1].lower()
+    if match["core"] == "A" and not match["noun"] and _A_THING.match(text, match.end()):
+        return True
     if word in ("is", "was", "wins", "has", "beats"):
         return False
     if match["core"].isupper() and word in _VERBS:
@@ -194,20 +196,26 @@ def _is_article(text: str, match: re.Match[str]) -> bool:
     )
 
 
+def _is_another_thing(text: str, match: re.Match[str]) -> bool:
+    """ "an A", "vitamin B": a grade, or a name."""
+    bare = len(match["core"]) == 1 and not (match["noun"] or match["open"])
+    return bare and _NO_LABEL.search(text, max(0, match.start() - 12), match.start()) is not None
+
+
 def mentions(text: str, met: Mapping[str, str]) -> list[Mention]:
     """The labels in a text, in its order; a comparison of two of them ("A>B") is one mention, of what it comes to."""
     cores = _either(met)
     pattern = re.compile(
         rf"(?<![\w#$.])(?:(?P<noun>{_NOUNS})\s{{1,2}}#?)?(?P<open>[*_\"'`(\[{{<]{{0,4}})(?:(?<![\w.])"
         rf"|(?<=_))(?P<core>{cores})"
-        r"(?P<close>[*_\"'`)\]}>]{0,4})(?!\w|-\w|[.,]\d)",
+        r"(?P<close>[*_\"'`)\]}>]{0,4})(?!\w|-\w|[.,]\d|\+(?!\w))",
         re.I,
     )
     compared = [*_comparisons(text, met), *_foreign(text, met)]
     taken = {at for one in compared for at in range(*one.span)}
     found = [*compared]
     for match in pattern.finditer(text):
-        if match.start("core") in taken:
+        if match.start("core") in taken or _is_another_thing(text, match):
             continue
         if _is_article(text, match):
             if match["core"] == "A":
@@ -377,6 +385,21 @@ _SHORTFALL = re.compile(
 )
 _RETRACTED = re.compile(rf"[\W_]{{0,6}}{RETRACTS}(?:the[ ])?[\W_]{{0,4}}|\W{{0,4}}(?:[-=]+>|[→⇒])\W{{0,4}}", re.I)
 _LOSES = re.compile(r"[ ](?:(?:is|was)[ ])?(?:worse|weaker|los(?:es?|t)|fails|inferior)\b[^\[\]\n]{0,40}\]\]", re.I)
+_LOST = re.compile(  # "Verdict: Response A loses", "A is hardly better than B": no verdict for that label
+    r"[*_\"'`)\]]{0,4}[ ](?:(?:is|was)[ ](?:the[ ])?(?:worse|worst|weaker|loser|inferior)|los(?:es|t)"
+    r"|(?:is|was)[ ](?:hardly|barely|scarcely)[ ](?:any[ ])?(?:better|stronger))\b",
+    re.I,
+)
+_A_THING = re.compile(  # "A win for B", "A better answer would ..."
+    r"[ ](?:(?:clear|narrow|slight|big|small|easy)[ ])?(?:win|victory|point|preference)[ ](?:for|goes[ ]to)\b"
+    r"|[ ](?:better|worse)[ ](?!than|in|on|at|for|because|as|since|and|but|overall|here|by|with|due|again|\w+s\b)[a-z]"
+)
+_NO_LABEL = re.compile(r"\b(?:an|vitamin|hepatitis|appendix|exhibit)[ ]\Z", re.I)  # "both get an A", "vitamin B"
+_SUPPOSED = re.compile(  # "One might think A is better", "If A had cited sources A would be better"
+    r"(?<!\bI[ ])\b(?:might|may|could|would)[ ](?:\w+ly[ ])?(?:think|say|believe|argue|assume|expect)[ ](?:that[ ])?"
+    r"(?:the[ ])?\Z|\bif[ ](?!I\b)[^.!?;\n]{1,60}[ ,]\Z",
+    re.I,
+)
 _DETERMINES = re.compile(  # a "no" that belongs to the next word
     r"[ \t]+(?!(?:because|since|as|but|and|or|so|if|when|while|although|though|it|they|he|she|we|you|I|this|that"
     r"|there)\b)[^\W\d_]",
@@ -407,6 +430,13 @@ def _on_terms(text: str, mention: Mention) -> bool:
     if won and _ASKS.match(text, won.end()):
         return True
     return _ON_TERMS.match(text, won.end() if won else mention.end) is not None
+
+
+def _is_supposed(text: str, mention: Mention) -> bool:
+    """ "One might think A is better", "If A had sources A would be better": of a world that is not."""
+    if mention.kind != "label" or not _SUPPOSED.search(_before(text, mention)):
+        return False
+    return "if" not in _before(text, mention).lower() or _WOULD.match(text, mention.end) is not None
 
 
 def _concluding(text: str, found: list[Mention]) -> Mention | None:
@@ -566,6 +596,8 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
     called = {m for m, after in pairwise(found) if m.label != after.label and _called(text, m, after)}
     found = [replace(m, label="") if m in called else m for m in found]
     found = [m for m in found if m.kind != "label" or not _OWN_SCORE.match(text, m.end)]
+    found = [replace(m, label="") if m.kind == "label" and _LOST.match(text, m.end) else m for m in found]
+    found = [m for m in found if not _is_supposed(text, m)]
     declined = refuses(text)
     for name, rule in RULES:
         if declined and name in ("said", "lone"):

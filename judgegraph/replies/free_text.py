@@ -87,7 +87,7 @@ _REPORTED = re.compile(  # "The summary says the film scored 4 out of 5"
 _NUMBERED = re.compile(  # "Summary 2" is no rating
     r"\b(?:summary|response|output|answer|option|assistant|sentence|paragraph|line|step|question|point|turn"
     r"|article|version|part|section|page|item|criterion|in|of the|the|first|last|all|these|those|has|have|had"
-    r"|contains?|out[ ]of|errors?|errno|exception|http|status|code|null|none|nan)[ ]{1,2}\Z",
+    r"|contains?|out[ ]of|chapter|figure|table|errors?|errno|exception|http|status|code|null|none|nan)[ ]{1,2}\Z",
     re.I,
 )
 _NEXT = re.compile(r"[ \t]{1,2}(?P<word>[a-z][a-z'’-]*)|[ \t]?(?:[a-z]|%)")

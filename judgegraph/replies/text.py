@@ -22,8 +22,12 @@ WORDS = {
 _WORD = "|".join(WORDS)
 DIGITS = r"(?:[0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(?:e[-+]?[0-9]{1,3})?"
 _POINT = rf"[ ]point[ ](?:[0-9]|(?:{_WORD})\b)"
-_END = rf"(?!\w|[.,'’·][0-9]|[ ]000\b|{_POINT})"  # "4." and "4, because" end a number; "4,5" and "2 point 5" are none
-_OUT = "".join(f"(?<![0-9][ ]{word}[ ])" for word in ("of", "out[ ]of", "von", "sur", "de"))  # in "3,5 of 5" it is no 5
+_END = rf"(?!\w|[.,'’·][0-9]|[ ]000\b|{_POINT})"  # "4." ends a number; "4,5" and "2 point 5" are none
+_OF_WORDS = (  # "3 of 5" in languages that are written with these letters
+    "of", "out[ ]of", "von", "sur", "de", "van", "van[ ]de", "af", "ud[ ]af", "av", "z", "ze", "na", "od", "pa", "pe",
+    "din", "su", "dari", "daripada", "trên", "из", "от", "από", "στα",
+)  # fmt: skip
+_OUT = "".join(f"(?<![0-9][ ]{word}[ ])" for word in _OF_WORDS)  # in "3,5 of 5" it is no 5
 _BEFORE = (  # not in "#4", "3/4", "3-4", "v-4"
     rf"{_OUT}(?<![\w.,#$−])(?<![0-9]['’·])(?<![\w?]/)(?<![\w?][ ]/)(?<![\w?][ ]/[ ])(?<![0-9][-–—])(?<![a-z]-)"
 )
@@ -32,7 +36,8 @@ NUMBER = (
     r"(?![ -](?:quarter|third|fifth|tenth)))"
 )
 _OF = (
-    r"[ \t]{0,2}(?:/|\b(?:sur|von|de|(?:out[ ])?of)(?:[ ]a)?(?:[ ](?:possible|total|maximum|max))?(?:[ ]of)?)[ \t]{0,2}"
+    rf"[ \t]{{0,2}}(?:/|\b(?:{'|'.join(sorted(_OF_WORDS, key=len, reverse=True))})(?:[ ]a)?"
+    r"(?:[ ](?:possible|total|maximum|max))?(?:[ ]of)?)[ \t]{0,2}"
 )
 _COUNTED = r"(?:[ -](?:points?|stars?|marks?)\b(?=[ \t]{0,2}(?:/|out[ ]of\b)))?"  # "1 point out of 5"
 _MORE = r"[ ](?:and[ ]a[ ](?P<part>half|quarter)\b(?![-\w])|(?P<half>1/2(?![\w/])|½))"
@@ -64,7 +69,8 @@ _SHARED = re.compile(  # "2 on coherence and 4 on fluency"
 )
 _COUNTED_ON = re.compile(  # "4 (out of 10)", "4 on a scale of 1 to 10", "4 on a 1-10 scale", "4 on a 10-point scale"
     rf"(?P<n>{NUMBER})[*_\"'`)\]]{{0,3}}[ ]"
-    rf"(?:\([ ]?out[ ]of[ ](?:an?[ ])?(?:(?:possible|total|maximum|max)[ ])?(?P<aside>{DIGITS}|(?:{_WORD})\b)"
+    r"(?:\([ ]?(?:out[ ]of|of|max(?:imum)?\.?:?)[ ](?:an?[ ])?(?:(?:possible|total|maximum|max)[ ])?"
+    rf"(?P<aside>{DIGITS}|(?:{_WORD})\b)"
     rf"(?:[ ]points?)?[ ]?\)"
     rf"|\(?on[ ](?:an?|the)[ ](?:scale[ ](?:of[ ]|from[ ])(?:{_LOW})?(?P<high>{DIGITS}|(?:{_WORD})\b)"
     r"(?=[*_]{0,2}[ ]?(?:[),;:!\n]|\.(?!\d)|\Z|(?:because|since|as|for)\b))"
@@ -76,7 +82,7 @@ _WITH_PART = re.compile(  # "3 3/4"
 )
 _POINT_SCALE = re.compile(rf"{NUMBER}[- –]?points?[ ](?:likert[ ])?(?:scale|system|rubric)", re.I)
 _MEANING = re.compile(  # "1 = poor", "a score of 5 would require", "(with 5 being the best)"
-    rf"(?P<n>{NUMBER})[\"')]{{0,2}}[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)[ ]?)?"
+    rf"(?P<n>{NUMBER})[\"')]{{0,2}}(?:[ -](?:stars?|points?))?[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)[ ]?)?"
     r"(?:=|\b(?:being|means?|meaning|represents?|denotes?|indicates?|would|could|might|requires?|needs"
     r"|is[ ](?:for|the[ ](?:best|worst|highest|lowest|top|maximum|minimum)|reserved|best|worst))\b)",
     re.I,
@@ -87,6 +93,13 @@ _SUCH = re.compile(  # "Any good text would get a 5" is said of texts, not of th
     r"|form|reply)[ ](?:(?:would|should|will|usually|always)[ ])?"
     r"(?:gets?|deserves?|earns?|receives?|scores?|merits?|be|is[ ]worth)[ ]"
     rf"(?:(?:an?|the|score|rating|of|at[ ]least|given)[ ]){{0,4}}(?P<n>{NUMBER})",
+    re.I | re.M,
+)
+_SUPPOSED = re.compile(  # "could be a 4", "would be a 5 with sources", "unlike the 5-star answer"
+    rf"\b(?:could|might|may)[ ](?:have[ ]been|be|get|earn|deserve)[ ](?:an?[ ])?(?P<n>{NUMBER})"
+    rf"|\bwould(?:[ ]have[ ]been|[ ]be)[ ]an?[ ](?P<m>{NUMBER})[ ](?:with|if|had|were|without)\b"
+    rf"|\bunlike[ ](?:the|an?)[ ](?P<o>{NUMBER})"
+    rf"|(?:^|[.!?][ ])if[ ][^.,:;!?\n0-9]{{1,40}}[ ,:](?:[ ]?(?:score|rating)?:?[ ]?)(?P<p>{NUMBER})",
     re.I | re.M,
 )
 _RUBRIC = re.compile(  # "Score 1: no plot"
@@ -151,7 +164,9 @@ def meanings(text: str) -> list[tuple[int, int]]:
     """Places of numbers whose meaning is told ("a 5 would require", "Score 1: ...", "Score 2: ...")."""
     lines = [m.span("n") for m in _RUBRIC.finditer(text)]
     said_of_texts = [m.span("n") for m in _SUCH.finditer(text)]
-    return [m.span("n") for m in _MEANING.finditer(text)] + said_of_texts + (lines if len(lines) > 1 else [])
+    supposed = [m.span(m.lastgroup or 0) for m in _SUPPOSED.finditer(text)]
+    told = [m.span("n") for m in _MEANING.finditer(text)]
+    return told + said_of_texts + supposed + (lines if len(lines) > 1 else [])
 
 
 def elsewhere(text: str, scale: Scale) -> Iterator[tuple[int, int]]:
@@ -498,6 +513,11 @@ _LOWERED = re.compile(  # "5, but the errors lower it to 2"
 _RETRACTED = re.compile(  # "5, no, 2", "5... hm, 2 rather"
     rf"(?P<n>{NUMBER}){_OUT_OF}[\W_]{{1,6}}{RETRACTS}[\[*\"']{{0,3}}{NUMBER}{_REACHED}", re.I
 )
+_OVERALL = re.compile(  # "4 for style, 2 overall"
+    rf"(?P<n>{NUMBER}){_OUT_OF}[ ](?:for|on|in)[ ]\w{{1,20}},?[ ](?:and[ ]|but[ ])?{NUMBER}{_OUT_OF}[ ]"
+    r"(?:overall|in[ ]all)\b",
+    re.I,
+)
 _ASIDE_OF = r"[ ]\((?!before|initial|at[ ]first)[^()\n0-9]{1,30}\)"
 _HEDGED = re.compile(  # "4, or perhaps 2", "4 unless style matters, then 2", "4 (strict) / 2 (lenient)"
     rf"{NUMBER}{_OUT_OF}(?:{_ASIDE_OF})?[ ]?[,;]?[ ]?\(?"
@@ -523,9 +543,21 @@ _TWO_MARKS = re.compile(
 )
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
 _SUM = re.compile(rf"{NUMBER}[ ]?(?:[-–−+]|minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 - 3 = 2"
+_THEN = re.compile(  # "4 -> after reflection, 2", "4, then down to 2"
+    rf"(?P<n>{NUMBER}){_OUT_OF}[ ]?(?:,|->|→)?[ ](?:then|after)\b[^.!?\n0-9]{{0,40}}{NUMBER}{_REACHED}", re.I
+)
+_REDUCED = re.compile(  # "Deducted 2 points from 5", "5 points minus 2", "Score of others: 4"
+    rf"\b(?:deduct|subtract|took|taking|take)\w{{0,4}}[ ](?:off[ ])?{NUMBER}[ ](?:(?:points?|marks?)[ ])?(?:off|from)"
+    rf"[ ]{NUMBER}|{NUMBER}[ ](?:points?|stars?|marks?)[ ](?:minus|less)[ ]{NUMBER}|^\W{{0,4}}(?:minus|less)[ ]{NUMBER}"
+    rf"|\b(?:scores?|ratings?)[ ](?:of|by|from)[ ](?:the[ ])?(?:others?|users?|people|candidates?)[ ]?:[ ]?{NUMBER}"
+    rf"|\bif\b[^.!?\n0-9]{{1,60}}\b(?:score|rating):[ ]{NUMBER}"
+    rf"|{NUMBER}[ ]üzerinden\b",
+    re.I | re.M,
+)
 _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fluency", "Coherence (4/5), Fluency (2/5)"
     rf"\ban?[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?!(?:overall|in[ ]all)\b)\w{{1,20}}[ ]an?[ ]{NUMBER}"
     rf"|{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}}[,;][ ]{NUMBER}[ ](?:on|for|in)[ ]\w"
+    rf"|\ban?[ ]{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}},?[ ](?:and|but)[ ]an?[ ]{NUMBER}[ ](?:on|for|in)[ ](?!all\b)\w"
     rf"|\([ ]?{NUMBER}{_OUT_OF}\)[,;]?[ ](?:and[ ])?(?!overall\b)[a-z]{{1,20}}[ ]\([ ]?{NUMBER}{_OUT_OF}\)"
     rf"|\b(?:score|rating|grade)[ ]is[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?:the[ ]|its[ ])?"
     rf"(?!overall\b|final\b|my\b)\w{{1,20}}[ ](?:score|rating|grade)[ ]is[ ]{NUMBER}"
@@ -538,7 +570,7 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
 _ROW = re.compile(rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}[ \t.]*$", re.I | re.M)
 _OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
     r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
-    r"|temperature)\b[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
+    r"|temperature|penalty|penalties|deduct\w{0,4}|deductions?|rank|place|position)\b[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
     re.I,
 )
 _KEY = re.compile(
@@ -634,6 +666,7 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     """Places of numbers that settle nothing: one turned into another ("2 -> 3"), or beside "cannot be rated:", sums."""
     yield from (match.span() for match in _CHANGED.finditer(text))
     yield from (match.span() for match in _EACH.finditer(text))
+    yield from (match.span() for match in _REDUCED.finditer(text))
     if _HEDGES_AT_ALL.search(text):
         yield from (match.span() for match in _HEDGED.finditer(text))
     yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
@@ -654,6 +687,8 @@ def superseded(text: str) -> Iterator[tuple[int, int]]:
     """Places of numbers that another takes the place of, in one breath: "5, lowered to 2", "5, no, 2"."""
     if _CHANGES_AT_ALL.search(text):
         yield from (match.span("n") for match in _LOWERED.finditer(text))
+    for pattern in (_OVERALL, _THEN):
+        yield from (match.span("n") for match in pattern.finditer(text))
     if RETRACTS_AT_ALL.search(text):
         yield from (match.span("n") for match in _RETRACTED.finditer(text))
 
@@ -661,7 +696,9 @@ def superseded(text: str) -> Iterator[tuple[int, int]]:
 def measures_else(text: str, place: int, criterion: str) -> bool:
     """Whether a number is given for what rates nothing, as "Confidence: 4"; for the criterion's own name it rates."""
     measured = _OTHERS_MEASURE.search(text, max(0, place - 60), place)
-    return measured is not None and measured["what"].casefold() not in criterion.casefold()
+    if measured is None or (measured["what"][:6].casefold() == "deduct" and text[place : place + 1] == "-"):
+        return False  # "Deduction: -1" is the rating where a scale counts down from 0
+    return measured["what"].casefold() not in criterion.casefold()
 
 
 def of_another_key(text: str, place: int, criterion: str = "") -> bool:

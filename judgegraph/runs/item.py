@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from judgegraph.answers import Precedence, answer_keys, answers_of
-from judgegraph.errors import StateError, one_line
+from judgegraph.errors import ScaleError, StateError, one_line
 from judgegraph.runs.notices import FAILED, unnoticed
 from judgegraph.sync import WAITS, waits
 from judgegraph.types import (
@@ -183,6 +184,8 @@ def item_of(
             known[key] = tuple(known[key].values())
     other = {k: _plain(v) for k, v in state.items() if k not in known and k not in ("sample", "task")}
     scores = known.get("scores", ())
+    if any(score.label is not None for score in scores):
+        scores = known["scores"] = tuple(map(_spelt, scores))
     found = any(known.get(key) not in (None, (), {}) for key in ("scores", "comparisons", "overall", "verdict"))
     empty = () if found else (UNANSWERED,)
     if found and scores and not answer_keys(scores, wired):
@@ -201,6 +204,16 @@ def item_of(
         sample=sample, status=status, reason=reason, other=other, place=place, ms=ms, answers=_answers(scores, wired),
         **known,
     )  # fmt: skip
+
+
+def _spelt(score: Score) -> Score:
+    """Its label as its scale spells it: "Good" and "good" are one label, counted together."""
+    labels = score.scale.labels if score.scale is not None else ()
+    if score.label is None or not labels or score.label in labels:
+        return score
+    with suppress(ScaleError):
+        return score.model_copy(update={"label": score.scale.check_label(score.label)}) if score.scale else score
+    return score
 
 
 def _why_not_judged(known: Mapping[str, Any]) -> tuple[Status, str]:

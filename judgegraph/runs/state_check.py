@@ -211,7 +211,7 @@ class StateCheck:
                 if not isinstance(one, kind) and not (key == "sample" and isinstance(one, Mapping)):
                     raise StateError(f"{who} wrote {key}, which holds {_kind(one)}: write {key}={form}")
                 self._learn(one)
-        elif (wrong := _single_wrong(key, value)) is not None:
+        elif (wrong := _single_wrong(key, value, before)) is not None:
             raise StateError(f"{who} wrote {key} = {one_line(repr(value), SHOWN)}: {wrong[0]}; {wrong[1]}")
 
     def _mapping(self, who: object, key: str, value: Any, scales: Scales, before: Any) -> None:
@@ -232,6 +232,7 @@ class StateCheck:
                 said = one_line(repr(own), SHOWN)
                 raise StateError(f"{who} wrote {_entry(key, name)}, whose own key is {said}: {cure}")
             wrong = _entry_wrong(one, lambda criterion: self._known(criterion, scales, before))
+            wrong = wrong or _without_rival(one, before)
             if wrong is not None:
                 raise StateError(f"{who} wrote {_entry(key, name)}: {wrong[0]}; {wrong[1]}")
             self._learn(one)
@@ -389,11 +390,13 @@ def _ours(key: str, value: Any) -> bool:
     return any(isinstance(one, kind) for one in some)
 
 
-def _single_wrong(key: str, value: Any) -> Wrong | None:
+def _single_wrong(key: str, value: Any, state: Any) -> Wrong | None:
     if key == "overall" and _finite(value) is None:
         return "it is no number", "write a float, or None where there is no answer"
     if key == "verdict" and value not in get_args(Verdict):
         return "it is no verdict", 'write "A", "B" or "tie", or None where there is none'
+    if key == "verdict" and isinstance(sample := _held(state, "sample"), Sample) and sample.rival is None:
+        return "the sample has no rival", "write None where sample.rival is None"
     if key == "task" and not isinstance(value, str):
         return "it is no text", "write one sentence that says what is judged"
     if key == "aspects" and not _chains(value):
@@ -429,6 +432,8 @@ def _entry_wrong(one: Any, known: Callable[[str], list[Scale]]) -> Wrong | None:
     numbers: tuple[Any, ...] = ()
     if isinstance(one, Comparison):
         numbers = (one.score_a, one.score_b)
+        if (contrary := _contrary(one)) is not None:
+            return contrary
         if one.verdict not in (None, *get_args(Verdict)):
             return f"{one_line(repr(one.verdict), SHOWN)} is no verdict", 'write verdict="A", "B" or "tie"'
     elif isinstance(one, Finding):
@@ -437,6 +442,28 @@ def _entry_wrong(one: Any, known: Callable[[str], list[Scale]]) -> Wrong | None:
         if number is not None and _finite(number) is None:
             return f"{one_line(repr(number), SHOWN)} is no number", "write a float, or a status other than 'ok'"
     return None
+
+
+def _without_rival(one: Any, state: Any) -> Wrong | None:
+    """What is said of a rival that the sample does not have."""
+    rival = one.of == "rival" if isinstance(one, Score | Correction) else isinstance(one, Comparison) and one.verdict
+    sample = _held(state, "sample") if rival else None
+    if not isinstance(sample, Sample) or sample.rival is not None:
+        return None
+    said = "a verdict" if isinstance(one, Comparison) else "of the rival"
+    return f"it is {said}, and the sample has no rival", "write it where sample.rival is not None alone"
+
+
+def _contrary(one: Comparison) -> Wrong | None:
+    """A verdict for the side that its own scores put behind."""
+    a, b = _finite(one.score_a), _finite(one.score_b)
+    if a is None or b is None or a == b or one.verdict not in ("A", "B") or (a > b) == (one.verdict == "A"):
+        return None
+    ahead = "A" if a > b else "B"
+    return (
+        f"its verdict is {one.verdict}, and its scores {a:g} and {b:g} are for {ahead}",
+        "write the verdict of the greater score, or no scores",
+    )
 
 
 def _score_wrong(score: Score, known: Callable[[str], list[Scale]]) -> Wrong | None:

@@ -610,7 +610,7 @@ def _add_pairs(summary: Summary, item: Item) -> None:
 
     A sample that failed has no verdict, whatever its graph made of the part that was judged.
     """
-    if not item.comparisons:
+    if not item.comparisons and item.verdict is None:
         return
     if item.status != "ok":
         summary.verdicts["none"] += 1
@@ -627,7 +627,7 @@ def _add_pairs(summary: Summary, item: Item) -> None:
 
 
 OWN = "criteria of the samples' own"
-PAIRS, ALL = "verdicts", "samples"
+PAIRS, ALL, NO_ANSWER = "verdicts", "samples", "answers"
 
 
 @dataclass(frozen=True)
@@ -673,8 +673,8 @@ def covered(summary: Summary, rejected: int = 0, unjudged: int = 0) -> Covered:
     got a verdict, a tie too. Only "ok" counts: an abstention is no score, and neither is one that was refused, not
     readable, or not paid for. A sample whose graph failed misses its scores in every line; a row that was rejected does
     too, and so does a sample that was never judged: nobody knows what they would have brought. Criteria that were
-    written for single samples are one line, or a criterion of one sample would be the weakest of all. Without lines it
-    is the share of samples for which anything could be read.
+    written for single samples are one line, or a criterion of one sample would be the weakest of all. Where no score is
+    the graph's answer nothing is covered. Without lines it is the share of samples for which anything could be read.
 
     Args:
         rejected: rows of the data that are no samples. unjudged: samples of the data without an item.
@@ -687,6 +687,8 @@ def covered(summary: Summary, rejected: int = 0, unjudged: int = 0) -> Covered:
     if summary.verdicts:
         pairs = summary.verdicts.total()
         parts.append(_Part(PAIRS, pairs - summary.verdicts["none"], pairs))
+    if parts and not summary.answers and not summary.verdicts:  # of drafts or votes that nobody makes an answer of
+        parts = [_Part(NO_ANSWER, 0, summary.samples.total())]
     if not parts:
         parts = [_Part(ALL, summary.judged, summary.samples.total())]
     absent = rejected + unjudged

@@ -218,6 +218,8 @@ def cut(text: str, length: int) -> str:
 
 
 def _scores(console: Console, item: Item) -> None:
+    if not item.scores and item.overall is not None:  # of a graph that writes no more
+        console.print(plain(f"  overall: {item.overall:.4g}"))
     scores = {s.key: s for s in item.scores}
     finals = answers_of(item)
     paired = {c.agent for c in item.comparisons}  # their repeats are the orders
@@ -246,7 +248,9 @@ def repeat_of(score: Score, paired: Iterable[str]) -> str:
 
 
 def print_comparisons(console: Console, item: Item) -> None:
-    """A row for each criterion; of many the first."""
+    """A row for each criterion, of many the first; the verdict of a graph that writes no more."""
+    if not item.comparisons and item.verdict is not None:
+        console.print(plain(f"  verdict: {item.verdict}"))
     rows: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in item.comparisons:
         rows.setdefault((comparison.criterion, comparison.agent), []).append(comparison)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgegraph.agents.pairwise import EMPTY, Comparer, judgement_in, pairwise_form
+from judgegraph.agents.pairwise import EMPTY, Comparer, judgement_in, pairwise_form, pairwise_text
 from judgegraph.runs.notices import fallbacks
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale
@@ -191,3 +191,16 @@ async def test_a_fraction_on_a_whole_scale_is_kept_and_told():
     note = "4.5 is no point of the scale 1-5"
     assert (found.score_a, found.verdict, found.notes) == (4.5, "A", (note,))
     assert [s.notes for s in scores.values()] == [(note,), ()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Response A** \u2014 3\n**Response B** \u2014 4", "A - 3\nB - 4", "Response A - 3, Response B - 4",
+        "A: 3\nB: 4",
+        "Response A: 3/5, Response B: 4/5", '{"score_a": 3, "score_b": 4, "winner": "A"}',
+    ],
+)  # fmt: skip
+def test_bare_scores_of_both_sides_are_scores_and_no_verdict_for_the_first(text):
+    found = pairwise_text(Scale.of("1-5")).read(text)
+    assert (found.a.value, found.b.value, found.verdict) == (3.0, 4.0, "B")

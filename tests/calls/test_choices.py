@@ -276,7 +276,8 @@ I'd choose A if forced to.|I prefer A if pressed.|A is better if you ask me.|A i
 Response A is better, assuming the user wants a working solution. Response B does not compile."""
 FOR_NONE = """A wins unless brevity matters, then B wins.|[[A]] unless style matters, then [[B]]|Verdict: A vs B
 A is better than B? No.|Verdict: A (or B)|Verdict: A unless style matters, then B|Response A works, Response B crashes.
-A contradicts the source.|A hallucinates.|Avoid A.|A is bad.|The problem with A is its length.|A votes for B."""
+A contradicts the source.|A hallucinates.|Avoid A.|A is bad.|The problem with A is its length.|A votes for B.
+Verdict: Response A loses|A is hardly better than B.|Both get an A|A+|Vitamin A is better explained"""
 
 
 def mirrored(text: str) -> str:
@@ -305,3 +306,15 @@ def test_a_no_is_not_taken_back_by_its_reason(text):
 )
 def test_who_cannot_decide_may_call_it_a_tie(text):
     assert read_choice(text, PAIR).value == "tie"
+
+
+@pytest.mark.parametrize("text", ["A win for B.", "A better answer would cite sources.", "A clear victory for B."])
+def test_an_article_before_a_thing_is_no_side(text):
+    assert read_choice(text, PAIR).value in (None, "B")
+
+
+@pytest.mark.parametrize(
+    "text", ["One might think A is better, but B is.", "If A had cited sources A would be better. As it stands, B."]
+)
+def test_what_is_supposed_of_a_side_is_no_verdict(text):
+    assert (read_choice(text, PAIR).value, read_choice(mirrored(text), PAIR).value) == ("B", "A")

@@ -115,3 +115,11 @@ def test_small_schemas():
     assert enum_of(x for x in "ab") == {"type": "string", "enum": ["a", "b"]}
     assert record({"a": {}}, title="t")["required"] == ["a"]
     assert strict([{"default": 1, "type": "integer"}]) == [{"type": "integer"}]
+
+
+@pytest.mark.parametrize("beside", [{"out_of": 10}, {"max_score": 100}, {"final_score": 2}])
+def test_what_stands_beside_a_score_and_gainsays_it_makes_it_unreadable(beside):
+    scale = Scale.of("1-5")
+    assert answer_of({"score": 4, "reason": "fine", "out_of": 5, "final_score": 4}, scale) == 4
+    with pytest.raises(ValueError, match=r"out of|two scores"):
+        answer_of({"score": 4, "reason": "fine", **beside}, scale)

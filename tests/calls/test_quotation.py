@@ -639,3 +639,32 @@ def test_hostile_quotes_cost_little(bit):
     value_of(text + '{"score": 4}')
     attributed(text, len(text))
     assert time.process_time() - start < 3  # what is quadratic takes minutes
+
+
+OUT_OF = """Betyg: 3 av 5|3 van 5|3 van de 5|Bedømmelse: 3 af 5|3 ud af 5|Ocena: 3 z 5|Ocena 3 od 5|Nota: 3 din 5
+Voto: 3 su 5|Nilai: 3 dari 5|Điểm: 3 trên 5|3 из 5|3 von 5|3 sur 5|Score: 3 (of 5)|Score: 3 (max 5)"""
+NO_ONE_RATING = """If it had sources, score: 5. Without: 2.|Average score of others: 4. Mine: 2
+Deducted 2 points from 5.|5 points minus 2.|Points deducted: 2|Penalty: 2|minus 2|5 stars would be too much
+Could be a 4.
+Chapter 5|Rank: 1|Place: 1|a 4 in style and a 2 in facts|Score: 4 (max 10)|Puan: 5 üzerinden 3"""
+THE_LATER = """Rating: 4 -> after reflection, 2|Score: 4, then down to 2 for the error|Score: 4 for style, 2 overall
+Would be a 4 with sources; as is, a 2.|Unlike the 5-star answer, this is a 2."""
+
+
+@pytest.mark.parametrize("text", listed(OUT_OF))
+def test_a_rating_is_read_out_of_what_it_is_in_any_language(text):
+    assert read_rating(text, "1-5").value == 3
+
+
+@pytest.mark.parametrize("text", listed(NO_ONE_RATING))
+def test_what_is_deducted_supposed_or_of_others_is_no_rating(text):
+    assert read_rating(text, "1-5").value is None
+
+
+@pytest.mark.parametrize("text", listed(THE_LATER))
+def test_of_two_numbers_in_one_breath_the_one_that_is_arrived_at_counts(text):
+    assert read_rating(text, "1-5").value == 2
+
+
+def test_where_a_scale_counts_down_a_deduction_is_the_rating():
+    assert read_rating("It is not consistent.\nDeduction: -1", "-2-0").value == -1

@@ -271,6 +271,16 @@ def test_every_condition_has_its_name_and_a_public_function():
         assert callable(getattr(jg, name))
 
 
+@pytest.mark.parametrize(("text", "said"), [("Coherense", "did you mean 'Coherence'?"), ("no", "there are Coherence")])
+def test_a_condition_that_gives_a_text_of_no_criterion_is_refused(text: str, said: str):
+    scores = keyed(Score(criterion="Coherence", agent="judge", value=3.0))
+    with pytest.raises(jg.ConfigError, match="gave the text") as error:
+        condition_of(lambda state: text)({"scores": scores})
+    assert said in str(error.value)
+    assert "return True, False or the criteria in doubt" in str(error.value)
+    assert condition_of(lambda state: "Coherence")({"scores": scores}) == {"Coherence": "<lambda> says so"}
+
+
 def test_a_condition_that_forgets_to_return_is_refused():
     def forgetful(state: EvalState):  # noqa: RET503
         if state.get("scores"):

@@ -49,7 +49,7 @@ async def judge(state: EvalState) -> EvalState:
     value = Score(criterion=name, agent=sample.id, value=-0.5, reason=said, scale=Scale(low=-1, high=1))
     label = Score(criterion="=label", agent="@agent", label=LABELS[len(said) % 2], scale=Scale(labels=LABELS))
     lost = Score(criterion="lost", agent=said[-60:], stage="+stage", status="unreadable", reason=said[::-1][:500])
-    pair = Comparison(criterion=name, agent=sample.id, verdict="A", reason=said)
+    pair = Comparison(criterion=name, agent=sample.id, status="skipped", reason=said)
     note = Note(agent=sample.id, text=said[:300])
     return {"scores": keyed(value, label, lost), "comparisons": keyed(pair), "notes": keyed(note), "overall": -0.5}
 

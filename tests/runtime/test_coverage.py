@@ -5,7 +5,7 @@ import pytest
 from judgegraph.report.page import facts
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
-from judgegraph.runs.summary import ALL, OWN, PAIRS, coverage, covered, summarise
+from judgegraph.runs.summary import ALL, NO_ANSWER, OWN, PAIRS, coverage, covered, summarise
 from judgegraph.types import Comparison, Criterion, Sample, Scale, Score
 
 FIVE = Scale(low=1, high=5)
@@ -42,13 +42,14 @@ LOST = item(status="timeout", reason="r")
         ([item(score("A"), score("A", "refused", of="rival"))], 0, 0.0, "A (rival)"),
         ([pair("A"), pair("tie"), pair(None)], 1, 0.5, PAIRS),
         ([item(overall=3.0), item(), LOST], 1, 0.25, ALL),
+        ([item(score("A", stage="drafts"))], 0, 0.0, NO_ANSWER),
         ([LOST], 0, 0.0, ALL),
         ([], 0, 0.0, ALL),
     ],
     ids=[
         "all of it", "the weaker criterion", "abstained is not ok", "a rejected row", "a failed sample",
         "both", "drafts are steps on the way", "an agent", "a side of a pair", "a tie is a verdict",
-        "an answer over all", "nothing but failures", "nothing",
+        "an answer over all", "no answer", "nothing but failures", "nothing",
     ],
 )  # fmt: skip
 def test_coverage_is_the_weakest_share_with_what_is_missing(items, rejected, share, name):

@@ -126,6 +126,14 @@ WRONG: list[tuple[str, Any, str, str]] = [  # what is wrong, what the node retur
     ("a text for overall", {"overall": "4"}, "overall = '4': it is no number", "write a float, or None"),
     ("nan for overall", {"overall": float("nan")}, "overall = nan: it is no number", "write a float, or None"),
     ("another verdict", {"verdict": "a"}, "verdict = 'a': it is no verdict", 'write "A", "B" or "tie"'),
+    ("a verdict without a rival", {"verdict": "B"}, "verdict = 'B': the sample has no rival", "write None"),
+    ("a comparison without a rival", {"comparisons": keyed(Comparison(criterion="Q", agent="mine", verdict="A"))},
+     "it is a verdict, and the sample has no rival", "where sample.rival is not None"),
+    ("a rival's score without a rival", {"scores": keyed(score(of="rival"))},
+     "it is of the rival, and the sample has no rival", "where sample.rival is not None"),
+    ("a verdict against its scores", {"comparisons": keyed(Comparison(
+        criterion="Q", agent="mine", verdict="A", score_a=1, score_b=5))},
+     "its verdict is A, and its scores 1 and 5 are for B", "or no scores"),
     ("nan compared", {"comparisons": keyed(Comparison(criterion="Clarity", agent="mine", verdict="A").model_copy(
         update={"score_a": float("nan")}))}, "nan is no number", "write a float"),
     ("a score for a comparison", {"comparisons": keyed(FINE)}, "which is a Score and no Comparison",
@@ -176,13 +184,19 @@ RIGHT: dict[str, Any] = {
     "a criterion of its own": {"scores": keyed(score(criterion="Length", value=812.0, scale=None))},
     "shares, rounded": {"scores": keyed(score(distribution={"3": 0.333, "4": 0.333, "5": 0.333}))},
     "abstained": {"scores": keyed(score(value=None, status="abstained"))},
-    "a label in another case": {"scores": keyed(score(criterion="Fit", value=None, label="YES",
-                                                      scale=Scale.of(["yes", "no"])))},
     "nothing": None,
     "nothing under a key": {"scores": {}, "overall": None, "verdict": None, "undeclared": None},
     "a rewritten text": {"corrections": keyed(Correction(text="better", original="good"))},
     "a note": {"notes": keyed(Note(agent="mine", text="fine"))},
 }  # fmt: skip
+
+
+def test_a_label_is_kept_as_its_scale_spells_it():
+    """Else "Good" and "good" were two labels wherever they are counted."""
+    for label in ("YES", " yes", "yes"):
+        fit = score(criterion="Fit", value=None, label=label, scale=Scale.of(["yes", "no"]))
+        (item,) = jg.evaluate(line(("mine", Judge({"scores": keyed(fit)}))), [SAMPLE]).items
+        assert (item.status, [one.label for one in item.scores]) == ("ok", ["yes"])
 
 
 @pytest.mark.parametrize("name", RIGHT)
