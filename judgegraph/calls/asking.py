@@ -1,4 +1,7 @@
-"""Ask a judge for a form: what it is to return, how that is read, and asking again until it can be read."""
+"""Ask a judge for a form: what it is to return, how that is read, and asking again until it can be read.
+
+What makes a call (ledger, limits, budget) is imported by the first one, as a graph is built without it.
+"""
 
 from __future__ import annotations
 

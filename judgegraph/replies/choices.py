@@ -397,7 +397,7 @@ _A_THING = re.compile(  # "A win for B", "A better answer would ..."
 _NO_LABEL = re.compile(r"\b(?:an|vitamin|hepatitis|appendix|exhibit)[ ]\Z", re.I)  # "both get an A", "vitamin B"
 _SUPPOSED = re.compile(  # "One might think A is better", "If A had cited sources A would be better"
     r"(?<!\bI[ ])\b(?:might|may|could|would)[ ](?:\w+ly[ ])?(?:think|say|believe|argue|assume|expect)[ ](?:that[ ])?"
-    r"(?:the[ ])?\Z|\bif[ ](?!I\b)[^.!?;\n]{1,60}[ ,]\Z",
+    r"(?:the[ ])?\Z|(?P<condition>\bif)[ ](?!I\b)[^.!?;\n]{1,60}[ ,]\Z",
     re.I,
 )
 _DETERMINES = re.compile(  # a "no" that belongs to the next word
@@ -434,9 +434,10 @@ def _on_terms(text: str, mention: Mention) -> bool:
 
 def _is_supposed(text: str, mention: Mention) -> bool:
     """ "One might think A is better", "If A had sources A would be better": of a world that is not."""
-    if mention.kind != "label" or not _SUPPOSED.search(_before(text, mention)):
+    supposed = _SUPPOSED.search(_before(text, mention)) if mention.kind == "label" else None
+    if supposed is None:
         return False
-    return "if" not in _before(text, mention).lower() or _WOULD.match(text, mention.end) is not None
+    return supposed["condition"] is None or _WOULD.match(text, mention.end) is not None
 
 
 def _concluding(text: str, found: list[Mention]) -> Mention | None:

@@ -570,7 +570,8 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
 _ROW = re.compile(rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}[ \t.]*$", re.I | re.M)
 _OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
     r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
-    r"|temperature|penalty|penalties|deduct\w{0,4}|deductions?|rank|place|position)\b[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
+    r"|temperature|penalty|penalties|deduct(?:ed|ions?)?|(?:rank|place|position)(?=[*_]{0,2}[ ]?[:=]))\b"
+    r"[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
     re.I,
 )
 _KEY = re.compile(

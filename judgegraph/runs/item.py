@@ -208,11 +208,9 @@ def item_of(
 
 def _spelt(score: Score) -> Score:
     """Its label as its scale spells it: "Good" and "good" are one label, counted together."""
-    labels = score.scale.labels if score.scale is not None else ()
-    if score.label is None or not labels or score.label in labels:
-        return score
-    with suppress(ScaleError):
-        return score.model_copy(update={"label": score.scale.check_label(score.label)}) if score.scale else score
+    if score.label is not None and score.scale is not None and score.label not in score.scale.labels:
+        with suppress(ScaleError):
+            return score.model_copy(update={"label": score.scale.check_label(score.label)})
     return score
 
 
