@@ -628,6 +628,7 @@ def _add_pairs(summary: Summary, item: Item) -> None:
 
 OWN = "criteria of the samples' own"
 PAIRS, ALL, NO_ANSWER = "verdicts", "samples", "answers"
+METRIC = "metric"  # the stage of what `metric_node` computes
 
 
 @dataclass(frozen=True)
@@ -673,8 +674,9 @@ def covered(summary: Summary, rejected: int = 0, unjudged: int = 0) -> Covered:
     got a verdict, a tie too. Only "ok" counts: an abstention is no score, and neither is one that was refused, not
     readable, or not paid for. A sample whose graph failed misses its scores in every line; a row that was rejected does
     too, and so does a sample that was never judged: nobody knows what they would have brought. Criteria that were
-    written for single samples are one line, or a criterion of one sample would be the weakest of all. Where no score is
-    the graph's answer nothing is covered. Without lines it is the share of samples for which anything could be read.
+    written for single samples are one line, or a criterion of one sample would be the weakest of all. Where drafts or
+    votes are all there is, nothing is covered; a graph of metrics alone is asked for its metrics. Without
+    lines it is the share of samples for which anything could be read.
 
     Args:
         rejected: rows of the data that are no samples. unjudged: samples of the data without an item.
@@ -683,11 +685,16 @@ def covered(summary: Summary, rejected: int = 0, unjudged: int = 0) -> Covered:
         Share 0 for a run without samples.
     """
     lines = summary.shown
-    parts = [*_shared([x for x in lines if not x.own]), *_written([x for x in lines if x.own], summary.samples)]
+    shared: list[Line] = []
+    own: list[Line] = []
+    for line in lines:
+        (own if line.own and line.stage != METRIC else shared).append(line)
+    parts = [*_shared(shared), *_written(own, summary.samples)]
     if summary.verdicts:
         pairs = summary.verdicts.total()
         parts.append(_Part(PAIRS, pairs - summary.verdicts["none"], pairs))
-    if parts and not summary.answers and not summary.verdicts:  # of drafts or votes that nobody makes an answer of
+    steps = any(line.stage != METRIC for line in lines)  # drafts or votes, of which nobody makes an answer
+    if steps and not summary.answers and not summary.verdicts:
         parts = [_Part(NO_ANSWER, 0, summary.samples.total())]
     if not parts:
         parts = [_Part(ALL, summary.judged, summary.samples.total())]

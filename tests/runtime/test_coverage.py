@@ -43,13 +43,14 @@ LOST = item(status="timeout", reason="r")
         ([pair("A"), pair("tie"), pair(None)], 1, 0.5, PAIRS),
         ([item(overall=3.0), item(), LOST], 1, 0.25, ALL),
         ([item(score("A", stage="drafts"))], 0, 0.0, NO_ANSWER),
+        ([item(score("A", stage="metric")), item(score("A", "abstained", "metric"))], 0, 0.5, "A"),
         ([LOST], 0, 0.0, ALL),
         ([], 0, 0.0, ALL),
     ],
     ids=[
         "all of it", "the weaker criterion", "abstained is not ok", "a rejected row", "a failed sample",
         "both", "drafts are steps on the way", "an agent", "a side of a pair", "a tie is a verdict",
-        "an answer over all", "no answer", "nothing but failures", "nothing",
+        "an answer over all", "no answer", "metrics alone", "nothing but failures", "nothing",
     ],
 )  # fmt: skip
 def test_coverage_is_the_weakest_share_with_what_is_missing(items, rejected, share, name):
