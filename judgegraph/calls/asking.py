@@ -185,13 +185,17 @@ def answer_of(data: Any, scale: Scale) -> float | str | None:
 
 
 OUT_OF = ("out_of", "max", "max_score", "maximum")
+FAILED = re.compile(r"\b(?:cannot|could[ ]not|unable|failed|refus\w{1,4}|declin\w{1,4})\b|n['’]t\b", re.I)
 FINALLY = ("final_score", "final", "overall_score", "adjusted_score", "revised_score")
 
 
 def _refuse_contrary(entry: Mapping[str, Any], answer: Any, scale: Scale) -> None:
-    """What nobody asked for beside a score, and says that it is on another scale, or another one."""
+    """What nobody asked for beside a score, and says that it is on another scale, another one, or none."""
     if len(entry) < 2:
         return
+    for key in ("error", "refusal"):
+        if isinstance(said := entry.get(key), str) and FAILED.search(said):
+            raise ValueError(f"a score beside {key!r}: {said[:60]!r}")
     for key in OUT_OF:
         if isinstance(best := entry.get(key), int | float) and not isinstance(best, bool) and best != scale.high:
             raise ScaleError(f"{answer!r:.20} is given as out of {best:g}: the scale is {scale}")

@@ -24,7 +24,7 @@ from judgegraph.calls.budget import (
 )
 from judgegraph.calls.context import ALIKE, TEXTS, CallContext, Waiters, context, outer, unit, waits_for_it
 from judgegraph.calls.leases import LEASE_PATIENCE
-from judgegraph.calls.ledger import Paid
+from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.calls.limits import MOST_PROMPT, Patience, Ticket, Unreachable, limiter_of, patience_of
 from judgegraph.calls.send import (
     Answer,
@@ -91,6 +91,7 @@ def _refuse_too_large(call: Call) -> None:
 
 
 async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -> list[Choice]:
+    """By whoever answers here: a plan's stand-in, the run's ledger, or the judge itself where there is neither."""
     if (part := part_budget.get()) is not None:
         return await _counted(part, judge, call, anew, about)
     run = context.get()
@@ -103,9 +104,16 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
         return found if isinstance(found, list) else await found
     if run.ledger is None:
         return (await _bought_alone(run, judge, call, about))[0]
+    return await _from_ledger(run, run.ledger, judge, call, anew, about)
+
+
+async def _from_ledger(
+    run: CallContext, ledger: Ledger, judge: Judge, call: Call, anew: bool, about: About
+) -> list[Choice]:
+    """The reply as the run's ledger has it; where it has none, one of those who want it pays, and all get it."""
     address, sample, waiting, ours = address_of(judge, call), unit.get(), waits_for_it(), False
     anew = anew and address not in run.renewed
-    waiters, joined = run.wait_for(address, waiting), run.ledger.flies(address)
+    waiters, joined = run.wait_for(address, waiting), ledger.flies(address)
 
     def pay() -> Awaitable[Paid]:
         nonlocal ours
@@ -115,7 +123,7 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
     try:
         if sample and sample.waits:
             sample.waits(1)
-        body = await run.ledger.answer(
+        body = await ledger.answer(
             address, pay, anew=anew, waiting=lambda: clock_stopped(waiters), patience=_longest(judge)
         )
         if anew:  # also where another process asked for it meanwhile
@@ -139,7 +147,7 @@ async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -
             if not ours:
                 about["from"] = "joined" if joined else "ledger"
             if run.told and not about.pop("asked", False):
-                run.ledger.ask(address, call.messages)
+                ledger.ask(address, call.messages)
         run.waited(address, waiting)
         if sample and sample.waits:
             sample.waits(-1)
@@ -524,10 +532,9 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     """One request; more only where a refused feature is left out, each at most once."""
     run = under_way.run if under_way else None
     sent = arguments(judge, call) if judge.speaks_openai else {}
-    limiter = limiter_of(judge, run.limits if run else None)
-    tokens = prompt_tokens(call.messages) + completion_tokens(call) if limiter.tpm else 0
-    sample = unit.get()
-    place = limiter.ticket(tokens, patience, run if sample else None, sample.order if sample else 0)
+    place = _place(judge, call, run, patience)
+    instead: Call | None = None
+    out: bool | Unreachable = False
     try:
         choices, usage = await _sent(judge, call, sent, place, under_way)
     except Unreachable as gone:
@@ -539,25 +546,16 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     except Exception as raised:
         # langchain-openai warns of some refusals on its way; where warnings are errors, that hides the refusal
         error = raised.__context__ if isinstance(raised, Warning) and raised.__context__ else raised
-        fell_back = fall_back(judge.support, sent, error)
-        if not fell_back and cap_refused(judge, call, error):
-            call, fell_back = replace(call, room=replace(call.room, tokens=0)), True
+        instead = _without_refused(judge, call, sent, error)
         fault = classify(error, secrets=judge.secrets, timeout=judge.endpoint.timeout)
         out = _learnt(place, fault, under_way)
         if fault.status == "timeout":
-            place.late()
-            learn_endless(judge, call)
-            if sent.get("n", 1) > 2:  # fewer choices at once take less time
-                judge.support.most_n = max(2, min(judge.support.most_n or sent["n"], sent["n"] // 2))
+            _learnt_late(judge, call, sent, place)
         if under_way:
             under_way.failed(judge, fault)
     else:
         if run:
-            run.count(judge.name, *usage)
-            run.prefixes.add(judge.name, call, usage[0])
-            if call.schema is not None and "response_format" not in sent and judge.support.json_schema is False:
-                run.in_words[judge.name] = run.in_words.get(judge.name, 0) + 1
-            run.refusals.answered(judge)
+            _count(run, judge, call, sent, usage)
         if choices and choices[0].finish != "error":
             if "response_format" in sent:
                 learn_schema(judge.support, choices)
@@ -565,15 +563,46 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
         if under_way:
             under_way.lost(judge, *usage)
         what = "the provider stopped the reply with an error" if choices else "a reply without choices"
-        fell_back, out, fault = False, False, Fault("provider_error", what, retry=True)
+        fault = Fault("provider_error", what, retry=True)
     # Raised out here, so that no chain of exceptions holds the SDK's, which carries the request and its headers.
-    if fell_back:
+    if instead is not None:
         if under_way:
             await under_way.again(judge)
-        return await _attempt(judge, call, under_way, patience)
+        return await _attempt(judge, instead, under_way, patience)
     if isinstance(out, Unreachable) and run:
         run.unreachable = str(out)
     raise out if isinstance(out, Unreachable) else _Paused if out else _failure(judge, fault, run)
+
+
+def _place(judge: Judge, call: Call, run: CallContext | None, patience: Patience) -> Ticket:
+    """Where the request waits for its turn at the judge's limiter."""
+    limiter, sample = limiter_of(judge, run.limits if run else None), unit.get()
+    tokens = prompt_tokens(call.messages) + completion_tokens(call) if limiter.tpm else 0
+    return limiter.ticket(tokens, patience, run if sample else None, sample.order if sample else 0)
+
+
+def _without_refused(judge: Judge, call: Call, sent: dict[str, Any], error: BaseException) -> Call | None:
+    """The call to send instead, where the server refused a feature of it: from now on this is left out."""
+    if fall_back(judge.support, sent, error):
+        return call
+    return replace(call, room=replace(call.room, tokens=0)) if cap_refused(judge, call, error) else None
+
+
+def _count(run: CallContext, judge: Judge, call: Call, sent: dict[str, Any], usage: Usage) -> None:
+    """A reply came, of use or not."""
+    run.count(judge.name, *usage)
+    run.prefixes.add(judge.name, call, usage[0])
+    if call.schema is not None and "response_format" not in sent and judge.support.json_schema is False:
+        run.in_words[judge.name] = run.in_words.get(judge.name, 0) + 1
+    run.refusals.answered(judge)
+
+
+def _learnt_late(judge: Judge, call: Call, sent: dict[str, Any], place: Ticket) -> None:
+    """No reply in time: fewer requests and fewer choices at once take less, and so does a shorter reply."""
+    place.late()
+    learn_endless(judge, call)
+    if sent.get("n", 1) > 2:
+        judge.support.most_n = max(2, min(judge.support.most_n or sent["n"], sent["n"] // 2))
 
 
 async def _sent(judge: Judge, call: Call, sent: dict[str, Any], place: Ticket, under_way: UnderWay | None) -> Answer:

@@ -81,6 +81,12 @@ def _left(entry: Entry, now: float) -> float:
 OPENING = 1.0  # seconds after a pause, at most as long as it was, in which no more than one window of requests is sent
 
 
+LONG = 30.0  # seconds: an answer that takes less says nothing of how busy a server is
+WAITING = 2.5  # times the quickest answer: one that takes longer waited for its turn at the server
+FEW = 8  # requests in flight: these crowd no server
+CROWDED = 60.0  # seconds that requests may take from being sent to being answered, at most, where they wait there
+
+
 @dataclass(slots=True)
 class Pace:
     """Additive increase, multiplicative decrease, as TCP avoids congestion (RFC 5681, 3.1), and pauses.
@@ -102,6 +108,7 @@ class Pace:
     _opened: int = 0
     _aim: int = 0  # requests in flight up to which the window grows fast again, 0 where it does not
     _former: float = inf  # the window before that
+    _quickest: float = inf  # seconds to an answer, the least so far
 
     def allow(self, in_flight: int | None) -> None:
         """Another cap; what was learnt of the server stands."""
@@ -145,6 +152,21 @@ class Pace:
         """
         if sent_in == self.round and (bears := answered // 4) < in_flight:
             self.window, self._aim = max(1.0, bears, in_flight / 2), 0
+            self.room = min(self.cap, self.window)
+            self.round += 1
+
+    def took(self, seconds: float, sent_in: int, answered: int, in_flight: int) -> None:
+        """A request of round `sent_in` was answered after so many seconds, in which the server answered `answered`.
+
+        Where it took long, and several times as long as the quickest ever did, requests wait their turn at the server:
+        no more are sent than it answers in `CROWDED` seconds (Little's law), before any of them gets no answer in time.
+        Replies that merely differ in length do not add up to that: then more are answered than are in flight.
+        """
+        self._quickest = min(self._quickest, seconds)
+        if seconds < LONG or seconds < WAITING * self._quickest or sent_in != self.round:
+            return
+        if (bears := max(FEW, answered * CROWDED / seconds)) < in_flight:
+            self.window, self._aim = bears, 0
             self.room = min(self.cap, self.window)
             self.round += 1
 
@@ -270,7 +292,7 @@ class Ticket:
         self, limiter: Limiter, tokens: int, patience: Patience | None = None, run: object = None, order: int = 0
     ) -> None:
         self.patience, self.run, self.order = patience, run, order
-        self.at = -inf  # clock time at which it was admitted, as far as an outage wants to know
+        self.at = -inf  # clock time at which it was admitted
         self.used: int | None = None
         self.tokens = tokens
         self.entry: Entry | None = None
@@ -438,6 +460,9 @@ class Limiter:
     def leave(self, place: Ticket, answered: bool) -> None:
         """A request that was sent stays one; its tokens are given back where no reply came."""
         with self._lock:
+            if answered:
+                seconds = self._clock() - place.at
+                self._pace.took(seconds, place.round, self.answers + 1 - place.answers, self._in_flight)
             self._in_flight -= 1
             used = place.used if answered else 0
             if place.entry is not None and used is not None:
@@ -545,8 +570,9 @@ class Limiter:
         self._in_flight += 1
         self._pace.admitted()
         place.round, place.answers = self._pace.round, self.answers
+        place.at = self._clock()
         if self._outage is not None:
-            self._outage.probe, place.at = place, self._clock()
+            self._outage.probe = place
         if self.rpm is not None or self.tpm is not None:
             place.entry = self._minute.add(self._clock(), place.tokens)
 

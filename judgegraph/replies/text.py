@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -386,19 +387,37 @@ class Excerpt:
         bare = answer.strip()
         lead = len(answer) - len(answer.lstrip())
         if len(bare) <= HEAD + TAIL:
-            return cls(unquoted(bare), len(bare), 0, lead)
+            return cls(unquoted(latin(bare)), len(bare), 0, lead)
         head = re.sub(r"\S+\Z", "", bare[:HEAD][-200:])
         head = bare[: max(0, HEAD - 200)] + head if head else ""
         start = len(bare) - TAIL
         blank = re.compile(r"\s").search(bare, start, start + 200)
         tail = bare[blank.start() if blank else len(bare) :]
-        text = head + _GAP + tail
+        text = latin(head + _GAP + tail)
         return cls(unquoted(text), len(head) + len(_GAP), len(bare) - len(text), lead)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """A place in the excerpt as a place in the reply."""
         shift = self.lead + (self.shift if start >= self.cut else 0)
         return start + shift, end + shift
+
+
+_STARRED = re.compile(r"(?<![★☆⭐])(?P<on>[★⭐]{1,10})️?(?P<off>☆{0,9})(?![★☆⭐])")
+_COUNTER = re.compile(r"(?<=[0-9０-９])[分点點점](?![钟鐘之类類数數])")  # 4分 is four points
+
+
+def latin(text: str) -> str:
+    """The text at its length, with digits, stars and counters of other scripts as Latin ones: "★★★☆☆" is "3/5"."""
+    if text.isascii():
+        return text
+    text = _STARRED.sub(_stars, _COUNTER.sub(" ", text))
+    return "".join(str(unicodedata.decimal(at)) if at.isdecimal() and not at.isascii() else at for at in text)
+
+
+def _stars(match: re.Match[str]) -> str:
+    on, width = len(match["on"]), match.end() - match.start()
+    whole = f"{on}/{on + len(match['off'])}" if match["off"] else str(on)
+    return whole.ljust(width) if len(whole) <= width else match[0]
 
 
 def refuses(text: str) -> bool:
@@ -475,7 +494,11 @@ _COLON = r"[*_\"'`\])]{0,4}[ \t]{0,3}(?::|：|=|[-–—](?=\s))"
 _RANGE = r"\[[ ]?-?[0-9.]{1,8}[ ]?(?:,|-|–|to)[ ]?-?[0-9.]{1,8}[ ]?\]"
 _ASIDE = rf"(?:[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)|{_RANGE}))?"
 _STARS = r"(?:[ -]?(?:stars?|points?)\b)?"
-_NAME = r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment)"
+_NAME = (
+    r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment|chosen"
+    r"|评分|得分|分数|总分|評分|評価|スコア|点数|점수|평점|оценка|балл|puntuación|puntaje|bewertung|wertung"
+    r"|punteggio|beoordeling|betyg|ocena|hodnocení|puan|điểm|skor)"
+)
 _OF_WHAT = r"(?:[ \t](?:for|of|on|after|upon|following)(?:[ \t][\w'’]{1,20}){1,4})?"
 _LINK = (  # what may stand between "rate" and the number: no content words but the thing that is rated
     r"(?:[ \t]+(?:of|as|at|is|was|be|would|should|will|it|this|that|the|an?|to|only|just|about|around|one|its"
@@ -492,12 +515,20 @@ _SAYING = r"\b(?:(?:is|as|be|it['’]s|say)[ ]an?|I['’](?:d|ll)[ ](?:say|go[ ]
 _OUT_OF = r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'`)\]]{0,3}"
 _ARROW = rf"{_OUT_OF}[ \t]{{0,2}}(?:[-–—=]{{1,2}}>|[→⇒⟶➜])[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"
 _CHANGED = re.compile(rf"{NUMBER}(?:{_ARROW}{NUMBER}){{1,9}}", re.I)  # "2 -> 3"
-_RULE_DENIED = re.compile(  # "cannot be rated: 2"
-    r"(?:\b(?:cannot|can[ ]not|not|never|(?:unable|impossible)[ ]to)|n['’]t)[ ](?:be[ ])?"
+_RULE_DENIED = re.compile(  # "cannot be rated: 2", "Unable to score. 1", "No score possible, so 3"
+    r"(?:(?:\b(?:cannot|can[ ]not|not|never|(?:unable|impossible)[ ]to|not[ ]able[ ]to)|n['’]t)[ ](?:be[ ])?"
     r"(?:rat|scor|grad|judg|evaluat|assess)(?:ed|e|able|eable)?\b"
-    rf"(?:[ ](?:at[ ]all|here|it|(?:this|the)[ ][a-z]{{1,20}}))?{_COLON}{_OPEN}(?P<n>{NUMBER})",
+    r"(?:[ ](?:at[ ]all|here|it|(?:this|the)(?:[ ][a-z]{1,20})?))?"
+    r"|\bno[ ](?:score|rating|grade)(?:[ ](?:is|was))?[ ](?:possible|given|available|can[ ]be[ ]given))"
+    rf"(?:{_COLON}|[.,;])[ ]?(?:so[ ]|then[ ]|(?:the[ ])?(?:score|rating)[ ]is[ ])?{_OPEN}(?P<n>{NUMBER})",
     re.I,
 )
+_DEFAULT = re.compile(  # "default score: 3", "Score: 3 (default)": a number that stands for none
+    rf"\b(?:default(?:s|ed|ing)?|fall[ -]?back|placeholder)\b(?:[ ](?:score|rating|value|grade))?(?:[ ](?:to|of|is))?"
+    rf"(?:[ ]an?)?{_OPEN}[:=]?{_OPEN}(?P<n>{NUMBER})|(?P<m>{NUMBER})[ ]?\([^()\n]{{0,20}}\b(?:default|placeholder)\b",
+    re.I,
+)
+_TOLD_TWICE = re.compile(rf"(?P<one>{NUMBER})[ ]?\([ ]?(?P<other>{NUMBER})[ ]?\)", re.I)  # "three (4)"
 
 _REACHED = (
     rf"{_OUT_OF}(?=[*_\"'`)\]]{{0,3}}(?:[.,;:!?)\n]|\s*\Z"
@@ -562,12 +593,15 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
     rf"|\b(?:score|rating|grade)[ ]is[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?:the[ ]|its[ ])?"
     rf"(?!overall\b|final\b|my\b)\w{{1,20}}[ ](?:score|rating|grade)[ ]is[ ]{NUMBER}"
     rf"|{NUMBER}[ ]?\|[ ]?{NUMBER}(?=[ ]?\}})"
+    rf"|\bwith[ ][^.!?\n0-9]{{1,40}}{NUMBER}[.,;]+[ ](?:and[ ]|but[ ])?without\b[^.!?\n0-9]{{0,40}}{NUMBER}"
     rf"|{NUMBER}[ ]\(?(?:minus|less|plus)[ ](?:(?:an?[ ])?(?:point|half|quarter)\b|{NUMBER})"
     rf"|{NUMBER}{_OUT_OF},?[ ](?:although|though|but)[ ](?:an?|the)[ ]{NUMBER}[ ](?:is|seems|(?:would|might|may)[ ]be)"
     r"[ ](?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))\b",
     re.I,
 )
-_ROW = re.compile(rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}[ \t.]*$", re.I | re.M)
+_ROW = re.compile(
+    rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}(?:[ \t.]*$|\.[ ])", re.I | re.M
+)
 _OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
     r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
     r"|temperature|penalty|penalties|deduct(?:ed|ions?)?|(?:rank|place|position)(?=[*_]{0,2}[ ]?[:=]))\b"
@@ -674,6 +708,9 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     if "=" in text:
         yield from (match.span() for match in _SUM.finditer(text))
     yield from (match.span("n") for match in _RULE_DENIED.finditer(text))
+    yield from (match.span("n" if match["n"] else "m") for match in _DEFAULT.finditer(text))
+    twice = (match for match in _TOLD_TWICE.finditer(text) if number(match["one"]) != number(match["other"]))
+    yield from (match.span() for match in twice)
     yield from (match.span(1) for match in _BOUND.finditer(text) if match[1])
     yield from (match.span(2) for match in _BOUND.finditer(text) if match[2])
     if "</" in text:

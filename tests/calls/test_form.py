@@ -117,9 +117,13 @@ def test_small_schemas():
     assert strict([{"default": 1, "type": "integer"}]) == [{"type": "integer"}]
 
 
-@pytest.mark.parametrize("beside", [{"out_of": 10}, {"max_score": 100}, {"final_score": 2}])
+@pytest.mark.parametrize(
+    "beside", [{"out_of": 10}, {"max_score": 100}, {"final_score": 2}, {"error": "could not read it"}]
+)
 def test_what_stands_beside_a_score_and_gainsays_it_makes_it_unreadable(beside):
     scale = Scale.of("1-5")
-    assert answer_of({"score": 4, "reason": "fine", "out_of": 5, "final_score": 4}, scale) == 4
-    with pytest.raises(ValueError, match=r"out of|two scores"):
+    assert (
+        answer_of({"score": 4, "reason": "fine", "out_of": 5, "final_score": 4, "error": "two wrong dates"}, scale) == 4
+    )
+    with pytest.raises(ValueError, match=r"out of|two scores|beside 'error'"):
         answer_of({"score": 4, "reason": "fine", **beside}, scale)

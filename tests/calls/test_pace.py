@@ -73,3 +73,25 @@ def test_one_unanswered_request_slows_no_server_that_answers_all_others_in_time(
     pace = Pace(cap=64.0, room=64.0)
     pace.late(0, answered=300, in_flight=64)
     assert (pace.room, pace.round) == (64, 0)
+
+
+def test_a_server_at_which_requests_wait_is_sent_as_many_as_it_answers_in_a_minute():
+    pace = Pace(cap=64.0, room=64.0)
+    pace.took(5.0, 0, answered=1, in_flight=60)
+    pace.took(45.0, 0, answered=12, in_flight=60)
+    assert (pace.room, pace.round) == (16, 1)
+    pace.took(60.0, 0, answered=12, in_flight=50)  # it was sent before that
+    assert (pace.room, pace.round) == (16, 1)
+    pace.took(90.0, 1, answered=4, in_flight=16)
+    assert (pace.room, pace.round) == (8, 2)  # these crowd no server
+
+
+@pytest.mark.parametrize(
+    ("quickest", "seconds", "answered"), [(20.0, 45.0, 12), (0.5, 20.0, 2), (5.0, 50.0, 70)],
+    ids=["all of them take long", "it took not long", "some are longer than others"],
+)  # fmt: skip
+def test_a_server_that_answers_all_at_once_is_sent_as_many_as_before(quickest, seconds, answered):
+    pace = Pace(cap=64.0, room=64.0)
+    pace.took(quickest, 0, answered=1, in_flight=60)
+    pace.took(seconds, 0, answered=answered, in_flight=60)
+    assert (pace.room, pace.round) == (64, 0)

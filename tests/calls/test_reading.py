@@ -322,6 +322,9 @@ def test_numbers_that_nobody_gave_as_a_rating_are_none(text):
         "Score: 5\nWait, I misread the rubric; it should be lower.", "Score: 5. Or so the text says.",
         "{score: 4, overall: 2}", "Score: 4 (out of 10)", "Score: 4 on a scale of 10", "Score: 4 on a 1-10 scale",
         "Score: 4 on a 10-point scale", "Score: 3 3/4", r"\boxed{4} \boxed{2}", "Score: 5, minus 2 for errors",
+        "Considered scores: 4, 5. Chosen: 5", "With sources 5. Without 2. It has none.", "Score: three (4)",
+        "Cannot be rated; default 3", "I was not able to score it, so 1", "No score possible. 3", "Default score: 3",
+        "Score: 3 (default)", "Fallback: 3", "Unable to score. 1", "★★★☆", "4分钟",
         "Score: 5, although a 2 would be fairer.", "Score: 4. Wait, that is too high.", "Score: 4. Hmm, not sure.",
     ],
 )  # fmt: skip
@@ -344,6 +347,9 @@ def test_a_number_of_several_or_one_that_is_taken_back_is_no_rating(text):
         "Rating: 4\n\nNo, it is not a 5: the summary is one point lower for its omission.",
         "Rating: 4\n\nI got the two wrong dates noted.", "Score: 4. I've had the text checked for wrong dates",
         "Score: 4\n- Sorry, the summary is not sure", "Score: 4 (out of 5)", "Score: 4 on a scale of 1 to 5",
+        "评分：4分", "4分", "★★★★☆", "⭐⭐⭐⭐", "Rating: ★★★★☆", "٤", "Score: ４", "四分之三\n4", "4 (four)",
+        "Оценка: 4",
+        "Score: 4. The default 3 would be unfair.", "I could not score it higher. Score: 4",
         "Score: 4 on a scale of 1 (worst) to 5 (best)", "Score: 4 2/3 of it is fine",
     ],
 )  # fmt: skip
