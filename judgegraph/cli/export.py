@@ -191,15 +191,21 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool) -> str:
 def report(run: str, out: str, most: int, redact: str | None) -> None:
     """Write RUN, a folder, as one HTML file that opens anywhere: no network, no script, at most 3 MB.
 
-    It shows the graph with time and money per node, the scores, what the critic changed, agreement with people where
-    there are labels, and the samples worth reading with their whole trace. Of a run too large for it, it shows every
-    k-th sample and says so. The file is readable by its owner alone: it holds what was judged.
+    It begins with what the run found, which is printed too: whether it finished, what failed, whether the critic
+    helped, which criteria follow people, length or one another, and what to look at first. Below that are the failures
+    by cause, the scores, what the critic changed, agreement with people where there are labels, the samples worth
+    reading with their whole trace, and the graph with time and money per node. Of a run too large for it, it shows
+    every k-th sample and says so. The file is readable by its owner alone: it holds what was judged.
     """
     from judgegraph.cli.options import refuse_traces
-    from judgegraph.report.page import write_report
+    from judgegraph.report.page import written_report
 
     if Path(out).suffix not in (".html", ".htm"):
         raise click.UsageError(f"--out {out}: it ends in .html")
     refuse_traces(run)
-    written = write_report(run, out, most=most, redact=(redact,) if redact else ())
+    written, found = written_report(run, out, most=most, redact=(redact,) if redact else ())
+    for one in found:
+        click.echo(printable(one.text))
+        if one.command:
+            click.echo(printable(f"  next: {one.command}"))
     click.echo(printable(f"{out}: {written.stat().st_size / 1e6:.1f} MB"))

@@ -58,6 +58,27 @@ class Fold:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """A sentence that answers a question about the run.
+
+    Attributes:
+        section: the key of the part of the page with its numbers. command: what to do or to look at next, "" for none.
+    """
+
+    text: str
+    section: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a run found, one below the other; where: key of a part that the page has -> its title."""
+
+    rows: tuple[Finding, ...]
+    where: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Section:
     """A part of the page.
 
@@ -70,7 +91,7 @@ class Section:
     blocks: tuple[Block, ...] = field(default=())
 
 
-Block = Para | Grid | Picture | Fold
+Block = Para | Grid | Picture | Fold | Findings
 
 
 # The look of charts, as CSS for the page they stand in. Colours are of Okabe and Ito's palette, which colour-blind

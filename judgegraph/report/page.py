@@ -17,9 +17,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from judgegraph.errors import ConfigError, one_line
-from judgegraph.report.charts import CHART_CSS, Block, Fold, Grid, Para, Section, finalize, in_line
+from judgegraph.report.charts import CHART_CSS, Block, Finding, Findings, Fold, Grid, Para, Section, finalize, in_line
 from judgegraph.report.drawing.mermaid import DRAWING_CSS
 from judgegraph.report.figures import cost, count_text, counted, number, time
+from judgegraph.report.findings import findings, overlap
 from judgegraph.report.graph import graph_part
 from judgegraph.report.samples import (
     Detail,
@@ -48,7 +49,7 @@ from judgegraph.traces.read import SampleTrace, traces_of
 from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item
 from judgegraph.views.screen import members
 
-SECTIONS = (left_out, scores, rectification, agreement, pairs, biases, suggestions, failures, notes)
+SECTIONS = (failures, left_out, scores, rectification, agreement, overlap, pairs, biases, suggestions, notes)
 
 
 def all_sections(run: Run, tally: Tally | None = None) -> tuple[Section, ...]:
@@ -426,29 +427,36 @@ class Templates:
 
 
 MOST_BYTES = 2_900_000
+TROUBLES = ("failures", "left-out")  # what stands before the scores
 SHOWING = (left_out, suggestions, failures, notes)  # sections that show texts
 LEAST_WHOLE, MOST_WHOLE = 0.35, 0.8  # of what is left beside the sections, for the samples of the lists
 
 
-def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> str:
-    """The whole page as text."""
+def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> tuple[str, tuple[Finding, ...]]:
+    """The whole page as text, and what stands at its top."""
     templates = Templates()
     counted, texts, names = two_levels(run) if redact else (run, run, None)
     tally, rejected = tally_of(counted), _rejected(run)
     summary = tally.summary
-    parts = [overview(summary), graph_part(run), *_sections(counted, tally, texts)]
+    shown = tally if texts is counted else tally_of(texts)
+    lists = listings(texts, most)
+    parts = [*_sections(counted, tally, texts, shown)]
+    troubles = sum(part.key in TROUBLES for part in parts)
+    parts.insert(troubles, overview(summary))
     state = state_of(run, summary)
     damaged = [
         what.partition(": sample")[0] if redact else what for what in (run.folder.left_out if run.folder else ())
     ]
     last = about(run.manifest, rejected, state, damaged)
-    sections = templates.sections(parts)
-    end = templates.sections([last])
+    behind = [graph_part(run), last]
+    found = findings(counted, tally, shown, lists)
+    answers = Findings(found, dict(_anchors(parts, behind)))
+    parts = [Section("findings", "Findings", (answers,)), *parts]
+    sections, end = templates.sections(parts), templates.sections(behind)
     lost = sum(row["lost"] for row in rejected if isinstance(row.get("lost"), int))
     told = facts(run, summary, len(rejected), lost)
-    head = templates.head(_head(run, redact, state), told, _anchors([*parts, last]))
+    head = templates.head(_head(run, redact, state), told, _anchors(parts, behind))
     room = most_bytes - size([head, *sections, *end]) - 20_000
-    lists = listings(texts, most)
     scale = common_scale(x.scale for x in summary.answers.values())
     groups = grouped(texts.items, summary.samples.total(), scale)
     folder, places = _folder(run), dict[str, int]()
@@ -459,14 +467,13 @@ def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> str:
     share = min(MOST_WHOLE * room, max(LEAST_WHOLE * room, room - least(groups, write)))
     listed, detail = _whole(run, lists, templates, names, int(share))
     places |= {name: number for number, name in enumerate(listed)}
-    shown = short(groups, write, room - size(list(listed.values())))
-    samples = templates.samples(lists, listed, places, shown, detail)
-    return "".join([head, *sections, samples, *end, templates.foot()])
+    told_short = short(groups, write, room - size(list(listed.values())))
+    samples = templates.samples(lists, listed, places, told_short, detail)
+    return "".join([head, *sections, samples, *end, templates.foot()]), found
 
 
-def _sections(counted: Run, tally: Tally, texts: Run) -> Iterator[Section]:
+def _sections(counted: Run, tally: Tally, texts: Run, shown: Tally) -> Iterator[Section]:
     """Numbers from the one run, and from the other what shows texts."""
-    shown = tally if texts is counted else tally_of(texts)
     for section in SECTIONS:
         run, numbers = (texts, shown) if section in SHOWING else (counted, tally)
         if (found := section(run, numbers)) is not None:
@@ -512,11 +519,11 @@ def _took(manifest: Mapping[str, Any]) -> float | None:
     return seconds * 1000 if isinstance(seconds, int | float) and 0 < seconds < float("inf") else None
 
 
-def _anchors(parts: list[Section]) -> Iterator[tuple[str, str]]:
-    """(anchor, title) of the page's parts; the samples stand before the last."""
-    yield from ((part.key, part.title) for part in parts[:-1])
+def _anchors(parts: list[Section], behind: list[Section]) -> Iterator[tuple[str, str]]:
+    """(anchor, title) of the page's parts; the samples stand between them."""
+    yield from ((part.key, part.title) for part in parts)
     yield "samples", "Samples"
-    yield parts[-1].key, parts[-1].title
+    yield from ((part.key, part.title) for part in behind)
 
 
 def _rejected(run: Run) -> list[dict[str, Any]]:
@@ -555,6 +562,14 @@ def write_report(
         ConfigError: an argument is wrong; the file cannot be written, or is one of the run's own.
         DataError: there is no run.
     """
+    return written_report(run, out, most=most, redact=redact, most_bytes=most_bytes)[0]
+
+
+def written_report(
+    run: Run | str | os.PathLike[str], out: str | os.PathLike[str], *, most: int = 10, redact: tuple[str, ...] = (),
+    most_bytes: int = MOST_BYTES,
+) -> tuple[Path, tuple[Finding, ...]]:  # fmt: skip
+    """As `write_report`, with what stands at the top of the page."""
     found = run if isinstance(run, Run) else Run.load(run)
     if most < 1 or most_bytes < 200_000:
         raise ConfigError(f"report: most is 1 or more, most_bytes 200,000 or more; got {most} and {most_bytes}")
@@ -562,5 +577,6 @@ def write_report(
         raise ConfigError(f'report: redact is () or ("texts",); got {one_line(repr(redact), 80)}')
     if found.folder and found.folder.owns(out, found.manifest.get("ledger")):
         raise ConfigError(f"{out} is a file of the run itself; name another one")
-    write_lines(Path(out), [page_of(found, most=most, redact=bool(redact), most_bytes=most_bytes)], end="")
-    return Path(out)
+    page, said = page_of(found, most=most, redact=bool(redact), most_bytes=most_bytes)
+    write_lines(Path(out), [page], end="")
+    return Path(out), said

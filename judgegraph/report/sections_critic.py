@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic import Cost, CriticOf, Gain, cost_of, critic_worth
+from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, cost_of, critic_worth
 from judgegraph.meta.reviews import Review
 from judgegraph.report.charts import Block, Fold, Grid, Para, Section, bars, number_text, percent
 from judgegraph.report.figures import counted, draws, filled, money, signed, within
@@ -86,24 +86,31 @@ def _sentences(reviews: Sequence[Review]) -> list[str]:
 
 def _worth(run: Run, tally: Tally) -> list[Block]:
     """Agreement with people before and after, on those that people judged."""
-    held = tally.labelled.items
-    if not held:
-        return []
-    # no p value is shown, so none is paid for
-    c = Conventions(coefficients=("spearman",), resamples=draws(held), permutations=1, correction="none")
-    try:
-        worth = critic_worth(Run(run.manifest, held), c)
-    except (ConfigError, DataError) as error:
-        return [Para(f"Agreement with people before and after cannot be told: {one_line(error, 300)}.")]
-    critics = [critic for critic in worth.critics if critic.gains] if worth else []
+    worth = worth_of(run, tally)
+    if isinstance(worth, str):
+        return [Para(f"Agreement with people before and after cannot be told: {worth}.")] if worth else []
+    critics = [critic for critic in worth.critics if critic.gains]
     if not critics:
         return []
     how = (
         f"Agreement with people before and after, on {tally.labelled.counted} that people judged: dataset level; 95 % "
-        f"intervals of the difference from {c.resamples:,} resamples, drafts and finals drawn together. "
-        f"judgegraph meta has tests of it.{tally.unlabelled}"
+        f"intervals of the difference from {worth.conventions.resamples:,} resamples, drafts and finals drawn "
+        f"together. judgegraph meta has tests of it.{tally.unlabelled}"
     )
     return [Para(how), *map(_gains, critics)]
+
+
+def worth_of(run: Run, tally: Tally) -> CriticWorth | str:
+    """What the critics were worth, worked out once for a page; in words where it cannot be told, "" without labels."""
+    if tally.worth is None:
+        held = tally.labelled.items
+        # no p value is shown, so none is paid for
+        c = Conventions(coefficients=("spearman",), resamples=draws(held), permutations=1, correction="none")
+        try:
+            tally.worth = (critic_worth(Run(run.manifest, held), c) if held else None) or ""
+        except (ConfigError, DataError) as error:
+            tally.worth = one_line(error, 300)
+    return tally.worth
 
 
 def _gains(critic: CriticOf) -> Grid:

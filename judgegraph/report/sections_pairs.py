@@ -26,7 +26,7 @@ from judgegraph.report.charts import (
     split_bar,
     win_graph,
 )
-from judgegraph.report.figures import POOLED, LengthEffect, counted, group_of, length_effects, mean_share, valued
+from judgegraph.report.figures import POOLED, LengthEffect, counted, group_of, mean_share, valued
 from judgegraph.report.orders import probe_blocks
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.report.sections_scores import points_of
@@ -52,7 +52,7 @@ def biases(run: Run, tally: Tally | None = None) -> Section | None:
     swap, padded = tally.probed.found()
     probes = probe_blocks(tally.probed.copies, swap, padded)
     measured = {name for name, one in (("swap", swap or tally.orders.flips), ("padded", padded)) if one}
-    lengths = _lengths(length_effects(tally.some), tally)
+    lengths = _lengths(tally.lengths, tally)
     blocks = [
         *probes,
         *order_blocks(tally),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from judgegraph.answers import answers_of
 from judgegraph.errors import one_line
+from judgegraph.meta.critic import CriticWorth
+from judgegraph.meta.result import Agreement
 from judgegraph.meta.reviews import Critiques, judged_by_people, point_of
-from judgegraph.report.charts import Block, Grid, Para, Section, percent
-from judgegraph.report.figures import Pool, SomeItems, counted, counts
+from judgegraph.report.charts import Block, Fold, Grid, Para, Section, percent
+from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, counts, length_effects
 from judgegraph.report.orders import Advice, Commonest, Orders, Probed
 from judgegraph.runs.item import Item, nothing_judged
 from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title
@@ -26,6 +31,63 @@ OTHER, MOST_POINTS = "other", 60
 SIDES = ("the output", "the rival")  # what notes of `runs.item` begin with
 
 
+CAUSES_MOST, SHOWN_IDS, SHOWN_CRITERIA = 500, 3, 3
+_DETAIL = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"|\d+(?:[.,]\d+)*")
+
+
+@dataclass
+class Cause:
+    """What failed for one reason at one place.
+
+    Attributes:
+        status: such as "unreadable". where: the agent whose scores are missing, "" where a whole sample ended early.
+        reason: in the first sample's words. samples, scores: how many. criteria: of these scores. ids: the first ones.
+    """
+
+    status: str
+    where: str
+    reason: str
+    samples: int = 0
+    scores: int = 0
+    criteria: Counter[str] = field(default_factory=Counter)
+    ids: list[str] = field(default_factory=list)
+    _last: int = -1
+
+    def add(self, name: str, place: int, criterion: str) -> None:
+        """One sample's, or one of its scores."""
+        if place != self._last:
+            self._last = place
+            self.samples += 1
+            if len(self.ids) < SHOWN_IDS:
+                self.ids.append(name)
+        if criterion:
+            self.scores += 1
+            self.criteria[criterion] += 1
+
+
+class Causes:
+    """Failures by cause: reasons that differ in a number or in what they quote are one."""
+
+    def __init__(self) -> None:
+        self._by: dict[tuple[str, str, str], Cause] = {}
+        self.beyond = 0
+
+    def add(self, part: Item | Score, item: Item, at: int) -> None:
+        """A sample that ended early, or a score that is missing, of the item at a place of the run."""
+        where, criterion = (part.agent, part.criterion) if isinstance(part, Score) else ("", "")
+        reason = one_line(part.reason)
+        key = (part.status, where, _DETAIL.sub("", reason))
+        if key not in self._by and len(self._by) >= CAUSES_MOST:
+            self.beyond += 1
+            return
+        self._by.setdefault(key, Cause(part.status, where, reason)).add(item.id, at, criterion)
+
+    @property
+    def commonest(self) -> list[Cause]:
+        """Those of whole samples first, then by how many samples they met."""
+        return sorted(self._by.values(), key=lambda one: (bool(one.where), -one.samples, -one.scores))
+
+
 class Tally:
     """Counts of a run.
 
@@ -35,11 +97,12 @@ class Tally:
         answers: the same of the scores that are the graph's answer.
         critiques: drafts beside finals. advice: suggestions. orders: pairs.
         notes: (agent, text). notices: kind of note -> its samples and an example.
-        failures: (status, reason) of samples that did not come to their end.
-        reasons: (criterion, stage, status, reason) of scores that could not be read.
+        causes: of samples that did not come to their end, and of scores that are missing.
         short: "the output" and "the rival" -> how many of them are too short to be judged.
         probed: copies of samples that a probe had judged.
         labelled, some: samples, of those that people judged and of all.
+        agreed, worth: what several parts of a page tell, once it was worked out: agreement with people, and what the
+            critics were worth; in words where it cannot be told.
     """
 
     def __init__(self) -> None:
@@ -51,11 +114,17 @@ class Tally:
         self.critiques, self.advice, self.orders = Critiques(), Advice(), Orders()
         self.notes: Commonest[tuple[str, str]] = Commonest()
         self.notices: dict[str, Notice] = {}
-        self.failures: Commonest[tuple[str, str]] = Commonest()
-        self.reasons: Commonest[tuple[str, str, str, str]] = Commonest()
+        self.causes = Causes()
         self.labelled, self.some = SomeItems(), SomeItems(scored=False)
         self.probed = Probed()
+        self.agreed: Agreement | str | None = None
+        self.worth: CriticWorth | str | None = None
         self._pool = Pool()
+
+    @cached_property
+    def lengths(self) -> list[LengthEffect]:
+        """Whether longer outputs score higher."""
+        return length_effects(self.some)
 
     @property
     def unlabelled(self) -> str:
@@ -85,7 +154,7 @@ class Tally:
                     counts = points.setdefault(key, Counter())
                     counts[point if point in counts or len(counts) < MOST_POINTS else OTHER] += 1
             elif score.status not in ("ok", "skipped") and not _taken_over(score, by_key.get(score.draft or "")):
-                self.reasons.add((score.criterion, score.stage, score.status, one_line(score.reason)))
+                self.causes.add(score, whole, self.samples)
         self.some.offer(item, whole)
         if judged_by_people(whole):
             self.labelled.offer(item, whole)
@@ -98,7 +167,7 @@ class Tally:
             if note.agent == "sample":
                 self.short.update(side for side in SIDES if note.text.startswith(side))
         if item.status != "ok":
-            self.failures.add((item.status, one_line(item.reason)))
+            self.causes.add(item, item, self.samples)
 
 
 def tally_of(run: Run, items: Iterable[Item] | None = None) -> Tally:
@@ -134,16 +203,41 @@ def failures(run: Run, tally: Tally | None = None, nodes: dict[str, NodeTime] | 
     if failed:
         rest = {status: n for status, n in tally.summary.samples.items() if status != "ok"}
         blocks.append(Para(f"{failed:,} of {counted(tally.samples, 'sample')} ended early: {counts(rest)}."))
-        rows = [(status, f"{n:,}", reason) for (status, reason), n in tally.failures.first(MOST)]
-        head, left = ("status", "samples", "reason"), tally.failures.rest(MOST)
-        blocks.append(_reasons("Why samples ended early", head, rows, 1, left))
     if tally.samples and not tally.summary.judged:
         blocks.append(Para(f"Nothing was judged: {nothing_judged(run.items, (), run.manifest.get('state'))}."))
-    blocks += [*_criteria(tally), *_nodes(nodes)]
-    return Section("failures", "Failures and missing scores", tuple(blocks)) if blocks else None
+    blocks += [*_causes(tally), *_criteria(tally), *_nodes(nodes)]
+    return Section("failures", "Failures by cause", tuple(blocks)) if blocks else None
+
+
+def _causes(tally: Tally) -> list[Block]:
+    """One row for each cause at each place."""
+    causes = tally.causes.commonest
+    rows = tuple(
+        (
+            one.status, one.where or "(the whole sample)", f"{one.samples:,}", _scores_of(one), one.reason,
+            ", ".join(one_line(name, 60) for name in one.ids) + (" …" if one.samples > len(one.ids) else ""),
+        )
+        for one in causes[:MOST]
+    )  # fmt: skip
+    if not rows:
+        return []
+    left = len(causes) - len(rows)
+    more = f" (the commonest; {left + tally.causes.beyond:,} more)" if left + tally.causes.beyond else ""
+    head = ("status", "agent", "samples", "scores missing", "reason (the first one's words)", "such as")
+    return [Grid(f"By cause{more}", head, rows, frozenset({2}))]
+
+
+def _scores_of(cause: Cause) -> str:
+    """Such as "12: Coherence 8, Fluency 4"."""
+    if not cause.scores:
+        return ""
+    named = ", ".join(f"{one_line(name, 60)} {n:,}" for name, n in cause.criteria.most_common(SHOWN_CRITERIA))
+    left = len(cause.criteria) - SHOWN_CRITERIA
+    return f"{cause.scores:,}: {named}" + (f" and {left:,} more criteria" if left > 0 else "")
 
 
 def _criteria(tally: Tally) -> list[Block]:
+    """How many scores each line lacks."""
     rows = []
     for line in tally.summary.lines.values():
         bad = {status: n for status, n in line.statuses.items() if status not in ("ok", "skipped")}
@@ -156,17 +250,8 @@ def _criteria(tally: Tally) -> list[Block]:
         return []
     more = f" (of {len(rows)} lines the first {MOST})" if len(rows) > MOST else ""
     head = ("criterion", "agent, stage", "without a score", "statuses")
-    blocks: list[Block] = [Grid(f"Scores that are missing{more}", head, tuple(rows[:MOST]), frozenset({2}))]
-    missing = [(name, stage, status, f"{n:,}", why) for (name, stage, status, why), n in tally.reasons.first(MOST)]
-    if missing:
-        heads = ("criterion", "stage", "status", "scores", "reason")
-        blocks.append(_reasons("Why scores are missing", heads, missing, 3, tally.reasons.rest(MOST)))
-    return blocks
-
-
-def _reasons(caption: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], number: int, rest: int) -> Grid:
-    more = f" (the commonest; {rest:,} more for other reasons)" if rest else ""
-    return Grid(caption + more, head, tuple(rows), frozenset({number}))
+    grid = Grid(f"Scores that are missing{more}", head, tuple(rows[:MOST]), frozenset({2}))
+    return [Fold(f"By criterion ({len(rows):,})", (grid,))]
 
 
 def _nodes(nodes: dict[str, NodeTime]) -> list[Block]:

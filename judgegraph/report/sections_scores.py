@@ -45,20 +45,30 @@ def agreement(run: Run, tally: Tally | None = None) -> Section | None:
     items = held.items
     if not items:
         return None
-    c = Conventions(coefficients=("spearman", "kendall-b"), resamples=draws(items))
     lead = (
         f"On {held.counted} that people judged.{counts.unlabelled} Dataset level: one coefficient over all samples; "
-        f"what could not be read is left out; 95 % intervals from {c.resamples:,} resamples of samples (groups, where "
+        f"what could not be read is left out; 95 % intervals from {draws(items):,} resamples of samples (groups, where "
         "meta.group is told), of shares by Wilson. judgegraph meta has other levels, tests and conventions."
     )
-    try:
-        found = meta.agreement(Run(run.manifest, items), c, tests=False)
-    except (ConfigError, DataError) as error:
-        return Section("agreement", "Agreement with people", (Para(f"It cannot be told: {one_line(error, 300)}."),))
+    found = agreement_of(run, counts)
+    if not isinstance(found, Agreement):
+        return Section("agreement", "Agreement with people", (Para(f"It cannot be told: {found}."),))
     blocks: list[Block] = [Para(lead)]
     for _, rows in groupby(found.rows, key=lambda row: row.kind):
         blocks += _kind(list(rows))
     return Section("agreement", "Agreement with people", (*blocks, *_ceilings(found), *_notes(found)))
+
+
+def agreement_of(run: Run, tally: Tally) -> Agreement | str:
+    """Of the answers with people, worked out once for a page; in words where it cannot be told."""
+    if tally.agreed is None:
+        items = tally.labelled.items
+        c = Conventions(coefficients=("spearman", "kendall-b"), resamples=draws(items))
+        try:
+            tally.agreed = meta.agreement(Run(run.manifest, items), c, tests=False)
+        except (ConfigError, DataError) as error:
+            tally.agreed = one_line(error, 300)
+    return tally.agreed
 
 
 def _kind(rows: Sequence[Row]) -> list[Block]:

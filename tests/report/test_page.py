@@ -285,7 +285,7 @@ def test_the_command_writes_the_page(forms: jg.Run, tmp_path: Path):
         main, ["report", str(forms.folder.path), "-o", str(out), "--most", "2", "--redact", "texts"]
     )
     assert done.exit_code == 0, done.output
-    assert re.fullmatch(rf"{re.escape(str(out))}: \d\.\d MB\n", done.output)
+    assert re.fullmatch(rf"All 6 samples were judged\.\n.*{re.escape(str(out))}: \d\.\d MB\n", done.output, re.S)
     assert "sageval" in Page(out).text
     assert CliRunner().invoke(main, ["report", str(forms.folder.path), "-o", str(tmp_path / "run.txt")]).exit_code == 2
 

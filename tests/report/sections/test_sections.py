@@ -225,11 +225,21 @@ def test_failures_are_counted_by_status_criterion_and_reason():
     ]
     section = failures(run_of(found))
     assert "2 of 4 samples ended early: provider_error 2." in said(section)
-    (why,) = rows(section, "Why samples ended early")
-    assert why == {"status": "provider_error", "samples": "2", "reason": "no such model"}
+    early, lost = rows(section, "By cause")
+    assert early == {
+        "status": "provider_error", "agent": "(the whole sample)", "samples": "2", "scores missing": "",
+        "reason (the first one's words)": "no such model", "such as": "s2, s3",
+    }  # fmt: skip
+    assert (lost["status"], lost["scores missing"], lost["such as"]) == ("timeout", "1: Depth 1", "s1")
     draft, final = rows(section, "Scores that are missing")
     assert (draft["without a score"], draft["statuses"]) == ("2 of 4 (50 %)", "provider_error 2")
     assert (final["without a score"], final["statuses"]) == ("3 of 4 (75 %)", "provider_error 2, timeout 1")
+
+
+def test_reasons_that_differ_in_what_they_quote_are_one_cause():
+    found = [item(k, status="agent_error", reason=f"ValueError: no key '{k}x' at line {k}") for k in range(9)]
+    (row,) = rows(failures(run_of(found)), "By cause")
+    assert (row["samples"], row["such as"]) == ("9", "s0, s1, s2 …")
 
 
 def test_notes_are_listed_by_frequency():
@@ -341,5 +351,5 @@ def test_failures_are_told_by_node_where_the_run_was_traced(tmp_path):
         "node": "evaluate", "visits that failed": "3 of 3", "calls that failed": "0 of 0",
         "statuses of visits": "agent_error 3",
     }  # fmt: skip
-    (why,) = rows(failures(run), "Why samples ended early")
-    assert (why["samples"], "no" in why["reason"]) == ("3", True)
+    (why,) = rows(failures(run), "By cause")
+    assert (why["samples"], "no" in why["reason (the first one's words)"]) == ("3", True)

@@ -1,0 +1,287 @@
+"""What a run found, in a few sentences with their numbers: the first thing on its page, and what `report` prints."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from judgegraph.errors import one_line
+from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain
+from judgegraph.meta.result import Agreement
+from judgegraph.report.charts import Finding, Grid, Para, Section, number_text, percent
+from judgegraph.report.figures import (
+    POOLED,
+    Held,
+    counted,
+    counts,
+    mean_share,
+    signed,
+    valued,
+    within,
+)
+from judgegraph.report.orders import MERGED
+from judgegraph.report.samples import Listing
+from judgegraph.report.sections_critic import worth_of
+from judgegraph.report.sections_run import Tally
+from judgegraph.report.sections_scores import agreement_of
+from judgegraph.runs.run import Run, incomplete_run
+from judgegraph.stats.correlation import Floats, coefficient
+from judgegraph.stats.resampling import bootstrap
+
+LEAST = 10  # samples that a sentence about a correlation rests on
+SAME = 0.9  # a rank correlation from which two criteria say the same, with an interval above `SURELY`
+SURELY = 0.75
+WORDS = {"spearman": "rank correlation", "accuracy": "accuracy"}  # statistics that sentences tell, the first first
+LABELS = "give them as columns human.CRITERION, then judgegraph meta"
+LONG = 0.5  # a rank correlation with length that is told where no people judged: its interval lies beyond 0.2
+
+
+def findings(run: Run, tally: Tally, shown: Tally, lists: Sequence[Listing]) -> tuple[Finding, ...]:
+    """In the order of the questions: did it finish, what failed, did the critic help, may the scores be trusted.
+
+    Args:
+        tally: of the run's numbers. shown: the same with texts as they may be shown. lists: of samples to look at.
+    """
+    parts = (_finished(run, tally, shown), _missing(shown), _people(run, tally), _critics(run, tally), _order(tally),
+             _length(run, tally), _alike(tally), _look(run, lists))  # fmt: skip
+    return tuple(one for part in parts for one in part)
+
+
+def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
+    """Whether every sample came to its end, and why not."""
+    samples = tally.summary.samples
+    left = incomplete_run(run, samples.total() - samples["over_budget"])
+    failed = tally.samples - samples["ok"]
+    if left:
+        yield Finding(f"The run is {left}.", "about", "the same command goes on with what is left")
+    if failed:
+        rest = {status: n for status, n in samples.items() if status != "ok"}
+        text = f"{failed:,} of {counted(tally.samples, 'sample')} ended early: {counts(rest)}"
+        for cause in [one for one in shown.causes.commonest if not one.where][:1]:
+            why = one_line(cause.reason, 160)
+            text += f", as {why}" if cause.samples == failed else f"; the commonest reason ({cause.samples:,}): {why}"
+        cap = "with a larger budget" if set(rest) == {"over_budget"} else "and --retry-failed"
+        yield Finding(f"{text}.", "failures", f"the same command {cap}")
+    elif tally.samples and not left:
+        yield Finding(f"All {counted(tally.samples, 'sample')} were judged." if tally.samples > 1 else
+                      "Its one sample was judged.", "overview")  # fmt: skip
+
+
+def _missing(tally: Tally) -> Iterator[Finding]:
+    """Answers that samples lack which came to their end."""
+    lines = tally.summary.shown
+    asked = sum(line.n for line in lines)
+    lacking: Counter[str] = Counter()
+    for line in lines:
+        lacking[line.criterion] += line.n - line.n_ok
+    causes = sorted((one for one in tally.causes.commonest if one.scores), key=lambda one: -one.scores)
+    if not lacking.total() or not causes:
+        return
+    (most, count), *rest = lacking.most_common()
+    first = causes[0]
+    where = f", most of {one_line(most, 80)} ({count:,})" if rest and rest[0][1] else f", all of {one_line(most, 80)}"
+    why = f"the commonest reason ({first.scores:,}): {first.status}, {one_line(first.reason, 160)}"
+    yield Finding(f"{lacking.total():,} of {counted(asked, 'score')} are missing{where}; {why}.", "failures")
+
+
+def _people(run: Run, tally: Tally) -> Iterator[Finding]:
+    """Where the answers follow people most and least."""
+    found = agreement_of(run, tally)
+    if not isinstance(found, Agreement):
+        return
+    for statistic, what in WORDS.items():
+        rows = [row for row in found.rows if row.statistic == statistic and not math.isnan(row.value)]
+        rows = [row for row in rows if row.n >= LEAST]
+        if not rows:
+            continue
+        best, worst = max(rows, key=lambda row: row.value), min(rows, key=lambda row: row.value)
+        text = f"{one_line(best.criterion, 80)} follows people best ({what} {valued(best.value, *best.interval)})"
+        if worst is not best:
+            text += f", {one_line(worst.criterion, 80)} least ({valued(worst.value, *worst.interval)})"
+            if worst.interval[0] <= 0 and statistic == "spearman":
+                text += ", which may be chance"
+        yield Finding(f"{text}.", "agreement", f"judgegraph meta {_folder(run)}")
+        return
+
+
+def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
+    """What each critic did, and whether it brought the scores closer to people."""
+    by: dict[str, list[int]] = {}
+    for review in tally.critiques.reviews.values():
+        for at, n in enumerate((review.n, review.changed, review.down, review.up)):
+            by.setdefault(review.critic, [0, 0, 0, 0])[at] += n
+    worth = worth_of(run, tally)
+    for critic, (n, changed, down, up) in by.items():
+        ways = ", ".join(f"{many:,} {way}" for many, way in ((down, "down"), (up, "up")) if many)
+        did = f"changed {changed:,} of {counted(n, 'score')} ({percent(changed, n)}{': ' if ways else ''}{ways})"
+        name = one_line(critic, 80)
+        if not changed:
+            yield Finding(f"The critic {name} changed none of {counted(n, 'score')}.", "rectification")
+            continue
+        text = f"The critic {name} {did}"
+        if not isinstance(worth, CriticWorth):
+            end, then = "whether for the better, only judgements of people tell", LABELS
+            yield Finding(f"{text}; {end}.", "rectification", then)
+        else:
+            yield Finding(f"{text}{_gain(worth, critic)}.", "rectification", f"judgegraph meta {_folder(run)}")
+
+
+def _gain(worth: CriticWorth, critic: str) -> str:
+    """Such as " and brought them closer to people (rank correlation +0.05 [0.01, 0.09] on average)"."""
+    known = [one for one in worth.critics if one.critic == critic and one.means]
+    judged = max((gain.n for one in known for gain in one.gains), default=0)
+    if judged < LEAST:
+        return f"; people judged too few to tell whether for the better ({judged:,})"
+    statistic, mean = next(iter(known[0].means.items()))
+    said = f"{WORDS.get(statistic, statistic)} {signed(mean.value)} {within(mean.low, mean.high)}".strip()
+    on_average = f"({said} on average{_most_moved(known[0], statistic, mean)})"
+    if mean.is_above_zero:
+        return f" and brought them closer to people {on_average}"
+    if mean.high < 0:
+        return f" and took them further from people {on_average}"
+    return f"; it cannot be told whether for the better {on_average}"
+
+
+def _most_moved(one: CriticOf, statistic: str, mean: MeanGain) -> str:
+    gains = [g for g in one.gains if g.statistic == statistic and abs(g.difference) >= 0.005]
+    if len(gains) < 2:
+        return ""
+    most = max(gains, key=lambda g: g.difference if mean.value >= 0 else -g.difference)
+    return f"; most {one_line(most.criterion, 80)}, {number_text(most.before)} > {number_text(most.after)}"
+
+
+def _order(tally: Tally) -> Iterator[Finding]:
+    """Of pairs: who wins, and how often the verdict changes with the order."""
+    verdicts = tally.summary.verdicts
+    if n := verdicts.total():
+        won = ", ".join(f"{name} {verdicts[name]:,}" for name in ("A", "tie", "B", "none") if verdicts[name])
+        text = f"Of {counted(n, 'pair')}: {won}"
+        flips = tally.orders.flips.get(MERGED) or (
+            next(iter(tally.orders.flips.values())) if len(tally.orders.flips) == 1 else None
+        )
+        if flips:
+            value, ends, pairs = mean_share({float(flipped): count for flipped, count in flips.items()})
+            text += (
+                f"; {percent(value, 1)} of verdicts change with the order of the two "
+                f"({percent(ends.low, 1)} to {percent(ends.high, 1)}, n {pairs:,})"
+            )
+        yield Finding(f"{text}.", "pairs")
+
+
+def _length(run: Run, tally: Tally) -> Iterator[Finding]:
+    """Criteria that follow the output's length as closely as they follow people; without people, that follow it."""
+    people = agreement_of(run, tally)
+    with_people = (
+        {row.criterion: row.value for row in people.rows if row.statistic == "spearman" and row.n >= LEAST}
+        if isinstance(people, Agreement) else {}
+    )  # fmt: skip
+    command = f"judgegraph probe {one_line(run.manifest.get('method') or 'METHOD', 60)} DATA -p padded"
+    for effect in tally.lengths:
+        criterion = effect.name.rpartition(", ")[0]
+        told = effect.low > 0 or effect.high < 0  # false for nan
+        if effect.n < LEAST or not told:
+            continue
+        follows = f"{one_line(criterion, 80)} follows the output's length"
+        said = valued(effect.value, effect.low, effect.high)
+        if criterion in with_people:
+            if abs(effect.value) >= with_people[criterion]:
+                value = number_text(with_people[criterion])
+                text = f"{follows} ({said}) at least as closely as it follows people ({value})"
+                yield Finding(f"{text}.", "biases", command)
+        elif abs(effect.value) >= LONG and min(abs(effect.low), abs(effect.high)) > 0.2:
+            yield Finding(f"{follows} (rank correlation {said}).", "biases", command)
+
+
+def _look(run: Run, lists: Sequence[Listing]) -> Iterator[Finding]:
+    """One sample of each list."""
+    words = {"failed": "failed", "moved": "moved most", "uncertain": "the least certain"}
+    whose: dict[str, list[str]] = {}
+    for one in lists:
+        if one.samples and one.key in words:
+            name, about = one.samples[0]
+            why = f"{words[one.key]}: {one_line(about, 80)}" if about else words[one.key]
+            whose.setdefault(name, []).append(why)
+    if not whose:
+        return
+    said = [f"{one_line(name, 60)} ({', '.join(why)})" for name, why in whose.items()]
+    command = f"judgegraph trace {_folder(run)} --sample {shlex.quote(next(iter(whose)))}" if run.folder else ""
+    yield Finding(f"Look first at {'; '.join(said)}.", "samples", command)
+
+
+def _folder(run: Run) -> str:
+    return shlex.quote(str(run.folder.path)) if run.folder else "RUN"
+
+
+# Criteria that say the same: the rank correlation of each two over the samples that have both.
+
+
+MOST = 12  # criteria of the table
+
+
+def overlap(run: Run, tally: Tally) -> Section | None:
+    """How alike the answers of each two criteria rank the samples; None of fewer than two criteria, or ten samples."""
+    names, values = _answers(tally.some.held)
+    if len(names) < 2:
+        return None
+    shown = names[:MOST]
+    rows = tuple(
+        (f"{at + 1} {one}", *("" if one == other else number_text(_alike_of(values[one], values[other])[0])
+                              for other in shown))
+        for at, one in enumerate(shown)
+    )  # fmt: skip
+    more = f" The first {MOST} of {len(names)} criteria." if len(names) > MOST else ""
+    lead = (
+        f"Spearman's rank correlation of the answers by each two criteria, on {tally.some.counted}. Two criteria near "
+        f"1 rank the samples alike: one of them may do.{more}"
+    )
+    head = ("criterion", *(str(at + 1) for at in range(len(shown))))
+    grid = Grid("Rank correlation of criteria", head, rows, frozenset(range(1, len(head))))
+    return Section("overlap", "Criteria that overlap", (Para(lead), grid))
+
+
+def _alike(tally: Tally) -> Iterator[Finding]:
+    """The criteria that say the same, most alike first, at most two pairs."""
+    names, values = _answers(tally.some.held)
+    met = [(one, other, *_alike_of(values[one], values[other])) for one, other in combinations(names[:MOST], 2)]
+    near = sorted((pair for pair in met if pair[2] >= SAME and pair[3] >= LEAST), key=lambda pair: -pair[2])
+    for one, other, value, n in near[:2]:
+        low, high = _interval(values[one], values[other])
+        if low >= SURELY:
+            both = f"{one_line(one, 80)} and {one_line(other, 80)}"
+            said = f"rank correlation {valued(value, low, high)}, n {n:,}"
+            yield Finding(f"{both} say the same ({said}): one of them may do.", "overlap")
+
+
+def _answers(held: Sequence[Held]) -> tuple[list[str], dict[str, dict[int, float]]]:
+    """Criteria in their order, and of each the answer of each sample, for those with ten and more that differ."""
+    found: dict[str, dict[int, float]] = {}
+    for at, one in enumerate(held):
+        for criterion, _, _, role, value in one.values:
+            if role == "answer" and criterion not in POOLED:
+                found.setdefault(criterion, {})[at] = value
+    names = [name for name, values in found.items() if len(values) >= LEAST and len(set(values.values())) > 1]
+    return names, found
+
+
+def _both(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[Floats, Floats]:
+    common = [at for at in one if at in other]
+    first, second = (np.array([values[at] for at in common], dtype=np.float64) for values in (one, other))
+    return first, second
+
+
+def _alike_of(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[float, int]:
+    """The coefficient, nan where one of them is constant, and of how many samples."""
+    first, second = _both(one, other)
+    return (coefficient("spearman", first, second) if len(first) >= LEAST else math.nan), len(first)
+
+
+def _interval(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[float, float]:
+    first, second = _both(one, other)
+    drawn = bootstrap(first, [second], coefficients=("spearman",), unit="item", resamples=500)
+    found = drawn.interval(0, 0)
+    return found.low, found.high

@@ -1,0 +1,132 @@
+"""What stands at the top of a page: each sentence on a run where it must appear, and on one where it must not."""
+
+import random
+from collections.abc import Callable, Iterable
+
+import pytest
+
+import judgegraph as jg
+from judgegraph.report.page import written_report
+from judgegraph.runs.item import Item
+
+FIVE = jg.Scale.of("1-5")
+MANY = 30
+
+
+def score(criterion: str, value: float | None, stage: str = "final", draft: jg.Score | None = None) -> jg.Score:
+    known = {
+        "agent": "critic" if draft else "judge",
+        "stage": stage,
+        "scale": FIVE,
+        "draft": draft.key if draft else None,
+    }
+    if value is None:
+        return jg.Score(criterion=criterion, status="unreadable", reason="no JSON in the reply", **known)
+    return jg.Score(criterion=criterion, value=value, **known)
+
+
+def item(at: int, *scores: jg.Score, words: int = 20, **human: float) -> Item:
+    sample = jg.Sample(id=f"s{at}", output="word " * words, human=human)
+    return Item(sample=sample, scores=scores, place=at)
+
+
+def said(tmp_path, items: Iterable[Item], **manifest) -> list[str]:
+    run = jg.Run({"signature": "mine", "state": "finished", "method": "mine", **manifest}, tuple(items), None)
+    return [one.text for one in written_report(run, tmp_path / "page.html")[1]]
+
+
+def drawn(make: Callable[[random.Random, int], Item]) -> list[Item]:
+    rng = random.Random(3)
+    return [make(rng, at) for at in range(MANY)]
+
+
+def noise(rng: random.Random) -> float:
+    return float(rng.randint(1, 5))
+
+
+def test_a_run_that_finished_says_so(tmp_path):
+    assert said(tmp_path, [item(0, score("A", 3)), item(1, score("A", 4))])[0] == "All 2 samples were judged."
+
+
+def test_a_run_of_which_samples_failed_says_how_many_and_why(tmp_path):
+    lost = Item(sample=jg.Sample(id="x", output="t"), status="timeout", reason="no reply in 120 s")
+    found = said(tmp_path, [item(0, score("A", 3)), lost, lost])
+    assert found[0] == "2 of 3 samples ended early: timeout 2, as no reply in 120 s."
+    assert not any("All" in text for text in found)
+
+
+def test_a_run_that_was_stopped_is_not_told_as_a_whole_one(tmp_path):
+    found = said(tmp_path, [item(0, score("A", 3))], state="stopped", samples={"total": 9})
+    assert "not finished" in found[0] or "1 of 9" in found[0]
+    assert not any(text.startswith("All") for text in found)
+
+
+def test_missing_scores_are_counted_with_their_commonest_reason(tmp_path):
+    items = [item(at, score("A", None if at < 4 else 3), score("B", None if at < 1 else 4)) for at in range(10)]
+    assert said(tmp_path, items)[1] == (
+        "5 of 20 scores are missing, most of A (4); the commonest reason (5): unreadable, no JSON in the reply."
+    )
+    assert not any("missing" in text for text in said(tmp_path, [item(0, score("A", 3))]))
+
+
+def critic(better: bool) -> list[Item]:
+    """People agree with the final where it is better, else with the draft."""
+
+    def one(rng: random.Random, at: int) -> Item:
+        right, wrong = noise(rng), noise(rng)
+        draft = score("A", wrong if better else right, "draft")
+        return item(at, draft, score("A", right if better else wrong, draft=draft), A=right)
+
+    return drawn(one)
+
+
+@pytest.mark.parametrize(("better", "way"), [(True, "brought them closer to people"), (False, "took them further")])
+def test_what_the_critic_did_is_told_against_people(tmp_path, better, way):
+    (text,) = [text for text in said(tmp_path, critic(better)) if text.startswith("The critic critic changed")]
+    assert way in text
+
+
+def test_a_critic_without_people_is_told_by_its_changes_alone(tmp_path):
+    items = [Item(sample=one.sample.model_copy(update={"human": {}}), scores=one.scores) for one in critic(True)]
+    (text,) = [text for text in said(tmp_path, items) if "critic" in text]
+    assert "only judgements of people tell" in text
+    assert not any("critic" in text for text in said(tmp_path, [item(0, score("A", 3))]))
+
+
+def test_a_criterion_that_follows_length_as_it_follows_people_is_named(tmp_path):
+    def one(rng: random.Random, at: int) -> Item:
+        long, right = rng.randint(10, 90), noise(rng)
+        return item(
+            at, score("Long", 1 + 4 * long / 90), score("Right", right), words=long, Long=noise(rng), Right=right
+        )
+
+    found = said(tmp_path, drawn(one))
+    assert [text.split(" ")[0] for text in found if "output's length" in text] == ["Long"]
+    assert any(text.startswith("Right follows people best") and "Long least" in text for text in found)
+
+
+def test_criteria_that_say_the_same_are_named(tmp_path):
+    def one(rng: random.Random, at: int) -> Item:
+        value = rng.uniform(1, 5)
+        return item(at, score("A", value), score("B", value), score("C", noise(rng)))
+
+    found = said(tmp_path, drawn(one))
+    assert [text.partition(" (")[0] for text in found if "say the same" in text] == ["A and B say the same"]
+    assert '<section id="overlap"' in (tmp_path / "page.html").read_text()
+
+
+def test_verdicts_that_change_with_the_order_are_counted(tmp_path):
+    def pair(at: int, second: str) -> Item:
+        known = {"criterion": "overall", "agent": "merge", "reason": ""}
+        both = (jg.Comparison(order="AB", verdict="A", **known), jg.Comparison(order="BA", verdict=second, **known))
+        sample = jg.Sample(id=f"p{at}", output="t " * 20, rival="u " * 20)
+        return Item(sample=sample, comparisons=both, verdict="A" if second == "A" else "tie")
+
+    found = said(tmp_path, [pair(at, "A" if at % 4 else "B") for at in range(20)])
+    assert "Of 20 pairs: A 15, tie 5; 25 % of verdicts change with the order of the two (11 % to 47 %, n 20)." in found
+
+
+def test_which_samples_to_look_at_first_is_told_with_why(tmp_path):
+    draft = score("A", 2, "draft")
+    found = said(tmp_path, [item(0, draft, score("A", 5, draft=draft)), item(1, score("A", 4))])
+    assert "Look first at s0 (moved most: A 2 → 5)." in found
