@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing_extensions import TypedDict
 
 from judgegraph.agents.under_review import at_that_point, same_point
+from judgegraph.calls.ratings import GAINSAID
 from judgegraph.types import Rectification, Score, Scores, key_of
 
 
@@ -66,7 +67,8 @@ def _final(draft: Score, verdict: Rectification | None, agent: str) -> Score:
             criterion=draft.criterion, agent=agent, status=status, scale=draft.scale, reason=reason, draft=draft.key
         )  # fmt: skip
     if verdict.action == "keep":
-        return final.model_copy(update={"reason": verdict.reason or draft.reason})
+        notes = (*final.notes, *(note for note in verdict.notes if GAINSAID in note))
+        return final.model_copy(update={"reason": verdict.reason or draft.reason, "notes": notes})
     scale = draft.scale
     if verdict.value is not None and same_point(verdict.value, draft.value, scale):
         way = {"up": "raise", "down": "lower"}.get(verdict.direction, "change")

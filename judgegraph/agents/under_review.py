@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from judgegraph.calls import Rated, Slot
 from judgegraph.calls.asking import answer_of
 from judgegraph.calls.context import context
-from judgegraph.calls.ratings import Rating, entry_of, mean_of, tied
+from judgegraph.calls.ratings import GAINSAID, Rating, entry_of, mean_of, tied
 from judgegraph.errors import one_line
 from judgegraph.prompts.template import criteria_text, scores_text, slugs
 from judgegraph.types import (
@@ -93,7 +93,7 @@ def vote_of(entry: Any, criterion: Criterion, draft: Score) -> Vote | None:
 def _against(verdict: str, given: Answer | None, old: Answer) -> str:
     shown = f"{old:.4g}" if isinstance(old, float) else old
     what = "no value" if given is None else f"{given:g}" if isinstance(given, float) else given
-    return f"said {verdict!r} but gave {what} for a score of {shown}; the score stands"
+    return f"said {verdict!r}{GAINSAID}{what} for a score of {shown}; the score stands"
 
 
 def is_other(given: Answer | None, old: Answer, scale: Scale) -> bool:

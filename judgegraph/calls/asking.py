@@ -186,6 +186,13 @@ def answer_of(data: Any, scale: Scale) -> float | str | None:
 
 OUT_OF = ("out_of", "max", "max_score", "maximum")
 FAILED = re.compile(r"\b(?:cannot|could[ ]not|unable|failed|refus\w{1,4}|declin\w{1,4})\b|n['’]t\b", re.I)
+_ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(-?\d+(?:\.\d+)?)\s*")
+_UNRATED = re.compile(  # "I cannot rate this; 4 is a placeholder", "I refuse to rate this text."
+    r"\s*(?:sorry,?[ ])?I(?:['’]m|[ ]am)?[ ](?:cannot|can['’]t|can[ ]not|could[ ]not|refuse[ ]to|decline[ ]to|won['’]t"
+    r"|will[ ]not|unable[ ]to|not[ ]able[ ]to)[ ](?:rate|score|judge|evaluate|assess|grade)\b"
+    r"(?:[ ](?:it|this|that|them|the|output|text|response|summary|answer))*[ ]?(?:[.,;:!]|\Z)",
+    re.I,
+)
 FINALLY = ("final_score", "final", "overall_score", "adjusted_score", "revised_score")
 
 
@@ -193,6 +200,11 @@ def _refuse_contrary(entry: Mapping[str, Any], answer: Any, scale: Scale) -> Non
     """What nobody asked for beside a score, and says that it is on another scale, another one, or none."""
     if len(entry) < 2:
         return
+    said = entry.get("scale")
+    if isinstance(said, str) and (ends := _ENDS.fullmatch(said)) and float(ends[2]) != scale.high:
+        raise ScaleError(f"{answer!r:.20} is given on a scale of {said:.20}: the scale is {scale}")
+    if isinstance(why := entry.get("reason"), str) and _UNRATED.match(why):
+        raise ValueError(f"a score beside a reason that declines to give one: {why[:60]!r}")
     for key in ("error", "refusal"):
         if isinstance(said := entry.get(key), str) and FAILED.search(said):
             raise ValueError(f"a score beside {key!r}: {said[:60]!r}")

@@ -26,6 +26,7 @@ FLOOR = 0.5  # least probability that valid points must hold for a weighted scor
 NO_LOGPROBS = "the judge gives no log-probabilities"
 NOT_FOUND = "the answer could not be found among the tokens"
 CONTRARY = ", its scores say "  # in a note on a reply whose verdict is another than its scores give
+GAINSAID = " but gave "  # in a note on a critic's verdict that goes against its own score
 TOO_LITTLE = "log-probabilities hold too little on the scale"
 
 

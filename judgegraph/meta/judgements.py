@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain
@@ -36,7 +37,7 @@ from judgegraph.meta.cells import (
 )
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
-from judgegraph.types import Verdict, names_of
+from judgegraph.types import Criterion, Scale, Verdict, names_of
 
 # People's judgements and metrics from any table: CSV, TSV, JSON, JSON Lines or Parquet.
 
@@ -470,10 +471,12 @@ def read_run(
             "human.CRITERION=COLUMN) when it is judged"
         )
     found, notes = [], [*_without(people, seen), *_partly(seen)]
+    scales = _scales(run)
     for key, name in people.items():
         raw = _raw(name, key, seen, agents)
         scale = next((s.answers.scales[key] for s in seen if key in s.answers.scales), ())
         judged = bool(raw.metrics)
+        notes += _off_scale(raw, scales.get(key)) if judged else ()
         kind, other = fitted(raw, verdicts, order or scale, bool(scale))
         notes += other
         if not judged:
@@ -585,7 +588,7 @@ def _raw(name: str, key: str, seen: Sequence[_Seen], agents: Sequence[str]) -> R
     for one, found, second in zip(seen, by_item, turned, strict=True):
         raw.places.append(f"sample '{one_line(one.id, 60)}'")
         raw.ids.append(one.id)
-        human = next((value for label, value in one.human.items() if label.casefold() == key), None)
+        human = _theirs(one, key)
         raw.human.append(human if isinstance(human, list) else [human])
         for metric in metrics:
             value, status = found.get(metric, (None, one.status if one.status != "ok" else "missing"))
@@ -595,6 +598,49 @@ def _raw(name: str, key: str, seen: Sequence[_Seen], agents: Sequence[str]) -> R
             raw.exchanged[metric].append(second.get(metric))
     raw.groups, raw.systems = (_column([one.group for one in seen]), _column([one.system for one in seen]))
     return raw
+
+
+def _theirs(one: _Seen, key: str) -> Any:
+    """What people said by a criterion, None where they did not.
+
+    Raises:
+        DataError: they said two things, under names that differ in their case alone.
+    """
+    found = {label: value for label, value in one.human.items() if label.casefold() == key}
+    values = list(found.values())
+    if any(value != values[0] for value in values[1:]):
+        names = " and ".join(f"human.{one_line(label, 60)}" for label in found)
+        raise DataError(
+            f"sample '{one_line(one.id, 60)}': {names} are one criterion, whose case does not count, and differ: keep "
+            "one of them in the data"
+        )
+    return values[0] if values else None
+
+
+def _off_scale(raw: Raw, scale: Scale | None) -> Iterator[str]:
+    """That some judgements of people lie off the criterion's scale; where most do theirs is another one."""
+    if scale is None or scale.low is None or scale.high is None:
+        return
+    given = [(place, cell) for place, cells in zip(raw.places, raw.human, strict=True) for cell in cells]
+    known = [(place, cell) for place, cell in given if isinstance(cell, int | float) and not isinstance(cell, bool)]
+    off = [(place, cell) for place, cell in known if not scale.low <= cell <= scale.high]
+    if off and 2 * len(off) <= len(known):
+        place, cell = off[0]
+        yield (
+            f"{one_line(raw.criterion, 60)}: {len(off):,} of {len(known):,} judgements of people lie off the scale "
+            f"{scale} ({cell:g} of {place} first) and count as they stand; leave them empty in the data if nothing "
+            "was judged"
+        )
+
+
+def _scales(run: Run) -> dict[str, Scale]:
+    """Criterion, casefolded -> its scale of numbers, as the run's manifest has it."""
+    found: dict[str, Scale] = {}
+    for one in run.manifest.get("criteria") or ():
+        if isinstance(one, Mapping) and "name" in one:
+            with suppress(ValueError):
+                found[str(one["name"]).casefold()] = Criterion.model_validate(one).scale
+    return found
 
 
 def _column(values: Sequence[str | None]) -> list[str] | None:

@@ -364,8 +364,9 @@ _BETTER = re.compile(
     re.I,
 )
 _DENIED = re.compile(
-    r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever|\brather[ ]than|\bthan|\bover|\bunlike|\bno|\bif)"
-    r"[ ](?:that[ ]|the[ ]|an?[ ])?\Z",
+    r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever|\brather[ ]than|\bthan|\bover|\bunlike|\bno|\bif|\bhardly|\bbarely"
+    r"|\bscarcely|\bfar[ ]from|\banything[ ]but|(?:\bnot|n['’]t|\bhardly)[ ](?:call|label|consider|say|rate)"
+    r"[ ](?:it|this|that|the[ ]\w{1,20})(?:[ ](?:is|as|to[ ]be))?)[ ](?:that[ ]|the[ ]|an?[ ])?\Z",
     re.I,
 )
 _DOUBTED = re.compile(  # "I would not choose A", "It is false that A is better", "anyone but A", "If true, A wins"
@@ -405,6 +406,14 @@ _DETERMINES = re.compile(  # a "no" that belongs to the next word
     r"|there)\b)[^\W\d_]",
     re.I,
 )
+_OF_BOTH = re.compile(  # "Both A and B: 3", "Grade of both: B", "Grade: A"
+    r"(?:\bboth|\beach|\bgrade|\bmark)\b(?:[ ](?:of|for)[ ](?:both|each|all))?(?:[ ]a\b)?[ :]{1,3}\Z"
+    r"|\bof[ ](?:both|each)\b[ :]{1,3}\Z",
+    re.I,
+)
+_INTERJECTION = re.compile(r"[.!][ ]")
+_CONSENTS = re.compile(r",[ ](?:I(?:['’]ll|[ ]will)|let[ ]me|here)\b", re.I)  # "Ok, I will judge it."
+_ECHO = re.compile(r"[\[(][^\[\]()\n]{1,80}[\])](?=[ ]?(?:[-=]+>|[→⇒:]))")  # "[bad, ok, good] -> ok"
 _COLON = re.compile(r"[*_]{0,2}[ ]?[:：]")
 _LEADS = re.compile(r"\s{0,3}(?:\Z|[\n.:,;–—-]|(?:because|since|as)\b)")
 
@@ -486,6 +495,8 @@ def _own_line(text: str, found: list[Mention]) -> list[Mention]:
     ends = []
     for m in found:
         leads = m.start <= first and _LEADS.match(text, m.end) is not None
+        if m.label.lower() in ("ok", "okay", "good", "fine", "right") and _INTERJECTION.match(text, m.end):
+            leads = leads and len({one.label for one in found}) == 1  # "Ok. The tone is good."
         start = text.rfind("\n", 0, m.start) + 1
         ends_it = m.end >= last and not text[start : m.start].strip(" \t*_>-")
         if (leads or ends_it) and not m.offered:
@@ -599,6 +610,11 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
     found = [m for m in found if m.kind != "label" or not _OWN_SCORE.match(text, m.end)]
     found = [replace(m, label="") if m.kind == "label" and _LOST.match(text, m.end) else m for m in found]
     found = [m for m in found if not _is_supposed(text, m)]
+    found = [replace(m, label="") if m.kind == "label" and _OF_BOTH.search(_before(text, m)) else m for m in found]
+    found = [m for m in found if not (m.start == 0 and _CONSENTS.match(text, m.end))]
+    echoed = {at for match in _ECHO.finditer(text) for at in range(*match.span())}
+    if len({m.label for m in found if m.span[0] in echoed}) > 1:  # the labels that could be chosen
+        found = [m for m in found if m.span[0] not in echoed]
     declined = refuses(text)
     for name, rule in RULES:
         if declined and name in ("said", "lone"):

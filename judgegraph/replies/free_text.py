@@ -84,8 +84,11 @@ _REPORTED = re.compile(  # "The summary says the film scored 4 out of 5"
     rf"(?:[ ]that\b)?{_SAME_CLAUSE}\Z",
     re.I,
 )
+_OF_OTHERS = re.compile(  # "A typical answer gets a 7", "The reference would get 10"
+    r"\b(?:an?|any|most|the)[ ](?:typical|usual|reference|other|gold)\b[^.,;:\n]{0,30}\Z", re.I
+)
 _NUMBERED = re.compile(  # "Summary 2" is no rating
-    r"\b(?:summary|response|output|answer|option|assistant|sentence|paragraph|line|step|question|point|turn"
+    r"\b(?:summary|sample|response|output|answer|option|assistant|sentence|paragraph|line|step|question|point|turn"
     r"|article|version|part|section|page|item|criterion|in|of the|the|first|last|all|these|those|has|have|had"
     r"|contains?|out[ ]of|chapter|figure|table|errors?|errno|exception|http|status|code|null|none|nan)[ ]{1,2}\Z",
     re.I,
@@ -119,12 +122,13 @@ _COUNT_BEFORE = re.compile(rf"{_COUNTED}[^\n.]{{0,12}}[:=][ *]{{0,4}}\Z", re.I)
 _LATEST = frozenset(
     re.findall(
         r"\w+",
-        """final overall new newer second actual true real later latest last honest proper after upon following
+        """final new newer second actual true real later latest last honest proper after upon following
         revision correction amendment adjustment edit update to fairer appropriate accurate realistic reasonable
         honest""",
     )
 )
 _PARTICIPLE = re.compile(r"\w{3,12}ed")  # "revised", "updated", "lowered"
+OVERALL = "~"  # the subject of a rating over all
 FINAL = "!"  # the subject of a rating that says it is the final one, or takes another's place
 
 
@@ -134,6 +138,8 @@ def counts_something(text: str, match: re.Match[str], rule: str) -> bool:
         return True
     before, after = text[max(0, match.start() - 40) : match.start()], _NEXT.match(text, match.end())
     if _DENIED.search(before) or _REPORTED.search(text[max(0, match.start() - 100) : match.start()]):
+        return True
+    if rule in ("phrase", "lone") and _OF_OTHERS.search(before):
         return True
     if rule == "criterion" and _COUNT_NAMES.search(match["name"]):
         return True
@@ -152,6 +158,8 @@ def subject(text: str, match: re.Match[str]) -> str:
     words = re.findall(r"\w+", f"{before[1] if before else ''} {match['name']}".lower())
     if any(word in _LATEST or _PARTICIPLE.fullmatch(word) for word in words):
         return FINAL
+    if "overall" in words:
+        return OVERALL
     side = words[-1:] == ["a"]  # "Response A" is no article
     return " ".join([word for word in words if word not in _PLAIN_NAMES] + ["a"] * side)
 
@@ -255,7 +263,7 @@ def _without_words(text: str) -> bool:
 
 def _decided(found: list[_Found], rule: Rule) -> _Found | None:
     """The verdict among what one rule found; None where nothing orders them."""
-    for name in (FINAL, ""):  # a final or an unnamed rating says more than one of a single trait
+    for name in (FINAL, OVERALL, ""):  # a final or an unnamed rating says more than one of a single trait
         found = [one for one in found if one.subject == name] or found
     unordered = rule.name == "lone" or len({one.subject for one in found}) > 1
     if unordered and len({one.value for one in found}) > 1:
@@ -332,6 +340,8 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
     if "{" in text and _contradicts_itself(text):
         return unread(text, "JSON that gives several scores")
     reply = _Reply.of(text, scale, name)
+    if own := _of_own_name(reply):
+        return Reading(own.value, span=(own.start, own.end), rule="criterion")
     for rule in RULES:
         if rule.name == "lone" and refuses(reply.text):
             break
@@ -346,6 +356,23 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
         earlier = next((number(text[slice(*span)]) for span in superseded(text)), None) if reply.superseded else None
         return Reading(verdict.value, span=(verdict.start, verdict.end), rule=rule.name, earlier=earlier)
     return unread(text, "no number that is a rating")
+
+
+def _of_own_name(reply: _Reply) -> _Found | None:
+    """The one rating that carries the criterion's own name, beside ratings over all or by other criteria.
+
+    None where nothing else is rated, or a rating without a name, or a final one, says something else.
+    """
+    key = " ".join(re.findall(r"\w+", reply.name.lower()))
+    if not key or key not in reply.text.lower():
+        return None
+    rated = {rule.name: _found(reply, rule) for rule in RULES if rule.named}
+    own = [one for one in rated["criterion"] if one.subject == key]
+    others = [one for found in rated.values() for one in found if one.subject != key]
+    if len({one.value for one in own}) != 1 or own[0].value is None or not others:
+        return None
+    named = {one.subject for one in others if one.value != own[0].value}
+    return None if named & {FINAL, ""} else own[-1]
 
 
 _OBJECT = re.compile(r"\{[^{}]{1,2000}\}")

@@ -585,6 +585,7 @@ _REDUCED = re.compile(  # "Deducted 2 points from 5", "5 points minus 2", "Score
     rf"|{NUMBER}[ ]üzerinden\b",
     re.I | re.M,
 )
+_ITEM = rf"^[ \t]*[-*•][ ]?[a-z][a-z ]{{0,30}}[ ]{NUMBER}/[0-9]"  # "- Clarity 4/5"
 _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fluency", "Coherence (4/5), Fluency (2/5)"
     rf"\ban?[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?!(?:overall|in[ ]all)\b)\w{{1,20}}[ ]an?[ ]{NUMBER}"
     rf"|{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}}[,;][ ]{NUMBER}[ ](?:on|for|in)[ ]\w"
@@ -593,18 +594,20 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
     rf"|\b(?:score|rating|grade)[ ]is[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?:the[ ]|its[ ])?"
     rf"(?!overall\b|final\b|my\b)\w{{1,20}}[ ](?:score|rating|grade)[ ]is[ ]{NUMBER}"
     rf"|{NUMBER}[ ]?\|[ ]?{NUMBER}(?=[ ]?\}})"
+    rf"|{_ITEM}+[ \t]*\n{_ITEM}"
     rf"|\bwith[ ][^.!?\n0-9]{{1,40}}{NUMBER}[.,;]+[ ](?:and[ ]|but[ ])?without\b[^.!?\n0-9]{{0,40}}{NUMBER}"
     rf"|{NUMBER}[ ]\(?(?:minus|less|plus)[ ](?:(?:an?[ ])?(?:point|half|quarter)\b|{NUMBER})"
     rf"|{NUMBER}{_OUT_OF},?[ ](?:although|though|but)[ ](?:an?|the)[ ]{NUMBER}[ ](?:is|seems|(?:would|might|may)[ ]be)"
     r"[ ](?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))\b",
-    re.I,
+    re.I | re.M,
 )
 _ROW = re.compile(
     rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}(?:[ \t.]*$|\.[ ])", re.I | re.M
 )
 _OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
     r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
-    r"|temperature|penalty|penalties|deduct(?:ed|ions?)?|(?:rank|place|position)(?=[*_]{0,2}[ ]?[:=]))\b"
+    r"|temperature|tokens|minimum|maximum|baseline|threshold"
+    r"|penalty|penalties|deduct(?:ed|ions?)?|(?:rank|place|position)(?=[*_]{0,2}[ ]?[:=]))\b"
     r"[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
     re.I,
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from judgegraph.answers import ANSWERING, drafts_that_stand
-from judgegraph.calls.ratings import CONTRARY, fallback_reason
+from judgegraph.calls.ratings import CONTRARY, GAINSAID, fallback_reason
 from judgegraph.errors import one_line
 from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.types import Criterion, Note, Rectification, Score, Status
@@ -36,6 +37,7 @@ TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "criteria-dropped": "Criteria were given that got no score",
     "criteria-failed": "No criteria could be had",
     "criteria-fewer": "Another number of criteria came than was asked for",
+    "critic-contrary": "A critic's verdict went against its own score and changed nothing",
     "critic-left-out": "A critic of a panel was left out",
     "doubt-unknown": "A condition names a criterion that is not there",
     "drafts-passed-over": "A critic reviewed the last of several judges' drafts, and the others count nowhere",
@@ -87,7 +89,8 @@ class Notice:
 
     Attributes:
         kind: as of `Note.kind`, or which parts they are, of `FAILED`. samples: how many samples have such a note.
-        agent, text, status: of the first such note. sample: id of the sample that has it.
+        agent, text, status: of the first such note. sample: id of the sample that has it. alike: of the samples how
+            many have the same text, but for numbers and what it quotes.
     """
 
     kind: str
@@ -96,6 +99,12 @@ class Notice:
     status: Status
     sample: str
     samples: int = 0
+    alike: int = 0
+
+    def count(self, text: str) -> None:
+        """One more sample with such a note."""
+        self.samples += 1
+        self.alike += _without_details(text) == _without_details(self.text)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -108,7 +117,15 @@ class Notice:
         """Such as "All assistants were skipped on 150 of 150 samples: rouge-l, chrf: no reference"."""
         plural = "" if samples == 1 else "s"
         said = title(self.kind) if self.kind not in FAILED else f"{self.kind.capitalize()} ended with {self.status}"
-        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, LONGEST)}"
+        such = f" ({self.alike:,} of these for this)" if self.alike < self.samples else ""
+        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, LONGEST)}{such}"
+
+
+_DETAILS = re.compile(r"'[^']*'|\d+(?:[.,]\d+)*")
+
+
+def _without_details(text: str) -> str:
+    return _DETAILS.sub("#", text)
 
 
 def title(kind: str) -> str:
@@ -125,8 +142,7 @@ def count_kinds(notices: dict[str, Notice], sample: str, notes: Iterable[Note]) 
     for kind, note in first.items():
         if kind not in notices and len(notices) >= MOST_KINDS:
             continue
-        found = notices.setdefault(kind, Notice(kind, note.agent, note.text, note.status, sample))
-        found.samples += 1
+        notices.setdefault(kind, Notice(kind, note.agent, note.text, note.status, sample)).count(note.text)
 
 
 def by_count(notices: Mapping[Any, Notice]) -> list[Notice]:
@@ -145,7 +161,7 @@ def unnoticed(
         notes: of the sample.
     """
     return [
-        *_not_applied(scores, rectifications), *_unreviewed(scores), *_passed_over(scores),
+        *_not_applied(scores, rectifications), *_gainsaid(rectifications), *_unreviewed(scores), *_passed_over(scores),
         *_dropped(scores, criteria, compared), *_fewer(scores, notes), *_unscaled(scores),
     ]  # fmt: skip
 
@@ -250,6 +266,22 @@ def _not_applied(scores: Sequence[Score], verdicts: Sequence[Rectification]) -> 
     return [_unapplied(agent, names) for agent, names in lost.items()]
 
 
+def _gainsaid(verdicts: Sequence[Rectification]) -> list[Note]:
+    """A note for each critic some of whose verdicts go against the score beside them, and so changed nothing."""
+    lost: dict[str, list[Rectification]] = {}
+    for verdict in verdicts:
+        if verdict.action == "keep" and any(GAINSAID in note for note in verdict.notes):
+            lost.setdefault(verdict.agent, []).append(verdict)
+    return [
+        Note(
+            agent=agent, status="skipped", kind="critic-contrary",
+            text=f"'{one_line(agent, 80)}' on {names([one.criterion for one in found])}: "
+            f"{next(note for note in found[0].notes if GAINSAID in note)}",
+        )
+        for agent, found in lost.items()
+    ]  # fmt: skip
+
+
 def _unapplied(agent: str, criteria: Sequence[str]) -> Note:
     text = (
         f"what '{one_line(agent, 80)}' says of {names(criteria)} changed no score: no Rectify(name=...) of its name "
@@ -308,7 +340,7 @@ def fallbacks(scores: Iterable[Score]) -> list[Note]:
 
 
 LACKS: Mapping[str, str] = {  # what the manifest counts, by judge -> what that judge lacks, and what came of it
-    "in_words": "Replies to a form that was told in words, as the judge takes no JSON schema",
+    "in_words": "Replies to a form that was told in words, as the judge takes no JSON schema or was seen to ignore it",
     "further": "Further calls for choices that the judge did not give at once, as n asked for",
 }
 

@@ -64,7 +64,7 @@ def doubt(score: Score) -> float | None:
 # One line of a summary: how many scores, how many could be read, their mean, and what the others could do to it.
 
 
-_NUMBERS = re.compile(r"(?<!HTTP )(?<!\d)\d+(?:[.,]\d+)*")  # a status of HTTP tells kinds apart
+_NUMBERS = re.compile(r"(?<!HTTP )(?<!code: )(?<!code )(?<!\d)\d+(?:[.,]\d+)*")  # a status of HTTP tells kinds apart
 
 
 @dataclass
@@ -239,9 +239,9 @@ class Summary(Shown):
 
     Attributes:
         signature: all that the numbers depend on. samples: status -> count of items.
-        judged: items with a score, a comparison or an overall answer that could be read. partly: of these, those whose
-            graph did not come to its end, so that they count among the failed too. drafts: of these, those with
-            drafts alone, whose final scores could not be read.
+        answered: items with an answer that could be read. judged: items with a score, a comparison or an overall
+            answer that could be read. partly: of these, those whose graph did not come to its end, so that they count
+            among the failed too. drafts: of these, those with drafts alone, whose final scores could not be read.
         lines: per criterion, agent, stage: all scores; `role` says what each is. answers: of these the graph's answers,
             per criterion, agent and side; a criterion that one agent answers in some samples and another in the others
             (a gate was between them) has one line. agents: who answer the same criteria side by side, if any do; their
@@ -262,6 +262,7 @@ class Summary(Shown):
     signature: str
     samples: Counter[str] = field(default_factory=Counter)
     judged: int = 0
+    answered: int = 0
     partly: int = 0
     drafts: int = 0
     lines: dict[tuple[str, ...], Line] = field(default_factory=dict)
@@ -426,6 +427,7 @@ def summarise(items: Iterable[Item], signature: str, criteria: Iterable[str] = (
         _count_unread(summary.unread, item)
         count_kinds(summary.notices, item.id, (*item.notes, *fallbacks(item.scores)))
     held.settle(summary)
+    summary.answered = held.answered
     _astray(summary, given)
     for (status, pair), count in lost.items():
         _add_lost(summary, status, pair, count, ok)
@@ -445,7 +447,7 @@ def _count_unread(found: dict[tuple[str, str], Notice], item: Item) -> None:
             seen.add((part.status, reason))
             who = getattr(part, "agent", "") or getattr(part, "assistant", "")
             new = Notice(kind, who, part.reason, part.status, item.id)
-            found.setdefault((part.status, reason), new).samples += 1
+            found.setdefault((part.status, reason), new).count(part.reason)
 
 
 def criteria_names(manifest: Mapping[str, Any]) -> list[str]:
@@ -489,6 +491,7 @@ class _Held:
         self._together: dict[tuple[str, str], None] = {}  # what several agents answered in one sample
         self._agents: dict[str, None] = {}
         self._means: dict[str, Mean] = {}
+        self.answered = 0
         self._judged: dict[str, Counter[int]] = {}  # agent, "" for all -> criteria of a sample in its mean -> samples
 
     def add(self, item: Item) -> None:
@@ -509,7 +512,10 @@ class _Held:
                 line.brought[item.status, pair] += 1
             if draft := scores.get(score.draft or ""):
                 line.review(score, draft)
-        self._answered([score for key, score in scores.items() if roles[key] == "answer"], pair)
+        answers = [score for key, score in scores.items() if roles[key] == "answer"]
+        said = item.verdict is not None or item.overall is not None
+        self.answered += said or any(score.status == "ok" for score in answers)
+        self._answered(answers, pair)
 
     def _answered(self, answers: list[Score], pair: bool) -> None:
         agents: dict[tuple[str, str], set[str]] = {}
@@ -693,6 +699,8 @@ def covered(summary: Summary, rejected: int = 0, unjudged: int = 0) -> Covered:
     if summary.verdicts:
         pairs = summary.verdicts.total()
         parts.append(_Part(PAIRS, pairs - summary.verdicts["none"], pairs))
+    if parts and (summary.answers or summary.verdicts):  # a sample without any answer misses one
+        parts.append(_Part(ALL, summary.answered, summary.samples.total()))
     steps = any(line.stage != METRIC for line in lines)  # drafts or votes, of which nobody makes an answer
     if steps and not summary.answers and not summary.verdicts:
         parts = [_Part(NO_ANSWER, 0, summary.samples.total())]

@@ -132,7 +132,8 @@ def _sample(console: Console, sample: SampleMoves) -> None:
 def _size(move: Move) -> str:
     parts = [f"{move.change:+.2f}"] if move.change is not None else []
     if move.kind == "value" and move.share is not None:
-        parts.append(f"{100 * abs(move.share):.0f} % of the scale")
+        sign = "" if parts else "+"  # on two scales the share alone says which way it went
+        parts.append(f"{100 * (move.share if sign else abs(move.share)):{sign}.0f} % of the scale")
     return f" ({', '.join(parts)})" if parts else ""
 
 

@@ -70,11 +70,26 @@ class Wants(NamedTuple):
 
 @dataclass(frozen=True)
 class Judged:
-    """All scores of a graph; `whole`: no node writes others, as far as that can be known."""
+    """All scores of a graph.
+
+    Attributes:
+        foreign: paths of the nodes that may write others, of which nothing is known; "" where the graph's input may
+            hold some. graph: the whole one.
+    """
 
     written: tuple[Writes, ...]
     wanted: tuple[Wants, ...]
-    whole: bool
+    foreign: tuple[str, ...]
+    graph: Drawn
+
+    @property
+    def whole(self) -> bool:
+        """No node writes others, as far as that can be known."""
+        return not self.foreign
+
+    def sure(self, want: Wants) -> bool:
+        """Whether all scores are known that this node may find: none by a node that may come before it."""
+        return all(at and _behind(self.graph, want.at, at) for at in self.foreign)
 
     def seen(self, want: Wants) -> list[Writes]:
         """The scores that are looked at."""
@@ -122,15 +137,15 @@ class Judged:
 
 def judged(graph: Drawn) -> Judged:
     """Of a graph, those within it included."""
-    written, wanted, whole = list[Writes](), list[Wants](), "scores" not in graph.inputs
+    written, wanted, foreign = list[Writes](), list[Wants](), [""] if "scores" in graph.inputs else []
     for part, drawn, criteria in _leaves(graph, None):
         at = drawn.at(part.name)
         if (one := _written(part, drawn, criteria)) is None:
-            whole = False
+            foreign.append(at)
         written += one or ()
         wanted += _wanted(part, drawn, at)
     wanted += [want for drawn in graph.everywhere() for want in _of_ways(drawn)]
-    found = Judged(tuple(written), tuple(wanted), whole)
+    found = Judged(tuple(written), tuple(wanted), tuple(foreign), graph)
     return replace(found, written=tuple(one._replace(scales=_settled(found, one)) for one in written))
 
 
@@ -278,15 +293,17 @@ def unfit(graph: Drawn) -> Iterator[Finding]:
         known = _known(scores, want)
         if want.condition is not None and known:
             yield from _threshold(want, known)
+        elif want.condition is not None and (some := _known(scores, want, some=True)):  # an own node may write others
+            yield from (replace(found, severity="warning") for found in _threshold(want, some))
         elif isinstance(want.part.runs, Corrector):
             yield from _corrector(want, known)
     yield from _clashing(scores)
 
 
-def _known(scores: Judged, want: Wants) -> Scales:
-    """Criterion -> scale of the scores that are looked at; none where some are not known."""
+def _known(scores: Judged, want: Wants, some: bool = False) -> Scales:
+    """Criterion -> scale of the scores that are looked at; none where some are not known, unless `some` will do."""
     seen = scores.seen(want)
-    if not scores.whole or any(one.scales is None for one in seen if not one.rectifies):
+    if not (some or scores.sure(want)) or any(one.scales is None for one in seen if not one.rectifies):
         return {}
     return {name: scale for one in seen for name, scale in (one.scales or {}).items()}
 
@@ -509,19 +526,30 @@ CLOSE = 0.75  # how alike two stages are that may be one, of 1
 def unseen(graph: Drawn) -> Iterator[Finding]:
     """Nodes that look at scores which nobody writes: a misspelt stage, another agent's name, a judge too few."""
     scores = judged(graph)
-    if not scores.whole or all(one.rectifies for one in scores.written):  # whoever reads none is told so by its key
+    if all(one.rectifies for one in scores.written):  # whoever reads none is told so by its key
         return
     for want in scores.wanted:
         if not want.stages or getattr(want.condition, "own", False):
             continue
         seen = scores.seen(want)
-        if not seen:
+        if not scores.sure(want):
+            yield from _misspelt(scores, want) if not seen else ()
+        elif not seen:
             yield _nobody(scores, want)
         elif want.condition is not None and all(_behind(graph, want.at, one.at) for one in seen):
             text = f"node '{want.at}' {want.how}, and '{seen[0].at}', which writes such scores, comes behind it"
             yield Finding("no-such-scores", want.at, "scores", f"{text}: put it before '{want.at}'")
         elif want.condition is not None and want.condition.name == "disagree":
             yield from _alone(scores, want)
+
+
+def _misspelt(scores: Judged, want: Wants) -> Iterator[Finding]:
+    """An agent that no known node is, and whose name is nearly one that is there: a node of one's own may be it."""
+    known = sorted({one.agent for one in scores.others(want)})
+    for name in want.agents or ():
+        if name not in known and (close := get_close_matches(name, known, 1, CLOSE)):
+            text = f"node '{want.at}' {want.how}, and no node that is known writes any such score"
+            yield Finding("no-such-scores", want.at, "scores", f"{text}: did you mean '{close[0]}'?", "warning")
 
 
 def _behind(graph: Drawn, node: str, other: str) -> bool:
@@ -602,7 +630,7 @@ def astray(graph: Drawn) -> Iterator[Finding]:
     for want in scores.wanted:
         own = want.condition is not None and getattr(want.condition, "own", False)
         known = _criteria_in_stages(
-            scores, [one for one in scores.written if one.stage != METRIC] if own else scores.seen(want)
+            scores, want, [one for one in scores.written if one.stage != METRIC] if own else scores.seen(want)
         )
         if not known:
             continue
@@ -622,9 +650,9 @@ def astray(graph: Drawn) -> Iterator[Finding]:
                 yield Finding("no-such-criteria", want.at, "scores", text, "warning")
 
 
-def _criteria_in_stages(scores: Judged, seen: list[Writes]) -> frozenset[str]:
+def _criteria_in_stages(scores: Judged, want: Wants, seen: list[Writes]) -> frozenset[str]:
     """Criteria of some scores; none where those of any are not known."""
-    if not scores.whole or any(one.scales is None for one in seen if not one.rectifies):
+    if not scores.sure(want) or any(one.scales is None for one in seen if not one.rectifies):
         return frozenset()
     return frozenset(name for one in seen for name in one.scales or {})
 

@@ -318,3 +318,20 @@ def test_an_article_before_a_thing_is_no_side(text):
 )
 def test_what_is_supposed_of_a_side_is_no_verdict(text):
     assert (read_choice(text, PAIR).value, read_choice(mirrored(text), PAIR).value) == ("B", "A")
+
+
+@pytest.mark.parametrize("text", ["Both A and B: 3", "Grade: A", "Grade of both: B", "Response A: 4\nResponse B: N/A"])
+def test_what_is_said_of_both_or_of_the_side_shown_first_is_no_verdict(text):
+    assert read_choice(text, PAIR).value is None
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("[bad, ok, good] -> ok", "ok"), ("hardly good", None), ("far from good", None), ("It is ok", "ok"),
+        ("I would not call it good", None), ("Ok. The tone is good.", None), ("ok, I will judge it.", None),
+        ("I'd call it good", "good"),
+    ],
+)  # fmt: skip
+def test_a_label_of_quality_is_read_in_its_sentence(text, label):
+    assert read_choice(text, ("bad", "ok", "good")).value == label

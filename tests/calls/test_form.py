@@ -118,12 +118,15 @@ def test_small_schemas():
 
 
 @pytest.mark.parametrize(
-    "beside", [{"out_of": 10}, {"max_score": 100}, {"final_score": 2}, {"error": "could not read it"}]
-)
+    "beside",
+    [
+        {"out_of": 10}, {"max_score": 100}, {"final_score": 2}, {"error": "could not read it"}, {"scale": "1-10"},
+        {"reason": "I cannot rate this; 4 is a placeholder."}, {"reason": "I refuse to rate this text."},
+    ],
+)  # fmt: skip
 def test_what_stands_beside_a_score_and_gainsays_it_makes_it_unreadable(beside):
     scale = Scale.of("1-5")
-    assert (
-        answer_of({"score": 4, "reason": "fine", "out_of": 5, "final_score": 4, "error": "two wrong dates"}, scale) == 4
-    )
-    with pytest.raises(ValueError, match=r"out of|two scores|beside 'error'"):
+    fine = {"reason": "I cannot rate it higher.", "out_of": 5, "final_score": 4, "error": "two dates", "scale": "1-5"}
+    assert answer_of({"score": 4, **fine}, scale) == 4
+    with pytest.raises(ValueError, match=r"out of|two scores|beside|on a scale"):
         answer_of({"score": 4, "reason": "fine", **beside}, scale)

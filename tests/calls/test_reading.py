@@ -383,3 +383,25 @@ def test_a_low_score_is_not_taken_back_by_its_reason(text):
 )  # fmt: skip
 def test_what_is_wished_for_or_supposed_is_no_rating(text, value):
     assert read_rating(text, "1-5").value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Overall: 3\nHelpfulness: 5", 5), ("Helpfulness: 4/5\nOverall: 2/5", 4), ("Helpfulness: 5\nTone: 2", 5),
+        ("Helpfulness: 5\nFinal score: 3", 3), ("Helpfulness: 5\nHelpfulness: 4\nTone: 2", None), ("Overall: 3", 3),
+    ],
+)  # fmt: skip
+def test_a_criterion_s_own_rating_counts_before_others_and_one_over_all(text, value):
+    assert read_rating(text, "1-5", "Helpfulness").value == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tokens used: 4", "Minimum score: 1", "Baseline: 3", "Sample 5", "A typical answer gets a 3.",
+        "The reference would get 5.", "- Clarity 4/5\n- Detail 2/5",
+    ],
+)  # fmt: skip
+def test_numbers_of_other_things_are_no_rating(text):
+    assert read_rating(text, "1-5", "Helpfulness").value is None

@@ -48,4 +48,4 @@ def test_the_page_counts_a_final_score_that_lacks_its_draft_with_the_draft():
     scores = next(item for item in run.items if item.id == "long").scores
     assert [score.status for score in scores] == ["too_large", "too_large"]
     told = tally_of(run)
-    assert [(status, count) for (_, _, status, _), count in told.reasons.first(9)] == [("too_large", 1)]
+    assert [(one.status, one.scores) for one in told.causes.commonest] == [("too_large", 1)]

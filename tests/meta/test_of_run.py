@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import judgegraph as jg
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, DataError
 from judgegraph.meta.cells import Unjudged
 from judgegraph.meta.judgements import of_run, read_run
 from judgegraph.runs.item import Item
@@ -221,3 +221,19 @@ def test_intervals_do_not_depend_on_which_sample_finished_first():
         if (worth := jg.critic_worth(one)) is not None
     ]
     assert found[0] == found[1] == found[2]
+
+
+def test_judgements_off_the_scale_are_told_and_those_on_another_scale_are_not():
+    def of(*values: float) -> tuple[str, ...]:
+        items = [item(str(at), {"Clarity": value}, score(3.0)) for at, value in enumerate(values)]
+        return read_run(jg.Run({"signature": "s", "criteria": [{"name": "Clarity", "scale": "1-5"}]}, items)).notes
+
+    (told,) = of(-1, 4, 5, 2)
+    assert "1 of 4 judgements of people lie off the scale 1-5 (-1 of sample '0' first)" in told
+    assert of(90, 40, 70) == of(1, 5, 3) == ()
+
+
+def test_two_judgements_under_names_of_one_criterion_are_refused_where_they_differ():
+    assert read_run(run(item("1", {"Clarity": 2.0, "clarity": 2.0}, score(1.0)))).judgements[0].human == ((2.0,),)
+    with pytest.raises(DataError, match=r"sample '1': human.Clarity and human.clarity are one criterion"):
+        read_run(run(item("1", {"Clarity": 2.0, "clarity": 4.0}, score(1.0))))

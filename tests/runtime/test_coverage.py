@@ -57,6 +57,11 @@ def test_coverage_is_the_weakest_share_with_what_is_missing(items, rejected, sha
     assert coverage(summarise(items, "sig"), rejected) == (share, name)
 
 
+def test_a_sample_that_brought_no_answer_is_missed():
+    found = [item(score("A")), item(score("B", stage="metric")), item(score("B", stage="metric"))]
+    assert coverage(summarise(found, "sig")) == (pytest.approx(1 / 3), ALL)
+
+
 def test_a_sample_that_a_budget_cut_short_is_missed_once():
     cut = item(score("A"), score("B", "over_budget"), status="over_budget", reason="r")
     summary = summarise([item(score("A"), score("B")), cut, item(status="over_budget", reason="r")], "sig")

@@ -22,7 +22,7 @@ from judgegraph.runs.run import Run
 from judgegraph.runs.summary import coverage, summarise
 from judgegraph.testing import scripted
 from judgegraph.tools.catalogue import Unmeasurable
-from judgegraph.types import Correction, Criterion, EvalState, Note, Plan, Sample, Scale, Score, keyed
+from judgegraph.types import Correction, Criterion, EvalState, Note, Plan, Rectification, Sample, Scale, Score, keyed
 from judgegraph.views.terminal_run import print_run
 
 CRITERIA = [Criterion(name="Clarity", definition="One reading only."), Criterion(name="Wit")]
@@ -379,3 +379,25 @@ def test_drafts_that_a_critic_passed_over_are_told_of():
     joined = jg.panel(EVALUATOR, second, criteria=CRITERIA, stage="draft")
     run = jg.evaluate(row(joined, jg.critique(criteria=CRITERIA)), BARE)
     assert "drafts-passed-over" not in run.summary().notices
+
+
+def test_a_line_says_for_how_many_samples_its_reason_holds():
+    texts = ["no answer within 5 s", "no answer within 9 s", "the judge refused"]
+    notes = [Note(agent="sage", text=text, status="skipped", kind="drafts-unread") for text in texts]
+    items = [Item(sample=sample, notes=(note,)) for sample, note in zip(BARE, notes, strict=True)]
+    line = summarise(items, "sig").notices["drafts-unread"].line(3)
+    assert line.endswith("on 3 of 3 samples: no answer within 5 s (2 of these for this)")
+
+
+def test_a_verdict_against_its_own_score_is_told():
+    def critic(state: EvalState) -> EvalState:
+        said = Rectification(
+            criterion="Clarity", agent="sage", notes=("said 'raise' but gave 2 for a score of 3; the score stands",)
+        )
+        return {"rectifications": {said.key: said}}
+
+    drafts = scoring(score("Clarity", 3.0, "evaluator", "draft"), criteria=CRITERIA[:1])
+    run = jg.evaluate(row(drafts, critic, Rectify()), BARE, check=False)
+    assert "'sage' on 'Clarity': said 'raise' but gave 2" in run.summary().notices["critic-contrary"].text
+    finals = [one for item in run.items for one in item.scores if one.stage == "final"]
+    assert all("said 'raise' but gave 2" in one.notes[0] for one in finals)

@@ -613,3 +613,21 @@ def test_a_state_of_ones_own_says_what_stands_under_its_keys():
     graph.add_edge(START, "mine")
     graph.add_edge("mine", END)
     assert jg.check(graph).findings == ()
+
+
+def anything(state: EvalState) -> EvalState:
+    return {}
+
+
+@pytest.mark.parametrize(("first", "severity"), [(False, "error"), (True, "warning")], ids=["behind", "before"])
+def test_a_node_of_one_s_own_hides_no_mistake_of_others(first: bool, severity: str):
+    def findings(*nodes: tuple[str, Any]) -> list[tuple[str, str]]:
+        whole = [("own", anything), *nodes] if first else [*nodes, ("own", anything)]
+        return [(one.code, one.severity) for one in jg.check(line(*whole), strict=False).findings]
+
+    judge = ("e", Evaluator(criteria=SUMMARY))
+    critic = jg.critique(Sage(criteria=SUMMARY), of="evaluater")
+    assert ("no-such-scores", severity) in findings(judge, ("c", critic))
+    gate = jg.gate(jg.metric_node("novelty"), jg.low(below=7))
+    assert ("unfit-scale", severity) in findings(judge, ("g", gate))
+    assert not findings(judge, ("c", jg.critique(Sage(criteria=SUMMARY))))
