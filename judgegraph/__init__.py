@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from judgegraph.errors import ConfigError, JudgegraphError, ReplyError
     from judgegraph.graph_files.build import load_graph
     from judgegraph.meta.agreement import agreement
+    from judgegraph.meta.compare import RunComparison, compare
     from judgegraph.meta.critic import critic_worth
     from judgegraph.meta.judgements import read_table
     from judgegraph.meta.probes import probe
@@ -86,6 +87,7 @@ _HOMES = {
     "judgegraph.meta.critic": ("critic_worth",),
     "judgegraph.meta.probes": ("probe",),
     "judgegraph.meta.ranking": ("rank_systems",),
+    "judgegraph.meta.compare": ("RunComparison", "compare"),
     "judgegraph.meta.run_diff": ("RunDiff", "diff_runs"),
     "judgegraph.meta.judgements": ("read_table",),
     "judgegraph.models.prices": ("Prices",),
@@ -114,9 +116,9 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing",
     "Endpoint", "EvalState", "Finding", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices",
-    "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunDiff", "Sample", "Scale", "Score",
+    "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample", "Scale", "Score",
     "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement", "aplan",
-    "as_assistant", "ask", "assistant", "bounded", "check", "criteria_set", "critic", "critic_worth",
+    "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "critic", "critic_worth",
     "critique", "diff_runs", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate",
     "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "panel", "plan", "probe",
     "rank_systems", "read_choice", "read_rating", "read_table", "refine", "serializer", "show", "tracing",

@@ -532,7 +532,7 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     """One request; more only where a refused feature is left out, each at most once."""
     run = under_way.run if under_way else None
     sent = arguments(judge, call) if judge.speaks_openai else {}
-    place = _place(judge, call, run, patience)
+    place = _ticket(judge, call, run, patience)
     instead: Call | None = None
     out: bool | Unreachable = False
     try:
@@ -574,7 +574,7 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     raise out if isinstance(out, Unreachable) else _Paused if out else _failure(judge, fault, run)
 
 
-def _place(judge: Judge, call: Call, run: CallContext | None, patience: Patience) -> Ticket:
+def _ticket(judge: Judge, call: Call, run: CallContext | None, patience: Patience) -> Ticket:
     """Where the request waits for its turn at the judge's limiter."""
     limiter, sample = limiter_of(judge, run.limits if run else None), unit.get()
     tokens = prompt_tokens(call.messages) + completion_tokens(call) if limiter.tpm else 0

@@ -81,6 +81,56 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
     print_diff(found)
 
 
+# `judgegraph compare`.
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN RUN...")
+@click.option("--criterion", "criteria", metavar="NAME", multiple=True, help="This one alone; may be repeated.")
+@click.option("--csv", metavar="FILE.csv", type=click.Path(dir_okay=False), help="Write a row per run and criterion.")
+@click.option("--as", "form", type=click.Choice(["latex", "markdown"]), help="Print a table for a paper or a page.")
+@click.option("--not-worse", is_flag=True, help="A gate: exit code 4 where a run is really below the first.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def compare(
+    runs: tuple[str, ...], criteria: tuple[str, ...], csv: str | None, form: str | None, not_worse: bool, as_json: bool
+) -> None:
+    """Hold two to twelve RUNs, folders, over the same samples beside one another; the first is the baseline.
+
+    Prints which means really differ, the mean answer by each criterion, agreement with people where samples hold their
+    judgements, coverage, calls, tokens, USD and the median time of a sample. Means are of the samples that every run
+    with the criterion answers. Differences are tested sample by sample, groups whole where meta.group is told, and
+    corrected together (Holm). Runs that judge on several scales are told as shares of their scale.
+
+    Exit codes: 0, 1 failure, 2 usage, 4 the gate --not-worse was not passed.
+    """
+    from judgegraph.cli.main import BELOW_COVERAGE
+    from judgegraph.cli.options import refuse_traces
+    from judgegraph.meta.compare import compare as compared
+
+    if csv is not None and Path(csv).suffix.lower() != ".csv":
+        raise click.UsageError(f"--csv {csv}: it ends in .csv")
+    if form and as_json:
+        raise click.UsageError("--as and --json: one of them")
+    for run in runs:
+        refuse_traces(run)
+    found = compared(runs, criteria=criteria)
+    if csv is not None:
+        found.table().to_csv(csv)
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))
+    else:
+        from judgegraph.views.terminal_compare import as_text, print_comparison
+
+        if form:
+            click.echo(printable(as_text(found, form)))
+        else:
+            print_comparison(found)
+    if not_worse and (worse := found.worse()):
+        names = ", ".join(f"{one.b} by {one.criterion}" for one in worse[:5])
+        click.echo(printable(f"gate: really below {found.runs[0].name}: {names}"), err=True)
+        raise click.exceptions.Exit(BELOW_COVERAGE)
+
+
 TABLES = ("scores", "comparisons")
 
 

@@ -37,6 +37,7 @@ COMMANDS = {  # name -> module, one line for --help
     "show": ("judgegraph.cli.check", "Draw a method's graph: Mermaid, text or SVG."),
     "meta": ("judgegraph.cli.meta", "Say how far a run's scores, or a table's, agree with people."),
     "diff": ("judgegraph.cli.export", "Say which scores moved between two runs, and why."),
+    "compare": ("judgegraph.cli.export", "Hold several runs beside one another: means, agreement, cost."),
     "report": ("judgegraph.cli.export", "Write a run as one HTML file that opens anywhere."),
     "rank": ("judgegraph.cli.meta", "Rank systems by people and by metrics, from scores or from pairs."),
     "bench": ("judgegraph.cli.bench", "Hold a method beside a benchmark's published figures."),
@@ -254,6 +255,6 @@ def _drop_stdout() -> None:
 def main() -> None:
     """Compose, trace and test graphs of LLM judges.
 
-    Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended the run, 4 coverage below the gate, 130
-    or 143 stopped.
+    Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended the run, 4 coverage below the gate, or
+    another gate that was not passed, 130 or 143 stopped.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from judgegraph.meta.compare import RunComparison
 from judgegraph.meta.critic import CriticOf, CriticWorth
 from judgegraph.meta.result import Agreement, Ends, Row, difference_notes, general_notes, row_notes
 from judgegraph.meta.run_diff import RunDiff
@@ -54,6 +55,33 @@ def diff_html(found: RunDiff) -> str:
         table(f"{found.samples:,} samples in both, {found.moved:,} with a score that moved", head, lines, head[1:]),
         table("most moved", ("sample", "criterion", "A", "B", "why", "B says"), _rounded(moves)) if moves else Html(""),
         *(para(f"note: {note}") for note in found.notes),
+    )  # fmt: skip
+
+
+@draws(RunComparison)
+def comparison_html(found: RunComparison) -> str:
+    """Which means really differ, a row per run with its mean by each criterion, agreement with people, and costs."""
+    real = [
+        (x.criterion, x.a, x.b, _number(x.difference, "+.2f"), _ends((x.low, x.high)), _number(x.corrected))
+        for x in found.differences
+        if x.is_real
+    ]
+    means = [
+        (run.name, *(f"{one.mean:.2f} {_ends((one.low, one.high))}" if (one := found.mean(run.name, name)) else ""
+                     for name in found.criteria))
+        for run in found.runs
+    ]  # fmt: skip
+    took = [
+        (run.name, run.method, run.samples, f"{run.coverage.share:.3f}", run.calls, run.tokens, run.usd)
+        for run in found.runs
+    ]
+    head, costs = ("run", *found.criteria), ("run", "method", "samples", "coverage", "calls", "tokens", "USD")
+    differ = ("criterion", "a", "b", "a less b", "95 % interval", "p (Holm)")
+    return framed(
+        table("means that really differ", differ, real, differ[3:]) if real else para("no mean differs for sure"),
+        table(f"mean answer, {found.samples:,} samples in all runs", head, means, head[1:]),
+        *((agreement_html(found.agreement),) if found.agreement else ()),
+        table("what they took", costs, took, costs[2:]), *(para(f"note: {note}") for note in found.notes),
     )  # fmt: skip
 
 

@@ -1,0 +1,472 @@
+"""Several runs over the same samples as one table: means, agreement with people, cost, which differences are real."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
+from itertools import combinations
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from judgegraph.answers import answers_of
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.meta.agreement import agreement
+from judgegraph.meta.cells import Judgements, Unjudged
+from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.critic import codes
+from judgegraph.meta.diff_moves import costs
+from judgegraph.meta.judgements import read_run
+from judgegraph.meta.result import Agreement, Row
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run, Table, incomplete_run
+from judgegraph.runs.summary import Covered, covered, criteria_names, summarise
+from judgegraph.shown import Shown
+from judgegraph.stats.bootstrap import Draws, interval
+from judgegraph.stats.correlation import Codes, Floats
+from judgegraph.stats.tests import corrected, permutation_test_of_shares
+from judgegraph.types import Scale
+
+MOST_RUNS = 12
+LEAST = 5  # samples that an interval and a test rest on
+ALPHA = 0.05
+RESAMPLES, PERMUTATIONS = 1_000, 10_000
+VERDICT = "verdict for A"  # of pairs: 1, 0.5 for a tie, 0
+WON = {"A": 1.0, "tie": 0.5, "B": 0.0}
+RunLike = Run | str | os.PathLike[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedRun:
+    """One of the runs.
+
+    Attributes:
+        name: of its folder, or its method; no two are alike. samples: it has, judged: in all runs alike.
+        coverage: as a gate on coverage counts it. seconds: median time of a sample, None where none is known.
+        calls, tokens, usd: that were paid for; usd is None where a price is not known.
+        incomplete: why its numbers are of a part, "" of a run that came to its end.
+    """
+
+    name: str
+    method: str
+    signature: str
+    samples: int
+    coverage: Covered
+    calls: int
+    tokens: int
+    usd: float | None
+    seconds: float | None
+    incomplete: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanOf:
+    """Mean answer of a run by a criterion, on the samples for which every run with this criterion has one.
+
+    Attributes:
+        low, high: 95 % interval, nan of fewer than five samples. n: samples. alone: samples that this run answers,
+            those that other runs lack included. scale: in words.
+    """
+
+    run: str
+    criterion: str
+    mean: float
+    low: float = math.nan
+    high: float = math.nan
+    n: int
+    alone: int
+    scale: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanDifference:
+    """Two runs by one criterion, sample by sample.
+
+    Attributes:
+        difference: of the means, a less b. low, high: its 95 % interval. p: two-sided, by swapping the runs' answers
+            sample by sample (group by group, where samples name theirs); corrected: for all differences (Holm).
+        note: how far p can fall, of few samples.
+    """
+
+    criterion: str
+    a: str
+    b: str
+    n: int
+    difference: float
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    corrected: float = math.nan
+    note: str = ""
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it is told from chance after the correction."""
+        return self.corrected < ALPHA
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunComparison(Shown):
+    """Runs over the same samples.
+
+    Attributes:
+        runs: in the order given; the first is what the others are held to. samples: in all of them, with one content.
+        means, differences: by criterion. agreement: with people, each run a metric; None where people judged nothing.
+        notes: what was left out, and why.
+    """
+
+    runs: tuple[ComparedRun, ...]
+    samples: int
+    means: tuple[MeanOf, ...]
+    differences: tuple[MeanDifference, ...]
+    agreement: Agreement | None = field(default=None)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def criteria(self) -> list[str]:
+        """In the order of their first coming."""
+        return list(dict.fromkeys(one.criterion for one in self.means))
+
+    def mean(self, run: str, criterion: str) -> MeanOf | None:
+        """Of a run by a criterion, None where it has none."""
+        return next((one for one in self.means if (one.run, one.criterion) == (run, criterion)), None)
+
+    def worse(self) -> list[MeanDifference]:
+        """Runs that are really below the first one by a criterion."""
+        first = self.runs[0].name
+        return [one for one in self.differences if one.is_real and one.a == first and one.difference > 0]
+
+    def table(self) -> Table:
+        """A row for each run and criterion: mean, interval, agreement with people."""
+        held: dict[tuple[str, str], Row] = {}
+        for row in self.agreement.rows if self.agreement else ():
+            held.setdefault((row.metric, row.criterion.casefold()), row)  # the first statistic of each
+        rows = []
+        for one in self.means:
+            found = held.get((one.run, one.criterion.casefold()))
+            rows.append({
+                **asdict(one), "statistic": found.statistic if found else None,
+                "agreement": found.value if found else None, "agreement_low": found.interval[0] if found else None,
+                "agreement_high": found.interval[1] if found else None, "agreement_n": found.n if found else None,
+            })  # fmt: skip
+        return Table(rows, COLUMNS, "mean")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; what is undefined is null."""
+        found: dict[str, Any] = _json({
+            "samples": self.samples, "runs": [{**asdict(run), "coverage": run.coverage._asdict()} for run in self.runs],
+            "means": [asdict(one) for one in self.means],
+            "differences": [{**asdict(one), "is_real": one.is_real} for one in self.differences],
+            "agreement": self.agreement.to_dict() if self.agreement else None, "notes": list(self.notes),
+        })  # fmt: skip
+        return found
+
+    def __str__(self) -> str:
+        real = sum(one.is_real for one in self.differences)
+        return f"{len(self.runs)} runs on {self.samples:,} samples, {real} of {len(self.differences)} differences real"
+
+
+COLUMNS = ("run", "criterion", "scale", "n", "alone", "mean", "low", "high", "statistic", "agreement", "agreement_low",
+           "agreement_high", "agreement_n")  # fmt: skip
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _json(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# What is kept of a run: its answers by sample, and what they are answers to.
+
+
+@dataclass
+class _Held:
+    """A run as it is compared: answers: criterion (casefolded) -> sample id -> value."""
+
+    row: ComparedRun
+    answers: dict[str, dict[str, float]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    scales: dict[str, set[str]] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    content: dict[str, bytes] = field(default_factory=dict)
+    groups: dict[str, str | None] = field(default_factory=dict)
+    times: list[float] = field(default_factory=list)
+
+    def add(self, item: Item) -> None:
+        """One item's answers; several agents' by one criterion count by their mean."""
+        sample = item.sample
+        texts = repr((sample.query, sample.source, sample.output, sample.rival, sample.reference))
+        self.content[item.id] = blake2b(texts.encode("utf-8", "replace"), digest_size=8).digest()
+        group = sample.meta.get("group")
+        self.groups[item.id] = None if group is None else str(group)
+        if item.ms:
+            self.times.append(item.ms / 1000)
+        found: dict[str, list[float]] = {}
+        for score in answers_of(item) if sample.rival is None else ():
+            key = score.criterion.casefold()
+            if score.value is not None and score.of == "output":
+                found.setdefault(key, []).append(score.value)
+                self.names.setdefault(key, score.criterion)
+                self.scales.setdefault(key, set()).add(str(score.scale or ""))
+            elif score.label is not None:
+                self.labels.setdefault(key, score.criterion)
+        if item.status == "ok" and item.verdict is not None:
+            found[VERDICT] = [WON[item.verdict]]
+            self.names[VERDICT], self.scales[VERDICT] = VERDICT, {"0-1"}
+        for key, values in found.items():
+            self.answers.setdefault(key, {})[item.id] = sum(values) / len(values)
+
+
+def _held(run: Run, name: str) -> _Held:
+    row = ComparedRun(name=name, method=str(run.manifest.get("method") or "graph"), signature=run.signature, samples=0,
+                      coverage=Covered(0.0, "", 0, 0), calls=0, tokens=0, usd=None, seconds=None)  # fmt: skip
+    held = _Held(row)
+
+    def watched() -> Iterable[Item]:
+        for item in run.items:
+            held.add(item)
+            yield item
+
+    summary = summarise(watched(), run.signature, criteria_names(run.manifest))
+    spent = costs(run.manifest, run.manifest)["a"]
+    tokens = (spent.get("prompt_tokens") or 0) + (spent.get("completion_tokens") or 0)
+    unpriced = (run.manifest.get("spent") or {}).get("unpriced")
+    held.row = replace(
+        row, samples=summary.samples.total(), coverage=covered(summary), calls=int(spent.get("calls") or 0),
+        tokens=int(tokens), usd=None if unpriced else spent.get("usd"),
+        seconds=median(held.times) if held.times else None,
+        incomplete=incomplete_run(run, summary.samples.total() - summary.samples["over_budget"]),
+    )  # fmt: skip
+    return held
+
+
+def _named(runs: Sequence[RunLike]) -> list[tuple[str, Run]]:
+    """The runs with names that tell them apart: their folders', with as many parents as that takes."""
+    loaded = [run if isinstance(run, Run) else Run.load(run) for run in runs]
+    paths = [run.folder.path if run.folder else None for run in loaded]
+    resolved = [path.resolve() if path else None for path in paths]
+    twice = [path for path in resolved if path is not None]
+    if len(set(twice)) < len(twice):
+        raise ConfigError("compare: a run is given twice")
+    names = [_name(path, run, 1) for path, run in zip(resolved, loaded, strict=True)]
+    if len(set(names)) < len(names):
+        names = [_name(path, run, 2) for path, run in zip(resolved, loaded, strict=True)]
+    met: dict[str, int] = {}
+    for at, name in enumerate(names):
+        met[name] = met.get(name, 0) + 1
+        names[at] = name if met[name] == 1 else f"{name} ({met[name]})"
+    return list(zip(names, loaded, strict=True))
+
+
+def _name(path: Path | None, run: Run, parts: int) -> str:
+    return "/".join(path.parts[-parts:]) if path else one_line(str(run.manifest.get("method") or "run"), 60)
+
+
+# The comparison itself.
+
+
+def compare(
+    runs: Sequence[RunLike], *, conventions: Conventions | None = None, criteria: Sequence[str] = ()
+) -> RunComparison:
+    """Hold several runs over the same samples beside one another.
+
+    Means are of the samples that every run with the criterion answers, so that a run is not better for the hard ones
+    that it lacks. Differences are tested sample by sample, each two runs by each criterion, and corrected together.
+
+    Args:
+        runs: two to twelve runs, or their folders; the first is what the others are held to.
+        conventions: of agreement with people; None is Spearman for numbers, accuracy for labels and verdicts.
+        criteria: only by these.
+
+    Raises:
+        ConfigError: fewer than two runs, a run twice, runs without a sample or a criterion in common.
+        DataError: a run cannot be read.
+    """
+    if isinstance(runs, str | os.PathLike) or not 2 <= len(runs) <= MOST_RUNS:
+        raise ConfigError(f"compare takes two to {MOST_RUNS} runs")
+    named = _named(runs)
+    held = [_held(run, name) for name, run in named]
+    notes = [f"{one.row.name} is {one.row.incomplete}" for one in held if one.row.incomplete]
+    common = _common(held, notes)
+    keys = _keys(held, criteria, notes)
+    means, differences = _means(held, keys, common, notes)
+    found = _agreement(named, common, set(criteria), conventions, notes)
+    return RunComparison(
+        runs=tuple(one.row for one in held), samples=len(common), means=tuple(means),
+        differences=tuple(_corrected(differences)), agreement=found, notes=tuple(dict.fromkeys(notes)),
+    )  # fmt: skip
+
+
+def _common(held: Sequence[_Held], notes: list[str]) -> list[str]:
+    """Ids of the samples that all runs have with the same texts, in the order of the first run."""
+    first = held[0]
+    shared = [name for name in first.content if all(name in one.content for one in held[1:])]
+    if not shared:
+        raise ConfigError("compare: the runs have no sample in common: ids differ")
+    alike = [name for name in shared if len({one.content[name] for one in held}) == 1]
+    most = max(len(one.content) for one in held)
+    if len(shared) < most:
+        notes.append(f"{len(shared):,} samples are in all runs, which have up to {most:,}: the others are left out")
+    if len(alike) < len(shared):
+        other = next(name for name in shared if len({one.content[name] for one in held}) > 1)
+        first_one = f"'{one_line(other, 60)}' first"
+        notes.append(f"{len(shared) - len(alike):,} samples have one id and other texts ({first_one}): left out")
+    if not alike:
+        raise ConfigError("compare: the runs' samples have the same ids and other texts")
+    return alike
+
+
+def _keys(held: Sequence[_Held], criteria: Sequence[str], notes: list[str]) -> list[str]:
+    """Criteria that two runs or more have, in the order of their first coming."""
+    wanted = {name.casefold() for name in criteria}
+    counted: dict[str, list[str]] = {}
+    for one in held:
+        for key in one.answers:
+            counted.setdefault(key, []).append(one.row.name)
+    if unknown := [name for name in criteria if name.casefold() not in counted]:
+        there = ", ".join(dict.fromkeys(name for one in held for name in one.names.values()))
+        raise ConfigError(
+            f"compare: no run judges by {one_line(', '.join(unknown), 120)}; there are {one_line(there, 200)}"
+        )
+    keys = [key for key, names in counted.items() if len(names) > 1 and (not wanted or key in wanted)]
+    alone = [(key, names[0]) for key, names in counted.items() if len(names) == 1 and (not wanted or key in wanted)]
+    if alone:
+        listed = ", ".join(f"{next(o.names[key] for o in held if key in o.names)} ({who})" for key, who in alone[:6])
+        notes.append(f"criteria of one run alone, left out: {one_line(listed, 300)}" + (" …" if len(alone) > 6 else ""))
+    labels = dict.fromkeys(name for one in held for name in one.labels.values())
+    if labels:
+        notes.append(f"labels have no mean: {one_line(', '.join(labels), 200)} (agreement with people counts them)")
+    return keys
+
+
+def _means(
+    held: Sequence[_Held], keys: Sequence[str], common: Sequence[str], notes: list[str]
+) -> tuple[list[MeanOf], list[MeanDifference]]:
+    means, differences = [], []
+    for key in keys:
+        mine = [one for one in held if key in one.answers]
+        scales = {scale for one in mine for scale in one.scales[key]}
+        name = mine[0].names[key]
+        ids = [sample for sample in common if all(sample in one.answers[key] for one in mine)]
+        if not ids:
+            notes.append(f"{one_line(name, 60)}: no sample that all {len(mine)} runs answer")
+            continue
+        values = {one.row.name: np.array([one.answers[key][sample] for sample in ids]) for one in mine}
+        if len(scales) > 1:
+            values = {one.row.name: _shares(values[one.row.name], one.scales[key]) for one in mine}
+            notes.append(
+                f"{one_line(name, 60)}: runs have several scales ({', '.join(sorted(scales))}): shares of each"
+            )
+        group = codes([mine[0].groups[sample] for sample in ids])
+        said = "0-1, share of its scale" if len(scales) > 1 else next(iter(scales))
+        for one in mine:
+            low, high = _ends(values[one.row.name], group)
+            means.append(MeanOf(
+                run=one.row.name, criterion=name, mean=float(values[one.row.name].mean()), low=low, high=high,
+                n=len(ids), alone=len(one.answers[key]), scale=said,
+            ))  # fmt: skip
+        differences += [_difference(name, a, b, values[a], values[b], group) for a, b in combinations(values, 2)]
+    return means, differences
+
+
+def _shares(values: Floats, scales: set[str]) -> Floats:
+    """As shares of the run's own scale; nan where it has several, or none."""
+    scale = Scale.of(next(iter(scales))) if len(scales) == 1 and "" not in scales else None
+    if scale is None or scale.low is None or scale.high is None:
+        return np.full(len(values), math.nan)
+    return np.asarray((values - scale.low) / (scale.high - scale.low), dtype=np.float64)
+
+
+def _difference(criterion: str, a: str, b: str, one: Floats, other: Floats, group: Codes | None) -> MeanDifference:
+    apart = one - other
+    found = MeanDifference(criterion=criterion, a=a, b=b, n=len(apart), difference=float(apart.mean()))
+    if len(apart) < LEAST or math.isnan(found.difference):
+        return replace(found, note=f"fewer than {LEAST} samples" if len(apart) < LEAST else "no common scale")
+    low, high = _ends(apart, group)
+    units = np.arange(len(apart)) if group is None else group
+    tested = permutation_test_of_shares(one, other, group=units, permutations=PERMUTATIONS)
+    return replace(found, low=low, high=high, p=tested.p, note=tested.note)
+
+
+def _ends(values: Floats, group: Codes | None) -> tuple[float, float]:
+    """A 95 % interval of a mean: samples are drawn anew, or whole groups of them."""
+    if len(values) < LEAST or np.isnan(values).any() or (values == values[0]).all():
+        return math.nan, math.nan
+    drawn = Draws("item" if group is None else "group", len(values), RESAMPLES, 0, group=group)
+    means = np.empty(RESAMPLES)
+    for some in drawn:
+        weights = some.weights
+        means[some.resamples] = (weights @ values) / np.maximum(weights.sum(axis=1), 1)
+    found = interval(means, units=drawn.units)
+    return found.low, found.high
+
+
+def _corrected(differences: Sequence[MeanDifference]) -> list[MeanDifference]:
+    p = corrected([one.p for one in differences])
+    return [replace(one, corrected=float(value)) for one, value in zip(differences, p, strict=True)]
+
+
+# Agreement with people: each run is a metric, on the samples that all of them have.
+
+
+def _agreement(
+    named: Sequence[tuple[str, Run]], common: Sequence[str], criteria: set[str], conventions: Conventions | None,
+    notes: list[str],
+) -> Agreement | None:  # fmt: skip
+    wanted, read = {name.casefold() for name in criteria}, []
+    for name, run in named:
+        try:
+            read.append((name, {one.criterion.casefold(): one for one in read_run(run).judgements}))
+        except Unjudged:
+            continue
+    if not read:
+        return None
+    joined = []
+    for key in dict.fromkeys(key for _, found in read for key in found if not wanted or key in wanted):
+        mine = [(name, found[key]) for name, found in read if key in found]
+        kinds = {one.kind for _, one in mine}
+        if len(kinds) > 1:
+            notes.append(f"{mine[0][1].criterion}: {' and '.join(sorted(kinds))}s of people: agreement left out")
+        else:
+            joined.append(_joined(mine, common, notes))
+    found = [one for one in joined if len(one)]
+    if not found:
+        return None
+    c = conventions or Conventions(coefficients=("spearman",), correction="holm")
+    try:
+        return agreement(found, c)
+    except ConfigError as error:
+        notes.append(f"agreement with people: {one_line(error, 200)}")
+        return None
+
+
+def _joined(mine: Sequence[tuple[str, Judgements]], common: Sequence[str], notes: list[str]) -> Judgements:
+    """One criterion of several runs, a metric for each, on the common samples that people judged."""
+    first = mine[0][1]
+    places = [{id: at for at, id in enumerate(one.ids)} for _, one in mine]
+    ids = [id for id in common if all(id in at for at in places) and first.human[places[0][id]]]
+    said = [[one.human[at[id]] for id in ids] for (_, one), at in zip(mine, places, strict=True)]
+    if other := sum(len(set(row)) > 1 for row in zip(*said, strict=True)):
+        notes.append(f"{first.criterion}: people's judgements differ on {other:,} samples: the first run's count")
+    metrics: dict[str, tuple[Any, ...]] = {}
+    statuses: dict[str, tuple[str, ...]] = {}
+    for (name, one), at in zip(mine, places, strict=True):
+        for metric, answers in one.metrics.items():
+            label = name if len(one.metrics) == 1 else f"{name}: {metric}"
+            metrics[label] = tuple(answers[at[id]] for id in ids)
+            statuses[label] = tuple(one.statuses[metric][at[id]] for id in ids) if metric in one.statuses else ()
+    where = [places[0][id] for id in ids]
+    return Judgements(
+        criterion=first.criterion, kind=first.kind, ids=tuple(ids), human=tuple(first.human[at] for at in where),
+        metrics=metrics, statuses={name: said for name, said in statuses.items() if said or not ids},
+        groups=None if first.groups is None else tuple(first.groups[at] for at in where),
+        systems=None if first.systems is None else tuple(first.systems[at] for at in where),
+        label_order=first.label_order, notes=first.notes,
+    )  # fmt: skip

@@ -1,0 +1,187 @@
+"""A comparison of runs, printed: what is really different first, then the numbers, then how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from judgegraph.errors import one_line
+from judgegraph.meta.compare import ALPHA, MeanDifference, MeanOf, RunComparison
+from judgegraph.meta.result import Agreement, Difference
+from judgegraph.views.screen import counted, money, plain, screen, side_by_side
+
+MOST = 40  # differences that are listed
+NAME = 28  # characters of a run's or a criterion's name
+
+
+def print_comparison(found: RunComparison) -> None:
+    """Print it; everything judged is made inert first."""
+    console = screen()
+    runs = counted(len(found.runs), "run")
+    console.print(plain(f"{runs} on {counted(found.samples, 'sample')} that all of them have"), style="bold")
+    _differences(console, found)
+    if found.means:
+        _means(console, found)
+    if found.agreement is not None:
+        _agreement(console, found.agreement)
+    _costs(console, found)
+    for note in found.notes:
+        console.print(plain(f"note: {note}"), style="yellow")
+    console.print(plain(
+        "means are of the samples that every run with the criterion answers; differences: sample by sample, swapped at "
+        "random, 95 % intervals by bootstrap; p by Holm over all of them"
+    ), style="dim")  # fmt: skip
+    for run in found.runs:
+        console.print(plain(f"{run.name}: {run.signature}"), style="dim", soft_wrap=True)
+
+
+def _differences(console: Console, found: RunComparison) -> None:
+    tested = [one for one in found.differences if one.p == one.p]
+    real = sorted((one for one in tested if one.is_real), key=lambda one: (one.corrected, -abs(one.difference)))
+    if tested and not real:
+        console.print(plain(f"no mean differs for sure: of {counted(len(tested), 'difference')} none has p < {ALPHA}"))
+    for one in real[:MOST]:
+        console.print(plain(f"  {_sentence(one)}"))
+    if len(real) > MOST:
+        console.print(plain(f"  and {len(real) - MOST:,} more; --json has them all"))
+    if few := len(found.differences) - len(tested):
+        console.print(plain(f"  {counted(few, 'difference')} not tested: too few samples, or no common scale"))
+
+
+def _sentence(one: MeanDifference) -> str:
+    """Such as "Coherence: a is above b by 0.31 [0.12, 0.50] (n 32, p 0.004)"."""
+    above, below = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
+    low, high = sorted((abs(one.low), abs(one.high)))
+    by = f"{abs(one.difference):.2f} {_within(low, high)}".strip()
+    p = "< 0.001" if one.corrected < 0.001 else f"{one.corrected:.3f}"
+    return f"{_cut(one.criterion)}: {_cut(above)} is above {_cut(below)} by {by} (n {one.n:,}, p {p})"
+
+
+def _means(console: Console, found: RunComparison) -> None:
+    """A row for each run, a column for each criterion; a mark where it really differs from the first run."""
+    first = found.runs[0].name
+    real = {(one.criterion, one.b) for one in found.differences if one.is_real and one.a == first}
+    head = [f"{_cut(name)} (n {_n(found.means, name):,})" for name in found.criteria]
+    rows = [[_mean(found.mean(run.name, name), (name, run.name) in real) for name in found.criteria]
+            for run in found.runs]  # fmt: skip
+    _print(console, "\nmean answer", [_cut(run.name) for run in found.runs], head, rows)
+    if real:
+        console.print(plain(f"* really another mean than that of {_cut(first)}"), style="dim")
+
+
+def _n(means: Sequence[MeanOf], criterion: str) -> int:
+    return next(one.n for one in means if one.criterion == criterion)
+
+
+def _mean(one: MeanOf | None, marked: bool) -> str:
+    return "" if one is None else f"{one.mean:.2f}{'*' if marked else ''} {_within(one.low, one.high)}".strip()
+
+
+def _agreement(console: Console, found: Agreement) -> None:
+    """A row for each run, a column for each criterion, of the first statistic of each; then which differ."""
+    columns: dict[tuple[str, str], dict[str, str]] = {}
+    for row in found.rows:
+        columns.setdefault((row.criterion, row.statistic), {})[row.metric] = (
+            f"{row.value:.2f} {_within(*row.interval)}".strip() if row.value == row.value else "-"
+        )
+    names = list(dict.fromkeys(row.metric for row in found.rows))
+    head = [f"{_cut(criterion)}, {statistic}" for criterion, statistic in columns]
+    rows = [[cells.get(name, "") for cells in columns.values()] for name in names]
+    _print(console, "\nagreement with people", [_cut(name) for name in names], head, rows)
+    real = [one for one in found.differences if any(test.corrected < ALPHA for test in one.tests)]
+    for one in real[:MOST]:
+        console.print(plain(f"  {_closer(one)}"))
+    if found.differences and not real:
+        console.print(plain("  no run agrees with people more than another for sure"))
+
+
+def _closer(one: Difference) -> str:
+    closer, other = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
+    low, high = sorted((abs(one.interval[0]), abs(one.interval[1])))
+    by = f"{abs(one.difference):.2f} {_within(low, high)}".strip()
+    return f"{_cut(one.criterion)}: {_cut(closer)} is closer to people than {_cut(other)} by {by} ({one.statistic})"
+
+
+def _costs(console: Console, found: RunComparison) -> None:
+    head = ["method", "samples", "coverage", "calls", "tokens", "USD", "a sample"]
+    rows = [
+        [
+            _cut(run.method), f"{run.samples:,}", f"{run.coverage.share:.3f}", f"{run.calls:,}", f"{run.tokens:,}",
+            "unknown" if run.usd is None else money(run.usd), _time(run.seconds),
+        ]
+        for run in found.runs
+    ]  # fmt: skip
+    _print(console, "\nwhat they took", [_cut(run.name) for run in found.runs], head, rows)
+
+
+def _print(console: Console, title: str, names: Sequence[str], head: Sequence[str], rows: Sequence[list[str]]) -> None:
+    """As many tables below one another as the width asks for, each with the runs' names."""
+    widths = [max(len(head[at]), *(len(row[at]) for row in rows)) + 2 for at in range(len(head))]
+    first = max(map(len, names), default=0) + 2
+    console.print(plain(title), style="bold")
+    for columns in side_by_side(widths, console.width - first):
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column("run", overflow="fold")
+        for at in columns:
+            table.add_column(plain(head[at]), justify="right", overflow="fold")
+        for name, row in zip(names, rows, strict=True):
+            table.add_row(plain(name), *(plain(row[at]) for at in columns))
+        console.print(table)
+
+
+def _within(low: float, high: float) -> str:
+    return "" if low != low or high != high else f"[{low:.2f}, {high:.2f}]"
+
+
+def _time(seconds: float | None) -> str:
+    return "" if seconds is None else f"{1000 * seconds:.0f} ms" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def _cut(text: str) -> str:
+    return one_line(text, NAME)
+
+
+# The same as a table for a paper or a page.
+
+
+def as_text(found: RunComparison, form: str) -> str:
+    """A table of means as "latex" (booktabs) or "markdown": a row for each run, a column for each criterion.
+
+    Agreement with people stands behind a mean, after a slash, where people judged.
+    """
+    held: dict[tuple[str, str], float] = {}
+    for row in found.agreement.rows if found.agreement else ():
+        held.setdefault((row.metric, row.criterion.casefold()), row.value)  # the first statistic of each
+    rows = []
+    for run in found.runs:
+        cells = []
+        for name in found.criteria:
+            one = found.mean(run.name, name)
+            agreed = held.get((run.name, name.casefold()))
+            cells.append("" if one is None else f"{one.mean:.2f}" + (f" / {agreed:+.2f}" if agreed is not None else ""))
+        rows.append([run.name, *cells])
+    head = ["run", *found.criteria]
+    return _latex(head, rows) if form == "latex" else _markdown(head, rows)
+
+
+def _latex(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [" & ".join(map(_tex, row)) + r" \\" for row in (head, *rows)]
+    return "\n".join([
+        rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", lines[0], r"\midrule", *lines[1:],
+        r"\bottomrule", r"\end{tabular}",
+    ])  # fmt: skip
+
+
+def _tex(text: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    return "".join(special.get(sign, sign) for sign in one_line(text, 200))
+
+
+def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(one_line(cell, 200).replace("|", "\\|") for cell in cells) + " |"
+
+    return "\n".join([line(head), "|---" + "|---:" * (len(head) - 1) + "|", *map(line, rows)])

@@ -1,0 +1,182 @@
+"""Several runs over the same samples: what differs for sure, on which samples, and what was left out."""
+
+import json
+import random
+
+import pytest
+from click.testing import CliRunner
+from langgraph.graph import END, START, StateGraph
+
+import judgegraph as jg
+from judgegraph.cli.main import main
+from judgegraph.errors import ConfigError
+from judgegraph.runs.item import Item
+from judgegraph.types import keyed
+
+FIVE = jg.Scale.of("1-5")
+MANY = 40
+
+
+def judged(at: int, value: float | None, human: float | None = None, *, scale=FIVE, output="text", **meta) -> Item:
+    score = jg.Score(criterion="Clarity", agent="judge", value=value, scale=scale, status="ok" if value else "refused")
+    known = {} if human is None else {"Clarity": human}
+    sample = jg.Sample(id=f"s{at}", output=f"{output} {at}", human=known, meta=meta)
+    return Item(sample=sample, scores=(score,), place=at, ms=20.0)
+
+
+def run(method: str, items, **manifest) -> jg.Run:
+    return jg.Run({"signature": f"{method}|v:1", "method": method, "state": "finished", **manifest}, tuple(items))
+
+
+def values(seed: int) -> list[float]:
+    rng = random.Random(seed)
+    return [float(rng.randint(1, 4)) for _ in range(MANY)]
+
+
+def test_a_mean_that_really_differs_is_told_and_one_that_does_not_is_not():
+    low = values(1)
+    same = [value + (0.5 if at % 2 else -0.5) for at, value in enumerate(low)]
+    high = [value + 1 for value in low]
+    found = jg.compare([run(name, (judged(at, v) for at, v in enumerate(each)))
+                        for name, each in (("low", low), ("same", same), ("high", high))])  # fmt: skip
+    by = {(one.a, one.b): one for one in found.differences}
+    assert (by["low", "high"].difference, by["low", "high"].is_real) == (pytest.approx(-1), True)
+    assert not by["low", "same"].is_real
+    assert by["low", "same"].low < 0 < by["low", "same"].high
+    assert by["low", "high"].corrected >= by["low", "high"].p
+    mean = found.mean("high", "Clarity")
+    assert (mean.mean, mean.n, mean.scale) == (pytest.approx(sum(high) / MANY), MANY, "1-5")
+    assert mean.low < mean.mean < mean.high
+    assert found.worse() == []
+    turned = jg.compare([run("high", map(judged, range(MANY), high)), run("low", map(judged, range(MANY), low))])
+    assert [one.b for one in turned.worse()] == ["low"]
+
+
+def test_means_are_of_the_samples_that_every_run_answers():
+    easy = run("easy", (judged(at, 5.0 if at < 10 else None) for at in range(20)))
+    all_of_it = run("all", (judged(at, 5.0 if at < 10 else 1.0) for at in range(20)))
+    found = jg.compare([easy, all_of_it])
+    assert [(one.mean, one.n, one.alone) for one in found.means] == [(5.0, 10, 10), (5.0, 10, 20)]
+    assert [one.coverage.share for one in found.runs] == [0.5, 1.0]
+
+
+def test_samples_that_are_not_the_same_are_left_out_and_told():
+    one = run("one", (judged(at, 3.0) for at in range(12)))
+    other = run("other", (judged(at, 3.0, output="text" if at else "another") for at in range(8)))
+    found = jg.compare([one, other])
+    assert found.samples == 7
+    assert "8 samples are in all runs, which have up to 12: the others are left out" in found.notes
+    assert "1 samples have one id and other texts ('s0' first): left out" in found.notes
+    with pytest.raises(ConfigError, match="no sample in common"):
+        jg.compare([one, run("third", (judged(at, 3.0) for at in range(50, 60)))])
+
+
+def test_runs_on_several_scales_are_held_together_by_their_shares():
+    ten = jg.Scale.of("1-10")
+    found = jg.compare([run("five", (judged(at, 3.0) for at in range(9))),
+                        run("ten", (judged(at, 5.5, scale=ten) for at in range(9)))])  # fmt: skip
+    assert [one.mean for one in found.means] == [0.5, 0.5]
+    assert any("several scales (1-10, 1-5)" in note for note in found.notes)
+
+
+def test_agreement_with_people_counts_each_run_on_the_same_samples():
+    right, rng = values(2), random.Random(5)
+    good = run("good", (judged(at, v, v) for at, v in enumerate(right)))
+    poor = run("poor", (judged(at, float(rng.randint(1, 5)), v) for at, v in enumerate(right)))
+    found = jg.compare([good, poor])
+    rows = {row.metric: row for row in found.agreement.rows}
+    assert (rows["good"].value, rows["good"].n) == (pytest.approx(1), MANY)
+    assert abs(rows["poor"].value) < 0.5
+    assert found.agreement.differences[0].tests[0].corrected < 0.05
+    row = next(row for row in found.table() if row["run"] == "good")
+    assert (row["statistic"], row["agreement"]) == ("spearman", pytest.approx(1))
+    assert jg.compare([run("a", [judged(0, 1.0)]), run("b", [judged(0, 2.0)])]).agreement is None
+
+
+def test_pairs_are_compared_by_their_verdicts():
+    def pairs(verdict: str) -> list[Item]:
+        return [Item(sample=jg.Sample(id=f"p{at}", output="a", rival="b"), verdict=verdict) for at in range(10)]
+
+    found = jg.compare([run("a", pairs("A")), run("b", pairs("tie"))])
+    assert [(one.criterion, one.mean) for one in found.means] == [("verdict for A", 1.0), ("verdict for A", 0.5)]
+    assert found.differences[0].is_real
+
+
+def test_whole_groups_are_swapped_where_samples_name_theirs():
+    def of(shift: float) -> list[Item]:
+        return [judged(at, 2.0 + shift, group=f"g{at // 20}") for at in range(MANY)]
+
+    (one,) = jg.compare([run("a", of(0)), run("b", of(1))]).differences
+    assert (one.p, one.is_real) == (0.5, False)  # two groups can be swapped in four ways
+    assert "2 units to swap" in one.note
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda a, b: [a], "two to 12 runs"), (lambda a, b: "runs", "two to 12 runs"),
+        (lambda a, b: {"runs": [a, b], "criteria": ["Tone"]}, "no run judges by Tone; there are Clarity"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_refused(make, words):
+    asked = make(run("a", [judged(0, 1.0)]), run("b", [judged(0, 2.0)]))
+    with pytest.raises(ConfigError, match=words):
+        jg.compare(**asked) if isinstance(asked, dict) else jg.compare(asked)
+
+
+def test_what_stands_in_one_run_alone_and_labels_are_told():
+    other = jg.Score(criterion="Tone", agent="judge", value=2.0, scale=FIVE)
+    label = jg.Score(criterion="Kind", agent="judge", label="good", scale=jg.Scale.of(["bad", "good"]))
+    items = [Item(sample=jg.Sample(id="s0", output="text 0"), scores=(*judged(0, 3.0).scores, other, label))]
+    notes = jg.compare([run("a", items), run("b", [judged(0, 1.0)])]).notes
+    assert "criteria of one run alone, left out: Tone (a)" in notes
+    assert any(note.startswith("labels have no mean: Kind") for note in notes)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    at = tmp_path_factory.mktemp("compared")
+    for name in ("llm-score", "g-eval"):
+        words = ["run", name, "examples/articles.jsonl", "-n", "6", "-c", "summary", "-o", str(at / name)]
+        assert CliRunner().invoke(main, words).exit_code == 0
+    return at
+
+
+def test_the_command_prints_it_and_writes_it(folders, tmp_path):
+    names = [str(folders / name) for name in ("llm-score", "g-eval")]
+    done = CliRunner().invoke(main, ["compare", *names, "--csv", str(tmp_path / "c.csv")])
+    assert done.exit_code == 0, done.output
+    assert "2 runs on 6 samples that all of them have" in done.output
+    assert "mean answer" in done.output
+    assert "what they took" in done.output
+    assert len((tmp_path / "c.csv").read_text().splitlines()) == 1 + 2 * 4
+    told = json.loads(CliRunner().invoke(main, ["compare", *names, "--json"]).output)
+    assert [one["name"] for one in told["runs"]] == ["llm-score", "g-eval"]
+    latex = CliRunner().invoke(main, ["compare", *names, "--as", "latex"]).output
+    assert latex.startswith("\\begin{tabular}{lrrrr}\n\\toprule\nrun & Coherence & ")
+    assert CliRunner().invoke(main, ["compare", names[0], names[0]]).exit_code == 1
+    assert "<table" in jg.compare(names)._repr_html_()
+
+
+@pytest.mark.parametrize(("order", "code"), [(("high", "low"), 4), (("low", "high"), 0)])
+def test_a_gate_fails_where_a_run_is_really_below_the_first(tmp_path, order, code):
+    for name, shift in (("low", 0.0), ("high", 1.0)):
+
+        def write(state: jg.EvalState, shift=shift) -> jg.EvalState:
+            value = 1.0 + shift + int(state["sample"].id) % 3
+            return {"scores": keyed(jg.Score(criterion="Clarity", agent="mine", value=value, scale=FIVE))}
+
+        graph = one_node(write)
+        samples = [jg.Sample(id=str(at), output="a text of several words for the judge") for at in range(20)]
+        jg.evaluate(graph, samples, out=tmp_path / name)
+    done = CliRunner().invoke(main, ["compare", *(str(tmp_path / name) for name in order), "--not-worse"])
+    assert done.exit_code == code, done.output
+    assert ("gate: really below high: low by Clarity" in done.output) == bool(code)
+
+
+def one_node(node):
+    graph = StateGraph(jg.EvalState)
+    graph.add_node("mine", node)
+    graph.add_edge(START, "mine")
+    graph.add_edge("mine", END)
+    return graph.compile(name="mine")
