@@ -14,7 +14,7 @@ ONE_OF_EACH = tests/runtime/test_kill.py tests/runtime/test_resume.py::test_afte
 	python3 -m venv .venv
 	.venv/bin/python -m pip install -q -r requirements.lock -e .
 
-.PHONY: setup check lint types test slow long soak real phoenix bench docs notebooks lock clean
+.PHONY: setup check lint types test slow long soak real pictures phoenix bench docs notebooks lock clean
 setup: .venv/bin/python          ## environment of pinned packages in .venv
 
 check: lint types test           ## what every commit passes
@@ -45,6 +45,13 @@ soak:                            ## all that `make check` leaves out, whole tabl
 real:                            ## every method on a real small model, whose server is built in .real once (minutes)
 	$(PY) tests/real/llama_server.py .real
 	JUDGEGRAPH_REAL=.real $(PY) -m pytest -n 0 -s -m real tests/real
+
+pictures:                        ## docs/pictures anew, by Chromium
+	rm -rf build/pictures && mkdir -p build/pictures docs/pictures && ln -s $(CURDIR)/examples build/pictures/examples
+	cd build/pictures && $(abspath $(PY)) -m judgegraph run sageval examples/articles.jsonl -c summary -o runs/articles
+	cd build/pictures && $(abspath $(PY)) -m judgegraph report runs/articles -o articles.html
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,980 \
+	  --screenshot=docs/pictures/report.png file://$(CURDIR)/build/pictures/articles.html
 
 phoenix:                         ## export to a real Phoenix, installed in .phoenix (about 850 MB)
 	test -x .phoenix/bin/phoenix || (python3 -m venv .phoenix && .phoenix/bin/pip install -q arize-phoenix)

@@ -1,4 +1,4 @@
-"""Every method on the same 400 real items with the embedded judge, beside people: the table of the README.
+"""Every method on the same 400 real items with the embedded judge, beside people: the table of docs/embedded.md.
 
     python benchmarks/agreement.py --data ../shared/data --collection summeval -n 400
 

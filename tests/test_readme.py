@@ -15,7 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text()
 CODE = re.findall(r"```python\n(.*?)```", TEXT, re.S)
 COMMANDS = [line.strip() for line in TEXT.splitlines() if re.match(r"    judgegraph (run|criteria)", line)]
-SEEN = [line.strip() for line in TEXT.splitlines() if re.match(r"    judgegraph (trace|report|diff|export|show)", line)]
+SEEN = [
+    line.strip()
+    for line in TEXT.splitlines()
+    if re.match(r"    judgegraph (trace|report|diff|compare|export|show)", line)
+]
 
 
 @pytest.mark.parametrize("code", CODE, ids=range(len(CODE)))
@@ -39,12 +43,30 @@ def test_a_run_is_seen_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for out in ("runs/forms", "runs/forms-2"):
         made = ["run", "sageval", str(ROOT / "examples/forms.jsonl"), "--limit", "2", "--out", out]
         assert CliRunner().invoke(main, made).exit_code == 0
-    assert len(SEEN) == 6
+    assert len(SEEN) == 7
     for command in SEEN:
         done = CliRunner().invoke(main, shlex.split(command, comments=True)[1:])
         assert done.exit_code == 0, (command, done.output)
         assert done.output, command
     assert {"forms.html", "scores.csv", "sageval.svg"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_it_shows_is_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (block,) = re.findall(r"```console\n(.*?)```", TEXT, re.S)
+    shown = re.split(r"^\$ judgegraph (.*)\n", block, flags=re.M)[1:]
+    for command, want in zip(shown[::2], shown[1::2], strict=True):
+        done = CliRunner().invoke(main, shlex.split(command))
+        pattern = ".*".join(map(re.escape, want.split("...")))
+        printed = "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
+        assert re.fullmatch(pattern, printed, re.S), printed
+
+
+def test_it_is_read_in_two_minutes():
+    assert len(TEXT.encode()) < 9_000
+    assert (ROOT / "docs/pictures/report.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_its_criteria_file_is_one(tmp_path: Path):

@@ -83,10 +83,10 @@ def vote_of(entry: Any, criterion: Criterion, draft: Score) -> Vote | None:
         return Vote("keep", old, reason, _against(verdict, given, old) if is_other(given, old, criterion.scale) else "")
     if verdict == "change" and given == old:
         return Vote("keep", old, reason)
+    if given is not None and same_point(given, old, criterion.scale):
+        return Vote("keep", old, reason, at_that_point(verdict, given, old))
     if given is None or not agrees(verdict, given, old):
         return Vote("keep", old, reason, _against(verdict, given, old))
-    if same_point(given, old, criterion.scale):
-        return Vote("keep", old, reason, at_that_point(verdict, given, old))
     return Vote(verdict, given, reason)
 
 

@@ -145,8 +145,8 @@ def test_the_result_has_these_keys(method: str):
 
 
 @pytest.mark.parametrize("method", PAGES)
-def test_what_was_measured_is_the_readme_s(method: str):
-    readme = (ROOT / "README.md").read_text().splitlines()
+def test_what_was_measured_is_that_of_the_embedded_judge_s_page(method: str):
+    readme = (ROOT / "docs/embedded.md").read_text().splitlines()
     head = "| method | Coherence | Consistency | Fluency | Relevance | calls |"
     at = PAGES[method].splitlines().index(head)
     rows = PAGES[method].splitlines()[at + 2 :]
