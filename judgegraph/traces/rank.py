@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -21,7 +21,7 @@ from judgegraph.shown import Shown, drawn
 from judgegraph.trace.span import SPANS, RecordedTrace, Span, Step, recorded_traces
 from judgegraph.traces.read import RunRecord, Usage, UsageBySample, latest_traces, spans_of, tree, usage_of
 from judgegraph.traces.redact import known_names, redacted_root
-from judgegraph.types import Score, Status, Verdict
+from judgegraph.types import Comparison, Score, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class RankedSample:
             without a price. All None, and unpriced 0, where no spans were recorded.
         failures: parts of it that failed, itself included.
         answers: its answers and comparisons. lost: those of them without an answer, abstentions among them.
+        cause: why it has no answer at all, a status, "" where it has one; reason: in words, with who said it.
+        scale: of all its answers that are numbers, "" where they have several.
     """
 
     id: str
@@ -68,6 +70,9 @@ class RankedSample:
     answers: int = 0
     lost: int = 0
     by_agent: dict[str, float] | None = None
+    cause: str = ""
+    reason: str = ""
+    scale: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -84,6 +89,7 @@ ORDERS: Mapping[str, Key] = {  # name -> what the first of them has least of
     "time": lambda one: (_most(one.ms),),
     "failures": lambda one: (_most(one.failures), one.status == "ok"),
     "place": lambda one: (),
+    "lost": lambda one: (not one.cause,),
 }
 
 
@@ -164,14 +170,27 @@ def ranked_sample(item: Item, bill: Usage | None = None, criterion: str | None =
     by_agent = {agent: means[agent] for agent in several(finals) if agent in means}
     doubts = [(x, s.criterion) for s in finals or asked if (x := doubt(s)) is not None]
     widest, doubted = max(doubts, key=lambda one: one[0], default=(None, None))
+    scales = {str(s.scale or "") for s in finals if s.value is not None}
+    cause, reason = _why_lost(item, given)
     return RankedSample(
         id=item.id, place=item.place, status=item.status, change=change,
         value=min(by_agent.values()) if by_agent else means.get(""), by_agent=by_agent or None,
         changed_criterion=final.criterion if final else None, changed_from=draft.answer if draft else None,
         changed_to=final.answer if final else None, doubt=widest, doubt_criterion=doubted, ms=item.ms,
         failures=failures(item), verdict=item.verdict, answers=len(given),
-        lost=sum(one.status != "ok" for one in given), **asdict(bill or UNKNOWN),
+        lost=sum(one.status != "ok" for one in given), cause=cause, reason=reason,
+        scale=scales.pop() if len(scales) == 1 else "", **asdict(bill or UNKNOWN),
     )  # fmt: skip
+
+
+def _why_lost(item: Item, given: Sequence[Score | Comparison]) -> tuple[str, str]:
+    """(status, words) of a sample without any answer; nothing of one that has some."""
+    if item.status != "ok":
+        return item.status, item.reason
+    lost = [one for one in given if one.status != "ok"]
+    if not given or len(lost) < len(given) or item.verdict is not None or item.overall is not None:
+        return "", ""
+    return lost[0].status, f"{lost[0].agent}: {lost[0].reason}"
 
 
 def _change(finals: list[Score], scores: Mapping[str, Score]) -> tuple[float | None, Score | None, Score | None]:

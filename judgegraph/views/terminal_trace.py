@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.cells import cell_len
@@ -15,13 +16,14 @@ from rich.text import Text
 from judgegraph.runs.item import Item, ending, overalls
 from judgegraph.traces.rank import FolderTrace, RankedSample, firsts_of
 from judgegraph.traces.read import LOST, UNTRACED, SampleTrace
-from judgegraph.types import text_of
+from judgegraph.types import Scale, text_of
 from judgegraph.views.screen import GAP, counted, plain, screen
 from judgegraph.views.terminal_run import cut, heading, print_comparisons, print_scores
 from judgegraph.views.trace import Look, excerpt, inert, milliseconds, money, quoted, tree_of
 
 SHOWN = 20
 USUAL = ("change", "score", "failures", "place")  # where none is asked for, or the one that is says nothing
+REASON, WIDE = 44, 100  # characters of why a sample has no answer, half of them below so many columns
 WORDS = {
     "score": "the least score first", "change": "the most moved by the critic first", "time": "the slowest first",
     "doubt": "the most in doubt first", "cost": "the dearest first", "failures": "most failures first",
@@ -36,7 +38,7 @@ class Listed:
     Attributes:
         rows: the first of them. count: of all. order: what they are ordered by. about: the order in words, behind what
             was wrong with one that was to be taken. tokens: whether they are ordered by them.
-        paid: calls of all of them, None where no spans were recorded.
+        paid: calls of all of them, None where no spans were recorded. lost: why samples have no answer -> how many.
     """
 
     rows: list[RankedSample]
@@ -45,6 +47,7 @@ class Listed:
     about: str
     tokens: bool
     paid: int | None
+    lost: Counter[str] = field(default_factory=Counter)
 
 
 def listed(found: Iterable[RankedSample], by: str | None, limit: int | None, *, journeys: bool = False) -> Listed:
@@ -53,17 +56,18 @@ def listed(found: Iterable[RankedSample], by: str | None, limit: int | None, *, 
     Args:
         limit: None: all. journeys: of a folder without items, which have no scores and stand as they ended.
     """
-    count, paid = 0, None
+    count, paid, lost = 0, None, Counter[str]()
 
     def counted() -> Iterator[RankedSample]:
         nonlocal count, paid
         for one in found:
             count += 1
+            lost.update([one.cause] if one.cause else [])
             paid = paid if one.paid is None else (paid or 0) + one.paid
             yield one
 
     orders = list(dict.fromkeys([*([by] if by else []), *(("place",) if journeys else USUAL)]))
-    firsts = firsts_of(counted(), dict.fromkeys(orders, limit or sys.maxsize))
+    firsts = firsts_of(counted(), dict.fromkeys([*orders, "lost"], limit or sys.maxsize))
     why = ""
     for order in orders:
         rows = firsts[order]
@@ -72,7 +76,11 @@ def listed(found: Iterable[RankedSample], by: str | None, limit: int | None, *, 
         needless = order == by or (not why and (order, rows[0].change) == ("change", 0))
         why += f"{silent}: " if needless else ""
     words, tokens = _words(order, rows, journeys)
-    return Listed(rows, count, order, why + words, tokens, paid)
+    if lost and by is None and order != "failures":
+        without = [one for one in firsts["lost"] if one.cause]
+        rows = [*without, *(one for one in rows if not one.cause)][: limit or sys.maxsize]
+        words = f"those without an answer first, then {words.removesuffix(' first')}"
+    return Listed(rows, count, order, why + words, tokens, paid, lost)
 
 
 def _silent(order: str, first: RankedSample) -> str:
@@ -106,7 +114,7 @@ def _words(order: str, rows: Sequence[RankedSample], journeys: bool) -> tuple[st
 # The samples of a run on a terminal, one a line, and how to open the first.
 
 
-NAME = 16  # columns that an id keeps; longer ones are folded
+NAME = 20  # columns that an id keeps; longer ones are folded
 SPARE = ("paid/calls", "time", "tokens", "cost", "doubt", "score", "verdict")  # what goes first where it is narrow
 
 
@@ -125,6 +133,11 @@ def print_ranked_samples(
     if not rows:
         console.print(plain(f"no samples{ended}"))
         return
+    if samples.lost:
+        why = ", ".join(f"{n:,} {cause}" for cause, n in samples.lost.most_common())
+        have = "has" if samples.lost.total() == 1 else "have"
+        told = f"{samples.lost.total():,} of {counted(count, 'sample')} {have} no answer: {why}"
+        console.print(plain(told), style="red")
     console.print(_table(rows, "tokens" if samples.tokens else samples.order, console.width))
     title = f"{len(rows):,} of {counted(count, 'sample')}" if count > len(rows) else counted(count, "sample")
     more = "; --limit N lists more" if count > len(rows) else ""
@@ -140,7 +153,7 @@ def print_ranked_samples(
 
 
 def _table(rows: Sequence[RankedSample], order: str, width: int) -> Table:
-    columns = {name: cells for name, cells in _columns(rows, order).items() if any(cells)}
+    columns = {name: cells for name, cells in _columns(rows, order, width).items() if any(cells)}
     for spare in (name for name in SPARE if name != order):
         if _width(columns) > width:
             columns.pop(spare, None)
@@ -155,16 +168,16 @@ def _table(rows: Sequence[RankedSample], order: str, width: int) -> Table:
     return table
 
 
-def _columns(rows: Sequence[RankedSample], order: str) -> dict[str, list[str]]:
+def _columns(rows: Sequence[RankedSample], order: str, width: int) -> dict[str, list[str]]:
     """A column without any cell is left out; tokens stand there where they are what samples are ordered by."""
-    failed = any(one.status != "ok" for one in rows)
     priced = any(one.usd for one in rows)
+    scale, reason = _one_scale(rows), REASON if width >= WIDE else REASON // 2
     return {
+        " ": ["x" if one.cause else "" for one in rows],
         "sample": [cut(one.id, 200) for one in rows],
-        "status": [_status(one, failed) for one in rows],
         "verdict": [one.verdict or "" for one in rows],
-        "score": [", ".join(map(_share, one.by_agent.values())) if one.by_agent else _share(one.value) for one in rows],
-        "change": [_change(one) for one in rows],
+        f"score {scale}" if scale is not None else "score": [one.cause or _score(one, scale) for one in rows],
+        "change": [cut(one.reason, reason) if one.cause else _change(one) for one in rows],
         "doubt": [_share(one.doubt) for one in rows],
         "failures": [str(one.failures or "") for one in rows],
         "paid/calls": ["" if one.calls is None else f"{one.paid}/{one.calls}" for one in rows],
@@ -174,11 +187,19 @@ def _columns(rows: Sequence[RankedSample], order: str) -> dict[str, list[str]]:
     }
 
 
-def _status(one: RankedSample, failed: bool) -> str:
-    """How it ended; "no score" where nothing that it came to has an answer."""
-    if one.status == "ok" and one.answers and one.lost == one.answers:
-        return "no score"
-    return one.status if failed else ""
+def _one_scale(rows: Sequence[RankedSample]) -> Scale | None:
+    """On which all scores are; None where they are on several: then a score is a share of its scale, 0 to 1."""
+    scales = {one.scale for one in rows if one.value is not None}
+    if len(scales) != 1 or "" in scales:
+        return None
+    scale = Scale.of(scales.pop())
+    return scale if scale.low is not None and scale.high is not None else None
+
+
+def _score(one: RankedSample, scale: Scale | None) -> str:
+    shares = list(one.by_agent.values()) if one.by_agent else [one.value]
+    low, high = (scale.low or 0.0, scale.high or 0.0) if scale is not None else (0.0, 1.0)
+    return ", ".join(_share(None if share is None else low + share * (high - low)) for share in shares)
 
 
 def _change(one: RankedSample) -> str:

@@ -38,14 +38,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def listed(output: str) -> list[str]:
-    return [line.split()[0] for line in output.split("\n\n")[0].splitlines()[1:]]
+    rows = [line for line in output.split("\n\n")[0].splitlines() if " no answer: " not in line][1:]
+    return [line.removeprefix("x ").split()[0] for line in rows]
 
 
 def test_samples_are_listed_by_what_the_critic_changed_and_the_first_can_be_opened(run: Path):
     done = call("trace", run)
     head, first, *_ = done.output.splitlines()
-    assert head.split() == ["sample", "score", "change", "doubt", "time"]
-    assert re.match(r"gym-cancellation +0\.75 +Relevancy 4\.73 -> 3\.95 +0\.71 +\d", first)
+    assert head.split() == ["sample", "score", "1-5", "change", "doubt", "time"]
+    assert re.match(r"gym-cancellation +3\.98 +Relevancy 4\.73 -> 3\.95 +0\.71 +\d", first)
     hint = done.output.splitlines()[-1]
     assert hint.startswith("judgegraph trace ")
     assert call(*hint.split()[1:]).output.startswith("gym-cancellation: ok")
@@ -318,7 +319,8 @@ def test_a_status_is_that_of_a_sample_or_of_an_answer_of_it(tmp_path: Path):
     rows = json.loads(call("trace", run, "--status", "provider_error", "--json").output)
     assert {row["id"] for row in rows} == {"late", "score", "pair"}
     said = call("trace", run, "--status", "provider_error").output
-    assert re.search(r"^score +no score ", said, re.M)
+    assert "3 of 3 samples have no answer: 3 provider_error" in said.splitlines()[0]
+    assert re.search(r"^x +score +provider_error ", said, re.M)
     assert "3 samples that ended with provider_error, or have an answer that did" in said
 
 
@@ -351,6 +353,20 @@ def test_an_order_that_says_nothing_is_told_and_gives_way(
     assert listed(done.output)[0] == first
     rows = json.loads(call("trace", run, *(["--by", by] if by else []), "--json").output)
     assert [row["id"] for row in rows] == listed(done.output)
+
+
+def test_samples_without_an_answer_stand_first_with_why_and_scores_on_their_scale(tmp_path: Path):
+    items = [item("a", *reviewed(score(2))), item("late", status="timeout", reason="no reply in 5 s", place=1),
+             item("mute", score(status="refused", reason="I'm sorry"), place=2)]  # fmt: skip
+    first, head, *rows = call("trace", kept(tmp_path / "run", *items)).output.splitlines()
+    assert first == "2 of 3 samples have no answer: 1 timeout, 1 refused"
+    assert head.split()[:3] == ["sample", "score", "1-5"]
+    told = [row.split()[:4] for row in rows[:3]]
+    assert told == [
+        ["x", "late", "timeout", "no"],
+        ["x", "mute", "refused", "evaluator:"],
+        ["a", "2.00", *rows[2].split()[2:4]],
+    ]
 
 
 PAID = [
