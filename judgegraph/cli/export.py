@@ -12,6 +12,7 @@ import click
 from judgegraph.errors import printable
 
 if TYPE_CHECKING:
+    from judgegraph.meta.compare import RunComparison
     from judgegraph.runs.run import Run
 
 
@@ -63,9 +64,11 @@ def _statuses_in_words(statuses: dict[str, int]) -> str:
 def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool, as_json: bool) -> None:
     """Say which scores moved from RUN_A to RUN_B, the folders of two runs, and why.
 
-    Samples are matched by id. A move is put to what changed of the things its score depends on: data, prompt, model,
-    reader, criteria, critic, graph or version; to noise where nothing did. What changed together is told as "prompt or
-    model": the runs cannot tell them apart. Differences are no failure: the exit code is 0.
+    First whether B is closer to people, where samples hold their judgements, and which means differ for sure, as
+    `judgegraph compare` tells it. Samples are matched by id. A move is put to what changed of the things its score
+    depends on: data, prompt, model, reader, criteria, critic, graph or version; to noise where nothing did. What
+    changed together is told as "prompt or model": the runs cannot tell them apart. Differences are no failure: the
+    exit code is 0.
     """
     from judgegraph.cli.options import refuse_traces
     from judgegraph.meta.run_diff import diff_runs
@@ -73,12 +76,26 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
     for run in (run_a, run_b):
         refuse_traces(run)
     found = diff_runs(run_a, run_b, criterion=criterion, limit=None if every else limit)
+    both = _compared(run_a, run_b, criterion)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))
+        told = {**found.to_dict(), "comparison": both.to_dict() if both else None}
+        click.echo(json.dumps(told, indent=1, allow_nan=False))
         return
+    from judgegraph.views.terminal_compare import verdict_on_two
     from judgegraph.views.terminal_diff import print_diff
 
-    print_diff(found)
+    print_diff(found, verdict_on_two(both) if both else ())
+
+
+def _compared(a: str, b: str, criterion: str | None) -> RunComparison | None:
+    """The two runs as `compare` holds them; None where they have no mean in common."""
+    from judgegraph.errors import ConfigError
+    from judgegraph.meta.compare import compare as compared
+
+    try:
+        return compared([a, b], criteria=[criterion] if criterion else ())
+    except ConfigError:  # labels alone, say, or one run given twice
+        return None
 
 
 # `judgegraph compare`.

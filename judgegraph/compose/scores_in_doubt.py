@@ -41,7 +41,10 @@ class OfScores:
         Raises:
             ConfigError: always.
         """
-        raise ConfigError(f"a condition is asked about a state: write jg.{self.name}(...)(state)")
+        raise ConfigError(
+            f"jg.{self.name}(...) is neither true nor false by itself (in `x or y`, `if x`): join conditions by "
+            f"jg.either, or ask one about a state, jg.{self.name}(...)(state)"
+        )
 
     def __call__(self, state: State) -> dict[str, str]:
         found: dict[str, str] = {}

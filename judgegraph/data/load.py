@@ -208,7 +208,8 @@ def _only(text: str) -> dict[str, Any] | Fault:
     value, end = _parsed(text, _skipped(text, 0))
     end = _skipped(text, end)
     if end < len(text):
-        raise Fault("", f"is not JSON: more text behind the value, at character {end + 1}")
+        comma = " (a comma; JSON Lines has none between its lines)" if text[end:].strip() == "," else ""
+        raise Fault("", f"is not JSON: more text behind the value, at character {end + 1}{comma}")
     return _object(value)
 
 

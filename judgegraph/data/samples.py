@@ -205,7 +205,7 @@ class RowReader:
         if isinstance(known["id"], int) and not isinstance(known["id"], bool):
             known["id"] = str(known["id"])
         if "output" not in known:
-            columns = column_list(rest, 120) or "nothing else"
+            columns = column_list(row, 120) or "nothing"
             name = "if it goes by another name, map it: fields={'output': COLUMN}, or -f output=COLUMN"
             raise Fault("output", f"missing; expected {_MATERIAL}; the row has {columns}; {name}")
         try:
@@ -280,7 +280,8 @@ def _fault(error: ValidationError) -> Fault:
     name = str(where[0])
     shown = ".".join(str(part) for part in where[: 2 if name == "human" else 1])
     expected = "a number, a label, or a list of them" if shown != name else _EXPECTED.get(name, "JSON")
-    return Fault(one_line(shown), f"expected {expected}, got {kind_of(first['input'])}")
+    cure = "; judgements by one criterion: -f human.CRITERION=human" if shown == "human" else ""
+    return Fault(one_line(shown), f"expected {expected}, got {kind_of(first['input'])}{cure}")
 
 
 # Texts in cells of CSV files, marked so that no spreadsheet takes one for a formula, and read back as they were.

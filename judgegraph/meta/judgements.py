@@ -138,7 +138,9 @@ class Raw:
                 cell = one_line(cells[found.index(None)], 40)
                 known = {"number": "a number", "label": listed(words)}.get(kind)
                 wanted = known or "A, B, tie or the like (--verdicts A=WORD, or B=WORD, tie=WORD, says more words)"
-                raise DataError(f"{place}: people's judgement '{cell}' cannot be read; expected {wanted}")
+                of = f" by {one_line(self.criterion, 60)}" if self.criterion else ""
+                cure = "mend it in the data, or leave it empty"
+                raise DataError(f"{place}: people's judgement '{cell}'{of} cannot be read; expected {wanted}; {cure}")
             judged = any(value is not UNSAID for value in found)
             yield tuple(value for value in found if value is not None) if judged else ()
 

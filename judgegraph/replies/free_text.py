@@ -615,4 +615,4 @@ def _numbers(value: Any) -> Iterator[float]:
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _numbers(inner)
     elif not isinstance(value, bool) and _DECIMAL.fullmatch(str(value)):
-        yield float(value)
+        yield float(str(value).strip())

@@ -499,8 +499,11 @@ class Folder:
         """
         try:
             found = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise DataError(f"{self.path} is no run's folder: {one_line(error)}") from None
+        except OSError as error:
+            why = f"{MANIFEST}: {error.strerror or one_line(error)}"
+            raise DataError(f"{self.path} is no run's folder: {why}") from None
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{self.path} is no run's folder: {MANIFEST} is no JSON: {one_line(error)}") from None
         if not is_manifest(found):
             raise DataError(f"{self.path} is no run's folder: {MANIFEST} is no manifest of a run")
         return dict(found)

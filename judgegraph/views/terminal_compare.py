@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -48,6 +48,42 @@ def _differences(console: Console, found: RunComparison) -> None:
         console.print(plain(f"  and {len(real) - MOST:,} more; --json has them all"))
     if few := len(found.differences) - len(tested):
         console.print(plain(f"  {counted(few, 'difference')} not tested: too few samples, or no common scale"))
+
+
+def verdict_on_two(found: RunComparison) -> list[str]:
+    """Whether the second of two runs, B, is better or worse than the first, A: against people, then by its means."""
+    names = dict(zip((run.name for run in found.runs), "AB", strict=True))
+    if found.agreement is None:
+        lines = ["people judged nothing that both runs judge: which of them is better is not known"]
+    else:
+        lines = [_against_people(found.agreement, names)]
+    real = [one for one in found.differences if one.is_real]
+    moved = [f"{_cut(one.criterion)} {-one.difference:+.2f} {_turned(one.low, one.high)}".strip() for one in real]
+    tested = sum(one.p == one.p for one in found.differences)
+    if moved:
+        lines.append(f"means of B that differ for sure: {', '.join(moved)} (of {tested} tested)")
+    elif tested:
+        lines.append(f"no mean differs for sure (of {counted(tested, 'criterion', 'criteria')} tested)")
+    return lines
+
+
+def _against_people(found: Agreement, names: Mapping[str, str]) -> str:
+    """Such as "B is closer to people: Coherence +0.12 [0.02, 0.25] (spearman)"."""
+    apart: dict[str, list[str]] = {"A": [], "B": []}
+    for one in found.differences:
+        if {one.a, one.b} == names.keys() and any(test.corrected < ALPHA for test in one.tests):
+            closer = names[one.a if one.difference > 0 else one.b]
+            low, high = sorted((abs(one.interval[0]), abs(one.interval[1])))
+            by = f"{_cut(one.criterion)} by {abs(one.difference):.2f} {_within(low, high)} ({one.statistic})"
+            apart[closer].append(by)
+    told = [f"{name} is closer to people: {', '.join(by)}" for name, by in apart.items() if by]
+    n = max((row.n for row in found.rows), default=0)
+    return "; ".join(told) or f"neither is closer to people for sure ({counted(n, 'sample')} that people judged)"
+
+
+def _turned(low: float, high: float) -> str:
+    """The interval of B less A, of that of A less B."""
+    return _within(-high, -low)
 
 
 def _sentence(one: MeanDifference) -> str:

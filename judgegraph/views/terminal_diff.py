@@ -21,9 +21,15 @@ CHANGES, LINES, MOVES = 8, 40, 6  # of a cause, of the table, of a sample
 AT = {"critic": "the drafts are equal", "draft": "already in the draft", "score": ""}
 
 
-def print_diff(found: RunDiff) -> None:
-    """Print what moved and why; everything judged is made inert first."""
+def print_diff(found: RunDiff, verdict: Sequence[str] = ()) -> None:
+    """Print what moved and why; everything judged is made inert first.
+
+    Args:
+        verdict: lines that say which run is better, printed first.
+    """
     console = screen()
+    for line in verdict:
+        console.print(plain(line), style="bold")
     for name, signature in zip("AB", found.signatures, strict=True):
         console.print(plain(f"{name}  {signature}"), style="dim", soft_wrap=True)
     _print_changes(console, found.changes)

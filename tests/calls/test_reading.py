@@ -405,3 +405,7 @@ def test_a_criterion_s_own_rating_counts_before_others_and_one_over_all(text, va
 )  # fmt: skip
 def test_numbers_of_other_things_are_no_rating(text):
     assert read_rating(text, "1-5", "Helpfulness").value is None
+
+
+def test_a_number_in_json_may_have_any_blank_beside_it():
+    assert read_rating('{"": "0\\u001f"} Score: 3', "1-5").value == 3

@@ -54,7 +54,8 @@ OF_METHOD = ["run {m} {d} --json", "plan {m} {d}", "plan {m} {d} --json", "check
 OF_RUN = ["meta {r}", "meta {r} --json", "rank {r}", "rank {r} --json", "meta {r} --stage draft",
           "meta {r} --assistants", "trace {r}", "trace {r} --json", "trace {r} --sample {i} --full",
           "trace {r} --sample {i} --json", "trace {r} --sample {b}", "trace {r} --criterion {b}2",
-          "report {r} -o {b}.html", "diff {r} {r}", "diff {r} {r} --json"]  # fmt: skip
+          "report {r} -o {b}.html", "diff {r} {r}", "diff {r} {r} --json", "compare {r} {c}",
+          "compare {r} {c} --json", "compare {r} {c} --as latex"]  # fmt: skip
 OF_DAMAGE = ["repair {r}", "repair {r} --json", "meta {r}", "trace {r}", "trace {r} --sample {i}", "export {r} -o {o}",
              "diff {r} {r} --json"]  # fmt: skip
 OTHERS = {"export", "corrected", "criteria", "agents", "tools", "methods", "schema", "new", "bench", "doctor", "prices"}
@@ -67,7 +68,10 @@ WRONG = ["run {m} {d} -s kind=raises", "run {m} {d} -s {b}=1", "run {b}.py:x {d}
 
 
 def filled(line: str, folder: Path, run: Path, method: str) -> list[str]:
-    places = {"m": method, "d": str(folder / "bad.jsonl"), "r": str(run), "b": BAD, "i": f"{BAD}0"}
+    copy = run.with_name(run.name + BAD.replace("/", ""))
+    if "{c}" in line and not copy.exists():
+        shutil.copytree(run, copy)
+    places = {"c": str(copy), "m": method, "d": str(folder / "bad.jsonl"), "r": str(run), "b": BAD, "i": f"{BAD}0"}
     return [word.format(**places) for word in line.split()]
 
 

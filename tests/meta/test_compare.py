@@ -12,6 +12,7 @@ from judgegraph.cli.main import main
 from judgegraph.errors import ConfigError
 from judgegraph.runs.item import Item
 from judgegraph.types import keyed
+from judgegraph.views.terminal_compare import verdict_on_two
 
 FIVE = jg.Scale.of("1-5")
 MANY = 40
@@ -180,3 +181,25 @@ def one_node(node):
     graph.add_edge(START, "mine")
     graph.add_edge("mine", END)
     return graph.compile(name="mine")
+
+
+def test_a_diff_begins_with_a_verdict():
+    right, rng = values(2), random.Random(5)
+    good = run("good", (judged(at, v, v) for at, v in enumerate(right)))
+    poor = run("poor", (judged(at, float(rng.randint(1, 5)), v) for at, v in enumerate(right)))
+    against_people, means = verdict_on_two(jg.compare([poor, good]))
+    assert against_people.startswith("B is closer to people: Clarity by ")
+    assert means == "no mean differs for sure (of 1 criterion tested)"
+    low = run("low", (judged(at, v) for at, v in enumerate(right)))
+    high = run("high", (judged(at, v + 1) for at, v in enumerate(right)))
+    nobody, means = verdict_on_two(jg.compare([low, high]))
+    assert nobody == "people judged nothing that both runs judge: which of them is better is not known"
+    assert means == "means of B that differ for sure: Clarity +1.00 (of 1 tested)"
+
+
+def test_the_command_of_a_diff_prints_it(folders):
+    names = [str(folders / name) for name in ("llm-score", "g-eval")]
+    said = CliRunner().invoke(main, ["diff", *names]).output.splitlines()
+    assert said[0].startswith("people judged nothing")
+    assert said[1] == "no mean differs for sure (of 4 criteria tested)"
+    assert json.loads(CliRunner().invoke(main, ["diff", *names, "--json"]).output)["comparison"]["samples"] == 6

@@ -202,7 +202,7 @@ DEEP = '{"id": "x", "output": ' + '{"a": ' * 120 + "1" + "}" * 121
 @pytest.mark.parametrize(
     ("row", "field", "said"),
     [
-        ('{"id": "x"}', "output", "missing; expected text, a JSON object or a list of objects; the row has nothing"),
+        ('{"id": "x"}', "output", "missing; expected text, a JSON object or a list of objects; the row has id"),
         ('{"output": []}', "output", "a list of objects, got an empty list"),
         ('{"output": true}', "output", "a list of objects, got true"),
         ('{"output": "x", "query": 3}', "query", "expected text, got a number"),
