@@ -22,6 +22,7 @@ from judgegraph.errors import (
 )
 
 COMMANDS = {  # name -> module, one line for --help
+    "init": ("judgegraph.cli.new", "Look at a data file, and propose columns, criteria and the command to run."),
     "run": ("judgegraph.cli.run", "Run a method over a dataset and print what came of it."),
     "plan": ("judgegraph.cli.plan", "Say what a run will ask for and cost, before anything is spent."),
     "corrected": ("judgegraph.cli.export", "Write a run's corrections as samples, to judge what they gained."),

@@ -125,3 +125,41 @@ def new(kind: str, name: str, into: Path) -> None:
             f"What the judge is told is in {package.module}/critique.md, what is done in {package.module}/critic.py."
         )
     )
+
+
+# `judgegraph init`: what a data file holds, and the command that judges it.
+
+
+@click.command()
+@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@click.option("-o", "--out", metavar="FILE.yaml", type=click.Path(dir_okay=False),
+              help="Write the proposed criteria to this file, to edit.")  # fmt: skip
+def init(data: str, out: str | None) -> None:
+    """Look at DATA, a file of yours, and propose which column is what, criteria, and the command to run.
+
+    Fields are found by the names that collections give them (response, prompt, article, response_a and response_b,
+    human_fluency ...); where no name speaks for the output, the column with the longest texts is a guess. Nothing is
+    judged, and DATA is only read.
+    """
+    from judgegraph.data.mapping import proposed_mapping, run_command
+    from judgegraph.prompts.criteria import as_yaml, criteria_set, known_sets
+
+    if out is not None and (Path(out).suffix not in (".yaml", ".yml") or Path(out).exists()):
+        raise click.UsageError(f"--out {out}: {'it is there already' if Path(out).exists() else 'it ends in .yaml'}")
+    found = proposed_mapping(Path(data))
+    chosen = found.criteria({name: [c.name for c in criteria_set(name).criteria] for name in known_sets()})
+    click.echo(printable(f"{data}: {found.rows:,} {'row' if found.rows == 1 else 'rows'} looked at"))
+    width = max(len(field) for field in found.fields)
+    for field, column in found.fields.items():
+        guess = "  (a guess: its texts are the longest)" if field in found.guessed else ""
+        click.echo(printable(f"  {field:<{width}}  from {one_line(column, 40)}: {found.examples[column]}{guess}"))
+    left = [column for column in found.columns if column not in found.fields.values()]
+    if left:
+        click.echo(printable(f"  kept as meta: {one_line(', '.join(left), 200)}"))
+    if out is not None:
+        Path(out).write_text(as_yaml(criteria_set(chosen)), encoding="utf-8")
+        click.echo(printable(f"criteria: those of '{chosen}', in {out}: edit them"))
+    else:
+        click.echo(f"criteria: '{chosen}' (judgegraph criteria {chosen} prints them; -o FILE.yaml writes them to edit)")
+    for line in run_command(data, found, out or chosen):
+        click.echo(printable(line))

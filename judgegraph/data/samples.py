@@ -163,6 +163,24 @@ def column_list(columns: Iterable[str], most: int) -> str:
     return one_line(", ".join(name if name == name.strip() else f"'{name}'" for name in columns), most)
 
 
+NAMES: Mapping[str, tuple[str, ...]] = {  # field -> what other collections call it, the likeliest first
+    "output": ("output", "response", "answer", "completion", "prediction", "generated", "generation", "hypothesis",
+               "candidate", "summary", "modeloutput", "modelresponse", "systemoutput", "reply", "translation"),
+    "query": ("query", "question", "prompt", "instruction", "request", "userprompt", "input", "task", "userinput"),
+    "source": ("source", "document", "article", "context", "passage", "dialogue", "transcript", "retrievedcontext",
+               "contexts", "sourcetext", "story", "text"),
+    "reference": ("reference", "gold", "groundtruth", "expected", "target", "expectedoutput", "ideal", "goldanswer",
+                  "referenceanswer", "highlights"),
+    "id": ("id", "uid", "sampleid", "itemid", "exampleid", "docid", "key", "name"),
+}  # fmt: skip
+
+
+def likely_column(field: str, columns: Iterable[str]) -> str:
+    """The column that another collection's name for a field is, "" for none."""
+    folded = {re.sub(r"[\W_]", "", column).casefold(): column for column in columns}
+    return next((folded[name] for name in NAMES.get(field, ()) if name in folded), "")
+
+
 MEANT = ("query", "source", "output", "rival", "reference", "human")  # fields whose misspelt names are told
 ALIKE = 0.8  # of 1
 
@@ -206,7 +224,10 @@ class RowReader:
             known["id"] = str(known["id"])
         if "output" not in known:
             columns = column_list(row, 120) or "nothing"
-            name = "if it goes by another name, map it: fields={'output': COLUMN}, or -f output=COLUMN"
+            near = likely_column("output", row)
+            name = f"perhaps it is '{near}': -f output={near}, fields={{'output': '{near}'}}" if near else (
+                "if it goes by another name, map it: fields={'output': COLUMN}, or -f output=COLUMN"
+            )  # fmt: skip
             raise Fault("output", f"missing; expected {_MATERIAL}; the row has {columns}; {name}")
         try:
             return Sample(**known, meta=rest)

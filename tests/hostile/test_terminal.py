@@ -48,7 +48,7 @@ def run(folder: Path, method: str) -> Path:
     return folder / "run"
 
 
-OF_METHOD = ["run {m} {d} --json", "plan {m} {d}", "plan {m} {d} --json", "check {m}", "check {m} --json",
+OF_METHOD = ["init {d}", "run {m} {d} --json", "plan {m} {d}", "plan {m} {d} --json", "check {m}", "check {m} --json",
              "check {m} -s kind=loose", "show {m}", "show {m} --json", "probe {m} {d}", "probe {m} {d} --json",
              "show {m} --as text", "show {m} --as svg", "review sageval {d} -n 1"]  # fmt: skip
 OF_RUN = ["meta {r}", "meta {r} --json", "rank {r}", "rank {r} --json", "meta {r} --stage draft",

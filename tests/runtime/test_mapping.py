@@ -1,0 +1,64 @@
+"""Which column of a file is meant for which field: by the names that collections give them."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from judgegraph.cli.main import main
+from judgegraph.data.mapping import proposed_mapping
+from judgegraph.data.samples import likely_column
+from judgegraph.errors import DataError
+
+TEXT = "The bridge is shut for a year, as two of its arches are cracked."
+FILES = [
+    ({"question": "q", "response": TEXT}, {"query": "question", "output": "response"}),
+    ({"Prompt": "q", "Response A": TEXT, "Response B": "u", "human_preference": "A"},
+     {"query": "Prompt", "output": "Response A", "rival": "Response B", "human.preference": "human_preference"}),
+    ({"prompt": "q", "chosen": TEXT, "rejected": "u"}, {"query": "prompt", "output": "chosen", "rival": "rejected"}),
+    ({"doc_id": 3, "article": TEXT, "model_output": TEXT, "highlights": "t", "expert_fluency": 4, "rating_tone": 2},
+     {"id": "doc_id", "source": "article", "output": "model_output", "reference": "highlights",
+      "human.fluency": "expert_fluency", "human.tone": "rating_tone"}),
+    ({"id": "a", "output": TEXT, "source": "s", "human": {"Clarity": 3}},
+     {"id": "a", "output": "output", "source": "source"} | {"id": "id"}),
+    ({"ticket": "r1", "note": TEXT, "words": 12}, {"output": "note"}),
+    ({"answer": TEXT, "score": 3, "human_comment": TEXT}, {"output": "answer", "human.score": "score"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "fields"), FILES, ids=range(len(FILES)))
+def test_columns_are_found_by_their_names_and_what_they_hold(row: dict, fields: dict[str, str], tmp_path: Path):
+    (tmp_path / "d.jsonl").write_text("\n".join(json.dumps(row) for _ in range(3)))
+    found = proposed_mapping(tmp_path / "d.jsonl")
+    assert found.fields == fields
+    assert found.guessed == ({"output"} if fields["output"] == "note" else set())
+
+
+@pytest.mark.parametrize(("text", "said"), [("", "has no row"), ('{"n": 1}', "no column may be what is judged")])
+def test_a_file_without_anything_to_judge_is_refused(text: str, said: str, tmp_path: Path):
+    (tmp_path / "d.jsonl").write_text(text)
+    with pytest.raises(DataError, match=said):
+        proposed_mapping(tmp_path / "d.jsonl")
+
+
+@pytest.mark.parametrize("row", [FILES[1][0], FILES[3][0]], ids=["pairs", "single"])
+def test_the_command_that_is_proposed_runs(row: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my data.jsonl").write_text("\n".join(json.dumps(row | {"doc_id": at}) for at in range(4)))
+    done = CliRunner().invoke(main, ["init", "my data.jsonl", "-o", "mine.yaml"])
+    assert done.exit_code == 0, done.output
+    commands = [line for line in done.output.splitlines() if line.startswith("judgegraph ")]
+    assert [shlex.split(line)[1] for line in commands] == ["run", "plan"]
+    for line in commands:
+        ran = CliRunner().invoke(main, shlex.split(line)[1:])
+        assert ran.exit_code == 0, ran.output
+    assert CliRunner().invoke(main, ["init", "my data.jsonl", "-o", "mine.yaml"]).exit_code == 2  # it is there
+
+
+def test_a_missing_output_names_the_likely_column(tmp_path: Path):
+    assert likely_column("output", ["x", "Model Response"]) == "Model Response"
+    (tmp_path / "d.jsonl").write_text('{"question": "q", "completion": "t"}\n')
+    done = CliRunner().invoke(main, ["run", "llm-score", str(tmp_path / "d.jsonl")])
+    assert "perhaps it is 'completion': -f output=completion" in " ".join(done.output.split())
