@@ -167,6 +167,11 @@ class Line:
             self.before += (draft.value - self.before) / self.paired
             self.after += (score.value - self.after) / self.paired
 
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether all its scores are of pairs."""
+        return bool(self.asked[True]) and not self.asked[False]
+
     def due(self, pair: bool, ok: Counter[bool]) -> int:
         """Scores that a failed sample would have had here, by those that came to their end (`ok`, by pair or not).
 
@@ -676,13 +681,14 @@ def coverage(summary: Summary, rejected: int = 0, unjudged: int = 0) -> tuple[fl
 def covered(summary: Summary, rejected: int = 0, unjudged: int = 0) -> Covered:
     """The least share, over all that a run was asked for, of what could be read, and what it is the share of.
 
-    Each line of answers (`judgegraph.answers`) has the share n_ok / n; of pairs that were compared it is the share that
-    got a verdict, a tie too. Only "ok" counts: an abstention is no score, and neither is one that was refused, not
-    readable, or not paid for. A sample whose graph failed misses its scores in every line; a row that was rejected does
-    too, and so does a sample that was never judged: nobody knows what they would have brought. Criteria that were
-    written for single samples are one line, or a criterion of one sample would be the weakest of all. Where drafts or
-    votes are all there is, nothing is covered; a graph of metrics alone is asked for its metrics. Without
-    lines it is the share of samples for which anything could be read.
+    Each line of answers (`judgegraph.answers`) has the share n_ok / n; of pairs that were compared it is the share
+    that got a verdict, a tie too, and scores of their sides count nowhere else: a judge may give a verdict alone.
+    Only "ok" counts: an abstention is no score, and neither is one that was refused, not readable, or not paid for.
+    A sample whose graph failed misses its scores in every line; a row that was rejected does too, and so does a
+    sample that was never judged: nobody knows what they would have brought. Criteria that were written for single
+    samples are one line, or a criterion of one sample would be the weakest of all. Where drafts or votes are all
+    there is, nothing is covered; a graph of metrics alone is asked for its metrics. Without lines it is the share
+    of samples for which anything could be read.
 
     Args:
         rejected: rows of the data that are no samples. unjudged: samples of the data without an item.
@@ -690,7 +696,7 @@ def covered(summary: Summary, rejected: int = 0, unjudged: int = 0) -> Covered:
     Returns:
         Share 0 for a run without samples.
     """
-    lines = summary.shown
+    lines = [line for line in summary.shown if not (summary.verdicts and line.is_of_pairs)]
     shared: list[Line] = []
     own: list[Line] = []
     for line in lines:

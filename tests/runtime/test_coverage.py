@@ -57,6 +57,12 @@ def test_coverage_is_the_weakest_share_with_what_is_missing(items, rejected, sha
     assert coverage(summarise(items, "sig"), rejected) == (share, name)
 
 
+def test_a_verdict_alone_is_all_that_is_due_of_a_pair():
+    both = (score("A", "unreadable"), score("A", "unreadable", of="rival"))
+    found = [pair("A", scores=both), pair("B", scores=(score("A"), score("A", of="rival"))), pair(None, scores=both)]
+    assert coverage(summarise(found, "sig")) == (pytest.approx(2 / 3), PAIRS)
+
+
 def test_a_sample_that_brought_no_answer_is_missed():
     found = [item(score("A")), item(score("B", stage="metric")), item(score("B", stage="metric"))]
     assert coverage(summarise(found, "sig")) == (pytest.approx(1 / 3), ALL)
