@@ -169,7 +169,7 @@ def test_the_keyboard_reaches_the_content_first_and_wide_tables(labelled: Path, 
 def test_a_reason_is_three_clicks_away(labelled: Path, visit):
     with visit(labelled) as seen:
         page = seen.page
-        page.get_by_role("link", name="Samples", exact=True).click()
+        page.locator("nav.parts").get_by_role("link", name="Samples", exact=True).click()
         page.locator("details.group > summary").first.click()
         sample = page.locator("details.group[open] details.sample").first
         assert not sample.locator("ul").is_visible()
@@ -198,7 +198,7 @@ def test_the_navigation_shows_every_part(labelled: Path, width: int, visit):
     with visit(labelled, width) as seen:
         assert seen.page.locator("nav.parts a").count() > 6
         assert seen.page.evaluate(SEEN)
-        seen.page.get_by_role("link", name="Samples", exact=True).click()
+        seen.page.locator("nav.parts").get_by_role("link", name="Samples", exact=True).click()
         top, nav = seen.page.evaluate(
             "['#samples', 'nav.parts'].map(x => document.querySelector(x).getBoundingClientRect())"
             ".map((box, n) => n ? box.bottom : box.top)"
@@ -264,3 +264,14 @@ def test_a_thousand_samples_are_quickly_there(tmp_path: Path, visit, capsys: pyt
     assert size < 3_000_000
     assert built < 15  # 5 s on a machine of its own
     assert times["ready"] < 3_000
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_findings_stand_on_the_first_screens_and_lead_to_their_numbers(labelled: Path, width: int, visit):
+    with visit(labelled, width) as seen:
+        rows = seen.page.locator("#findings li")
+        assert 3 <= rows.count() <= 8
+        top = seen.page.evaluate("document.querySelector('#findings').getBoundingClientRect().top")
+        assert top < 900
+        for link in rows.get_by_role("link").all():
+            assert seen.page.locator(link.get_attribute("href") or "").count() == 1
