@@ -17,6 +17,7 @@ from judgegraph.types import Score
 Role = Literal["answer", "vote", "draft", "member", "aspect", "other"]
 ANSWERING = ("final", "draft")  # stages that hold a graph's answers: the first of them that a criterion has
 BALLOT, ROUND, ASPECTS = "ballot", "round-", "aspects:"
+METRIC = "metric"  # the stage of what `metric_node` computes
 UNTOUCHED = (  # notes of finals that a condition left as they were: nobody was asked
     "the critic was not asked: nothing was in doubt",
     "not escalated: nothing was in doubt",

@@ -185,7 +185,7 @@ def answer_of(data: Any, scale: Scale) -> float | str | None:
 
 
 OUT_OF = ("out_of", "max", "max_score", "maximum")
-FAILED = re.compile(r"\b(?:cannot|could[ ]not|unable|failed|refus\w{1,4}|declin\w{1,4})\b|n['’]t\b", re.I)
+_FAILED = re.compile(r"\b(?:cannot|could[ ]not|unable|failed|refus\w{1,4}|declin\w{1,4})\b|n['’]t\b", re.I)
 _ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(-?\d+(?:\.\d+)?)\s*")
 _UNRATED = re.compile(  # "I cannot rate this; 4 is a placeholder", "I refuse to rate this text."
     r"\s*(?:sorry,?[ ])?I(?:['’]m|[ ]am)?[ ](?:cannot|can['’]t|can[ ]not|could[ ]not|refuse[ ]to|decline[ ]to|won['’]t"
@@ -206,7 +206,7 @@ def _refuse_contrary(entry: Mapping[str, Any], answer: Any, scale: Scale) -> Non
     if isinstance(why := entry.get("reason"), str) and _UNRATED.match(why):
         raise ValueError(f"a score beside a reason that declines to give one: {why[:60]!r}")
     for key in ("error", "refusal"):
-        if isinstance(said := entry.get(key), str) and FAILED.search(said):
+        if isinstance(said := entry.get(key), str) and _FAILED.search(said):
             raise ValueError(f"a score beside {key!r}: {said[:60]!r}")
     for key in OUT_OF:
         if isinstance(best := entry.get(key), int | float) and not isinstance(best, bool) and best != scale.high:

@@ -78,8 +78,8 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
     found = diff_runs(run_a, run_b, criterion=criterion, limit=None if every else limit)
     both = _compared(run_a, run_b, criterion)
     if as_json:
-        told = {**found.to_dict(), "comparison": both.to_dict() if both else None}
-        click.echo(json.dumps(told, indent=1, allow_nan=False))
+        whole = {**found.to_dict(), "comparison": both.to_dict() if both else None}
+        click.echo(json.dumps(whole, indent=1, allow_nan=False))
         return
     from judgegraph.views.terminal_compare import verdict_on_two
     from judgegraph.views.terminal_diff import print_diff
@@ -88,13 +88,13 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
 
 
 def _compared(a: str, b: str, criterion: str | None) -> RunComparison | None:
-    """The two runs as `compare` holds them; None where they have no mean in common."""
+    """The two runs as `compare` holds them; None of one run given twice, and where it refuses them."""
     from judgegraph.errors import ConfigError
     from judgegraph.meta.compare import compare as compared
 
     try:
         return compared([a, b], criteria=[criterion] if criterion else ())
-    except ConfigError:  # labels alone, say, or one run given twice
+    except ConfigError:
         return None
 
 
@@ -106,12 +106,19 @@ def _compared(a: str, b: str, criterion: str | None) -> RunComparison | None:
 @click.option("--criterion", "criteria", metavar="NAME", multiple=True, help="This one alone; may be repeated.")
 @click.option("--csv", metavar="FILE.csv", type=click.Path(dir_okay=False), help="Write a row per run and criterion.")
 @click.option("--as", "form", type=click.Choice(["latex", "markdown"]), help="Print a table for a paper or a page.")
-@click.option("--not-worse", is_flag=True, help="A gate: exit code 4 where a run is really below the first.")
+@click.option(
+    "--not-worse",
+    is_flag=True,
+    help="A gate: exit code 4 where a run is really below the first, or that cannot be tested.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(
     runs: tuple[str, ...], criteria: tuple[str, ...], csv: str | None, form: str | None, not_worse: bool, as_json: bool
 ) -> None:
     """Hold two to twelve RUNs, folders, over the same samples beside one another; the first is the baseline.
+
+    Samples are matched by id; their query, source and reference are alike. Of one output two judges are compared, of
+    two outputs (versions of a generator) what was judged.
 
     Prints which means really differ, the mean answer by each criterion, agreement with people where samples hold their
     judgements, coverage, calls, tokens, USD and the median time of a sample. Means are of the samples that every run
@@ -142,10 +149,19 @@ def compare(
             click.echo(printable(as_text(found, form)))
         else:
             print_comparison(found)
-    if not_worse and (worse := found.worse()):
-        names = ", ".join(f"{one.b} by {one.criterion}" for one in worse[:5])
-        click.echo(printable(f"gate: really below {found.runs[0].name}: {names}"), err=True)
+    if not_worse and (why := _refused(found)):
+        click.echo(printable(f"gate: {why}"), err=True)
         raise click.exceptions.Exit(BELOW_COVERAGE)
+
+
+def _refused(found: RunComparison) -> str:
+    """Why the gate is not passed, "" where it is: a run is really below the first, or nobody knows whether it is."""
+    first = found.runs[0].name
+    if worse := [f"{one.b} by {one.criterion}" for one in found.worse()]:
+        return f"really below {first}: {', '.join(worse[:5])}" + (" …" if len(worse) > 5 else "")
+    if unknown := found.untested():
+        return f"no mean could be tested against {first}: {', '.join(unknown)}"
+    return ""
 
 
 TABLES = ("scores", "comparisons")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from itertools import combinations
@@ -20,11 +20,12 @@ from judgegraph.meta.agreement import agreement
 from judgegraph.meta.cells import Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes
-from judgegraph.meta.diff_moves import costs
+from judgegraph.meta.diff_moves import paid_for
 from judgegraph.meta.judgements import read_run
-from judgegraph.meta.result import Agreement, Row
+from judgegraph.meta.ranking import WON
+from judgegraph.meta.result import Agreement, Row, json_values
 from judgegraph.runs.item import Item
-from judgegraph.runs.run import Run, Table, incomplete_run
+from judgegraph.runs.run import Run, Table, incomplete_run, rejected_rows
 from judgegraph.runs.summary import Covered, covered, criteria_names, summarise
 from judgegraph.shown import Shown
 from judgegraph.stats.bootstrap import Draws, interval
@@ -37,7 +38,6 @@ LEAST = 5  # samples that an interval and a test rest on
 ALPHA = 0.05
 RESAMPLES, PERMUTATIONS = 1_000, 10_000
 VERDICT = "verdict for A"  # of pairs: 1, 0.5 for a tie, 0
-WON = {"A": 1.0, "tie": 0.5, "B": 0.0}
 RunLike = Run | str | os.PathLike[str]
 
 
@@ -46,9 +46,9 @@ class ComparedRun:
     """One of the runs.
 
     Attributes:
-        name: of its folder, or its method; no two are alike. samples: it has, judged: in all runs alike.
-        coverage: as a gate on coverage counts it. seconds: median time of a sample, None where none is known.
-        calls, tokens, usd: that were paid for; usd is None where a price is not known.
+        name: of its folder, or its method; no two are alike. samples: that it has. coverage: as a gate on coverage
+            counts it, rows of the data that were rejected included. seconds: median time of a sample.
+        calls, tokens, usd: that were paid for; None where that is not known, usd where a price is not.
         incomplete: why its numbers are of a part, "" of a run that came to its end.
     """
 
@@ -57,8 +57,8 @@ class ComparedRun:
     signature: str
     samples: int
     coverage: Covered
-    calls: int
-    tokens: int
+    calls: int | None
+    tokens: int | None
     usd: float | None
     seconds: float | None
     incomplete: str = ""
@@ -115,13 +115,15 @@ class RunComparison(Shown):
     """Runs over the same samples.
 
     Attributes:
-        runs: in the order given; the first is what the others are held to. samples: in all of them, with one content.
+        runs: in the order given; the first is what the others are held to. samples: that are in all of them, with one
+            query, source and reference; same_outputs: of these, those of which all judged one output, too.
         means, differences: by criterion. agreement: with people, each run a metric; None where people judged nothing.
         notes: what was left out, and why.
     """
 
     runs: tuple[ComparedRun, ...]
     samples: int
+    same_outputs: int
     means: tuple[MeanOf, ...]
     differences: tuple[MeanDifference, ...]
     agreement: Agreement | None = field(default=None)
@@ -138,8 +140,15 @@ class RunComparison(Shown):
 
     def worse(self) -> list[MeanDifference]:
         """Runs that are really below the first one by a criterion."""
-        first = self.runs[0].name
-        return [one for one in self.differences if one.is_real and one.a == first and one.difference > 0]
+        return [one for one in self._with_first() if one.is_real and one.difference > 0]
+
+    def untested(self) -> list[str]:
+        """Runs of which no difference with the first one could be tested: nobody knows whether they are below it."""
+        tested = {one.b for one in self._with_first() if not math.isnan(one.p)}
+        return [run.name for run in self.runs[1:] if run.name not in tested]
+
+    def _with_first(self) -> list[MeanDifference]:
+        return [one for one in self.differences if one.a == self.runs[0].name]
 
     def table(self) -> Table:
         """A row for each run and criterion: mean, interval, agreement with people."""
@@ -158,8 +167,9 @@ class RunComparison(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; what is undefined is null."""
-        found: dict[str, Any] = _json({
-            "samples": self.samples, "runs": [{**asdict(run), "coverage": run.coverage._asdict()} for run in self.runs],
+        found: dict[str, Any] = json_values({
+            "samples": self.samples, "same_outputs": self.same_outputs,
+            "runs": [{**asdict(run), "coverage": run.coverage._asdict()} for run in self.runs],
             "means": [asdict(one) for one in self.means],
             "differences": [{**asdict(one), "is_real": one.is_real} for one in self.differences],
             "agreement": self.agreement.to_dict() if self.agreement else None, "notes": list(self.notes),
@@ -175,35 +185,33 @@ COLUMNS = ("run", "criterion", "scale", "n", "alone", "mean", "low", "high", "st
            "agreement_high", "agreement_n")  # fmt: skip
 
 
-def _json(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _json(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 # What is kept of a run: its answers by sample, and what they are answers to.
 
 
 @dataclass
 class _Held:
-    """A run as it is compared: answers: criterion (casefolded) -> sample id -> value."""
+    """A run as it is compared.
+
+    Attributes:
+        answers: criterion (casefolded) -> sample id -> value. names, scales, labels: of criteria, by the same key.
+        given, judged: sample id -> digest of its query, source and reference, and of its outputs. groups: by id.
+    """
 
     row: ComparedRun
     answers: dict[str, dict[str, float]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     scales: dict[str, set[str]] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-    content: dict[str, bytes] = field(default_factory=dict)
+    given: dict[str, bytes] = field(default_factory=dict)
+    judged: dict[str, bytes] = field(default_factory=dict)
     groups: dict[str, str | None] = field(default_factory=dict)
     times: list[float] = field(default_factory=list)
 
     def add(self, item: Item) -> None:
         """One item's answers; several agents' by one criterion count by their mean."""
         sample = item.sample
-        texts = repr((sample.query, sample.source, sample.output, sample.rival, sample.reference))
-        self.content[item.id] = blake2b(texts.encode("utf-8", "replace"), digest_size=8).digest()
+        self.given[item.id] = _digest(sample.query, sample.source, sample.reference)
+        self.judged[item.id] = _digest(sample.output, sample.rival)
         group = sample.meta.get("group")
         self.groups[item.id] = None if group is None else str(group)
         if item.ms:
@@ -224,9 +232,13 @@ class _Held:
             self.answers.setdefault(key, {})[item.id] = sum(values) / len(values)
 
 
+def _digest(*parts: object) -> bytes:
+    return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=8).digest()
+
+
 def _held(run: Run, name: str) -> _Held:
     row = ComparedRun(name=name, method=str(run.manifest.get("method") or "graph"), signature=run.signature, samples=0,
-                      coverage=Covered(0.0, "", 0, 0), calls=0, tokens=0, usd=None, seconds=None)  # fmt: skip
+                      coverage=Covered(0.0, "", 0, 0), calls=None, tokens=None, usd=None, seconds=None)  # fmt: skip
     held = _Held(row)
 
     def watched() -> Iterable[Item]:
@@ -235,12 +247,13 @@ def _held(run: Run, name: str) -> _Held:
             yield item
 
     summary = summarise(watched(), run.signature, criteria_names(run.manifest))
-    spent = costs(run.manifest, run.manifest)["a"]
-    tokens = (spent.get("prompt_tokens") or 0) + (spent.get("completion_tokens") or 0)
-    unpriced = (run.manifest.get("spent") or {}).get("unpriced")
+    spent, rejected = paid_for(run.manifest), rejected_rows(run)
+    calls, prompt, completion = (spent[name] for name in ("calls", "prompt_tokens", "completion_tokens"))
+    lost = sum(row["lost"] for row in rejected if isinstance(row.get("lost"), int))
     held.row = replace(
-        row, samples=summary.samples.total(), coverage=covered(summary), calls=int(spent.get("calls") or 0),
-        tokens=int(tokens), usd=None if unpriced else spent.get("usd"),
+        row, samples=summary.samples.total(), coverage=covered(summary, len(rejected) + lost),
+        calls=None if calls is None else int(calls),
+        tokens=None if prompt is None or completion is None else int(prompt + completion), usd=spent["usd"],
         seconds=median(held.times) if held.times else None,
         incomplete=incomplete_run(run, summary.samples.total() - summary.samples["over_budget"]),
     )  # fmt: skip
@@ -248,7 +261,7 @@ def _held(run: Run, name: str) -> _Held:
 
 
 def _named(runs: Sequence[RunLike]) -> list[tuple[str, Run]]:
-    """The runs with names that tell them apart: their folders', with as many parents as that takes."""
+    """The runs with names that tell them apart: their folders', with the parents' where they are alike, or a number."""
     loaded = [run if isinstance(run, Run) else Run.load(run) for run in runs]
     paths = [run.folder.path if run.folder else None for run in loaded]
     resolved = [path.resolve() if path else None for path in paths]
@@ -277,8 +290,10 @@ def compare(
 ) -> RunComparison:
     """Hold several runs over the same samples beside one another.
 
-    Means are of the samples that every run with the criterion answers, so that a run is not better for the hard ones
-    that it lacks. Differences are tested sample by sample, each two runs by each criterion, and corrected together.
+    Samples are matched by id, with one query, source and reference; their outputs may differ, where two versions of a
+    generator are judged. Means are of the samples that every run with the criterion answers, so that a run is not
+    better for the hard ones that it lacks. Differences are tested sample by sample, each two runs by each criterion,
+    and corrected together. Agreement with people is of the samples of which all runs judged one output.
 
     Args:
         runs: two to twelve runs, or their folders; the first is what the others are held to.
@@ -286,7 +301,7 @@ def compare(
         criteria: only by these.
 
     Raises:
-        ConfigError: fewer than two runs, a run twice, runs without a sample or a criterion in common.
+        ConfigError: fewer than two runs, a run twice, runs without a sample in common, a criterion of none of them.
         DataError: a run cannot be read.
     """
     if isinstance(runs, str | os.PathLike) or not 2 <= len(runs) <= MOST_RUNS:
@@ -294,33 +309,40 @@ def compare(
     named = _named(runs)
     held = [_held(run, name) for name, run in named]
     notes = [f"{one.row.name} is {one.row.incomplete}" for one in held if one.row.incomplete]
-    common = _common(held, notes)
+    common, same = _common(held, notes)
     keys = _keys(held, criteria, notes)
     means, differences = _means(held, keys, common, notes)
-    found = _agreement(named, common, set(criteria), conventions, notes)
+    found = _agreement(named, same, set(criteria), conventions, notes)
     return RunComparison(
-        runs=tuple(one.row for one in held), samples=len(common), means=tuple(means),
+        runs=tuple(one.row for one in held), samples=len(common), same_outputs=len(same), means=tuple(means),
         differences=tuple(_corrected(differences)), agreement=found, notes=tuple(dict.fromkeys(notes)),
     )  # fmt: skip
 
 
-def _common(held: Sequence[_Held], notes: list[str]) -> list[str]:
-    """Ids of the samples that all runs have with the same texts, in the order of the first run."""
-    first = held[0]
-    shared = [name for name in first.content if all(name in one.content for one in held[1:])]
+def _common(held: Sequence[_Held], notes: list[str]) -> tuple[list[str], list[str]]:
+    """Ids of the samples that all runs were given alike, in the order of the first run; and those of one output."""
+    shared = [name for name in held[0].given if all(name in one.given for one in held[1:])]
     if not shared:
         raise ConfigError("compare: the runs have no sample in common: ids differ")
-    alike = [name for name in shared if len({one.content[name] for one in held}) == 1]
-    most = max(len(one.content) for one in held)
+    common = [name for name in shared if len({one.given[name] for one in held}) == 1]
+    most = max(len(one.given) for one in held)
     if len(shared) < most:
-        notes.append(f"{len(shared):,} samples are in all runs, which have up to {most:,}: the others are left out")
-    if len(alike) < len(shared):
-        other = next(name for name in shared if len({one.content[name] for one in held}) > 1)
-        first_one = f"'{one_line(other, 60)}' first"
-        notes.append(f"{len(shared) - len(alike):,} samples have one id and other texts ({first_one}): left out")
-    if not alike:
-        raise ConfigError("compare: the runs' samples have the same ids and other texts")
-    return alike
+        notes.append(f"in all runs: {len(shared):,} samples of up to {most:,} that one has; the others are left out")
+    if len(common) < len(shared):
+        first = next(name for name in shared if len({one.given[name] for one in held}) > 1)
+        notes.append(
+            f"left out, as query, source or reference differ: {len(shared) - len(common):,} samples "
+            f"('{one_line(first, 60)}' first)"
+        )
+    if not common:
+        raise ConfigError("compare: the runs' samples have the same ids, and other queries, sources or references")
+    same = [name for name in common if len({one.judged[name] for one in held}) == 1]
+    if len(same) < len(common):
+        notes.append(
+            f"other outputs were judged on {len(common) - len(same):,} of {len(common):,} samples: there the means "
+            "tell of the outputs too, not of the judges alone; agreement with people is of the other samples"
+        )
+    return common, same
 
 
 def _keys(held: Sequence[_Held], criteria: Sequence[str], notes: list[str]) -> list[str]:
@@ -330,8 +352,9 @@ def _keys(held: Sequence[_Held], criteria: Sequence[str], notes: list[str]) -> l
     for one in held:
         for key in one.answers:
             counted.setdefault(key, []).append(one.row.name)
-    if unknown := [name for name in criteria if name.casefold() not in counted]:
-        there = ", ".join(dict.fromkeys(name for one in held for name in one.names.values()))
+    labels = {key: name for one in held for key, name in one.labels.items()}
+    if unknown := [name for name in criteria if name.casefold() not in {*counted, *labels}]:
+        there = ", ".join(dict.fromkeys(name for one in held for name in (*one.names.values(), *one.labels.values())))
         raise ConfigError(
             f"compare: no run judges by {one_line(', '.join(unknown), 120)}; there are {one_line(there, 200)}"
         )
@@ -340,9 +363,9 @@ def _keys(held: Sequence[_Held], criteria: Sequence[str], notes: list[str]) -> l
     if alone:
         listed = ", ".join(f"{next(o.names[key] for o in held if key in o.names)} ({who})" for key, who in alone[:6])
         notes.append(f"criteria of one run alone, left out: {one_line(listed, 300)}" + (" …" if len(alone) > 6 else ""))
-    labels = dict.fromkeys(name for one in held for name in one.labels.values())
-    if labels:
-        notes.append(f"labels have no mean: {one_line(', '.join(labels), 200)} (agreement with people counts them)")
+    unscored = [name for key, name in labels.items() if not wanted or key in wanted]
+    if unscored:
+        notes.append(f"labels have no mean: {one_line(', '.join(unscored), 200)} (agreement with people counts them)")
     return keys
 
 

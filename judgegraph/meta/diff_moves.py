@@ -29,7 +29,7 @@ MOST = 1e18
 
 def costs(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
     """Of A, of B, and B less A; None what a manifest does not tell, and usd where a price is not known."""
-    sides = [_cost(manifest) for manifest in (a, b)]
+    sides = [paid_for(manifest) for manifest in (a, b)]
     apart: dict[str, float | None] = {}
     for name in AMOUNTS:
         one, other = sides[0][name], sides[1][name]
@@ -37,7 +37,8 @@ def costs(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[str, flo
     return {"a": sides[0], "b": sides[1], "difference": apart}
 
 
-def _cost(manifest: Mapping[str, Any]) -> dict[str, float | None]:
+def paid_for(manifest: Mapping[str, Any]) -> dict[str, float | None]:
+    """In calls, tokens and USD; None what a manifest does not tell, and usd where a price is not known."""
     spent = part_of_manifest(manifest, "spent")
     found = {n: spent[n] if _is_amount(spent.get(n)) else None for n in AMOUNTS}
     return {**found, "usd": None} if spent.get("unpriced") else found

@@ -61,15 +61,25 @@ def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
         yield Finding(f"The run is {left}.", "about", "the same command goes on with what is left")
     if failed:
         rest = {status: n for status, n in samples.items() if status != "ok"}
-        text = f"{failed:,} of {counted(tally.samples, 'sample')} ended early: {counts(rest)}"
+        text = f"{failed:,} of {counted(tally.samples, 'sample')} ended early ({counts(rest)})"
         for cause in [one for one in shown.causes.commonest if not one.where][:1]:
             why = one_line(cause.reason, 160)
-            text += f", as {why}" if cause.samples == failed else f"; the commonest reason ({cause.samples:,}): {why}"
+            text += f": {why}" if cause.samples == failed else f"; the commonest reason ({cause.samples:,}): {why}"
         cap = "with a larger budget" if set(rest) == {"over_budget"} else "and --retry-failed"
         yield Finding(f"{text}.", "failures", f"the same command {cap}")
     elif tally.samples and not left:
-        yield Finding(f"All {counted(tally.samples, 'sample')} were judged." if tally.samples > 1 else
-                      "Its one sample was judged.", "overview")  # fmt: skip
+        yield Finding(_ended(tally), "overview")
+
+
+def _ended(tally: Tally) -> str:
+    """Of a run that came to its end with all its samples; one that brought nothing was not judged."""
+    without = tally.samples - tally.summary.judged
+    if without:
+        have = "has" if without == 1 else "have"
+        return (
+            f"All {counted(tally.samples, 'sample')} came to their end; {without:,} {have} nothing that could be read."
+        )
+    return f"All {counted(tally.samples, 'sample')} were judged." if tally.samples > 1 else "Its one sample was judged."
 
 
 def _missing(tally: Tally) -> Iterator[Finding]:
@@ -79,7 +89,9 @@ def _missing(tally: Tally) -> Iterator[Finding]:
     lacking: Counter[str] = Counter()
     for line in lines:
         lacking[line.criterion] += line.n - line.n_ok
-    causes = sorted((one for one in tally.causes.commonest if one.scores), key=lambda one: -one.scores)
+    whose = {line.agent for line in lines}
+    missing = [one for one in tally.causes.commonest if one.scores]
+    causes = sorted([one for one in missing if one.where in whose] or missing, key=lambda one: -one.scores)
     if not lacking.total() or not causes:
         return
     (most, count), *rest = lacking.most_common()
@@ -125,8 +137,10 @@ def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
             continue
         text = f"The critic {name} {did}"
         if not isinstance(worth, CriticWorth):
-            end, then = "whether for the better, only judgements of people tell", LABELS
-            yield Finding(f"{text}; {end}.", "rectification", then)
+            end = f"whether for the better cannot be told: {worth}" if worth else (
+                "whether for the better, only judgements of people tell"
+            )  # fmt: skip
+            yield Finding(f"{text}; {end}.", "rectification", "" if worth else LABELS)
         else:
             yield Finding(f"{text}{_gain(worth, critic)}.", "rectification", f"judgegraph meta {_folder(run)}")
 
@@ -183,8 +197,8 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
     command = f"judgegraph probe {one_line(run.manifest.get('method') or 'METHOD', 60)} DATA -p padded"
     for effect in tally.lengths:
         criterion = effect.name.rpartition(", ")[0]
-        told = effect.low > 0 or effect.high < 0  # false for nan
-        if effect.n < LEAST or not told:
+        follows_it = effect.low > 0 or effect.high < 0  # false for nan
+        if effect.n < LEAST or not follows_it:
             continue
         follows = f"{one_line(criterion, 80)} follows the output's length"
         said = valued(effect.value, effect.low, effect.high)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from judgegraph.meta.critic import codes
 from judgegraph.meta.probes import KINDS, ORIGINAL, SWAPPED, Change, Padded, Seen, Swapped, padding, swapped
+from judgegraph.meta.ranking import WON
 from judgegraph.meta.result import Drawing, Measured
 from judgegraph.report.charts import Block, Grid, Measure, Para, interval_plot, percent
 from judgegraph.report.figures import Pool, counted, signed, within
@@ -93,7 +94,6 @@ class Advice:
         self.advised += bool(item.suggestions)
 
 
-WON = {"A": 1.0, "tie": 0.5, "B": 0.0}
 FIRST = {"AB": "A", "BA": "B"}  # who stood first
 MERGED = "all criteria, merged"
 

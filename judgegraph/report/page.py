@@ -40,9 +40,9 @@ from judgegraph.report.sections_critic import rectification, suggestions
 from judgegraph.report.sections_pairs import biases, pairs
 from judgegraph.report.sections_run import Tally, failures, left_out, notes, tally_of
 from judgegraph.report.sections_scores import agreement, scores
-from judgegraph.runs.folder import REJECTED, write_lines
+from judgegraph.runs.folder import write_lines
 from judgegraph.runs.item import Item
-from judgegraph.runs.run import GONE, Run
+from judgegraph.runs.run import GONE, Run, rejected_rows
 from judgegraph.runs.summary import Line, Summary, criteria_names, headlines, moves_of, summarise
 from judgegraph.traces.rank import node_times, within
 from judgegraph.traces.read import SampleTrace, traces_of
@@ -436,7 +436,7 @@ def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> tuple[str,
     """The whole page as text, and what stands at its top."""
     templates = Templates()
     counted, texts, names = two_levels(run) if redact else (run, run, None)
-    tally, rejected = tally_of(counted), _rejected(run)
+    tally, rejected = tally_of(counted), rejected_rows(run)
     summary = tally.summary
     shown = tally if texts is counted else tally_of(texts)
     lists = listings(texts, most)
@@ -524,17 +524,6 @@ def _anchors(parts: list[Section], behind: list[Section]) -> Iterator[tuple[str,
     yield from ((part.key, part.title) for part in parts)
     yield "samples", "Samples"
     yield from ((part.key, part.title) for part in behind)
-
-
-def _rejected(run: Run) -> list[dict[str, Any]]:
-    """Rows of the data that were no samples; none where that is not known."""
-    if run.folder is None:
-        return []
-    try:
-        found = json.loads((run.folder.path / REJECTED).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return []
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
 # `jg.write_report`: a run as one page that opens anywhere.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from judgegraph.report.charts import Block, Fold, Grid, Para, Section, percent
 from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, counts, length_effects
 from judgegraph.report.orders import Advice, Commonest, Orders, Probed
 from judgegraph.runs.item import Item, nothing_judged
-from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title
+from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title, without_details
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import NodeTime, node_times
@@ -32,7 +31,6 @@ SIDES = ("the output", "the rival")  # what notes of `runs.item` begin with
 
 
 CAUSES_MOST, SHOWN_IDS, SHOWN_CRITERIA = 500, 3, 3
-_DETAIL = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"|\d+(?:[.,]\d+)*")
 
 
 @dataclass
@@ -76,7 +74,7 @@ class Causes:
         """A sample that ended early, or a score that is missing, of the item at a place of the run."""
         where, criterion = (part.agent, part.criterion) if isinstance(part, Score) else ("", "")
         reason = one_line(part.reason)
-        key = (part.status, where, _DETAIL.sub("", reason))
+        key = (part.status, where, without_details(reason))
         if key not in self._by and len(self._by) >= CAUSES_MOST:
             self.beyond += 1
             return

@@ -89,8 +89,8 @@ class Notice:
 
     Attributes:
         kind: as of `Note.kind`, or which parts they are, of `FAILED`. samples: how many samples have such a note.
-        agent, text, status: of the first such note. sample: id of the sample that has it. alike: of the samples how
-            many have the same text, but for numbers and what it quotes.
+        agent, text, status: of the first such note. sample: id of the sample that has it. others: samples whose
+            text is another one, not in numbers and what it quotes alone.
     """
 
     kind: str
@@ -99,12 +99,12 @@ class Notice:
     status: Status
     sample: str
     samples: int = 0
-    alike: int = 0
+    others: int = 0
 
     def count(self, text: str) -> None:
         """One more sample with such a note."""
         self.samples += 1
-        self.alike += _without_details(text) == _without_details(self.text)
+        self.others += without_details(text) != without_details(self.text)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -117,15 +117,17 @@ class Notice:
         """Such as "All assistants were skipped on 150 of 150 samples: rouge-l, chrf: no reference"."""
         plural = "" if samples == 1 else "s"
         said = title(self.kind) if self.kind not in FAILED else f"{self.kind.capitalize()} ended with {self.status}"
-        such = f" ({self.alike:,} of these for this)" if self.alike < self.samples else ""
-        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, LONGEST)}{such}"
+        other = f" ({self.others:,} of them for other reasons)" if self.others else ""
+        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, LONGEST)}{other}"
 
 
-_DETAILS = re.compile(r"'[^']*'|\d+(?:[.,]\d+)*")
+NUMBERS = r"(?<!HTTP )(?<!code: )(?<!code )(?<!\d)\d+(?:[.,]\d+)*"  # a status of HTTP tells kinds apart
+_DETAILS = re.compile(rf"'[^']{{0,200}}'|\"[^\"]{{0,200}}\"|{NUMBERS}")
 
 
-def _without_details(text: str) -> str:
-    return _DETAILS.sub("#", text)
+def without_details(reason: str) -> str:
+    """A reason without numbers and without what it quotes: those that are alike then are one reason."""
+    return _DETAILS.sub("#", reason)
 
 
 def title(kind: str) -> str:

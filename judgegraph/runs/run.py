@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from judgegraph.answers import roles_of
 from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS, marked
 from judgegraph.errors import ConfigError, ExtraError, printable
-from judgegraph.runs.folder import LOCK, Folder, write_lines
+from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.shown import Shown
@@ -329,6 +329,17 @@ def incomplete_run(run: Run, done: int | None = None) -> str:
     known = total is not None and total >= done
     found = f"unfinished: {done:,} of {_samples(total)}" if known and total else f"unfinished after {_samples(done)}"
     return found + (_process(run) if state == "running" else WHY.get(state, ""))
+
+
+def rejected_rows(run: Run) -> list[dict[str, Any]]:
+    """Rows of the data that were no samples; none where that is not known."""
+    if run.folder is None:
+        return []
+    try:
+        found = json.loads((run.folder.path / REJECTED).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
 def total_of(manifest: Mapping[str, Any]) -> int | None:

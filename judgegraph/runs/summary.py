@@ -12,11 +12,11 @@ from difflib import get_close_matches
 from statistics import fmean
 from typing import Any, NamedTuple, get_args
 
-from judgegraph.answers import UNTOUCHED, Role, answers_of, roles_of, several
+from judgegraph.answers import METRIC, UNTOUCHED, Role, answers_of, roles_of, several
 from judgegraph.compose.scores_in_doubt import width_of as width_of_distribution
 from judgegraph.errors import one_line, printable
 from judgegraph.runs.item import FINE, Item
-from judgegraph.runs.notices import FAILED, Notice, by_count, count_kinds, fallbacks
+from judgegraph.runs.notices import FAILED, NUMBERS, Notice, by_count, count_kinds, fallbacks
 from judgegraph.shown import Shown
 from judgegraph.types import Scale, Score
 
@@ -64,7 +64,7 @@ def doubt(score: Score) -> float | None:
 # One line of a summary: how many scores, how many could be read, their mean, and what the others could do to it.
 
 
-_NUMBERS = re.compile(r"(?<!HTTP )(?<!code: )(?<!code )(?<!\d)\d+(?:[.,]\d+)*")  # a status of HTTP tells kinds apart
+_NUMBERS = re.compile(NUMBERS)
 
 
 @dataclass
@@ -639,7 +639,6 @@ def _add_pairs(summary: Summary, item: Item) -> None:
 
 OWN = "criteria of the samples' own"
 PAIRS, ALL, NO_ANSWER = "verdicts", "samples", "answers"
-METRIC = "metric"  # the stage of what `metric_node` computes
 
 
 @dataclass(frozen=True)

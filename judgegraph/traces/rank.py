@@ -45,7 +45,7 @@ class RankedSample:
             without a price. All None, and unpriced 0, where no spans were recorded.
         failures: parts of it that failed, itself included.
         answers: its answers and comparisons. lost: those of them without an answer, abstentions among them.
-        cause: why it has no answer at all, a status, "" where it has one; reason: in words, with who said it.
+        cause: how it failed, or why it has no answer at all: a status, else ""; reason: in words, with who said it.
         scale: of all its answers that are numbers, "" where they have several.
     """
 
@@ -184,7 +184,7 @@ def ranked_sample(item: Item, bill: Usage | None = None, criterion: str | None =
 
 
 def _why_lost(item: Item, given: Sequence[Score | Comparison]) -> tuple[str, str]:
-    """(status, words) of a sample without any answer; nothing of one that has some."""
+    """(status, words) of a sample that failed or has no answer; nothing of one that has some."""
     if item.status != "ok":
         return item.status, item.reason
     lost = [one for one in given if one.status != "ok"]
@@ -252,7 +252,8 @@ def ranked_traces(path: str | os.PathLike[str]) -> Iterator[RankedSample]:
         failed, root = sum(span.status not in FINE for span in told.spans), told.spans[0]
         yield RankedSample(
             id=told.sample, place=number, status=root.status, value=None, change=None, changed_criterion=None,
-            changed_from=None, changed_to=None, doubt=None, ms=root.ms, failures=failed, verdict=None, **asdict(bill),
+            changed_from=None, changed_to=None, doubt=None, ms=root.ms, failures=failed, verdict=None,
+            cause="" if root.status in FINE else root.status, **asdict(bill),
         )  # fmt: skip
 
 

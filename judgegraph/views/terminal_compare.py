@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -20,7 +20,9 @@ def print_comparison(found: RunComparison) -> None:
     """Print it; everything judged is made inert first."""
     console = screen()
     runs = counted(len(found.runs), "run")
-    console.print(plain(f"{runs} on {counted(found.samples, 'sample')} that all of them have"), style="bold")
+    other = found.samples - found.same_outputs
+    outputs = f"; other outputs were judged on {other:,} of them" if other else ""
+    console.print(plain(f"{runs} on {counted(found.samples, 'sample')} that all of them have{outputs}"), style="bold")
     _differences(console, found)
     if found.means:
         _means(console, found)
@@ -52,46 +54,62 @@ def _differences(console: Console, found: RunComparison) -> None:
 
 def verdict_on_two(found: RunComparison) -> list[str]:
     """Whether the second of two runs, B, is better or worse than the first, A: against people, then by its means."""
-    names = dict(zip((run.name for run in found.runs), "AB", strict=True))
-    if found.agreement is None:
-        lines = ["people judged nothing that both runs judge: which of them is better is not known"]
-    else:
-        lines = [_against_people(found.agreement, names)]
+    lines = [_against_people(found)]
     real = [one for one in found.differences if one.is_real]
-    moved = [f"{_cut(one.criterion)} {-one.difference:+.2f} {_turned(one.low, one.high)}".strip() for one in real]
+    moved = [f"{_cut(one.criterion)} {-one.difference:+.2f} {_within(-one.high, -one.low)}".strip() for one in real]
     tested = sum(one.p == one.p for one in found.differences)
     if moved:
         lines.append(f"means of B that differ for sure: {', '.join(moved)} (of {tested} tested)")
     elif tested:
         lines.append(f"no mean differs for sure (of {counted(tested, 'criterion', 'criteria')} tested)")
+    else:
+        lines.append("no mean could be tested: fewer than five samples, labels, or no criterion in common")
     return lines
 
 
-def _against_people(found: Agreement, names: Mapping[str, str]) -> str:
-    """Such as "B is closer to people: Coherence +0.12 [0.02, 0.25] (spearman)"."""
+def _against_people(found: RunComparison) -> str:
+    """Such as "B is closer to people: Coherence by 0.12 [0.02, 0.25] (spearman)"."""
+    if not found.same_outputs:
+        return "other outputs were judged: the means tell of these, and not which judge is closer to people"
     apart: dict[str, list[str]] = {"A": [], "B": []}
-    for one in found.differences:
-        if {one.a, one.b} == names.keys() and any(test.corrected < ALPHA for test in one.tests):
-            closer = names[one.a if one.difference > 0 else one.b]
-            low, high = sorted((abs(one.interval[0]), abs(one.interval[1])))
-            by = f"{_cut(one.criterion)} by {abs(one.difference):.2f} {_within(low, high)} ({one.statistic})"
-            apart[closer].append(by)
-    told = [f"{name} is closer to people: {', '.join(by)}" for name, by in apart.items() if by]
-    n = max((row.n for row in found.rows), default=0)
-    return "; ".join(told) or f"neither is closer to people for sure ({counted(n, 'sample')} that people judged)"
+    tested = False
+    for one in found.agreement.differences if found.agreement else ():
+        a, b = _side(found, one.a), _side(found, one.b)
+        tested |= a != b and any(test.p == test.p for test in one.tests)
+        if a != b and _is_real(one):
+            by = f"{_cut(one.criterion)} by {_by(one.difference, *one.interval)} ({one.statistic})"
+            apart[a if one.difference > 0 else b].append(by)
+    if closer := [f"{name} is closer to people: {', '.join(by)}" for name, by in apart.items() if by]:
+        return "; ".join(closer)
+    if not tested:
+        return "people judged too little that both runs judge: which of them is closer to people is not known"
+    n = max((row.n for row in found.agreement.rows), default=0) if found.agreement else 0
+    return f"neither is closer to people for sure ({counted(n, 'sample')} that people judged)"
 
 
-def _turned(low: float, high: float) -> str:
-    """The interval of B less A, of that of A less B."""
-    return _within(-high, -low)
+def _side(found: RunComparison, metric: str) -> str:
+    """The run that a metric is of, as A or B; several metrics of one run have its name before theirs."""
+    first = found.runs[0].name
+    return "A" if metric == first or metric.startswith(f"{first}: ") else "B"
+
+
+def _is_real(one: Difference) -> bool:
+    """Whether every test of it that could be made says so, after its correction."""
+    made = [test.corrected for test in one.tests if test.p == test.p]
+    return bool(made) and all(p < ALPHA for p in made)
+
+
+def _by(difference: float, low: float, high: float) -> str:
+    """A difference without its sign, and its interval turned with it."""
+    ends = (low, high) if difference > 0 else (-high, -low)
+    return f"{abs(difference):.2f} {_within(*ends)}".strip()
 
 
 def _sentence(one: MeanDifference) -> str:
     """Such as "Coherence: a is above b by 0.31 [0.12, 0.50] (n 32, p 0.004)"."""
     above, below = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
-    low, high = sorted((abs(one.low), abs(one.high)))
-    by = f"{abs(one.difference):.2f} {_within(low, high)}".strip()
     p = "< 0.001" if one.corrected < 0.001 else f"{one.corrected:.3f}"
+    by = _by(one.difference, one.low, one.high)
     return f"{_cut(one.criterion)}: {_cut(above)} is above {_cut(below)} by {by} (n {one.n:,}, p {p})"
 
 
@@ -116,7 +134,7 @@ def _mean(one: MeanOf | None, marked: bool) -> str:
 
 
 def _agreement(console: Console, found: Agreement) -> None:
-    """A row for each run, a column for each criterion, of the first statistic of each; then which differ."""
+    """A row for each run, a column for each statistic of each criterion; then which runs differ."""
     columns: dict[tuple[str, str], dict[str, str]] = {}
     for row in found.rows:
         columns.setdefault((row.criterion, row.statistic), {})[row.metric] = (
@@ -126,17 +144,18 @@ def _agreement(console: Console, found: Agreement) -> None:
     head = [f"{_cut(criterion)}, {statistic}" for criterion, statistic in columns]
     rows = [[cells.get(name, "") for cells in columns.values()] for name in names]
     _print(console, "\nagreement with people", [_cut(name) for name in names], head, rows)
-    real = [one for one in found.differences if any(test.corrected < ALPHA for test in one.tests)]
+    real = [one for one in found.differences if _is_real(one)]
     for one in real[:MOST]:
         console.print(plain(f"  {_closer(one)}"))
+    if len(real) > MOST:
+        console.print(plain(f"  and {len(real) - MOST:,} more; --json has them all"))
     if found.differences and not real:
         console.print(plain("  no run agrees with people more than another for sure"))
 
 
 def _closer(one: Difference) -> str:
     closer, other = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
-    low, high = sorted((abs(one.interval[0]), abs(one.interval[1])))
-    by = f"{abs(one.difference):.2f} {_within(low, high)}".strip()
+    by = _by(one.difference, *one.interval)
     return f"{_cut(one.criterion)}: {_cut(closer)} is closer to people than {_cut(other)} by {by} ({one.statistic})"
 
 
@@ -144,7 +163,7 @@ def _costs(console: Console, found: RunComparison) -> None:
     head = ["method", "samples", "coverage", "calls", "tokens", "USD", "a sample"]
     rows = [
         [
-            _cut(run.method), f"{run.samples:,}", f"{run.coverage.share:.3f}", f"{run.calls:,}", f"{run.tokens:,}",
+            _cut(run.method), f"{run.samples:,}", f"{run.coverage.share:.3f}", _amount(run.calls), _amount(run.tokens),
             "unknown" if run.usd is None else money(run.usd), _time(run.seconds),
         ]
         for run in found.runs
@@ -169,6 +188,10 @@ def _print(console: Console, title: str, names: Sequence[str], head: Sequence[st
 
 def _within(low: float, high: float) -> str:
     return "" if low != low or high != high else f"[{low:.2f}, {high:.2f}]"
+
+
+def _amount(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,}"
 
 
 def _time(seconds: float | None) -> str:

@@ -38,7 +38,8 @@ class Listed:
     Attributes:
         rows: the first of them. count: of all. order: what they are ordered by. about: the order in words, behind what
             was wrong with one that was to be taken. tokens: whether they are ordered by them.
-        paid: calls of all of them, None where no spans were recorded. lost: why samples have no answer -> how many.
+        paid: calls of all of them, None where no spans were recorded. lost: how samples failed, or why they have no
+            answer -> how many.
     """
 
     rows: list[RankedSample]
@@ -76,10 +77,10 @@ def listed(found: Iterable[RankedSample], by: str | None, limit: int | None, *, 
         needless = order == by or (not why and (order, rows[0].change) == ("change", 0))
         why += f"{silent}: " if needless else ""
     words, tokens = _words(order, rows, journeys)
-    if lost and by is None and order != "failures":
+    if lost and by is None and order != "failures" and not journeys:
         without = [one for one in firsts["lost"] if one.cause]
         rows = [*without, *(one for one in rows if not one.cause)][: limit or sys.maxsize]
-        words = f"those without an answer first, then {words.removesuffix(' first')}"
+        words = f"those that failed or have no answer first, then {words.removesuffix(' first')}"
     return Listed(rows, count, order, why + words, tokens, paid, lost)
 
 
@@ -136,8 +137,8 @@ def print_ranked_samples(
     if samples.lost:
         why = ", ".join(f"{n:,} {cause}" for cause, n in samples.lost.most_common())
         have = "has" if samples.lost.total() == 1 else "have"
-        told = f"{samples.lost.total():,} of {counted(count, 'sample')} {have} no answer: {why}"
-        console.print(plain(told), style="red")
+        failed = f"{samples.lost.total():,} of {counted(count, 'sample')} failed or {have} no answer: {why}"
+        console.print(plain(failed), style="red")
     console.print(_table(rows, "tokens" if samples.tokens else samples.order, console.width))
     title = f"{len(rows):,} of {counted(count, 'sample')}" if count > len(rows) else counted(count, "sample")
     more = "; --limit N lists more" if count > len(rows) else ""
@@ -176,8 +177,8 @@ def _columns(rows: Sequence[RankedSample], order: str, width: int) -> dict[str, 
         " ": ["x" if one.cause else "" for one in rows],
         "sample": [cut(one.id, 200) for one in rows],
         "verdict": [one.verdict or "" for one in rows],
-        f"score {scale}" if scale is not None else "score": [one.cause or _score(one, scale) for one in rows],
-        "change": [cut(one.reason, reason) if one.cause else _change(one) for one in rows],
+        f"score {scale}" if scale is not None else "score": [_score(one, scale) or one.cause for one in rows],
+        "change": [cut(_why(one), reason) if one.cause else _change(one) for one in rows],
         "doubt": [_share(one.doubt) for one in rows],
         "failures": [str(one.failures or "") for one in rows],
         "paid/calls": ["" if one.calls is None else f"{one.paid}/{one.calls}" for one in rows],
@@ -200,6 +201,11 @@ def _score(one: RankedSample, scale: Scale | None) -> str:
     shares = list(one.by_agent.values()) if one.by_agent else [one.value]
     low, high = (scale.low or 0.0, scale.high or 0.0) if scale is not None else (0.0, 1.0)
     return ", ".join(_share(None if share is None else low + share * (high - low)) for share in shares)
+
+
+def _why(one: RankedSample) -> str:
+    """Why it failed; the status stands with it where its place shows a score."""
+    return one.reason if one.value is None else f"{one.cause}: {one.reason}"
 
 
 def _change(one: RankedSample) -> str:

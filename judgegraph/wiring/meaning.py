@@ -15,7 +15,7 @@ import networkx as nx
 from judgegraph.agents.corrector import Corrector
 from judgegraph.agents.panel import Consensus
 from judgegraph.agents.rectify import Rectify
-from judgegraph.answers import ANSWERING, BALLOT
+from judgegraph.answers import ANSWERING, BALLOT, METRIC
 from judgegraph.errors import one_line
 from judgegraph.registry import spec_of
 from judgegraph.types import Scale, Score
@@ -519,7 +519,6 @@ def _same_metric(one: Any, other: Any) -> bool:
 
 
 COMMON = (*ANSWERING, BALLOT)
-METRIC = "metric"
 CLOSE = 0.75  # how alike two stages are that may be one, of 1
 
 

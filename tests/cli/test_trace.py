@@ -319,7 +319,7 @@ def test_a_status_is_that_of_a_sample_or_of_an_answer_of_it(tmp_path: Path):
     rows = json.loads(call("trace", run, "--status", "provider_error", "--json").output)
     assert {row["id"] for row in rows} == {"late", "score", "pair"}
     said = call("trace", run, "--status", "provider_error").output
-    assert "3 of 3 samples have no answer: 3 provider_error" in said.splitlines()[0]
+    assert "3 of 3 samples failed or have no answer: 3 provider_error" in said.splitlines()[0]
     assert re.search(r"^x +score +provider_error ", said, re.M)
     assert "3 samples that ended with provider_error, or have an answer that did" in said
 
@@ -359,7 +359,7 @@ def test_samples_without_an_answer_stand_first_with_why_and_scores_on_their_scal
     items = [item("a", *reviewed(score(2))), item("late", status="timeout", reason="no reply in 5 s", place=1),
              item("mute", score(status="refused", reason="I'm sorry"), place=2)]  # fmt: skip
     first, head, *rows = call("trace", kept(tmp_path / "run", *items)).output.splitlines()
-    assert first == "2 of 3 samples have no answer: 1 timeout, 1 refused"
+    assert first == "2 of 3 samples failed or have no answer: 1 timeout, 1 refused"
     assert head.split()[:3] == ["sample", "score", "1-5"]
     told = [row.split()[:4] for row in rows[:3]]
     assert told == [

@@ -18,10 +18,12 @@ FIVE = jg.Scale.of("1-5")
 MANY = 40
 
 
-def judged(at: int, value: float | None, human: float | None = None, *, scale=FIVE, output="text", **meta) -> Item:
+def judged(
+    at: int, value: float | None, human: float | None = None, *, scale=FIVE, output="text", query="", **meta
+) -> Item:
     score = jg.Score(criterion="Clarity", agent="judge", value=value, scale=scale, status="ok" if value else "refused")
     known = {} if human is None else {"Clarity": human}
-    sample = jg.Sample(id=f"s{at}", output=f"{output} {at}", human=known, meta=meta)
+    sample = jg.Sample(id=f"s{at}", query=query, output=f"{output} {at}", human=known, meta=meta)
     return Item(sample=sample, scores=(score,), place=at, ms=20.0)
 
 
@@ -62,14 +64,47 @@ def test_means_are_of_the_samples_that_every_run_answers():
 
 
 def test_samples_that_are_not_the_same_are_left_out_and_told():
-    one = run("one", (judged(at, 3.0) for at in range(12)))
-    other = run("other", (judged(at, 3.0, output="text" if at else "another") for at in range(8)))
+    one = run("one", (judged(at, 3.0, query="q") for at in range(12)))
+    other = run("other", (judged(at, 3.0, query="q" if at else "another") for at in range(8)))
     found = jg.compare([one, other])
     assert found.samples == 7
-    assert "8 samples are in all runs, which have up to 12: the others are left out" in found.notes
-    assert "1 samples have one id and other texts ('s0' first): left out" in found.notes
+    assert "in all runs: 8 samples of up to 12 that one has; the others are left out" in found.notes
+    assert "left out, as query, source or reference differ: 1 samples ('s0' first)" in found.notes
     with pytest.raises(ConfigError, match="no sample in common"):
         jg.compare([one, run("third", (judged(at, 3.0) for at in range(50, 60)))])
+
+
+def test_two_versions_of_a_generator_are_compared_by_what_they_wrote():
+    right = values(2)
+    old = run("old", (judged(at, v + 1, v) for at, v in enumerate(right)))
+    new = run("new", (judged(at, v, v, output="other" if at else "text") for at, v in enumerate(right)))
+    found = jg.compare([old, new])
+    assert (found.samples, found.same_outputs) == (MANY, 1)
+    assert any(note.startswith("other outputs were judged on 39 of 40 samples") for note in found.notes)
+    assert [one.b for one in found.worse()] == ["new"]
+    assert max(row.n for row in found.agreement.rows) == 1  # people's judgements of other outputs are no common ones
+    every = run("new", (judged(at, v, v, output="other") for at, v in enumerate(right)))
+    assert jg.compare([old, every]).agreement is None
+    assert verdict_on_two(jg.compare([old, every]))[0].startswith("other outputs were judged")
+
+
+def test_a_run_that_cannot_be_tested_against_the_first_is_not_passed_by_a_gate():
+    few = [run(name, (judged(at, 3.0) for at in range(4))) for name in "ab"]
+    assert (jg.compare(few).worse(), jg.compare(few).untested()) == ([], ["b"])
+    many = [run(name, (judged(at, 3.0) for at in range(9))) for name in "ab"]
+    assert jg.compare(many).untested() == []
+
+
+def test_rejected_rows_and_unknown_costs_are_not_told_as_none(tmp_path):
+    rows = [{"id": "a", "output": "a text of a few words"}, {"id": "b"}]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    words = ["run", "llm-score", str(tmp_path / "d.jsonl"), "-o", str(tmp_path / "run")]
+    CliRunner().invoke(main, words)
+    sample = jg.Sample(id="a", output="a text of a few words")
+    memory = run("memory", [judged(0, 3.0).model_copy(update={"sample": sample})])
+    kept, held = jg.compare([tmp_path / "run", memory]).runs
+    assert (kept.coverage.n, kept.samples) == (2, 1)
+    assert (held.calls, held.tokens, held.usd) == (None, None, None)
 
 
 def test_runs_on_several_scales_are_held_together_by_their_shares():
@@ -193,13 +228,13 @@ def test_a_diff_begins_with_a_verdict():
     low = run("low", (judged(at, v) for at, v in enumerate(right)))
     high = run("high", (judged(at, v + 1) for at, v in enumerate(right)))
     nobody, means = verdict_on_two(jg.compare([low, high]))
-    assert nobody == "people judged nothing that both runs judge: which of them is better is not known"
+    assert nobody == "people judged too little that both runs judge: which of them is closer to people is not known"
     assert means == "means of B that differ for sure: Clarity +1.00 (of 1 tested)"
 
 
 def test_the_command_of_a_diff_prints_it(folders):
     names = [str(folders / name) for name in ("llm-score", "g-eval")]
     said = CliRunner().invoke(main, ["diff", *names]).output.splitlines()
-    assert said[0].startswith("people judged nothing")
+    assert said[0].startswith("people judged too little")
     assert said[1] == "no mean differs for sure (of 4 criteria tested)"
     assert json.loads(CliRunner().invoke(main, ["diff", *names, "--json"]).output)["comparison"]["samples"] == 6

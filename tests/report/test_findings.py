@@ -51,14 +51,19 @@ def test_a_run_that_finished_says_so(tmp_path):
 def test_a_run_of_which_samples_failed_says_how_many_and_why(tmp_path):
     lost = Item(sample=jg.Sample(id="x", output="t"), status="timeout", reason="no reply in 120 s")
     found = said(tmp_path, [item(0, score("A", 3)), lost, lost])
-    assert found[0] == "2 of 3 samples ended early: timeout 2, as no reply in 120 s."
+    assert found[0] == "2 of 3 samples ended early (timeout 2): no reply in 120 s."
     assert not any("All" in text for text in found)
 
 
 def test_a_run_that_was_stopped_is_not_told_as_a_whole_one(tmp_path):
     found = said(tmp_path, [item(0, score("A", 3))], state="stopped", samples={"total": 9})
-    assert "not finished" in found[0] or "1 of 9" in found[0]
+    assert found[0].startswith("The run is unfinished: 1 of 9 samples")
     assert not any(text.startswith("All") for text in found)
+
+
+def test_a_run_whose_samples_brought_nothing_is_not_told_as_judged(tmp_path):
+    found = said(tmp_path, [item(0, score("A", None)), item(1, score("A", None)), item(2, score("A", 3))])
+    assert found[0] == "All 3 samples came to their end; 2 have nothing that could be read."
 
 
 def test_missing_scores_are_counted_with_their_commonest_reason(tmp_path):

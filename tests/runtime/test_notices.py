@@ -386,7 +386,7 @@ def test_a_line_says_for_how_many_samples_its_reason_holds():
     notes = [Note(agent="sage", text=text, status="skipped", kind="drafts-unread") for text in texts]
     items = [Item(sample=sample, notes=(note,)) for sample, note in zip(BARE, notes, strict=True)]
     line = summarise(items, "sig").notices["drafts-unread"].line(3)
-    assert line.endswith("on 3 of 3 samples: no answer within 5 s (2 of these for this)")
+    assert line.endswith("on 3 of 3 samples: no answer within 5 s (1 of them for other reasons)")
 
 
 def test_a_verdict_against_its_own_score_is_told():
