@@ -6,7 +6,7 @@ import asyncio
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
@@ -38,6 +38,7 @@ NAME = "corrector"
 UNCHANGED = "nothing was changed: what came back is the original"
 EMPTY = "it is empty: there is nothing to correct"
 SIDES: tuple[Side, ...] = ("output", "rival")
+ROOM = 300  # tokens that any response may take, as one that said hardly anything may become an answer
 _LABEL = re.compile(r"\A\s*[\[*]{0,3}(?:modified|revised|corrected) response[\]*]{0,3}[ \t]*:[*\s]*", re.I)
 
 
@@ -168,8 +169,9 @@ class Corrector:
             task=self.task, criteria=criteria_text(about), query=sample.query, source=sample.source,
             response=original, judgements=scores_text(low),
         )  # fmt: skip
+        form = replace(FORMS[self.reply], tokens=ROOM + len(original) // 2)  # twice as many as English takes
         try:
-            text = await ask(self.judge, messages, FORMS[self.reply], temperature=self.temperature)
+            text = await ask(self.judge, messages, form, temperature=self.temperature)
         except ReplyError as error:
             return Correction.model_validate({**done, "status": error.status, "reason": str(error)})
         if same_text(text, original):

@@ -62,7 +62,8 @@ class Form(Generic[T]):
         schema: a JSON Schema object in strict style; None asks for free text.
         read: parsed JSON (or the text) -> value; raises ValueError with a message the model can act on.
         texts: property -> characters that a judge may write there, for servers that heed such bounds.
-        tokens: of a text reply at most, 0 where that is not known; asked for where nobody sets max_tokens.
+        tokens: of a text reply, or of the texts in one, at most; 0 where that is not known. They are asked for where
+            nobody sets max_tokens.
         again: of a form for text, the schema that is asked for once the text could not be read: as text, its JSON is
             read by `read` too.
         shorter: whether one that was cut off is worth having shorter. A corrected text is not.
@@ -491,6 +492,7 @@ def _constant(text: str) -> Any:
 
 CUT = Choice("", finish="length")
 EXCERPT = 1000  # characters of a bad reply that are sent back
+BEGINNING = 200  # the same of one that was cut off: it may be one word without end, which shown at length goes on
 SHORTER = "Be much shorter this time: one short sentence where a reason is asked for.\n"
 NO_JSON = "the reply is no JSON: Expecting value: line 1 column 1 (char 0)"  # of an empty reply, to its judge
 NEVER_CAME = ("provider_error", "timeout", "over_budget")
@@ -715,6 +717,12 @@ def _with_cap(judge: Judge, call: Call, error: ReplyError) -> ReplyError:
     if error.status != "truncated":
         return error
     cap = cap_of(judge, call)
+    if cap and len(error.text) < cap and judge.support.thinks is not True:  # a token is a character at least
+        return ReplyError(
+            f"the reply was cut off by the server after {len(error.text):,} characters, before the limit of {cap:,}"
+            " tokens that was sent: its context may be full",
+            "truncated", error.text,
+        )  # fmt: skip
     where = f"at the limit of {cap:,} tokens" if cap else "by the server, at a limit of its own"
     more = "" if not cap else "; max_tokens (--max-tokens N) gives it more room, 0 sends no limit"
     return ReplyError(f"the reply was cut off {where}{more}", "truncated", error.text)
@@ -745,7 +753,8 @@ def _again(
         call, schema=schema, repeat=repeat, room=call.room.shorter() if cut else replace(call.room, steps=True)
     )
     wanted = SHORTER if cut and form.shorter else ""
-    return replace(asked, messages=(*call.messages, *_complaint(asked, excerpt(choice.text), problem, wanted)))
+    said = excerpt(choice.text, BEGINNING if cut else EXCERPT)
+    return replace(asked, messages=(*call.messages, *_complaint(asked, said, problem, wanted)))
 
 
 def excerpt(text: str, most: int = EXCERPT) -> str:

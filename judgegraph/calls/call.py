@@ -628,7 +628,7 @@ async def _sent(judge: Judge, call: Call, sent: dict[str, Any], place: Ticket, u
                 outer.reset(before)
             if under_way:
                 under_way.run.refusals.ended(judge, place)
-        place.used = sum(usage) or None
+        place.used, place.wrote = sum(usage) or None, usage[1] // max(1, len(choices))
         return choices, usage
 
 

@@ -81,10 +81,12 @@ def _left(entry: Entry, now: float) -> float:
 OPENING = 1.0  # seconds after a pause, at most as long as it was, in which no more than one window of requests is sent
 
 
-LONG = 30.0  # seconds: an answer that takes less says nothing of how busy a server is
-WAITING = 2.5  # times the quickest answer: one that takes longer waited for its turn at the server
-FEW = 8  # requests in flight: these crowd no server
-CROWDED = 60.0  # seconds that requests may take from being sent to being answered, at most, where they wait there
+LONG = 20.0  # seconds: an answer that takes less says nothing of how busy a server is
+WAITING = 2.5  # times the quickest answer: one that takes longer may have waited for its turn at the server
+BESIDE = 4.0  # times as long as at the server's best rate a reply may take that is written beside others
+TURN = 5.0  # seconds that requests may wait for their turn at a server
+CROWDED = 60.0  # seconds that they may take in all, where nothing is known of how long their replies are
+FEW = 4  # requests in flight: these crowd no server
 
 
 @dataclass(slots=True)
@@ -109,21 +111,26 @@ class Pace:
     _aim: int = 0  # requests in flight up to which the window grows fast again, 0 where it does not
     _former: float = inf  # the window before that
     _quickest: float = inf  # seconds to an answer, the least so far
+    _rate: float = 0.0  # tokens a second of one reply, the most so far
 
     def allow(self, in_flight: int | None) -> None:
         """Another cap; what was learnt of the server stands."""
         self.cap = inf if in_flight is None else in_flight
         self.room = min(self.cap, self.window)
 
-    def answered(self) -> None:
-        """A request was answered: a whole window of answers makes room for one more; after an outage each does."""
+    def answered(self, at_once: bool = True) -> None:
+        """A request was answered: a whole window of answers makes room for one more; after an outage each does.
+
+        Args:
+            at_once: it was sent in this round, and did not wait for its turn at the server. Others make no room.
+        """
         if self._aim:
             self.window += 1
             if self.window >= self._aim:
                 self._aim, self.window = 0, max(self.window, self._former)
             self.room = min(self.cap, self.window)
             return
-        if self.window < self.cap:
+        if at_once and self.window < self.cap:
             self.window = min(self.cap, self.window + 1 / self.window)
             self.room = min(self.cap, self.window)
 
@@ -155,20 +162,32 @@ class Pace:
             self.room = min(self.cap, self.window)
             self.round += 1
 
-    def took(self, seconds: float, sent_in: int, answered: int, in_flight: int) -> None:
+    def took(self, seconds: float, tokens: int, sent_in: int, answered: int, in_flight: int) -> bool:
         """A request of round `sent_in` was answered after so many seconds, in which the server answered `answered`.
 
-        Where it took long, and several times as long as the quickest ever did, requests wait their turn at the server:
-        no more are sent than it answers in `CROWDED` seconds (Little's law), before any of them gets no answer in time.
-        Replies that merely differ in length do not add up to that: then more are answered than are in flight.
+        Where it took long, and several times as long as the quickest ever did, requests may wait their turn at the
+        server, so that some will get no answer in time. By Little's law fewer in flight wait the shorter.
+
+        Args:
+            tokens: of the reply, which tell how long it took to write; 0 where that is not known.
+
+        Returns:
+            Whether it was sent in this round and waited for nothing.
         """
         self._quickest = min(self._quickest, seconds)
+        self._rate = max(self._rate, tokens / seconds if seconds else 0.0)
         if seconds < LONG or seconds < WAITING * self._quickest or sent_in != self.round:
-            return
-        if (bears := max(FEW, answered * CROWDED / seconds)) < in_flight:
+            return sent_in == self.round
+        bears = answered * CROWDED / seconds
+        if tokens:
+            bears = in_flight * (BESIDE * tokens / self._rate + TURN) / seconds
+        if bears >= in_flight:
+            return True
+        if (bears := max(FEW, bears)) < in_flight:
             self.window, self._aim = bears, 0
             self.room = min(self.cap, self.window)
             self.round += 1
+        return False
 
     def reopen(self, before: int) -> None:
         """A server is back: one request at first, one more with each answer, up to as many as were in flight before."""
@@ -279,13 +298,13 @@ class Ticket:
     """One request: `async with place:` waits until it may be sent, and leaving ends its being in flight.
 
     Attributes:
-        used: tokens its reply says it took; None until known, and the estimate stands.
+        used: tokens its reply says it took; None until known, and the estimate stands. wrote: those of one reply.
         run, order: of one run's, those of lesser order are sent first; None belongs to no run.
     """
 
     __slots__ = (
         "_limiter", "_woken", "answers", "at", "called", "due", "entry", "loop", "order", "patience", "round", "run",
-        "tokens", "used",
+        "tokens", "used", "wrote",
     )  # fmt: skip
 
     def __init__(
@@ -294,6 +313,7 @@ class Ticket:
         self.patience, self.run, self.order = patience, run, order
         self.at = -inf  # clock time at which it was admitted
         self.used: int | None = None
+        self.wrote = 0
         self.tokens = tokens
         self.entry: Entry | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -460,9 +480,12 @@ class Limiter:
     def leave(self, place: Ticket, answered: bool) -> None:
         """A request that was sent stays one; its tokens are given back where no reply came."""
         with self._lock:
+            at_once = True
             if answered:
                 seconds = self._clock() - place.at
-                self._pace.took(seconds, place.round, self.answers + 1 - place.answers, self._in_flight)
+                at_once = self._pace.took(
+                    seconds, place.wrote, place.round, self.answers + 1 - place.answers, self._in_flight
+                )
             self._in_flight -= 1
             used = place.used if answered else 0
             if place.entry is not None and used is not None:
@@ -470,7 +493,7 @@ class Limiter:
             if self._outage is not None and self._outage.probe is place:
                 self._outage.failed(self._clock())
             if answered:
-                self._pace.answered()
+                self._pace.answered(at_once)
                 self.answered(place)
             if self._queue:
                 self._call_head()

@@ -25,6 +25,7 @@ from judgegraph.types import Scale, Status
 FLOOR = 0.5  # least probability that valid points must hold for a weighted score (design, contract 4)
 NO_LOGPROBS = "the judge gives no log-probabilities"
 NOT_FOUND = "the answer could not be found among the tokens"
+SEVERAL = "of different answers in one reply the last counts"
 CONTRARY = ", its scores say "  # in a note on a reply whose verdict is another than its scores give
 GAINSAID = " but gave "  # in a note on a critic's verdict that goes against its own score
 TOO_LITTLE = "log-probabilities hold too little on the scale"
@@ -94,12 +95,18 @@ def _stated(reply: Reply[Any], slot: Slot) -> Rated:
 def _given(answer: float | str, reply: Reply[Any], slot: Slot, reason: str, reading: Reading | None) -> Rated:
     """The answer with its notes; `reading`: of the words that state it, or that stand around its JSON."""
     notes = reply.notes
-    if reading and reading.earlier is not None and reading.value == answer and not _retaken(notes):
-        earlier = reading.earlier if isinstance(reading.earlier, str) else f"{reading.earlier:g}"
-        notes = (f"{RETAKEN} ({earlier})", *notes)
+    if reading and reading.value == answer and not _retaken(notes):
+        if reading.earlier is not None:
+            notes = (f"{RETAKEN} ({_shown(reading.earlier)})", *notes)
+        elif reading.other is not None:
+            notes = (f"{SEVERAL} ({_shown(reading.other)} stands before it)", *notes)
     if isinstance(answer, str):
         return Rated(label=answer, reason=reason, reader="stated", notes=notes)
     return Rated(value=answer, reason=reason, reader="stated", notes=(*notes, *off_points(answer, slot.scale)))
+
+
+def _shown(answer: float | str) -> str:
+    return answer if isinstance(answer, str) else f"{answer:g}"
 
 
 def _retaken(notes: Iterable[str]) -> bool:

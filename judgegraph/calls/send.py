@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeAlias
 
 from judgegraph.calls.types import (
     THINKING,
+    TIGHT,
     Bounded,
     Call,
     Choice,
@@ -95,6 +96,8 @@ def cap_of(judge: Judge, call: Call) -> int:
     if not call.room.tokens or judge.support.cap is False or not _ours(judge):
         return 0
     room = call.room.tokens
+    if judge.support.keeps_to_schemas():
+        room -= max(0, call.room.around - TIGHT)
     if judge.support.fills(call.form):  # it heeds the bounds of texts, which are the shorter ones then
         texts = call.room.shorter().texts
         room = min(room, bounds_for(call.schema, texts, prompt_tokens(call.messages), 0, bool(call.tools)).tokens)

@@ -41,7 +41,7 @@ MORE = 300  # of a text that may be as long as its prompt, beside that
 SMALL = 12  # of a number, a name of a list, a bracket
 ITEMS = 8  # of a list whose length is open
 LISTED = 100  # numbers in a list at most
-SLACK = 250  # of words around a form, which servers that ignore schemas let through
+SLACK, TIGHT = 250, 60  # of what stands around the texts of a form: words, where a server ignores schemas; or blanks
 FREE = 2048  # tokens of a reply that is free text, beside as many as the prompt has
 CALLS = 1000  # more where tools are offered
 THINKING = 16_384  # more for a judge that thinks before it answers: what it thinks counts
@@ -56,6 +56,7 @@ class ReplyBounds:
 
     Attributes:
         tokens: of one choice, without what a judge thinks before it answers; 0 is no cap.
+        around: those of them that are for what stands around the texts of a form.
         texts: name of a property -> characters at most. rest: of any other text, 0 for no bound.
         steps: list the numbers of a range: many servers make a grammar of a list, and ignore the ends of a range.
     """
@@ -64,6 +65,7 @@ class ReplyBounds:
     texts: Mapping[str, int] = field(default_factory=lambda: TEXTS)
     rest: int = 0
     steps: bool = False
+    around: int = 0
 
     def shorter(self) -> ReplyBounds:
         """The same room, and shorter texts in it: after a reply that was cut off, or for a judge that often is."""
@@ -85,14 +87,15 @@ def bounds_for(
     """The room of a reply to a form.
 
     Args:
-        texts: of the form. prompt: tokens of the prompt. tokens: of a text form that knows, calls of tools
-            included; 0 where it does not.
+        texts: of the form. prompt: tokens of the prompt. tokens: of the texts in the reply, or of the whole of one
+            without a form, calls of tools included; 0 where that is not known.
         tools: whether some are offered.
     """
     if not tokens:
-        tokens = FREE + prompt if schema is None else SLACK + round(_tokens_of(schema, texts, prompt))
+        tokens = FREE + prompt if schema is None else round(_tokens_of(schema, texts, prompt))
         tokens += CALLS * tools
-    return ReplyBounds(tokens, texts)
+    around = 0 if schema is None else SLACK
+    return ReplyBounds(tokens + around, texts, around=around)
 
 
 def _tokens_of(schema: Mapping[str, Any], texts: Mapping[str, int], prompt: int) -> float:

@@ -118,7 +118,7 @@ class Causes:
         Args:
             judged: of A and of B, where the move enters; none for the verdict over all.
         """
-        rungs = {one.reader for one in judged if isinstance(one, Score) and one.reader}
+        rungs = {one.reader for one in judged if isinstance(one, Score) and one.status == "ok" and one.reader}
         if len(rungs) > 1 and "model" not in causes:
             causes = [*(cause for cause in causes if cause != "noise"), "reader"]
         if causes == ["noise"] and a.sample.meta != b.sample.meta:

@@ -177,6 +177,10 @@ class Support:
     beyond: bool = field(default=False, compare=False, repr=False)
     filled: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
 
+    def keeps_to_schemas(self) -> bool:
+        """Whether a reply to a schema was seen to keep to it."""
+        return self.json_schema is True and "json_schema" not in self.presumed
+
     def runs_on(self, form: str = "") -> bool:
         """Whether its texts are kept shorter from the beginning.
 

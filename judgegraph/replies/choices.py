@@ -630,5 +630,6 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
             return unread(text, f"{name}: {' and '.join(sorted({m.label or 'neither' for m in verdicts}))}")
         if not verdicts[-1].label:
             return unread(text, f"{name}: a verdict that is none of the labels")
-        return Reading(verdicts[-1].label, span=verdicts[-1].span, rule=name)
+        before = [one.label for one in verdicts if one.label and one.label != verdicts[-1].label]
+        return Reading(verdicts[-1].label, "ok", verdicts[-1].span, name, other=before[-1] if before else None)
     return unread(text, "no label that is a verdict")

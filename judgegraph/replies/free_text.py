@@ -271,6 +271,12 @@ def _decided(found: list[_Found], rule: Rule) -> _Found | None:
     return found[-1]
 
 
+def _other(found: list[_Found], verdict: _Found) -> float | None:
+    """A different rating of the same thing that stands before the verdict, None where there is none."""
+    rivals = [one.value for one in found if one.subject == verdict.subject and one.value != verdict.value]
+    return rivals[-1] if rivals else None
+
+
 _ALONE = re.compile(
     r"\s*[*_]{0,2}(?:(?:final[ ])?(?:score|rating)[*_]{0,2}:[*_]{0,2}[ ])?(?P<n>[0-9]{1,3})[*_]{0,2}\s*", re.I
 )
@@ -354,7 +360,7 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
         if verdict.value is None:
             return unread(text, f"{rule.name}: not one number on the scale {scale}")
         earlier = next((number(text[slice(*span)]) for span in superseded(text)), None) if reply.superseded else None
-        return Reading(verdict.value, span=(verdict.start, verdict.end), rule=rule.name, earlier=earlier)
+        return Reading(verdict.value, "ok", (verdict.start, verdict.end), rule.name, earlier, _other(found, verdict))
     return unread(text, "no number that is a rating")
 
 

@@ -362,6 +362,7 @@ class Reading:
         span: start and end of the value in the text, in characters, so that its token can be found.
         rule: which rule read it, or why nothing was read.
         earlier: an answer before it that the reply takes back, None where there is none.
+        other: a different answer before it, given in the same way; the last one counts. None where there is none.
     """
 
     value: float | str | None
@@ -369,6 +370,7 @@ class Reading:
     span: tuple[int, int] | None = None
     rule: str = ""
     earlier: float | str | None = None
+    other: float | str | None = None
 
 
 @dataclass(frozen=True)

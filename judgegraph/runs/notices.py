@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judgegraph.answers import ANSWERING, drafts_that_stand
-from judgegraph.calls.ratings import CONTRARY, GAINSAID, fallback_reason
+from judgegraph.calls.ratings import CONTRARY, GAINSAID, SEVERAL, fallback_reason
 from judgegraph.errors import one_line
 from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.types import Criterion, Note, Rectification, Score, Status
@@ -22,6 +22,7 @@ LEFT_OUT = " left out: "  # behind a judge's name, in a note of a panel's score
 TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "advice-missing": "A critic's advice could not be had",
     "answer-taken-back": "A judge took an earlier answer back within its reply",
+    "answers-differ": "A reply gave different answers, of which the last counts",
     "aspects-failed": "No aspects could be had for a target",
     "aspects-fewer": "Fewer aspects came than were asked for",
     "aspects-unscored": "Aspects without a score were left out",
@@ -333,6 +334,8 @@ def fallbacks(scores: Iterable[Score]) -> list[Note]:
             found.setdefault("reply-mended", []).append((score, why))
         if any(note.startswith(RETAKEN) for note in score.notes):
             found.setdefault("answer-taken-back", []).append((score, RETAKEN))
+        if why := next((note for note in score.notes if note.startswith(SEVERAL)), ""):
+            found.setdefault("answers-differ", []).append((score, why))
         if why := next((note for note in score.notes if CONTRARY in note), ""):
             found.setdefault("verdict-contrary", []).append((score, why))
     return [

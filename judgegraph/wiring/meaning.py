@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from difflib import get_close_matches
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -420,7 +420,8 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
     graphs: set[tuple[str, str]] = set()
     for key, one, other in ((k, *pair) for k in NAMED for pair in combinations(_writers(drawn, k), 2)):
         where = parted(drawn, one.at, other.at)
-        if where is None or _mark(key, one.part) != _mark(key, other.part) or other.at in told:
+        renamed = key == "scores" and _renamed(one.part.runs, other.part.runs)
+        if where is None or other.at in told or not (renamed or _mark(key, one.part) == _mark(key, other.part)):
             continue
         common, (first, *_), (second, *_) = where
         pair = (common.at(first), common.at(second))
@@ -428,11 +429,13 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
             continue
         if not _may_meet(one.part.runs, other.part.runs) or not common.steps.together(first, second):
             continue
-        if not _alike(drawn, one, other):
+        if not (renamed or _alike(drawn, one, other)):
             told.add(other.at)
             graphs.add(pair)
             yield _score_finding(key, one, other, common, second)
         elif key == "scores" and hasattr(other.part.runs, "judge") and one.graph is other.graph:
+            if renamed and not fed_alike(drawn, one.at, other.at):
+                continue
             told.add(other.at)
             text = f"nodes '{one.at}' and '{other.at}' ask one judge the same: they are one opinion, and it counts once"
             yield Finding(
@@ -494,6 +497,14 @@ def _alike(drawn: Drawn, one: Writer, other: Writer) -> bool:
     """Whether both write the same: by their settings, by the critics whose verdicts they go by, by what feeds them."""
     critics = [_critics(writer) if _settles(writer.part.runs) else {} for writer in (one, other)]
     return one.part.runs == other.part.runs and same(*critics) and fed_alike(drawn, one.at, other.at)
+
+
+def _renamed(one: Any, other: Any) -> bool:
+    """Whether two agents that ask a judge differ in their names alone."""
+    if type(one) is not type(other) or not is_dataclass(one) or isinstance(one, type):
+        return False
+    name: Any = getattr(one, "name", None)
+    return name != getattr(other, "name", None) and bool(replace(other, name=name) == one)
 
 
 def _critics(one: Writer) -> dict[str, Part]:

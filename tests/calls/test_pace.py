@@ -77,21 +77,43 @@ def test_one_unanswered_request_slows_no_server_that_answers_all_others_in_time(
 
 def test_a_server_at_which_requests_wait_is_sent_as_many_as_it_answers_in_a_minute():
     pace = Pace(cap=64.0, room=64.0)
-    pace.took(5.0, 0, answered=1, in_flight=60)
-    pace.took(45.0, 0, answered=12, in_flight=60)
+    pace.took(5.0, 0, 0, answered=1, in_flight=60)
+    pace.took(45.0, 0, 0, answered=12, in_flight=60)
     assert (pace.room, pace.round) == (16, 1)
-    pace.took(60.0, 0, answered=12, in_flight=50)  # it was sent before that
+    pace.took(60.0, 0, 0, answered=12, in_flight=50)  # it was sent before that
     assert (pace.room, pace.round) == (16, 1)
-    pace.took(90.0, 1, answered=4, in_flight=16)
-    assert (pace.room, pace.round) == (8, 2)  # these crowd no server
+    pace.took(90.0, 0, 1, answered=2, in_flight=16)
+    assert (pace.room, pace.round) == (4, 2)  # these crowd no server
 
 
 @pytest.mark.parametrize(
-    ("quickest", "seconds", "answered"), [(20.0, 45.0, 12), (0.5, 20.0, 2), (5.0, 50.0, 70)],
+    ("quickest", "seconds", "answered"), [(20.0, 45.0, 12), (0.5, 15.0, 2), (5.0, 50.0, 70)],
     ids=["all of them take long", "it took not long", "some are longer than others"],
 )  # fmt: skip
 def test_a_server_that_answers_all_at_once_is_sent_as_many_as_before(quickest, seconds, answered):
     pace = Pace(cap=64.0, room=64.0)
-    pace.took(quickest, 0, answered=1, in_flight=60)
-    pace.took(seconds, 0, answered=answered, in_flight=60)
+    pace.took(quickest, 0, 0, answered=1, in_flight=60)
+    pace.took(seconds, 0, 0, answered=answered, in_flight=60)
     assert (pace.room, pace.round) == (64, 0)
+
+
+def test_short_replies_that_take_long_waited_for_their_turn_and_long_ones_did_not():
+    pace = Pace(cap=12.0, room=12.0)
+    pace.took(5.0, 100, 0, answered=1, in_flight=12)  # 20 tokens a second
+    pace.took(90.0, 900, 0, answered=40, in_flight=12)  # written beside others, at half that rate, or at a quarter
+    assert (pace.room, pace.round) == (12, 0)
+    pace.took(30.0, 50, 0, answered=40, in_flight=12)  # 10 seconds are its own at the most, 5 of waiting would do
+    assert (pace.room, pace.round) == (12 * 15 / 30, 1)
+
+
+def test_what_was_sent_before_a_decrease_or_waited_makes_no_room():
+    pace = Pace(cap=12.0, room=12.0)
+    pace.took(5.0, 100, 0, answered=1, in_flight=12)
+    assert not pace.took(30.0, 50, 0, answered=40, in_flight=12)
+    assert not pace.took(8.0, 50, 0, answered=4, in_flight=11)  # it was sent before that
+    assert not pace.took(90.0, 50, 1, answered=40, in_flight=3)  # too few are in flight to send fewer
+    assert pace.took(8.0, 50, 1, answered=4, in_flight=6)
+    pace.answered(at_once=False)
+    assert pace.window == 6
+    pace.answered()
+    assert pace.window > 6

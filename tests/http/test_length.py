@@ -17,7 +17,7 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.limits import limiter_of
 from judgegraph.calls.send import in_words
-from judgegraph.calls.types import SHORTER, TEXTS, THINKING, Call
+from judgegraph.calls.types import SHORTER, SLACK, TEXTS, THINKING, TIGHT, Call
 from judgegraph.errors import ReplyError
 from judgegraph.models.judges import resolve
 from judgegraph.prompts.template import section, slugs
@@ -61,7 +61,8 @@ async def test_a_model_that_is_cut_off_while_it_thinks_has_room_for_it_from_then
     for _ in range(2):
         assert (await ask(site.judge(), MESSAGES, FORM))["clarity"]["score"] == 4
     first, again, next_one = site.sent(CAP)
-    assert first < THINKING < again == next_one
+    assert first < THINKING < next_one <= again
+    assert again - next_one == SLACK - TIGHT  # the reply kept to its schema: no room for words around it
 
 
 async def test_bounds_of_texts_that_are_refused_are_left_out_and_the_schema_stays(server):
@@ -84,7 +85,7 @@ async def test_a_limit_that_is_too_long_beside_one_prompt_goes_with_the_next_one
     for _ in range(2):
         assert (await ask(site.judge(), MESSAGES, FORM))["clarity"]["score"] == 4
     first, without, after = site.sent(CAP)
-    assert (without, after) == (None, first)
+    assert (without, after) == (None, first - SLACK + TIGHT)  # a reply kept to its schema
 
 
 async def test_what_was_asked_for_is_refused_as_it_was(server):
@@ -100,13 +101,17 @@ async def test_a_reply_that_is_cut_off_is_asked_for_once_more_and_shorter(server
     assert "shorter" in again["body"]["messages"][-1]["content"]
 
 
-@pytest.mark.parametrize(("settings", "limit"), [({}, "at the limit of"), ({"max_tokens": 0}, "by the server")])
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [({"max_tokens": 20}, "at the limit of 20 tokens"), ({"max_tokens": 0}, "by the server, at a limit of its own"),
+     ({}, r"by the server after \d+ characters, before the limit of")],
+)  # fmt: skip
 async def test_a_reply_that_is_cut_off_twice_names_its_limit(server, settings, limit):
     site = server("length")
     with pytest.raises(ReplyError, match=limit) as caught:
         await ask(site.judge(**settings), MESSAGES, FORM)
     assert (caught.value.status, site.count) == ("truncated", 2)
-    assert ("--max-tokens" in str(caught.value)) is (not settings)
+    assert ("--max-tokens" in str(caught.value)) is (settings == {"max_tokens": 20})
 
 
 async def test_a_reply_that_an_sdk_cut_off_with_an_error_of_its_own_is_asked_for_once_more(server, monkeypatch):

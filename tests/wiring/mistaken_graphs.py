@@ -483,7 +483,7 @@ def refinement_on_another_scale(right: bool, folder: Path) -> Any:
 
 
 def one_judge_that_disagrees(right: bool, folder: Path) -> Any:
-    first = {"second": evaluator(name="second")} if right else {}
+    first = {"second": evaluator(name="second", cot=True)} if right else {}
     critique = jg.critique("sage", when=jg.disagree(), criteria="summary")
     return line(evaluate=evaluator(), **first, critique=critique)
 
