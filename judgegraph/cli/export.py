@@ -171,17 +171,30 @@ TABLES = ("scores", "comparisons")
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
 @click.option("-o", "--out", metavar="FILE", type=click.Path(dir_okay=False), help="The file that is written.")
 @click.option("--what", type=click.Choice(TABLES), help="Of FILE.csv: what its rows are; scores unless said.")
+@click.option(
+    "--with",
+    "more",
+    metavar="COLUMN",
+    multiple=True,
+    help="Of FILE.csv: query, output, human, system or another of the samples' columns; may be repeated.",
+)
+@click.option("--group", metavar="COLUMN", help="Of FILE.csv: means for each value of it, such as system.")
 @click.option("--otlp", metavar="URL", help="Send the traces to an OpenTelemetry collector (OTLP over HTTP).")
 @click.option("--sample", "samples", metavar="ID", multiple=True, help="Of --otlp: only this one; may be repeated.")
 @click.option("--redact", type=click.Choice(["texts"]), multiple=True, help="Of --otlp: send no text.")
 def export(
-    run: str, out: str | None, what: str | None, otlp: str | None, samples: tuple[str, ...], redact: tuple[str, ...]
-) -> None:
+    run: str, out: str | None, what: str | None, more: tuple[str, ...], group: str | None, otlp: str | None,
+    samples: tuple[str, ...], redact: tuple[str, ...],
+) -> None:  # fmt: skip
     """Write what came of RUN, a folder: a table (FILE.csv) of its scores or comparisons, or its items (FILE.jsonl).
 
     A comparison is a verdict on a pair, by one criterion in one order (AB: output stood first, BA: rival did), or
     merged over all criteria ("overall"). Items hold all of a sample in one line: scores, comparisons, verdict,
     corrections, notes.
+
+    --with adds what the samples hold: their texts, `human` (people's judgement by the row's criterion, of several
+    numbers the mean), and whatever else their rows had. --group SYSTEM writes a row per system and criterion instead:
+    how many answers, how many could be read, mean and sd; of comparisons how many verdicts were A, B and ties.
 
     All stand in the order of the dataset and without times, so that equal results make equal files. In a table a
     text that a spreadsheet would calculate has a ' before it; `judgegraph meta FILE.csv` and `jg.load` take it away.
@@ -192,8 +205,11 @@ def export(
     if (out is None) == (otlp is None):
         raise click.UsageError("say where it goes: -o FILE or --otlp URL")
     ending = Path(out or "").suffix.lower()
-    if what and ending != ".csv":
-        raise click.UsageError("--what goes with -o FILE.csv; items hold scores and comparisons")
+    for name, given in (("--what", what), ("--with", more), ("--group", group)):
+        if given and ending != ".csv":
+            raise click.UsageError(f"{name} goes with -o FILE.csv; items hold all of it")
+    if more and group:
+        raise click.UsageError("--with and --group: one of them; a row of a group is no sample's")
     if otlp is not None:
         click.echo(printable(send(run, otlp, samples, bool(redact))))
         _warn_incomplete(run)
@@ -202,16 +218,34 @@ def export(
         raise click.UsageError("--sample and --redact go with --otlp")
     if ending not in (".csv", ".jsonl"):
         raise click.UsageError(f"--out {out}: it ends in .csv (scores or comparisons) or .jsonl (items)")
-    _write(run, out or "", "items" if ending == ".jsonl" else what or "scores")
+    if group:
+        _write_groups(run, out or "", what or "scores", group)
+    else:
+        _write(run, out or "", "items" if ending == ".jsonl" else what or "scores", more)
 
 
-def _write(run: str, out: str, what: str) -> None:
+def _write_groups(run: str, out: str, what: str, group: str) -> None:
     from judgegraph.runs.run import Run
     from judgegraph.views.screen import counted
 
     found = Run.load(run)
-    writes = {"scores": found.export_scores, "comparisons": found.export_comparisons, "items": found.export}
-    count = writes[what](out)
+    table = found.pairs_by_group(group) if what == "comparisons" else found.by_group(group)
+    table.to_csv(out)
+    if what == "scores" and not table.rows:
+        click.echo("no answers: the table has no rows; of verdicts on pairs --what comparisons", err=True)
+    click.echo(printable(f"{out}: {counted(len(table), 'row')}"))
+    _warn_incomplete(run)
+
+
+def _write(run: str, out: str, what: str, more: Sequence[str] = ()) -> None:
+    from judgegraph.runs.run import Run
+    from judgegraph.views.screen import counted
+
+    found = Run.load(run)
+    if what == "items":
+        count = found.export(out)
+    else:
+        count = (found.export_scores if what == "scores" else found.export_comparisons)(out, more)
     damaged, compared = _passed(found)
     left = f"; left out: {counted(damaged, 'damaged line')}" if damaged else ""
     click.echo(printable(f"{out}: {counted(count, what.removesuffix('s'))}{left}"))
@@ -225,7 +259,7 @@ def _write(run: str, out: str, what: str) -> None:
 
 def _passed(run: Run) -> tuple[int, int]:
     """How many damaged lines a run has, and how many comparisons, in one pass."""
-    from judgegraph.runs.run import pair_rows
+    from judgegraph.runs.tables import pair_rows
 
     damaged: list[str] = []
     items = run.folder.items(damaged.append) if run.folder else run.items

@@ -1,8 +1,7 @@
-"""A finished run: its items, its summary, its traces, and its scores and comparisons as tables and exports."""
+"""A finished run: its items, its summary, its traces, its tables, and what is exported of it."""
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections import deque
@@ -12,129 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judgegraph.answers import roles_of
-from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS, marked
-from judgegraph.errors import ConfigError, ExtraError, printable
+from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS
+from judgegraph.errors import ConfigError, printable
 from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.summary import Summary, criteria_names, summarise
+from judgegraph.runs.tables import Table, by_group, pair_rows, pairs_by_group, refuse_unknown, rows_of, write_csv
 from judgegraph.shown import Shown
-from judgegraph.types import Comparison, Correction, Sample, Score, Verdict
+from judgegraph.types import Correction, Sample
 
 if TYPE_CHECKING:
-    import pandas
-
     from judgegraph.traces.read import SampleTrace
-
-
-# A run's scores or comparisons as rows: for pandas, and as CSV that a spreadsheet can open without harm.
-
-
-@dataclass(frozen=True)
-class Table(Shown):
-    """Rows of a run.
-
-    Attributes:
-        rows: each by its columns. columns: of scores as in `COLUMNS`. what: one row, in a word.
-    """
-
-    rows: list[dict[str, Any]]
-    columns: Sequence[str] = COLUMNS
-    what: str = "score"
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """As a DataFrame.
-
-        Raises:
-            ExtraError: pandas is not installed.
-        """
-        try:
-            import pandas
-        except ImportError:
-            raise ExtraError("to_pandas()", "pandas") from None
-        return pandas.DataFrame(self.rows, columns=list(self.columns))
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """As a CSV file in UTF-8; our own readers give its texts back as they were.
-
-        A text that a spreadsheet would calculate has a single quote before it (see `inert_cells`); numbers are plain.
-
-        Raises:
-            ConfigError: the file cannot be written; one that is there stays as it is then.
-        """
-        write_csv(Path(path), self.rows, self.columns)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
-
-    def __str__(self) -> str:
-        return f"a table of {len(self):,} {self.what}s"
-
-
-def row_of(id: str, score: Score, role: str = "answer") -> dict[str, Any]:
-    """A score of a sample as a row."""
-    held = {"id": id, "role": role}
-    return {name: held[name] if name in held else getattr(score, name) for name in COLUMNS}
-
-
-def rows_of(item: Item) -> Iterator[dict[str, Any]]:
-    """A row for each score of a sample; `role` says what it is: "answer", "vote", "draft" (`judgegraph.answers`)."""
-    roles = roles_of(item)
-    yield from (row_of(item.id, score, roles[score.key]) for score in item.scores)
-
-
-def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> int:
-    """Write rows as `Table.to_csv` does, one in memory at a time; gives how many."""
-    return write_lines(path, _lines(rows, columns), end="") - 1
-
-
-class _Echo:
-    """A file that gives back what is written to it."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-def _lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
-    """The head and the rows as RFC 4180 has them; without the mark before them Excel takes UTF-8 for another code."""
-    line = csv.writer(_Echo(), lineterminator="\r\n").writerow
-    yield f"\ufeff{line(columns)}"
-    for row in rows:
-        yield str(line(marked(cell) if isinstance(cell, str) else cell for cell in map(row.get, columns)))
-
-
-# A run's comparisons as rows: who won by each criterion, in which order, and over all.
-
-
-OVERALL = "overall"  # the criterion of what is merged over all
-
-
-def pair_rows(item: Item) -> Iterator[dict[str, Any]]:
-    """A row per comparison of a sample, in the order of judging.
-
-    Where the sample has a verdict, its last "overall" row has the same: if the graph wrote it without such a
-    comparison, or beside another one, a row without agent and order stands there for it.
-    """
-    last: Verdict | None = None
-    for comparison in item.comparisons:
-        if comparison.criterion == OVERALL:
-            last = comparison.verdict
-        yield _row(item.id, comparison)
-    if item.verdict not in (None, last):
-        yield {
-            **dict.fromkeys(PAIR_COLUMNS),
-            "id": item.id,
-            "criterion": OVERALL,
-            "verdict": item.verdict,
-            "status": "ok",
-        }
-
-
-def _row(id: str, comparison: Comparison) -> dict[str, Any]:
-    return {"id": id, **{name: getattr(comparison, name) for name in PAIR_COLUMNS[1:]}}
 
 
 # Corrections of a run as samples of their own, each beside what it corrected, so that the gain can be judged.
@@ -220,15 +107,32 @@ class Run(Shown):
         self._refuse_own(path)
         return write_lines(Path(path), map(_without_times, self._in_order()))
 
-    def export_scores(self, path: str | os.PathLike[str]) -> int:
-        """Write the scores as `Table.to_csv` does, in the order of the dataset; gives how many. Errors as `export`."""
-        self._refuse_own(path)
-        return write_csv(Path(path), (row for item in self._in_order() for row in rows_of(item)))
+    def export_scores(self, path: str | os.PathLike[str], more: Sequence[str] = ()) -> int:
+        """Write the scores as `Table.to_csv` does, in the order of the dataset; gives how many.
 
-    def export_comparisons(self, path: str | os.PathLike[str]) -> int:
+        Args:
+            more: columns of their samples, as of `scores`.
+
+        Raises:
+            ConfigError: as `export`, or no sample holds what a column asks for.
+            DataError: the run's folder cannot be read.
+        """
+        self._refuse_own(path)
+        self._refuse_unknown(more, COLUMNS)
+        return write_csv(
+            Path(path), (row for item in self._in_order() for row in rows_of(item, more)), (*COLUMNS, *more)
+        )
+
+    def export_comparisons(self, path: str | os.PathLike[str], more: Sequence[str] = ()) -> int:
         """Write the comparisons, as `export_scores` does the scores."""
         self._refuse_own(path)
-        return write_csv(Path(path), (row for item in self._in_order() for row in pair_rows(item)), PAIR_COLUMNS)
+        self._refuse_unknown(more, PAIR_COLUMNS)
+        rows = (row for item in self._in_order() for row in pair_rows(item, more))
+        return write_csv(Path(path), rows, (*PAIR_COLUMNS, *more))
+
+    def _refuse_unknown(self, more: Sequence[str], taken: Sequence[str] = ()) -> None:
+        if more:
+            refuse_unknown(self.items, more, taken)
 
     def corrected(self) -> Iterator[Sample]:
         """The corrections that were made, in the order of the dataset, each a sample beside its original.
@@ -272,19 +176,48 @@ class Run(Shown):
 
         return export_otel(self, endpoint, exporter=exporter, samples=samples, redact=redact)
 
-    def scores(self) -> Table:
-        """Every score of every sample; of answers, the rows whose `role` is "answer"."""
-        return Table([row for item in self.items for row in rows_of(item)])
+    def scores(self, more: Sequence[str] = ()) -> Table:
+        """Every score of every sample; of answers, the rows whose `role` is "answer".
 
-    def comparisons(self) -> Table:
+        Args:
+            more: columns of their samples: "query", "source", "output", "rival", "reference"; "human": people's
+                judgement by the row's criterion, of several numbers their mean; any other is a key of `meta`, such as
+                "system". None where a sample has none.
+        """
+        self._refuse_unknown(more, COLUMNS)
+        return Table([row for item in self.items for row in rows_of(item, more)], (*COLUMNS, *more))
+
+    def by_group(self, name: str) -> Table:
+        """Means of the answers by criterion in each group of samples: a row per group and criterion.
+
+        Args:
+            name: a key of `meta`, such as "system" or "language", or a field of the samples.
+
+        Raises:
+            ConfigError: no sample holds it.
+        """
+        self._refuse_unknown((name,))
+        return by_group(self.items, name)
+
+    def pairs_by_group(self, name: str) -> Table:
+        """Verdicts on pairs in each group of samples: how many A, B, ties and none; arguments as `by_group`."""
+        self._refuse_unknown((name,))
+        return pairs_by_group(self.items, name)
+
+    def comparisons(self, more: Sequence[str] = ()) -> Table:
         """Every verdict on a pair: a row per sample, criterion, agent and order; none where no pairs were judged.
 
         Columns: `id`, `criterion` ("overall" for what was merged over all criteria), `agent`, `order` ("AB" and "BA":
         which response stood first; "both": merged of the two), `verdict` ("A", "B" or "tie"), `score_a` and `score_b`
         (each of the three None where there is none), `status`, `reason`. A is `Sample.output` and B `Sample.rival`, in
         either order. The last "overall" row of a sample has its verdict (`Item.verdict`), where there is one.
+
+        Args:
+            more: columns of their samples, as of `scores`.
         """
-        return Table([row for item in self.items for row in pair_rows(item)], PAIR_COLUMNS, "comparison")
+        self._refuse_unknown(more, PAIR_COLUMNS)
+        rows = [row for item in self.items for row in pair_rows(item, more)]
+        return Table(rows, (*PAIR_COLUMNS, *more), "comparison")
 
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""

@@ -142,3 +142,77 @@ def test_an_export_of_an_unfinished_run_says_so(what: str, tmp_path: Path):
     jg.evaluate(graph, SAMPLES, out=tmp_path / "run", budget=jg.Budget(calls=2), concurrency=1)
     done = call("export", tmp_path / "run", "-o", tmp_path / what)
     assert (done.exit_code, done.stderr) == (0, "unfinished: 2 of 3 samples; its budget is spent\n")
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("grouped") / "run"
+    texts = ["The bridge was closed in May, as the council had voted.", "Bridge bridge bridge.", ""]
+    samples = [
+        Sample(id=f"s{at}", query="What happened?", output=text, human={"Clarity": [4, 5]} if not at else {},
+               meta={"system": "old" if at else "new", "n": at})
+        for at, text in enumerate(texts)
+    ]  # fmt: skip
+    jg.evaluate(llm_score(criteria=[Criterion(name="Clarity"), Criterion(name="Fluency")]), samples, out=folder)
+    return folder
+
+
+def test_a_table_has_what_the_samples_hold_where_it_is_asked_for(grouped: Path, tmp_path: Path):
+    path = tmp_path / "s.csv"
+    columns = ("query", "output", "human", "system", "n")
+    done = call("export", grouped, "-o", path, *(word for name in columns for word in ("--with", name)))
+    assert done.exit_code == 0, done.output
+    rows = rows_of(path)
+    assert [row["human"] for row in rows] == ["4.5", "", "", "", "", ""]  # of Clarity alone, of one sample alone
+    assert [(row["system"], row["n"], row["query"]) for row in rows[:3:2]] == [
+        ("new", "0", "What happened?"), ("old", "1", "What happened?")
+    ]  # fmt: skip
+    assert rows[2]["output"] == "Bridge bridge bridge."
+    assert jg.Run.load(grouped).scores(columns).to_pandas()["human"].count() == 1
+
+
+def test_a_table_by_group_has_a_row_for_each_group_and_criterion(grouped: Path, tmp_path: Path):
+    path = tmp_path / "g.csv"
+    assert call("export", grouped, "-o", path, "--group", "system").exit_code == 0
+    scores = jg.Run.load(grouped).scores(["system"]).rows
+    rows = rows_of(path)
+    assert [(row["group"], row["criterion"], row["n"]) for row in rows] == [
+        ("new", "Clarity", "1"), ("new", "Fluency", "1"), ("old", "Clarity", "2"), ("old", "Fluency", "2")
+    ]  # fmt: skip
+    for row in rows:
+        own = [one for one in scores if (one["system"], one["criterion"]) == (row["group"], row["criterion"])]
+        values = [one["value"] for one in own if one["status"] == "ok"]
+        assert (int(row["ok"]), row["scale"]) == (len(values), "1-5")
+        assert float(row["mean"]) == sum(values) / len(values)
+        assert (row["sd"] == "") == (len(values) < 2)
+
+
+def test_verdicts_by_group_are_counted(tmp_path: Path):
+    samples = list(jg.load(PAIRS, limit=4))
+    samples = [one.model_copy(update={"meta": {"kind": "x" if at else "y"}}) for at, one in enumerate(samples)]
+    jg.evaluate(fennec(branches=1), samples, out=tmp_path / "run")
+    assert call("export", tmp_path / "run", "-o", tmp_path / "g.csv", "--what", "comparisons",
+                "--group", "kind").exit_code == 0  # fmt: skip
+    rows = rows_of(tmp_path / "g.csv")
+    assert [(row["group"], row["n"]) for row in rows] == [("x", "3"), ("y", "1")]
+    assert sum(int(row[one]) for row in rows for one in ("A", "B", "tie", "none")) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--with", "sytem"), "did you mean 'system'"), (("--group", "nothing_like_it"), "samples have query, output"),
+        (("--with", "label"), "a row has it already"), (("--with", "n", "--with", "n"), "a row has it already"),
+        (("--with", "n", "--group", "n"), "one of them"),
+    ],
+)  # fmt: skip
+def test_columns_that_nobody_has_or_that_stand_there_are_refused_with_what_there_is(grouped, tmp_path, words, said):
+    done = call("export", grouped, "-o", tmp_path / "s.csv", *words)
+    assert done.exit_code != 0
+    assert said in str(done.exception) + done.output
+    assert not (tmp_path / "s.csv").exists()
