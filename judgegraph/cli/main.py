@@ -40,6 +40,7 @@ COMMANDS = {  # name -> module, one line for --help
     "diff": ("judgegraph.cli.export", "Say which scores moved between two runs, and why."),
     "compare": ("judgegraph.cli.export", "Hold several runs beside one another: means, agreement, cost."),
     "report": ("judgegraph.cli.export", "Write a run as one HTML file that opens anywhere."),
+    "view": ("judgegraph.cli.view", "Look at runs in a browser: search, sort, compare, mark samples."),
     "rank": ("judgegraph.cli.meta", "Rank systems by people and by metrics, from scores or from pairs."),
     "bench": ("judgegraph.cli.bench", "Hold a method beside a benchmark's published figures."),
     "review": ("judgegraph.cli.review", "Judge, and decide on the criteria that the critic suggests."),

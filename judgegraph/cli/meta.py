@@ -30,7 +30,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 GROUPS = {  # heading of --help -> options; what stands nowhere comes last
     "What is compared": ("human", "metrics", "id", "group", "system", "criterion", "exchanged"),
     "What the cells say": ("kind", "verdicts", "order", "swap_back"),
-    "Of a run": ("stages", "assistants", "aggregates", "weights_out"),
+    "Of a run": ("labels", "stages", "assistants", "aggregates", "weights_out"),
     "How it is counted": (
         "preset", "level", "coefficients", "unreadable", "constant", "duplicates", "annotators", "orders",
         "unread_equal",
@@ -79,6 +79,8 @@ _CELLS = (
     click.option("--swap-back", is_flag=True, help="Exchanged verdicts name the place: first there is the second."),
 )  # fmt: skip
 _RUN = (
+    click.option("--labels", metavar="FILE.jsonl", type=click.Path(exists=True, dir_okay=False),
+                 help="People's judgements beside those of the data, as `judgegraph view` writes them."),
     click.option("--stage", "stages", multiple=True, metavar="STAGE",
                  help="Whose scores count: final, draft, ballot; repeat for more.  [default: the answers]"),
     click.option("--assistants", is_flag=True, help="Findings of assistants are compared, too."),
@@ -216,7 +218,7 @@ def columns(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 OF_TABLES = ("human", "id", "criterion", "exchanged", "kind", "swap_back")
-OF_RUNS = ("stages", "assistants", "aggregates", "weights_out")
+OF_RUNS = ("labels", "stages", "assistants", "aggregates", "weights_out")
 
 
 def _presets(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -300,6 +302,10 @@ def _of_run(
 
     _refuse(given, OF_TABLES, "names columns of a table, and this is a run: its samples hold people's judgements")
     run = Run.load(source)
+    if given["labels"]:
+        from judgegraph.runs.labels import LabelledRun, Labels
+
+        run = LabelledRun.of(run, Labels.load(given["labels"]))
     worth = critic_worth(run, conventions, group=given["group"] or "group", system=given["system"] or "system")
     try:
         return _agreement(run, conventions, given), worth

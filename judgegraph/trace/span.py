@@ -233,12 +233,13 @@ def recorded_traces(path: Path | None) -> Iterator[RecordedTrace]:
             yield found
 
 
-def lines(path: Path | None) -> Iterator[tuple[int, bytes]]:
-    """(offset, line) of every whole line that is not too long. Raises as `journeys`."""
+def lines(path: Path | None, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """(offset, line) of every whole line from a byte on that is not too long. Raises as `journeys`."""
     if path is None or not os.path.lexists(path):
         return
     with _opened(path) as file:
-        at, whole = 0, True  # whole: what comes next begins a line
+        file.seek(start)
+        at, whole = start, True  # whole: what comes next begins a line
         while piece := file.readline(LONGEST):
             ended = piece.endswith(b"\n")
             if whole and ended:

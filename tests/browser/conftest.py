@@ -11,7 +11,7 @@ import pytest
 
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]  # fmt: skip
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or ""
 
@@ -66,6 +66,25 @@ def visit(chromium: Any) -> Callable[..., AbstractContextManager[Visit]]:
         try:
             seen = Visit(context.new_page())
             seen.page.goto(path.as_uri())
+            yield seen
+        finally:
+            context.close()
+
+    return opened
+
+
+@pytest.fixture
+def browse(chromium: Any) -> Callable[..., AbstractContextManager[Visit]]:
+    """Opens an address on this machine: `with browse("http://127.0.0.1:8730/", width=390) as seen`."""
+
+    @contextmanager
+    def opened(url: str, width: int = 1280, dark: bool = False, bypass_csp: bool = False) -> Iterator[Visit]:
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", bypass_csp=bypass_csp
+        )
+        try:
+            seen = Visit(context.new_page())
+            seen.page.goto(url)
             yield seen
         finally:
             context.close()

@@ -58,7 +58,20 @@ OF_RUN = ["meta {r}", "meta {r} --json", "rank {r}", "rank {r} --json", "meta {r
           "compare {r} {c} --json", "compare {r} {c} --as latex"]  # fmt: skip
 OF_DAMAGE = ["repair {r}", "repair {r} --json", "meta {r}", "trace {r}", "trace {r} --sample {i}", "export {r} -o {o}",
              "diff {r} {r} --json"]  # fmt: skip
-OTHERS = {"export", "corrected", "criteria", "agents", "tools", "methods", "schema", "new", "bench", "doctor", "prices"}
+OTHERS = {
+    "export",
+    "corrected",
+    "criteria",
+    "agents",
+    "tools",
+    "methods",
+    "schema",
+    "new",
+    "bench",
+    "doctor",
+    "prices",
+    "view",
+}
 WRONG = ["run {m} {d} -s kind=raises", "run {m} {d} -s {b}=1", "run {b}.py:x {d}", "run {b} {d}",
          "run sageval {d} -c {b}", "run sageval {d} --critic {b}", "run sageval {d} --judge {b}", "check {b}.yaml",
          "criteria {b}", "meta {r} --stage {b}", "rank {r} --system {b}", "run {m} {d} --strict", "{b}",

@@ -1,0 +1,365 @@
+"""The web app: pages of runs, of their samples and of one sample, made on the server; what is judged stays inert."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from judgegraph import __version__
+from judgegraph.errors import ConfigError, DataError
+from judgegraph.report.page import css, environment, page_of
+from judgegraph.report.samples import WHOLE, view_of
+from judgegraph.runs.labels import Labels
+from judgegraph.runs.run import Run, incomplete_run
+from judgegraph.types import Scale
+from judgegraph.webview.index import ORDERS, PAGE, Query, SampleIndex, bound
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+COOKIE = "judgegraph-view"
+MOST_FORM = 100_000  # bytes of a form
+EVERY = 2.0  # seconds between looks at a run that goes on
+COLUMNS = 8  # criteria in the table
+ORDER_NAMES = {
+    "data": "order of the data", "least": "least score first", "best": "greatest score first",
+    "moved": "most moved by the critic", "doubt": "most uncertain", "time": "longest", "failed": "most failures",
+    "id": "id",
+}  # fmt: skip
+POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+HEADERS = {
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+}  # fmt: skip
+
+
+@dataclass
+class Looked:
+    """A run that is looked at: its index, and the labels that are given to its samples."""
+
+    name: str
+    index: SampleIndex
+    labels: Labels
+
+    @property
+    def run(self) -> Run:
+        """The run as its folder tells it now: it may go on."""
+        return Run.load(self.index.path)
+
+
+class View:
+    """The app over some runs.
+
+    Args:
+        runs: their folders. labels: where judgements go, None for a file beside each run, `RUN.labels.jsonl`.
+        token: what a browser must know where the app listens to more than this machine; "" where it does not.
+        hosts: names under which it is asked for.
+
+    Raises:
+        DataError: a folder is no run.
+    """
+
+    def __init__(
+        self, runs: Sequence[str | Path], *, labels: str | Path | None = None, token: str = "",
+        hosts: Sequence[str] = LOOPBACK,
+    ) -> None:  # fmt: skip
+        self.token, self.hosts, self.secret = token, tuple(hosts), secrets.token_urlsafe(24)
+        self.runs = [self._looked(Path(run), labels) for run in runs]
+        self.ended = threading.Event()
+        self._readers = [threading.Thread(target=self._read, args=(one,), daemon=True) for one in self.runs]
+        routes = [
+            Route("/", self._runs), Route("/style.css", self._style), Route("/runs/{run:int}", self._samples),
+            Route("/runs/{run:int}/sample", self._sample), Route("/runs/{run:int}/report", self._report),
+            Route("/runs/{run:int}/label", self._label, methods=["POST"]),
+        ]  # fmt: skip
+        self.app = Starlette(routes=routes, exception_handlers={DataError: _not_there, ConfigError: _cannot})
+        self.guarded = _Guard(self)
+
+    def _looked(self, path: Path, labels: str | Path | None) -> Looked:
+        run = Run.load(path)
+        given = Labels.load(labels if labels is not None else path.parent / f"{path.resolve().name}.labels.jsonl")
+        return Looked(path.resolve().name, SampleIndex(run), given)
+
+    def start(self) -> None:
+        """Begin to read the runs."""
+        for reader in self._readers:
+            reader.start()
+
+    def close(self) -> None:
+        """End all reading, and remove what was written to look things up."""
+        self.ended.set()
+        for one in self.runs:
+            one.index.close()
+
+    def _read(self, one: Looked) -> None:
+        while not self.ended.is_set():
+            one.index.fill()
+            if one.run.manifest.get("state") != "running":
+                one.index.fill()
+                return
+            self.ended.wait(EVERY)
+
+    def wait(self, seconds: float = 60.0) -> None:
+        """Until all that there is has been read."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not all(one.index.done for one in self.runs):
+            time.sleep(0.01)
+
+    def _at(self, request: Request) -> tuple[int, Looked]:
+        place = int(request.path_params["run"])
+        if place >= len(self.runs):
+            raise DataError("no such run")
+        return place, self.runs[place]
+
+    def _runs(self, request: Request) -> Response:
+        if len(self.runs) == 1:
+            return RedirectResponse("/runs/0", 303)
+        rows = [(place, one, one.run.manifest, incomplete_run(one.run)) for place, one in enumerate(self.runs)]
+        return self._page("runs.html", title="Runs", rows=rows)
+
+    def _samples(self, request: Request) -> Response:
+        place, one = self._at(request)
+        query = query_of(request.query_params)
+        listed = one.index.listed(query)
+        known = one.index.criteria()
+        columns = [query.criterion] if query.criterion else known[:COLUMNS]
+        running = one.run.manifest.get("state") == "running" or not one.index.done
+        return self._page(
+            "samples.html", title=one.name, place=place, one=one, query=query, listed=listed, known=known,
+            columns=columns, statuses=one.index.statuses(), orders={name: ORDER_NAMES[name] for name in ORDERS},
+            pages=max(1, -(-listed.total // PAGE)), link=link_of(place, query), state=incomplete_run(one.run),
+            refresh=running, manifest=one.run.manifest, others=self._others(place),
+        )  # fmt: skip
+
+    def _others(self, place: int) -> list[tuple[int, str]]:
+        return [(at, one.name) for at, one in enumerate(self.runs) if at != place]
+
+    def _sample(self, request: Request) -> Response:
+        place, one = self._at(request)
+        query, id = query_of(request.query_params), request.query_params.get("id", "")
+        before, behind = one.index.neighbours(query, id)
+        shown = [_Shown.of(place, one, id)]
+        beside = request.query_params.get("beside", "")
+        if beside.isdecimal() and int(beside) < len(self.runs) and int(beside) != place:
+            shown.append(_Shown.of(int(beside), self.runs[int(beside)], id))
+        return self._page(
+            "one.html", title=id, place=place, one=one, id=id, shown=shown, before=before, behind=behind,
+            link=link_of(place, query), back=urlencode(link_pairs(query)), others=self._others(place),
+            beside=beside, secret=self.secret,
+            marked=request.query_params.get("marked", ""), wrong=request.query_params.get("wrong", ""),
+        )  # fmt: skip
+
+    async def _label(self, request: Request) -> Response:
+        place, one = self._at(request)
+        body = await request.body()
+        if len(body) > MOST_FORM:
+            return PlainTextResponse("the form is too large", 413)
+        given = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+        if not secrets.compare_digest(given.get("secret", ""), self.secret):
+            return PlainTextResponse("this form was not made by this page", 403)
+        id = given.get("id", "")
+        found, wrong = judgements(given, _Shown.of(place, one, id).scales())
+        before = one.labels.given.get(id, {})
+        human = {criterion: value for criterion, value in found.items() if value != before.get(criterion)}
+        if human:
+            one.labels.add(id, human)
+        pairs = [("id", id), *parse_qsl(given.get("back", "")), ("marked", str(len(human)))]
+        target = f"/runs/{place}/sample?{urlencode([*pairs, *([('wrong', wrong)] if wrong else [])])}#labels"
+        return RedirectResponse(target, 303)
+
+    def _report(self, request: Request) -> Response:
+        _, one = self._at(request)
+        page, _ = page_of(one.run, most=10, redact=False, most_bytes=2_900_000)
+        digest = b64encode(sha256(css().encode()).digest()).decode()
+        return HTMLResponse(
+            page, headers={"Content-Security-Policy": POLICY.replace("'self'", f"'sha256-{digest}'", 1)}
+        )
+
+    def _style(self, request: Request) -> Response:
+        return Response(style(), media_type="text/css")
+
+    def _page(self, template: str, **about: Any) -> Response:
+        about = {"version": __version__, "several": len(self.runs) > 1, "refresh": False, **about}
+        return HTMLResponse(templates().get_template(template).render(**about))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A sample as one run has it; `missing` says why there is none."""
+
+    place: int
+    one: Looked
+    view: Any = None
+    item: Any = None
+    missing: str = ""
+
+    @classmethod
+    def of(cls, place: int, one: Looked, id: str) -> _Shown:
+        """A sample by its id."""
+        try:
+            item = one.index.item(id)
+        except (DataError, OSError) as error:
+            return cls(place, one, missing=str(error))
+        view = view_of(item, WHOLE[0], str(one.index.path), trace=one.index.trace(item))
+        return cls(place, one, view, item)
+
+    def scales(self) -> dict[str, Scale | None]:
+        """Criterion -> its scale, of those that a person may mark."""
+        if self.item is None:
+            return {}
+        return {score.criterion: score.scale for score in self.item.scores if score.stage != "vote"}
+
+    @property
+    def fields(self) -> list[dict[str, Any]]:
+        """What a person may mark: criterion, what was given, and what is allowed."""
+        given = self.one.labels.given.get(self.item.id, {}) if self.item is not None else {}
+        return [
+            {"criterion": criterion, "scale": str(scale or ""), "labels": scale.labels if scale else (),
+             "given": given.get(criterion, "")}
+            for criterion, scale in self.scales().items()
+        ]  # fmt: skip
+
+
+def judgements(
+    given: Mapping[str, str], scales: Mapping[str, Scale | None]
+) -> tuple[dict[str, float | str | None], str]:
+    """(criterion -> value, what was wrong) of a form; an empty field takes back what was given."""
+    found: dict[str, float | str | None] = {}
+    wrong: list[str] = []
+    for criterion, scale in scales.items():
+        said = given.get(f"score:{criterion}")
+        if said is None:
+            continue
+        if not said.strip():
+            found[criterion] = None
+        elif scale is not None and scale.labels:
+            if said in scale.labels:
+                found[criterion] = said
+            else:
+                wrong.append(f"{criterion}: {said!r} is none of {', '.join(scale.labels)}")
+        elif (value := bound(said)) is None or (scale is not None and not _within(value, scale)):
+            wrong.append(f"{criterion}: {said!r} is no number on {scale}")
+        else:
+            found[criterion] = value
+    return found, "; ".join(wrong)[:500]
+
+
+def _within(value: float, scale: Scale) -> bool:
+    return (scale.low is None or value >= scale.low) and (scale.high is None or value <= scale.high)
+
+
+def query_of(given: Mapping[str, str]) -> Query:
+    """What an address asks for; what makes no sense is left out."""
+    page = given.get("page", "")
+    order = given.get("order", "data")
+    return Query(
+        given.get("q", "")[:500], given.get("status", "")[:40], given.get("criterion", "")[:500],
+        bound(given.get("low", "")), bound(given.get("high", "")), order if order in ORDERS else "data",
+        max(1, int(page)) if page.isdecimal() and len(page) < 8 else 1,
+    )  # fmt: skip
+
+
+def link_pairs(query: Query) -> list[tuple[str, str]]:
+    """A query as parts of an address."""
+    pairs = [("q", query.text), ("status", query.status), ("criterion", query.criterion)]
+    pairs += [(name, f"{end:g}") for name, end in (("low", query.low), ("high", query.high)) if end is not None]
+    pairs += [("order", query.order)] if query.order != "data" else []
+    pairs += [("page", str(query.page))] if query.page > 1 else []
+    return [(name, value) for name, value in pairs if value]
+
+
+def link_of(place: int, query: Query) -> Callable[..., str]:
+    """Addresses in a run that keep what is asked for: of the table, or of a sample where an id is given."""
+
+    def link(id: str | None = None, beside: str = "", **changed: Any) -> str:
+        pairs = link_pairs(replace(query, **changed))
+        if id is None:
+            return f"/runs/{place}?{urlencode(pairs)}"
+        more = [("beside", beside)] if beside else []
+        return f"/runs/{place}/sample?{urlencode([('id', id), *pairs, *more])}"
+
+    return link
+
+
+@cache
+def templates() -> Environment:
+    """Those of the view, and those of a report's samples; autoescape is on, and an unknown name is an error."""
+    own = PackageLoader("judgegraph.webview", "pages")
+    return environment().overlay(loader=ChoiceLoader([own, PackageLoader("judgegraph.report", "page")]))
+
+
+@cache
+def style() -> str:
+    """The style of a report, and the view's own."""
+    return css() + files("judgegraph.webview").joinpath("pages/view.css").read_text(encoding="utf-8")
+
+
+def _not_there(request: Request, error: Exception) -> Response:
+    return PlainTextResponse(str(error), 404)
+
+
+def _cannot(request: Request, error: Exception) -> Response:
+    return PlainTextResponse(str(error), 500)
+
+
+class _Guard:
+    """In front of the app: who may ask, under which name, and what every answer says of itself."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    async def __call__(self, scope: Any, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
+        if scope["type"] != "http":
+            await self._view.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        refused = self._refused(request)
+        answer: Any = refused if refused is not None else self._view.app
+
+        async def with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = _with_headers(message["headers"])
+            await send(message)
+
+        await answer(scope, receive, with_headers)
+
+    def _refused(self, request: Request) -> Response | None:
+        """Why a request is not answered: a page of another site cannot ask under our name, nor without the token."""
+        host = request.headers.get("host", "")
+        name = host.rpartition(":")[0].strip("[]") if not host.endswith("]") and ":" in host else host.strip("[]")
+        if not self._view.token and name not in self._view.hosts:
+            return PlainTextResponse("asked for under a name that is not this machine's", 421)
+        origin = request.headers.get("origin")
+        if request.method not in ("GET", "HEAD") and origin not in (None, f"http://{host}"):
+            return PlainTextResponse("this form was sent by another page", 403)
+        if not self._view.token:
+            return None
+        if secrets.compare_digest(request.query_params.get("token", "").encode(), self._view.token.encode()):
+            found = RedirectResponse(request.url.path, 303)
+            found.set_cookie(COOKIE, self._view.token, httponly=True, samesite="strict")
+            return found
+        known = request.cookies.get(COOKIE, "")
+        if secrets.compare_digest(known.encode(), self._view.token.encode()):
+            return None
+        return PlainTextResponse("open the address with its token, as the command printed it", 401)
+
+
+def _with_headers(given: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    held = {name.lower() for name, _ in given}
+    more = {"Content-Security-Policy": POLICY, **HEADERS}
+    own = [(name.lower().encode(), value.encode()) for name, value in more.items()]
+    return [*given, *(pair for pair in own if pair[0] not in held)]

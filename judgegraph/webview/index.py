@@ -1,0 +1,359 @@
+"""The samples of a run in a table on disk that is searched, filtered and sorted, and follows a run under way."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sqlite3
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgegraph.answers import answers_of
+from judgegraph.calls.ledger import ReadOnlyLedger
+from judgegraph.errors import DataError
+from judgegraph.report.samples import head_of
+from judgegraph.runs.folder import ITEMS
+from judgegraph.runs.item import Item
+from judgegraph.runs.lines import DamagedLine, item_of_line, lines
+from judgegraph.runs.run import Run
+from judgegraph.trace.span import line_at, recorded_trace
+from judgegraph.trace.span import lines as span_lines
+from judgegraph.traces.rank import ranked_sample
+from judgegraph.traces.read import SampleTrace, belongs, id_of, ledger_of, spans_of, tree
+from judgegraph.types import Score, text_of
+
+PAGE = 50  # rows of a page of the table
+BATCH = 500  # samples that are written at once, so that the table grows while it is looked at
+SEARCHED = 4_000  # characters of each text, and of all reasons together, that are searched
+MOST_CRITERIA = 200  # to choose from
+WORDS = 12  # of what is searched for
+NUMBER = "number"
+ORDERS = {  # what a table is sorted by -> its column, and whether the greatest stand first
+    "data": ("place", False), "least": ("score", False), "best": ("score", True), "moved": ("change", True),
+    "doubt": ("doubt", True), "time": ("ms", True), "failed": ("failures", True), "id": ("id", False),
+}  # fmt: skip
+_TABLES = """
+CREATE TABLE samples (
+    n INTEGER PRIMARY KEY, id TEXT UNIQUE, place INTEGER, status TEXT, head TEXT, cause TEXT, reason TEXT, verdict TEXT,
+    score REAL, change REAL, changed TEXT, doubt REAL, ms REAL, failures INTEGER, people INTEGER, at INTEGER
+);
+CREATE INDEX by_place ON samples (place IS NULL, place);
+CREATE INDEX by_score ON samples (score IS NULL, score, place);
+CREATE INDEX by_best ON samples (score IS NULL, score DESC, place);
+CREATE INDEX by_change ON samples (change IS NULL, change DESC, place);
+CREATE INDEX by_doubt ON samples (doubt IS NULL, doubt DESC, place);
+CREATE INDEX by_status ON samples (status, cause);
+CREATE TABLE answers (
+    n INTEGER, key TEXT, criterion TEXT, share REAL, value REAL, label TEXT, status TEXT, least INTEGER,
+    PRIMARY KEY (n, key)
+) WITHOUT ROWID;
+CREATE INDEX by_criterion ON answers (criterion, value, n);
+CREATE INDEX by_least ON answers (criterion, share IS NULL, share, n) WHERE least;
+CREATE INDEX by_greatest ON answers (criterion, share IS NULL, share DESC, n) WHERE least;
+CREATE INDEX by_answer ON answers (status, n);
+CREATE VIRTUAL TABLE words USING fts5 (text, detail = none, tokenize = 'unicode61');
+CREATE TABLE traces (id TEXT, at INTEGER);
+CREATE INDEX by_trace ON traces (id);
+"""
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True)
+class Query:
+    """Which samples are shown, and in which order.
+
+    Attributes:
+        text: words that each sample holds, in its id, its texts or its reasons; the last may be the beginning of one.
+        status: how samples ended, or answers of theirs; "unanswered": failed, or without any answer; "" for all.
+        criterion: one by which a sample is judged; `low` and `high` bound its value then, else the mean as a share of
+            its scale. order: of `ORDERS`. page: from 1.
+    """
+
+    text: str = ""
+    status: str = ""
+    criterion: str = ""
+    low: float | None = None
+    high: float | None = None
+    order: str = "data"
+    page: int = 1
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A page of samples: rows by their columns, how many there are in all, and their answers by criterion."""
+
+    rows: list[dict[str, Any]]
+    total: int
+    answers: dict[str, dict[str, str]]
+
+
+class SampleIndex:
+    """A run's samples on disk; it is filled by a thread, and filled further where the run goes on.
+
+    The file is one of its own, in the folder for temporary files, and goes with it: nothing is written to the run.
+    """
+
+    def __init__(self, run: Run) -> None:
+        if run.folder is None:
+            raise DataError("a run in memory has no folder to look at")
+        self.run = run
+        self.path: Path = run.folder.path
+        self.read = 0  # samples so far
+        self.damaged = 0
+        self.done = False  # all lines that there were have been read
+        self._folder = tempfile.TemporaryDirectory(prefix="judgegraph-view-")
+        self._file = Path(self._folder.name, "samples.sqlite")
+        self._items_end = self._spans_end = 0
+        self._criteria: dict[str, None] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        with closing(sqlite3.connect(self._file)) as db:
+            db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;" + _TABLES)
+
+    def close(self) -> None:
+        """End the reading, and remove the file."""
+        self._closed = True
+        with self._lock:
+            self._folder.cleanup()
+
+    def fill(self) -> None:
+        """Read what has come since the last time."""
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            if not self._closed:
+                with closing(sqlite3.connect(self._file)) as db:
+                    self._fill_items(db)
+                    self._fill_traces(db)
+                self.done = True
+        finally:
+            self._lock.release()
+
+    def _fill_items(self, db: sqlite3.Connection) -> None:
+        with suppress(FileNotFoundError), (self.path / ITEMS).open("rb") as file:
+            for number, (at, line) in enumerate(lines(file, self._items_end), 1):
+                if self._closed:
+                    return
+                self._items_end = at + len(line)
+                if line.strip():
+                    self._add(db, at, line)
+                if number % BATCH == 0:
+                    db.commit()
+                    self._count(db)
+        db.commit()
+        self._count(db)
+
+    def _count(self, db: sqlite3.Connection) -> None:
+        self.read = db.execute("SELECT count(*) FROM samples").fetchone()[0]
+
+    def _add(self, db: sqlite3.Connection, at: int, line: bytes) -> None:
+        try:
+            item = item_of_line(line, "")
+        except DamagedLine:
+            self.damaged += 1
+            return
+        if known := db.execute("SELECT n FROM samples WHERE id = ?", (item.id,)).fetchone():  # the later line stands
+            for table, key in (("words", "rowid"), ("answers", "n"), ("samples", "n")):
+                db.execute(f"DELETE FROM {table} WHERE {key} = ?", known)
+        one = ranked_sample(item)
+        changed = f"{one.changed_criterion} {shown(one.changed_from)} → {shown(one.changed_to)}" if one.change else ""
+        added = db.execute(
+            f"INSERT INTO samples VALUES (NULL, {', '.join('?' * 15)})",
+            (item.id, item.place, item.status, head_of(item), one.cause, one.reason, item.verdict, one.value,
+             one.change, changed, one.doubt, item.ms, one.failures, len(item.sample.human), at),
+        )  # fmt: skip
+        db.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (added.lastrowid, _searched(item)))
+        answers = [(added.lastrowid, *answer) for answer in _answers(item)]
+        db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", answers)
+        self._criteria.update(dict.fromkeys(answer[2] for answer in answers))
+
+    def _fill_traces(self, db: sqlite3.Connection) -> None:
+        path = spans_of(self.run)
+        if path is None or not path.is_file():
+            return
+        for at, line in span_lines(path, self._spans_end):
+            if self._closed:
+                return
+            self._spans_end = at + len(line)
+            if name := id_of(line):
+                db.execute("INSERT INTO traces VALUES (?, ?)", (name, at))
+        db.commit()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(f"file:{self._file}?mode=ro", uri=True)) as db:
+            db.row_factory = sqlite3.Row
+            yield db
+
+    def statuses(self) -> Counter[str]:
+        """How many samples ended how, and under "unanswered" how many failed or have no answer."""
+        with self._reading() as db:
+            found = Counter(dict(db.execute("SELECT status, count(*) FROM samples GROUP BY status").fetchall()))
+            found["unanswered"] = db.execute("SELECT count(*) FROM samples WHERE cause != ''").fetchone()[0]
+        return found
+
+    def criteria(self) -> list[str]:
+        """Names of criteria that samples were judged by, in the order of their names; of very many the first."""
+        return sorted(self._criteria.copy())[:MOST_CRITERIA]
+
+    def listed(self, query: Query, size: int = PAGE) -> Listed:
+        """One page of the samples that a query asks for."""
+        where, values = _where(query)
+        column, greatest = ORDERS.get(query.order, ORDERS["data"])
+        table, more, last = "samples", list[Any](), "place"
+        if query.criterion and column == "score":  # a sample with several answers counts by the least
+            table, more = "answers CROSS JOIN samples USING (n)", [query.criterion]
+            column, last, where = "share", "n", f"least AND criterion = ? AND {where}"
+        order = f"{column} IS NULL, {column}{' DESC' if greatest else ''}, {last}"
+        with self._reading() as db:
+            total = db.execute(f"SELECT count(*) FROM {table} WHERE {where}", (*more, *values)).fetchone()[0]
+            rows = db.execute(
+                f"SELECT samples.* FROM {table} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",
+                (*more, *values, size, (query.page - 1) * size),
+            ).fetchall()
+            answers = {row["id"]: _shown_answers(db, row["n"]) for row in rows}
+        return Listed([dict(row) for row in rows], total, answers)
+
+    def neighbours(self, query: Query, id: str) -> tuple[str | None, str | None]:
+        """The samples before and behind one, in the order of a query's page and of those next to it."""
+        names: list[str] = []
+        for page in (query.page - 1, query.page, query.page + 1):
+            if page > 0:
+                names += [row["id"] for row in self.listed(_on(query, page)).rows]
+        if id not in names:
+            return None, None
+        at = names.index(id)
+        return (names[at - 1] if at else None), (names[at + 1] if at + 1 < len(names) else None)
+
+    def item(self, id: str) -> Item:
+        """One sample.
+
+        Raises:
+            DataError: there is none, or its line is damaged by now.
+        """
+        with self._reading() as db:
+            row = db.execute("SELECT at FROM samples WHERE id = ?", (id,)).fetchone()
+        if row is None:
+            raise DataError("no such sample")
+        with (self.path / ITEMS).open("rb") as file:
+            file.seek(row["at"])
+            return item_of_line(file.readline(), f"{self.path / ITEMS}, byte {row['at']}")
+
+    def trace(self, item: Item) -> SampleTrace:
+        """What was done for a sample, as far as it was recorded: as `traces.read.trace_of`, without a whole reading."""
+        path = spans_of(self.run)
+        with self._reading() as db:
+            places = [row["at"] for row in db.execute("SELECT at FROM traces WHERE id = ? ORDER BY at", (item.id,))]
+        found = None
+        if path is not None and places:
+            for at in places:
+                stored = recorded_trace(line_at(path, at))
+                if stored is not None and belongs(stored, item) and (found is None or stored.kept):
+                    found = stored
+        with closing(ReadOnlyLedger(ledger_of(self.run))) as ledger:
+            root = tree(found, item, self.run.manifest.get("nodes") or {}, ledger) if found is not None else None
+        return SampleTrace(item, root, len(places))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the run's items, to tell how far the reading has come."""
+        with suppress(OSError):
+            return os.path.getsize(self.path / ITEMS)
+        return 0
+
+    @property
+    def share(self) -> float:
+        """How much of the run's items has been read, 0 to 1."""
+        return min(1.0, self._items_end / self.size) if self.size else 1.0
+
+
+def shown(value: float | str | None) -> str:
+    """A number with two decimals at most, a label as it is."""
+    if isinstance(value, int | float):
+        return f"{value:.2f}".removesuffix(".00")
+    return value or ""
+
+
+def _on(query: Query, page: int) -> Query:
+    return Query(query.text, query.status, query.criterion, query.low, query.high, query.order, page)
+
+
+def _searched(item: Item) -> str:
+    sample = item.sample
+    texts = [text_of(one)[:SEARCHED] for one in (sample.query, sample.output, sample.rival, sample.source) if one]
+    judged: list[Any] = [*item.scores, *item.comparisons, *item.rectifications]
+    reasons = " ".join(one.reason for one in judged if one.reason)
+    return "\n".join([item.id, *texts, item.reason, reasons[:SEARCHED]])
+
+
+def _answers(item: Item) -> Iterator[tuple[Any, ...]]:
+    seen: set[str] = set()
+    answers = [(score, _share(score)) for score in answers_of(item)]
+    for score, share in sorted(answers, key=lambda one: math.inf if one[1] is None else one[1]):
+        name = score.criterion + (" (rival)" if score.of == "rival" else "")
+        yield score.key, name, share, score.value, score.label, score.status, name not in seen
+        seen.add(name)
+
+
+def _share(score: Score) -> float | None:
+    """Where a score lies between the ends of its scale, 0 to 1."""
+    scale = score.scale
+    if score.value is None or scale is None or scale.low is None or scale.high is None or scale.high <= scale.low:
+        return None
+    return (score.value - scale.low) / (scale.high - scale.low)
+
+
+def _shown_answers(db: sqlite3.Connection, n: int) -> dict[str, str]:
+    """Criterion -> its answers on a sample, one beside another where there are several, or why there is none."""
+    found: dict[str, list[str]] = {}
+    for row in db.execute("SELECT criterion, value, label, status FROM answers WHERE n = ? ORDER BY key", (n,)):
+        said = shown(row["label"] if row["value"] is None else row["value"]) or row["status"].replace("_", " ")
+        found.setdefault(row["criterion"], []).append(said)
+    return {criterion: ", ".join(said) for criterion, said in found.items()}
+
+
+def _where(query: Query) -> tuple[str, list[Any]]:
+    parts: list[str] = ["1"]
+    values: list[Any] = []
+    if words := _matched(query.text):
+        parts.append("n IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        values.append(words)
+    elif query.text.strip():  # signs alone: they stand in ids
+        parts.append("instr(id, ?)")
+        values.append(query.text.strip())
+    if query.status == "unanswered":
+        parts.append("cause != ''")
+    elif query.status:
+        parts.append("(samples.status = ? OR n IN (SELECT n FROM answers WHERE status = ?))")
+        values += [query.status, query.status]
+    bounds = [("value", sign, end) for sign, end in ((">=", query.low), ("<=", query.high)) if end is not None]
+    if query.criterion:
+        inner = "".join(f" AND {column} {sign} ?" for column, sign, _ in bounds)
+        parts.append(f"n IN (SELECT n FROM answers WHERE criterion = ?{inner})")
+        values += [query.criterion, *(end for _, _, end in bounds)]
+    else:
+        for _, sign, end in bounds:
+            parts.append(f"score {sign} ?")
+            values.append(end)
+    return " AND ".join(parts), values
+
+
+def _matched(text: str) -> str:
+    """What is searched for as FTS5 takes it: each word quoted, the last one as the beginning of a word."""
+    found: Sequence[str] = _WORD.findall(text)[:WORDS]
+    return " ".join(f'"{word}"' for word in found) + "*" if found else ""
+
+
+def bound(text: str) -> float | None:
+    """A bound as it was typed; None of what is no number."""
+    with suppress(ValueError):
+        value = float(text)
+        return value if math.isfinite(value) else None
+    return None
