@@ -308,6 +308,8 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool) -> str:
 def report(run: str, out: str, most: int, redact: str | None) -> None:
     """Write RUN, a folder, as one HTML file that opens anywhere: no network, no script, at most 3 MB.
 
+    Of up to 1,000 samples it shows what was judged beside the reasons, and may have 10 MB then.
+
     It begins with what the run found, which is printed too: whether it finished, what failed, whether the critic
     helped, which criteria follow people, length or one another, and what to look at first. Below that are the failures
     by cause, the scores, what the critic changed, agreement with people where there are labels, the samples worth

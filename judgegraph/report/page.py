@@ -426,13 +426,14 @@ class Templates:
 # The page of a run: its parts, and how they share the bytes that it may have.
 
 
-MOST_BYTES = 2_900_000
+MOST_BYTES, ROOMY = 2_900_000, 9_900_000  # of a page; and of one that shows every sample's texts
+TEXTED = 1_000  # samples whose texts are shown
 TROUBLES = ("failures", "left-out")  # what stands before the scores
 SHOWING = (left_out, suggestions, failures, notes)  # sections that show texts
 LEAST_WHOLE, MOST_WHOLE = 0.35, 0.8  # of what is left beside the sections, for the samples of the lists
 
 
-def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> tuple[str, tuple[Finding, ...]]:
+def page_of(run: Run, *, most: int, redact: bool, most_bytes: int | None = None) -> tuple[str, tuple[Finding, ...]]:
     """The whole page as text, and what stands at its top."""
     templates = Templates()
     counted, texts, names = two_levels(run) if redact else (run, run, None)
@@ -456,6 +457,8 @@ def page_of(run: Run, *, most: int, redact: bool, most_bytes: int) -> tuple[str,
     lost = sum(row["lost"] for row in rejected if isinstance(row.get("lost"), int))
     told = facts(run, summary, len(rejected), lost)
     head = templates.head(_head(run, redact, state), told, _anchors(parts, behind))
+    if most_bytes is None:
+        most_bytes = ROOMY if summary.samples.total() <= TEXTED else MOST_BYTES
     room = most_bytes - size([head, *sections, *end]) - 20_000
     scale = common_scale(x.scale for x in summary.answers.values())
     groups = grouped(texts.items, summary.samples.total(), scale)
@@ -534,7 +537,7 @@ REDACTABLE = ("texts",)
 
 def write_report(
     run: Run | str | os.PathLike[str], out: str | os.PathLike[str], *, most: int = 10, redact: tuple[str, ...] = (),
-    most_bytes: int = MOST_BYTES,
+    most_bytes: int | None = None,
 ) -> Path:  # fmt: skip
     """Write a run as one HTML file: no script, no network, at most 3 MB.
 
@@ -545,7 +548,8 @@ def write_report(
         run: a run or its folder. out: the file.
         most: samples in each list: most moved, most uncertain, failed, dearest.
         redact: ("texts",): judged and generated texts are replaced by their lengths.
-        most_bytes: size of the file at most, 200,000 or more.
+        most_bytes: size of the file at most, 200,000 or more; None: 10 MB with up to 1,000 samples, whose texts are
+            shown, and 3 MB with more.
 
     Raises:
         ConfigError: an argument is wrong; the file cannot be written, or is one of the run's own.
@@ -556,11 +560,11 @@ def write_report(
 
 def written_report(
     run: Run | str | os.PathLike[str], out: str | os.PathLike[str], *, most: int = 10, redact: tuple[str, ...] = (),
-    most_bytes: int = MOST_BYTES,
+    most_bytes: int | None = None,
 ) -> tuple[Path, tuple[Finding, ...]]:  # fmt: skip
     """As `write_report`, with what stands at the top of the page."""
     found = run if isinstance(run, Run) else Run.load(run)
-    if most < 1 or most_bytes < 200_000:
+    if most < 1 or (most_bytes is not None and most_bytes < 200_000):
         raise ConfigError(f"report: most is 1 or more, most_bytes 200,000 or more; got {most} and {most_bytes}")
     if isinstance(redact, str) or not set(redact) <= set(REDACTABLE):
         raise ConfigError(f'report: redact is () or ("texts",); got {one_line(repr(redact), 80)}')

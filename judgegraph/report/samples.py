@@ -78,7 +78,10 @@ WHOLE = (  # of the samples of the lists, whole trace behind a click
     Detail(200, 160, 20, 30, charts=False),
     Detail(120, 100, 8, 0, False, False),
 )
-SHORT = tuple(  # of all samples: no texts, no steps
+WITH_TEXTS = tuple(  # of all samples, where there is room: what was judged beside the reasons; no steps
+    Detail(text, 600, 24, 0, traced=False, charts=False) for text in (12_000, 6_000, 3_000, 1_500, 800, 400)
+)
+SHORT = WITH_TEXTS + tuple(
     Detail(0, reason, rows, 0, traced=False, charts=False)
     for reason, rows in ((240, 24), (160, 16), (110, 12), (75, 10), (45, 8))
 )
@@ -164,7 +167,7 @@ def common_scale(scales: Iterable[Scale | None]) -> Scale | None:
 
 
 GUESSED = 40  # samples
-MIDDLING = 2
+MIDDLING = SHORT[len(WITH_TEXTS) + 2]
 Write = Callable[[Item, Detail], str]
 
 
@@ -199,7 +202,7 @@ def whole(write: Callable[[Detail], list[str]], room: int) -> tuple[list[str], D
 def least(groups: Groups, write: Write) -> float:
     """The bytes that all samples take in a middling detail, about."""
     items = [item for found in groups.items.values() for item in found]
-    return _guess(items, write, SHORT[MIDDLING])
+    return _guess(items, write, MIDDLING)
 
 
 def short(groups: Groups, write: Write, room: int) -> Shown:

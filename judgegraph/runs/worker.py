@@ -11,8 +11,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from judgegraph.answers import Precedence
-from judgegraph.calls.budget import Spent
+from judgegraph.answers import Precedence, answers_of
+from judgegraph.calls.budget import Budget, Spent
 from judgegraph.calls.context import CallContext, UnitCalls, outer
 from judgegraph.calls.context import unit as unit_calls
 from judgegraph.calls.limits import held_back, outages
@@ -22,10 +22,11 @@ from judgegraph.runs.item import Item, failed_item, failures, item_of
 from judgegraph.runs.journal import STRIKE, Known, Mark
 from judgegraph.runs.lines import mark_of
 from judgegraph.runs.state_check import StateCheck
+from judgegraph.runs.summary import Mean, means_of
 from judgegraph.sync import waits
 from judgegraph.trace.record import Recorder, recorder
 from judgegraph.trace.watched import checks
-from judgegraph.types import Sample
+from judgegraph.types import Sample, Scale
 
 # Who is to blame for unclean exits of the process: which samples run alone, and which are given up.
 #
@@ -75,6 +76,8 @@ class Progress:
             none. prompt_tokens, completion_tokens: of both. usd: what both cost, None where no price is known. saved:
             replies found in the ledger, or that another call was waiting for already. All these include the run's
             earlier processes, as the manifest's `spent` does. calls_before: calls of these earlier processes.
+        budget: caps of the run, None where it has none. mean: of the samples that this process judged, each by the mean
+            of its answers that are numbers; on `scale`, or where they are on several, "", as a share of each, 0 to 1.
         seconds: since this process began.
     """
 
@@ -97,11 +100,46 @@ class Progress:
     outages: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     left: int = 0
     calls_before: int = 0
+    budget: Budget | None = None
+    mean: float | None = None
+    scale: str = ""
 
     @property
     def calls_now(self) -> int:
         """Calls of this process."""
         return self.calls - self.calls_before
+
+
+class RunningMean:
+    """The mean of samples as they are finished: each counts by the mean of its answers for the output."""
+
+    def __init__(self) -> None:
+        self._mean = Mean(0.0, 0)
+        self._scales: dict[str, Scale] = {}
+
+    def add(self, item: Item) -> None:
+        """One more; one without an answer that is a number does not count."""
+        answers = answers_of(item)
+        if (value := means_of(answers).get("")) is not None:
+            self._mean = self._mean.with_one(value)
+            for score in answers:
+                if score.value is not None and score.scale is not None and len(self._scales) < 2:
+                    self._scales[str(score.scale)] = score.scale
+
+    @property
+    def scale(self) -> str:
+        """The one that all answers are on, "" where they are on several."""
+        return next(iter(self._scales)) if len(self._scales) == 1 else ""
+
+    @property
+    def value(self) -> float | None:
+        """On that scale, or as a share; None before the first."""
+        if not self._mean.samples:
+            return None
+        scale = self._scales.get(self.scale)
+        if scale is None or scale.low is None or scale.high is None:
+            return self._mean.value
+        return scale.low + self._mean.value * (scale.high - scale.low)
 
 
 OnItem = Callable[[Item], None]
@@ -221,6 +259,7 @@ class Work:
     _busy_tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     _waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
     _finished: int = 0
+    _mean: RunningMean = field(default_factory=RunningMean)
     _before: dict[str, float] | None = None
 
     async def take(self, slot: int) -> None:
@@ -385,6 +424,7 @@ class Work:
         else:
             item = self.folder.add(slot, item, unit.mark, before, recorded)
         self.statuses[item.status] += 1
+        self._mean.add(item)
         return item
 
     async def _judge(self, unit: Unit, slot: int) -> Item:
@@ -467,6 +507,7 @@ class Work:
             saved=self.saved_before + (counts.hits + counts.joined if counts else 0),
             prompt_tokens=spent.prompt_tokens, completion_tokens=spent.completion_tokens,
             usd=spent.usd if known else None, seconds=time.monotonic() - self._start,
+            budget=calls.purse.budget, mean=self._mean.value, scale=self._mean.scale,
             in_flight=self.in_flight, again=self.again, held_back=held_back(), outages=outages(),
             waiting=calls.ledger.leases.waiting if calls.ledger else 0, left=self.left,
             calls_before=self.calls_before,

@@ -191,12 +191,31 @@ def details(now: Progress, total: int | None, pace: Pace, *, ended: bool = False
         parts.append(f"held back by the server for {time_taken(max(1.0, now.held_back))} more")
     if now.waiting and not ended:
         parts.append(f"waiting for {counted(now.waiting, 'call')} of another run with this ledger")
-    parts.append(counted(now.calls, "call") + (f" ({', '.join(in_session)})" if in_session else ""))
+    calls = f"{now.calls:,} of {counted(cap, 'call')}" if (cap := _cap(now, "calls")) else counted(now.calls, "call")
+    parts.append(calls + (f" ({', '.join(in_session)})" if in_session else ""))
     if now.unanswered:
         parts.append(unanswered(now.unanswered))
-    parts.append(cost(now.usd, now.prompt_tokens + now.completion_tokens))
+    parts += _spent(now)
+    if now.mean is not None and not ended:
+        parts.append(f"mean {now.mean:.2f} on {now.scale}" if now.scale else f"mean {now.mean:.2f} of the scales")
     failed = failures(now.by_status)
     return [*parts, f"failed: {failed}"] if failed else parts
+
+
+def _cap(now: Progress, name: str) -> Any:
+    return getattr(now.budget, name, None)
+
+
+def _spent(now: Progress) -> list[str]:
+    """Money, or tokens where nothing has a price; beside the caps of a budget."""
+    tokens = now.prompt_tokens + now.completion_tokens
+    if usd := _cap(now, "usd"):
+        found = [f"{money(now.usd or 0.0)} of {money(usd)} USD"]
+    else:
+        found = [] if _cap(now, "tokens") and not now.usd else [cost(now.usd, tokens)]
+    if most := _cap(now, "tokens"):
+        found.append(f"{tokens:,} of {most:,} tokens")
+    return found
 
 
 def unanswered(requests: int) -> str:

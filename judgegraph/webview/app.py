@@ -183,7 +183,7 @@ class View:
 
     def _report(self, request: Request) -> Response:
         _, one = self._at(request)
-        page, _ = page_of(one.run, most=10, redact=False, most_bytes=2_900_000)
+        page, _ = page_of(one.run, most=10, redact=False)
         digest = b64encode(sha256(css().encode()).digest()).decode()
         return HTMLResponse(
             page, headers={"Content-Security-Policy": POLICY.replace("'self'", f"'sha256-{digest}'", 1)}

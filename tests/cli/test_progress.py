@@ -17,6 +17,7 @@ from rich.console import Console
 import judgegraph as jg
 import judgegraph.cli.run as module
 from judgegraph.cli.run import progress
+from judgegraph.graphs import g_eval
 from judgegraph.runs import worker as work
 from judgegraph.runs.worker import Progress
 from judgegraph.types import EvalState, Sample
@@ -44,6 +45,15 @@ def line(now=NOW, total=1000, since=(0.0, 0), **more):
             "failed: 2 timeout, 1 refused",
         ),
         (
+            line(replace(NOW, budget=jg.Budget(usd=2, calls=500), mean=3.416, scale="1-5", by_status={})),
+            "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 of 500 calls (12 saved), 0.31 of 2.00 USD, "
+            "mean 3.42 on 1-5",
+        ),
+        (
+            line(replace(NOW, usd=None, budget=jg.Budget(tokens=50_000), mean=0.6, saved=0, by_status={})),
+            "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 calls, 31,234 of 50,000 tokens, mean 0.60 of the scales",
+        ),
+        (
             line(replace(NOW, usd=None, saved=0, by_status={"ok": 120}), total=None),
             "120 samples, 8.3/s, 240 calls, 31,234 tokens",
         ),
@@ -61,7 +71,16 @@ def line(now=NOW, total=1000, since=(0.0, 0), **more):
             "1 of 1 sample, 0.5/s, 1 call, 0 tokens",
         ),
     ],
-    ids=["all of it", "tokens where no price is known", "resumed ones were no work", "the last", "the first", "one"],
+    ids=[
+        "all of it",
+        "a budget and a mean",
+        "a budget of tokens",
+        "tokens where no price is known",
+        "resumed ones were no work",
+        "the last",
+        "the first",
+        "one",
+    ],
 )
 def test_a_line_says_how_far_a_run_is(said, expected):
     assert said == expected
@@ -220,3 +239,13 @@ def test_progress_is_told_by_the_clock_too(monkeypatch):
     jg.evaluate(graph.compile(), two, on_progress=told.append)
     assert [now.in_flight for now in told if not now.done][:3] == [2, 2, 2]
     assert told[-1].in_flight == 0
+
+
+def test_the_running_mean_is_that_of_the_samples_that_were_judged(tmp_path):
+    seen: list[Progress] = []
+    samples = [Sample(id=f"s{at}", query="What?", output="word " * (at + 3)) for at in range(6)]
+    run = jg.evaluate(
+        g_eval(criteria="summary"), [*samples, Sample(id="empty", output="")], on_progress=seen.append
+    )
+    assert seen[-1].scale == "1-5"
+    assert seen[-1].mean == pytest.approx(1 + 4 * run.summary().headline[""].value)

@@ -142,7 +142,11 @@ def test_all_samples_say_where_their_reasons_are_cut(level: Detail):
     shown = short(groups, write, int(1.05 * len(write(one, level).encode()) + 2))
     assert shown.detail == level
     page = plain(templates.samples([], {}, {}, shown, WHOLE[0]))
-    assert f"its first {level.rows} scores stand here, with reasons cut at {level.reason} characters" in page
+    told = f"its first {level.rows} scores stand here, without texts, with reasons cut at {level.reason} characters"
+    if level.text:
+        told = (f"what was judged stands beside its first {level.rows} scores, with texts cut at {level.text:,} "
+                f"characters and reasons at {level.reason}")  # fmt: skip
+    assert told in page
     assert ("because " * 90)[: level.reason].strip() in page
     assert "because " * (level.reason // 8 + 1) not in page
 
