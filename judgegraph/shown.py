@@ -10,9 +10,10 @@ from judgegraph.errors import printable
 
 VIEWS = ("trace", "runs", "meta", "plan")
 DRAWN_IN = tuple(f"judgegraph.views.{kind}" for kind in VIEWS)  # imported when one is to be drawn
-Form = Literal["html", "text"]
+PLOTTED_IN = ("judgegraph.report.plots",)
+Form = Literal["html", "text", "plot"]
 Kind = TypeVar("Kind")
-_forms: dict[tuple[type, Form], Callable[[Any], str]] = {}
+_forms: dict[tuple[type, Form], Callable[[Any], Any]] = {}
 
 
 class Shown:
@@ -23,29 +24,33 @@ class Shown:
         return {"text/plain": printable(str(self))}
 
     def _repr_html_(self) -> str:
-        return drawn(self, "html")
+        return str(drawn(self, "html"))
 
 
-def draws(kind: type[Kind], form: Form = "html") -> Callable[[Callable[[Kind], str]], Callable[[Kind], str]]:
-    """Registers the function below it as the form of a kind of result, and of the kinds derived from it."""
+def draws(kind: type[Kind], form: Form = "html") -> Callable[[Callable[[Kind], Any]], Callable[[Kind], Any]]:
+    """Registers the function below it as the form of a kind of result, and of the kinds derived from it.
 
-    def register(draw: Callable[[Kind], str]) -> Callable[[Kind], str]:
+    HTML and text are strings; of plots an object with a method for each.
+    """
+
+    def register(draw: Callable[[Kind], Any]) -> Callable[[Kind], Any]:
         _forms[kind, form] = draw
         return draw
 
     return register
 
 
-def drawn(result: object, form: Form) -> str:
+def drawn(result: object, form: Form) -> Any:
     """A result in one of its forms.
 
     Raises:
         LookupError: nothing draws it so.
     """
-    for room in ("", *DRAWN_IN):  # the first that knows it: a step needs none of what a run is drawn with
+    rooms = PLOTTED_IN if form == "plot" else DRAWN_IN
+    for room in ("", *rooms):  # the first that knows it: a step needs none of what a run is drawn with
         if room:
             importlib.import_module(room)
         for kind in type(result).__mro__:
             if (kind, form) in _forms:
                 return _forms[kind, form](result)
-    raise LookupError(f"no {form} form of {type(result).__name__} is registered in {', '.join(DRAWN_IN)}")
+    raise LookupError(f"no {form} form of {type(result).__name__} is registered in {', '.join(rooms)}")

@@ -229,6 +229,41 @@ def number_text(value: float | None, digits: int = 2) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
+# A number between -1 and 1 for each two of some names, as squares: the darker, the nearer to 1 or to -1.
+
+
+CELL, WIDEST, MATRIX_NAME = 26.0, 40.0, 118.0  # pixels of a square's height, and width at most; for the names
+
+
+def matrix(title: str, names: Sequence[str], values: Mapping[tuple[str, str], float]) -> Picture:
+    """The lower half of a symmetric matrix; below 0 a square is hollow. A pair without a number is left empty.
+
+    Args:
+        names: twelve at most, in their order. values: (one, other) -> number, for either order.
+    """
+    side = min(WIDEST, (WIDE - MATRIX_NAME) / max(1, len(names)))
+    parts = [text(0, 13, title, look="jg-title")]
+    about: list[str] = []
+    for row, one in enumerate(names):
+        y = HEAD + row * CELL
+        parts.append(text(0, y + 17, f"{row + 1} {one}", MATRIX_NAME - 8))
+        for column, other in enumerate(names[:row]):
+            value = values.get((one, other), values.get((other, one), math.nan))
+            if not math.isnan(value):
+                parts += _square(MATRIX_NAME + column * side, y, side, value)
+                about.append(f"{shown(other, 40)} and {shown(one, 40)} {number_text(value)}")
+    bottom = HEAD + len(names) * CELL
+    for column in range(len(names) - 1):
+        parts.append(centred(MATRIX_NAME + (column + 0.5) * side, bottom + 10, column + 1, look="jg-muted"))
+    return picture(title, "; ".join(about) or "no two have enough samples", parts, bottom + 16)
+
+
+def _square(x: float, y: float, side: float, value: float) -> Iterator[str]:
+    inside = f' fill-opacity="{0.08 + 0.5 * max(0.0, value):.2f}" stroke-opacity=".5"'
+    yield f'<rect x="{x:.4g}" y="{y:.4g}" width="{side - 1:.4g}" height="{CELL - 1:.4g}" {seen("jg-c1")}{inside}/>'
+    yield centred(x + side / 2, y + 17, number_text(value, 1 if side < 30 else 2), look="jg-ink")
+
+
 # Counts by name, the greatest first, as SAGEval's Figure 4 shows what its critic suggests; and shares of a whole.
 
 

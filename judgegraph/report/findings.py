@@ -239,12 +239,12 @@ MOST = 12  # criteria of the table
 
 def overlap(run: Run, tally: Tally) -> Section | None:
     """How alike the answers of each two criteria rank the samples; None of fewer than two criteria, or ten samples."""
-    names, values = _answers(tally.some.held)
+    names, values = answers_by_criterion(tally.some.held)
     if len(names) < 2:
         return None
     shown = names[:MOST]
     rows = tuple(
-        (f"{at + 1} {one}", *("" if one == other else number_text(_alike_of(values[one], values[other])[0])
+        (f"{at + 1} {one}", *("" if one == other else number_text(rank_correlation(values[one], values[other])[0])
                               for other in shown))
         for at, one in enumerate(shown)
     )  # fmt: skip
@@ -260,8 +260,8 @@ def overlap(run: Run, tally: Tally) -> Section | None:
 
 def _alike(tally: Tally) -> Iterator[Finding]:
     """The criteria that say the same, most alike first, at most two pairs."""
-    names, values = _answers(tally.some.held)
-    met = [(one, other, *_alike_of(values[one], values[other])) for one, other in combinations(names[:MOST], 2)]
+    names, values = answers_by_criterion(tally.some.held)
+    met = [(one, other, *rank_correlation(values[one], values[other])) for one, other in combinations(names[:MOST], 2)]
     near = sorted((pair for pair in met if pair[2] >= SAME and pair[3] >= LEAST), key=lambda pair: -pair[2])
     for one, other, value, n in near[:2]:
         low, high = _interval(values[one], values[other])
@@ -271,7 +271,7 @@ def _alike(tally: Tally) -> Iterator[Finding]:
             yield Finding(f"{both} say the same ({said}): one of them may do.", "overlap")
 
 
-def _answers(held: Sequence[Held]) -> tuple[list[str], dict[str, dict[int, float]]]:
+def answers_by_criterion(held: Sequence[Held]) -> tuple[list[str], dict[str, dict[int, float]]]:
     """Criteria in their order, and of each the answer of each sample, for those with ten and more that differ."""
     found: dict[str, dict[int, float]] = {}
     for at, one in enumerate(held):
@@ -288,7 +288,7 @@ def _both(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[Floats,
     return first, second
 
 
-def _alike_of(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[float, int]:
+def rank_correlation(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[float, int]:
     """The coefficient, nan where one of them is constant, and of how many samples."""
     first, second = _both(one, other)
     return (coefficient("spearman", first, second) if len(first) >= LEAST else math.nan), len(first)

@@ -85,10 +85,10 @@ def _kind(rows: Sequence[Row]) -> list[Block]:
     head = ("criterion", "metric", "n", *statistics)
     more = f"; of {len(lines)} lines the first {MOST}" if len(lines) > MOST else ""
     grid = Grid(f"Agreement with people{more}", head, tuple(body), frozenset(range(2, len(head))))
-    return [_plot(rows, statistics[0]), grid]
+    return [agreement_plot(rows, statistics[0]), grid]
 
 
-def _plot(rows: Sequence[Row], statistic: str) -> Picture:
+def agreement_plot(rows: Sequence[Row], statistic: str) -> Picture:
     mine = [row for row in rows if row.statistic == statistic][:DRAWN]
     alone = len({row.metric for row in mine}) == 1
     names = [row.criterion if alone else f"{row.criterion}, {row.metric}" for row in mine]
@@ -148,7 +148,7 @@ def scores(run: Run, tally: Tally | None = None) -> Section | None:
         )
     if any(line.criterion == OWN for line in lines):
         blocks.append(Para(f"{OWN}: a method that writes criteria for each sample; they are taken together here."))
-    charts = _charts(tally)
+    charts = charts_of(tally)
     finals = len(tally.summary.answers)
     if charts:
         blocks += [Para(_binning(charts, finals)), *charts]
@@ -199,7 +199,7 @@ def _scale(scale: Scale | None, labels: bool) -> str:
     return "labels" if labels else str(scale) if scale is not None else ""
 
 
-def _charts(tally: Tally) -> list[Picture]:
+def charts_of(tally: Tally) -> list[Picture]:
     finals = tally.summary.shown
     found: list[Picture] = []
     for line in finals:

@@ -17,7 +17,7 @@ from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.runs.tables import Table, by_group, pair_rows, pairs_by_group, refuse_unknown, rows_of, write_csv
-from judgegraph.shown import Shown
+from judgegraph.shown import Shown, drawn
 from judgegraph.types import Correction, Sample
 
 if TYPE_CHECKING:
@@ -218,6 +218,15 @@ class Run(Shown):
         self._refuse_unknown(more, PAIR_COLUMNS)
         rows = [row for item in self.items for row in pair_rows(item, more)]
         return Table(rows, (*PAIR_COLUMNS, *more), "comparison")
+
+    @property
+    def plot(self) -> Any:
+        """Charts of the run as SVG: `run.plot.scores()`, `.critic()`, `.agreement()`, `.overlap()`, `.cost()`.
+
+        Each is shown by a notebook, says itself in words (`str`), and is written by `save("file.svg")`: see
+        `judgegraph.report.plots.Plots`.
+        """
+        return drawn(self, "plot")
 
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""

@@ -179,7 +179,7 @@ class Step(Shown):
 
     def __str__(self) -> str:
         """Its tree as plain text; the first lines of each text."""
-        return drawn(self, "text")
+        return str(drawn(self, "text"))
 
 
 # The file of spans: a line for each journey, added at the end and never changed.

@@ -225,7 +225,7 @@ class FolderTrace(Shown):
 
     def __str__(self) -> str:
         """Its tree as plain text; the first lines of each text."""
-        return drawn(self, "text")
+        return str(drawn(self, "text"))
 
 
 def traces_in(

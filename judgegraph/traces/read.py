@@ -272,7 +272,7 @@ class SampleTrace(Shown):
 
     def __str__(self) -> str:
         """Its tree as plain text; the first lines of each text."""
-        return drawn(self, "text")
+        return str(drawn(self, "text"))
 
 
 def trace_of(run: RunRecord, sample: str, *, redact: bool = False) -> SampleTrace:

@@ -244,8 +244,6 @@ def test_progress_is_told_by_the_clock_too(monkeypatch):
 def test_the_running_mean_is_that_of_the_samples_that_were_judged(tmp_path):
     seen: list[Progress] = []
     samples = [Sample(id=f"s{at}", query="What?", output="word " * (at + 3)) for at in range(6)]
-    run = jg.evaluate(
-        g_eval(criteria="summary"), [*samples, Sample(id="empty", output="")], on_progress=seen.append
-    )
+    run = jg.evaluate(g_eval(criteria="summary"), [*samples, Sample(id="empty", output="")], on_progress=seen.append)
     assert seen[-1].scale == "1-5"
     assert seen[-1].mean == pytest.approx(1 + 4 * run.summary().headline[""].value)
