@@ -64,7 +64,8 @@ class Labels:
         line = json.dumps({"id": id, "human": dict(human)}, ensure_ascii=False)
         with self._lock:
             try:
-                with self.path.open("a", encoding="utf-8") as file:
+                handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)  # as all files of a run
+                with os.fdopen(handle, "a", encoding="utf-8") as file:
                     file.write(f"{line}\n")
             except OSError as error:
                 raise ConfigError(f"{self.path}: {error.strerror or error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shlex
 import threading
 import time
 from base64 import b64encode
@@ -12,8 +13,8 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from typing import Any, get_args
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from starlette.applications import Starlette
@@ -22,12 +23,14 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from judgegraph import __version__
+from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, DataError
+from judgegraph.report.charts import cut, in_line
 from judgegraph.report.page import css, environment, page_of
-from judgegraph.report.samples import WHOLE, view_of
+from judgegraph.report.samples import Detail, view_of
 from judgegraph.runs.labels import Labels
 from judgegraph.runs.run import Run, incomplete_run
-from judgegraph.types import Scale
+from judgegraph.types import Scale, Status, text_of
 from judgegraph.webview.index import ORDERS, PAGE, Query, SampleIndex, bound
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -35,6 +38,11 @@ COOKIE = "judgegraph-view"
 MOST_FORM = 100_000  # bytes of a form
 EVERY = 2.0  # seconds between looks at a run that goes on
 COLUMNS = 8  # criteria in the table
+MOST_META, MOST_SAID = 40, 200  # keys of a sample's meta that are shown; answers to forms that wait to be told
+WHOLE = Detail(200_000, 20_000, 400, 2_000)  # of a sample: nearly always all of it
+TEXTS = ("query", "source", "output", "rival", "reference")
+OVERALL, WINS = "overall", Scale.of(["A", "B", "tie"])  # what a person says of a pair
+ENDINGS: tuple[str, ...] = get_args(Status)
 ORDER_NAMES = {
     "data": "order of the data", "least": "least score first", "best": "greatest score first",
     "moved": "most moved by the critic", "doubt": "most uncertain", "time": "longest", "failed": "most failures",
@@ -79,6 +87,7 @@ class View:
     ) -> None:  # fmt: skip
         self.token, self.hosts, self.secret = token, tuple(hosts), secrets.token_urlsafe(24)
         self.runs = [self._looked(Path(run), labels) for run in runs]
+        self._said: dict[str, dict[str, Any]] = {}  # what came of a form, told once
         self.ended = threading.Event()
         self._readers = [threading.Thread(target=self._read, args=(one,), daemon=True) for one in self.runs]
         routes = [
@@ -133,7 +142,7 @@ class View:
 
     def _samples(self, request: Request) -> Response:
         place, one = self._at(request)
-        query = query_of(request.query_params)
+        query, wrong = query_of(request.query_params)
         listed = one.index.listed(query)
         known = one.index.criteria()
         columns = [query.criterion] if query.criterion else known[:COLUMNS]
@@ -142,7 +151,7 @@ class View:
             "samples.html", title=one.name, place=place, one=one, query=query, listed=listed, known=known,
             columns=columns, statuses=one.index.statuses(), orders={name: ORDER_NAMES[name] for name in ORDERS},
             pages=max(1, -(-listed.total // PAGE)), link=link_of(place, query), state=incomplete_run(one.run),
-            refresh=running, manifest=one.run.manifest, others=self._others(place),
+            refresh=running, manifest=one.run.manifest, others=self._others(place), wrong=wrong, endings=ENDINGS,
         )  # fmt: skip
 
     def _others(self, place: int) -> list[tuple[int, str]]:
@@ -150,7 +159,7 @@ class View:
 
     def _sample(self, request: Request) -> Response:
         place, one = self._at(request)
-        query, id = query_of(request.query_params), request.query_params.get("id", "")
+        query, id = query_of(request.query_params)[0], request.query_params.get("id", "")
         before, behind = one.index.neighbours(query, id)
         shown = [_Shown.of(place, one, id)]
         beside = request.query_params.get("beside", "")
@@ -160,7 +169,9 @@ class View:
             "one.html", title=id, place=place, one=one, id=id, shown=shown, before=before, behind=behind,
             link=link_of(place, query), back=urlencode(link_pairs(query)), others=self._others(place),
             beside=beside, secret=self.secret,
-            marked=request.query_params.get("marked", ""), wrong=request.query_params.get("wrong", ""),
+            **self._said.pop(request.query_params.get("said", ""), {"marked": None, "wrong": "", "typed": {}}),
+            status=404 if shown[0].view is None else 200,
+            hint=shlex.join(["judgegraph", "meta", str(one.index.path), "--labels", str(one.labels.path)]),
         )  # fmt: skip
 
     async def _label(self, request: Request) -> Response:
@@ -171,15 +182,22 @@ class View:
         given = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         if not secrets.compare_digest(given.get("secret", ""), self.secret):
             return PlainTextResponse("this form was not made by this page", 403)
-        id = given.get("id", "")
-        found, wrong = judgements(given, _Shown.of(place, one, id).scales())
+        id = unquote(given.get("id", ""))  # a form sends a line's end as two signs
+        shown = _Shown.of(place, one, id)
+        if shown.view is None:
+            raise DataError(shown.missing)
+        found, wrong = judgements(given, shown.scales())
         before = one.labels.given.get(id, {})
         human = {criterion: value for criterion, value in found.items() if value != before.get(criterion)}
         if human:
             one.labels.add(id, human)
-        pairs = [("id", id), *parse_qsl(given.get("back", "")), ("marked", str(len(human)))]
-        target = f"/runs/{place}/sample?{urlencode([*pairs, *([('wrong', wrong)] if wrong else [])])}#labels"
-        return RedirectResponse(target, 303)
+        ticket = secrets.token_urlsafe(8)
+        typed = {name.removeprefix("score:"): said for name, said in given.items() if name.startswith("score:")}
+        self._said[ticket] = {"marked": len(human), "wrong": wrong, "typed": typed if wrong else {}}
+        while len(self._said) > MOST_SAID:
+            self._said.pop(next(iter(self._said)))
+        pairs = [("id", id), *parse_qsl(given.get("back", "")), ("said", ticket)]
+        return RedirectResponse(f"/runs/{place}/sample?{urlencode(pairs)}#labels", 303)
 
     def _report(self, request: Request) -> Response:
         _, one = self._at(request)
@@ -192,9 +210,9 @@ class View:
     def _style(self, request: Request) -> Response:
         return Response(style(), media_type="text/css")
 
-    def _page(self, template: str, **about: Any) -> Response:
+    def _page(self, template: str, status: int = 200, **about: Any) -> Response:
         about = {"version": __version__, "several": len(self.runs) > 1, "refresh": False, **about}
-        return HTMLResponse(templates().get_template(template).render(**about))
+        return HTMLResponse(templates().get_template(template).render(**about), status)
 
 
 @dataclass(frozen=True)
@@ -214,14 +232,16 @@ class _Shown:
             item = one.index.item(id)
         except (DataError, OSError) as error:
             return cls(place, one, missing=str(error))
-        view = view_of(item, WHOLE[0], str(one.index.path), trace=one.index.trace(item))
+        view = view_of(item, WHOLE, str(one.index.path), trace=one.index.trace(item))
         return cls(place, one, view, item)
 
     def scales(self) -> dict[str, Scale | None]:
         """Criterion -> its scale, of those that a person may mark."""
         if self.item is None:
             return {}
-        return {score.criterion: score.scale for score in self.item.scores if score.stage != "vote"}
+        if self.item.sample.rival is not None and (self.item.comparisons or self.item.verdict):
+            return dict.fromkeys([*(one.criterion for one in self.item.comparisons), OVERALL], WINS)
+        return {score.criterion: score.scale for score in answers_of(self.item)}
 
     @property
     def fields(self) -> list[dict[str, Any]]:
@@ -232,6 +252,26 @@ class _Shown:
              "given": given.get(criterion, "")}
             for criterion, scale in self.scales().items()
         ]  # fmt: skip
+
+    @property
+    def about(self) -> list[tuple[str, str]]:
+        """What else the data's row held: system, language and the like."""
+        meta = self.item.sample.meta if self.item is not None else {}
+        return [(in_line(str(name), 60), in_line(text_of(value), 300)) for name, value in [*meta.items()][:MOST_META]]
+
+    def texts(self, beside: _Shown | None = None) -> list[tuple[str, Any]]:
+        """What was judged; an empty output stands there as such. Beside another run's, what is not the same alone."""
+        if self.item is None:
+            return []
+        other = beside.item.sample if beside is not None and beside.item is not None else None
+        found = []
+        for name in TEXTS:
+            value = getattr(self.item.sample, name)
+            if value is None or (value == "" and name not in ("output", "rival")):
+                continue
+            if other is None or getattr(other, name) != value:
+                found.append((name, cut(text_of(value), WHOLE.text)))
+        return found
 
 
 def judgements(
@@ -252,25 +292,36 @@ def judgements(
             else:
                 wrong.append(f"{criterion}: {said!r} is none of {', '.join(scale.labels)}")
         elif (value := bound(said)) is None or (scale is not None and not _within(value, scale)):
-            wrong.append(f"{criterion}: {said!r} is no number on {scale}")
+            wrong.append(f"{criterion}: {said!r} is no number on {scale}, such as {_example(scale)}")
         else:
             found[criterion] = value
     return found, "; ".join(wrong)[:500]
+
+
+def _example(scale: Scale | None) -> str:
+    return "3.5" if scale is None or scale.low is None or scale.high is None else f"{(scale.low + scale.high) / 2:g}"
 
 
 def _within(value: float, scale: Scale) -> bool:
     return (scale.low is None or value >= scale.low) and (scale.high is None or value <= scale.high)
 
 
-def query_of(given: Mapping[str, str]) -> Query:
-    """What an address asks for; what makes no sense is left out."""
+def query_of(given: Mapping[str, str]) -> tuple[Query, str]:
+    """What an address asks for, and what of it makes no sense and is left out."""
     page = given.get("page", "")
     order = given.get("order", "data")
-    return Query(
+    wrong = [
+        f"{name} {given[key].strip()!r} is no number: not applied"
+        for key, name in (("low", "from"), ("high", "to"))
+        if given.get(key, "").strip() and bound(given[key]) is None
+    ]
+    wrong += [f"there is no order {order!r}: that of the data"] if order not in ORDERS else []
+    asked = Query(
         given.get("q", "")[:500], given.get("status", "")[:40], given.get("criterion", "")[:500],
         bound(given.get("low", "")), bound(given.get("high", "")), order if order in ORDERS else "data",
         max(1, int(page)) if page.isdecimal() and len(page) < 8 else 1,
     )  # fmt: skip
+    return asked, "; ".join(wrong)
 
 
 def link_pairs(query: Query) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ from judgegraph.runs.folder import ITEMS
 from judgegraph.runs.item import Item
 from judgegraph.runs.lines import DamagedLine, item_of_line, lines
 from judgegraph.runs.run import Run
+from judgegraph.runs.summary import doubt, moved_by
 from judgegraph.trace.span import line_at, recorded_trace
 from judgegraph.trace.span import lines as span_lines
 from judgegraph.traces.rank import ranked_sample
@@ -39,6 +40,11 @@ ORDERS = {  # what a table is sorted by -> its column, and whether the greatest 
     "data": ("place", False), "least": ("score", False), "best": ("score", True), "moved": ("change", True),
     "doubt": ("doubt", True), "time": ("ms", True), "failed": ("failures", True), "id": ("id", False),
 }  # fmt: skip
+OF_CRITERION = {"score": "share", "change": "change", "doubt": "doubt"}  # what an answer has of its own
+LACKING = {  # of an order, where no sample has what it goes by
+    "least": "no number to sort by", "best": "no number to sort by", "moved": "no critic moved a score",
+    "doubt": "no answer has a distribution",
+}  # fmt: skip
 _TABLES = """
 CREATE TABLE samples (
     n INTEGER PRIMARY KEY, id TEXT UNIQUE, place INTEGER, status TEXT, head TEXT, cause TEXT, reason TEXT, verdict TEXT,
@@ -51,17 +57,21 @@ CREATE INDEX by_change ON samples (change IS NULL, change DESC, place);
 CREATE INDEX by_doubt ON samples (doubt IS NULL, doubt DESC, place);
 CREATE INDEX by_status ON samples (status, cause);
 CREATE TABLE answers (
-    n INTEGER, key TEXT, criterion TEXT, share REAL, value REAL, label TEXT, status TEXT, least INTEGER,
-    PRIMARY KEY (n, key)
+    n INTEGER, key TEXT, criterion TEXT, share REAL, value REAL, label TEXT, status TEXT, change REAL, changed TEXT,
+    doubt REAL, least INTEGER, PRIMARY KEY (n, key)
 ) WITHOUT ROWID;
 CREATE INDEX by_criterion ON answers (criterion, value, n);
 CREATE INDEX by_least ON answers (criterion, share IS NULL, share, n) WHERE least;
 CREATE INDEX by_greatest ON answers (criterion, share IS NULL, share DESC, n) WHERE least;
+CREATE INDEX by_move ON answers (criterion, change IS NULL, change DESC, n) WHERE least;
+CREATE INDEX by_width ON answers (criterion, doubt IS NULL, doubt DESC, n) WHERE least;
 CREATE INDEX by_answer ON answers (status, n);
 CREATE VIRTUAL TABLE words USING fts5 (text, detail = none, tokenize = 'unicode61');
 CREATE TABLE traces (id TEXT, at INTEGER);
 CREATE INDEX by_trace ON traces (id);
 """
+FAILED = 1_000_000  # added to the failures of a sample that failed, or has no answer: it stands before others
+_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -87,11 +97,16 @@ class Query:
 
 @dataclass(frozen=True)
 class Listed:
-    """A page of samples: rows by their columns, how many there are in all, and their answers by criterion."""
+    """A page of samples: rows by their columns, how many there are in all, and their answers by criterion.
+
+    Attributes:
+        unordered: why they stand in the order of the data where another was asked for, "" where they do not.
+    """
 
     rows: list[dict[str, Any]]
     total: int
     answers: dict[str, dict[str, str]]
+    unordered: str = ""
 
 
 class SampleIndex:
@@ -167,11 +182,12 @@ class SampleIndex:
         added = db.execute(
             f"INSERT INTO samples VALUES (NULL, {', '.join('?' * 15)})",
             (item.id, item.place, item.status, head_of(item), one.cause, one.reason, item.verdict, one.value,
-             one.change, changed, one.doubt, item.ms, one.failures, len(item.sample.human), at),
+             one.change, changed, one.doubt, item.ms, one.failures + FAILED * bool(one.cause), len(item.sample.human),
+             at),
         )  # fmt: skip
         db.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (added.lastrowid, _searched(item)))
         answers = [(added.lastrowid, *answer) for answer in _answers(item)]
-        db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", answers)
+        db.executemany(f"INSERT OR REPLACE INTO answers VALUES ({', '.join('?' * 11)})", answers)
         self._criteria.update(dict.fromkeys(answer[2] for answer in answers))
 
     def _fill_traces(self, db: sqlite3.Connection) -> None:
@@ -208,18 +224,22 @@ class SampleIndex:
         where, values = _where(query)
         column, greatest = ORDERS.get(query.order, ORDERS["data"])
         table, more, last = "samples", list[Any](), "place"
-        if query.criterion and column == "score":  # a sample with several answers counts by the least
+        chosen = "samples.*"
+        if query.criterion and column in OF_CRITERION:  # a sample with several answers counts by the least
             table, more = "answers CROSS JOIN samples USING (n)", [query.criterion]
-            column, last, where = "share", "n", f"least AND criterion = ? AND {where}"
+            column, last, where = f"answers.{OF_CRITERION[column]}", "n", f"least AND criterion = ? AND {where}"
+            chosen += ", answers.changed AS moved"
         order = f"{column} IS NULL, {column}{' DESC' if greatest else ''}, {last}"
         with self._reading() as db:
             total = db.execute(f"SELECT count(*) FROM {table} WHERE {where}", (*more, *values)).fetchone()[0]
             rows = db.execute(
-                f"SELECT samples.* FROM {table} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",
+                f"SELECT {chosen}, {column} AS goes_by FROM {table} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",
                 (*more, *values, size, (query.page - 1) * size),
             ).fetchall()
             answers = {row["id"]: _shown_answers(db, row["n"]) for row in rows}
-        return Listed([dict(row) for row in rows], total, answers)
+        lacking = bool(rows) and query.page == 1 and rows[0]["goes_by"] is None
+        found = [{**dict(row), **({"changed": row["moved"]} if "moved" in row.keys() else {})} for row in rows]  # noqa: SIM118
+        return Listed(found, total, answers, LACKING.get(query.order, "") if lacking else "")
 
     def neighbours(self, query: Query, id: str) -> tuple[str | None, str | None]:
         """The samples before and behind one, in the order of a query's page and of those next to it."""
@@ -290,15 +310,27 @@ def _searched(item: Item) -> str:
     texts = [text_of(one)[:SEARCHED] for one in (sample.query, sample.output, sample.rival, sample.source) if one]
     judged: list[Any] = [*item.scores, *item.comparisons, *item.rectifications]
     reasons = " ".join(one.reason for one in judged if one.reason)
-    return "\n".join([item.id, *texts, item.reason, reasons[:SEARCHED]])
+    return spaced("\n".join([item.id, *texts, item.reason, reasons[:SEARCHED]]))
+
+
+def spaced(text: str) -> str:
+    """The text with blanks around each sign of scripts that are written without them, so that words of these are found:
+    a search for several signs finds texts that hold all of them.
+    """
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
 def _answers(item: Item) -> Iterator[tuple[Any, ...]]:
     seen: set[str] = set()
+    held = {score.key: score for score in item.scores}
     answers = [(score, _share(score)) for score in answers_of(item)]
     for score, share in sorted(answers, key=lambda one: math.inf if one[1] is None else one[1]):
         name = score.criterion + (" (rival)" if score.of == "rival" else "")
-        yield score.key, name, share, score.value, score.label, score.status, name not in seen
+        draft = held.get(score.draft or "")
+        change = moved_by(draft, score) if draft is not None else None
+        moved = f"{name} {shown(draft.answer)} → {shown(score.answer)}" if change and draft is not None else ""
+        said = (score.value, score.label, score.status, change, moved, doubt(score))
+        yield score.key, name, share, *said, name not in seen
         seen.add(name)
 
 
@@ -328,7 +360,11 @@ def _where(query: Query) -> tuple[str, list[Any]]:
     elif query.text.strip():  # signs alone: they stand in ids
         parts.append("instr(id, ?)")
         values.append(query.text.strip())
-    if query.status == "unanswered":
+    if query.criterion and query.status:  # of its own answers
+        own = "status NOT IN ('ok')" if query.status == "unanswered" else "status = ?"
+        parts.append(f"n IN (SELECT n FROM answers WHERE criterion = ? AND {own})")
+        values += [query.criterion, *([] if query.status == "unanswered" else [query.status])]
+    elif query.status == "unanswered":
         parts.append("cause != ''")
     elif query.status:
         parts.append("(samples.status = ? OR n IN (SELECT n FROM answers WHERE status = ?))")
@@ -347,13 +383,13 @@ def _where(query: Query) -> tuple[str, list[Any]]:
 
 def _matched(text: str) -> str:
     """What is searched for as FTS5 takes it: each word quoted, the last one as the beginning of a word."""
-    found: Sequence[str] = _WORD.findall(text)[:WORDS]
+    found: Sequence[str] = _WORD.findall(spaced(text))[:WORDS]
     return " ".join(f'"{word}"' for word in found) + "*" if found else ""
 
 
 def bound(text: str) -> float | None:
-    """A bound as it was typed; None of what is no number."""
+    """A number as it was typed, "0,5" too; None of what is none."""
     with suppress(ValueError):
-        value = float(text)
+        value = float(text.strip().replace(",", "."))
         return value if math.isfinite(value) else None
     return None

@@ -66,10 +66,10 @@ def test_a_stranger_finds_the_worst_sample_marks_it_and_goes_on_by_keyboard(addr
         first = page.url
         page.locator("#labels input[inputmode=decimal]").first.fill("2")
         page.get_by_role("button", name="Write").press("Enter")
-        page.wait_for_url("**marked=1**")
+        page.wait_for_url("**said=**")
         assert "1 written to" in page.content()
         page.get_by_role("link", name="next:").press("Enter")
-        page.wait_for_url(lambda url: url != first and "marked" not in url)
+        page.wait_for_url(lambda url: url != first and "said" not in url)
         assert seen.did == []
 
 

@@ -150,7 +150,8 @@ def test_a_sample_shows_its_texts_its_scores_with_reasons_and_its_trace(client: 
 
 
 def test_an_unknown_sample_or_run_is_not_found(client: TestClient):
-    assert "no such sample" in client.get("/runs/0/sample?id=nobody").text
+    unknown = client.get("/runs/0/sample?id=nobody")
+    assert (unknown.status_code, "no such sample" in unknown.text) == (404, True)
     assert (client.get("/runs/7").status_code, client.get("/nowhere").status_code) == (404, 404)
     assert client.get("/runs/0?page=99999999999&low=x&order=; DROP&status=' OR 1").status_code == 200
 
@@ -200,8 +201,10 @@ def test_marks_are_checked_kept_taken_back_and_read_by_meta(
     items = [item for item in jg.Run.load(folder).items if item.status == "ok"]
     for at, item in enumerate(items):
         form = {"secret": view.secret, "id": item.id, "score:Coherence": str(1 + at % 5), "score:Fluency": "9"}
-        said = client.post("/runs/0/label", data=form).headers["location"]
-        assert "wrong=Fluency" in said
+        told = client.get(client.post("/runs/0/label", data=form).headers["location"]).text
+        assert "1 written to" in told
+        assert "is no number on 1-5, such as 3" in told
+        assert 'value="9"' in told, "what was typed is not lost"
     page = client.get("/runs/0/sample", params={"id": items[2].id}).text
     assert 'value="3"' in page
     client.post("/runs/0/label", data={"secret": view.secret, "id": items[0].id, "score:Coherence": ""})
@@ -258,9 +261,9 @@ def test_two_runs_stand_beside_one_another(folder: Path, tmp_path: Path):
     view.close()
 
 
-def test_a_pair_shows_both_outputs_and_its_verdict(tmp_path: Path):
-    jg.evaluate(fennec(branches=1), [*jg.load(EXAMPLES / "pairs.jsonl", limit=2)], out=tmp_path / "pairs")
-    view = View([tmp_path / "pairs"])
+def test_a_pair_shows_both_outputs_and_its_verdict_and_takes_one_of_a_person(tmp_path: Path):
+    jg.evaluate(fennec(branches=1), [*jg.load(EXAMPLES / "pairs.jsonl", limit=8)], out=tmp_path / "pairs")
+    view = View([tmp_path / "pairs"], labels=tmp_path / "mine.jsonl")
     view.start()
     view.wait()
     client = TestClient(view.guarded, base_url=HOST)
@@ -270,7 +273,15 @@ def test_a_pair_shows_both_outputs_and_its_verdict(tmp_path: Path):
     page = client.get("/runs/0/sample", params={"id": name}).text
     assert "<h3>output</h3>" in page
     assert "<h3>rival</h3>" in page
+    assert 'inputmode="decimal" size="6"' not in page, "numbers of one side nobody can compare"
+    for at, item in enumerate(jg.Run.load(tmp_path / "pairs").items):
+        form = {"secret": view.secret, "id": item.id, "score:overall": "AB"[at % 2]}
+        assert "1 written to" in client.post("/runs/0/label", data=form).text
     view.close()
+    labels = ["--labels", str(tmp_path / "mine.jsonl"), "--json"]
+    done = CliRunner().invoke(main, ["meta", str(tmp_path / "pairs"), *labels])
+    assert done.exit_code == 0, done.output
+    assert {row["judged"] for row in json.loads(done.stdout)["rows"] if row["statistic"] == "accuracy"} == {8}
 
 
 def test_a_run_under_way_is_looked_at_again(tmp_path: Path):
@@ -297,3 +308,72 @@ def test_the_command_listens_prints_its_address_and_refuses_what_is_no_run(tmp_p
     done = CliRunner().invoke(main, ["view", str(tmp_path)])
     assert done.exit_code == 1
     assert "manifest" in done.output or "no run" in done.output
+
+
+def test_what_makes_no_sense_is_told_and_a_comma_is_a_point(client: TestClient):
+    assert "&#39;abc&#39; is no number: not applied" in client.get("/runs/0?low=abc").text
+    assert "there is no order &#39;bogus&#39;" in client.get("/runs/0?order=bogus").text
+    assert client.get("/runs/0?low=0,5").text.count("<tr") == client.get("/runs/0?low=0.5").text.count("<tr") < MANY
+    assert "There is no such page" in client.get("/runs/0?page=7").text
+    forged = client.get("/runs/0/sample", params={"id": "lost/1 &?", "marked": "9", "wrong": "Pay me"}).text
+    assert "Pay me" not in forged
+
+
+def test_an_order_that_no_sample_can_be_put_in_says_so(tmp_path: Path):
+    kinds = Criterion(name="Tone", scale=jg.Scale.of(["plain", "warm"]))
+    jg.evaluate(llm_score(criteria=[kinds]), [jg.Sample(id="a", output="one two three four")], out=tmp_path / "run")
+    index = SampleIndex(jg.Run.load(tmp_path / "run"))
+    index.fill()
+    assert index.listed(Query(criterion="Tone", order="least")).unordered == "no number to sort by"
+    assert index.listed(Query(order="moved")).unordered == "no critic moved a score"
+    assert index.listed(Query(order="time")).unordered == ""
+    index.close()
+
+
+def test_orders_and_statuses_of_a_criterion_are_of_its_own_answers(tmp_path: Path):
+    def score(criterion: str, value: float | None, draft: float | None = None) -> list[Score]:
+        about = {"criterion": criterion, "scale": jg.Scale.of("1-5")}
+        first = [Score(agent="e", stage="draft", value=draft, **about)] if draft else []
+        key = first[0].key if first else None
+        status = "ok" if value else "abstained"
+        return [*first, Score(agent="c", stage="final", value=value, status=status, draft=key, **about)]
+
+    (tmp_path / "run").mkdir()
+    run = jg.evaluate(llm_score(criteria=[Criterion(name="X")]), [jg.Sample(id="z", output="t")], out=tmp_path / "run")
+    assert run.manifest
+    items = [
+        Item(sample=jg.Sample(id="a", output="t"), scores=(*score("A", 3, 2), *score("B", 5, 1)), place=0),
+        Item(sample=jg.Sample(id="b", output="t"), scores=(*score("A", 5, 2), *score("B", None)), place=1),
+        Item(sample=jg.Sample(id="c", output="t"), scores=(*score("A", None), *score("B", None)), place=2),
+    ]
+    (tmp_path / "run/items.jsonl").write_bytes(b"".join(item.line().encode() + b"\n" for item in items))
+    index = SampleIndex(jg.Run.load(tmp_path / "run"))
+    index.fill()
+    assert ids(index, order="moved")[0] == "a"
+    moved = index.listed(Query(criterion="A", order="moved")).rows
+    assert [(row["id"], row["changed"]) for row in moved] == [("b", "A 2 → 5"), ("a", "A 2 → 3"), ("c", "")]
+    assert ids(index, status="abstained") == ["b", "c"]
+    assert ids(index, status="abstained", criterion="A") == ["c"] == ids(index, status="unanswered", criterion="A")
+    assert ids(index, order="failed")[0] == "c"
+    index.close()
+
+
+def test_ids_of_any_signs_and_scripts_without_blanks_are_found_and_marked(tmp_path: Path):
+    samples = [jg.Sample(id="two\nlines", output="これは日本語の返事です。"), jg.Sample(id="b", output="")]
+    jg.evaluate(llm_score(criteria=[Criterion(name="Clarity")]), samples, out=tmp_path / "run")
+    view = View([tmp_path / "run"], labels=tmp_path / "mine.jsonl")
+    view.start()
+    view.wait()
+    index = view.runs[0].index
+    assert ids(index, text="日本語") == ["two\nlines"] == ids(index, text="返事")
+    client = TestClient(view.guarded, base_url=HOST)
+    page = client.get("/runs/0/sample", params={"id": "two\nlines"}).text
+    name = re.search(r'name="id" value="([^"]*)"', page)
+    assert name is not None
+    sent = {"secret": view.secret, "id": name[1].replace("\n", "\r\n"), "score:Clarity": "2"}
+    assert "1 written to" in client.post("/runs/0/label", data=sent).text
+    assert json.loads((tmp_path / "mine.jsonl").read_text())["id"] == "two\nlines"
+    assert (tmp_path / "mine.jsonl").stat().st_mode & 0o777 == 0o600
+    assert '<h3>output</h3><p class="none">empty</p>' in client.get("/runs/0/sample", params={"id": "b"}).text
+    assert client.post("/runs/0/label", data={**sent, "id": "nobody"}).status_code == 404
+    view.close()
