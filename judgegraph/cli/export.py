@@ -76,26 +76,26 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
     for run in (run_a, run_b):
         refuse_traces(run)
     found = diff_runs(run_a, run_b, criterion=criterion, limit=None if every else limit)
-    both = _compared(run_a, run_b, criterion)
+    both, why = _compared(run_a, run_b, criterion)
     if as_json:
-        whole = {**found.to_dict(), "comparison": both.to_dict() if both else None}
+        whole = {**found.to_dict(), "comparison": both.to_dict() if both else None, "not_compared": why}
         click.echo(json.dumps(whole, indent=1, allow_nan=False))
         return
     from judgegraph.views.terminal_compare import verdict_on_two
     from judgegraph.views.terminal_diff import print_diff
 
-    print_diff(found, verdict_on_two(both) if both else ())
+    print_diff(found, verdict_on_two(both) if both else [f"which of them is better is not told: {why}"])
 
 
-def _compared(a: str, b: str, criterion: str | None) -> RunComparison | None:
-    """The two runs as `compare` holds them; None of one run given twice, and where it refuses them."""
-    from judgegraph.errors import ConfigError
+def _compared(a: str, b: str, criterion: str | None) -> tuple[RunComparison | None, str]:
+    """The two runs as `compare` holds them, or None and why it refuses them."""
+    from judgegraph.errors import ConfigError, one_line
     from judgegraph.meta.compare import compare as compared
 
     try:
-        return compared([a, b], criteria=[criterion] if criterion else ())
-    except ConfigError:
-        return None
+        return compared([a, b], criteria=[criterion] if criterion else ()), ""
+    except ConfigError as error:
+        return None, one_line(error, 200)
 
 
 # `judgegraph compare`.
@@ -208,6 +208,8 @@ def export(
     for name, given in (("--what", what), ("--with", more), ("--group", group)):
         if given and ending != ".csv":
             raise click.UsageError(f"{name} goes with -o FILE.csv; items hold all of it")
+    if group == "human":
+        raise click.UsageError("--group human: a judgement is of a criterion, and no group; --with human is a column")
     if more and group:
         raise click.UsageError("--with and --group: one of them; a row of a group is no sample's")
     if otlp is not None:

@@ -154,7 +154,9 @@ def init(data: str, out: str | None) -> None:
         guess = "  (a guess: its texts are the longest)" if field in found.guessed else ""
         click.echo(printable(f"  {field:<{width}}  from {one_line(column, 40)}: {found.examples[column]}{guess}"))
     left = [column for column in found.columns if column not in found.fields.values()]
-    if left:
+    if people := [column for column in left if column == "human" or column.startswith("human.")]:
+        click.echo(printable(f"  people's judgements as they are: {one_line(', '.join(people), 200)}"))
+    if left := [column for column in left if column not in people]:
         click.echo(printable(f"  kept as meta: {one_line(', '.join(left), 200)}"))
     if out is not None:
         Path(out).write_text(as_yaml(criteria_set(chosen)), encoding="utf-8")

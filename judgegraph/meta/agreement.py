@@ -140,7 +140,7 @@ def ceilings(answers: Answers, conventions: Conventions) -> Iterator[HumanCeilin
     raters = list(zip(*table, strict=True))
 
     def row(statistic: str, found: Ceiling, drawn: tuple[Ends, int], level: Level = "dataset") -> HumanCeiling:
-        ends, made = drawn
+        ends, made = drawn if found.n > 1 else (NONE, drawn[1])  # of one item nothing is drawn
         line = signature(answers, c, statistic, level, found.n, made=made)
         return HumanCeiling(
             criterion=answers.criterion, statistic=statistic, level=level, value=found.value, interval=ends,

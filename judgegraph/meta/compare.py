@@ -450,6 +450,9 @@ def _agreement(
             read.append((name, {one.criterion.casefold(): one for one in read_run(run).judgements}))
         except Unjudged:
             continue
+        except ConfigError as error:
+            notes.append(f"agreement with people cannot be told: {name}: {one_line(error, 200)}")
+            return None
     if not read:
         return None
     joined = []

@@ -470,7 +470,7 @@ def read_run(
     if not people:
         raise Unjudged(
             "no sample of the run holds people's judgements; give them as columns human.CRITERION (or -f "
-            "human.CRITERION=COLUMN) when it is judged"
+            "human.CRITERION=COLUMN) when it is judged, or in a file of their own, --labels FILE.jsonl"
         )
     found, notes = [], [*_without(people, seen), *_partly(seen)]
     scales = _scales(run)

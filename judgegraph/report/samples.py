@@ -536,7 +536,7 @@ def human_labels(human: object) -> str:
 
 
 def _score_facts(score: Score) -> Iterator[str]:
-    if score.reader:
+    if score.reader and score.status == "ok":
         yield reading(score)
     if score.unseen and score.unseen >= 0.005:
         yield f"{100 * score.unseen:.0f} % of the probability on no point of the scale"
@@ -737,6 +737,9 @@ def head_of(item: Item) -> str:
     if values and len(scales) == 1:  # of labels beside numbers, the numbers
         mean = "mean " if len(values) > 1 else ""
         return f"{mean}{number(sum(values) / len(values))} on {in_line(scales.pop(), NAMED)}"
+    read = sum(s.answer is not None for s in finals)
+    if read < len(finals):
+        return f"{read:,} of {counted(len(finals), 'score')} could be read"
     return counted(len(finals), "score") if finals else "nothing judged"
 
 

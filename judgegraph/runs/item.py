@@ -327,9 +327,12 @@ def answers(item: Item) -> list[Score | Comparison]:
     return [*answers_of(item), *item.comparisons]
 
 
-def has_status(item: Item, status: str) -> bool:
-    """Whether it ended so, or one of its final scores or comparisons did."""
-    return item.status == status or any(one.status == status for one in answers(item))
+def has_status(item: Item, status: str, criterion: str | None = None) -> bool:
+    """Whether it ended so, or one of its final scores or comparisons did; of a criterion alone, these of it."""
+    given = [one for one in answers(item) if criterion in (None, one.criterion)]
+    if criterion is not None and given:
+        return any(one.status == status for one in given)
+    return item.status == status or any(one.status == status for one in given)
 
 
 def overalls(item: Item) -> str:

@@ -87,7 +87,7 @@ ORDERS: Mapping[str, Key] = {  # name -> what the first of them has least of
     "doubt": lambda one: (_most(one.doubt),),
     "cost": lambda one: (-(one.usd or 0.0), _most(one.tokens)),  # the free ones and those without a price by tokens
     "time": lambda one: (_most(one.ms),),
-    "failures": lambda one: (_most(one.failures), one.status == "ok"),
+    "failures": lambda one: (not one.cause, _most(one.failures), one.status == "ok"),
     "place": lambda one: (),
     "lost": lambda one: (not one.cause,),
 }
@@ -105,7 +105,7 @@ def ranked_samples(
 
     Args:
         status: only samples that ended so, or that have a final score or comparison that did. criterion: only samples
-            with a score of it; value, change, doubt and answers are of it alone.
+            with a score of it; value, change, doubt, answers, and those that have the status, are of it alone.
 
     Raises:
         DataError: the run's folder cannot be read.
@@ -113,7 +113,7 @@ def ranked_samples(
     with closing(UsageBySample(recorded_traces(spans_of(run)))) as bills:
         for item in run.items:
             asked = criterion is None or any(score.criterion == criterion for score in item.scores)
-            if asked and (status is None or has_status(item, status)):
+            if asked and (status is None or has_status(item, status, criterion)):
                 yield ranked_sample(item, bills.get(item.id), criterion)
 
 

@@ -54,7 +54,7 @@ def _differences(console: Console, found: RunComparison) -> None:
 
 def verdict_on_two(found: RunComparison) -> list[str]:
     """Whether the second of two runs, B, is better or worse than the first, A: against people, then by its means."""
-    lines = [_against_people(found)]
+    lines = [*(note for note in found.notes if "cannot be told" in note), _against_people(found)]
     real = [one for one in found.differences if one.is_real]
     moved = [f"{_cut(one.criterion)} {-one.difference:+.2f} {_within(-one.high, -one.low)}".strip() for one in real]
     tested = sum(one.p == one.p for one in found.differences)
@@ -109,6 +109,7 @@ def _sentence(one: MeanDifference) -> str:
     """Such as "Coherence: a is above b by 0.31 [0.12, 0.50] (n 32, p 0.004)"."""
     above, below = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
     p = "< 0.001" if one.corrected < 0.001 else f"{one.corrected:.3f}"
+    p = f"{one.corrected:.4f}" if p == "0.050" else p  # on which side of the line it lies
     by = _by(one.difference, one.low, one.high)
     return f"{_cut(one.criterion)}: {_cut(above)} is above {_cut(below)} by {by} (n {one.n:,}, p {p})"
 

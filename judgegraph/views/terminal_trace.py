@@ -96,7 +96,7 @@ def _silent(order: str, first: RankedSample) -> str:
         return (
             "no calls were recorded" if first.paid is None else "" if first.tokens or first.usd else "nothing was paid"
         )
-    return "nothing failed" if order == "failures" and not first.failures else ""
+    return "nothing failed" if order == "failures" and not (first.failures or first.cause) else ""
 
 
 NOT_MOVED = "the critic moved nothing"

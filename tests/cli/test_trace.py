@@ -411,3 +411,16 @@ def test_a_folder_of_traces_is_no_run_and_says_what_reads_it(run: Path, tmp_path
         assert f"{tmp_path} holds traces and no run" in said
         assert f"`judgegraph trace {tmp_path}` shows them, `judgegraph export {tmp_path} --otlp URL` sends them" in said
     assert "is no run's folder" in call("report", EXAMPLES, "-o", tmp_path / "page.html", code=1).output
+
+
+def test_what_failed_or_has_no_answer_stands_first_by_failures_and_a_status_is_of_the_criterion(tmp_path: Path):
+    items = [
+        item("a", score(4, criterion="A"), score(status="abstained", criterion="B")),
+        item("b", score(status="abstained", criterion="A"), score(status="abstained", criterion="B"), place=1),
+    ]
+    run = kept(tmp_path / "run", *items)
+    listed = call("trace", run, "--by", "failures", "--json")
+    assert [row["id"] for row in json.loads(listed.output)] == ["b", "a"]
+    assert "nothing failed" not in call("trace", run, "--by", "failures").output
+    rows = json.loads(call("trace", run, "--criterion", "A", "--status", "abstained", "--json").output)
+    assert [row["id"] for row in rows] == ["b"]

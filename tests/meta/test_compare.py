@@ -238,3 +238,22 @@ def test_the_command_of_a_diff_prints_it(folders):
     assert said[0].startswith("people judged too little")
     assert said[1] == "no mean differs for sure (of 4 criteria tested)"
     assert json.loads(CliRunner().invoke(main, ["diff", *names, "--json"]).output)["comparison"]["samples"] == 6
+
+
+def test_people_whose_judgements_cannot_be_read_leave_means_and_the_gate_as_they_are():
+    def kept(name: str, add: float):
+        items = [judged(at, min(5, v + add), v) for at, v in enumerate(values(3))]
+        odd = items[0].sample.model_copy(update={"human": {"Clarity": "good"}})
+        return run(name, [items[0].model_copy(update={"sample": odd}), *items[1:]])
+
+    found = jg.compare([kept("old", 1), kept("new", 0)])
+    assert found.agreement is None
+    assert any(note.startswith("agreement with people cannot be told: old:") for note in found.notes)
+    assert [one.b for one in found.worse()] == ["new"]
+    assert verdict_on_two(found)[0].startswith("agreement with people cannot be told")
+
+
+def test_a_diff_of_runs_that_cannot_be_compared_says_why(folders):
+    one = str(folders / "llm-score")
+    said = CliRunner().invoke(main, ["diff", one, one]).output.splitlines()
+    assert said[0].startswith("which of them is better is not told: ")
