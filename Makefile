@@ -52,6 +52,10 @@ pictures:                        ## docs/pictures anew, by Chromium
 	cd build/pictures && $(abspath $(PY)) -m judgegraph report runs/articles -o articles.html
 	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,980 \
 	  --screenshot=docs/pictures/report.png file://$(CURDIR)/build/pictures/articles.html
+	cd build/pictures && { $(abspath $(PY)) -m judgegraph view runs/articles --port 8731 & server=$$!; sleep 5; \
+	  chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,980 \
+	  --screenshot=$(CURDIR)/docs/pictures/view.png "http://127.0.0.1:8731/runs/0/sample?id=mill-bridge.s2"; \
+	  kill $$server; }
 
 phoenix:                         ## export to a real Phoenix, installed in .phoenix (about 850 MB)
 	test -x .phoenix/bin/phoenix || (python3 -m venv .phoenix && .phoenix/bin/pip install -q arize-phoenix)

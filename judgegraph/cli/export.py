@@ -178,12 +178,18 @@ TABLES = ("scores", "comparisons")
     multiple=True,
     help="Of FILE.csv: query, output, human, system or another of the samples' columns; may be repeated.",
 )
-@click.option("--group", metavar="COLUMN", help="Of FILE.csv: means for each value of it, such as system.")
+@click.option(
+    "--group",
+    "groups",
+    metavar="COLUMN",
+    multiple=True,
+    help="Of FILE.csv: means for each value of it, such as system.",
+)
 @click.option("--otlp", metavar="URL", help="Send the traces to an OpenTelemetry collector (OTLP over HTTP).")
 @click.option("--sample", "samples", metavar="ID", multiple=True, help="Of --otlp: only this one; may be repeated.")
 @click.option("--redact", type=click.Choice(["texts"]), multiple=True, help="Of --otlp: send no text.")
 def export(
-    run: str, out: str | None, what: str | None, more: tuple[str, ...], group: str | None, otlp: str | None,
+    run: str, out: str | None, what: str | None, more: tuple[str, ...], groups: tuple[str, ...], otlp: str | None,
     samples: tuple[str, ...], redact: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Write what came of RUN, a folder: a table (FILE.csv) of its scores or comparisons, or its items (FILE.jsonl).
@@ -205,6 +211,9 @@ def export(
     if (out is None) == (otlp is None):
         raise click.UsageError("say where it goes: -o FILE or --otlp URL")
     ending = Path(out or "").suffix.lower()
+    if len(groups) > 1:
+        raise click.UsageError("--group: one column; a second table takes a second command")
+    group = groups[0] if groups else None
     for name, given in (("--what", what), ("--with", more), ("--group", group)):
         if given and ending != ".csv":
             raise click.UsageError(f"{name} goes with -o FILE.csv; items hold all of it")

@@ -6,6 +6,7 @@ import ipaddress
 import secrets
 import socket
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -34,6 +35,8 @@ def view(runs: tuple[str, ...], port: int, host: str, labels: str | None) -> Non
     """
     for run in runs:
         _refuse_no_run(run)
+    if len({Path(run).resolve() for run in runs}) < len(runs):
+        raise click.UsageError("a run is given twice")
     try:
         from judgegraph.webview.app import View
     except ImportError:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgegraph.answers import answers_of, roles_of, several
-from judgegraph.report.charts import Cut, Picture, cut, in_line, score_bar
+from judgegraph.report.charts import Cut, Grid, Picture, cut, in_line, score_bar
 from judgegraph.report.figures import count_text, counted, money, number, share, time
 from judgegraph.runs.item import FINE, LISTED, Item, rival_overall
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import means_of, scaled
+from judgegraph.runs.tables import OVERALL
 from judgegraph.trace.span import Step
 from judgegraph.traces.rank import RankedSample, tops
 from judgegraph.traces.read import SampleTrace
@@ -682,6 +683,7 @@ class SampleView:
         facts: (name, value): verdict, overall, time. rows: its scores; `left` of them are not shown.
         said: (who, text): comparisons, corrections, findings, notes, what failed. texts: what was judged.
         people: what people said of what no score is of. root: its steps. command: prints the whole trace.
+        pair: of a pair, its verdicts: a row per criterion, a column per order.
     """
 
     id: str
@@ -698,6 +700,7 @@ class SampleView:
     root: StepView | None
     attempts: int
     command: str
+    pair: Grid | None = None
 
 
 def view_of(
@@ -715,8 +718,28 @@ def view_of(
         tuple(rows[: detail.rows]), max(0, len(rows) - detail.rows), tuple(_remarks(item, detail)),
         tuple(_texts(item, detail)), people[: detail.rows],
         Views(detail).of(root) if root is not None else None, trace.attempts if trace is not None else 0,
-        command(run, item.id),
+        command(run, item.id), pair_table(item, detail.rows),
     )  # fmt: skip
+
+
+ORDERS = {"AB": "A first", "BA": "B first", "both": "both orders"}
+
+
+def pair_table(item: Item, most: int) -> Grid | None:
+    """Of a pair the verdicts of its criteria in each order, with the scores of A and of B; None of what is no pair."""
+    if not item.comparisons:
+        return None
+    orders = [order for order in ORDERS if any(one.order == order for one in item.comparisons)]
+    several = len({one.agent for one in item.comparisons if one.criterion != OVERALL}) > 1
+    found: dict[str, dict[str, str]] = {}
+    for one in item.comparisons:
+        name = f"{one.criterion}, {one.agent}" if several and one.criterion != OVERALL else one.criterion
+        sums = f" ({number(one.score_a)} : {number(one.score_b)})" if None not in (one.score_a, one.score_b) else ""
+        found.setdefault(in_line(name, NAMED), {})[one.order] = f"{one.verdict or _status(one.status)}{sums}"
+    rows = [(name, *(cells.get(order, "") for order in orders)) for name, cells in [*found.items()][:most]]
+    more = f", the first {most} of {len(found)}" if len(found) > most else ""
+    caption = f"Who is better, with the scores of A (output) and B (rival){more}"
+    return Grid(caption, ("criterion", *(ORDERS[order] for order in orders)), tuple(rows))
 
 
 def head_of(item: Item) -> str:

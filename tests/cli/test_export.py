@@ -209,6 +209,7 @@ def test_verdicts_by_group_are_counted(tmp_path: Path):
         (("--with", "sytem"), "did you mean 'system'"), (("--group", "nothing_like_it"), "samples have query, output"),
         (("--with", "label"), "a row has it already"), (("--with", "n", "--with", "n"), "a row has it already"),
         (("--with", "n", "--group", "n"), "one of them"), (("--group", "human"), "--with human is a column"),
+        (("--group", "n", "--group", "system"), "one column"),
     ],
 )  # fmt: skip
 def test_columns_that_nobody_has_or_that_stand_there_are_refused_with_what_there_is(grouped, tmp_path, words, said):

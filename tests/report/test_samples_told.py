@@ -22,6 +22,7 @@ from judgegraph.report.samples import (
     group_of,
     head_of,
     listings,
+    pair_table,
     reading,
     rows_of,
     short,
@@ -245,3 +246,17 @@ def test_what_is_furthest_from_certain_is_told_of_numbers_and_of_labels():
     (doubted,) = [listing for listing in listings(Run({}, items), 5) if listing.key == "uncertain"]
     assert doubted.samples == (("s0", "Tone 100 % uncertain"), ("s1", "D 100 % uncertain"))
     assert "100 % where a number's halves lie at both ends, or all labels are as likely" in doubted.about
+
+
+def test_a_pair_is_a_table_of_its_criteria_and_orders():
+    found = [compared("comparer", order, a, b) for order, a, b in (("AB", 4.0, 5.0), ("BA", 3.0, 5.0))]
+    merged = jg.Comparison(criterion="overall", agent="merge", order="both", verdict="B")
+    lost = jg.Comparison(criterion="Tone", agent="comparer", order="AB", status="unreadable")
+    sample = jg.Sample(id="p", output="a", rival="b")
+    table = pair_table(Item(sample=sample, comparisons=(*found, lost, merged), verdict="B"), 10)
+    assert table is not None
+    assert table.head == ("criterion", "A first", "B first", "both orders")
+    assert table.rows == (
+        ("Depth", "B (4 : 5)", "B (3 : 5)", ""), ("Tone", "unreadable", "", ""), ("overall", "", "", "B")
+    )  # fmt: skip
+    assert pair_table(Item(sample=sample), 10) is None

@@ -377,3 +377,8 @@ def test_ids_of_any_signs_and_scripts_without_blanks_are_found_and_marked(tmp_pa
     assert '<h3>output</h3><p class="none">empty</p>' in client.get("/runs/0/sample", params={"id": "b"}).text
     assert client.post("/runs/0/label", data={**sent, "id": "nobody"}).status_code == 404
     view.close()
+
+
+def test_the_command_refuses_a_run_given_twice(folder: Path):
+    done = CliRunner().invoke(main, ["view", str(folder), str(folder.parent / "articles")])
+    assert (done.exit_code, "given twice" in done.output) == (2, True)
