@@ -14,7 +14,7 @@ ONE_OF_EACH = tests/runtime/test_kill.py tests/runtime/test_resume.py::test_afte
 	python3 -m venv .venv
 	.venv/bin/python -m pip install -q -r requirements.lock -e .
 
-.PHONY: setup check lint types test slow long soak real pictures phoenix bench docs notebooks lock clean
+.PHONY: setup check lint types test slow long soak real pictures phoenix bench docs site notebooks lock clean
 setup: .venv/bin/python          ## environment of pinned packages in .venv
 
 check: lint types test           ## what every commit passes
@@ -56,6 +56,10 @@ pictures:                        ## docs/pictures anew, by Chromium
 	  chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,980 \
 	  --screenshot=$(CURDIR)/docs/pictures/view.png "http://127.0.0.1:8731/runs/0/sample?id=mill-bridge.s2"; \
 	  kill $$server; }
+
+site:                            ## docs/ as a site in build/site, checked strictly; installed in .site (60 MB)
+	test -x .site/bin/mkdocs || (python3 -m venv .site && .site/bin/pip install -q "mkdocs-material>=9.6,<10" "mkdocstrings[python]>=0.30")
+	PYTHONPATH=. NO_MKDOCS_2_WARNING=1 .site/bin/mkdocs build --strict
 
 phoenix:                         ## export to a real Phoenix, installed in .phoenix (about 850 MB)
 	test -x .phoenix/bin/phoenix || (python3 -m venv .phoenix && .phoenix/bin/pip install -q arize-phoenix)
