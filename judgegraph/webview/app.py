@@ -116,10 +116,8 @@ class View:
 
     def _read(self, one: Looked) -> None:
         while not self.ended.is_set():
-            one.index.fill()
-            if one.run.manifest.get("state") != "running":
+            if not one.index.done or one.index.changed():
                 one.index.fill()
-                return
             self.ended.wait(EVERY)
 
     def wait(self, seconds: float = 60.0) -> None:

@@ -125,7 +125,7 @@ class SampleIndex:
         self.done = False  # all lines that there were have been read
         self._folder = tempfile.TemporaryDirectory(prefix="judgegraph-view-")
         self._file = Path(self._folder.name, "samples.sqlite")
-        self._items_end = self._spans_end = 0
+        self._items_end = self._spans_end = self._inode = 0
         self._criteria: dict[str, None] = {}
         self._lock = threading.Lock()
         self._closed = False
@@ -145,11 +145,29 @@ class SampleIndex:
         try:
             if not self._closed:
                 with closing(sqlite3.connect(self._file)) as db:
+                    self._begin_anew(db)
                     self._fill_items(db)
                     self._fill_traces(db)
                 self.done = True
         finally:
             self._lock.release()
+
+    def changed(self) -> bool:
+        """Whether the run's items are not those that were read: more have come, or the file was written again."""
+        with suppress(OSError):
+            found = (self.path / ITEMS).stat()
+            return found.st_ino != self._inode or found.st_size != self._items_end
+        return False
+
+    def _begin_anew(self, db: sqlite3.Connection) -> None:
+        """A resumed run writes its items again, one line for each sample: then what was read lies elsewhere."""
+        with suppress(OSError):
+            found = (self.path / ITEMS).stat()
+            if self._inode and (found.st_ino != self._inode or found.st_size < self._items_end):
+                for table in ("samples", "answers", "words", "traces"):
+                    db.execute(f"DELETE FROM {table}")
+                self._items_end = self._spans_end = self.damaged = 0
+            self._inode = found.st_ino
 
     def _fill_items(self, db: sqlite3.Connection) -> None:
         with suppress(FileNotFoundError), (self.path / ITEMS).open("rb") as file:

@@ -382,3 +382,19 @@ def test_ids_of_any_signs_and_scripts_without_blanks_are_found_and_marked(tmp_pa
 def test_the_command_refuses_a_run_given_twice(folder: Path):
     done = CliRunner().invoke(main, ["view", str(folder), str(folder.parent / "articles")])
     assert (done.exit_code, "given twice" in done.output) == (2, True)
+
+
+def test_a_run_whose_items_were_written_again_is_read_anew(tmp_path: Path):
+    samples = [jg.Sample(id=name, output="one two three four") for name in "abc"]
+    jg.evaluate(llm_score(criteria=[Criterion(name="Clarity")]), samples, out=tmp_path / "run")
+    index = SampleIndex(jg.Run.load(tmp_path / "run"))
+    index.fill()
+    assert not index.changed()
+    path = tmp_path / "run/items.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    (tmp_path / "new").write_bytes(lines[2] + lines[0])
+    (tmp_path / "new").replace(path)
+    assert index.changed()
+    index.fill()
+    assert (ids(index), index.item("c").id) == (["a", "c"], "c")
+    index.close()
