@@ -123,6 +123,8 @@ _SURE = (
     click.option("--seed", type=click.IntRange(0), metavar="N", help="[default: 0]"),
     click.option("--against", metavar="METRIC", help="Compare the others with this one only."),
     click.option("--no-tests", "tests", is_flag=True, flag_value=False, default=True, help="Compare no two metrics."),
+    click.option("--csv", metavar="FILE.csv", type=click.Path(dir_okay=False), help="Write a row per statistic."),
+    click.option("--as", "form", type=click.Choice(["latex", "markdown"]), help="Print a table for a paper or a page."),
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object with everything."),
 )  # fmt: skip
 
@@ -247,11 +249,17 @@ def meta(source: str, **given: Any) -> None:
     """
     from judgegraph.meta.conventions import chosen
 
+    if given["csv"] and Path(given["csv"]).suffix.lower() != ".csv":
+        raise click.UsageError(f"--csv {given['csv']}: it ends in .csv")
+    if given["form"] and given["as_json"]:
+        raise click.UsageError("--as and --json: one of them")
     conventions = chosen(given["preset"], **choices(given))
     if Path(source).is_dir():
         found, worth = _of_run(source, conventions, given)
     else:
         found, worth = _of_table(source, conventions, given), None
+    if found and given["csv"]:
+        found.table().to_csv(given["csv"])
     _print(found, worth, given)
     if found and all(math.isnan(row.value) for row in found.rows):
         click.echo("no agreement with people: every statistic is undefined", err=True)
@@ -264,6 +272,11 @@ def _print(found: Agreement | None, worth: CriticWorth | None, given: Mapping[st
         whole = {**(found.to_dict() if found else {}), "preset": given["preset"]}
         whole["critic"] = worth.to_dict() if worth else None
         click.echo(json.dumps(whole, indent=1, allow_nan=False))
+        return
+    if found and given["form"]:
+        from judgegraph.views.terminal_meta import agreement_text
+
+        click.echo(printable(agreement_text(found, given["form"])))
         return
     if found:
         from judgegraph.views.terminal_meta import print_meta

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from judgegraph.stats.agreement import share_interval
 from judgegraph.stats.bootstrap import interval
 from judgegraph.stats.correlation import Codes, Floats, Unit
 from judgegraph.stats.resampling import resample
+
+if TYPE_CHECKING:
+    from judgegraph.runs.tables import Table
 
 Ends = tuple[float, float]  # of an interval, nan where there is none
 NONE: Ends = (math.nan, math.nan)
@@ -51,6 +54,17 @@ class Row:
     failures: Mapping[str, float] = field(default_factory=dict)
     signature: str
     notes: tuple[str, ...] = ()
+
+
+COLUMNS = (
+    "criterion", "metric", "kind", "statistic", "value", "low", "high", "level", "n", "judged", "signature",
+)  # fmt: skip
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    ends = {"value": row.value, "low": row.interval[0], "high": row.interval[1]}
+    numbers = {name: None if math.isnan(value) else value for name, value in ends.items()}
+    return {name: numbers[name] if name in numbers else getattr(row, name) for name in COLUMNS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +177,16 @@ class Agreement(Shown):
         if len(found) != 1:
             raise KeyError(f"{len(found)} rows of {wanted}")
         return found[0]
+
+    def table(self) -> Table:
+        """A row for each statistic of a metric by a criterion: for pandas, or a CSV file.
+
+        Columns: criterion, metric, kind, statistic, value, low and high (of its interval), level, n (items that it
+        rests on), judged (items that people judged), signature. What is undefined is None.
+        """
+        from judgegraph.runs.tables import Table
+
+        return Table([_flat(row) for row in self.rows], COLUMNS, "statistic")
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; what is undefined is null."""

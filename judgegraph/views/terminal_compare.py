@@ -223,10 +223,11 @@ def as_text(found: RunComparison, form: str) -> str:
             cells.append("" if one is None else f"{one.mean:.2f}" + (f" / {agreed:+.2f}" if agreed is not None else ""))
         rows.append([run.name, *cells])
     head = ["run", *found.criteria]
-    return _latex(head, rows) if form == "latex" else _markdown(head, rows)
+    return latex_table(head, rows) if form == "latex" else markdown_table(head, rows)
 
 
-def _latex(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def latex_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """As LaTeX with booktabs; every sign of a text that LaTeX would act on is escaped."""
     lines = [" & ".join(map(_tex, row)) + r" \\" for row in (head, *rows)]
     return "\n".join([
         rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule", lines[0], r"\midrule", *lines[1:],
@@ -240,7 +241,9 @@ def _tex(text: str) -> str:
     return "".join(special.get(sign, sign) for sign in one_line(text, 200))
 
 
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """As Markdown; a bar in a text is escaped."""
+
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(one_line(cell, 200).replace("|", "\\|") for cell in cells) + " |"
 

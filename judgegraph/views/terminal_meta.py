@@ -27,6 +27,7 @@ from judgegraph.meta.result import (
 )
 from judgegraph.runs.notices import lacks_of
 from judgegraph.views.screen import GAP, NAME, counted, plain, screen, side_by_side
+from judgegraph.views.terminal_compare import latex_table, markdown_table
 from judgegraph.views.terminal_run import MOST_SAMPLES, costs, cut, more
 
 if TYPE_CHECKING:
@@ -446,3 +447,27 @@ def _counts(found: Measured) -> str:
     elif found.method == "bootstrap" and 1 < found.units < FEW:
         counts.append("rough")
     return ", ".join(counts)
+
+
+def agreement_text(found: Agreement, form: str) -> str:
+    """Agreement as a table for a paper ("latex", with booktabs) or a page ("markdown").
+
+    A row for each criterion and metric, a column for each statistic with its interval, and n.
+    """
+    statistics = list(dict.fromkeys(row.statistic for row in found.rows))
+    held: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in found.rows:
+        held.setdefault((row.criterion, row.metric), {})[row.statistic] = row
+    rows = [
+        (*names, *(_cell_of(by.get(statistic)) for statistic in statistics), str(max(row.n for row in by.values())))
+        for names, by in held.items()
+    ]
+    head = ("criterion", "metric", *statistics, "n")
+    return latex_table(head, rows) if form == "latex" else markdown_table(head, rows)
+
+
+def _cell_of(row: Row | None) -> str:
+    if row is None or math.isnan(row.value):
+        return "-"
+    value, low, high = (round(number, 2) + 0.0 for number in (row.value, *row.interval))  # never "-0.00"
+    return f"{value:.2f}" + ("" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]")

@@ -1,5 +1,6 @@
 """`judgegraph meta`, as it is called, on published figures and on what people mistype."""
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -257,3 +258,25 @@ def test_each_number_has_its_signature_and_its_preset(tmp_path: Path):
     for row in found["rows"]:
         assert row["signature"].startswith(f"{row['statistic']}|level:group|n:12|unreadable:zero|constant:zero|")
     assert "preset:g-eval" in called(table, "--metric", "m", "--preset", "g-eval", *FAST)
+
+
+def test_agreement_is_a_table_as_csv_latex_and_markdown_with_the_numbers_of_the_json(tmp_path: Path):
+    rows = [{"id": str(at), "criterion": name, "human": at % 5, "judge_a": (at * 3 + 1) % 5, "judge_b": at % 5}
+            for at in range(20) for name in ("Ton & Klang", "B|C")]  # fmt: skip
+    path = written(tmp_path / "t.jsonl", rows)
+    metrics = ("--metric", "judge_a", "--metric", "judge_b", *FAST)
+    whole = json.loads(called(path, *metrics, "--json"))
+    called(path, *metrics, "--csv", tmp_path / "t.csv")
+    with (tmp_path / "t.csv").open(encoding="utf-8-sig", newline="") as file:
+        kept = list(csv.DictReader(file))
+    assert [
+        (row["criterion"], row["metric"], row["statistic"], float(row["value"]), int(row["n"])) for row in kept
+    ] == [(row["criterion"], row["metric"], row["statistic"], row["value"], row["n"]) for row in whole["rows"]]
+    latex = called(path, *metrics, "--as", "latex")
+    assert r"Ton \& Klang & judge\_a" in latex
+    assert latex.count(r"\\") == 1 + 4
+    markdown = called(path, *metrics, "--as", "markdown").splitlines()
+    assert any(line.startswith("| B\\|C | judge_b | 1.00 |") for line in markdown)
+    assert not any("-0.00 " in line for line in markdown)
+    assert "one of them" in called(path, "--as", "latex", "--json", code=2)
+    assert "ends in .csv" in called(path, "--csv", "t.txt", code=2)
