@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
+from judgegraph.calls.types import utf8_size
 from judgegraph.errors import ReplyError
 from judgegraph.prompts.template import criteria_text, scores_text
 from judgegraph.types import (
@@ -169,7 +170,7 @@ class Corrector:
             task=self.task, criteria=criteria_text(about), query=sample.query, source=sample.source,
             response=original, judgements=scores_text(low),
         )  # fmt: skip
-        form = replace(FORMS[self.reply], tokens=ROOM + len(original) // 2)  # twice as many as English takes
+        form = replace(FORMS[self.reply], tokens=ROOM + utf8_size(original) // 2)  # twice as many as most texts take
         try:
             text = await ask(self.judge, messages, form, temperature=self.temperature)
         except ReplyError as error:

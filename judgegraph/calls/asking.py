@@ -24,6 +24,7 @@ from judgegraph.calls.types import (
     bounds_for,
     message_of,
     prompt_tokens,
+    utf8_size,
 )
 from judgegraph.errors import ConfigError, ReplyError, ScaleError, one_line
 from judgegraph.models.judges import Judge, JudgeLike, resolve
@@ -717,7 +718,7 @@ def _with_cap(judge: Judge, call: Call, error: ReplyError) -> ReplyError:
     if error.status != "truncated":
         return error
     cap = cap_of(judge, call)
-    if cap and len(error.text) < cap and judge.support.thinks is not True:  # a token is a character at least
+    if cap and utf8_size(error.text) < cap and judge.support.thinks is not True:  # a token is a byte at least
         return ReplyError(
             f"the reply was cut off by the server after {len(error.text):,} characters, before the limit of {cap:,}"
             " tokens that was sent: its context may be full",

@@ -87,6 +87,7 @@ BESIDE = 4.0  # times as long as at the server's best rate a reply may take that
 TURN = 5.0  # seconds that requests may wait for their turn at a server
 CROWDED = 60.0  # seconds that they may take in all, where nothing is known of how long their replies are
 FEW = 4  # requests in flight: these crowd no server
+ENOUGH = 20  # tokens of a reply by which a server's rate is known
 
 
 @dataclass(slots=True)
@@ -175,11 +176,12 @@ class Pace:
             Whether it was sent in this round and waited for nothing.
         """
         self._quickest = min(self._quickest, seconds)
-        self._rate = max(self._rate, tokens / seconds if seconds else 0.0)
+        if tokens >= ENOUGH and seconds >= 1:  # of a cache, or of a few words, it says nothing
+            self._rate = max(self._rate, tokens / seconds)
         if seconds < LONG or seconds < WAITING * self._quickest or sent_in != self.round:
             return sent_in == self.round
         bears = answered * CROWDED / seconds
-        if tokens:
+        if tokens and self._rate:
             bears = in_flight * (BESIDE * tokens / self._rate + TURN) / seconds
         if bears >= in_flight:
             return True

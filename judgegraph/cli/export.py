@@ -217,8 +217,6 @@ def export(
     for name, given in (("--what", what), ("--with", more), ("--group", group)):
         if given and ending != ".csv":
             raise click.UsageError(f"{name} goes with -o FILE.csv; items hold all of it")
-    if group == "human":
-        raise click.UsageError("--group human: a judgement is of a criterion, and no group; --with human is a column")
     if more and group:
         raise click.UsageError("--with and --group: one of them; a row of a group is no sample's")
     if otlp is not None:

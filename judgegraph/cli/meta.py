@@ -317,8 +317,12 @@ def _of_run(
     run = Run.load(source)
     if given["labels"]:
         from judgegraph.runs.labels import LabelledRun, Labels
+        from judgegraph.views.screen import counted
 
         run = LabelledRun.of(run, Labels.load(given["labels"]))
+        if run.unknown:
+            left = f"labels of {counted(run.unknown, 'sample')} that the run has not: left out"
+            click.echo(printable(f"{given['labels']}: {left}"), err=True)
     worth = critic_worth(run, conventions, group=given["group"] or "group", system=given["system"] or "system")
     try:
         return _agreement(run, conventions, given), worth

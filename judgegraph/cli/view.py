@@ -38,11 +38,14 @@ def view(runs: tuple[str, ...], port: int, host: str, labels: str | None) -> Non
     if len({Path(run).resolve() for run in runs}) < len(runs):
         raise click.UsageError("a run is given twice")
     try:
-        from judgegraph.webview.app import View
+        from judgegraph.webview.app import LOOPBACK, View
     except ImportError:
         raise ExtraError("judgegraph view", "view") from None
     token = "" if _is_own(host) else secrets.token_urlsafe(24)
-    with closing(_listening(host, port)) as listener, closing(View(runs, labels=labels, token=token)) as app:
+    with (
+        closing(_listening(host, port)) as listener,
+        closing(View(runs, labels=labels, token=token, hosts=(*LOOPBACK, host))) as app,
+    ):
         number = listener.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         click.echo(printable(f"http://{shown}:{number}/{f'?token={token}' if token else ''}  (Ctrl-C ends it)"))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from judgegraph.errors import ConfigError, printable
 from judgegraph.meta.result import Agreement
 from judgegraph.report.charts import Measure, Picture, bars, in_line, interval_plot, matrix
-from judgegraph.report.figures import mean_share
+from judgegraph.report.figures import counted, mean_share
 from judgegraph.report.findings import MOST, answers_by_criterion, rank_correlation
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.report.sections_scores import DRAWN, agreement_of, agreement_plot, charts_of
@@ -30,10 +31,11 @@ class Plot:
     """One or several charts, one below the other.
 
     Attributes:
-        pictures: each with its SVG and a sentence that says the same.
+        pictures: each with its SVG and a sentence that says the same. note: what is not drawn, "" where all is.
     """
 
     pictures: tuple[Picture, ...]
+    note: str = ""
 
     @property
     def svg(self) -> str:
@@ -65,10 +67,11 @@ class Plot:
         return found
 
     def _repr_html_(self) -> str:
-        return f'<div class="jg-shown">{"".join(one.svg for one in self.pictures)}</div>'
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return f'<div class="jg-shown">{"".join(one.svg for one in self.pictures)}{note}</div>'
 
     def __str__(self) -> str:
-        return printable("\n".join(one.alt for one in self.pictures))
+        return printable("\n".join(filter(None, [*(one.alt for one in self.pictures), self.note])))
 
 
 def _size(svg: str) -> tuple[float, float]:
@@ -89,7 +92,8 @@ class Plots:
 
     def scores(self) -> Plot:
         """How the answers of each criterion lie on their scale, drafts beside finals (SAGEval, Figure 3a)."""
-        return _plot(charts_of(self._tally), "no answer could be read")
+        charts = charts_of(self._tally)
+        return _plot(charts, "no answer could be read", _first(len(charts), len(self._tally.summary.shown), "line"))
 
     def critic(self) -> Plot:
         """The share of scores that a critic changed, of those that it looked at, with Wilson's 95 % intervals."""
@@ -99,11 +103,12 @@ class Plots:
                 side = " (rival)" if one.of == "rival" else ""
                 value, ends, n = mean_share({1.0: one.changed, 0.0: one.n - one.changed})
                 found.setdefault(one.critic, []).append(Measure(one.criterion + side, value, ends.low, ends.high, n))
-        return _plot(
-            (interval_plot(f"Scores changed by {in_line(critic, 40)}", rows[:DRAWN], 0.0, 1.0, 0.0, shares=True)
-             for critic, rows in found.items()),
-            "no critic looked at a score",
-        )  # fmt: skip
+        charts = [
+            interval_plot(f"Scores changed by {in_line(critic, 40)}", rows[:DRAWN], 0.0, 1.0, 0.0, shares=True)
+            for critic, rows in found.items()
+        ]
+        most = max(map(len, found.values()), default=0)
+        return _plot(charts, "no critic looked at a score", _first(DRAWN, most, "criterion", "criteria"))
 
     def agreement(self) -> Plot:
         """How far the answers agree with people, with intervals: Spearman, of labels and verdicts accuracy."""
@@ -112,8 +117,10 @@ class Plots:
         found = agreement_of(self.run, self._tally)
         if not isinstance(found, Agreement):
             raise ConfigError(f"nothing to plot: {found}")
-        kinds = (list(rows) for _, rows in groupby(found.rows, key=lambda row: row.kind))
-        return _plot((agreement_plot(rows, rows[0].statistic) for rows in kinds), "no agreement can be told")
+        kinds = [list(rows) for _, rows in groupby(found.rows, key=lambda row: row.kind)]
+        most = max((sum(row.statistic == rows[0].statistic for row in rows) for rows in kinds), default=0)
+        charts = [agreement_plot(rows, rows[0].statistic) for rows in kinds]
+        return _plot(charts, "no agreement can be told", _first(DRAWN, most, "row"))
 
     def overlap(self) -> Plot:
         """Spearman's rank correlation of the answers by each two criteria, of twelve at most; each on ten samples."""
@@ -122,30 +129,37 @@ class Plots:
             raise ConfigError("nothing to plot: fewer than two criteria with ten answers that differ")
         shown = names[:MOST]
         pairs = {(a, b): rank_correlation(values[a], values[b])[0] for a, b in combinations(shown, 2)}
-        return Plot((matrix("Rank correlation of criteria", shown, pairs),))
+        note = _first(MOST, len(names), "criterion", "criteria")
+        return Plot((matrix("Rank correlation of criteria", shown, pairs),), note)
 
     def cost(self) -> Plot:
-        """What each node took: USD, in hundredths of a cent, where calls have a price; else tokens of paid calls."""
+        """What each node took: USD, in millionths, where calls have a price; else tokens of paid calls."""
         times = {name or "outside of nodes": one for name, one in node_times(self.run).items() if one.calls}
         if not times:
             raise ConfigError("nothing to plot: no spans with model calls were recorded")
         priced = any(one.usd for one in times.values())
-        title = "USD by node, in hundredths of a cent" if priced else "Tokens by node, of paid calls"
+        title = "USD by node, in millionths" if priced else "Tokens by node, of paid calls"
         rows = sorted(((name, _cost(one, priced)) for name, one in times.items()), key=lambda row: -row[1])
         if not any(cost for _, cost in rows):
             raise ConfigError("nothing to plot: all replies lay in the ledger, so that no call was paid")
-        return Plot((bars(title, rows, sum(cost for _, cost in rows)),))
+        unpriced = sum(one.unpriced for one in times.values()) if priced else 0
+        note = f"{counted(unpriced, 'paid call')} without a price not drawn" if unpriced else ""
+        return Plot((bars(title, rows, sum(cost for _, cost in rows)),), note)
 
 
 def _cost(one: NodeTime, priced: bool) -> int:
-    return round(one.usd * 10_000) if priced else one.prompt_tokens + one.completion_tokens
+    return round(one.usd * 1_000_000) if priced else one.prompt_tokens + one.completion_tokens
 
 
-def _plot(pictures: Iterable[Picture], nothing: str) -> Plot:
-    found = tuple(pictures)
-    if not found:
+def _plot(pictures: Sequence[Picture], nothing: str, note: str = "") -> Plot:
+    if not pictures:
         raise ConfigError(f"nothing to plot: {nothing}")
-    return Plot(found)
+    return Plot(tuple(pictures), note)
+
+
+def _first(drawn: int, there_are: int, one: str, many: str = "") -> str:
+    """What is not drawn, where there is more than a chart holds."""
+    return f"the first {drawn} of {counted(there_are, one, many)} are drawn" if there_are > drawn else ""
 
 
 @draws(Run, "plot")

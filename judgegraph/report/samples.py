@@ -14,7 +14,7 @@ from judgegraph.report.figures import count_text, counted, money, number, share,
 from judgegraph.runs.item import FINE, LISTED, Item, rival_overall
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import means_of, scaled
-from judgegraph.runs.tables import OVERALL
+from judgegraph.runs.tables import OVERALL, TEXTS
 from judgegraph.trace.span import Step
 from judgegraph.traces.rank import RankedSample, tops
 from judgegraph.traces.read import SampleTrace
@@ -671,7 +671,6 @@ def _more(count: int) -> str:
 
 
 NAMED = 80  # characters of an id in a heading
-TEXTS = ("query", "source", "output", "rival", "reference")
 
 
 @dataclass(frozen=True)

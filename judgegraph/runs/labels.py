@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -42,7 +43,7 @@ class Labels:
             return found
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{path}: {error}") from None
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
                 found._take(*_entry(line, f"{path}, line {number}"))
         return found
@@ -82,15 +83,28 @@ def _entry(line: str, where: str) -> tuple[str, dict[str, Given | None]]:
     if not isinstance(name, str) or not isinstance(human, dict):
         raise DataError(f"{wanted}, got {one_line(line, 80)}")
     for criterion, value in human.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float | str)):
+        if value is not None and not _sound(value):
             raise DataError(f"{where}: the value of {one_line(criterion, 60)!r} is no number and no text")
     return name, human
 
 
-class LabelledRun(Run):
-    """A run whose samples have the judgements of a labels file; where the data had one too, that of the file counts."""
+def _sound(value: Any) -> bool:
+    """Whether it is a finite number or a text."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return isinstance(value, str)
+    return math.isfinite(value)
 
-    labels: Mapping[str, Mapping[str, Given]]
+
+@dataclass(frozen=True)
+class LabelledRun(Run):
+    """A run whose samples have the judgements of a labels file; where the data had one too, that of the file counts.
+
+    Attributes:
+        labels: id -> criterion -> value. unknown: how many of these ids are of no sample of the run.
+    """
+
+    labels: Mapping[str, Mapping[str, Given]] = field(default_factory=dict)
+    unknown: int = 0
 
     @classmethod
     def of(cls, run: Run, labels: Labels) -> LabelledRun:
@@ -99,16 +113,19 @@ class LabelledRun(Run):
         Raises:
             DataError: no label is of a sample of the run.
         """
-        found = cls(run.manifest, run.held, run.folder)
-        object.__setattr__(found, "labels", labels.given)
-        if labels.given and not any(item.id in labels.given for item in run.items):
+        given = {id: human for id, human in labels.given.items() if human}
+        unknown = given.keys() - {item.id for item in run.items}
+        if given and len(unknown) == len(given):
             raise DataError(f"{labels.path}: no label is of a sample of {run.folder.path if run.folder else 'the run'}")
-        return found
+        return cls(run.manifest, run.held, run.folder, given, len(unknown))
 
     @property
     def items(self) -> Iterator[Item]:
         """The finished samples, in the order of finishing."""
         return map(self._labelled, super().items)
+
+    def _in_order(self) -> Iterator[Item]:
+        return map(self._labelled, super()._in_order())
 
     def _labelled(self, item: Item) -> Item:
         given: Any = self.labels.get(item.id)

@@ -18,7 +18,7 @@ from judgegraph.runs.item import Item
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.runs.tables import Table, by_group, pair_rows, pairs_by_group, refuse_unknown, rows_of, write_csv
 from judgegraph.shown import Shown, drawn
-from judgegraph.types import Correction, Sample
+from judgegraph.types import Correction, Sample, names_of
 
 if TYPE_CHECKING:
     from judgegraph.traces.read import SampleTrace
@@ -107,7 +107,7 @@ class Run(Shown):
         self._refuse_own(path)
         return write_lines(Path(path), map(_without_times, self._in_order()))
 
-    def export_scores(self, path: str | os.PathLike[str], more: Sequence[str] = ()) -> int:
+    def export_scores(self, path: str | os.PathLike[str], more: str | Sequence[str] = ()) -> int:
         """Write the scores as `Table.to_csv` does, in the order of the dataset; gives how many.
 
         Args:
@@ -118,21 +118,24 @@ class Run(Shown):
             DataError: the run's folder cannot be read.
         """
         self._refuse_own(path)
-        self._refuse_unknown(more, COLUMNS)
+        more = self._columns(more, COLUMNS)
         return write_csv(
             Path(path), (row for item in self._in_order() for row in rows_of(item, more)), (*COLUMNS, *more)
         )
 
-    def export_comparisons(self, path: str | os.PathLike[str], more: Sequence[str] = ()) -> int:
+    def export_comparisons(self, path: str | os.PathLike[str], more: str | Sequence[str] = ()) -> int:
         """Write the comparisons, as `export_scores` does the scores."""
         self._refuse_own(path)
-        self._refuse_unknown(more, PAIR_COLUMNS)
+        more = self._columns(more, PAIR_COLUMNS)
         rows = (row for item in self._in_order() for row in pair_rows(item, more))
         return write_csv(Path(path), rows, (*PAIR_COLUMNS, *more))
 
-    def _refuse_unknown(self, more: Sequence[str], taken: Sequence[str] = ()) -> None:
-        if more:
-            refuse_unknown(self.items, more, taken)
+    def _columns(self, more: str | Sequence[str], taken: Sequence[str] = ()) -> tuple[str, ...]:
+        """Columns of samples that were asked for, where samples hold them."""
+        names = names_of(more)
+        if names:
+            refuse_unknown(self.items, names, taken)
+        return names
 
     def corrected(self) -> Iterator[Sample]:
         """The corrections that were made, in the order of the dataset, each a sample beside its original.
@@ -176,7 +179,7 @@ class Run(Shown):
 
         return export_otel(self, endpoint, exporter=exporter, samples=samples, redact=redact)
 
-    def scores(self, more: Sequence[str] = ()) -> Table:
+    def scores(self, more: str | Sequence[str] = ()) -> Table:
         """Every score of every sample; of answers, the rows whose `role` is "answer".
 
         Args:
@@ -184,7 +187,7 @@ class Run(Shown):
                 judgement by the row's criterion, of several numbers their mean; any other is a key of `meta`, such as
                 "system". None where a sample has none.
         """
-        self._refuse_unknown(more, COLUMNS)
+        more = self._columns(more, COLUMNS)
         return Table([row for item in self.items for row in rows_of(item, more)], (*COLUMNS, *more))
 
     def by_group(self, name: str) -> Table:
@@ -196,15 +199,15 @@ class Run(Shown):
         Raises:
             ConfigError: no sample holds it.
         """
-        self._refuse_unknown((name,))
+        self._columns(name)
         return by_group(self.items, name)
 
     def pairs_by_group(self, name: str) -> Table:
         """Verdicts on pairs in each group of samples: how many A, B, ties and none; arguments as `by_group`."""
-        self._refuse_unknown((name,))
+        self._columns(name)
         return pairs_by_group(self.items, name)
 
-    def comparisons(self, more: Sequence[str] = ()) -> Table:
+    def comparisons(self, more: str | Sequence[str] = ()) -> Table:
         """Every verdict on a pair: a row per sample, criterion, agent and order; none where no pairs were judged.
 
         Columns: `id`, `criterion` ("overall" for what was merged over all criteria), `agent`, `order` ("AB" and "BA":
@@ -215,7 +218,7 @@ class Run(Shown):
         Args:
             more: columns of their samples, as of `scores`.
         """
-        self._refuse_unknown(more, PAIR_COLUMNS)
+        more = self._columns(more, PAIR_COLUMNS)
         rows = [row for item in self.items for row in pair_rows(item, more)]
         return Table(rows, (*PAIR_COLUMNS, *more), "comparison")
 

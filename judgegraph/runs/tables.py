@@ -199,25 +199,43 @@ def _row(id: str, comparison: Comparison) -> dict[str, Any]:
 # A run counted by groups of its samples: systems, documents, languages, whatever its data holds.
 
 
-GROUP_COLUMNS = ("group", "criterion", "scale", "n", "ok", "mean", "sd", "labels")
+GROUP_COLUMNS = ("group", "samples", "criterion", "scale", "n", "ok", "mean", "sd", "labels")
 PAIR_GROUP_COLUMNS = ("group", "n", "A", "B", "tie", "none")
 
 
 def by_group(items: Iterable[Item], name: str) -> Table:
-    """A row per group and criterion: how many samples, how many of them have an answer that could be read, their mean.
+    """A row per group and criterion: how many answers, how many of them could be read, their mean.
 
-    Columns: `group`: what `meta` (or the sample) holds under the name, "" where it holds nothing; `criterion`; `scale`,
-    None where a group's answers are on several; `n`: answers that were due; `ok`: those that could be read; `mean` and
-    `sd` (of a sample; None of fewer than two) of these numbers; `labels`: of labels, each with its count.
+    Columns: `group`: what `meta` (or the sample) holds under the name, "" where it holds nothing; `samples`: all of the
+    group, those that failed too; `criterion`, None of a group without any answer; `scale`, None where a group's answers
+    are on several; `n`: answers; `ok`: those that could be read; `mean` and `sd` (of a sample; None of fewer than two)
+    of these numbers; `labels`: of labels, each with its count.
+
+    Raises:
+        ConfigError: "human": a judgement is of a criterion, and no group.
     """
+    _refuse_human(name)
     found: dict[tuple[str, str], list[Score]] = {}
+    samples: Counter[str] = Counter()
     for item in items:
         group = _group(item.sample, name)
+        samples[group] += 1
         for score in answers_of(item):
             rival = " (rival)" if score.of == "rival" else ""
             found.setdefault((group, score.criterion + rival), []).append(score)
-    rows = [_counted(group, criterion, scores) for (group, criterion), scores in sorted(found.items())]
+    rows = [
+        {"samples": samples[group], **_counted(group, criterion, scores)}
+        for (group, criterion), scores in found.items()
+    ]
+    without = samples.keys() - {group for group, _ in found}
+    rows += [{"group": group, "samples": samples[group], "n": 0, "ok": 0} for group in without]
+    rows.sort(key=lambda row: (row["group"], row.get("criterion") or ""))
     return Table(rows, GROUP_COLUMNS, "group")
+
+
+def _refuse_human(name: str) -> None:
+    if name == "human":
+        raise ConfigError("group human: a judgement is of a criterion, and no group; as a column it can be had")
 
 
 def _group(sample: Sample, name: str) -> str:
@@ -240,7 +258,8 @@ def _counted(group: str, criterion: str, scores: Sequence[Score]) -> dict[str, A
 
 
 def pairs_by_group(items: Iterable[Item], name: str) -> Table:
-    """A row per group: how many pairs were judged, and how many verdicts were A, B, a tie, or none."""
+    """A row per group: how many pairs were judged, and how many verdicts were A, B, a tie, or none; as `by_group`."""
+    _refuse_human(name)
     found: dict[str, Counter[str]] = {}
     for item in items:
         if item.sample.rival is not None:

@@ -197,7 +197,9 @@ def details(now: Progress, total: int | None, pace: Pace, *, ended: bool = False
         parts.append(unanswered(now.unanswered))
     parts += _spent(now)
     if now.mean is not None and not ended:
-        parts.append(f"mean {now.mean:.2f} on {now.scale}" if now.scale else f"mean {now.mean:.2f} of the scales")
+        parts.append(
+            f"mean {now.mean:.2f} on {now.scale}" if now.scale else f"mean {now.mean:.2f} of 1, on several scales"
+        )
     failed = failures(now.by_status)
     return [*parts, f"failed: {failed}"] if failed else parts
 

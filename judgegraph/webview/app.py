@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shlex
+import sqlite3
 import threading
 import time
 from base64 import b64encode
@@ -24,24 +25,25 @@ from starlette.routing import Route
 
 from judgegraph import __version__
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, DataError
+from judgegraph.errors import ConfigError, DataError, ScaleError, one_line
 from judgegraph.report.charts import cut, in_line
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
 from judgegraph.runs.labels import Labels
 from judgegraph.runs.run import Run, incomplete_run
+from judgegraph.runs.tables import OVERALL
 from judgegraph.types import Scale, Status, text_of
-from judgegraph.webview.index import ORDERS, PAGE, Query, SampleIndex, bound
+from judgegraph.webview.index import ORDERS, PAGE, UNANSWERED, Query, SampleIndex, bound
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "judgegraph-view"
 MOST_FORM = 100_000  # bytes of a form
 EVERY = 2.0  # seconds between looks at a run that goes on
-COLUMNS = 8  # criteria in the table
-MOST_META, MOST_SAID = 40, 200  # keys of a sample's meta that are shown; answers to forms that wait to be told
+COLUMNS, CHOICES = 8, 200  # criteria in the table; to choose from
+MOST_META, MOST_OUTCOMES = 40, 200  # keys of a sample's meta that are shown; outcomes of forms that wait to be shown
 WHOLE = Detail(200_000, 20_000, 400, 2_000)  # of a sample: nearly always all of it
 TEXTS = ("query", "output", "rival", "reference", "source")  # what is judged stands before what it was made from
-OVERALL, WINS = "overall", Scale.of(["A", "B", "tie"])  # what a person says of a pair
+WINS = Scale.of(["A", "B", "tie"])  # what a person says of a pair
 ENDINGS: tuple[str, ...] = get_args(Status)
 ORDER_NAMES = {
     "data": "order of the data", "least": "least score first", "best": "greatest score first",
@@ -57,16 +59,28 @@ HEADERS = {
 
 @dataclass
 class Looked:
-    """A run that is looked at: its index, and the labels that are given to its samples."""
+    """A run that is looked at: its index, and the labels that are given to its samples. title: as pages call it."""
 
     name: str
     index: SampleIndex
     labels: Labels
+    title: str = ""
+
+    @property
+    def finished(self) -> int:
+        """Samples that came to an end, those that a budget refused left out."""
+        return self.index.read - self.index.statuses()["over_budget"]
 
     @property
     def run(self) -> Run:
         """The run as its folder tells it now: it may go on."""
         return Run.load(self.index.path)
+
+
+def _looked(path: Path, labels: Labels | None) -> Looked:
+    name = path.resolve().name
+    index = SampleIndex(Run.load(path))
+    return Looked(name, index, labels or Labels.load(path.parent / f"{name}.labels.jsonl"), name)
 
 
 class View:
@@ -86,8 +100,12 @@ class View:
         hosts: Sequence[str] = LOOPBACK,
     ) -> None:  # fmt: skip
         self.token, self.hosts, self.secret = token, tuple(hosts), secrets.token_urlsafe(24)
-        self.runs = [self._looked(Path(run), labels) for run in runs]
-        self._said: dict[str, dict[str, Any]] = {}  # what came of a form, told once
+        common = Labels.load(labels) if labels is not None else None
+        self.runs = [_looked(Path(run), common) for run in runs]
+        for one in self.runs:  # of two folders of one name the parent tells which
+            if sum(other.name == one.name for other in self.runs) > 1:
+                one.title = f"{one.index.path.resolve().parent.name}/{one.name}"
+        self._outcomes: dict[str, dict[str, Any]] = {}  # of forms, by a ticket: each is shown once
         self.ended = threading.Event()
         self._readers = [threading.Thread(target=self._read, args=(one,), daemon=True) for one in self.runs]
         routes = [
@@ -97,11 +115,6 @@ class View:
         ]  # fmt: skip
         self.app = Starlette(routes=routes, exception_handlers={DataError: _not_there, ConfigError: _cannot})
         self.guarded = _Guard(self)
-
-    def _looked(self, path: Path, labels: str | Path | None) -> Looked:
-        run = Run.load(path)
-        given = Labels.load(labels if labels is not None else path.parent / f"{path.resolve().name}.labels.jsonl")
-        return Looked(path.resolve().name, SampleIndex(run), given)
 
     def start(self) -> None:
         """Begin to read the runs."""
@@ -116,15 +129,19 @@ class View:
 
     def _read(self, one: Looked) -> None:
         while not self.ended.is_set():
-            if not one.index.done or one.index.changed():
-                one.index.fill()
+            try:
+                if not one.index.done or one.index.changed():
+                    one.index.fill()
+                one.index.failed = ""
+            except (OSError, sqlite3.Error, DataError) as error:
+                one.index.failed = one_line(error, 200)
             self.ended.wait(EVERY)
 
     def wait(self, seconds: float = 60.0) -> None:
         """Until all that there is has been read."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end and not all(one.index.done for one in self.runs):
-            time.sleep(0.01)
+        for one in self.runs:
+            one.index.filled.wait(max(0.0, end - time.monotonic()))
 
     def _at(self, request: Request) -> tuple[int, Looked]:
         place = int(request.path_params["run"])
@@ -135,25 +152,30 @@ class View:
     def _runs(self, request: Request) -> Response:
         if len(self.runs) == 1:
             return RedirectResponse("/runs/0", 303)
-        rows = [(place, one, one.run.manifest, incomplete_run(one.run)) for place, one in enumerate(self.runs)]
+        rows = []
+        for place, one in enumerate(self.runs):
+            run = one.run
+            rows.append((place, one, run.manifest, incomplete_run(run, one.finished)))
         return self._page("runs.html", title="Runs", rows=rows)
 
     def _samples(self, request: Request) -> Response:
         place, one = self._at(request)
         query, wrong = query_of(request.query_params)
-        listed = one.index.listed(query)
-        known = one.index.criteria()
+        listed, known, run = one.index.listed(query), one.index.criteria(), one.run
         columns = [query.criterion] if query.criterion else known[:COLUMNS]
-        running = one.run.manifest.get("state") == "running" or not one.index.done
+        if query.criterion and query.criterion not in known:
+            wrong.append(f"no sample was judged by {query.criterion!r}")
+        running = run.manifest.get("state") == "running" or not one.index.done
         return self._page(
-            "samples.html", title=one.name, place=place, one=one, query=query, listed=listed, known=known,
-            columns=columns, statuses=one.index.statuses(), orders={name: ORDER_NAMES[name] for name in ORDERS},
-            pages=max(1, -(-listed.total // PAGE)), link=link_of(place, query), state=incomplete_run(one.run),
-            refresh=running, manifest=one.run.manifest, others=self._others(place), wrong=wrong, endings=ENDINGS,
+            "samples.html", title=one.title, place=place, one=one, query=query, listed=listed, known=known[:CHOICES],
+            criteria=len(known), columns=columns, statuses=one.index.statuses(), orders=ORDER_NAMES,
+            pages=max(1, -(-listed.total // PAGE)), link=link_of(place, query), state=incomplete_run(run, one.finished),
+            refresh=running, manifest=run.manifest, others=self._others(place), wrong="; ".join(wrong),
+            endings=ENDINGS,
         )  # fmt: skip
 
     def _others(self, place: int) -> list[tuple[int, str]]:
-        return [(at, one.name) for at, one in enumerate(self.runs) if at != place]
+        return [(at, one.title) for at, one in enumerate(self.runs) if at != place]
 
     def _sample(self, request: Request) -> Response:
         place, one = self._at(request)
@@ -167,7 +189,7 @@ class View:
             "one.html", title=id, place=place, one=one, id=id, shown=shown, before=before, behind=behind,
             link=link_of(place, query), back=urlencode(link_pairs(query)), others=self._others(place),
             beside=beside, secret=self.secret,
-            **self._said.pop(request.query_params.get("said", ""), {"marked": None, "wrong": "", "typed": {}}),
+            **self._outcomes.pop(request.query_params.get("outcome", ""), {"marked": None, "wrong": "", "typed": {}}),
             status=404 if shown[0].view is None else 200,
             hint=shlex.join(["judgegraph", "meta", str(one.index.path), "--labels", str(one.labels.path)]),
         )  # fmt: skip
@@ -191,10 +213,10 @@ class View:
             one.labels.add(id, human)
         ticket = secrets.token_urlsafe(8)
         typed = {name.removeprefix("score:"): said for name, said in given.items() if name.startswith("score:")}
-        self._said[ticket] = {"marked": len(human), "wrong": wrong, "typed": typed if wrong else {}}
-        while len(self._said) > MOST_SAID:
-            self._said.pop(next(iter(self._said)))
-        pairs = [("id", id), *parse_qsl(given.get("back", "")), ("said", ticket)]
+        self._outcomes[ticket] = {"marked": len(human), "wrong": wrong, "typed": typed if wrong else {}}
+        while len(self._outcomes) > MOST_OUTCOMES:
+            self._outcomes.pop(next(iter(self._outcomes)))
+        pairs = [("id", id), *parse_qsl(given.get("back", "")), ("outcome", ticket)]
         return RedirectResponse(f"/runs/{place}/sample?{urlencode(pairs)}#labels", 303)
 
     def _report(self, request: Request) -> Response:
@@ -289,10 +311,11 @@ def judgements(
                 found[criterion] = said
             else:
                 wrong.append(f"{criterion}: {said!r} is none of {', '.join(scale.labels)}")
-        elif (value := bound(said)) is None or (scale is not None and not _within(value, scale)):
-            wrong.append(f"{criterion}: {said!r} is no number on {scale}, such as {_example(scale)}")
         else:
-            found[criterion] = value
+            try:
+                found[criterion] = _number(said, scale)
+            except ScaleError:
+                wrong.append(f"{criterion}: {said!r} is no number on {scale}, such as {_example(scale)}")
     return found, "; ".join(wrong)[:500]
 
 
@@ -300,11 +323,14 @@ def _example(scale: Scale | None) -> str:
     return "3.5" if scale is None or scale.low is None or scale.high is None else f"{(scale.low + scale.high) / 2:g}"
 
 
-def _within(value: float, scale: Scale) -> bool:
-    return (scale.low is None or value >= scale.low) and (scale.high is None or value <= scale.high)
+def _number(said: str, scale: Scale | None) -> float:
+    value = bound(said)
+    if value is None:
+        raise ScaleError(said)
+    return value if scale is None else scale.check(value)
 
 
-def query_of(given: Mapping[str, str]) -> tuple[Query, str]:
+def query_of(given: Mapping[str, str]) -> tuple[Query, list[str]]:
     """What an address asks for, and what of it makes no sense and is left out."""
     page = given.get("page", "")
     order = given.get("order", "data")
@@ -314,12 +340,14 @@ def query_of(given: Mapping[str, str]) -> tuple[Query, str]:
         if given.get(key, "").strip() and bound(given[key]) is None
     ]
     wrong += [f"there is no order {order!r}: that of the data"] if order not in ORDERS else []
+    if (status := given.get("status", "")[:40]) not in ("", UNANSWERED, *ENDINGS):
+        wrong.append(f"there is no status {status!r}")
     asked = Query(
-        given.get("q", "")[:500], given.get("status", "")[:40], given.get("criterion", "")[:500],
+        given.get("q", "")[:500], status, given.get("criterion", "")[:500],
         bound(given.get("low", "")), bound(given.get("high", "")), order if order in ORDERS else "data",
         max(1, int(page)) if page.isdecimal() and len(page) < 8 else 1,
     )  # fmt: skip
-    return asked, "; ".join(wrong)
+    return asked, wrong
 
 
 def link_pairs(query: Query) -> list[tuple[str, str]]:

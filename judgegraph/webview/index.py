@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +23,23 @@ from judgegraph.runs.folder import ITEMS
 from judgegraph.runs.item import Item
 from judgegraph.runs.lines import DamagedLine, item_of_line, lines
 from judgegraph.runs.run import Run
-from judgegraph.runs.summary import doubt, moved_by
+from judgegraph.runs.summary import doubt, moved_by, scaled
 from judgegraph.trace.span import line_at, recorded_trace
 from judgegraph.trace.span import lines as span_lines
 from judgegraph.traces.rank import ranked_sample
 from judgegraph.traces.read import SampleTrace, belongs, id_of, ledger_of, spans_of, tree
-from judgegraph.types import Score, text_of
+from judgegraph.types import Sample, text_of
 
 PAGE = 50  # rows of a page of the table
 BATCH = 500  # samples that are written at once, so that the table grows while it is looked at
-SEARCHED = 4_000  # characters of each text, and of all reasons together, that are searched
-MOST_CRITERIA = 200  # to choose from
+SEARCHED = 20_000  # characters of each text, and of all reasons together, that are searched
 WORDS = 12  # of what is searched for
-NUMBER = "number"
 ORDERS = {  # what a table is sorted by -> its column, and whether the greatest stand first
     "data": ("place", False), "least": ("score", False), "best": ("score", True), "moved": ("change", True),
     "doubt": ("doubt", True), "time": ("ms", True), "failed": ("failures", True), "id": ("id", False),
 }  # fmt: skip
+ANY = "1"  # no condition
+UNANSWERED = "unanswered"  # a status that is asked for: failed, or without any answer
 OF_CRITERION = {"score": "share", "change": "change", "doubt": "doubt"}  # what an answer has of its own
 LACKING = {  # of an order, where no sample has what it goes by
     "least": "no number to sort by", "best": "no number to sort by", "moved": "no critic moved a score",
@@ -122,7 +122,8 @@ class SampleIndex:
         self.path: Path = run.folder.path
         self.read = 0  # samples so far
         self.damaged = 0
-        self.done = False  # all lines that there were have been read
+        self.filled = threading.Event()  # all lines that there were have been read
+        self.failed = ""  # why the reading ended
         self._folder = tempfile.TemporaryDirectory(prefix="judgegraph-view-")
         self._file = Path(self._folder.name, "samples.sqlite")
         self._items_end = self._spans_end = self._inode = 0
@@ -138,8 +139,17 @@ class SampleIndex:
         with self._lock:
             self._folder.cleanup()
 
+    @property
+    def done(self) -> bool:
+        """Whether all that there was has been read."""
+        return self.filled.is_set()
+
     def fill(self) -> None:
-        """Read what has come since the last time."""
+        """Read what has come since the last time.
+
+        Raises:
+            OSError, sqlite3.Error: the run's files cannot be read, or there is no room for the index.
+        """
         if not self._lock.acquire(blocking=False):
             return
         try:
@@ -148,15 +158,18 @@ class SampleIndex:
                     self._begin_anew(db)
                     self._fill_items(db)
                     self._fill_traces(db)
-                self.done = True
+                self.filled.set()
         finally:
             self._lock.release()
 
     def changed(self) -> bool:
-        """Whether the run's items are not those that were read: more have come, or the file was written again."""
+        """Whether the run's items or traces are not those that were read: more came, or they were written again."""
         with suppress(OSError):
             found = (self.path / ITEMS).stat()
-            return found.st_ino != self._inode or found.st_size != self._items_end
+            if found.st_ino != self._inode or found.st_size != self._items_end:
+                return True
+            spans = spans_of(self.run)
+            return spans is not None and spans.stat().st_size > self._spans_end
         return False
 
     def _begin_anew(self, db: sqlite3.Connection) -> None:
@@ -167,6 +180,7 @@ class SampleIndex:
                 for table in ("samples", "answers", "words", "traces"):
                     db.execute(f"DELETE FROM {table}")
                 self._items_end = self._spans_end = self.damaged = 0
+                self.filled.clear()
             self._inode = found.st_ino
 
     def _fill_items(self, db: sqlite3.Connection) -> None:
@@ -230,33 +244,37 @@ class SampleIndex:
         """How many samples ended how, and under "unanswered" how many failed or have no answer."""
         with self._reading() as db:
             found = Counter(dict(db.execute("SELECT status, count(*) FROM samples GROUP BY status").fetchall()))
-            found["unanswered"] = db.execute("SELECT count(*) FROM samples WHERE cause != ''").fetchone()[0]
+            found[UNANSWERED] = db.execute("SELECT count(*) FROM samples WHERE cause != ''").fetchone()[0]
         return found
 
     def criteria(self) -> list[str]:
-        """Names of criteria that samples were judged by, in the order of their names; of very many the first."""
-        return sorted(self._criteria.copy())[:MOST_CRITERIA]
+        """Names of criteria that samples were judged by, in the order of their names."""
+        return sorted(self._criteria.copy())
 
     def listed(self, query: Query, size: int = PAGE) -> Listed:
         """One page of the samples that a query asks for."""
-        where, values = _where(query)
         column, greatest = ORDERS.get(query.order, ORDERS["data"])
-        table, more, last = "samples", list[Any](), "place"
-        chosen = "samples.*"
-        if query.criterion and column in OF_CRITERION:  # a sample with several answers counts by the least
-            table, more = "answers CROSS JOIN samples USING (n)", [query.criterion]
+        own = bool(query.criterion) and column in OF_CRITERION and query.status != UNANSWERED
+        where, values = _where(query, own)
+        table = counted = "samples"
+        more, last, chosen = list[Any](), "place", "samples.*"
+        if own:  # a sample with several answers by the criterion counts by the least
+            table = "answers CROSS JOIN samples USING (n)"
+            counted = "answers" if where == ANY else table  # nothing is asked of the samples themselves
             column, last, where = f"answers.{OF_CRITERION[column]}", "n", f"least AND criterion = ? AND {where}"
-            chosen += ", answers.changed AS moved"
+            more, chosen = [query.criterion], "samples.*, answers.changed AS moved"
         order = f"{column} IS NULL, {column}{' DESC' if greatest else ''}, {last}"
         with self._reading() as db:
-            total = db.execute(f"SELECT count(*) FROM {table} WHERE {where}", (*more, *values)).fetchone()[0]
+            total = db.execute(f"SELECT count(*) FROM {counted} WHERE {where}", (*more, *values)).fetchone()[0]
             rows = db.execute(
                 f"SELECT {chosen}, {column} AS goes_by FROM {table} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",
                 (*more, *values, size, (query.page - 1) * size),
             ).fetchall()
             answers = {row["id"]: _shown_answers(db, row["n"]) for row in rows}
         lacking = bool(rows) and query.page == 1 and rows[0]["goes_by"] is None
-        found = [{**dict(row), **({"changed": row["moved"]} if "moved" in row.keys() else {})} for row in rows]  # noqa: SIM118
+        found = [dict(row) for row in rows]
+        for one in found:
+            one["changed"] = one.get("moved", one["changed"])
         return Listed(found, total, answers, LACKING.get(query.order, "") if lacking else "")
 
     def neighbours(self, query: Query, id: str) -> tuple[str | None, str | None]:
@@ -264,7 +282,7 @@ class SampleIndex:
         names: list[str] = []
         for page in (query.page - 1, query.page, query.page + 1):
             if page > 0:
-                names += [row["id"] for row in self.listed(_on(query, page)).rows]
+                names += [row["id"] for row in self.listed(replace(query, page=page)).rows]
         if id not in names:
             return None, None
         at = names.index(id)
@@ -282,7 +300,10 @@ class SampleIndex:
             raise DataError("no such sample")
         with (self.path / ITEMS).open("rb") as file:
             file.seek(row["at"])
-            return item_of_line(file.readline(), f"{self.path / ITEMS}, byte {row['at']}")
+            found = item_of_line(file.readline(), f"{self.path / ITEMS}, byte {row['at']}")
+        if found.id != id:
+            raise DataError("the run's items were written again just now: look once more")
+        return found
 
     def trace(self, item: Item) -> SampleTrace:
         """What was done for a sample, as far as it was recorded: as `traces.read.trace_of`, without a whole reading."""
@@ -319,13 +340,13 @@ def shown(value: float | str | None) -> str:
     return value or ""
 
 
-def _on(query: Query, page: int) -> Query:
-    return Query(query.text, query.status, query.criterion, query.low, query.high, query.order, page)
+def _searchable(sample: Sample) -> tuple[Any, ...]:
+    return sample.query, sample.output, sample.rival, sample.reference, sample.source
 
 
 def _searched(item: Item) -> str:
     sample = item.sample
-    texts = [text_of(one)[:SEARCHED] for one in (sample.query, sample.output, sample.rival, sample.source) if one]
+    texts = [text_of(one)[:SEARCHED] for one in _searchable(sample) if one]
     judged: list[Any] = [*item.scores, *item.comparisons, *item.rectifications]
     reasons = " ".join(one.reason for one in judged if one.reason)
     return spaced("\n".join([item.id, *texts, item.reason, reasons[:SEARCHED]]))
@@ -341,7 +362,7 @@ def spaced(text: str) -> str:
 def _answers(item: Item) -> Iterator[tuple[Any, ...]]:
     seen: set[str] = set()
     held = {score.key: score for score in item.scores}
-    answers = [(score, _share(score)) for score in answers_of(item)]
+    answers = [(score, scaled(score)) for score in answers_of(item)]
     for score, share in sorted(answers, key=lambda one: math.inf if one[1] is None else one[1]):
         name = score.criterion + (" (rival)" if score.of == "rival" else "")
         draft = held.get(score.draft or "")
@@ -350,14 +371,6 @@ def _answers(item: Item) -> Iterator[tuple[Any, ...]]:
         said = (score.value, score.label, score.status, change, moved, doubt(score))
         yield score.key, name, share, *said, name not in seen
         seen.add(name)
-
-
-def _share(score: Score) -> float | None:
-    """Where a score lies between the ends of its scale, 0 to 1."""
-    scale = score.scale
-    if score.value is None or scale is None or scale.low is None or scale.high is None or scale.high <= scale.low:
-        return None
-    return (score.value - scale.low) / (scale.high - scale.low)
 
 
 def _shown_answers(db: sqlite3.Connection, n: int) -> dict[str, str]:
@@ -369,8 +382,9 @@ def _shown_answers(db: sqlite3.Connection, n: int) -> dict[str, str]:
     return {criterion: ", ".join(said) for criterion, said in found.items()}
 
 
-def _where(query: Query) -> tuple[str, list[Any]]:
-    parts: list[str] = ["1"]
+def _where(query: Query, own: bool) -> tuple[str, list[Any]]:
+    """What is asked of samples; `own`: that they have an answer by the criterion is asked already."""
+    parts: list[str] = [ANY]
     values: list[Any] = []
     if words := _matched(query.text):
         parts.append("n IN (SELECT rowid FROM words WHERE words MATCH ?)")
@@ -378,21 +392,23 @@ def _where(query: Query) -> tuple[str, list[Any]]:
     elif query.text.strip():  # signs alone: they stand in ids
         parts.append("instr(id, ?)")
         values.append(query.text.strip())
-    if query.criterion and query.status:  # of its own answers
-        own = "status NOT IN ('ok')" if query.status == "unanswered" else "status = ?"
-        parts.append(f"n IN (SELECT n FROM answers WHERE criterion = ? AND {own})")
-        values += [query.criterion, *([] if query.status == "unanswered" else [query.status])]
-    elif query.status == "unanswered":
+    if query.criterion and query.status == UNANSWERED:  # a sample that failed has no answer by it either
+        parts.append("(cause != '' OR n IN (SELECT n FROM answers WHERE criterion = ? AND status != 'ok'))")
+        values.append(query.criterion)
+    elif query.criterion and query.status:  # of its own answers
+        parts.append("n IN (SELECT n FROM answers WHERE criterion = ? AND status = ?)")
+        values += [query.criterion, query.status]
+    elif query.status == UNANSWERED:
         parts.append("cause != ''")
     elif query.status:
         parts.append("(samples.status = ? OR n IN (SELECT n FROM answers WHERE status = ?))")
         values += [query.status, query.status]
     bounds = [("value", sign, end) for sign, end in ((">=", query.low), ("<=", query.high)) if end is not None]
-    if query.criterion:
+    if query.criterion and (bounds or not (own or query.status == UNANSWERED)):
         inner = "".join(f" AND {column} {sign} ?" for column, sign, _ in bounds)
         parts.append(f"n IN (SELECT n FROM answers WHERE criterion = ?{inner})")
         values += [query.criterion, *(end for _, _, end in bounds)]
-    else:
+    elif not query.criterion:
         for _, sign, end in bounds:
             parts.append(f"score {sign} ?")
             values.append(end)

@@ -56,35 +56,16 @@ class Visit:
 
 @pytest.fixture
 def visit(chromium: Any) -> Callable[..., AbstractContextManager[Visit]]:
-    """Opens a file: `with visit(path, width=390, dark=True) as seen`."""
+    """Opens a file, or an address on this machine: `with visit(path, width=390, dark=True) as seen`."""
 
     @contextmanager
-    def opened(path: Path, width: int = 1280, dark: bool = False, bypass_csp: bool = False) -> Iterator[Visit]:
+    def opened(what: Path | str, width: int = 1280, dark: bool = False, bypass_csp: bool = False) -> Iterator[Visit]:
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", bypass_csp=bypass_csp
         )
         try:
             seen = Visit(context.new_page())
-            seen.page.goto(path.as_uri())
-            yield seen
-        finally:
-            context.close()
-
-    return opened
-
-
-@pytest.fixture
-def browse(chromium: Any) -> Callable[..., AbstractContextManager[Visit]]:
-    """Opens an address on this machine: `with browse("http://127.0.0.1:8730/", width=390) as seen`."""
-
-    @contextmanager
-    def opened(url: str, width: int = 1280, dark: bool = False, bypass_csp: bool = False) -> Iterator[Visit]:
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", bypass_csp=bypass_csp
-        )
-        try:
-            seen = Visit(context.new_page())
-            seen.page.goto(url)
+            seen.page.goto(what.as_uri() if isinstance(what, Path) else what)
             yield seen
         finally:
             context.close()

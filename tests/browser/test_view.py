@@ -38,8 +38,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("width", "dark"), LOOKS)
-def test_no_attack_in_a_table_or_a_sample_acts_and_nothing_scrolls_sideways(address, browse, width, dark):
-    with browse(f"{address}/runs/0", width, dark) as seen:
+def test_no_attack_in_a_table_or_a_sample_acts_and_nothing_scrolls_sideways(address, visit, width, dark):
+    with visit(f"{address}/runs/0", width, dark) as seen:
         names = seen.page.eval_on_selector_all("table.list th a", "links => links.map(a => a.href)")
         assert names
         for link in [None, *names[:12]]:
@@ -54,8 +54,8 @@ def test_no_attack_in_a_table_or_a_sample_acts_and_nothing_scrolls_sideways(addr
         assert {url.split("/")[2] for url in seen.requests} == {address.split("/")[2]}
 
 
-def test_a_stranger_finds_the_worst_sample_marks_it_and_goes_on_by_keyboard(address, browse):
-    with browse(f"{address}/", 1280) as seen:
+def test_a_stranger_finds_the_worst_sample_marks_it_and_goes_on_by_keyboard(address, visit):
+    with visit(f"{address}/", 1280) as seen:
         page = seen.page
         page.get_by_role("link", name="scores").click()
         page.get_by_label("Order").select_option("least")
@@ -66,18 +66,18 @@ def test_a_stranger_finds_the_worst_sample_marks_it_and_goes_on_by_keyboard(addr
         first = page.url
         page.locator("#labels input[inputmode=decimal]").first.fill("2")
         page.get_by_role("button", name="Write").press("Enter")
-        page.wait_for_url("**said=**")
+        page.wait_for_url("**outcome=**")
         assert "1 written to" in page.content()
         page.get_by_role("link", name="next:").press("Enter")
-        page.wait_for_url(lambda url: url != first and "said" not in url)
+        page.wait_for_url(lambda url: url != first and "outcome" not in url)
         assert seen.did == []
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_nothing_serious_in_the_view(address, browse, dark):
+def test_axe_finds_nothing_serious_in_the_view(address, visit, dark):
     axe = (files("axe_playwright_python") / "axe.min.js").read_text()
     for path in ("/", "/runs/1", "/runs/1?order=least&page=2"):
-        with browse(f"{address}{path}", dark=dark, bypass_csp=True) as seen:
+        with visit(f"{address}{path}", dark=dark, bypass_csp=True) as seen:
             _no_violations(seen, axe, path)
             link = seen.page.locator("table.list th a")
             if link.count():

@@ -117,3 +117,10 @@ def test_what_was_sent_before_a_decrease_or_waited_makes_no_room():
     assert pace.window == 6
     pace.answered()
     assert pace.window > 6
+
+
+def test_a_reply_of_a_cache_says_nothing_of_how_quickly_a_server_writes():
+    pace = Pace(cap=64.0, room=64.0)
+    pace.took(0.05, 500, 0, answered=1, in_flight=60)
+    assert pace.took(60.0, 2000, 0, answered=60, in_flight=60)  # all of them think for a minute
+    assert (pace.room, pace.round) == (64, 0)

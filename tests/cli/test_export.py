@@ -12,7 +12,8 @@ import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, llm_score
-from judgegraph.types import Comparison, Criterion, Sample
+from judgegraph.runs.item import Item
+from judgegraph.types import Comparison, Criterion, Sample, Score
 
 PAIRS = Path(__file__).parents[2] / "examples/pairs.jsonl"
 SAMPLES = [Sample(id=f"=s{n}", query="q", output=f"text number {n} is clear.") for n in range(3)]
@@ -208,7 +209,7 @@ def test_verdicts_by_group_are_counted(tmp_path: Path):
     [
         (("--with", "sytem"), "did you mean 'system'"), (("--group", "nothing_like_it"), "samples have query, output"),
         (("--with", "label"), "a row has it already"), (("--with", "n", "--with", "n"), "a row has it already"),
-        (("--with", "n", "--group", "n"), "one of them"), (("--group", "human"), "--with human is a column"),
+        (("--with", "n", "--group", "n"), "one of them"), (("--group", "human"), "as a column it can be had"),
         (("--group", "n", "--group", "system"), "one column"),
     ],
 )  # fmt: skip
@@ -217,3 +218,15 @@ def test_columns_that_nobody_has_or_that_stand_there_are_refused_with_what_there
     assert done.exit_code != 0
     assert said in str(done.exception) + done.output
     assert not (tmp_path / "s.csv").exists()
+
+
+def test_a_group_whose_samples_failed_stands_there_with_their_number():
+    def judged(name: str, group: str, *scores: Score, status: str = "ok") -> Item:
+        return Item(sample=Sample(id=name, output="t", meta={"system": group}), scores=scores, status=status)
+
+    score = Score(criterion="A", agent="judge", value=4, scale=jg.Scale.of("1-5"))
+    items = [judged("a", "x", score), judged("b", "x", status="timeout"), judged("c", "y", status="timeout")]
+    rows = jg.Run({"signature": "s"}, items).by_group("system").rows
+    assert [(row["group"], row["samples"], row.get("criterion"), row["n"]) for row in rows] == [
+        ("x", 2, "A", 1), ("y", 1, None, 0)
+    ]  # fmt: skip

@@ -51,7 +51,8 @@ def line(now=NOW, total=1000, since=(0.0, 0), **more):
         ),
         (
             line(replace(NOW, usd=None, budget=jg.Budget(tokens=50_000), mean=0.6, saved=0, by_status={})),
-            "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 calls, 31,234 of 50,000 tokens, mean 0.60 of the scales",
+            "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 calls, 31,234 of 50,000 tokens, "
+            "mean 0.60 of 1, on several scales",
         ),
         (
             line(replace(NOW, usd=None, saved=0, by_status={"ok": 120}), total=None),

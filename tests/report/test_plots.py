@@ -121,3 +121,16 @@ def test_what_cannot_be_drawn_says_why(tmp_path: Path):
             getattr(run.plot, name)()
     with pytest.raises(ConfigError, match=r"written as \.svg"):
         run.plot.scores().save(tmp_path / "x.png")
+
+
+def test_what_a_chart_does_not_hold_is_told():
+    scale = jg.Scale.of("1-5")
+    items = [
+        Item(sample=jg.Sample(id=f"s{at}", output="t"), place=at, scores=tuple(
+            Score(criterion=f"C{k:02}", agent="judge", value=1 + (at + k) % 5, scale=scale) for k in range(26)))
+        for at in range(12)
+    ]  # fmt: skip
+    plot = jg.Run({"signature": "s", "method": "m"}, items).plot
+    assert str(plot.scores()).endswith("the first 24 of 26 lines are drawn")
+    assert plot.overlap().note == "the first 12 of 26 criteria are drawn"
+    assert "of 26 criteria" in plot.overlap()._repr_html_()

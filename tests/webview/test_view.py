@@ -222,7 +222,8 @@ def test_marks_are_checked_kept_taken_back_and_read_by_meta(
 @pytest.mark.parametrize(
     ("line", "said"),
     [("{", "line 1: expected"), ('{"id": 3, "human": {}}', "line 1: expected"),
-     ('{"id": "a", "human": {"x": [1]}}', "is no number and no text")],
+     ('{"id": "a", "human": {"x": [1]}}', "is no number and no text"),
+     ('{"id": "a", "human": {"x": NaN}}', "is no number and no text")],
 )  # fmt: skip
 def test_a_labels_file_that_is_none_is_refused_with_its_line(tmp_path: Path, line: str, said: str):
     (tmp_path / "l.jsonl").write_text(f"{line}\n")
@@ -312,6 +313,8 @@ def test_the_command_listens_prints_its_address_and_refuses_what_is_no_run(tmp_p
 
 def test_what_makes_no_sense_is_told_and_a_comma_is_a_point(client: TestClient):
     assert "&#39;abc&#39; is no number: not applied" in client.get("/runs/0?low=abc").text
+    assert "there is no status &#39;nonsense&#39;" in client.get("/runs/0?status=nonsense").text
+    assert "no sample was judged by &#39;Nope&#39;" in client.get("/runs/0?criterion=Nope").text
     assert "there is no order &#39;bogus&#39;" in client.get("/runs/0?order=bogus").text
     assert client.get("/runs/0?low=0,5").text.count("<tr") == client.get("/runs/0?low=0.5").text.count("<tr") < MANY
     assert "There is no such page" in client.get("/runs/0?page=7").text
@@ -358,6 +361,11 @@ def test_orders_and_statuses_of_a_criterion_are_of_its_own_answers(tmp_path: Pat
     index.close()
 
 
+def test_a_sample_that_failed_has_no_answer_by_a_criterion_either(index: SampleIndex):
+    assert ids(index, status="unanswered", criterion="Coherence") == ["lost/1 &?"]
+    assert ids(index, status="unanswered", criterion="Coherence", order="least") == ["lost/1 &?"]
+
+
 def test_ids_of_any_signs_and_scripts_without_blanks_are_found_and_marked(tmp_path: Path):
     samples = [jg.Sample(id="two\nlines", output="これは日本語の返事です。"), jg.Sample(id="b", output="")]
     jg.evaluate(llm_score(criteria=[Criterion(name="Clarity")]), samples, out=tmp_path / "run")
@@ -395,6 +403,56 @@ def test_a_run_whose_items_were_written_again_is_read_anew(tmp_path: Path):
     (tmp_path / "new").write_bytes(lines[2] + lines[0])
     (tmp_path / "new").replace(path)
     assert index.changed()
+    with pytest.raises(DataError, match="written again just now"):
+        index.item("a")  # another sample lies at its place now
     index.fill()
     assert (ids(index), index.item("c").id) == (["a", "c"], "c")
+    with (tmp_path / "run/spans.jsonl").open("ab") as file:
+        file.write(b'{"id":"a"}\n')
+    assert index.changed(), "a trace came later"
     index.close()
+
+
+def test_a_reading_that_fails_is_told_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    jg.evaluate(llm_score(criteria=[Criterion(name="Clarity")]), [jg.Sample(id="a", output="t")], out=tmp_path / "run")
+
+    def full(self: SampleIndex) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(SampleIndex, "fill", full)
+    view = View([tmp_path / "run"])
+    view.start()
+    client, end = TestClient(view.guarded, base_url=HOST), time.monotonic() + 20
+    while "cannot be read" not in (page := client.get("/runs/0").text) and time.monotonic() < end:
+        view.wait(0.1)
+    assert "it cannot be read: No space left on device" in page
+    view.close()
+
+
+def test_two_runs_of_one_name_are_told_apart_and_share_a_labels_file(tmp_path: Path):
+    for parent in "ab":
+        (tmp_path / parent).mkdir()
+        jg.evaluate(llm_score(criteria=[Criterion(name="Clarity")]), [jg.Sample(id="s", output="one two three")],
+                    out=tmp_path / parent / "run")  # fmt: skip
+    view = View([tmp_path / "a/run", tmp_path / "b/run"], labels=tmp_path / "mine.jsonl", hosts=("127.0.0.2",))
+    view.start()
+    view.wait()
+    client = TestClient(view.guarded, base_url="http://127.0.0.2:1")
+    page = client.get("/").text
+    assert "a/run" in page
+    assert "b/run" in page
+    client.post("/runs/0/label", data={"secret": view.secret, "id": "s", "score:Clarity": "2"})
+    assert 'value="2"' in client.get("/runs/1/sample?id=s").text
+    view.close()
+
+
+def test_labels_of_no_sample_are_counted_and_line_ends_of_other_scripts_are_text(folder: Path, tmp_path: Path):
+    items = [item for item in jg.Run.load(folder).items if item.status == "ok"]
+    labels = Labels(tmp_path / "l.jsonl")
+    for at, item in enumerate(items):
+        labels.add(item.id, {"Coherence": 1 + at % 5})
+    labels.add("gone\u2028by", {"Coherence": 3})
+    assert set(Labels.load(tmp_path / "l.jsonl").given) == {*(item.id for item in items), "gone\u2028by"}
+    done = CliRunner().invoke(main, ["meta", str(folder), "--labels", str(tmp_path / "l.jsonl"), "--json"])
+    assert "labels of 1 sample that the run has not: left out" in done.stderr
+    assert LabelledRun.of(jg.Run.load(folder), labels).scores("human").rows[0]["human"] is not None
