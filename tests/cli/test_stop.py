@@ -73,7 +73,7 @@ def test_a_stopped_run_finishes_what_is_in_flight_and_the_same_command_goes_on(s
     assert told[2].startswith(f"{len(ids)} of 9 samples, ")
     assert told[3:] == [f"stopped: {len(ids)} of 9 samples are finished in {run}; the same command goes on"]
     assert len(ids) == len(set(ids)) == slow.count  # nothing that was asked for was dropped
-    assert 4 <= len(ids) < 9
+    assert 3 <= len(ids) < 9  # a sample whose line was just written may have been counted as in flight
     manifest = json.loads((run / "manifest.json").read_text())
     assert (manifest["state"], manifest["samples"]["done"]) == ("stopped", len(ids))
     assert manifest["ended"]
