@@ -98,7 +98,7 @@ class Sample(Value):
         source: what the output was made from (an article, a dialogue), text or JSON.
         output: what is judged, text or JSON.
         rival: the second output of a pair, for pairwise methods.
-        reference: an output written by people, for reference-based assistants.
+        reference: an answer written beforehand, by people or a better model, to compare the output with.
         human: people's judgements: criterion -> value, label, or one per annotator.
         meta: whatever else the row held; nothing in it is ever read as a score or a status.
     """
@@ -120,6 +120,10 @@ class Sample(Value):
             except UnicodeEncodeError as error:
                 raise ValueError(f"{name} holds a lone surrogate: {error.reason}") from None
         return self
+
+    def without_reference(self) -> Self:
+        """The same, as it is shown where references are left out."""
+        return self if self.reference is None else self.model_copy(update={"reference": None})
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> Self:

@@ -60,9 +60,8 @@ class Evaluator:
         if not asked:
             return {"scores": {}}
         messages = prompts.load(self.prompt).render(
-            task=self.task, criteria=criteria_text(asked),
-            query=sample.query, source=sample.source, output=sample.output,
-        )  # fmt: skip
+            task=self.task, criteria=criteria_text(asked), **prompts.material(sample)
+        )
         slots = {key: Slot(criterion.scale, (key,)) for key, criterion in asked.items()}
         rating = await rate(self.judge, messages, ratings_form(asked, thoughts=self.cot), slots, self.reader)
         return {"scores": keyed(*(self._score(asked[key], a) for key, a in rating.answers.items()))}

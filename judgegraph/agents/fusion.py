@@ -89,7 +89,7 @@ class Fuser:
         prompt = prompts.load(self.prompt)
         messages = prompt.render(
             task=self.task, criterion=criterion_text(plain), **named(prompt, target), aspects=criteria_text(aspects),
-            **shown, query=sample.query, source=sample.source, output=sample.output,
+            **shown, **prompts.material(sample),
         )  # fmt: skip
         return await ask_score(
             self.judge, messages, target, self.reader, reply=self.reply, explain="after", temperature=0.0
@@ -199,7 +199,7 @@ class FusionJudge:
         return {
             "task": self.task, "criteria": criteria_text(asked),
             "assistants": assistants_text(self.assistants), "plan": plan_text(state.get("plan")),
-            "query": sample.query, "source": sample.source, "output": sample.output,
+            **prompts.material(sample),
             "compared": _compared(sample), "findings": findings_text(self.assistants, said),
         }  # fmt: skip
 
@@ -261,7 +261,7 @@ def whys(findings: Mapping[str, Finding]) -> str:
 
 
 def _compared(sample: Sample) -> str:
-    """Which text "the reference, else the source" is; the judge is not shown the reference."""
+    """Which text "the reference, else the source" is."""
     if text_of(sample.reference or "").strip():
         return "; where they compare it with a reference or else the source, with a reference"
     held = text_of(sample.source).strip()

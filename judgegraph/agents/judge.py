@@ -95,7 +95,7 @@ class Judge:
         messages = prompts.load(self.prompt).render(
             task=self.task, criterion=bare(criterion),
             guideline=guideline_for(criterion, state.get("guidelines")),
-            query=sample.query, source=sample.source, output=output,
+            **prompts.material(sample) | {"output": output},
         )  # fmt: skip
         form = rating_form(criterion) if self.reply == "form" else rating_text(criterion.scale, criterion.name)
         slots = {"": Slot(criterion.scale, () if self.reply == "form" else None, name=criterion.name)}
@@ -368,7 +368,7 @@ class Rater:
         """Whether any reply could be read at all, and the answers."""
         messages = prompts.load(self.prompt).render(
             task=self.task, aspects=criteria_text(asked),
-            query=sample.query, source=sample.source, output=sample.output,
+            **prompts.material(sample),
         )  # fmt: skip
         form = aspect_scores_form(asked, reasons=self.reasons, lenient=not again)
         slots = {key: Slot(aspect.scale, (key,)) for key, aspect in asked.items()}

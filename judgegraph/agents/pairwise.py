@@ -341,7 +341,7 @@ class Comparer:
         return prompts.load(self.prompt).render(
             task=self.task, criterion=bare(criterion),
             guideline=guideline_for(criterion, state.get("guidelines")),
-            query=sample.query, source=sample.source, output=output,
+            **prompts.material(sample) | {"output": output},
             rival_first=rival if early else "", rival="" if early else rival,
         )  # fmt: skip
 

@@ -64,7 +64,7 @@ class Scorer:
         prompt = prompts.load(self.prompt)
         rendered = prompt.render(
             task=self.task, criterion=_shown(criterion, self.steps), **named(prompt, criterion),
-            query=sample.query, source=sample.source, output=sample.output,
+            **prompts.material(sample),
         )  # fmt: skip
         if len(rendered.messages) > 1:
             return rendered

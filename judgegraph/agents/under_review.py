@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired, Protocol
 
 from typing_extensions import TypedDict
 
+from judgegraph import prompts
 from judgegraph.calls import Rated, Slot
 from judgegraph.calls.asking import answer_of
 from judgegraph.calls.context import context
@@ -347,10 +348,9 @@ class UnderReview:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """For a template: "criteria", "query", "source", "output" and "scores"."""
+        """For a template: "criteria", "query", "source", "reference", "output" and "scores"."""
         return {
-            "criteria": criteria_text(self.asked),
-            "query": self.sample.query, "source": self.sample.source, "output": self.sample.output,
+            "criteria": criteria_text(self.asked), **prompts.material(self.sample),
             "scores": scores_text(self.drafts[c.name] for c in self.asked.values()),
         }  # fmt: skip
 

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
+from judgegraph.calls.context import context
 from judgegraph.calls.types import (
     COMPLAINT,
     TEXTS,
@@ -451,12 +452,21 @@ def _call_and_form(
     own = _settings(judge, settings)
     prompt = f"{messages.prompt}@{messages.digest}" if isinstance(messages, Rendered) else ""
     said = _messages(messages)
+    _count_unshown(messages)
     given = settings.get("max_tokens")
     if (judge.endpoint.max_tokens if given is None else given) is None:
         room = bounds_for(shape.schema, shape.texts, prompt_tokens(said), shape.tokens, bool(asked.get("tools")))
     else:
         room = ReplyBounds(0, shape.texts) if shape.texts else ReplyBounds()
     return Call(said, schema=shape.schema, form=shape.name, settings=own, prompt=prompt, room=room, **asked), shape
+
+
+def _count_unshown(messages: Messages) -> None:
+    """What a sample has and the template has no place for is counted, where a run counts."""
+    if isinstance(messages, Rendered) and messages.left_out and (run := context.get()) is not None:
+        for name in messages.left_out:
+            key = f"${name} in {messages.prompt}"
+            run.unshown[key] = run.unshown.get(key, 0) + 1
 
 
 def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:

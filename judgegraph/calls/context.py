@@ -138,6 +138,7 @@ class CallContext:
         requests: sent, retries included. replies: received. models: judge -> replies.
         in_words: judge -> replies to forms that it was told in words, as it takes no schema.
         further: judge -> calls for choices that it did not give with the first one.
+        unshown: prompt and field -> times that it had no place for what the sample has of it.
         prefixes: how much of the prompts was sent before.
         bills: what each node paid. awaited: address -> who waits for that call.
     """
@@ -161,6 +162,7 @@ class CallContext:
     completion_tokens: int = 0
     models: dict[str, int] = field(default_factory=dict)
     in_words: dict[str, int] = field(default_factory=dict)
+    unshown: dict[str, int] = field(default_factory=dict)
     further: dict[str, int] = field(default_factory=dict)
     prefixes: Prefixes = field(default_factory=Prefixes)
     bills: UsageByNode = field(default_factory=UsageByNode)

@@ -250,6 +250,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 GROUPS = {  # heading of --help -> options; what stands nowhere comes last
     "What is judged, and by whom": (
         "criteria", "judge", "base_url", "temperature", "max_tokens", "critic", "settings", "fields", "limit",
+        "reference",
     ),
     "Where it is kept": ("out", "ledger", "retry_failed", "trace", "redact"),
     "How fast": ("concurrency", "rpm", "tpm", "timeout", "patience", "max_prompt"),
@@ -324,6 +325,10 @@ SUBJECT = (
     click.option("-s", "--setting", "settings", multiple=True, metavar="KEY=VALUE", help=SETTING_HELP),
     click.option("-f", "--field", "fields", multiple=True, metavar="FIELD=COLUMN", help="Read FIELD from COLUMN."),
     click.option("-n", "--limit", metavar="N", type=click.IntRange(1), help="At most so many samples."),
+    click.option(
+        "--reference/--no-reference", default=True, show_default=True,
+        help="Show judges, critics and assistants the reference of a sample that has one.",
+    ),
 )  # fmt: skip
 _PLACE = (
     click.option(
@@ -445,7 +450,9 @@ def evaluation(given: Mapping[str, Any]) -> dict[str, Any]:
         from judgegraph.calls.limits import Limits
     return {
         **{name: given[name] for name in plain},
-        **{name: given[name] for name in ("trace", "redact", "grace") if name in given},  # a plan and a probe keep none
+        **{
+            name: given[name] for name in ("trace", "redact", "grace", "reference") if name in given
+        },  # a plan and a probe keep none
         "budget": Budget(**cap) if any(value is not None for value in cap.values()) else None,
         "limits": Limits(**pace) if pace else None,
     }

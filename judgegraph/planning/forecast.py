@@ -369,7 +369,7 @@ class Finished:
         DataError: its items cannot be read.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, graph: Any) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, graph: Any, *, reference: bool = True) -> None:
         self.count = 0
         self._known: dict[bytes, bytes] = {}  # digests: id -> content
         if path is None or not (Folder(path).path / ITEMS).exists():
@@ -380,11 +380,11 @@ class Finished:
                 mark = _mark(item.sample, item.place)
                 self._known[mark.id] = mark.content
         if self._known:
-            self._same(graph)
+            self._same(configuration(graph, reference=reference))
 
-    def _same(self, graph: Any) -> None:
+    def _same(self, current: Mapping[str, Any]) -> None:
         earlier = self._folder.manifest().get("configuration")
-        if changed := differences(earlier, plain(configuration(graph))) if isinstance(earlier, dict) else []:
+        if changed := differences(earlier, plain(current)) if isinstance(earlier, dict) else []:
             lines = "".join(f"\n  {line}" for line in changed)
             raise ConfigError(
                 f"{self._folder.path} holds a run of another configuration:{lines}\nA run would not go on there: "
@@ -433,6 +433,7 @@ async def aplan(
     graph: Any, samples: Iterable[Sample], *, out: PathLike | None = None, ledger: PathLike | None = None,
     prices: Prices | PathLike | None = None, pilot: int = 0, budget: Budget | None = None, limits: Limits | None = None,
     concurrency: int = 64, timeout: float = 600.0, on_sample: Callable[[int], None] | None = None,
+    reference: bool = True,
 ) -> Forecast:  # fmt: skip
     """Say what a run over samples will ask for: the graph is run with invented replies, and nothing is sent.
 
@@ -456,6 +457,7 @@ async def aplan(
             replies go into the ledger, where the run finds them.
         budget, limits, concurrency, timeout: of the pilot, as `aevaluate` takes them.
         on_sample: called with the number of samples planned so far.
+        reference: samples' references are shown, as in `aevaluate`.
 
     Raises:
         ConfigError: the call is wrong, the ledger's file is none of ours, or the folder holds a run of another
@@ -469,8 +471,11 @@ async def aplan(
     if pilot and ledger is None:
         raise ConfigError("a pilot is paid for: name a ledger for its replies, where the run will find them")
     table = prices if isinstance(prices, Prices) else Prices.load(prices)
-    finished = Finished(out, graph)
-    given = (sample for sample in checked(samples) if not finished.holds(sample))
+    finished = Finished(out, graph, reference=reference)
+    given = (
+        sample if reference else sample.without_reference()
+        for sample in checked(samples) if not finished.holds(sample)
+    )  # fmt: skip
     first = list(islice(given, pilot))
     limited: dict[str, Any] = {"budget": budget, "limits": limits, "concurrency": concurrency, "timeout": timeout}
     tried = await judged(graph, first, ledger, table, out, **limited) if first and ledger is not None else None

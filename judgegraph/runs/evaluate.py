@@ -159,7 +159,7 @@ async def aevaluate(
     budget: Budget | None = None, prices: Prices | str | os.PathLike[str] | None = None, limits: Limits | None = None,
     retry_failed: bool = False, on_item: OnItem | None = None, on_progress: OnProgress | None = None,
     stop: threading.Event | None = None, grace: float = 10.0, trace: bool = True, redact: Sequence[str] = (),
-    check: bool = True,
+    check: bool = True, reference: bool = True,
 ) -> Run:  # fmt: skip
     """Run a compiled graph over samples, or go on with a run that has begun.
 
@@ -189,6 +189,8 @@ async def aevaluate(
         trace: record spans in `out`: what was done for each sample, and when. Without a folder there are none.
         redact: ("texts",) keeps no prompt in the ledger and no message of an error in the spans; replies stay in the
             ledger, and samples and reasons in the items, as the run needs them.
+        reference: show a sample's reference to judges, critics and assistants; False leaves it out, for all of them,
+            and the signature says so.
         check: refuse a graph that `jg.check` refuses, or that needs more than a sample; False runs it all the same.
 
     Returns:
@@ -217,7 +219,7 @@ async def aevaluate(
     purse = BudgetTracker(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(without_checkpointer(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
-    work.stop, work.wired = stop or work.stop, precedence(work.graph)
+    work.stop, work.wired, work.reference = stop or work.stop, precedence(work.graph), reference
     calls.told = "texts" not in redact
     work.traced, work.runs = trace and folder is not None, copied(work.graph, whole=True)
     with (

@@ -165,6 +165,7 @@ class Record:
             "ledger": vars(calls.ledger.counts).copy() if calls.ledger else {},
             "prefixes": {"prompt_tokens": calls.prefixes.prompt, "sent_before": calls.prefixes.shared},
             **({"in_words": dict(calls.in_words)} if calls.in_words else {}),
+            **({"unshown": dict(calls.unshown)} if calls.unshown else {}),
             **({"further": dict(calls.further)} if calls.further else {}),
         }  # fmt: skip
         self.manifest = {
@@ -172,7 +173,7 @@ class Record:
             "state": state,
             "run": self.run,
             "process": os.getpid() if state == "running" else None,
-            "signature": signature(work.graph),
+            "signature": signature(work.graph, reference=work.reference),
             "method": work.graph.get_name(),
             "nodes": about["nodes"],
             "critics": critic_nodes(work.graph),
@@ -345,7 +346,7 @@ def open_run(
         return
     folder.open(slots, spans=work.traced)
     try:
-        settings, data = plain(configuration(work.graph)), data_of(samples)
+        settings, data = plain(configuration(work.graph, reference=work.reference)), data_of(samples)
         record = Record(work, samples, goes_on(folder, settings, data, samples), settings, data)
         _count(work, folder, retry)
         with _paying(work, record, ledger or folder.path / LEDGER):

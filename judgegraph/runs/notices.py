@@ -344,14 +344,15 @@ def fallbacks(scores: Iterable[Score]) -> list[Note]:
     ]
 
 
-LACKS: Mapping[str, str] = {  # what the manifest counts, by judge -> what that judge lacks, and what came of it
+LACKS: Mapping[str, str] = {  # what the manifest counts, by judge or prompt -> what that lacks, and what came of it
     "in_words": "Replies to a form that was told in words, as the judge takes no JSON schema or was seen to ignore it",
     "further": "Further calls for choices that the judge did not give at once, as n asked for",
+    "unshown": "Prompts without a section for what their sample has, so that the judge was not shown it",
 }
 
 
 def lacks_of(manifest: Mapping[str, Any]) -> list[str]:
-    """What judges cannot do, a line each, with how many replies or calls that took."""
+    """What judges cannot do and prompts leave out, a line each, with how many replies or calls that took."""
     calls = manifest.get("calls") or {}
     named = {
         title: ", ".join(f"{one_line(judge, 80)} ({count:,})" for judge, count in (calls.get(key) or {}).items())

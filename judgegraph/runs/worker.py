@@ -228,6 +228,7 @@ class Work:
         traced: spans are wanted. runs: the copy of the graph that is run, in which nodes are recorded and checked;
             None for the graph itself.
         wired: what the graph's wiring tells of whose scores are its answer.
+        reference: a sample's reference is shown to the graph.
     """
 
     graph: Any
@@ -241,6 +242,7 @@ class Work:
     traced: bool = False
     runs: Any = None
     wired: Sequence[Precedence] = ()
+    reference: bool = True
     items: list[Item] = field(default_factory=list)
     alone: list[Unit] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -443,7 +445,7 @@ class Work:
         limit = calls.clock = asyncio.timeout(self.timeout)
         try:
             async with limit:
-                state = await graph.ainvoke({"sample": sample})
+                state = await graph.ainvoke({"sample": sample if self.reference else sample.without_reference()})
             if not waits(state):
                 looks.ended(state)
             item = item_of(sample, state, ms(), place, self.wired)

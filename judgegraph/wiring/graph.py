@@ -17,6 +17,7 @@ from judgegraph import prompts
 from judgegraph.answers import Precedence
 from judgegraph.errors import PromptError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint
+from judgegraph.prompts.template import MAY_LACK
 from judgegraph.types import Criterion, Plan
 from judgegraph.wiring.code import Finding, Source, function_of, hints_of, listed, members, plain_type, source_of
 from judgegraph.wiring.drawn import VOCABULARY, Drawn, Part
@@ -291,7 +292,7 @@ def keeps_one(channel: Any) -> bool:
 # What an agent is given to work with: templates whose fields it fills, assistants that somebody asks.
 
 
-MAY = {"name"}  # a field that some templates have beside the others
+MAY = {"name", *MAY_LACK}  # fields that some templates have beside the others
 
 
 def templates(drawn: Drawn) -> Iterator[Finding]:

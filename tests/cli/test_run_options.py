@@ -77,7 +77,7 @@ def test_options_arrive_where_the_run_is_made(data, tmp_path, monkeypatch):
     assert callable(given.pop("on_progress"))
     assert given == {
         "out": str(tmp_path / "run"), "ledger": str(tmp_path / "l.sqlite"), "concurrency": 3, "timeout": 7.0,
-        "prices": str(tmp_path / "prices.yaml"), "retry_failed": True, "grace": 10.0,
+        "prices": str(tmp_path / "prices.yaml"), "retry_failed": True, "reference": True, "grace": 10.0,
         "limits": Limits(rpm=60, tpm=9000),
         "budget": Budget(calls=5, tokens=6, usd=0.5), "trace": True, "redact": (),
     }  # fmt: skip
