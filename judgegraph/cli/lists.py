@@ -14,13 +14,15 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import click
 
-from judgegraph.errors import JudgegraphError, one_line, printable
+from judgegraph.cli.options import address, judge_of
+from judgegraph.errors import ConfigError, JudgegraphError, one_line, printable
 from judgegraph.models.prices import Prices
-from judgegraph.prompts.criteria import as_yaml, criteria_set, known_sets
+from judgegraph.prompts.criteria import CriteriaSet, as_yaml, criteria_set, known_sets
 from judgegraph.registry import ABOUT, VARIANTS, Disabled, Part, Variant, builder_of, is_made, keys_of, part_of, parts
 
 # `judgegraph criteria`.
@@ -29,21 +31,61 @@ from judgegraph.registry import ABOUT, VARIANTS, Disabled, Part, Variant, builde
 @click.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of YAML.")
-def criteria(name: str | None, as_json: bool) -> None:
+@click.option(
+    "--steps",
+    "which",
+    type=click.Choice(["missing", "all"]),
+    help="First let a judge write the evaluation steps of criteria that have none, or of all.",
+)
+@click.option("-j", "--judge", help="Who writes them: embedded, openai:MODEL, or PROVIDER:MODEL.  [default: embedded]")
+@click.option("--base-url", metavar="URL", callback=address, help="Of any OpenAI-compatible server.")
+@click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write it to a file, a new one.")
+def criteria(
+    name: str | None, as_json: bool, which: Any, judge: str | None, base_url: str | None, out: Path | None
+) -> None:  # fmt: skip
     """List the criteria sets, or print the set NAME as a criteria file.
 
-    NAME is a built-in name or the path of a YAML or JSON file.
+    NAME is a built-in name or the path of a YAML or JSON file. With --steps the criteria have steps
+    that a model wrote once from task and definition, as G-Eval does: write it to a file, read it, and give the
+    file as --criteria.
     """
+    if name is None and (which or out):
+        raise click.UsageError(f"{'--steps' if which else '--out'} needs the NAME of a set, or its file")
+    if out is not None and out.exists():
+        raise click.UsageError(f"{out} is there already and stays as it is; choose another name")
     if name is None:
         sets = known_sets()
         lines = [f"{key:<14}{task}" for key, task in sets.items()]
         click.echo(json.dumps(sets, indent=1) if as_json else "\n".join(lines))
         return
-    chosen = criteria_set(name)
-    if as_json:
-        click.echo(json.dumps(chosen.model_dump(mode="json", exclude_defaults=True), indent=1))
+    chosen, failed = criteria_set(name), False
+    if which:
+        chosen, failed = _with_steps(chosen, which, judge, base_url)
+    as_text = json.dumps(chosen.model_dump(mode="json", exclude_defaults=True), indent=1) if as_json else ""
+    if out is not None:
+        try:
+            out.write_text(as_text or as_yaml(chosen), encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"--out {one_line(out)} cannot be written: {error.strerror}") from None
     else:
-        click.echo(printable(as_yaml(chosen)), nl=False)
+        click.echo(as_text or printable(as_yaml(chosen)), nl=as_json)
+    if failed:
+        sys.exit(1)
+
+
+def _with_steps(chosen: CriteriaSet, which: Any, judge: str | None, base_url: str | None) -> tuple[CriteriaSet, bool]:
+    """The set with the steps that a judge writes, and whether any are missing; what came of it is told on stderr."""
+    from judgegraph.agents.steps import with_steps
+    from judgegraph.sync import run_sync
+
+    judged_by = judge_of(judge, base_url) or "embedded"
+    made, failed = run_sync(with_steps(chosen, judged_by, which=which))
+    new = sum(one.steps != before.steps for one, before in zip(made.criteria, chosen.criteria, strict=True))
+    told = f"steps of {new} of {len(made.criteria)} criteria were written; the set was {chosen.digest}"
+    click.echo(printable(f"{told} and is {made.digest} now" if new else f"{told} and is as it was"), err=True)
+    for line in failed:
+        click.echo(printable(line), err=True)
+    return made, bool(failed)
 
 
 # What `judgegraph agents`, `tools` and `methods` say of a part: a row each, as JSON or as lines of text.

@@ -49,6 +49,19 @@ def guideline(at: At) -> str:
     return f"Read it against this: {definition}.\n" + "\n".join(line + "." for line in lines)
 
 
+def steps(at: At) -> list[str]:
+    """From reading to a value, worded from the criterion's definition."""
+    criterion = at.criterion
+    name = criterion.name if criterion else "the criterion"
+    definition = (criterion.definition if criterion else "").strip().rstrip(".") or f"{name} is what is asked for"
+    return [
+        "Read the text once as a whole, with what it was made from.",
+        f"Hold it against this, part by part: {definition}.",
+        f"Mark each place that speaks for or against {name}.",
+        f"Choose the value: the highest where {name} shows throughout, the lowest where it is missing.",
+    ]
+
+
 def compared(at: At) -> str:
     """Which of two texts shows more of the criterion."""
     one, two = _qualities(at)
@@ -199,6 +212,8 @@ def _array(schema: dict[str, Any], at: At) -> list[Any]:
     item = pick(items, at.root, null=False, depth=at.depth + 1)
     fields = item.get("properties", {})
     most = int(schema.get("maxItems", 3))
+    if at.key == "steps" and kind_of(item) == "string":
+        return [_fit(step, item) for step in steps(at)[: _count(schema, len(steps(at)))]]
     listed: list[dict[str, str]] | None = None
     if at.key == "definitions":
         names = pick(fields.get("criterion", {}), at.root, null=False, depth=0).get("enum", [])

@@ -62,7 +62,9 @@ def goodness(value: float, description: str = "") -> float | None:
 
 
 _SCALE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*(any)?")
-_FIELD = re.compile(r"^(key|scale|definition|steps|guideline|score|label|status|reason)\s*:\s*(.*)$", re.I)
+_FIELD = re.compile(
+    r"^(key|scale|definition|steps(?:, in this order)?|guideline|score|label|status|reason)\s*:\s*(.*)$", re.I
+)
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE]-?\d+)?")
 
 

@@ -5,7 +5,9 @@
 The node asks for its criteria side by side by itself: so one edge puts it into any graph, and how many calls are
 in flight is bounded where all calls are made.
 
-Source: Liu et al. 2023, arXiv:2303.16634, section 2. Its evaluation steps come with the criteria.
+With `steps="missing"` or `"all"` a node before it writes the criteria's evaluation steps, once for each.
+
+Source: Liu et al. 2023, arXiv:2303.16634, section 2, where a model writes the steps. Ours come with the criteria.
 """
 
 from __future__ import annotations
@@ -18,16 +20,23 @@ from typing_extensions import TypedDict
 
 from judgegraph.agents.judge import ReplyKind
 from judgegraph.agents.scorer import Scorer
+from judgegraph.agents.steps import StepsWriter
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.graphs.settings import Samples, Share, Temperature, checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
-from judgegraph.types import Asked, EvalState, Scores, merged
+from judgegraph.types import Asked, EvalState, Notes, Scores, merged
 
 
 class Result(TypedDict, total=False):
     """What the graph writes, and no more: so two methods can stand side by side in one graph."""
 
     scores: Annotated[Scores, merged]
+
+
+class Noted(Result, total=False):
+    """With a note on each criterion whose steps could not be written."""
+
+    notes: Annotated[Notes, merged]
 
 
 Builder: TypeAlias = StateGraph[EvalState, None, Asked, Result]
@@ -38,7 +47,8 @@ Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", samples: Samples = 20,
     temperature: Temperature = 1.0, top_p: Share | None = None, logprobs: bool = True, reply: ReplyKind = "text",
-    role: Literal["user", "system"] = "user", first_digit: bool = False, name: str = "",
+    role: Literal["user", "system"] = "user", first_digit: bool = False,
+    steps: Literal["given", "missing", "all"] = "given", name: str = "",
 ) -> Builder:  # fmt: skip
     """G-Eval as a graph to go on building with.
 
@@ -49,6 +59,9 @@ def builder(
         logprobs: ask for log-probabilities first; without them every score is the mean of `samples` replies.
         reply: "text" is the bare number of the paper, "form" JSON with the score alone.
         first_digit: of a text reply take the first digit on the scale, as the public re-runs do: "2.5" counts as 2.
+        steps: "missing" has the judge write the evaluation steps of criteria without any, "all" of all, as in the paper
+            (auto chain of thought); a call for each criterion, which a run pays for once. `judgegraph criteria SET
+            --steps` keeps them in a file instead.
         role: of the one message; "system" as in the released code, which some servers refuse.
         name: put before the agent's name, for two of these in one graph: "a-g-eval".
 
@@ -64,9 +77,17 @@ def builder(
             first_digit=first_digit,
         ),
     )  # fmt: skip
-    graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
+    graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result if steps == "given" else Noted)
     graph.add_node("score", scorer)
-    graph.add_edge(START, "score")
+    if steps == "given":
+        graph.add_edge(START, "score")
+    else:
+        writer = StepsWriter(
+            judge=judge, criteria=chosen.criteria, task=chosen.task, which=steps, name=named(name, "steps-writer")
+        )
+        graph.add_node("steps", writer)
+        graph.add_edge(START, "steps")
+        graph.add_edge("steps", "score")
     graph.add_edge("score", END)
     return graph
 

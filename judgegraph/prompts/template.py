@@ -81,12 +81,14 @@ class Prompt:
     def render(self, **values: Json) -> Rendered:
         """Fill in the fields; JSON values are written with `text_of`.
 
-        A value that a template may go without (`MAY_LACK`) is left out where it has no field for it.
+        A field of `MAY_LACK` that no value is given for is empty; a value that the template has no such field for is
+        left out.
 
         Raises:
             PromptError: a field has no value, or a value no field.
         """
         unplaced = MAY_LACK - self.fields
+        values = dict.fromkeys(MAY_LACK & self.fields, "") | values
         if values.keys() - unplaced != self.fields:
             raise PromptError(f"prompt {self.name} takes {sorted(self.fields)}, got {sorted(values)}")
         texts = {name: _clean(text_of(value)) for name, value in values.items() if name not in unplaced}
@@ -289,7 +291,9 @@ def _read(path: Path, name: str, _changed: int) -> Prompt:
 
 
 MOST_SAID = 500  # characters of what an assistant said, or of why it said nothing
-_LIKE_OURS = re.compile(r"#|(?:key|scale|definition|steps|guideline|score|label|status|reason)\s*:", re.I)
+_LIKE_OURS = re.compile(
+    r"#|(?:key|scale|definition|steps(?:, in this order)?|guideline|score|label|status|reason)\s*:", re.I
+)
 
 
 def slug(name: str) -> str:
@@ -316,7 +320,7 @@ def criterion_text(criterion: Criterion, *, scale: bool = True) -> str:
     if criterion.definition:
         lines.append(f"Definition: {inset(criterion.definition)}")
     if criterion.steps:
-        lines += ["Steps:", *(f"{i}. {inset(step)}" for i, step in enumerate(criterion.steps, 1))]
+        lines += ["Steps, in this order:", *(f"{i}. {inset(step)}" for i, step in enumerate(criterion.steps, 1))]
     if criterion.guideline:
         lines.append(f"Guideline: {inset(criterion.guideline)}")
     return "\n".join(lines)

@@ -126,6 +126,7 @@ AGENTS: dict[str, str] = {  # name -> "module:class"; what makes a node of setti
     "rater": "judgegraph.agents.judge:Rater",
     "fuser": "judgegraph.agents.fusion:Fuser",
     "criteria-writer": "judgegraph.agents.criteria:CriteriaWriter",
+    "steps-writer": "judgegraph.agents.steps:StepsWriter",
     "merge": "judgegraph.agents.merge:Merge",
     "corrector": "judgegraph.agents.corrector:Corrector",
     "critique": "judgegraph.compose.critique:critique",
@@ -231,6 +232,10 @@ OF_G_EVAL: dict[str, Variant] = {
         "g-eval", {"logprobs": False, "samples": 20, "temperature": 1.0, "top_p": 1.0},
         "The mean of 20 samples, never log-probabilities",
         "Liu et al. 2023, arXiv:2303.16634, section 3: 20 samples stand for the probabilities",
+    ),
+    "g-eval-auto-cot": Variant(
+        "g-eval", {"steps": "all"}, "The judge writes the evaluation steps of each criterion",
+        "Liu et al. 2023, arXiv:2303.16634, section 2: auto chain of thought",
     ),
 }  # fmt: skip
 

@@ -42,7 +42,16 @@ async def test_nothing_of_it_stands_outside_of_its_section(name):
 async def test_what_a_model_wrote_adds_no_criterion_score_or_finding(name):
     for text in await sent(name):
         for tag, _, body in within(text):
-            if tag not in ("output", "source", "query", "rival", "response", "plan", "guideline"):  # free texts
+            if tag not in (
+                "output",
+                "source",
+                "query",
+                "rival",
+                "response",
+                "plan",
+                "guideline",
+                "reference",
+            ):  # free texts
                 headings = [
                     line for line in body.splitlines() if line.startswith(("## Extra", "Scale: 1-9", "Score: 9"))
                 ]

@@ -36,7 +36,10 @@ def test_every_criterion_has_a_key_of_its_own(names):
 
 def test_a_criterion_shows_what_it_has():
     full = Criterion(name="Tone", definition="d", steps=("a", "b"), scale=Scale.of(["x", "y"]), guideline="g\nh")
-    assert criterion_text(full) == "## Tone\nScale: x / y\nDefinition: d\nSteps:\n1. a\n2. b\nGuideline: g\nh"
+    assert (
+        criterion_text(full)
+        == "## Tone\nScale: x / y\nDefinition: d\nSteps, in this order:\n1. a\n2. b\nGuideline: g\nh"
+    )
     assert criteria_text([Criterion(name="A"), Criterion(name="B")], scale=False) == "## A\n\n## B"
 
 

@@ -57,7 +57,7 @@ async def test_fields_that_make_a_call_of_their_own_are_told_from_those_that_sha
     nodes = {n.node: n for n in (await acount_calls(factory("coascore")())).nodes}
     assert nodes["chain/propose"].own == ()
     assert nodes["chain/propose"].shared == ("count", "target", "task")
-    assert set(nodes["chain/rate"].own) == {"query", "source", "output"}
+    assert set(nodes["chain/rate"].own) == {"query", "source", "reference", "output"}
     assert (nodes["chain/rate"].per_sample, nodes["chain/rate"].per_dataset) == ("C", "0")
     assert nodes["chain/propose"].prompts == ("propose",)
 
@@ -282,6 +282,6 @@ def test_nothing_is_sent_and_no_key_is_needed(monkeypatch):
     assert to_dict(counts)["nodes"][0]["node"] == "evaluate"
     assert str(counts).splitlines() == [
         "model calls for a sample: 2", "once for all samples: 0", "one after the other: 2",
-        "  evaluate: 1 for a sample, anew by output, query, source; shared: criteria, task",
-        "  critique: 1 for a sample, anew by output, query, scores, source; shared: criteria, task",
+        "  evaluate: 1 for a sample, anew by output, query, reference, source; shared: criteria, task",
+        "  critique: 1 for a sample, anew by output, query, reference, scores, source; shared: criteria, task",
     ]  # fmt: skip

@@ -182,6 +182,7 @@ WEIGHTS = {name: {"rouge-l": 1, "chrf": 2} for name in ("Coherence", "Consistenc
         (g_eval, {"role": "system"}, {"nodes.score.options.role"}),
         (g_eval, {"first_digit": True}, {"nodes.score.reader"}),
         (g_eval, {"reply": "form"}, {"nodes.score.options.reply"}),
+        (g_eval, {"steps": "all"}, None),
         (llm_score, {"cot": True}, None),
         (llm_score, {"reply": "text"}, {"nodes.score.options.reply"}),
         (fennec, {"task": "a poem"}, None),
