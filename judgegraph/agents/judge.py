@@ -110,7 +110,7 @@ def rating_form(criterion: Criterion) -> Form[Any]:
     """A reason, then a value of the criterion's scale or null."""
 
     def read(data: Any) -> Any:
-        answer_of(data, criterion.scale)
+        answer_of(data, criterion.scale, criterion.name)
         return data
 
     return Form("rating", rating_schema(criterion), read)
@@ -178,7 +178,7 @@ def score_form(criterion: Criterion, explain: Explain) -> Form[Any]:
     order = {"never": answer, "after": answer | reason, "before": reason | answer}[explain]
 
     def read(data: Any) -> Any:
-        answer_of(data, scale)
+        answer_of(data, scale, criterion.name)
         return data
 
     return Form("rating", record(order, title=criterion.name), read)

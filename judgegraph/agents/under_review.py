@@ -73,7 +73,7 @@ class Outcome:
 def vote_of(entry: Any, criterion: Criterion, draft: Score) -> Vote | None:
     """The vote in one reply's entry of the form; None where it cannot be read, or there is no draft to change."""
     try:
-        given = answer_of(entry, criterion.scale)
+        given = answer_of(entry, criterion.scale, criterion.name)
     except ValueError:
         return None
     old = draft.answer
@@ -263,7 +263,7 @@ def _weighed(entry: Any, criterion: Criterion, draft: Score, answer: Rated) -> f
 def _named(entry: Mapping[str, Any], criterion: Criterion) -> float | str | None:
     """The point or label that stands in a reply."""
     try:
-        return answer_of(entry, criterion.scale)
+        return answer_of(entry, criterion.scale, criterion.name)
     except ValueError:
         return None
 

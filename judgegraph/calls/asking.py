@@ -33,6 +33,7 @@ from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
 from judgegraph.replies.json_text import Declined, parse
 from judgegraph.replies.quotation import parts
+from judgegraph.replies.text import other_name
 from judgegraph.replies.tokens import Token
 from judgegraph.trace.record import ReplyStatus
 from judgegraph.types import Criterion, Scale
@@ -164,11 +165,14 @@ def rating_schema(criterion: Criterion, *, thoughts: bool = False, **before: Sch
     return record({**first, "reason": STRING, **before, **answer}, title=criterion.name)
 
 
-def answer_of(data: Any, scale: Scale) -> float | str | None:
+def answer_of(data: Any, scale: Scale, name: str = "") -> float | str | None:
     """The stated value or label in one entry of a form; None where the model abstained.
 
+    Args:
+        name: of the criterion that was asked about, where it is known; an entry may call itself by no other.
+
     Raises:
-        ValueError: the entry is no object, lacks the answer, or the answer is not on the scale.
+        ValueError: it is no object, lacks the answer, or has one off the scale, or of another criterion.
     """
     if not isinstance(data, Mapping):
         raise ValueError(f"expected an object with {answer_key(scale)!r}, got {type(data).__name__}")
@@ -177,6 +181,7 @@ def answer_of(data: Any, scale: Scale) -> float | str | None:
     answer = data[answer_key(scale)]
     if answer is None:
         return None
+    _refuse_other(data, name)
     if scale.labels:
         return scale.check_label(answer)
     if isinstance(answer, str):
@@ -185,6 +190,12 @@ def answer_of(data: Any, scale: Scale) -> float | str | None:
         answer = float(answer)
     _refuse_contrary(data, answer, scale)
     return scale.check(answer)
+
+
+def _refuse_other(entry: Mapping[str, Any], name: str) -> None:
+    """A score that says itself which criterion it is of, and means another one than was asked about."""
+    if (said := other_name(entry.items(), name)) is not None:
+        raise ValueError(f"the score is of {said[:60]!r}, and {name[:60]!r} was asked for")
 
 
 OUT_OF = ("out_of", "max", "max_score", "maximum")
@@ -234,7 +245,7 @@ def read_entries(data: Any, criteria: Mapping[str, Criterion]) -> dict[str, Any]
     good, bad = {}, []
     for key, criterion in criteria.items():
         try:
-            answer_of(entries.get(key), criterion.scale)
+            answer_of(entries.get(key), criterion.scale, criterion.name)
             good[key] = entries[key]
         except (ValueError, KeyError) as error:
             bad.append(f"{key}: {error}")

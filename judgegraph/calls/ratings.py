@@ -82,7 +82,7 @@ def _stated(reply: Reply[Any], slot: Slot) -> Rated:
         return _stated_in_text(reply, slot)
     entry = entry_of(reply.data, slot.path)
     try:
-        answer = answer_of(entry, slot.scale)
+        answer = answer_of(entry, slot.scale, slot.name)
     except ValueError as error:
         return Rated(status="unreadable", reason=str(error), raw=reply.text, notes=reply.notes)
     reason = str(entry.get("reason") or "")

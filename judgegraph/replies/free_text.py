@@ -48,6 +48,7 @@ from judgegraph.replies.text import (
     number,
     of_another_key,
     only_answers,
+    other_name,
     ranges,
     refuses,
     retractions_of,
@@ -345,6 +346,8 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
         return unread(text, "several numbers, and no word that says which is the rating")
     if "{" in text and _contradicts_itself(text):
         return unread(text, "JSON that gives several scores")
+    if "{" in text and name and (said := _other_criterion(text, name)) is not None:
+        return unread(text, f"JSON that rates {said[:60]!r}")
     reply = _Reply.of(text, scale, name)
     if own := _of_own_name(reply):
         return Reading(own.value, span=(own.start, own.end), rule="criterion")
@@ -389,6 +392,13 @@ _LOOSE_PAIR = re.compile(
 )
 _LOOSE_TEXT = re.compile(r"""(:\s{0,3})(?:"[^"]*"|'[^']*'(?=\s{0,3}[,}]))""")
 _RATES_ALL = re.compile(r"(?:final|overall|total)?[ _-]?(?:score|rating|grade|mark)|overall", re.I)
+
+
+def _other_criterion(text: str, name: str) -> str | None:
+    """What the JSON of a reply says that it rates, where none of it rates what was asked about."""
+    objects = [_pairs(match[0]) for match in [*_OBJECT.finditer(text)][:MOST]]
+    named = [other_name(pairs, name) for pairs in objects]
+    return named[0] if named and all(named) else None
 
 
 def _contradicts_itself(text: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from judgegraph.replies.quotation import SPEECH, attributed, parts, unquoted
 from judgegraph.types import Scale
@@ -757,3 +757,29 @@ def of_another_key(text: str, place: int, criterion: str = "") -> bool:
 
 def _bare(name: str) -> str:
     return re.sub(r"[\W_]", "", name).casefold()
+
+
+# Which criterion an entry says that it is of.
+
+
+_NAMING = frozenset({"criterion", "aspect", "metric", "dimension"})
+
+
+def other_name(pairs: Iterable[tuple[str, Any]], name: str) -> str | None:
+    """The name under which an entry rates something else than was asked about; None where it does not say so.
+
+    Args:
+        pairs: keys and values of the entry. name: what was asked about, "" where that is not known.
+    """
+    for key, said in pairs:
+        if name and key.lower() in _NAMING and isinstance(said, str) and said.strip() and not _one_name(said, name):
+            return said
+    return None
+
+
+def _one_name(said: str, name: str) -> bool:
+    """By words, as models shorten names: "relevancy" is "Relevance to the query", and "Tone" is not."""
+    one, other = (re.findall(r"\w+", text.casefold()) for text in (said, name))
+    if not one or not other:
+        return True
+    return set(one) <= set(other) or set(other) <= set(one) or one[0][:5] == other[0][:5]

@@ -1,11 +1,12 @@
 """The judge of one response by one criterion."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from judgegraph.agents.judge import Judge
-from judgegraph.calls import Endpoint
+from judgegraph.calls import Endpoint, Reader
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample
 
@@ -109,3 +110,22 @@ def test_a_judge_is_a_value():
     assert Judge(reply="text").prompt == "judge_single_text"
     assert Judge(reply="text", prompt="mine.md").prompt == "mine.md"
     assert replace(Judge(), reply="text") == Judge(reply="text")
+
+
+@pytest.mark.parametrize("reply", ["form", "text"])
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ({"criterion": "Tone", "score": 2}, None), ({"aspect": "TONE", "score": 2}, None),
+        ({"criterion": "clarity", "score": 2}, 2), ({"criterion": "Clarity of wording", "score": 2}, 2),
+        ({"criterion": "", "score": 2}, 2), ({"metric": "Clarities", "score": 2}, 2),
+    ],
+)  # fmt: skip
+async def test_a_score_that_says_it_is_of_another_criterion_is_none(reply, said, value):
+    text = json.dumps({"reason": "Seen.", **said})
+    judge = scripted(*[text] * 9)
+    criterion = Criterion(name="Clarity", definition="Easy to follow.")
+    state = {"sample": Sample(id="a", output="A text of some words."), "criterion": criterion}
+    (score,) = (await Judge(judge=judge, reply=reply, reader=Reader("stated"))(state))["scores"].values()
+    assert score.value == value
+    assert value is not None or score.status == "unreadable"
