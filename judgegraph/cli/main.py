@@ -35,6 +35,7 @@ COMMANDS = {  # name -> module, one line for --help
     "agents": ("judgegraph.cli.lists", "List the agents and critics, with what they read and write."),
     "tools": ("judgegraph.cli.lists", "List the assistant evaluators."),
     "criteria": ("judgegraph.cli.lists", "List the criteria sets, or print one."),
+    "prompts": ("judgegraph.cli.prompts", "Print a method's prompts, as templates or as a sample gets them."),
     "show": ("judgegraph.cli.check", "Draw a method's graph: Mermaid, text or SVG."),
     "meta": ("judgegraph.cli.meta", "Say how far a run's scores, or a table's, agree with people."),
     "diff": ("judgegraph.cli.export", "Say which scores moved between two runs, and why."),

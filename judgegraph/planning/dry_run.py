@@ -453,6 +453,21 @@ class DryRun:
                 self._counted.add(address)
                 self.prefixes.add(judge, call, simulated.asked[address].prompt)
 
+    async def prompts(self, sample: Sample) -> list[tuple[str, Call]]:
+        """The calls that a run sends for a sample, by drawn replies, with their nodes; a question asked again is one.
+
+        Raises:
+            ConfigError: the graph fails at the sample.
+        """
+        self._rows.clear()
+        self._sizes.clear()
+        simulated = SimulatedJudge(self, DRAWN)
+        if (failure := await self._simulate(simulated, sample)) is not None:
+            raise ConfigError(str(failure))
+        self.invented = self.invented or simulated.invents
+        sent = [(simulated.asked[address].node, call) for address, (_, call) in simulated.calls.items()]
+        return [(node, call) for node, call in sent if not complains(call)]
+
     async def known(self, sample: Sample) -> dict[bytes, tuple[str, Paid]]:
         """The calls of a sample that the ledger holds: address -> node, and what the reply took."""
         self._rows.clear()

@@ -62,6 +62,7 @@ OTHERS = {
     "export",
     "corrected",
     "criteria",
+    "prompts",
     "agents",
     "tools",
     "methods",
