@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from judgegraph.meta.judgements import read_table
     from judgegraph.meta.probes import probe
     from judgegraph.meta.ranking import rank_systems
+    from judgegraph.meta.requirements import require
     from judgegraph.meta.run_diff import RunDiff, diff_runs
     from judgegraph.models.prices import Prices
     from judgegraph.planning.forecast import aplan, plan
@@ -87,6 +88,7 @@ _HOMES = {
     "judgegraph.meta.critic": ("critic_worth",),
     "judgegraph.meta.probes": ("probe",),
     "judgegraph.meta.ranking": ("rank_systems",),
+    "judgegraph.meta.requirements": ("require",),
     "judgegraph.meta.compare": ("RunComparison", "compare"),
     "judgegraph.meta.run_diff": ("RunDiff", "diff_runs"),
     "judgegraph.meta.judgements": ("read_table",),
@@ -121,7 +123,7 @@ __all__ = [
     "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "critic", "critic_worth",
     "critique", "diff_runs", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate",
     "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "panel", "plan", "probe",
-    "rank_systems", "read_choice", "read_rating", "read_table", "refine", "serializer", "show", "tracing",
+    "rank_systems", "read_choice", "read_rating", "read_table", "refine", "require", "serializer", "show", "tracing",
     "wide", "with_person", "write_report",
 ]  # fmt: skip
 

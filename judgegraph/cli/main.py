@@ -51,7 +51,7 @@ COMMANDS = {  # name -> module, one line for --help
     "prices": ("judgegraph.cli.lists", "Print the table of prices, to edit and give back as --prices FILE."),
 }
 MOST_DAMAGED = 20  # lines that are named
-FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, STOPPED = 1, 2, 3, 4, 130
+FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, NOT_MET, STOPPED = 1, 2, 3, 4, 5, 130
 
 
 # Ctrl-C and SIGTERM: the first one ends a command in order, the second at once.
@@ -259,5 +259,5 @@ def main() -> None:
     """Compose, trace and test graphs of LLM judges.
 
     Exit codes: 0, 1 failure or nothing judged, 2 usage, 3 the budget ended the run, 4 coverage below the gate, or
-    another gate that was not passed, 130 or 143 stopped.
+    another gate that was not passed, 5 a requirement that is not met, 130 or 143 stopped.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, OVER_BUDGET, announced_stop
+from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, NOT_MET, OVER_BUDGET, announced_stop
 from judgegraph.cli.options import Grouped, check, columns, evaluation, graph_of, judge_of, refuse_unwired, run_options
 from judgegraph.errors import printable
 from judgegraph.views.screen import Pace, counted, details, state_line
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from judgegraph.data.samples import Samples
+    from judgegraph.meta.requirements import Outcome, Requirement
     from judgegraph.runs.run import Run
     from judgegraph.runs.worker import Progress
     from judgegraph.types import Sample
@@ -36,6 +37,11 @@ SOON = 0.2  # seconds that the first line waits for the number of samples
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
 @run_options
+@click.option(
+    "--require", "required", multiple=True, metavar="TEST",
+    help='Exit code 5 where it is not met, by the end of its 95 % interval: "Clarity >= 4", of the mean, or '
+    '"share(Clarity >= 4) >= 0.95", of samples. Repeat for more.',
+)  # fmt: skip
 def run(method: str, data: str, **given: Any) -> None:
     """Run METHOD over DATA and print what came of it.
 
@@ -44,13 +50,14 @@ def run(method: str, data: str, **given: Any) -> None:
 
     Ctrl-C once (or SIGTERM) gives the samples in flight 10 s (--grace) to finish, twice stops at once; what is
     finished is kept either way, and the same command goes on with the rest. Exit codes: 0, 1 failure or nothing
-    judged, 2 usage, 3 the budget ended it, 4 coverage below the gate, 130 or 143 stopped.
+    judged, 2 usage, 3 the budget ended it, 4 coverage below the gate, 5 a requirement is not met, 130 or 143 stopped.
     """
     from judgegraph.data.load import load
     from judgegraph.meta.cells import before_a_run
     from judgegraph.runs.identity import destinations
 
     check(given)
+    given["required"] = _required(given["required"])
     samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
     total = _total(samples, given)
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
@@ -58,12 +65,33 @@ def run(method: str, data: str, **given: Any) -> None:
         method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
+    _refuse_unknown(given["required"], graph)
     for line in destinations(graph):
         click.echo(printable(line), err=True)
     for line in before_a_run(samples):
         click.echo(printable(line), err=True)
     result = evaluated(graph, samples, samples.name, total, given)
     sys.exit(_print(result, samples, total(), given))
+
+
+def _required(texts: Sequence[str]) -> list[Requirement]:
+    """Of --require; what can be read of them is read before anything is paid for."""
+    if not texts:
+        return []
+    from judgegraph.meta.requirements import Requirement
+
+    return [Requirement.of(text) for text in texts]
+
+
+def _refuse_unknown(required: Sequence[Requirement], graph: Any) -> None:
+    """Criteria that the graph does not judge by, where it knows them before it runs."""
+    if not required:
+        return
+    from judgegraph.meta.requirements import unknown
+    from judgegraph.runs.identity import details
+
+    if told := unknown(required, [criterion.name for criterion in details(graph)["criteria"]]):
+        raise click.UsageError(f"--require {printable(told)}")
 
 
 def _total(samples: Samples, given: dict[str, Any]) -> Callable[[], int | None]:
@@ -153,6 +181,7 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     why = "" if summary.judged else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
     part = covered(summary, unread(samples.rejected), unjudged or 0)
     cut = not_to_its_end(samples.rejected)
+    held = _outcomes(result, given["required"]) if summary.judged else []
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
         read = {"share": part.share, "weakest": part.name, "gate": given["gate"], "unjudged": unjudged}
@@ -161,11 +190,14 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
         out = str(result.folder.path) if result.folder else None
         whole = {**summary.to_dict(), **about, "coverage": read, "rejected": rejected, "out": out}
         whole |= {"nothing_judged": why} if why else {}
+        whole |= {"required": [one.to_dict() for one in held]} if held else {}
         click.echo(json.dumps(whole, indent=1))
     else:
         from judgegraph.views.terminal_run import print_run
 
         print_run(result, summary, samples.rejected, gate=given["gate"], unjudged=unjudged)
+        for one in held:
+            click.echo(printable(str(one)))
     if result.manifest.get("state") == "over_budget":
         return OVER_BUDGET
     if result.manifest.get("unreachable"):
@@ -173,20 +205,31 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     if not summary.judged:
         click.echo(printable(f"nothing was judged: {why}"), err=True)
         return FAILURE
-    if given["gate"] is None:
+    if given["gate"] is None and not held:
         return 0
+    unknown = BELOW_COVERAGE if given["gate"] is not None else NOT_MET
     if unjudged or result.manifest.get("state") == "stopped":
         many = f"{unjudged:,} of {counted(total or 0, 'sample')}" if unjudged else "some samples"
         click.echo(
             f"coverage: {many} {'was' if unjudged == 1 else 'were'} not judged yet, so no gate is passed", err=True
         )
-        return BELOW_COVERAGE
+        return unknown
     if cut is not None:
         where = f"from {cut.unit} {cut.line} on"
         text = f"coverage: {cut.file} could not be read {where}, and nobody knows how many rows it lacks"
         click.echo(printable(f"{text}, so no gate is passed"), err=True)
+        return unknown
+    if given["gate"] is not None and part.share < given["gate"]:
         return BELOW_COVERAGE
-    return BELOW_COVERAGE if part.share < given["gate"] else 0
+    return 0 if all(one.met for one in held) else NOT_MET
+
+
+def _outcomes(result: Run, required: Sequence[Requirement]) -> list[Outcome]:
+    if not required:
+        return []
+    from judgegraph.meta.requirements import outcomes
+
+    return outcomes(result.items, required)
 
 
 # How far a run is, on stderr: a bar on a terminal, a line now and then elsewhere.

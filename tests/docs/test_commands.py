@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from judgegraph.cli.main import BELOW_COVERAGE, COMMANDS, FAILURE, OVER_BUDGET, STOPPED, USAGE, main
+from judgegraph.cli.main import BELOW_COVERAGE, COMMANDS, FAILURE, NOT_MET, OVER_BUDGET, STOPPED, USAGE, main
 from judgegraph.cli.reference import examples_of, page, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ def test_each_command_stands_there_with_all_its_options_and_an_example(name: str
 def test_it_names_every_exit_code():
     (line,) = [part for part in TEXT.partition("\n## ")[0].split("\n\n") if part.startswith("Exit codes: ")]
     codes = {int(code) for code in re.findall(r"\b\d+\b", line)}
-    assert codes == {0, FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, STOPPED, 143}
+    assert codes == {0, FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, NOT_MET, STOPPED, 143}
 
 
 def test_nothing_in_it_is_of_one_machine():

@@ -1,0 +1,227 @@
+"""Requirements that a run must meet: a mean, or a share of samples, told by the end of its interval."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from judgegraph.answers import answers_of
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.prompts.criteria import same_key
+from judgegraph.runs.item import Item
+from judgegraph.runs.run import Run
+from judgegraph.stats.bootstrap import Draws, interval
+from judgegraph.types import Score
+
+LEAST = 5  # samples that an interval rests on
+RESAMPLES = 2000
+_TEST = re.compile(r"\s*(?P<name>.+?)\s*(?P<op>>=|<=|==|>|<|=)\s*(?P<bound>.+?)\s*")
+_SHARE = re.compile(r"\s*share\s*\((?P<inner>.+)\)\s*(?P<op>>=|<=|>|<)\s*(?P<bound>[0-9.]+\s*%?)\s*", re.I)
+_HOLDS = {
+    ">=": lambda value, bound: value >= bound, ">": lambda value, bound: value > bound,
+    "<=": lambda value, bound: value <= bound, "<": lambda value, bound: value < bound,
+}  # fmt: skip
+_FORMS = 'such as "Clarity >= 4", "share(Clarity >= 4) >= 0.95" or "share(Tone = warm) >= 90%"'
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Such as "Clarity >= 4", of a mean, or "share(Clarity >= 4) >= 0.95", of samples.
+
+    Attributes:
+        text: as it was written. name: of the criterion. op, bound: what the mean or the share is held against.
+        each: of a share, what a sample must meet: (op, number or label).
+    """
+
+    text: str
+    name: str
+    op: str
+    bound: float
+    each: tuple[str, float | str] | None = None
+
+    @classmethod
+    def of(cls, text: str) -> Requirement:
+        """Raises ConfigError: it is none; the message says what one looks like."""
+        found = cls._of_share(text) if _SHARE.fullmatch(text) else cls._of_mean(text)
+        if found is None:
+            raise ConfigError(f"'{one_line(text, 80)}' is no requirement; write one {_FORMS}")
+        return found
+
+    @classmethod
+    def _of_share(cls, text: str) -> Requirement | None:
+        share = _SHARE.fullmatch(text)
+        inner = _TEST.fullmatch(share["inner"]) if share else None
+        bound = _number(share["bound"].rstrip("% ")) if share else None
+        if share is None or inner is None or bound is None:
+            return None
+        bound /= 100 if "%" in share["bound"] else 1
+        number, equal = _number(inner["bound"]), inner["op"] in ("=", "==")
+        if bound > 1 or (number is None and not equal):
+            return None
+        each = ("=" if equal else inner["op"], inner["bound"] if number is None else number)
+        return cls(text.strip(), inner["name"], share["op"], bound, each)
+
+    @classmethod
+    def _of_mean(cls, text: str) -> Requirement | None:
+        whole = _TEST.fullmatch(text)
+        bound = _number(whole["bound"]) if whole else None
+        if whole is None or bound is None or whole["op"] not in _HOLDS or "(" in whole["name"]:
+            return None
+        return cls(text.strip(), whole["name"], whole["op"], bound)
+
+    def met_by(self, answers: Sequence[Score]) -> float | None:
+        """What a sample counts for: the mean of its answers by the criterion, of a share 1 or 0; None without any."""
+        own = [
+            score for score in answers if score.answer is not None and same_key(score.criterion) == same_key(self.name)
+        ]
+        values = [score.value for score in own if score.value is not None]
+        if self.each is None:
+            return sum(values) / len(values) if values else None
+        op, bound = self.each
+        if isinstance(bound, str):
+            return float(any(same_key(str(score.label)) == same_key(bound) for score in own)) if own else None
+        mean = sum(values) / len(values) if values else None
+        if mean is None:
+            return None
+        return float(mean == bound if op == "=" else _HOLDS[op](mean, bound))
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether a run meets a requirement.
+
+    Attributes:
+        text: the requirement. met: the end of the interval that is nearer to the bound meets it.
+        value: the mean or the share. low, high: its 95 % interval: of a share Wilson's, of a mean, and where samples
+            name their groups (`meta.group`), by drawing samples or whole groups of them anew.
+        samples: that it rests on. without: samples without an answer by the criterion; a mean leaves them out, a share
+            counts them as not meeting it. why: why it is not met, "" where it is.
+    """
+
+    text: str
+    met: bool
+    value: float | None
+    low: float | None
+    high: float | None
+    samples: int
+    without: int
+    why: str = ""
+
+    def __str__(self) -> str:
+        said = f"required: {self.text}: {'met' if self.met else 'not met'}"
+        if self.value is not None:
+            said += f", {self.value:.2f}"
+        if self.low is not None and self.high is not None:
+            said += f" [{self.low:.2f}, {self.high:.2f}]"
+        said += f" over {self.samples:,} sample{'' if self.samples == 1 else 's'}"
+        if self.without:
+            said += f", {self.without:,} without an answer"
+        return said if self.met else f"{said}: {self.why}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def require(run: Run, *texts: str) -> list[Outcome]:
+    """Hold a run against requirements, such as `jg.require(run, "share(Clarity >= 4) >= 0.95")`.
+
+    Raises:
+        ConfigError: a text is no requirement.
+    """
+    return outcomes(run.items, [Requirement.of(text) for text in texts])
+
+
+def outcomes(items: Iterable[Item], required: Sequence[Requirement]) -> list[Outcome]:
+    """Each requirement held against the items of a run; a pair's two sides have no answer that counts here."""
+    found: list[list[float | None]] = [[] for _ in required]
+    groups: list[str | None] = []
+    seen: dict[str, str] = {}
+    for item in items:
+        answers = [score for score in answers_of(item) if score.of == "output"] if item.sample.rival is None else []
+        group = item.sample.meta.get("group")
+        groups.append(None if group is None else str(group))
+        seen.update({same_key(score.criterion): score.criterion for score in answers})
+        for values, one in zip(found, required, strict=True):
+            values.append(one.met_by(answers))
+    return [_outcome(one, values, groups, seen) for one, values in zip(required, found, strict=True)]
+
+
+def _outcome(
+    one: Requirement, values: Sequence[float | None], groups: Sequence[str | None], seen: Mapping[str, str]
+) -> Outcome:
+    without = sum(value is None for value in values)
+    if same_key(one.name) not in seen:
+        named = ", ".join(sorted(seen.values())) or "none"
+        return Outcome(
+            one.text, False, None, None, None, 0, without, f"no sample has an answer by it; judged by: {named}"
+        )
+    if one.each is not None:
+        held, at = [value or 0.0 for value in values], list(range(len(values)))
+    else:
+        held = [value for value in values if value is not None]
+        at = [place for place, value in enumerate(values) if value is not None]
+    mean = sum(held) / len(held)
+    if len(held) < LEAST:
+        why = f"fewer than {LEAST} samples, so it cannot be told for sure"
+        return Outcome(one.text, False, mean, None, None, len(held), without, why)
+    low, high = _ends(np.array(held), [groups[place] for place in at], share=one.each is not None)
+    end = low if one.op in (">", ">=") else high
+    if math.isnan(end):
+        why = "all samples are of one group, so it cannot be told for sure"
+        return Outcome(one.text, False, mean, None, None, len(held), without, why)
+    met = bool(_HOLDS[one.op](end, one.bound))
+    side = "lower" if one.op in (">", ">=") else "upper"
+    why = "" if met else f"the {side} end of its interval, {end:.3g}, is not {one.op} {one.bound:g}"
+    return Outcome(one.text, met, mean, low, high, len(held), without, why)
+
+
+def _ends(
+    values: np.ndarray[Any, np.dtype[np.float64]], groups: Sequence[str | None], *, share: bool
+) -> tuple[float, float]:
+    """A 95 % interval: of a share Wilson's; of a mean, and where samples name their groups, by drawing them anew."""
+    grouped = None not in groups
+    alike = bool((values == values[0]).all())
+    if share and (alike or not grouped):
+        from scipy.stats import binomtest
+
+        units = (
+            len(set(groups)) if grouped else len(values)
+        )  # groups that are all alike tell as much as one sample each
+        ends = binomtest(round(float(values.mean()) * units), units).proportion_ci(method="wilson")
+        return float(ends.low), float(ends.high)
+    if alike:
+        return float(values[0]), float(values[0])
+    codes = np.unique(np.array(groups, dtype=str), return_inverse=True)[1] if grouped else None
+    drawn = Draws("group" if grouped else "item", len(values), RESAMPLES, 0, group=codes)
+    means = np.empty(RESAMPLES)
+    for some in drawn:
+        weights = some.weights
+        means[some.resamples] = (weights @ values) / np.maximum(weights.sum(axis=1), 1)
+    found = interval(means, units=drawn.units)
+    return found.low, found.high
+
+
+def unknown(required: Sequence[Requirement], names: Sequence[str]) -> str:
+    """Of criteria that are known before a run: what is required of none of them, with the nearest; "" where all fit."""
+    known = {same_key(name): name for name in names}
+    for one in required:
+        if known and same_key(one.name) not in known:
+            near = get_close_matches(same_key(one.name), known, 1)
+            hint = f"did you mean '{known[near[0]]}'? " if near else ""
+            return f"'{one.text}': '{one.name}' is no criterion of this run; {hint}It judges by: {', '.join(names)}"
+    return ""

@@ -1,0 +1,128 @@
+"""Requirements of a run: read before anything is paid for, told by the end of an interval, with an exit code."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from langgraph.graph import END, START, StateGraph
+
+import judgegraph as jg
+from judgegraph.cli import main
+from judgegraph.cli.main import NOT_MET
+from judgegraph.errors import ConfigError
+from judgegraph.meta.requirements import Requirement
+from judgegraph.types import EvalState, Score, keyed
+
+SCALE = jg.Scale.of("1-5")
+TONES = jg.Scale.of(["warm", "cold"])
+
+
+def judged(values, *, tone=None, group=None):
+    """A run whose samples have these values of Clarity; None: no answer."""
+
+    async def score(state: EvalState) -> EvalState:
+        value = state["sample"].meta["value"]
+        about = {"criterion": "Clarity", "agent": "a", "stage": "final", "scale": SCALE}
+        status = {"status": "unreadable"} if value is None else {"value": value}
+        told = Score(criterion="Tone", agent="a", stage="final", scale=TONES, label=tone or "warm")
+        return {"scores": keyed(Score(**about, **status), told)}
+
+    graph = StateGraph(EvalState)
+    graph.add_node("score", score)
+    graph.add_edge(START, "score")
+    graph.add_edge("score", END)
+    meta = [{"value": v} | ({"group": group(n)} if group else {}) for n, v in enumerate(values)]
+    samples = [jg.Sample(id=str(n), output=f"text {n}", meta=one) for n, one in enumerate(meta)]
+    return jg.evaluate(graph.compile(), samples)
+
+
+def outcome(values, text, **settings):
+    (found,) = jg.require(judged(values, **settings), text)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "met"),
+    [
+        ("Clarity >= 4", True), ("clarity>=4.35", False), ("Clarity < 4.9", True), ("Clarity <= 4.4", False),
+        ("share(Clarity >= 4) >= 0.9", True), ("share(Clarity >= 4) >= 99%", False),
+        ("share(Clarity >= 5) <= 60 %", True), ("share(Tone = warm) >= 0.9", True), ("share(Tone == cold) < 0.1", True),
+    ],
+)  # fmt: skip
+def test_the_end_of_the_interval_decides(text, met):
+    found = outcome([4.0] * 60 + [5.0] * 40, text)
+    assert found.met is met
+    assert found.low <= found.value <= found.high
+    assert bool(found.why) is not met
+
+
+def test_a_mean_above_the_bound_is_not_enough():
+    found = outcome([3.0, 5.0] * 5 + [5.0], "Clarity >= 4")
+    assert found.value > 4 > found.low
+    assert not found.met
+    assert str(found).endswith(f"the lower end of its interval, {found.low:.3g}, is not >= 4")
+
+
+def test_a_sample_without_an_answer_is_left_out_of_a_mean_and_counts_against_a_share():
+    values = [5.0] * 40 + [None] * 10
+    mean, share = outcome(values, "Clarity >= 4"), outcome(values, "share(Clarity >= 4) >= 0.9")
+    assert (mean.met, mean.samples, mean.without) == (True, 40, 10)
+    assert (share.met, share.samples, share.without, share.value) == (False, 50, 10, 0.8)
+    assert "10 without an answer" in str(mean)
+
+
+def test_samples_of_a_group_are_drawn_together():
+    values = [5.0] * 30 + [4.0] * 30
+    alone, grouped = (outcome(values, "Clarity >= 4", group=g) for g in (None, lambda n: n // 30))
+    assert grouped.high - grouped.low > alone.high - alone.low
+
+
+@pytest.mark.parametrize(
+    ("values", "text", "why"),
+    [
+        ([5.0] * 4, "Clarity >= 4", "fewer than 5 samples"),
+        ([5.0] * 9, "Depth >= 4", "no sample has an answer by it; judged by: Clarity, Tone"),
+    ],
+)
+def test_what_cannot_be_told_is_not_met(values, text, why):
+    found = outcome(values, text)
+    assert not found.met
+    assert why in found.why
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Clarity",
+        "Clarity >= high",
+        "share(Clarity) > 0.5",
+        "share(Clarity > 4) > 3",
+        "share(Clarity > 4) > 1.2.3",
+        "Clarity == 4",
+    ],
+)
+def test_what_is_no_requirement_is_refused(text):
+    with pytest.raises(ConfigError, match="is no requirement; write one such as"):
+        Requirement.of(text)
+
+
+def test_the_command_ends_with_a_code_of_its_own(tmp_path):
+    data = tmp_path / "d.jsonl"
+    texts = ["The library opens at nine every day, and closes at six on weekdays.", "Nine it opens, so they says."]
+    rows = [{"id": str(n), "source": texts[0], "output": texts[n % 2]} for n in range(12)]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = ["run", "llm-score", str(data), "-c", "summary"]
+    met, not_met, odd, wrong = (
+        CliRunner().invoke(main, [*run, "--require", text])
+        for text in ("Fluency >= 1", "share(Fluency >= 1) > 0.99", "Fluncy >= 3", "Fluency of 3")
+    )
+    assert met.exit_code == 0, met.output
+    assert "required: Fluency >= 1: met, " in met.stdout
+    assert not_met.exit_code == NOT_MET
+    assert "the lower end of its interval" in not_met.stdout
+    assert odd.exit_code == 2
+    assert "did you mean 'Fluency'?" in odd.stderr
+    assert wrong.exit_code == 1
+    told = json.loads(CliRunner().invoke(main, [*run, "--require", "Fluency >= 1", "--json"]).stdout)
+    assert told["required"][0]["met"] is True
