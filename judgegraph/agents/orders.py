@@ -71,7 +71,7 @@ def comparison_back(one: Comparison) -> Comparison:
 class OrderMerge:
     """Maps the verdicts of the exchanged order back and brings both orders to one verdict.
 
-    Every comparison of both runs is written, those of the exchanged order under "BA" with A and B as in the sample. Per
+    Every comparison by a criterion is written, those of the exchanged order under "BA", A and B as in the sample. Per
     order a comparison "overall" of this agent has that order's verdict: the judge's own over all criteria where it
     wrote one, else that of its one criterion, else the majority of its criteria. The one of "both" has the answer:
 
@@ -101,8 +101,9 @@ class OrderMerge:
         totals = [self._total(given, "AB")] + ([] if self.single else [self._total(back, "BA")])
         answers = totals if self.single else [*totals, self._both(totals[0], totals[1])]
         scores = [*self._scores(runs, GIVEN), *map(mapped_back, self._scores(runs, EXCHANGED))]
+        by_criterion = [one for one in (*given, *back) if one.criterion != OVERALL]
         return {
-            "comparisons": keyed(*given, *back, *answers), "scores": keyed(*scores),
+            "comparisons": keyed(*by_criterion, *answers), "scores": keyed(*scores),
             "notes": {**_notes(runs, GIVEN), **_notes(runs, EXCHANGED), **keyed(*self._left_out(runs))},
             "verdict": answers[-1].verdict,
         }  # fmt: skip
@@ -137,10 +138,7 @@ class OrderMerge:
         merged = [one for one in found if one.criterion == OVERALL]
         if merged or len(found) == 1:
             last = (merged or [*found])[-1]
-            return self._comparison(
-                order, verdict=last.verdict, score_a=last.score_a, score_b=last.score_b, status=last.status,
-                reason=last.reason,
-            )  # fmt: skip
+            return last.model_copy(update={"criterion": OVERALL, "agent": self.name, "order": order})
         points = [VOTES[one.verdict] for one in found if one.verdict is not None]
         if not points:
             failed = [one.status for one in found if one.status != "ok"]

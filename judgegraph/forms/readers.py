@@ -156,7 +156,7 @@ def _matched(
     filled = pattern.replace("{L}", _either(met)).replace("{N}", _N).replace("{SIDE}", _SIDE).replace("{OF}", _OF)
     matches = list(re.finditer(filled, text, re.I | re.M))
     own = [m for m in matches if not (attributed(text, m.start()) or disowned(text, m.start(), m.end()))]
-    matches = own or matches
+    every, matches = matches, own or matches
     if not matches:
         return None
     answers = [_answer(match, met, bounds if reader.gives != "verdict" else None) for match in matches]
@@ -166,7 +166,8 @@ def _matched(
     answer = answers[last]
     if isinstance(answer, str) and answer.startswith("!"):
         return FormReading(status="unreadable", shape=answer[1:])
-    before = [matches[i]["v"] for i, one in enumerate(answers) if one != answer]
+    chosen = matches[last]
+    before = [match["v"] for match in every if match["v"].lower() != chosen["v"].lower()]
     verdict = _verdict(answer)
     values = () if isinstance(answer, str) else answer
     return FormReading(verdict, values, step=step, other=one_line(before[-1], 40) if before else "")
