@@ -42,7 +42,7 @@ OF_PAIR: Mapping[str, str] = MappingProxyType({
                      "responseanother", "modelb", "rival"), "B"),
 })  # fmt: skip
 _NAME = r"[A-Za-z_][A-Za-z0-9_]{0,60}"
-_BRACED = re.compile(rf"\{{\{{|\}}\}}|\{{(?P<name>{_NAME})\}}")
+_BRACED = re.compile(rf"\{{\{{|\}}\}}|(?<!\$)\{{(?P<name>{_NAME})\}}")
 _DOUBLE = re.compile(rf"\{{\{{[ ]?(?P<name>{_NAME})[ ]?\}}\}}")
 _DOLLAR = re.compile(rf"\$\$|\$(?P<name>{_NAME})\b|\$\{{(?P<braced>{_NAME})\}}")
 _LEVEL = re.compile(r"score_?(\d{1,2})_?(?:description|rubric)?|level_?(\d{1,2})", re.I)
