@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from judgegraph.compose.escalate import escalate
     from judgegraph.compose.gate import gate
     from judgegraph.compose.nodes import metric_node, with_person
+    from judgegraph.compose.orders import orders
     from judgegraph.compose.panel import each, panel
     from judgegraph.data.load import load
     from judgegraph.errors import ConfigError, JudgegraphError, ReplyError
+    from judgegraph.forms.form import JudgeForm
     from judgegraph.graph_files.build import load_graph
+    from judgegraph.graphs.judge_form import judge_form
     from judgegraph.meta.agreement import agreement
     from judgegraph.meta.compare import RunComparison, compare
     from judgegraph.meta.critic import critic_worth
@@ -80,10 +83,13 @@ _HOMES = {
     "judgegraph.compose.escalate": ("escalate",),
     "judgegraph.compose.gate": ("gate",),
     "judgegraph.compose.nodes": ("metric_node", "with_person"),
+    "judgegraph.compose.orders": ("orders",),
     "judgegraph.compose.panel": ("each", "panel"),
     "judgegraph.data.load": ("load",),
     "judgegraph.errors": ("ConfigError", "JudgegraphError", "ReplyError"),
+    "judgegraph.forms.form": ("JudgeForm",),
     "judgegraph.graph_files.build": ("load_graph",),
+    "judgegraph.graphs.judge_form": ("judge_form",),
     "judgegraph.meta.agreement": ("agreement",),
     "judgegraph.meta.critic": ("critic_worth",),
     "judgegraph.meta.probes": ("probe",),
@@ -117,13 +123,14 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing",
-    "Endpoint", "EvalState", "Finding", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices",
+    "Endpoint", "EvalState", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices",
     "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample", "Scale", "Score",
     "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement", "aplan",
     "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "critic", "critic_worth",
     "critique", "diff_runs", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate",
-    "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "panel", "plan", "probe",
-    "rank_systems", "read_choice", "read_rating", "read_table", "refine", "require", "serializer", "show", "tracing",
+    "judge_form", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "orders", "panel",
+    "plan", "probe", "rank_systems", "read_choice", "read_rating", "read_table", "refine", "require", "serializer",
+    "show", "tracing",
     "wide", "with_person", "write_report",
 ]  # fmt: skip
 

@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "judgegraph"
 LAYERS = (  # from the ground up; what stands on one line may use only what stands on lines above it
-    "errors moved", "shown sync", "types", "answers stats prompts replies", "embedded trace", "models registry",
+    "errors moved", "shown sync", "types", "answers stats prompts replies", "embedded forms trace", "models registry",
     "calls", "tools", "agents", "compose", "wiring", "graphs", "graph_files testing", "data", "runs traces",
     "planning doctor", "meta", "bench", "views", "report", "webview", "cli studio", "__main__",
 )  # fmt: skip

@@ -6,7 +6,8 @@ from judgegraph.graphs.coascore import coascore
 from judgegraph.graphs.fennec import fennec
 from judgegraph.graphs.fusion_eval import fusion_eval
 from judgegraph.graphs.g_eval import g_eval
+from judgegraph.graphs.judge_form import judge_form
 from judgegraph.graphs.llm_score import llm_score
 from judgegraph.graphs.sageval import sageval
 
-__all__ = ["coascore", "fennec", "fusion_eval", "g_eval", "llm_score", "sageval"]
+__all__ = ["coascore", "fennec", "fusion_eval", "g_eval", "judge_form", "llm_score", "sageval"]

@@ -154,6 +154,25 @@ def completion(answer: bytes, status: int, secrets: Callable[[], Iterable[str]] 
     raise NoCompletion(f"HTTP {status} with {shown or 'nothing'}")
 
 
+def text_completion(answer: bytes, status: int, secrets: Callable[[], Iterable[str]] = tuple) -> dict[str, Any]:
+    """A completion of raw text in the shape of a chat completion: each choice's text is its message.
+
+    Raises:
+        NoCompletion: it has another shape.
+    """
+    data = _parsed(answer)
+    choices = data.get("choices") if isinstance(data, dict) else None
+    if not isinstance(choices, list) or not all(
+        isinstance(c, dict) and isinstance(c.get("text"), str) for c in choices
+    ):
+        return completion(answer, status, secrets)  # which says what is there instead
+    made = [
+        {"message": {"role": "assistant", "content": c["text"]}, "finish_reason": c.get("finish_reason")}
+        for c in choices
+    ]
+    return {**data, "choices": made}
+
+
 def _parsed(answer: bytes) -> Any:
     """What `json` makes of it, with orjson or without: where that refuses, `json` has the last word."""
     if orjson is not None:
@@ -404,6 +423,20 @@ def body_of(model: str, messages: Sequence[BaseMessage], settings: Mapping[str, 
     return {**body, **extra} if extra else body
 
 
+RAW_TEXT = "raw_text"  # a setting of a call: its one message is a text to go on with, without a chat template
+
+
+def raw_body_of(model: str, messages: Sequence[BaseMessage], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a request to go on with a text: the messages' texts, one after the other."""
+    body: dict[str, Any] = {"model": model, "stream": False, **settings}
+    extra = body.pop("extra_body", None) or {}
+    for longer in ("max_completion_tokens", "max_tokens"):
+        if longer in extra or longer in body:
+            body["max_tokens"] = extra.pop(longer, None) or body.pop(longer, None)
+    body["prompt"] = "".join(str(message.text) for message in messages)
+    return {**body, **extra}
+
+
 def message_out(message: BaseMessage) -> dict[str, Any]:
     """One message, with the tool calls it makes or the one it answers."""
     role = _ROLES.get(message.type)
@@ -531,6 +564,7 @@ class FastOpenAI(BaseChatModel):
     seed: int | None = None
     timeout: float | None = 120.0
     speaks_openai: bool = Field(default=True, repr=False)
+    takes_raw_text: ClassVar[bool] = True
     # What is asked of other models too, found here at once: a missing attribute costs pydantic more than our request.
     use_responses_api: ClassVar[None] = None
     root_async_client: ClassVar[None] = None
@@ -565,11 +599,17 @@ class FastOpenAI(BaseChatModel):
             ServerError: HTTP status 300 or more: no redirect is followed. NoAnswer: the connection failed.
             NoCompletion: the answer has another shape. TooLong: it is longer than 64 MiB.
         """
-        return await self.post(body_of(self.model, messages, {**self._own(), **settings}))
+        raw = bool(settings.pop(RAW_TEXT, False))
+        made = raw_body_of if raw else body_of
+        return await self.post(made(self.model, messages, {**self._own(), **settings}), raw=raw)
 
-    async def post(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """As `complete`, for a body that is whole."""
+    async def post(self, body: Mapping[str, Any], *, raw: bool = False) -> dict[str, Any]:
+        """As `complete`, for a body that is whole; a raw text goes to `/completions`."""
         url, headers, route = self._way
+        if raw:
+            url = url.with_path(
+                f"{url.raw_path.removesuffix('/chat/completions')}/completions", encoded=True, keep_query=True
+            )
         failure: Exception
         try:
             async with (await session()).post(
@@ -587,7 +627,7 @@ class FastOpenAI(BaseChatModel):
             failure = kind(one_line(scrubbed(f"{type(error).__name__}: {error}", self._secrets()), 300))
         else:
             if status < 300:
-                return completion(answer, status, self._secrets)
+                return (text_completion if raw else completion)(answer, status, self._secrets)
             failure = server_error(status, answer_headers, answer, self._secrets())
         raise failure  # out here: no chain of exceptions holds aiohttp's, which carries the request's headers
 

@@ -109,6 +109,8 @@ METHODS: dict[str, str] = {  # name -> "module:factory"
     "llm-score": "judgegraph.graphs.llm_score:llm_score",
 }
 
+FORM_METHODS: dict[str, str] = {"judge-form": "judgegraph.graphs.judge_form:judge_form"}  # of no one paper: see forms/
+
 ABOUT: dict[str, str] = {  # one line each, so that a list of methods imports none of them
     "sageval": "An evaluator scores, a critic rectifies (Ghosh et al. 2024)",
     "coascore": "Score relevant aspects first, then the target (Gong & Mao 2023)",
@@ -116,6 +118,7 @@ ABOUT: dict[str, str] = {  # one line each, so that a list of methods imports no
     "fusion-eval": "Plan, consult assistant evaluators, fuse (Shu et al. 2023)",
     "g-eval": "One probability-weighted score per criterion; a baseline",
     "llm-score": "One stated score per criterion, chain of thought or not; a baseline",
+    "judge-form": "A judge of others by its form: Prometheus, Auto-J, PandaLM",
 }
 
 AGENTS: dict[str, str] = {  # name -> "module:class"; what makes a node of settings
@@ -156,7 +159,7 @@ ASSISTANTS: dict[str, str] = {  # name -> "module:factory"
 }
 
 SHIPPED: dict[str, dict[str, str]] = {
-    "method": METHODS, "agent": AGENTS, "critic": CRITICS, "assistant": ASSISTANTS,
+    "method": {**METHODS, **FORM_METHODS}, "agent": AGENTS, "critic": CRITICS, "assistant": ASSISTANTS,
 }  # fmt: skip
 
 
