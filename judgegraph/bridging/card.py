@@ -106,9 +106,10 @@ def _about(found: TrainingSet) -> str:
     pairs = sum(map(len, found.preferences.values()))
     return (
         f"{found.size:,} questions with an answer and {pairs:,} with a better and a worse one, asked as the agents "
-        "of Fennec ask (arXiv:2405.12163). Judgements of other projects were bridged: a model wrote criterion and guideline from "
-        "query, responses and judgement, and a judgement is kept where a judge who sees the guideline alone says the "
-        "same, of a pair in both orders. Splits are by query: no query, and no source text, is in two of them.\n"
+        "of Fennec ask (arXiv:2405.12163). Judgements of other projects were bridged: a model wrote criterion and "
+        "guideline from query, responses and judgement, and a judgement is kept where a judge who sees the guideline "
+        "alone says the same, of a pair in both orders. Splits are by query: no query, and no source "
+        "text, is in two of them.\n"
     )
 
 

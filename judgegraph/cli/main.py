@@ -26,7 +26,7 @@ COMMANDS = {  # name -> module, one line for --help
     "run": ("judgegraph.cli.run", "Run a method over a dataset and print what came of it."),
     "plan": ("judgegraph.cli.plan", "Say what a run will ask for and cost, before anything is spent."),
     "bridge": ("judgegraph.cli.bridge", "Make training data for a judge of other projects' judgements."),
-    "corrected": ("judgegraph.cli.export", "Write a run's corrections as samples, to judge what they gained."),
+    "corrected": ("judgegraph.cli.corrected", "Judge what a run's corrections gained, or write them as samples."),
     "export": ("judgegraph.cli.export", "Write a run's scores or comparisons as CSV, or its items as JSON lines."),
     "trace": ("judgegraph.cli.trace", "Say what was done for a run's samples, step by step."),
     "check": ("judgegraph.cli.check", "Prove that a method's graph is wired; nothing is asked."),
