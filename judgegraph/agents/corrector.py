@@ -16,6 +16,7 @@ from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
 from judgegraph.calls.types import utf8_size
 from judgegraph.errors import ReplyError
+from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import criteria_text, scores_text
 from judgegraph.types import (
     Correction,
@@ -165,11 +166,7 @@ class Corrector:
         done |= {"rule": self._rule_in_words(low), "agent": "" if self.name == NAME else self.name}
         if not original.strip():
             return Correction(**done, status="skipped", reason=EMPTY)
-        about = [known.get(name) or Criterion(name=name) for name in names]
-        messages = prompts.load(self.prompt).render(
-            task=self.task, criteria=criteria_text(about), query=sample.query, source=sample.source,
-            response=original, judgements=scores_text(low),
-        )  # fmt: skip
+        messages = self.rendered(sample, original, low, known)
         form = replace(FORMS[self.reply], tokens=ROOM + utf8_size(original) // 2)  # twice as many as most texts take
         try:
             text = await ask(self.judge, messages, form, temperature=self.temperature)
@@ -178,3 +175,13 @@ class Corrector:
         if same_text(text, original):
             return Correction(**done, status="skipped", reason=UNCHANGED)
         return Correction(**done, text=text)
+
+    def rendered(
+        self, sample: Sample, original: str, low: Sequence[Score], known: Mapping[str, Criterion]
+    ) -> Rendered:  # fmt: skip
+        """What a correction is asked for with: the low criteria as far as they are known, and what was said by them."""
+        about = [known.get(name) or Criterion(name=name) for name in dict.fromkeys(score.criterion for score in low)]
+        return prompts.load(self.prompt).render(
+            task=self.task, criteria=criteria_text(about), query=sample.query, source=sample.source,
+            response=original, judgements=scores_text(low),
+        )  # fmt: skip

@@ -13,6 +13,7 @@ from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
 from judgegraph.errors import ReplyError, one_line
+from judgegraph.prompts import Rendered
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text
 from judgegraph.types import Criterion, Note, Notes, Sample, given_criteria, keyed, sample_of
@@ -71,9 +72,7 @@ class GuidelineWriter:
         criterion = state["criterion"]
         if criterion.guideline:
             return {"guidelines": {criterion.name: criterion.guideline}, "notes": {}}
-        messages = prompts.load(self.prompt).render(
-            task=self.task, criterion=criterion_text(criterion), query=sample_of(state).query
-        )
+        messages = self.rendered(sample_of(state), criterion)
         try:
             text = await ask(self.judge, messages, FORMS[self.reply], temperature=self.temperature)
         except ReplyError as error:
@@ -82,6 +81,12 @@ class GuidelineWriter:
             failed = Note.model_validate({**about, "text": said})
             return {"guidelines": {}, "notes": keyed(failed)}
         return {"guidelines": {criterion.name: text}, "notes": {}}
+
+    def rendered(self, sample: Sample, criterion: Criterion) -> Rendered:
+        """What the guideline of a criterion is asked for with."""
+        return prompts.load(self.prompt).render(
+            task=self.task, criterion=criterion_text(criterion), query=sample.query
+        )  # fmt: skip
 
 
 # What a writer of criteria is asked to return: a list of names and definitions, as a form or as numbered lines.
@@ -220,7 +225,7 @@ class CriteriaWriter:
         if self.pairs_only and sample_of(state).rival is None:
             return {"criteria": [], "notes": {}}
         notes = self._without_query(sample_of(state))
-        messages = prompts.load(self.prompt).render(task=self.task, count=str(self.count), query=sample_of(state).query)
+        messages = self.rendered(sample_of(state))
         form = criteria_form(self.count) if self.reply == "form" else CRITERIA_TEXT
         try:
             written = await ask(self.judge, messages, form, temperature=self.temperature)
@@ -236,6 +241,10 @@ class CriteriaWriter:
             text = f"{self.count} criteria asked for, {len(single)} came"
             notes.append(Note(agent=self.name, text=text, kind="criteria-fewer"))
         return {"criteria": single[: self.count], "notes": keyed(*notes)}
+
+    def rendered(self, sample: Sample) -> Rendered:
+        """What criteria are asked for with."""
+        return prompts.load(self.prompt).render(task=self.task, count=str(self.count), query=sample.query)
 
     def _without_query(self, sample: Sample) -> list[Note]:
         """Criteria of nothing say nothing of the sample, however well they read."""

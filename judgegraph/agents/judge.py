@@ -92,17 +92,22 @@ class Judge:
         output = sample.output if self.of == "output" else sample.rival
         if output is None:  # no rival, no score of it
             return {"scores": {}}
-        messages = prompts.load(self.prompt).render(
-            task=self.task, criterion=bare(criterion),
-            guideline=guideline_for(criterion, state.get("guidelines")),
-            **prompts.material(sample) | {"output": output},
-        )  # fmt: skip
+        messages = self.rendered(state)
         form = rating_form(criterion) if self.reply == "form" else rating_text(criterion.scale, criterion.name)
         slots = {"": Slot(criterion.scale, () if self.reply == "form" else None, name=criterion.name)}
         settings: dict[str, Any] = {"temperature": self.temperature}
         rating = await rate(self.judge, messages, form, slots, self.reader, **settings)
         about: dict[str, Any] = {"agent": self.name, "stage": self.stage, "of": self.of, "scale": criterion.scale}
         return {"scores": keyed(Score(criterion=criterion.name, **about, **rating.answers[""].fields()))}
+
+    def rendered(self, state: Case) -> Rendered:
+        """What a score of the response is asked for with."""
+        sample, criterion = sample_of(state), state["criterion"]
+        return prompts.load(self.prompt).render(
+            task=self.task, criterion=bare(criterion),
+            guideline=guideline_for(criterion, state.get("guidelines")),
+            **prompts.material(sample) | {"output": sample.output if self.of == "output" else sample.rival or ""},
+        )  # fmt: skip
 
 
 @lru_cache(maxsize=1024)

@@ -311,7 +311,7 @@ class Comparer:
         if why := _unfit(sample_of(state), criterion):
             return Comparison(**about, order=order, status="skipped", reason=why), {}
         form = (pairwise_form if self.reply == "form" else pairwise_text)(criterion.scale)
-        prompt = self._rendered(state, order)
+        prompt = self.rendered(state, order)
         try:
             (reply,) = await replies(self.judge, prompt, form, temperature=self.temperature)
         except ReplyError as error:
@@ -331,7 +331,7 @@ class Comparer:
         )  # fmt: skip
         return comparison, self._scores(criterion, order, said.a, said.b, contrary)
 
-    def _rendered(self, state: Case, order: Order) -> Rendered:
+    def rendered(self, state: Case, order: Order) -> Rendered:
         """The prompt; by position the texts change places, by response their sections do."""
         sample, criterion = sample_of(state), state["criterion"]
         a, b = (_shown(text_of(text)) for text in (sample.output, sample.rival))

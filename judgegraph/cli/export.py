@@ -16,39 +16,6 @@ if TYPE_CHECKING:
     from judgegraph.runs.run import Run
 
 
-# `judgegraph corrected`.
-
-
-@click.command()
-@click.argument("run", type=click.Path(exists=True, file_okay=False))
-@click.option(
-    "-o", "--out", required=True, metavar="FILE.jsonl", type=click.Path(dir_okay=False), help="Where they go."
-)
-def corrected(run: str, out: str) -> None:
-    """Write the corrections of RUN, a folder, as samples: `output` is the correction, `rival` the original.
-
-    Judge them to see what they gained: `judgegraph run fennec-both FILE.jsonl` side by side in both orders, or
-    `judgegraph run fennec-apart FILE.jsonl` each alone. What they were corrected by stands in `meta.corrected`.
-    """
-    from judgegraph.errors import ConfigError
-    from judgegraph.runs.run import Run
-    from judgegraph.views.screen import counted
-
-    if Path(out).suffix != ".jsonl":
-        raise click.UsageError(f"--out {out}: it ends in .jsonl")
-    found = Run.load(run)
-    statuses = found.summary().corrections
-    if not statuses["ok"]:
-        raise ConfigError(f"{run}: no response was corrected{_statuses_in_words(statuses)}")
-    written = found.export_corrected(out)
-    click.echo(printable(f"{out}: {counted(written, 'correction')}{_statuses_in_words(statuses)}"))
-
-
-def _statuses_in_words(statuses: dict[str, int]) -> str:
-    failed = ", ".join(f"{count} {status}" for status, count in statuses.items() if status != "ok")
-    return f"; left out: {failed}" if failed else ""
-
-
 # `judgegraph diff`.
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -150,9 +151,43 @@ def aspects(at: At, count: int) -> list[dict[str, str]]:
 
 
 def _aspect(at: At) -> tuple[str, str]:
+    if judgement := at.prompt.sections.get("judgement", ""):
+        return _explaining(at, judgement)
     held = ranked("", "", at.prompt.sections.get("task", ""), {slug(c.name) for c in at.prompt.criteria})
     aspect = held[at.index % len(held)]
     return aspect.name, aspect.definition
+
+
+_BETTER = re.compile(r"Better: (Response A|Response B|neither)")
+_SCORED = re.compile(r"Score: (-?[\d.]+) on (-?[\d.]+)-(-?[\d.]+)")
+
+
+def _explaining(at: At, judgement: str) -> tuple[str, str]:
+    """The aspect by which what is measured says what a judgement says; of several, or none, the nearest to its words.
+
+    A judgement begins with a line "Better: Response A", or "Score: 7 on 1-10"; its reason follows.
+    """
+    held = ranked("", judgement, at.prompt.sections.get("task", ""), set())
+    better, scored = _BETTER.match(judgement), _SCORED.match(judgement)
+    for aspect in held if better or scored else ():
+        about = at.about(Seen(aspect.name, definition=aspect.definition))
+        one, two = _point(about), _point(replace(about, second=True))
+        if better and one is not None and two is not None:
+            said = "Response A" if one > two else "Response B" if two > one else "neither"
+            if said == better[1]:
+                return aspect.name, aspect.definition
+        if scored and one is not None:
+            value, low, high = map(float, scored.groups())
+            if low < high and abs(1 + 4 * (value - low) / (high - low) - one) <= 0.5:
+                return aspect.name, aspect.definition
+    return held[0].name, held[0].definition
+
+
+def _point(at: At) -> float | None:
+    """The point of 1-5 that a text here would be given, None without evidence."""
+    seen = at.evidence()
+    value = number({"type": "integer"}, seen.quality, 1.0, 5.0).value if seen else None
+    return float(value) if isinstance(value, int | float) else None
 
 
 _LISTED = ("aspects", "criteria", "metrics", "dimensions", "new_aspects")

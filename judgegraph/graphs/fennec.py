@@ -25,6 +25,7 @@ from judgegraph.agents.criteria import CriteriaWriter, GuidelineWriter
 from judgegraph.agents.judge import Judge
 from judgegraph.agents.merge import Merge
 from judgegraph.agents.pairwise import Comparer, Orders
+from judgegraph.agents.reverse import ReverseGuidelineWriter
 from judgegraph.calls import JudgeLike
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import OneToFive, Temperature, UpToFifty, checked, named
@@ -81,7 +82,7 @@ class Weighed(TypedDict, total=False):
     notes: Notes
 
 
-def weigh(mode: Mode, guide: GuidelineWriter, judge: Judge, compare: Comparer) -> Any:
+def weigh(mode: Mode, guide: GuidelineWriter | ReverseGuidelineWriter, judge: Judge, compare: Comparer) -> Any:
     """One criterion from its guideline to its judgement: a graph of its own, so that no criterion waits for another."""
     graph = StateGraph(Branch, output_schema=Weighed)
     graph.add_node("guide", guide)

@@ -330,6 +330,16 @@ def _result(observed: float, drawn: Floats, units: int, note: str) -> TestResult
     return TestResult("permutation", observed, p, units, note, len(drawn))
 
 
+def sign_test(raised: int, lowered: int) -> float:
+    """Chance that so many of the pairs that differ do so in one direction, or more, were either as likely; two-sided.
+
+    Exact, by the binomial distribution; pairs that are even do not count (Conover 1999, section 3.4). 1 where none
+    differs.
+    """
+    differ = raised + lowered
+    return float(stats.binomtest(raised, differ).pvalue) if differ else 1.0
+
+
 def corrected(p_values: Sequence[float] | Floats, method: Literal["holm", "bh", "none"] = "holm") -> Floats:
     """p values for many comparisons at once: Holm (any error) or Benjamini-Hochberg (share of errors); nan stays nan.
 

@@ -1,0 +1,1 @@
+"""Bridging: judgements of other projects made into training data with criteria and guidelines."""

@@ -1,0 +1,157 @@
+"""From files of foreign judgements to one training set: read, judged anew by a run, sifted, joined with branching.
+
+    gathered = gather([read_records("pairs.jsonl")])
+    run = jg.evaluate(bridging(judge="openai:gpt-4.1-mini"), gathered.samples, out="runs/bridge")
+    found = bridge(gathered, run, branching=[("runs/fennec", jg.Run.load("runs/fennec"))])
+    write(found.training_set, "training")
+
+Source: Fennec, sections 3.2 and 4.1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from judgegraph.bridging.consistency import POINTS, Reject, Sifted, of_rejections, sifted, without_doubles
+from judgegraph.bridging.records import Records
+from judgegraph.bridging.training_set import (
+    Preference,
+    Row,
+    Source,
+    TrainingSet,
+    of_branching,
+    of_bridging,
+    training_set,
+)
+from judgegraph.errors import ConfigError
+from judgegraph.runs.run import Run, incomplete_run
+from judgegraph.types import Sample
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Foreign judgements of one or more files, before anything is asked.
+
+    Attributes:
+        records: of each file. samples: to be judged anew, ids unique over all files. file_of: id -> place of its file.
+        rejects: of each file, rows that cannot be read and doubles.
+    """
+
+    records: tuple[Records, ...]
+    samples: tuple[Sample, ...]
+    file_of: Mapping[str, int]
+    rejects: tuple[tuple[Reject, ...], ...]
+
+    @property
+    def names(self) -> list[str]:
+        """What files are called in a training set: without their folders, where that tells them apart."""
+        short = [Path(one.file).name for one in self.records]
+        times = Counter(short)
+        return [one if times[one] == 1 else f"{at}-{one}" for at, one in enumerate(short, 1)]
+
+    @property
+    def read(self) -> int:
+        """Judgements that were looked at, rejects among them."""
+        return sum(len(one.samples) + len(one.rejected) for one in self.records)
+
+
+def gather(records: Sequence[Records]) -> Gathered:
+    """Records of several files as one; what says the same of the same texts is taken once.
+
+    Raises:
+        ConfigError: two records of different files have one id.
+    """
+    file_of: dict[str, int] = {}
+    for at, one in enumerate(records):
+        for sample in one.samples:
+            if sample.id in file_of:
+                raise ConfigError(f"{one.file}: the id {sample.id!r} is of another file too; read it with a prefix")
+            file_of[sample.id] = at
+    kept, doubles = without_doubles(sample for one in records for sample in one.samples)
+    rejects = [of_rejections(one.rejected) for one in records]
+    for reject in doubles:
+        rejects[file_of[reject.id]].append(reject)
+    return Gathered(tuple(records), tuple(kept), file_of, tuple(map(tuple, rejects)))
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """What came of it.
+
+    Attributes:
+        training_set: all rows in their splits. read: foreign judgements that were looked at. consistent: that hold.
+        unfinished: why some were not judged, "" where all were. signature: of the run, "" without one.
+        judges: who wrote and judged.
+    """
+
+    training_set: TrainingSet
+    read: int = 0
+    consistent: int = 0
+    unfinished: str = ""
+    signature: str = ""
+    judges: tuple[str, ...] = ()
+    consistent_of: Mapping[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values, every reject among them."""
+        about = {
+            "read": self.read, "consistent": self.consistent, "consistent_of": dict(self.consistent_of),
+            "unfinished": self.unfinished, "judges": list(self.judges), "signature": self.signature,
+        }  # fmt: skip
+        rejects = [one.to_dict() for one in self.training_set.rejects]
+        return {**about, **self.training_set.counts(), "rejects": rejects}
+
+
+def bridge(
+    gathered: Gathered | None = None, run: Run | None = None, *, branching: Iterable[tuple[str, Run]] = (),
+    points: float = POINTS, shares: tuple[float, float] = (0.05, 0.05), seed: int = 0,
+) -> Bridge:  # fmt: skip
+    """One training set of foreign judgements that hold and of runs of Fennec.
+
+    Args:
+        gathered, run: foreign judgements, and the run of `judgegraph.graphs.bridging` over their samples.
+        branching: name and run of each. points: of 1-5, how far off a single response's score may be.
+        shares, seed: of validation and test, as `training_set` takes them.
+
+    Raises:
+        ConfigError: a run of another method, or shares that are none. DataError: a run that cannot be read.
+    """
+    sources: list[Source] = []
+    rows: list[Row] = []
+    preferences: list[Preference] = []
+    holds: dict[str, int] = {}
+    judges: dict[str, None] = {}
+    if gathered is not None and run is not None:
+        judge = ", ".join((run.manifest.get("calls") or {}).get("by_judge") or {})
+        judges[judge] = None
+        for at, found in enumerate(_by_file(gathered, run, points)):
+            name, of = gathered.names[at], gathered.records[at]
+            source, more, pairs = of_bridging(
+                name, found, rejects=gathered.rejects[at], records=len(of.samples) + len(of.rejected),
+                origin=of.origin, judge=judge,
+            )  # fmt: skip
+            holds[name] = len(found.consistent)
+            sources, rows, preferences = [*sources, source], [*rows, *more], [*preferences, *pairs]
+    for name, made in branching:
+        source, more, pairs = of_branching(made, name)
+        judges[source.judge] = None
+        sources, rows, preferences = [*sources, source], [*rows, *more], [*preferences, *pairs]
+    found_set = training_set(sources, rows, preferences, shares=shares, seed=seed)
+    return Bridge(
+        found_set, gathered.read if gathered else 0, sum(holds.values()), incomplete_run(run) if run else "",
+        run.signature if run else "", tuple(filter(None, judges)), holds,
+    )  # fmt: skip
+
+
+def _by_file(gathered: Gathered, run: Run, points: float) -> list[Sifted]:
+    """The run's items of each file, sifted; items of samples that are not among the gathered are left aside."""
+    items: list[list[Any]] = [[] for _ in gathered.records]
+    asked = {sample.id for sample in gathered.samples}
+    for item in sorted(run.items, key=lambda item: item.place):
+        if item.id in asked:
+            items[gathered.file_of[item.id]].append(item)
+    return [sifted(mine, points) for mine in items]

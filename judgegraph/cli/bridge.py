@@ -1,0 +1,259 @@
+"""`judgegraph bridge`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from judgegraph.cli.main import FAILURE, OVER_BUDGET
+from judgegraph.cli.options import COST, PACE, SUBJECT, Finite, Grouped, check, columns, folder, judge_of
+from judgegraph.cli.plan import as_run
+from judgegraph.cli.run import evaluated
+from judgegraph.errors import printable
+
+if TYPE_CHECKING:
+    from judgegraph.bridging.bridge import Bridge, Gathered
+    from judgegraph.runs.run import Run
+
+VERDICTS = {"a": "A", "b": "B", "tie": "tie"}
+WHO = (*SUBJECT[1:3], SUBJECT[4], *SUBJECT[7:])  # judge, address, tokens, fields, limit: the rest would do nothing here
+
+
+class Bridging(Grouped):
+    """Its options under headings."""
+
+    groups = {
+        "What is read": ("format", "fields", "labels", "scale", "origins", "branching", "limit"),
+        "By whom it is written and judged": (
+            "judge", "writer_judge", "base_url", "max_tokens", "rewrite", "points",
+        ),
+        "Where it goes": ("to", "shares", "seed", "yes", "dry_run"),
+        "Where the run is kept": ("out", "ledger", "retry_failed"),
+        "How fast": ("concurrency", "rpm", "tpm", "timeout", "patience", "max_prompt"),
+        "How much it may cost": ("budget_calls", "budget_tokens", "budget_usd", "prices"),
+    }  # fmt: skip
+
+
+@click.command(cls=Bridging, context_settings={"show_default": True})
+@click.argument("data", nargs=-1, type=click.Path(exists=True, dir_okay=False))
+@click.option("--as", "format", metavar="FORMAT", help="autoj, autoj-critiques, pandalm, prometheus or plain.  "
+              "[default: told by its columns]")  # fmt: skip
+@click.option("--label", "labels", multiple=True, metavar="WORD=VERDICT", help="What a label of a plain file means: A, "
+              "B or tie, as in --label 0=A; repeat for each.")  # fmt: skip
+@click.option(
+    "--scale", metavar="LOW-HIGH", help="Of the scores in a plain file without a column 'scale', such as 1-10."
+)
+@click.option("--origin", "origins", multiple=True, metavar="TEXT", help="Where DATA comes from, and its licence, for "
+              "the data card; once for each DATA, in their order.")  # fmt: skip
+@click.option("--branching", multiple=True, metavar="RUN", type=click.Path(exists=True, file_okay=False),
+              help="A run of fennec, whose criteria, judgements and corrections join; may be repeated.")  # fmt: skip
+@as_run(*WHO)
+@click.option("--writer-judge", metavar="JUDGE", help="Who writes criteria and guidelines.  [default: --judge]")
+@click.option("--rewrite", is_flag=True, help="Write criterion and guideline anew also where a record brings its own.")
+@click.option("--points", type=Finite(0, 4), default=0.5, help="Of 1-5: how far off a single response's score may be "
+              "when it is judged anew.")  # fmt: skip
+@click.option("--to", metavar="FOLDER", type=click.Path(file_okay=False), callback=folder,
+              help="Write the training set, as a new folder; without it nothing but the run is written.")  # fmt: skip
+@click.option("--shares", metavar="V,T", default="0.05,0.05", help="Of queries, for validation and for test.")
+@click.option("--seed", type=int, default=0, help="Of the splits.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--dry-run", is_flag=True, help="Read, name the rejects, say what would be asked; ask and write nothing.")
+@click.option("-o", "--out", type=click.Path(file_okay=False), callback=folder,
+              help="A folder for the run; the same command goes on where it was stopped.")  # fmt: skip
+@click.option("--ledger", type=click.Path(dir_okay=False), help="A file of model calls that are not paid for again.")
+@click.option("--retry-failed", is_flag=True, help="Judge again what failed in the run in --out, and nothing else.")
+@as_run(*PACE, *COST)
+@click.option("--strict", is_flag=True, help="Stop at the first bad row, before any call.")
+@click.option("--all", "every", is_flag=True, help="List every reject.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every reject.")
+def bridge(data: tuple[str, ...], **given: Any) -> None:
+    """Make training data of the foreign judgements in DATA, and of runs of fennec, for a judge that works as Fennec.
+
+    A judgement is a verdict on two responses, or a score of one on any scale. A judge writes the criterion and the
+    guideline it may have been made by, from query, responses and judgement; then each is judged anew by these, without
+    the judgement in view. What does not hold is rejected with its reason: another verdict, another score, or one that
+    changes with the order of the responses.
+
+    Files of Auto-J, PandaLM and Prometheus are known by their columns. Of any other, name the columns: -f
+    query=question -f output=answer_a -f rival=answer_b -f verdict=winner; of scores -f score=rating --scale 1-10.
+    Fields: id, query, source, output, rival, verdict, score, rival_score, scale, reason, judge, criterion, definition,
+    guideline.
+
+    Counts and rejects are printed before anything is written. --to FOLDER is a new folder with chat-format rows in
+    train, validation and test, split by query, and a data card; `datasets` loads it, TRL's trainers take it as it is.
+
+    Exit codes: 0, 1 failure or no judgement holds, 2 usage, 3 the budget ended it, 130 or 143 stopped.
+    """
+    given.update(trace=True, redact=(), grace=10.0)
+    _check(data, given)
+    gathered = _gathered(data, given)
+    if given["dry_run"]:
+        _plan(gathered, given)
+        return
+    run = _run(gathered, data, given) if gathered is not None and gathered.samples else None
+    found = _bridged(gathered, run, given)
+    written = _shown(found, given)
+    if given["as_json"]:
+        where = {"out": given["out"], "written": str(written) if written else None}
+        click.echo(json.dumps({**found.to_dict(), **where}, indent=1).replace("\x7f", "\\u007f"))
+    if run is not None and run.manifest.get("state") == "over_budget":
+        sys.exit(OVER_BUDGET)
+    if not found.training_set.size:
+        click.echo("no row came of it: every judgement was rejected", err=True)
+        sys.exit(FAILURE)
+
+
+def _check(data: tuple[str, ...], given: dict[str, Any]) -> None:
+    from judgegraph.bridging.card import refuse_used
+
+    check(given)
+    if not data and not given["branching"]:
+        raise click.UsageError("name DATA, a file of judgements, or --branching RUN")
+    if len(given["origins"]) > len(data):
+        raise click.UsageError(f"--origin is given once for each DATA; there are {len(data)}")
+    if given["to"] and given["as_json"] and not given["yes"]:
+        raise click.UsageError("--json asks nothing: give --yes too, to write the training set")
+    if given["to"]:
+        refuse_used(Path(given["to"]))
+    given["parts"] = _shares(given["shares"])
+
+
+def _shares(text: str) -> tuple[float, float]:
+    try:
+        validation, test = (float(part) for part in text.split(","))
+    except ValueError:
+        raise click.UsageError(f"--shares takes two numbers, such as 0.05,0.05; got {text!r}") from None
+    if not (validation >= 0 and test >= 0 and validation + test < 1):
+        raise click.UsageError(f"--shares: each is 0 or more, both together below 1; got {text!r}")
+    return validation, test
+
+
+def _gathered(data: tuple[str, ...], given: dict[str, Any]) -> Gathered | None:
+    """What was read of the files.
+
+    Raises:
+        DataError: a bad row, with --strict; or a file in which there is none but bad ones, alone.
+    """
+    if not data:
+        return None
+    from judgegraph.bridging.bridge import gather
+    from judgegraph.bridging.records import Reading, read_records
+    from judgegraph.errors import DataError
+
+    how = Reading(columns(given), _labels(given["labels"]), _scale(given["scale"]))
+    records = []
+    for at, path in enumerate(data):
+        origin = given["origins"][at] if at < len(given["origins"]) else ""
+        prefix = f"{at + 1}:" if len(data) > 1 else ""
+        found = read_records(
+            path, format=given["format"], how=how, limit=given["limit"], origin=origin, prefix=prefix
+        )  # fmt: skip
+        if given["strict"] and found.rejected:
+            raise DataError(str(found.rejected[0]))
+        records.append(found)
+    gathered = gather(records)
+    if not gathered.samples and not given["branching"]:
+        first = next(one for rejects in gathered.rejects for one in rejects)
+        raise DataError(f"{first} (all of {gathered.read:,} rows are bad: there is nothing to bridge)")
+    return gathered
+
+
+def _labels(texts: tuple[str, ...]) -> dict[str, Any]:
+    found = {}
+    for text in texts:
+        word, equals, verdict = text.rpartition("=")
+        if not equals or verdict.strip().lower() not in VERDICTS:
+            raise click.UsageError(f"--label takes WORD=A, WORD=B or WORD=tie; got {text!r}")
+        found[word] = VERDICTS[verdict.strip().lower()]
+    return found
+
+
+def _scale(text: str | None) -> Any:
+    if text is None:
+        return None
+    from pydantic import ValidationError
+
+    from judgegraph.types import Scale
+
+    try:
+        return Scale.of(text)
+    except ValidationError:
+        raise click.UsageError(f"--scale takes LOW-HIGH, such as 1-10; got {text!r}") from None
+
+
+def _graph(given: dict[str, Any]) -> Any:
+    from judgegraph.graphs.bridging import bridging
+
+    judge = judge_of(given["judge"], given["base_url"], None, given["max_tokens"])
+    return bridging(judge or "embedded", writer_judge=given["writer_judge"], rewrite=given["rewrite"])
+
+
+def _plan(gathered: Gathered | None, given: dict[str, Any]) -> None:
+    """What would be asked; nothing is asked, and nothing written."""
+    from judgegraph.planning.forecast import plan
+    from judgegraph.views.terminal_bridge import print_gathered
+    from judgegraph.views.terminal_run import print_plan
+
+    forecast = None
+    if gathered is not None and gathered.samples:
+        forecast = plan(_graph(given), gathered.samples, ledger=given["ledger"], prices=given["prices"])
+    if given["as_json"]:
+        rejects = [one.to_dict() for of in gathered.rejects for one in of] if gathered else []
+        read = {"read": gathered.read, "to_bridge": len(gathered.samples)} if gathered else {"read": 0, "to_bridge": 0}
+        asked = forecast.to_dict() if forecast else None
+        click.echo(json.dumps({**read, "rejects": rejects, "plan": asked}, indent=1).replace("\x7f", "\\u007f"))
+        return
+    if gathered is not None:
+        print_gathered(gathered, given["every"])
+    if forecast is not None:
+        click.echo("")
+        print_plan(forecast, [], given["out"])
+    click.echo("a dry run: nothing was asked, and nothing written")
+
+
+def _run(gathered: Gathered, data: tuple[str, ...], given: dict[str, Any]) -> Run:
+    from judgegraph.cli.options import refuse_unwired
+    from judgegraph.runs.identity import destinations
+
+    graph = _graph(given)
+    refuse_unwired(graph)
+    rejects = sum(map(len, gathered.rejects))
+    for line in (f"{gathered.read:,} judgements read, {rejects:,} of them rejected", *destinations(graph)):
+        click.echo(printable(line), err=True)
+    name = ", ".join(gathered.names[:3]) + (", ..." if len(data) > 3 else "")
+    return evaluated(graph, gathered.samples, name, lambda: len(gathered.samples), given)
+
+
+def _bridged(gathered: Gathered | None, run: Run | None, given: dict[str, Any]) -> Bridge:
+    from judgegraph.bridging.bridge import bridge as made
+    from judgegraph.runs.run import Run
+
+    runs = [(Path(path).name, Run.load(path)) for path in given["branching"]]
+    return made(
+        gathered, run, branching=runs, points=given["points"], shares=given["parts"], seed=given["seed"]
+    )  # fmt: skip
+
+
+def _shown(found: Bridge, given: dict[str, Any]) -> Path | None:
+    """Counts and rejects first, then, where that is wanted and there is anything, the folder."""
+    from judgegraph.bridging.card import write
+    from judgegraph.views.terminal_bridge import print_bridge
+
+    if not given["as_json"]:
+        print_bridge(found, given["every"])
+    if not given["to"] or not found.training_set.size:
+        return None
+    if found.unfinished:
+        click.echo(printable(f"{given['to']}: not written, as the run is {found.unfinished}"), err=True)
+        return None
+    if not given["yes"] and not click.confirm(f"Write the training set to {printable(given['to'])}?"):
+        click.echo("nothing was written")
+        return None
+    written = write(found.training_set, given["to"], found.signature)
+    if not given["as_json"]:
+        click.echo(printable(f"{written}: {found.training_set.size:,} rows; README.md is the data card"))
+    return written
