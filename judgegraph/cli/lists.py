@@ -334,8 +334,9 @@ def schema(example: str | None) -> None:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def tools(as_json: bool) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Also what each costs, its licence, who defined it, its extra.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text, with what -v says.")
+def tools(verbose: bool, as_json: bool) -> None:
     """List assistant evaluators by package: what each measures, what it reads of a sample, and its range.
 
     They are named in -s assistants=NAME,NAME of fusion-eval, and are nodes of graph files. What a package brings and
@@ -343,9 +344,11 @@ def tools(as_json: bool) -> None:
     """
     found = rows(parts("assistant"), _tool_line)
     if as_json:
-        click.echo(json_text(found))
-    else:
-        print_rows(found, headings=True)
+        click.echo(json_text(found, _declared))
+        return
+    if verbose:
+        found = [replace(row, writes=f"{row.writes}{_more(_declared(row))}") for row in found]
+    print_rows(found, headings=True)
 
 
 def _tool_line(part: Part) -> dict[str, Any]:
@@ -355,3 +358,22 @@ def _tool_line(part: Part) -> dict[str, Any]:
     if not hasattr(about, "measures"):
         return {"about": str(about).strip().partition("\n")[0], "writes": "a number"}
     return {"about": about.measures, "reads": about.reads, "writes": f"a number, {about.range} ({about.direction})"}
+
+
+def _declared(row: Row) -> dict[str, Any]:
+    """What an assistant declares for those who choose; {} of one that declares nothing, or cannot be used."""
+    from judgegraph.tools.catalogue import About, assistant
+
+    about = None if row.disabled else assistant(row.name).about
+    if not isinstance(about, About):
+        return {}
+    return {
+        "inputs": about.inputs, "range": about.range, "direction": about.direction, "cost": about.cost,
+        "licence": about.licence, "source": about.source, "extra": about.extra,
+    }  # fmt: skip
+
+
+def _more(told: Mapping[str, Any]) -> str:
+    keys = ("cost", "licence", "source")
+    extra = f"; needs judgegraph[{told['extra']}]" if told.get("extra") else ""
+    return "".join(f"; {key}: {told[key]}" for key in keys if told.get(key)) + extra

@@ -37,7 +37,7 @@ from judgegraph.graphs.settings import Temperature, UpToFifty, checked, named
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry import declare
 from judgegraph.tools import catalogue
-from judgegraph.tools.catalogue import DEFAULTS, Assistant, AssistantLike, Panel
+from judgegraph.tools.catalogue import DEFAULTS, FORM_DEFAULTS, Assistant, AssistantLike, Panel
 from judgegraph.tools.langchain import ToolCalls, as_dict
 from judgegraph.types import Asked, Criterion, EvalState, Finding, Notes, Plan, Sample, Scores, latest, merged
 
@@ -133,7 +133,8 @@ def builder(
     Args:
         judge: of all agents; planner_judge: of planner and consultant, where not None.
         criteria: name of a set, a file, or criteria; an overall one is added where there is none.
-        assistants: names or objects, one or more (`judgegraph.tools.ASSISTANTS`).
+        assistants: names or objects, one or more (`judgegraph.tools.ASSISTANTS`). The default ones are eight surface
+            metrics, of which three need no source; of the criteria "forms" those that read a form's structure.
         plan: False leaves the plan out (the paper's NoPlan); a plan handed in with the sample is used then.
         consult: "tools": a model calls the assistants, in at most `rounds` rounds (1 to 50); "all": exactly those
             that the plan names are called, or all without a plan. None: "tools" with a plan, "all" without.
@@ -155,7 +156,9 @@ def builder(
             assistant without a range, or weights that are missing.
         CriteriaError: no such criteria.
     """
-    chosen, offered = criteria_set(criteria), catalogue.assistants(assistants)
+    chosen = criteria_set(criteria)
+    given = FORM_DEFAULTS if assistants is DEFAULTS and chosen.name == "forms" else assistants
+    offered = catalogue.assistants(given)
     _refuse(fuse, consult, {"direct": direct, "ranges": ranges, "weights": weights})
     if fuse != "judge" and assistants is DEFAULTS:
         offered = known_ranges(offered, ranges)

@@ -152,6 +152,20 @@ ASSISTANTS: dict[str, str] = {  # name -> "module:factory"
     "density": "judgegraph.tools.metrics:density",
     "novelty": "judgegraph.tools.metrics:novelty",
     "length-ratio": "judgegraph.tools.metrics:length_ratio",
+    "bleu": "judgegraph.tools.metrics:bleu",
+    "ter": "judgegraph.tools.metrics:ter",
+    "meteor": "judgegraph.tools.metrics:meteor",
+    "length": "judgegraph.tools.prose:length",
+    "repetition": "judgegraph.tools.prose:repetition",
+    "distinct-1": "judgegraph.tools.prose:distinct_1",
+    "distinct-2": "judgegraph.tools.prose:distinct_2",
+    "readability": "judgegraph.tools.prose:readability",
+    "self-bleu": "judgegraph.tools.form:self_bleu",
+    "form-duplicates": "judgegraph.tools.form:duplicates",
+    "form-overlaps": "judgegraph.tools.form:overlaps",
+    "form-exits": "judgegraph.tools.form:exits",
+    "form-reading-level": "judgegraph.tools.form:reading_level",
+    "form-schema": "judgegraph.tools.form:schema",
 }
 
 SHIPPED: dict[str, dict[str, str]] = {

@@ -17,8 +17,9 @@ from judgegraph import registry
 from judgegraph.errors import ConfigError, JudgegraphError, one_line
 from judgegraph.prompts.template import MOST_SAID
 from judgegraph.registry.lookup import is_file
+from judgegraph.sync import run_sync
 from judgegraph.trace.record import span
-from judgegraph.types import Finding, Plan, Sample, sample_of
+from judgegraph.types import Finding, Json, Plan, Sample, sample_of
 
 
 class Unmeasurable(JudgegraphError, ValueError):
@@ -57,23 +58,34 @@ class About:
     """What a planner and a judge are told of an assistant.
 
     Attributes:
-        measures: what the value says. reads: the fields of the sample it looks at.
+        measures: what the value says. reads: the fields of the sample it looks at, in words.
         range: its least and greatest value. direction: what a high and a low value mean.
-        example: (output, the text it is compared with, the value of that).
+        example: (output, the text it is compared with, the value of that); None where none is short.
+        inputs: the fields that it cannot do without; "reference or source" is the first of the two that is there.
+        cost: what a value takes. licence: of the library and of the model. source: who defined it.
+        extra: the extra of this package that it needs, "" for none.
+
+    A planner is told the first five, as `str(about)`; the rest is for people who choose.
     """
 
     measures: str
     reads: str
     range: str
     direction: str
-    example: tuple[str, str, float]
+    example: tuple[str, str, float] | None = None
+    inputs: tuple[str, ...] = ("output",)
+    cost: str = ""
+    licence: str = ""
+    source: str = ""
+    extra: str = ""
 
     def __str__(self) -> str:
+        told = f"Measures: {self.measures}\nReads: {self.reads}\nRange: {self.range}; {self.direction}"
+        if self.example is None:
+            return told
         output, other, value = self.example
-        return (
-            f"Measures: {self.measures}\nReads: {self.reads}\nRange: {self.range}; {self.direction}\n"
-            f'Example: the output "{output}" beside "{other}" has the value {value:g}'
-        )
+        beside = f' beside "{other}"' if other else ""
+        return f'{told}\nExample: the output "{output}"{beside} has the value {value:g}'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,16 +93,16 @@ class Metric:
     """An assistant made of a function.
 
     Attributes:
-        measure: sample -> finite number, also an async function; raises Unmeasurable.
+        measure: sample -> finite number, or a Finding that says more; also an async function; raises Unmeasurable.
         against: sample -> the name of the text it compares the output with, None where there is none.
     """
 
     name: str
     about: About | str
-    measure: Callable[[Sample], float | Awaitable[float]]
+    measure: Callable[[Sample], float | Finding | Awaitable[float | Finding]]
     against: Callable[[Sample], str] | None = None
 
-    def __call__(self, sample: Sample, /) -> float | Awaitable[float]:
+    def __call__(self, sample: Sample, /) -> float | Finding | Awaitable[float | Finding]:
         return self.measure(sample)
 
     def detail(self, sample: Sample) -> str:
@@ -197,12 +209,33 @@ async def find_all(assistants: Iterable[Assistant], sample: Sample) -> dict[str,
     return {finding.assistant: finding for finding in found}
 
 
+def measure(which: AssistantLike, output: Json, **fields: Any) -> Finding:
+    """One value of one text, in plain Python: `measure("rouge-l", "A summary.", source="An article.").value`.
+
+    Args:
+        which: a name, or an assistant. output: the text, or a form as JSON. fields: source, reference, query, meta.
+
+    Returns:
+        As `find`: a missing input is the status "skipped" with the reason, never a number.
+
+    Raises:
+        ConfigError: no such assistant, or fields that no sample has.
+    """
+    if unknown := sorted(set(fields) - set(Sample.model_fields)):
+        raise ConfigError(f"a sample has no field {unknown[0]!r}; known: {', '.join(Sample.model_fields)}")
+    asked = assistant(which)
+    return run_sync(find(asked, Sample(**{"id": "text", "output": output, **fields})))
+
+
 # Which assistants there are, by name; nothing is imported before one is asked for.
 
 
-DEFAULTS = tuple(  # ours, whatever a plug-in is called
-    f"judgegraph:{name}" for name in ("rouge-l", "chrf", "coverage", "novelty", "length-ratio")
-)
+OF_TEXT = ("rouge-l", "chrf", "coverage", "novelty", "length-ratio", "repetition", "distinct-2", "readability")
+OF_FORMS = (
+    "form-schema", "form-duplicates", "form-overlaps", "form-exits", "form-reading-level", "self-bleu", "readability",
+)  # fmt: skip
+DEFAULTS = tuple(f"judgegraph:{name}" for name in OF_TEXT)  # ours, whatever a plug-in is called
+FORM_DEFAULTS = tuple(f"judgegraph:{name}" for name in OF_FORMS)
 
 AssistantLike: TypeAlias = str | Assistant
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what an OpenAI-compatible server takes for the name of a tool
