@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import inspect
 import math
 import re
@@ -237,30 +238,33 @@ OF_FORMS = (
 DEFAULTS = tuple(f"judgegraph:{name}" for name in OF_TEXT)  # ours, whatever a plug-in is called
 FORM_DEFAULTS = tuple(f"judgegraph:{name}" for name in OF_FORMS)
 
-AssistantLike: TypeAlias = str | Assistant
+AssistantLike: TypeAlias = str | Assistant | Callable[..., Any]  # a LangChain tool and a graph too
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what an OpenAI-compatible server takes for the name of a tool
 _made: dict[str, tuple[Any, Assistant]] = {}  # name -> what stood in the registry, and what came of it
 
 
 def assistant(which: AssistantLike) -> Assistant:
-    """An assistant by its name, or an object that is one already.
+    """An assistant by its name, an object that is one, or one made of a function, a LangChain tool or a graph.
 
     Raises:
-        ConfigError: no such name, or an object without name, about and a call, or a name no tool can have.
+        ConfigError: no such name, or an object without name, about and a call, or a name no tool can have; a function
+            or a tool without a description, or with an argument that no sample can fill.
     """
     if isinstance(which, str):
         return _registered(which)
-    name = getattr(which, "name", None)
-    if not _is_assistant(which):
+    made: Any = which if _is_assistant(which) else _callables().assistant_of(which)
+    name = getattr(made, "name", None)
+    if not _is_assistant(made):
         raise ConfigError(
-            "an assistant is a name, or an object with name, about and assistant(sample); "
-            f"got {one_line(repr(which), 80)}"
+            "an assistant is a name, a function with a docstring, a LangChain tool, a graph, or an object with name, "
+            f"about and assistant(sample); got {one_line(repr(which), 80)}"
         )
     if not _NAME.fullmatch(str(name)):
         raise ConfigError(
             f"assistant {one_line(name, 80)!r}: a name is 1 to 64 letters, digits, '_' or '-'; models call it by that"
         )
-    return which
+    found: Assistant = made
+    return found
 
 
 def assistants(which: AssistantLike | Sequence[AssistantLike]) -> tuple[Assistant, ...]:
@@ -279,6 +283,11 @@ def assistants(which: AssistantLike | Sequence[AssistantLike]) -> tuple[Assistan
     return found
 
 
+def _callables() -> Any:
+    """How a function, a tool or a graph becomes an assistant: by name, as that file stands on this one."""
+    return importlib.import_module("judgegraph.tools.callables")
+
+
 def _is_assistant(thing: Any) -> bool:
     return isinstance(getattr(thing, "name", None), str) and hasattr(thing, "about") and callable(thing)
 
@@ -292,9 +301,11 @@ def _registered(name: str) -> Assistant:
         return known[1]
     if _measures(thing):
         about = (inspect.getdoc(thing) or part.name).splitlines()[0]
-        made: Any = Metric(name=part.name, about=about, measure=thing)
+        made: Any = _callables().of_function(thing, part.name, about)
     elif _is_assistant(thing) and not inspect.isclass(thing):
         made = thing
+    elif not inspect.isclass(thing) and not inspect.isroutine(thing) and hasattr(thing, "ainvoke"):
+        made = _callables().assistant_of(thing)
     else:
         made = registry.make("assistant", name)
     if inspect.isclass(made) or not _is_assistant(made):

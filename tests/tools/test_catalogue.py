@@ -59,11 +59,12 @@ def test_an_object_is_taken_as_it_is():
         ("nosuch", "no assistant 'nosuch'; known: rouge-1, rouge-2, rouge-l, chrf"),
         ([], "no assistants given; known: rouge-1"),
         (["chrf", "chrf"], "two assistants are called 'chrf'"),
-        (lambda sample: 1.0, "an object with name, about and assistant(sample)"),
+        (lambda sample: 1.0, "a lambda has no name"),
+        (object(), "an object with name, about and assistant(sample)"),
         (Metric(name="my metric", about="", measure=len), "letters, digits, '_' or '-'"),
         (["chrf", 3], "an object with name, about and assistant(sample)"),
     ],
-    ids=["unknown", "none", "twice", "no name", "no tool's name", "a number"],
+    ids=["unknown", "none", "twice", "no name", "nothing", "no tool's name", "a number"],
 )
 def test_a_wrong_assistant_is_a_mistake_in_the_call(which, said):
     with pytest.raises(ConfigError, match=re.escape(said)):
