@@ -28,7 +28,7 @@ from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
 from judgegraph.agents.fusion import Blend, FusionJudge
-from judgegraph.agents.planner import Consultant, Planner, ToolCall
+from judgegraph.agents.planner import Consultant, Planner, ToolCall, named_by, wanted
 from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.errors import ConfigError
@@ -46,10 +46,12 @@ from judgegraph.types import Asked, Criterion, EvalState, Finding, Notes, Plan, 
 #     START -> ask -> call -> ask
 #              ask -> END
 #              ask -> call_all -> END
+#                     call -> call_all
 #                     call -> END
 #
-# `ask` ends when the model wants no more; `call` when all have been asked or the cap on rounds is reached; `call_all`
-# calls what the plan names where the model cannot be asked. It is ours: the paper hands the judge all scores.
+# `ask` goes on where the plan was written: its author calls assistants, several at once. `call` ends it when all that
+# the plan names has been asked (without a plan: all), `call_all` calls what of that is left where the model cannot be
+# asked, stops before, or has had its rounds. It is ours: the paper hands the judge all scores.
 
 
 class Question(TypedDict, total=False):  # what consult is given
@@ -75,7 +77,7 @@ def consultation(
     judge: JudgeLike, offered: Sequence[Assistant], chosen: CriteriaSet, rounds: int = 4, name: str = ""
 ) -> StateGraph[Consultation, None, Question, Answer]:
     """The loop in which a model calls assistants as tools, for any graph with a sample in its state."""
-    names = {a.name for a in offered}
+    names = [a.name for a in offered]
     tools = [as_dict(a) for a in offered]
 
     def after_ask(state: Consultation) -> str:
@@ -83,20 +85,24 @@ def consultation(
         return "call_all" if calls is None else "call" if calls else END
 
     def after_call(state: Consultation) -> str:
-        more = names - set(state.get("findings") or {})
-        return "ask" if more and state.get("rounds", 0) < rounds else END
+        asked, plan = set(state.get("findings") or {}), state.get("plan")
+        if not wanted(plan, names) - asked:
+            return END
+        if state.get("rounds", 0) < rounds:
+            return "ask"
+        return "call_all" if named_by(plan, names) - asked else END
 
     loop = StateGraph(Consultation, input_schema=Question, output_schema=Answer)
     asks = Consultant(
         judge=judge, tools=tools, criteria=chosen.criteria, task=chosen.task, rounds=rounds,
-        name=named(name, "consultant"),
+        assistants={a.name: str(a.about) for a in offered}, name=named(name, "consultant"),
     )  # fmt: skip
     loop.add_node("ask", asks)
     loop.add_node("call", ToolCalls(assistants=offered, name=named(name, "tool-calls")))
     loop.add_node("call_all", Panel(assistants=offered, name=named(name, "panel")))
     loop.add_edge(START, "ask")
     loop.add_conditional_edges("ask", after_ask, ["call", "call_all", END])
-    loop.add_conditional_edges("call", after_call, ["ask", END])
+    loop.add_conditional_edges("call", after_call, ["ask", "call_all", END])
     loop.add_edge("call_all", END)
     return loop
 

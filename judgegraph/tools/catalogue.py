@@ -123,6 +123,8 @@ async def find(assistant: Assistant, sample: Sample) -> Finding:
         finding = await _found(assistant, sample, name)
         if isinstance(finding.value, float):
             about["value"] = finding.value
+        elif finding.value is None and finding.reason:
+            about["error"] = one_line(finding.reason, 200)
         about["status"] = finding.status
     return finding
 
