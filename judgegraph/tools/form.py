@@ -49,7 +49,7 @@ def duplicates() -> Metric:
 def overlaps() -> Metric:
     """Share of the questions with two equal options, or with number ranges that overlap ("18-25", "25-34")."""
     return _flaw_metric(
-        "form-overlaps", "share of a form's questions of choice whose options overlap or stand twice: not precise",
+        "form-overlaps", "share of a form's questions of choice whose options clash or stand twice: not precise",
         _overlaps,
     )  # fmt: skip
 
@@ -203,7 +203,7 @@ def self_bleu() -> Metric:
     (arXiv:2411.16077) names semantic diversity a criterion of forms. BLEU as `bleu`; the first 120 questions.
     """
     about = About(
-        measures="how much a form's questions repeat one another's words, one beside all others (self-BLEU): low is "
+        measures="how much a form's questions repeat one another's words, one beside all others: low is "
         "diversity", reads=READS, range="0 to 100",
         direction="lower = more different questions; says nothing of quality by itself",
         cost="plain code; milliseconds, grows with the square of the questions", licence=SACREBLEU,
