@@ -412,5 +412,6 @@ def _declared(row: Row) -> dict[str, Any]:
 
 def _more(told: Mapping[str, Any]) -> str:
     keys = ("cost", "licence", "source")
-    extra = f"; needs judgegraph[{told['extra']}]" if told.get("extra") else ""
+    needs = {"semantic": "judgegraph[semantic]", "library": "a library of its own", "endpoint": "a server of yours"}
+    extra = f"; needs {needs.get(told['extra'], told['extra'])}" if told.get("extra") else ""
     return "".join(f"; {key}: {told[key]}" for key in keys if told.get(key)) + extra

@@ -155,7 +155,7 @@ ASSISTANTS: dict[str, str] = {  # name -> "module:factory"
     "bleu": "judgegraph.tools.metrics:bleu",
     "ter": "judgegraph.tools.metrics:ter",
     "meteor": "judgegraph.tools.metrics:meteor",
-    "length": "judgegraph.tools.prose:length",
+    "word-count": "judgegraph.tools.prose:word_count",
     "repetition": "judgegraph.tools.prose:repetition",
     "distinct-1": "judgegraph.tools.prose:distinct_1",
     "distinct-2": "judgegraph.tools.prose:distinct_2",
@@ -166,6 +166,14 @@ ASSISTANTS: dict[str, str] = {  # name -> "module:factory"
     "form-exits": "judgegraph.tools.form:exits",
     "form-reading-level": "judgegraph.tools.form:reading_level",
     "form-schema": "judgegraph.tools.form:schema",
+    "embedding-similarity": "judgegraph.tools.semantic:Embedding",
+    "token-matching": "judgegraph.tools.semantic:TokenMatching",
+    "nli": "judgegraph.tools.semantic:Entailment",
+    "likelihood": "judgegraph.tools.likelihood:Likelihood",
+    "bertscore": "judgegraph.tools.libraries:bertscore",
+    "bartscore": "judgegraph.tools.libraries:bartscore",
+    "bleurt": "judgegraph.tools.libraries:bleurt",
+    "comet": "judgegraph.tools.libraries:comet",
 }
 
 SHIPPED: dict[str, dict[str, str]] = {

@@ -64,7 +64,8 @@ class About:
         example: (output, the text it is compared with, the value of that); None where none is short.
         inputs: the fields that it cannot do without; "reference or source" is the first of the two that is there.
         cost: what a value takes. licence: of the library and of the model. source: who defined it.
-        extra: the extra of this package that it needs, "" for none.
+        extra: what it needs beside this package: "semantic", an extra of it; "library", one of its own, or "endpoint",
+            a server; "" for nothing.
 
     A planner is told the first five, as `str(about)`; the rest is for people who choose.
     """

@@ -16,13 +16,13 @@ REFRAIN = "the bus is late and the bus is late and the bus is late"
 PLAIN = "The bridge is shut. Cars must take the road along the river until spring."
 
 
-def length() -> Metric:
+def word_count() -> Metric:
     """Words of the output, at most 20,000; of JSON those of its texts."""
     about = About(
         measures="number of words in the output", reads=READS, range="0 or more", direction=f"high = long; {NO_SIDE}",
         example=(PLAIN, "", 14), cost=CODE, licence=OURS, source="ours",
     )  # fmt: skip
-    return Metric(name="length", about=about, measure=lambda sample: float(len(words_read(sample))))
+    return Metric(name="word-count", about=about, measure=lambda sample: float(len(words_read(sample))))
 
 
 def repetition() -> Metric:

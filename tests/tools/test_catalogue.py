@@ -33,7 +33,7 @@ def test_an_assistant_has_its_name_and_its_example_is_true(name):
 @pytest.mark.parametrize("name", ASSISTANTS)
 def test_an_assistant_declares_what_people_choose_by(name):
     about = assistant(name).about
-    fields = {"output", "source", "reference", "query", "reference or source"}
+    fields = {"output", "source", "reference", "query", "reference or source", "source or query"}
     assert about.inputs[0] == "output"
     assert set(about.inputs) <= fields
     assert all((about.measures, about.reads, about.range, about.direction, about.cost, about.licence, about.source))

@@ -29,7 +29,7 @@ def test_a_planted_defect_moves_its_assistant_and_is_named(defect):
 
 def test_a_form_in_a_text_is_read_like_the_form():
     for sample in list(FORMS.values())[:3]:
-        for name in ("form-exits", "form-reading-level", "self-bleu", "readability", "length"):
+        for name in ("form-exits", "form-reading-level", "self-bleu", "readability", "word-count"):
             assert measure(name, json.dumps(sample.output)) == measure(name, sample.output)
 
 
