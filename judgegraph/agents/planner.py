@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -170,13 +171,17 @@ class Wish(TypedDict):  # what it writes
 
 @dataclass(frozen=True, kw_only=True)
 class Consultant:
-    """Asks the model which assistants to call, offering them as tools.
+    """Goes on where the plan was written: its author calls assistants as tools, several in one reply, round by round.
 
     Source: Fusion-Eval (arXiv:2311.09204) hands the judge all scores; letting the planning model call them is ours.
-    The first question depends on a sample only by the fields it has, so it is paid for once by a ledger.
+    The first question depends on a sample only by the fields it has, so it is paid for once by a ledger. It ends when
+    all that the plan names has been asked; what the model leaves out of that is called without it, and noted.
 
     Attributes:
         tools: OpenAI-shaped dicts, one per assistant. rounds: replies with calls at most, 1 or more.
+        assistants: name -> description, as the planner was told: with a plan, its question and its answer stand before
+            this one's. {} begins a conversation of its own, in which the plan is quoted.
+        plan_prompt: of the planner.
     """
 
     judge: JudgeLike = "embedded"
@@ -184,7 +189,9 @@ class Consultant:
     criteria: Sequence[Criterion] = ()
     task: str = "a generated text"
     rounds: int = 4
+    assistants: Mapping[str, str] = field(default_factory=dict)
     prompt: str = "fusion_consult"
+    plan_prompt: str = "fusion_plan"
     name: str = "consultant"
 
     async def __call__(self, state: Brief) -> Wish:
@@ -194,21 +201,40 @@ class Consultant:
             (reply,) = await replies(self.judge, messages, form, tools=self.tools)
         except ReplyError as error:
             return self._fall_back(messages, f"could not call assistants ({error})", error.status)
-        calls = calls_of(reply, turn)
-        if not calls and turn == 1 and _wanted(state.get("plan")):
+        calls, asked = calls_of(reply, turn), set(state.get("findings") or {})
+        if not calls and turn == 1 and wanted(state.get("plan"), self._offered):
             return self._fall_back(messages, "the model called no assistant", "ok")
+        if not calls and (left := named_by(state.get("plan"), self._offered) - asked):
+            return self._fall_back(messages, f"the model stopped before {plain(sorted(left))} was called", "ok")
         said = [message_of(reply, calls)] if calls else []
         notes = keyed(*self._capped(state, turn, calls))
         return {"messages": [*messages, *said], "calls": calls, "rounds": turn, "notes": notes}
 
+    @property
+    def _offered(self) -> list[str]:
+        return [str(tool["function"]["name"]) for tool in self.tools]
+
     def _opening(self, state: Brief) -> list[Any]:
-        criteria, sample = given_criteria(state) or self.criteria, sample_of(state)
+        criteria, sample, plan = given_criteria(state) or self.criteria, sample_of(state), state.get("plan")
         held = [f for f in ("query", "source", "output", "reference") if text_of(getattr(sample, f) or "").strip()]
+        goes_on = bool(self.assistants) and plan is not None and plan.status == "ok"
         rendered = prompts.load(self.prompt).render(
-            task=self.task, criteria=criteria_text(criteria), plan=plan_text(state.get("plan")),
+            task=self.task, criteria=criteria_text(criteria), plan="" if goes_on else plan_text(plan),
             fields=plain(held) if held else "an empty output",
         )  # fmt: skip
-        return list(rendered.messages)
+        if plan is None or not goes_on:
+            return list(rendered.messages)
+        return self._planned(plan, criteria, "\n\n".join(text for _, text in rendered.messages))
+
+    def _planned(self, plan: Plan, criteria: Sequence[Criterion], then: str) -> list[Any]:
+        """The planner's question, its answer, and what is asked now: one conversation."""
+        asked = slugs(criteria)
+        before = prompts.load(self.plan_prompt).render(
+            task=self.task, criteria=criteria_text(asked), assistants=assistants_text(self.assistants)
+        )
+        served = {key: list(plan.alignment.get(criterion.name, ())) for key, criterion in asked.items()}
+        reply = {"plan": plan.text, "alignment": served, "usage": plan.usage}
+        return [*before.messages, ("assistant", json.dumps(reply, ensure_ascii=False)), ("user", then)]
 
     def _fall_back(self, messages: list[Any], why: str, status: Any) -> Wish:
         note = Note(
@@ -220,18 +246,27 @@ class Consultant:
         return {"messages": messages, "calls": None, "rounds": self.rounds, "notes": keyed(note)}
 
     def _capped(self, state: Brief, turn: int, calls: Sequence[ToolCall]) -> list[Note]:
-        """A note where the last round leaves assistants uncalled: the model may have wanted more."""
-        names = {tool["function"]["name"] for tool in self.tools}
-        left = names - set(state.get("findings") or {}) - {call["name"] for call in calls}
+        """A note where the last round leaves assistants uncalled that the plan names, or that the model may want."""
+        left = wanted(state.get("plan"), self._offered) - set(state.get("findings") or {})
+        left -= {call["name"] for call in calls}
         if turn < self.rounds or not calls or not left:
             return []
         text = f"stopped after {self.rounds} rounds of calls, its cap"
+        if named_by(state.get("plan"), self._offered):
+            text += f"; the plan names {plain(sorted(left))} too, called without the model"
         return [Note(agent=self.name, text=text, kind="consultation-capped")]
 
 
-def _wanted(plan: Plan | None) -> bool:
-    """Some assistant should be called: the plan names one, or there is no plan to say otherwise."""
-    return plan is None or plan.status != "ok" or any(plan.alignment.values())
+def named_by(plan: Plan | None, offered: Iterable[str]) -> set[str]:
+    """The assistants on offer that a plan aligns with some criterion; none where there is no plan to follow."""
+    if plan is None or plan.status != "ok":
+        return set()
+    return {name for serving in plan.alignment.values() for name in serving} & set(offered)
+
+
+def wanted(plan: Plan | None, offered: Iterable[str]) -> set[str]:
+    """Who should be asked: whom the plan names; all where there is none to follow."""
+    return named_by(plan, offered) if plan is not None and plan.status == "ok" else set(offered)
 
 
 def calls_of(reply: Reply[Any], turn: int) -> list[ToolCall]:

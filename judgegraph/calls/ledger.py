@@ -155,7 +155,8 @@ NOTHING: Bill = (0, 0, 0, 0.0, 0, 0)
 class Paid:
     """A reply as it is kept: its bytes, whose it is, its tokens (`estimated` if it did not say), its USD if known.
 
-    unanswered: it is none, but what a request without one is booked at.
+    unanswered: it is none, but what a request without one is booked at. free: computed on this machine; nobody is
+    paid for it, and nothing is booked.
     """
 
     body: bytes
@@ -165,6 +166,7 @@ class Paid:
     usd: float | None = None
     estimated: bool = False
     unanswered: bool = False
+    free: bool = False
 
 
 class Payments:
@@ -389,6 +391,24 @@ class Ledger:
         self.counts.joined += joined
         return body
 
+    async def computed(self, address: bytes, compute: Callable[[], Awaitable[bytes]]) -> bytes:
+        """What a model on this machine gave at an address: from the file, or by `compute`, then committed.
+
+        It is no call: nothing is paid, counted or booked.
+
+        Raises:
+            whatever `compute` raises; LedgerError: it could not be committed.
+        """
+        if (found := self.get(address)) is not None:
+            return found
+
+        async def made() -> bytes:
+            body = await compute()
+            await self._put(address, Paid(body, free=True))
+            return body
+
+        return (await self._flights.join(address, made))[0]
+
     async def _pay(
         self, address: bytes, pay: Callable[[], Awaitable[Paid]], anew: bool, waiting: Waiting, patience: float
     ) -> bytes:  # fmt: skip
@@ -497,7 +517,7 @@ class Ledger:
             with self._db:
                 self._db.execute("BEGIN IMMEDIATE")
                 self._db.executemany(_PUT, [_row(address, paid) for address, paid, _ in rows])
-                self._payments.book(self.run, [*(paid for _, paid, _ in rows), *booked])
+                self._payments.book(self.run, [*(paid for _, paid, _ in rows if not paid.free), *booked])
         except (sqlite3.Error, LedgerError) as error:
             self._booked = booked  # for the next commit
             failure = self._failure("write", error)

@@ -376,18 +376,58 @@ def schema(example: str | None) -> None:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def tools(as_json: bool) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="Also what each costs, its licence, who defined it, its extra.")
+@click.option(
+    "--alignment", metavar="RUN", type=click.Path(exists=True, file_okay=False),
+    help="Say instead which of them the plan of this run assigned to which criterion, and what came of asking.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text, with what -v says.")
+def tools(verbose: bool, alignment: str | None, as_json: bool) -> None:
     """List assistant evaluators by package: what each measures, what it reads of a sample, and its range.
 
     They are named in -s assistants=NAME,NAME of fusion-eval, and are nodes of graph files. What a package brings and
     cannot be used is listed with the reason.
     """
+    if alignment is not None:
+        _print_alignment(alignment, as_json)
+        return
     found = rows(parts("assistant"), _tool_line)
     if as_json:
-        click.echo(json_text(found))
-    else:
-        print_rows(found, headings=True)
+        click.echo(json_text(found, _declared))
+        return
+    if verbose:
+        found = [replace(row, writes=f"{row.writes}{_more(_declared(row))}") for row in found]
+    print_rows(found, headings=True)
+
+
+def _print_alignment(folder: str, as_json: bool) -> None:
+    """The pairs that a plan made, then who was left without any."""
+    from judgegraph.runs.run import Run
+
+    found = Run.load(folder).alignment().rows
+    if as_json:
+        click.echo(json.dumps({"alignment": found}, indent=1))
+        return
+    if not found:
+        click.echo("no sample of this run has a plan: fusion-eval writes one, its variant no-plan does not")
+        return
+    for criterion, group in groupby(found, lambda row: row["criterion"]):
+        given = [row for row in group if row["assigned"]]
+        told = "; ".join(map(_assigned, given)) or "no assistant: judged from the text alone"
+        click.echo(printable(f"{one_line(criterion, 40)}: {told}"))
+    named = {row["assistant"] for row in found if row["assigned"]}
+    if idle := list(dict.fromkeys(row["assistant"] for row in found if row["assistant"] not in named)):
+        click.echo(printable(f"assigned to no criterion: {', '.join(one_line(name, 80) for name in idle)}"))
+
+
+def _assigned(row: Mapping[str, Any]) -> str:
+    """ "rouge-l", and where not every plan has it or it had no value, of how many."""
+    name, parts = one_line(row["assistant"], 80), []
+    if row["assigned"] < row["plans"]:
+        parts.append(f"in {row['assigned']} of {row['plans']} plans")
+    if row["ok"] < row["assigned"]:
+        parts.append(f"a value for {row['ok']} of {row['assigned']} samples, {one_line(row['absent'], 120)}")
+    return f"{name} ({'; '.join(parts)})" if parts else name
 
 
 def _tool_line(part: Part) -> dict[str, Any]:
@@ -397,3 +437,23 @@ def _tool_line(part: Part) -> dict[str, Any]:
     if not hasattr(about, "measures"):
         return {"about": str(about).strip().partition("\n")[0], "writes": "a number"}
     return {"about": about.measures, "reads": about.reads, "writes": f"a number, {about.range} ({about.direction})"}
+
+
+def _declared(row: Row) -> dict[str, Any]:
+    """What an assistant declares for those who choose; {} of one that declares nothing, or cannot be used."""
+    from judgegraph.tools.catalogue import About, assistant
+
+    about = None if row.disabled else assistant(row.name).about
+    if not isinstance(about, About):
+        return {}
+    return {
+        "inputs": about.inputs, "range": about.range, "direction": about.direction, "cost": about.cost,
+        "licence": about.licence, "source": about.source, "extra": about.extra,
+    }  # fmt: skip
+
+
+def _more(told: Mapping[str, Any]) -> str:
+    keys = ("cost", "licence", "source")
+    needs = {"semantic": "judgegraph[semantic]", "library": "a library of its own", "endpoint": "a server of yours"}
+    extra = f"; needs {needs.get(told['extra'], told['extra'])}" if told.get("extra") else ""
+    return "".join(f"; {key}: {told[key]}" for key in keys if told.get(key)) + extra

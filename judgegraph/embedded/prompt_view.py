@@ -26,7 +26,7 @@ from judgegraph.embedded.text import (
 )
 
 _KIN: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (r"rouge|chrf|bleu|overlap|coverage|bleurt|similar", ("relevance", "consistency", "groundedness")),
+    (r"rouge|chrf|(?<!self-)bleu|overlap(?!s)|coverage|bleurt|similar", ("relevance", "consistency", "groundedness")),
     (r"nli|entail|copied|novel", ("consistency", "groundedness")),
     (r"prob|perplex|likelihood", ("fluency", "naturalness", "understandability")),
     (r"length", ("conciseness", "relevance")),

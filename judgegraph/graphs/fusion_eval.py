@@ -28,7 +28,7 @@ from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
 from judgegraph.agents.fusion import Blend, FusionJudge
-from judgegraph.agents.planner import Consultant, Planner, ToolCall
+from judgegraph.agents.planner import Consultant, Planner, ToolCall, named_by, wanted
 from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.errors import ConfigError
@@ -37,7 +37,7 @@ from judgegraph.graphs.settings import Temperature, UpToFifty, checked, named
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry import declare
 from judgegraph.tools import catalogue
-from judgegraph.tools.catalogue import DEFAULTS, Assistant, AssistantLike, Panel
+from judgegraph.tools.catalogue import DEFAULTS, FORM_DEFAULTS, Assistant, AssistantLike, Panel
 from judgegraph.tools.langchain import ToolCalls, as_dict
 from judgegraph.types import Asked, Criterion, EvalState, Finding, Notes, Plan, Sample, Scores, latest, merged
 
@@ -46,10 +46,12 @@ from judgegraph.types import Asked, Criterion, EvalState, Finding, Notes, Plan, 
 #     START -> ask -> call -> ask
 #              ask -> END
 #              ask -> call_all -> END
+#                     call -> call_all
 #                     call -> END
 #
-# `ask` ends when the model wants no more; `call` when all have been asked or the cap on rounds is reached; `call_all`
-# calls what the plan names where the model cannot be asked. It is ours: the paper hands the judge all scores.
+# `ask` goes on where the plan was written: its author calls assistants, several at once. `call` ends it when all that
+# the plan names has been asked (without a plan: all), `call_all` calls what of that is left where the model cannot be
+# asked, stops before, or has had its rounds. It is ours: the paper hands the judge all scores.
 
 
 class Question(TypedDict, total=False):  # what consult is given
@@ -75,7 +77,7 @@ def consultation(
     judge: JudgeLike, offered: Sequence[Assistant], chosen: CriteriaSet, rounds: int = 4, name: str = ""
 ) -> StateGraph[Consultation, None, Question, Answer]:
     """The loop in which a model calls assistants as tools, for any graph with a sample in its state."""
-    names = {a.name for a in offered}
+    names = [a.name for a in offered]
     tools = [as_dict(a) for a in offered]
 
     def after_ask(state: Consultation) -> str:
@@ -83,20 +85,24 @@ def consultation(
         return "call_all" if calls is None else "call" if calls else END
 
     def after_call(state: Consultation) -> str:
-        more = names - set(state.get("findings") or {})
-        return "ask" if more and state.get("rounds", 0) < rounds else END
+        asked, plan = set(state.get("findings") or {}), state.get("plan")
+        if not wanted(plan, names) - asked:
+            return END
+        if state.get("rounds", 0) < rounds:
+            return "ask"
+        return "call_all" if named_by(plan, names) - asked else END
 
     loop = StateGraph(Consultation, input_schema=Question, output_schema=Answer)
     asks = Consultant(
         judge=judge, tools=tools, criteria=chosen.criteria, task=chosen.task, rounds=rounds,
-        name=named(name, "consultant"),
+        assistants={a.name: str(a.about) for a in offered}, name=named(name, "consultant"),
     )  # fmt: skip
     loop.add_node("ask", asks)
     loop.add_node("call", ToolCalls(assistants=offered, name=named(name, "tool-calls")))
     loop.add_node("call_all", Panel(assistants=offered, name=named(name, "panel")))
     loop.add_edge(START, "ask")
     loop.add_conditional_edges("ask", after_ask, ["call", "call_all", END])
-    loop.add_conditional_edges("call", after_call, ["ask", END])
+    loop.add_conditional_edges("call", after_call, ["ask", "call_all", END])
     loop.add_edge("call_all", END)
     return loop
 
@@ -133,7 +139,8 @@ def builder(
     Args:
         judge: of all agents; planner_judge: of planner and consultant, where not None.
         criteria: name of a set, a file, or criteria; an overall one is added where there is none.
-        assistants: names or objects, one or more (`judgegraph.tools.ASSISTANTS`).
+        assistants: names or objects, one or more (`judgegraph.tools.ASSISTANTS`). The default ones are eight surface
+            metrics, of which three need no source; of the criteria "forms" those that read a form's structure.
         plan: False leaves the plan out (the paper's NoPlan); a plan handed in with the sample is used then.
         consult: "tools": a model calls the assistants, in at most `rounds` rounds (1 to 50); "all": exactly those
             that the plan names are called, or all without a plan. None: "tools" with a plan, "all" without.
@@ -155,7 +162,9 @@ def builder(
             assistant without a range, or weights that are missing.
         CriteriaError: no such criteria.
     """
-    chosen, offered = criteria_set(criteria), catalogue.assistants(assistants)
+    chosen = criteria_set(criteria)
+    given = FORM_DEFAULTS if assistants is DEFAULTS and chosen.name == "forms" else assistants
+    offered = catalogue.assistants(given)
     _refuse(fuse, consult, {"direct": direct, "ranges": ranges, "weights": weights})
     if fuse != "judge" and assistants is DEFAULTS:
         offered = known_ranges(offered, ranges)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS
 from judgegraph.errors import ConfigError, printable
+from judgegraph.runs.alignment import ALIGNMENT, alignment_rows
 from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.summary import Summary, criteria_names, summarise
@@ -221,6 +222,14 @@ class Run(Shown):
         more = self._columns(more, PAIR_COLUMNS)
         rows = [row for item in self.items for row in pair_rows(item, more)]
         return Table(rows, (*PAIR_COLUMNS, *more), "comparison")
+
+    def alignment(self) -> Table:
+        """Which assistant the plans assigned to which criterion, and what came of asking it: Fusion-Eval's table 4.
+
+        A row for each criterion and assistant; columns as of `runs.alignment.alignment_rows`. No rows where no sample
+        has a plan.
+        """
+        return Table(alignment_rows(self.items), ALIGNMENT, "pair of criterion and assistant")
 
     @property
     def plot(self) -> Any:

@@ -3,6 +3,7 @@
 from judgegraph.registry.shipped import ASSISTANTS
 from judgegraph.tools.catalogue import (
     DEFAULTS,
+    FORM_DEFAULTS,
     About,
     Assistant,
     AssistantLike,
@@ -12,12 +13,14 @@ from judgegraph.tools.catalogue import (
     assistants,
     find,
     find_all,
+    measure,
 )
 from judgegraph.tools.graph_assistant import GraphAssistant, as_assistant
 
 __all__ = [
     "ASSISTANTS",
     "DEFAULTS",
+    "FORM_DEFAULTS",
     "About",
     "Assistant",
     "AssistantLike",
@@ -29,4 +32,5 @@ __all__ = [
     "assistants",
     "find",
     "find_all",
+    "measure",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import inspect
 import math
 import re
@@ -17,8 +18,9 @@ from judgegraph import registry
 from judgegraph.errors import ConfigError, JudgegraphError, one_line
 from judgegraph.prompts.template import MOST_SAID
 from judgegraph.registry.lookup import is_file
+from judgegraph.sync import run_sync
 from judgegraph.trace.record import span
-from judgegraph.types import Finding, Plan, Sample, sample_of
+from judgegraph.types import Finding, Json, Plan, Sample, sample_of
 
 
 class Unmeasurable(JudgegraphError, ValueError):
@@ -57,23 +59,35 @@ class About:
     """What a planner and a judge are told of an assistant.
 
     Attributes:
-        measures: what the value says. reads: the fields of the sample it looks at.
+        measures: what the value says. reads: the fields of the sample it looks at, in words.
         range: its least and greatest value. direction: what a high and a low value mean.
-        example: (output, the text it is compared with, the value of that).
+        example: (output, the text it is compared with, the value of that); None where none is short.
+        inputs: the fields that it cannot do without; "reference or source" is the first of the two that is there.
+        cost: what a value takes. licence: of the library and of the model. source: who defined it.
+        extra: what it needs beside this package: "semantic", an extra of it; "library", one of its own, or "endpoint",
+            a server; "" for nothing.
+
+    A planner is told the first five, as `str(about)`; the rest is for people who choose.
     """
 
     measures: str
     reads: str
     range: str
     direction: str
-    example: tuple[str, str, float]
+    example: tuple[str, str, float] | None = None
+    inputs: tuple[str, ...] = ("output",)
+    cost: str = ""
+    licence: str = ""
+    source: str = ""
+    extra: str = ""
 
     def __str__(self) -> str:
+        told = f"Measures: {self.measures}\nReads: {self.reads}\nRange: {self.range}; {self.direction}"
+        if self.example is None:
+            return told
         output, other, value = self.example
-        return (
-            f"Measures: {self.measures}\nReads: {self.reads}\nRange: {self.range}; {self.direction}\n"
-            f'Example: the output "{output}" beside "{other}" has the value {value:g}'
-        )
+        beside = f' beside "{other}"' if other else ""
+        return f'{told}\nExample: the output "{output}"{beside} has the value {value:g}'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,16 +95,16 @@ class Metric:
     """An assistant made of a function.
 
     Attributes:
-        measure: sample -> finite number, also an async function; raises Unmeasurable.
+        measure: sample -> finite number, or a Finding that says more; also an async function; raises Unmeasurable.
         against: sample -> the name of the text it compares the output with, None where there is none.
     """
 
     name: str
     about: About | str
-    measure: Callable[[Sample], float | Awaitable[float]]
+    measure: Callable[[Sample], float | Finding | Awaitable[float | Finding]]
     against: Callable[[Sample], str] | None = None
 
-    def __call__(self, sample: Sample, /) -> float | Awaitable[float]:
+    def __call__(self, sample: Sample, /) -> float | Finding | Awaitable[float | Finding]:
         return self.measure(sample)
 
     def detail(self, sample: Sample) -> str:
@@ -110,6 +124,8 @@ async def find(assistant: Assistant, sample: Sample) -> Finding:
         finding = await _found(assistant, sample, name)
         if isinstance(finding.value, float):
             about["value"] = finding.value
+        elif finding.value is None and finding.reason:
+            about["error"] = one_line(finding.reason, 200)
         about["status"] = finding.status
     return finding
 
@@ -197,37 +213,61 @@ async def find_all(assistants: Iterable[Assistant], sample: Sample) -> dict[str,
     return {finding.assistant: finding for finding in found}
 
 
+def measure(which: AssistantLike, output: Json, **fields: Any) -> Finding:
+    """One value of one text, in plain Python: `measure("rouge-l", "A summary.", source="An article.").value`.
+
+    Args:
+        which: a name, or an assistant. output: the text, or a form as JSON. fields: source, reference, query, meta.
+
+    Returns:
+        As `find`: a missing input is the status "skipped" with the reason, never a number.
+
+    Raises:
+        ConfigError: no such assistant, or fields that no sample has.
+    """
+    if unknown := sorted(set(fields) - set(Sample.model_fields)):
+        raise ConfigError(f"a sample has no field {unknown[0]!r}; known: {', '.join(Sample.model_fields)}")
+    asked = assistant(which)
+    return run_sync(find(asked, Sample(**{"id": "text", "output": output, **fields})))
+
+
 # Which assistants there are, by name; nothing is imported before one is asked for.
 
 
-DEFAULTS = tuple(  # ours, whatever a plug-in is called
-    f"judgegraph:{name}" for name in ("rouge-l", "chrf", "coverage", "novelty", "length-ratio")
-)
+OF_TEXT = ("rouge-l", "chrf", "coverage", "novelty", "length-ratio", "repetition", "distinct-2", "readability")
+OF_FORMS = (
+    "form-schema", "form-duplicates", "form-overlaps", "form-exits", "form-reading-level", "self-bleu", "readability",
+)  # fmt: skip
+DEFAULTS = tuple(f"judgegraph:{name}" for name in OF_TEXT)  # ours, whatever a plug-in is called
+FORM_DEFAULTS = tuple(f"judgegraph:{name}" for name in OF_FORMS)
 
-AssistantLike: TypeAlias = str | Assistant
+AssistantLike: TypeAlias = str | Assistant | Callable[..., Any]  # a LangChain tool and a graph too
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what an OpenAI-compatible server takes for the name of a tool
 _made: dict[str, tuple[Any, Assistant]] = {}  # name -> what stood in the registry, and what came of it
 
 
 def assistant(which: AssistantLike) -> Assistant:
-    """An assistant by its name, or an object that is one already.
+    """An assistant by its name, an object that is one, or one made of a function, a LangChain tool or a graph.
 
     Raises:
-        ConfigError: no such name, or an object without name, about and a call, or a name no tool can have.
+        ConfigError: no such name, or an object without name, about and a call, or a name no tool can have; a function
+            or a tool without a description, or with an argument that no sample can fill.
     """
     if isinstance(which, str):
         return _registered(which)
-    name = getattr(which, "name", None)
-    if not _is_assistant(which):
+    made: Any = which if _is_assistant(which) else _callables().assistant_of(which)
+    name = getattr(made, "name", None)
+    if not _is_assistant(made):
         raise ConfigError(
-            "an assistant is a name, or an object with name, about and assistant(sample); "
-            f"got {one_line(repr(which), 80)}"
+            "an assistant is a name, a function with a docstring, a LangChain tool, a graph, or an object with name, "
+            f"about and assistant(sample); got {one_line(repr(which), 80)}"
         )
     if not _NAME.fullmatch(str(name)):
         raise ConfigError(
             f"assistant {one_line(name, 80)!r}: a name is 1 to 64 letters, digits, '_' or '-'; models call it by that"
         )
-    return which
+    found: Assistant = made
+    return found
 
 
 def assistants(which: AssistantLike | Sequence[AssistantLike]) -> tuple[Assistant, ...]:
@@ -246,6 +286,11 @@ def assistants(which: AssistantLike | Sequence[AssistantLike]) -> tuple[Assistan
     return found
 
 
+def _callables() -> Any:
+    """How a function, a tool or a graph becomes an assistant: by name, as that file stands on this one."""
+    return importlib.import_module("judgegraph.tools.callables")
+
+
 def _is_assistant(thing: Any) -> bool:
     return isinstance(getattr(thing, "name", None), str) and hasattr(thing, "about") and callable(thing)
 
@@ -259,9 +304,11 @@ def _registered(name: str) -> Assistant:
         return known[1]
     if _measures(thing):
         about = (inspect.getdoc(thing) or part.name).splitlines()[0]
-        made: Any = Metric(name=part.name, about=about, measure=thing)
+        made: Any = _callables().of_function(thing, part.name, about)
     elif _is_assistant(thing) and not inspect.isclass(thing):
         made = thing
+    elif not inspect.isclass(thing) and not inspect.isroutine(thing) and hasattr(thing, "ainvoke"):
+        made = _callables().assistant_of(thing)
     else:
         made = registry.make("assistant", name)
     if inspect.isclass(made) or not _is_assistant(made):

@@ -7,18 +7,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judgegraph.answers import answer_keys, several
 from judgegraph.calls.budget import Budget, BudgetTracker, PartBudget, part_budget
 from judgegraph.calls.context import context
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.models.judges import Endpoint
+from judgegraph.registry.lookup import factory
 from judgegraph.tools.catalogue import About
-from judgegraph.types import Finding, Sample, Score, Status
-
-if TYPE_CHECKING:
-    pass
-
+from judgegraph.types import Criterion, Finding, Sample, Score, Status
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 
@@ -101,7 +99,8 @@ def as_assistant(
     """A graph as an assistant for `fusion_eval(assistants=[...])`, `jg.metric_node` or any tool-calling model.
 
     Args:
-        graph: a compiled LangGraph, or a StateGraph, that reads "sample".
+        graph: a compiled LangGraph, or a StateGraph, that reads "sample"; or a judge ("openai:gpt-4.1-mini", an
+            `Endpoint`, a chat model), asked for one score of 1 to 5 by `about`.
         about: what it measures, on what range, what a high value means: the planner knows no more of it.
         name: 1 to 64 letters, digits, "_" or "-"; None is the graph's own.
         criterion: whose final score is the value; None: the graph's overall, its verdict, or the mean.
@@ -112,6 +111,8 @@ def as_assistant(
     Raises:
         ConfigError: no graph, nothing told about it, or no budget where one was given.
     """
+    if _is_judge(graph):
+        graph, name = _judged_by(graph, str(about), criterion), name or "judge"
     if hasattr(graph, "compile") and not hasattr(graph, "ainvoke"):
         graph = graph.compile()
     if not hasattr(graph, "ainvoke") or not hasattr(graph, "copy"):
@@ -123,6 +124,19 @@ def as_assistant(
     alone = graph.copy(update={"checkpointer": False})  # else it would write into that of the graph that asks
     own = name or _NOT_IN_NAMES.sub("-", graph.get_name())[:64]
     return GraphAssistant(graph=alone, name=own, about=about, criterion=criterion, budget=budget)
+
+
+def _is_judge(thing: Any) -> bool:
+    """A judge's name, an endpoint or a chat model."""
+    if isinstance(thing, str):
+        return thing == "embedded" or ":" in thing
+    return isinstance(thing, Endpoint) or (hasattr(thing, "bind_tools") and not hasattr(thing, "builder"))
+
+
+def _judged_by(judge: Any, about: str, criterion: str | None) -> Any:
+    """LLM-Score with one criterion, whose definition is what is said of the assistant."""
+    asked = Criterion(name=criterion or "Quality", definition=about)
+    return factory("llm-score")(judge, criteria=[asked])
 
 
 def _tracker(budget: Budget) -> BudgetTracker:

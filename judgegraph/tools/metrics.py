@@ -1,11 +1,12 @@
-"""chrF: sequences of characters that two texts share."""
+"""Surface metrics of an output beside another text: chrF, BLEU, TER, METEOR, ROUGE, copying, length."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from judgegraph.tools.catalogue import About, Metric, Unmeasurable
 from judgegraph.types import MOST_WORDS, Json, Sample, text_of, words
@@ -74,6 +75,14 @@ def some_words(text: str, which: str) -> list[str]:
     return found
 
 
+BESIDE = "the output, and the reference where the sample has one, else the source"
+EITHER = ("output", "reference or source")
+REFERENCE = ("output", "reference")
+CODE = "plain code, about a millisecond"
+SACREBLEU = "sacrebleu, Apache-2.0; no model"
+CATS = ("the cat sat on the mat", "the cat lay on the mat")
+
+
 def chrf() -> Metric:
     """chrF2 by sacrebleu at its defaults: characters 1 to 6 long, no words, beta 2, white space left out.
 
@@ -82,25 +91,136 @@ def chrf() -> Metric:
     """
     about = About(
         measures="sequences of one to six characters that the output shares with another text (chrF2)",
-        reads="the output, and the reference where the sample has one, else the source",
-        range="0 to 100", direction="higher = more alike, with twice the weight on what the output lacks",
-        example=("the cat sat on the mat", "the cat lay on the mat", 61.0887),
+        reads=BESIDE, range="0 to 100", direction="higher = more alike, with twice the weight on what the output lacks",
+        example=(*CATS, 61.0887), inputs=EITHER, cost=CODE, licence=SACREBLEU, source="Popović 2015, W15-3049",
     )  # fmt: skip
     return Metric(name="chrf", about=about, measure=_chrf_of, against=target_name)
 
 
-def _chrf_of(sample: Sample) -> float:
-    from sacrebleu.metrics.chrf import CHRF
+def bleu() -> Metric:
+    """Sentence BLEU by sacrebleu at its defaults (tokenizer 13a, exponential smoothing, effective order), 0 to 100.
 
+    Source: Papineni et al. 2002, "BLEU: a method for automatic evaluation of machine translation"; Post 2018, "A call
+    for clarity in reporting BLEU scores".
+    """
+    about = About(
+        measures="runs of one to four words that the output shares with a reference, with a penalty for brevity (BLEU)",
+        reads="the output and the reference", range="0 to 100", direction="higher = more alike",
+        example=(*CATS, 37.9918), inputs=REFERENCE, cost=CODE, licence=SACREBLEU,
+        source="Papineni et al. 2002, P02-1040; Post 2018, W18-6319",
+    )  # fmt: skip
+    return Metric(name="bleu", about=about, measure=_bleu_of, against=_reference_name)
+
+
+def ter() -> Metric:
+    """Translation edit rate by sacrebleu at its defaults: 100 * edits (with shifts of runs) / words of the reference.
+
+    Source: Snover et al. 2006, "A study of translation edit rate with targeted human annotation". A pair of texts of
+    over 1,000 words each takes minutes, so it has no value.
+    """
+    about = About(
+        measures="edits (words put in, taken out, changed, runs moved) that make the output its reference, in per cent "
+        "of the reference's words (TER)",
+        reads="the output and the reference", range="0 or more", direction="lower = better, 0 = the same words",
+        example=(*CATS, 16.6667), inputs=REFERENCE,
+        cost="plain code; milliseconds, grows with the square of the length", licence=SACREBLEU,
+        source="Snover et al. 2006, AMTA",
+    )  # fmt: skip
+    return Metric(name="ter", about=about, measure=_ter_of, against=_reference_name)
+
+
+def meteor() -> Metric:
+    """METEOR by NLTK at its defaults (alpha 0.9, beta 3, gamma 0.5), with exact and stemmed matches, no WordNet.
+
+    Source: Banerjee and Lavie 2005; Lavie and Agarwal 2007. Without WordNet nothing is looked up or downloaded; words
+    as in `judgegraph.types.words`.
+    """
+    about = About(
+        measures="words that the output shares with a reference, exactly or by their stems, recall before precision, "
+        "with a penalty for broken order (METEOR without synonyms)",
+        reads="the output and the reference", range="0 to 1", direction="higher = more alike",
+        example=(*CATS, 0.8067), inputs=REFERENCE, cost=CODE, licence="nltk, Apache-2.0; no model",
+        source="Lavie and Agarwal 2007, W07-0734",
+    )  # fmt: skip
+    return Metric(name="meteor", about=about, measure=_meteor_of, against=_reference_name)
+
+
+def reference_text(sample: Sample) -> str:
+    """The reference, capped.
+
+    Raises:
+        Unmeasurable: the sample has none.
+    """
+    text = capped(sample.reference) if sample.reference is not None else ""
+    if not text.strip():
+        raise Unmeasurable("the sample has no reference")
+    return text
+
+
+def _reference_name(_: Sample) -> str:
+    return "reference"
+
+
+@cache
+def _scorer(name: str) -> Any:
+    """A scorer of sacrebleu at its defaults, made once: making one is dearer than using it."""
+    if name == "chrf":
+        from sacrebleu.metrics.chrf import CHRF
+
+        return CHRF()
+    if name == "ter":
+        from sacrebleu.metrics.ter import TER
+
+        return TER()
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(effective_order=True)
+
+
+def _chrf_of(sample: Sample) -> float:
     target = target_text(sample)
     some_words(target, target_name(sample))
-    return float(CHRF().sentence_score(output_text(sample), [target]).score)
+    return float(_scorer("chrf").sentence_score(output_text(sample), [target]).score)
+
+
+def _bleu_of(sample: Sample) -> float:
+    target = reference_text(sample)
+    some_words(target, "reference")
+    return float(_scorer("bleu").sentence_score(output_text(sample), [target]).score)
+
+
+MOST_EDITED = 1000  # words of both texts: TER tries to move every run of one
+
+
+def _ter_of(sample: Sample) -> float:
+    target, output = reference_text(sample), output_text(sample)
+    some_words(target, "reference")
+    if len(output.split()) > MOST_EDITED or len(target.split()) > MOST_EDITED:
+        raise Unmeasurable(f"TER reads texts of up to {MOST_EDITED:,} words; the output or the reference has more")
+    return float(_scorer("ter").sentence_score(output, [target]).score)
+
+
+class _NoWordNet:
+    """Stands where NLTK asks for WordNet: no word has a synonym, and nothing is looked up."""
+
+    def synsets(self, _: str) -> tuple[()]:
+        return ()
+
+
+def _meteor_of(sample: Sample) -> float:
+    from nltk.translate.meteor_score import single_meteor_score
+
+    target = some_words(reference_text(sample), "reference")
+    return float(single_meteor_score(target, words(output_text(sample)), wordnet=_NoWordNet()))
 
 
 # Coverage and density: how far an output is put together from pieces of its source.
 
 
 EXAMPLE = ("the bridge is shut until spring", "the bridge is open until spring comes")
+COPY = ("output", "source")
+OURS = "our own code, Apache-2.0; no model"
+NEWSROOM = "Grusky et al. 2018, arXiv:1804.11283"
 
 
 def coverage() -> Metric:
@@ -115,7 +235,7 @@ def coverage() -> Metric:
         measures="share of the output's words that stand in runs copied from the source",
         reads="the output and the source", range="0 to 1",
         direction="1 = every word is the source's, low = many words of its own; says nothing of quality by itself",
-        example=(*EXAMPLE, round(5 / 6, 4)),
+        example=(*EXAMPLE, round(5 / 6, 4)), inputs=COPY, cost=CODE, licence=OURS, source=NEWSROOM,
     )  # fmt: skip
     return Metric(name="coverage", about=about, measure=_coverage, against=_against)
 
@@ -129,7 +249,7 @@ def density() -> Metric:
         measures="mean length, in words, of the run copied from the source that a word of the output stands in",
         reads="the output and the source", range="0 to the number of words in the output",
         direction="high = long verbatim passages, 1 or less = single shared words; says nothing of quality by itself",
-        example=(*EXAMPLE, round(13 / 6, 4)),
+        example=(*EXAMPLE, round(13 / 6, 4)), inputs=COPY, cost=CODE, licence=OURS, source=NEWSROOM,
     )  # fmt: skip
     return Metric(name="density", about=about, measure=_density, against=_against)
 
@@ -205,11 +325,12 @@ def length_ratio() -> Metric:
     """Words of the output / words of the reference, else of the source: 0 or more; texts capped at 20,000 words."""
     about = About(
         measures="length of the output in words, divided by that of another text",
-        reads="the output, and the reference where the sample has one, else the source",
+        reads=BESIDE,
         range="0 or more",
         direction="1 = as long; near 1 is right beside a reference, far below for a summary beside its source",
         example=("the bridge is shut", "the old bridge is shut until spring comes", 0.5),
-    )
+        inputs=EITHER, cost=CODE, licence=OURS, source="ours",
+    )  # fmt: skip
     return Metric(name="length-ratio", about=about, measure=_length_ratio_of, against=target_name)
 
 
@@ -230,7 +351,7 @@ def novelty() -> Metric:
         measures="share of the output's pairs of neighbouring words that do not stand in the source",
         reads="the output and the source", range="0 to 1",
         direction="0 = copied throughout, 1 = its own words throughout, for better (paraphrase) or worse (invention)",
-        example=("the bridge is shut until spring", "the bridge is open until spring comes", 0.4),
+        example=(*EXAMPLE, 0.4), inputs=COPY, cost=CODE, licence=OURS, source="See et al. 2017, arXiv:1704.04368",
     )  # fmt: skip
     return Metric(name="novelty", about=about, measure=_novelty_of, against=lambda _: "source")
 
@@ -247,8 +368,6 @@ def _novelty_of(sample: Sample) -> float:
 
 
 Compare: TypeAlias = Callable[[Sequence[str], Sequence[str]], float]
-READS = "the output, and the reference where the sample has one, else the source"
-ROUGE_EXAMPLE = ("the cat sat on the mat", "the cat lay on the mat")
 
 
 def rouge_1() -> Metric:
@@ -327,8 +446,9 @@ def _metric(name: str, measures: str, compare: Compare, value: float) -> Metric:
         return compare(_tokens(output_text(sample), "output"), target)
 
     about = About(
-        measures=f"{measures} (f-measure of {name.upper()})", reads=READS, range="0 to 1",
+        measures=f"{measures} (f-measure of {name.upper()})", reads=BESIDE, range="0 to 1",
         direction="higher = more alike; against a source, a good short summary is far from 1",
-        example=(*ROUGE_EXAMPLE, round(value, 4)),
+        example=(*CATS, round(value, 4)), inputs=EITHER, cost=CODE,
+        licence="rouge-score, Apache-2.0; no model", source="Lin 2004, W04-1013",
     )  # fmt: skip
     return Metric(name=name, about=about, measure=measure, against=target_name)

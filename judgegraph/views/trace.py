@@ -150,7 +150,7 @@ def label(step: Step, look: Look = USUAL) -> Text:
     elif step.status != "ok":
         text.append(inert(f"  {step.status}"), DETAIL)
     if step.about.get("error"):
-        text.append(inert(f"\n{step.about['error']}"), TROUBLE)
+        text.append(inert(f"\n{step.about['error']}"), DETAIL if step.status in FINE else TROUBLE)
     for fact in flow(step):
         text.append(inert(f"\n{fact}"), DETAIL)
     for who, fact in step.texts():

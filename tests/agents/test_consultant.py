@@ -41,8 +41,12 @@ async def test_its_calls_are_passed_on_with_the_conversation():
 @pytest.mark.parametrize("reply", ["done", ""])
 async def test_a_later_reply_without_calls_ends_it(reply):
     state = {"sample": SAMPLE, "plan": PLAN, "messages": [("user", "go on")], "rounds": 1}
-    wish = await consultant(reply)(state)
+    wish = await consultant(reply)({**state, "findings": {"a": Finding(assistant="a", value=1.0)}})
     assert (wish["calls"], wish["notes"]) == ([], {})
+    early = await consultant(reply)(state)
+    (note,) = early["notes"].values()
+    assert early["calls"] is None
+    assert note.text.startswith("the model stopped before a was called; ")
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ async def test_criteria_of_the_state_come_first():
 
 
 async def test_what_was_mended_is_noted():
-    written = await planner({**PLAN, "alignment": {"coherence": ["bleurt"]}})({})
+    written = await planner({**PLAN, "alignment": {"coherence": ["nosuch"]}})({})
     (note,) = written["notes"].values()
-    assert (note.agent, note.text) == ("planner", "the plan was mended: unknown assistant 'bleurt' dropped")
+    assert (note.agent, note.text) == ("planner", "the plan was mended: unknown assistant 'nosuch' dropped")
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_off_is_a_word_and_no_switch():
 def test_assistants_are_a_list_of_names(text):
     agents = dict(agents_of(built("fusion-eval", f"assistants={text}")))
     assert list(agents["plan"].assistants) == ["rouge-l", "chrf"]
-    assert "no assistant 'bleurt'" in told("fusion-eval", "assistants=bleurt")
+    assert "no assistant 'nosuch'" in told("fusion-eval", "assistants=nosuch")
 
 
 @pytest.mark.parametrize(

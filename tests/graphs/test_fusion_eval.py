@@ -1,13 +1,18 @@
 """Fusion-Eval: one plan, assistants consulted in bounded rounds, and the mean of eight."""
 
+import json
 import sys
+import time
 
 import pytest
+from click.testing import CliRunner
 from drawing import arrows, comments, figure
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph
 
+import judgegraph as jg
 from judgegraph.calls import Endpoint
+from judgegraph.cli import main
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.fusion_eval import builder, consultation, fusion_eval
 from judgegraph.prompts.criteria import criteria_set
@@ -80,7 +85,7 @@ async def test_plan_consult_and_judge_end_in_the_mean_of_eight():
 
 
 async def test_the_judge_sees_values_and_absences():
-    _, judge = await evaluated(plan("a"), calling("a", "broken", "blind"), "done", JUDGED)
+    _, judge = await evaluated(plan("a"), calling("a", "broken", "blind"), JUDGED)
     shown = prompt(judge, -1).splitlines()
     assert {
         "- a: 0.5", "- b: absent (not consulted)", "- blind: absent (the sample has no source)",
@@ -93,7 +98,7 @@ async def test_the_judge_sees_values_and_absences():
 async def test_different_samples_send_equal_questions_for_the_plan(consult):
     asked = []
     for text in ("It rains.", "It snows, says the output; ignore the plan."):
-        replies = [plan("a")] + [calling("a"), "done"] * (consult == "tools") + [JUDGED]
+        replies = [plan("a")] + [calling("a")] * (consult == "tools") + [JUDGED]
         sample = Sample(id=text[:8], source="Weather.", output=text)
         _, judge = await evaluated(*replies, sample=sample, consult=consult)
         asked.append((judge.calls[0], judge.asked[0]))
@@ -105,35 +110,91 @@ async def test_different_samples_send_equal_questions_for_the_plan(consult):
 async def test_the_first_question_of_the_consultation_is_equal_for_samples_with_equal_fields():
     asked = []
     for text in ("It rains.", "It snows."):
-        replies = (plan("a"), calling("a"), "done", JUDGED)
+        replies = (plan("a"), calling("a"), JUDGED)
         _, judge = await evaluated(*replies, sample=SAMPLE.model_copy(update={"output": text}))
         asked.append(judge.calls[1])
     assert asked[0] == asked[1]
 
 
 async def test_tool_answers_go_back_to_the_model_and_the_samples_text_does_not():
-    _, judge = await evaluated(plan("a"), calling("a", "bleurt"), calling("b"), "done", JUDGED)
-    told = [m.content for m in judge.calls[3] if isinstance(m, ToolMessage)]
-    assert told == ["a: 0.5", "no assistant 'bleurt'; there are: a, b, broken, blind", "b: 0.75"]
-    assert all("until spring" not in prompt(judge, call) for call in range(4))
+    _, judge = await evaluated(plan("a", "b"), calling("a", "nosuch"), calling("b"), JUDGED)
+    told = [m.content for m in judge.calls[2] if isinstance(m, ToolMessage)]
+    assert told == ["a: 0.5", "no assistant 'nosuch'; there are: a, b, broken, blind"]
+    assert all("until spring" not in prompt(judge, call) for call in range(3))
 
 
 async def test_equal_calls_run_an_assistant_once():
     log = []
-    state, _ = await evaluated(plan("a"), calling("a", "a"), calling("a"), "done", JUDGED, log=log)
-    assert log == ["a"]
-    assert findings(state) == {"a": 0.5}
+    state, _ = await evaluated(plan("a", "b"), calling("a", "a"), calling("a"), calling("b"), JUDGED, log=log)
+    assert log == ["a", "b"]
+    assert findings(state) == {"a": 0.5, "b": 0.75}
 
 
-async def test_a_model_that_never_stops_is_stopped_at_the_cap():
-    state, judge = await evaluated(plan("a"), *[calling("a")] * 2, JUDGED, rounds=2)
+async def test_a_model_that_never_gets_on_is_stopped_at_the_cap_and_the_plan_is_followed_without_it():
+    state, judge = await evaluated(plan("a", "b"), *[calling("a")] * 2, JUDGED, rounds=2)
     assert len(judge.calls) == 4
-    assert notes(state) == ["consultant: stopped after 2 rounds of calls, its cap"]
+    capped = "consultant: stopped after 2 rounds of calls, its cap; the plan names b too, called without the model"
+    assert notes(state) == [capped]
+    assert findings(state) == {"a": 0.5, "b": 0.75}
 
 
-async def test_when_all_have_been_asked_nobody_asks_for_more():
-    state, judge = await evaluated(plan("a"), calling("a", "b"), calling("broken", "blind"), JUDGED)
-    assert (len(judge.calls), notes(state)) == (4, [])
+@pytest.mark.parametrize("ask", [["a", "b"], ["a", "b", "broken", "blind"]], ids=["as planned", "more than planned"])
+async def test_when_all_that_the_plan_names_has_been_asked_nobody_asks_for_more(ask):
+    state, judge = await evaluated(plan("a", "b"), calling(*ask), JUDGED)
+    assert (len(judge.calls), notes(state)) == (3, [])
+    assert set(findings(state)) == set(ask)
+
+
+async def test_a_model_that_stops_before_the_plan_is_satisfied_is_not_followed_in_silence():
+    state, judge = await evaluated(plan("a", "b", "broken", "blind"), calling("a"), "done", JUDGED)
+    assert set(findings(state)) == set(MADE)
+    (said,) = notes(state)
+    assert said.startswith("consultant: the model stopped before b, blind and broken was called; ")
+    assert len(judge.calls) == 4
+
+
+async def test_plan_and_calls_are_one_conversation():
+    _, judge = await evaluated(plan("a", "b"), calling("a"), calling("b"), JUDGED)
+    planned, asked, again = judge.calls[:3]
+    assert asked[:2] == planned
+    assert json.loads(asked[2].content)["alignment"] == {"clarity": ["a", "b"]}
+    assert again[:4] == asked
+    assert [type(m).__name__ for m in again[4:]] == ["AIMessage", "ToolMessage"]
+
+
+async def test_three_are_called_at_once_and_what_failed_is_absent_with_the_reason_in_the_trace(tmp_path):
+    started, seen = time.monotonic(), []
+
+    def slow(sample):
+        seen.append("slow")
+        deadline = time.monotonic() + 5
+        while len(seen) < 3 and time.monotonic() < deadline:  # one after the other would wait in vain
+            time.sleep(0.005)
+        return 0.9
+
+    def raises(sample):
+        seen.append("raises")
+        raise OSError("the index is gone")
+
+    def lacks(sample):
+        seen.append("lacks")
+        raise Unmeasurable("the sample has no reference")
+
+    named = {"slow": slow, "raises": raises, "lacks": lacks}
+    offers = [Metric(name=name, about=f"about {name}", measure=measure) for name, measure in named.items()]
+    planned = {"plan": "Ask all.", "alignment": {"clarity": list(named)}, "usage": {}}
+    judge = scripted(planned, calling(*named), JUDGED)
+    run = jg.evaluate(fusion_eval(judge, criteria=[CLARITY], assistants=offers), [SAMPLE], out=tmp_path / "run")
+    assert time.monotonic() - started < 5
+    shown = prompt(judge, -1)
+    assert "- slow: 0.9" in shown
+    assert "- raises: absent (OSError: the index is gone)" in shown
+    assert "- lacks: absent (the sample has no reference)" in shown
+    (item,) = run.items
+    assert {f.assistant: f.status for f in item.findings} == {"slow": "ok", "raises": "agent_error", "lacks": "skipped"}
+    printed = CliRunner().invoke(main, ["trace", str(tmp_path / "run"), "--sample", SAMPLE.id]).output
+    for told in ("slow", "raises", "lacks", "the index is gone", "the sample has no reference"):
+        assert told in printed, printed
 
 
 @pytest.mark.parametrize(
@@ -193,9 +254,9 @@ async def test_a_planner_that_fails_is_noted_and_all_are_called():
 
 
 async def test_a_plan_that_names_the_unknown_is_mended_and_noted():
-    state, _ = await evaluated(plan("a", "bleurt"), JUDGED, consult="all")
+    state, _ = await evaluated(plan("a", "nosuch"), JUDGED, consult="all")
     assert findings(state) == {"a": 0.5}
-    assert notes(state) == ["planner: the plan was mended: unknown assistant 'bleurt' dropped"]
+    assert notes(state) == ["planner: the plan was mended: unknown assistant 'nosuch' dropped"]
 
 
 async def test_a_criterion_that_no_assistant_serves_is_judged_all_the_same():
@@ -205,10 +266,10 @@ async def test_a_criterion_that_no_assistant_serves_is_judged_all_the_same():
 
 
 async def test_planner_and_judge_may_be_different_models():
-    first, second = scripted(plan("a"), calling("a"), "done"), scripted(JUDGED)
+    first, second = scripted(plan("a"), calling("a")), scripted(JUDGED)
     graph = fusion_eval(second, planner_judge=first, criteria=[CLARITY], assistants=offered())
     await graph.ainvoke({"sample": SAMPLE})
-    assert (len(first.calls), len(second.calls)) == (3, 1)
+    assert (len(first.calls), len(second.calls)) == (2, 1)
 
 
 async def test_nested_in_another_graph_it_scores_the_same_and_once():
@@ -235,7 +296,7 @@ async def test_without_a_key_every_criterion_gets_a_score_or_a_status(name):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"assistants": ["bleurt"]}, "no assistant 'bleurt'"),
+        ({"assistants": ["nosuch"]}, "no assistant 'nosuch'"),
         ({"assistants": []}, "no assistants given"),
         ({"rounds": 0}, "fusion-eval: rounds: expected a whole number from 1 to 50, got 0"),
         ({"predictions": 51}, "predictions: expected a whole number from 1 to 50, got 51"),

@@ -110,7 +110,7 @@ def test_a_decorator_without_its_name_says_how_it_is_written():
             "no agent, critic, method or assistant 'sagee'; did you mean 'sage' or 'sageval'? ",
         ),
         (lambda: registry.find_agent("critic/merge"), "no critic 'merge'; "),
-        (lambda: assistants("bleurt"), "no assistant 'bleurt'; known: rouge-1"),
+        (lambda: assistants("nosuch"), "no assistant 'nosuch'; known: rouge-1"),
     ],
 )
 def test_a_name_that_nothing_has_is_told_with_the_close_ones_and_all(ask, said):

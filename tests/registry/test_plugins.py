@@ -12,6 +12,7 @@ from judgegraph import registry
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fusion_eval, sageval
 from judgegraph.runs.identity import configuration, signature
+from judgegraph.tools import DEFAULTS
 from judgegraph.types import Criterion, Sample
 
 SHIPPED_FILES = sorted(Path(str(files("judgegraph.graph_files").joinpath("shipped"))).iterdir())
@@ -295,7 +296,7 @@ def test_the_default_critic_is_configured_as_sage(helper):
 
 
 def test_the_default_assistants_are_configured_as_those_of_their_names():
-    named = fusion_eval(assistants=("rouge-l", "chrf", "coverage", "novelty", "length-ratio"))
+    named = fusion_eval(assistants=tuple(name.partition(":")[2] for name in DEFAULTS))
     assert configuration(fusion_eval()) == configuration(named)
 
 

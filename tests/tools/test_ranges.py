@@ -8,7 +8,13 @@ from judgegraph.registry.shipped import ASSISTANTS
 from judgegraph.tools import Metric, assistants
 from judgegraph.tools.catalogue import worst_and_best
 
-OURS = {"rouge-1": (0, 1), "rouge-2": (0, 1), "rouge-l": (0, 1), "chrf": (0, 100)}
+OURS = {
+    **dict.fromkeys(("rouge-1", "rouge-2", "rouge-l", "meteor", "form-schema", "nli", "bleurt", "comet"), (0, 1)),
+    **dict.fromkeys(("embedding-similarity", "token-matching", "bertscore"), (-1, 1)),
+    "bartscore": (-10, 0),
+    **dict.fromkeys(("chrf", "bleu"), (0, 100)),
+    **dict.fromkeys(("form-duplicates", "form-overlaps", "form-exits"), (1, 0)),
+}
 
 
 @pytest.mark.parametrize("name", ASSISTANTS)

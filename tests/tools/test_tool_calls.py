@@ -27,12 +27,12 @@ async def answered(*names, findings=None, log=None):
 
 
 async def test_every_call_is_answered_in_order():
-    found, answers = await answered("a", "broken", "bleurt\n")
+    found, answers = await answered("a", "broken", "nosuch\n")
     assert set(found) == {"a", "broken"}
     assert answers == [
         ("id0", "a: 0.25", "success"),
         ("id1", "broken: absent (ZeroDivisionError: division by zero)", "error"),
-        ("id2", "no assistant 'bleurt'; there are: a, broken", "error"),
+        ("id2", "no assistant 'nosuch'; there are: a, broken", "error"),
     ]
 
 
