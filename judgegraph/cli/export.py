@@ -311,8 +311,11 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str =
         sent = export_otel(Run.load(run), url, samples=wanted, redact=redact, scores=taker)
     else:
         sent = export_folder(run, url, samples=wanted, redact=redact, scores=taker)
-    more = f" and {counted(sent.annotations, WHAT[sent.tool])}" if sent.tool else ""
-    return f"{counted(sent, 'span')}{more} sent"
+    if sent.tool is None:
+        return f"{counted(sent, 'span')} sent"
+    if not sent.annotations:
+        return f"{counted(sent, 'span')} sent, and no {WHAT[sent.tool]}s: there are no scores"
+    return f"{counted(sent, 'span')} and {counted(sent.annotations, WHAT[sent.tool])} sent"
 
 
 # `judgegraph report`.

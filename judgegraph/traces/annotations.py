@@ -148,7 +148,7 @@ def _of_people(item: Item, first: OtelSpan) -> Iterator[Annotation]:
             if isinstance(one, str) and not one.strip():
                 continue
             value, label = (None, one) if isinstance(one, str) else (float(one), None)
-            about = {"sample": item.id, "annotator": number, "source": "ANNOTATION"}
+            about = {"sample": item.id, "annotator": number}
             yield Annotation(
                 first.trace_id, first.span_id, first.end, f"human/{criterion}/{number}", f"{criterion} (human)",
                 "HUMAN", value, label, whole=True, about=about,
@@ -244,7 +244,11 @@ def phoenix_row(one: Annotation) -> dict[str, Any]:
 
 
 def langfuse_event(one: Annotation) -> dict[str, Any]:
-    """As an entry of the batch of its POST /api/public/ingestion; a judgement of the whole sample is the trace's."""
+    """As an entry of the batch of its POST /api/public/ingestion; a judgement of the whole sample is the trace's.
+
+    People's have no source ANNOTATION: Langfuse takes such a score and drops it later, where no score config of the
+    project is named.
+    """
     body: dict[str, Any] = {
         "id": one.id, "traceId": f"{one.trace_id:032x}", "name": one.name,
         "value": one.label if one.value is None else one.value,

@@ -97,6 +97,7 @@ class Sender:
         why = self._session.why if self._session is not None else ""
         if why or not taken:
             why = why or (messages[-1] if messages else "the exporter does not say why")
+            why += self._key_unused()
             raise ConfigError(f"{self._where} did not take the spans: {self._without_secrets(why)}")
 
     def annotate(self, annotations: Sequence[Annotation]) -> int:
@@ -112,9 +113,15 @@ class Sender:
         if self.tool is None:
             return 0
         if why := Annotator(self._session, self._endpoint, self.tool).send(annotations):
-            what = f"{self._where} took the spans, and not the {WHAT[self.tool]}s as {NAMES[self.tool]} does"
-            raise ConfigError(f"{what}: {self._without_secrets(why)}; scores none (--scores none) sends spans alone")
+            what = f"{self._where} took the spans, but not their {WHAT[self.tool]}s as {NAMES[self.tool]} takes them"
+            raise ConfigError(f"{what}: {self._without_secrets(why)}; --scores none sends spans alone")
         return len(annotations)
+
+    def _key_unused(self) -> str:
+        """That there is a key, which goes to nobody before it is said whose address this is."""
+        if self.tool is not None or self._session is None or not phoenix_answered(self._session):
+            return ""
+        return "; with --scores phoenix PHOENIX_API_KEY is sent" if os.environ.get("PHOENIX_API_KEY") else ""
 
     def _without_secrets(self, why: str) -> str:
         for secret in self._secrets:
@@ -313,7 +320,9 @@ def _of_run(run: RunRecord, wanted: Collection[str] | None, texts: bool) -> Iter
                 root = tree(found, item, agents, ledger)
                 if not texts:
                     root, item = redacted_root(root, known, item), redacted_item(item, known)
-                whose = Whose(run_id, item.id, found.started, texts, _about(run, item, texts), _failed(item, texts))
+                error = _failed(item, texts)
+                about = _about(run, item, texts) | ({"error.type": error.partition(":")[0]} if error else {})
+                whose = Whose(run_id, item.id, found.started, texts, about, error)
                 yield from annotated(otel_spans(root, whose), item, texts)
 
 

@@ -96,7 +96,7 @@ class Taking(BaseHTTPRequestHandler):
         elif does == "page":
             self._say(200, "text/html; charset=utf-8", b"<html>hello</html>")
         elif does == "status":
-            self._say(int(setting), "text/plain", b"no")
+            self._say(int(setting), "text/plain", b"no", self.server.says)
         elif does == "elsewhere":
             self._say(302, "text/plain", b"", {"Location": self.server.url + "/other"})
         else:

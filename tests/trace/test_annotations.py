@@ -20,6 +20,7 @@ import judgegraph.graphs as methods
 from judgegraph.answers import roles_of
 from judgegraph.cli import main
 from judgegraph.testing import scripted
+from judgegraph.testing.scripted import TEXTS
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 CRITERION = [jg.Criterion(name="C", definition="d")]
@@ -127,6 +128,7 @@ def test_what_has_no_answer_is_sent_as_what_it_is(tool: str, reply: Any, taker: 
     (root,) = [span for span in taker.spans if not span.parent_span_id]
     assert root.status.code == Status.STATUS_CODE_ERROR
     assert root.status.message == f"{score.status}: no answer ({score.reason})"
+    assert values(root.attributes)["error.type"] == score.status
 
 
 @pytest.mark.parametrize("tool", TOOLS)
@@ -158,7 +160,9 @@ def test_redacted_no_reason_is_sent(tool: str, taker: Taker, tmp_path: Path):
     assert [one["answer"] for one in plain(taker.kept) if one["name"] == "C"] == [3.0]
 
 
-def test_phoenix_is_known_by_its_answer_and_langfuse_by_its_address(forms: jg.Run, taker: Taker):
+def test_phoenix_is_known_by_its_answer_and_langfuse_by_its_address(
+    forms: jg.Run, taker: Taker, monkeypatch: pytest.MonkeyPatch
+):
     def told(*more: str, path: str = "") -> tuple[str, list[str]]:
         taker.paths.clear()
         taker.batches.clear()
@@ -174,7 +178,12 @@ def test_phoenix_is_known_by_its_answer_and_langfuse_by_its_address(forms: jg.Ru
     taker.says = PHOENIX
     assert told() == (whole, ["/v1/span_annotations?sync=true"])
     assert told("--scores", "none") == (f"{count} spans sent\n", [])
-    taker.says = {}
+    monkeypatch.setenv("PHOENIX_API_KEY", "CANARY")
+    taker.does = "status=401"
+    done = CliRunner().invoke(main, ["export", str(forms.folder.path), "--otlp", taker.url])
+    assert "401 Unauthorized: no; with --scores phoenix PHOENIX_API_KEY is sent" in done.output
+    assert not [headers for headers in taker.headers if "authorization" in headers]
+    taker.does, taker.says = "ok", {}
     whole = f"{count} spans and {scores} scores sent\n"
     assert told(path="/api/public/otel/v1/traces") == (whole, ["/api/public/ingestion"])
 
@@ -270,6 +279,46 @@ def test_what_cannot_be_sent_is_told_before_anything_is(
         main, ["export", str(forms.folder.path), "-o", str(tmp_path / "x.csv"), "--scores", "none"]
     )
     assert wrong.exit_code == 2
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_redacted_they_stand_where_they_stood(tool: str, taker: Taker, tmp_path: Path):
+    aspects = json.dumps({"aspects": [{"name": "CANARY", "definition": "x"}, {"name": "CANARY2", "definition": "y"}]})
+    judge = scripted(aspects, *[json.dumps({"score": 3, "reason": "r"})] * 40)
+    graph = methods.coascore(judge=judge, criteria=CRITERION, aspects=2)
+    run = jg.evaluate(graph, [jg.Sample(id="s", query="q", source="src", output="o")], out=tmp_path / "run")
+    run.export_otel(address(taker, tool), scores=tool)
+    spans = Counter((one["span"], one["answer"]) for one in plain(taker.kept))
+    assert "CANARY (aspect)" in {one["name"] for one in plain(taker.kept)}
+    taker.kept.clear()
+    run.export_otel(address(taker, tool), scores=tool, redact=True)
+    assert Counter((one["span"], one["answer"]) for one in plain(taker.kept)) == spans
+    assert "CANARY" not in repr(taker.kept)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", sorted(TEXTS))
+@pytest.mark.parametrize("tool", TOOLS)
+def test_hostile_names_reasons_and_labels_arrive_as_texts(tool: str, name: str, taker: Taker, tmp_path: Path):
+    text = f"C {TEXTS[name][:100]}".strip()
+    graph = methods.llm_score(
+        judge=scripted(*[json.dumps({"score": 3, "reason": text})] * 9), criteria=[jg.Criterion(name=text)]
+    )
+    sample = jg.Sample(id=f"id {text}", query="q", output="o", human={text: text})
+    run = jg.evaluate(graph, [sample], out=tmp_path / "run")
+    assert run.export_otel(address(taker, tool), scores=tool).annotations == len(taker.kept) == 2
+    shown = text.replace("\0", "\ufffd")
+    assert {one["name"] for one in plain(taker.kept)} == {shown, f"{shown} (human)"}
+    assert {one["answer"] for one in plain(taker.kept)} == {3.0, shown}
+
+
+async def test_a_folder_of_plain_runs_has_no_scores(tmp_path: Path, taker: Taker):
+    with jg.tracing(tmp_path):
+        await methods.llm_score(criteria=CRITERION).ainvoke({"sample": jg.Sample(id="s", query="q", output="o")})
+    done = CliRunner().invoke(main, ["export", str(tmp_path), "--otlp", taker.url, "--scores", "phoenix"])
+    told = f"{len(taker.spans)} spans sent, and no annotations: there are no scores\n"
+    assert (done.exit_code, done.output) == (0, told)
+    assert taker.paths == ["/v1/traces"]
 
 
 def test_a_collector_that_is_neither_gets_spans_alone(forms: jg.Run):

@@ -13,6 +13,7 @@ import urllib.parse
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -44,7 +45,14 @@ def answer(url: str) -> Any:
 
 @pytest.fixture(scope="module")
 def phoenix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder, port = tmp_path_factory.mktemp("phoenix"), free_port()
+    with serving(tmp_path_factory.mktemp("phoenix")) as url:
+        yield url
+
+
+@contextmanager
+def serving(folder: Path, **more: str) -> Iterator[str]:
+    """A Phoenix of its own, in a folder, with more variables."""
+    port = free_port()
     settings = {
         "PHOENIX_WORKING_DIR": str(folder), "PHOENIX_PORT": str(port), "PHOENIX_GRPC_PORT": str(free_port()),
         "PHOENIX_HOST": "127.0.0.1", "PHOENIX_TELEMETRY_ENABLED": "false", "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
@@ -52,7 +60,9 @@ def phoenix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}"
     with (
         open(folder / "log", "wb") as log,
-        subprocess.Popen([PHOENIX, "serve"], env=os.environ | settings, cwd=folder, stdout=log, stderr=log) as server,
+        subprocess.Popen(
+            [PHOENIX, "serve"], env=os.environ | settings | more, cwd=folder, stdout=log, stderr=log
+        ) as server,
     ):
         try:
             wait_for(url, server)
@@ -205,3 +215,24 @@ def test_phoenix_shows_errors_as_errors(phoenix: str, project: str, tmp_path: Pa
         (one,) = [one for one in shown if one["metadata"]["sample"] == name]
         assert (one["result"]["score"], one["result"]["label"]) == (None, score.status)
         assert (one["name"], one["result"]["explanation"]) == ("note (score)", score.reason)
+
+
+def test_a_phoenix_that_asks_for_a_key_gets_it(tmp_path: Path, project: str, monkeypatch: pytest.MonkeyPatch):
+    key = "a-key-of-32-characters-1234567890"
+    asks = {"PHOENIX_ENABLE_AUTH": "true", "PHOENIX_SECRET": f"s{key}", "PHOENIX_ADMIN_SECRET": key}
+    run = jg.evaluate(
+        methods.llm_score(criteria="forms"), list(jg.load(ROOT / "examples/forms.jsonl"))[:1], out=tmp_path / "run"
+    )
+    (tmp_path / "phoenix").mkdir()
+    with serving(tmp_path / "phoenix", **asks) as url:
+        monkeypatch.setenv("PHOENIX_API_KEY", key)
+        with pytest.raises(
+            jg.ConfigError, match=r"401 Unauthorized.*with --scores phoenix PHOENIX_API_KEY is sent"
+        ) as told:
+            run.export_otel(url)
+        assert key not in str(told.value)
+        sent = run.export_otel(url, scores="phoenix")
+        assert sent.annotations == len(next(run.items).scores)
+        monkeypatch.delenv("PHOENIX_API_KEY")
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", f"authorization=Bearer {key}")
+        assert run.export_otel(url).annotations == sent.annotations
