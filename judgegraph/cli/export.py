@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -155,9 +155,14 @@ TABLES = ("scores", "comparisons")
 @click.option("--otlp", metavar="URL", help="Send the traces to an OpenTelemetry collector (OTLP over HTTP).")
 @click.option("--sample", "samples", metavar="ID", multiple=True, help="Of --otlp: only this one; may be repeated.")
 @click.option("--redact", type=click.Choice(["texts"]), multiple=True, help="Of --otlp: send no text.")
+@click.option(
+    "--scores",
+    type=click.Choice(["phoenix", "langfuse", "none"]),
+    help="Of --otlp: who takes the scores besides; found out unless said.",
+)
 def export(
     run: str, out: str | None, what: str | None, more: tuple[str, ...], groups: tuple[str, ...], otlp: str | None,
-    samples: tuple[str, ...], redact: tuple[str, ...],
+    samples: tuple[str, ...], redact: tuple[str, ...], scores: str | None,
 ) -> None:  # fmt: skip
     """Write what came of RUN, a folder: a table (FILE.csv) of its scores or comparisons, or its items (FILE.jsonl).
 
@@ -173,7 +178,9 @@ def export(
     text that a spreadsheet would calculate has a ' before it; `judgegraph meta FILE.csv` and `jg.load` take it away.
 
     Or send its traces to Phoenix, Langfuse, Jaeger, LangSmith or another collector: --otlp URL, with the headers of
-    OTEL_EXPORTER_OTLP_HEADERS. RUN may be a folder that `jg.tracing` wrote then.
+    OTEL_EXPORTER_OTLP_HEADERS. RUN may be a folder that `jg.tracing` wrote then. Phoenix shows the scores, verdicts
+    and people's judgements as annotations, Langfuse as scores: which of them the address is, is found out, or said by
+    --scores; then PHOENIX_API_KEY, or LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY, are used.
     """
     if (out is None) == (otlp is None):
         raise click.UsageError("say where it goes: -o FILE or --otlp URL")
@@ -187,11 +194,11 @@ def export(
     if more and group:
         raise click.UsageError("--with and --group: one of them; a row of a group is no sample's")
     if otlp is not None:
-        click.echo(printable(send(run, otlp, samples, bool(redact))))
+        click.echo(printable(send(run, otlp, samples, bool(redact), scores or "auto")))
         _warn_incomplete(run)
         return
-    if samples or redact:
-        raise click.UsageError("--sample and --redact go with --otlp")
+    if samples or redact or scores:
+        raise click.UsageError("--sample, --redact and --scores go with --otlp")
     if ending not in (".csv", ".jsonl"):
         raise click.UsageError(f"--out {out}: it ends in .csv (scores or comparisons) or .jsonl (items)")
     if group:
@@ -254,22 +261,28 @@ def _warn_incomplete(run: str) -> None:
 # The traces of a run, sent to a collector.
 
 
-def send(run: str, url: str, samples: Sequence[str], redact: bool) -> str:
+def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str = "auto") -> str:
     """Send a run's traces, or those of a folder that `jg.tracing` wrote; gives what was done, in a line.
 
     Args:
-        samples: ids of those that are sent, none for all. redact: no texts.
+        samples: ids of those that are sent, none for all. redact: no texts. scores: who takes them, as of
+            `traces.otel.export_otel`.
     """
     from judgegraph.runs.run import Run
-    from judgegraph.traces.otel import export_folder, export_otel
+    from judgegraph.traces.annotations import WHAT
+    from judgegraph.traces.otel import Scores, export_folder, export_otel
     from judgegraph.views.screen import counted
 
-    wanted = list(samples) or None
+    wanted, taker = list(samples) or None, cast(Scores, scores)
     if (Path(run) / "manifest.json").exists():
-        count = export_otel(Run.load(run), url, samples=wanted, redact=redact)
+        sent = export_otel(Run.load(run), url, samples=wanted, redact=redact, scores=taker)
     else:
-        count = export_folder(run, url, samples=wanted, redact=redact)
-    return f"{counted(count, 'span')} sent"
+        sent = export_folder(run, url, samples=wanted, redact=redact, scores=taker)
+    if sent.tool is None:
+        return f"{counted(sent, 'span')} sent"
+    if not sent.annotations:
+        return f"{counted(sent, 'span')} sent, and no {WHAT[sent.tool]}s: there are no scores"
+    return f"{counted(sent, 'span')} and {counted(sent.annotations, WHAT[sent.tool])} sent"
 
 
 # `judgegraph report`.

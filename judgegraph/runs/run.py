@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS
 from judgegraph.errors import ConfigError, printable
@@ -22,6 +22,7 @@ from judgegraph.shown import Shown, drawn
 from judgegraph.types import Correction, Sample, names_of
 
 if TYPE_CHECKING:
+    from judgegraph.traces.otel import Sent
     from judgegraph.traces.read import SampleTrace
 
 
@@ -173,12 +174,15 @@ class Run(Shown):
 
     def export_otel(
         self, endpoint: str | None = None, *, exporter: Any = None, samples: Iterable[str] | None = None,
-        redact: bool = False,
-    ) -> int:  # fmt: skip
-        """Send the traces to an OpenTelemetry collector; arguments and errors as `traces.otel.export_otel`."""
+        redact: bool = False, scores: Literal["auto", "none", "phoenix", "langfuse"] = "auto",
+    ) -> Sent:  # fmt: skip
+        """Send the traces to an OpenTelemetry collector, and the scores to Phoenix or Langfuse.
+
+        Arguments and errors are as `traces.otel.export_otel`; gives how many spans, with how many `annotations`.
+        """
         from judgegraph.traces.otel import export_otel
 
-        return export_otel(self, endpoint, exporter=exporter, samples=samples, redact=redact)
+        return export_otel(self, endpoint, exporter=exporter, samples=samples, redact=redact, scores=scores)
 
     def scores(self, more: str | Sequence[str] = ()) -> Table:
         """Every score of every sample; of answers, the rows whose `role` is "answer".

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from judgegraph.errors import one_line
 from judgegraph.trace.span import Step
 from judgegraph.types import Score
 
@@ -39,6 +40,7 @@ PROVIDERS = {  # a LangChain class, or what begins the name of a model -> as the
     "ChatXAI": "x_ai", "xai": "x_ai", "ChatPerplexity": "perplexity", "ChatWatsonx": "ibm.watsonx.ai",
     "ibm": "ibm.watsonx.ai", "ChatOllama": "ollama",
 }  # fmt: skip
+SESSION = ("session.id", "langsmith.metadata.session_id")  # a run is one: by Phoenix and Langfuse, and by LangSmith
 SETTINGS = ("temperature", "seed", "top_p", "max_tokens", "frequency_penalty", "presence_penalty")
 NAMED = re.compile(r"(?:[^:@]*:)?@?[^@]*")  # of a judge's line what stands before its settings and its address
 Attributes = dict[str, Any]
@@ -268,7 +270,7 @@ class Whose:
 
     Attributes:
         run: id of the run, "" for none. sample: its id. started: seconds since 1970. texts: send what was judged and
-            said. about: attributes of the first span alone.
+            said. about: attributes of the first span alone. error: how the sample failed, "" where it did not.
     """
 
     run: str
@@ -276,6 +278,7 @@ class Whose:
     started: float
     texts: bool = True
     about: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
 
     @property
     def trace_id(self) -> int:
@@ -285,6 +288,7 @@ class Whose:
 
 def otel_spans(root: Step, whose: Whose) -> Iterator[OtelSpan]:
     """Every step as a span, each before those below it."""
+    session = dict.fromkeys(SESSION, clean(whose.run)) if whose.run else {}
     trace, numbers, start = whose.trace_id, iter(range(1 << 62)), round(whose.started * 1e6) * 1000
     waiting: list[tuple[Step, int | None, str]] = [(root, None, "")]
     while waiting:
@@ -294,12 +298,17 @@ def otel_spans(root: Step, whose: Whose) -> Iterator[OtelSpan]:
         why = str(step.about.get("error") or around)
         waiting += [(below, span_id, why if below.kind == "agent" else "") for below in reversed(step.steps)]
         began = start + round(step.start * 1e6)
-        told = attributes(step, whose.texts) | {"judgegraph.sample.id": clean(whose.sample)}
+        told = attributes(step, whose.texts) | {"judgegraph.sample.id": clean(whose.sample)} | session
         yield OtelSpan(
-            trace, span_id, parent, name_of(step), began, began + max(0, round(step.ms * 1e6)), step.kind == "model",
-            _error(step, why if whose.texts else ""), told if parent else {**told, **whose.about},
-            results(step, whose.texts),
+            trace, span_id, parent, _name(step, parent, whose), began, began + max(0, round(step.ms * 1e6)),
+            step.kind == "model", _error(step, why if whose.texts else "") or ("" if parent else whose.error),
+            told if parent else {**told, **whose.about}, results(step, whose.texts),
         )  # fmt: skip
+
+
+def _name(step: Step, parent: int | None, whose: Whose) -> str:
+    """The first span names its sample, by which people look for it in a list of traces."""
+    return name_of(step) if parent else f"{name_of(step)} {one_line(clean(whose.sample), 200)}"
 
 
 def _size(text: str) -> int:

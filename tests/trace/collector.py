@@ -45,12 +45,14 @@ MIRRORS: dict[str, tuple[int, str, Callable[[str], str]]] = {  # status, kind, h
 
 
 class Collector(ThreadingHTTPServer):
-    """Attributes: does: what it answers next. batches, headers, paths: what came."""
+    """Attributes: does: what it answers next. says: more headers of it. batches, headers, paths: what came."""
 
     daemon_threads = True
+    handler: type[BaseHTTPRequestHandler]
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Taking)
+        super().__init__(("127.0.0.1", 0), self.handler)
+        self.says: dict[str, str] = {}
         self.does = "ok"
         self.batches: list[ExportTraceServiceRequest] = []
         self.headers: list[dict[str, str]] = []
@@ -94,7 +96,7 @@ class Taking(BaseHTTPRequestHandler):
         elif does == "page":
             self._say(200, "text/html; charset=utf-8", b"<html>hello</html>")
         elif does == "status":
-            self._say(int(setting), "text/plain", b"no")
+            self._say(int(setting), "text/plain", b"no", self.server.says)
         elif does == "elsewhere":
             self._say(302, "text/plain", b"", {"Location": self.server.url + "/other"})
         else:
@@ -103,7 +105,7 @@ class Taking(BaseHTTPRequestHandler):
             if does == "part":
                 answer.partial_success.rejected_spans = int(setting)
                 answer.partial_success.error_message = "too \x1b[31mold"
-            self._say(200, PLAIN, answer.SerializeToString())
+            self._say(200, PLAIN, answer.SerializeToString(), self.server.says)
 
     def _drip(self) -> None:
         """As if there were more, and without an end."""
@@ -132,9 +134,12 @@ def _escaped(said: Any) -> str:
     return json.dumps(said).replace("/", "\\/").replace("=", "\\u003d")
 
 
+Collector.handler = Taking
+
+
 @contextmanager
-def collecting() -> Iterator[Collector]:
-    with Collector() as server:
+def collecting(collector: Collector | None = None) -> Iterator[Collector]:
+    with collector or Collector() as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:

@@ -64,7 +64,8 @@ def by_trace(spans: list[Any]) -> dict[str, dict[bytes, Any]]:
 
 def shape(spans: dict[bytes, Any], at: Any) -> Any:
     below = [shape(spans, one) for one in spans.values() if one.parent_span_id == at.span_id]
-    return at.name.rpartition(" ")[2], (at.end_time_unix_nano - at.start_time_unix_nano) // 1000, below
+    name = at.name if at.parent_span_id else at.name.removesuffix(" " + values(at.attributes)["judgegraph.sample.id"])
+    return name.rpartition(" ")[2], (at.end_time_unix_nano - at.start_time_unix_nano) // 1000, below
 
 
 def shape_of(step: Step) -> Any:
@@ -85,6 +86,8 @@ def test_a_collector_receives_the_tree_of_each_sample(
         root = run.trace(sample).root
         (first,) = [span for span in spans.values() if not span.parent_span_id]
         assert shape(spans, first) == shape_of(root)
+        assert first.name == f"invoke_workflow {root.name} {sample}"
+        assert {values(s.attributes)["session.id"] for s in spans.values()} == {run.manifest["run"]}
         assert len({span.trace_id for span in spans.values()}) == 1
         assert all(not s.parent_span_id or s.parent_span_id in spans for s in spans.values())
         assert 0 < began - first.start_time_unix_nano / 1e9 < 120
@@ -480,7 +483,7 @@ def test_headers_come_from_the_environment_and_the_path_is_kept(
 ):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-api-key=k%201,Authorization=Basic abc")
     monkeypatch.setenv("OTEL_SERVICE_NAME", "mine")
-    forms.export_otel(f"{collector.url}/api/public/otel/")
+    forms.export_otel(f"{collector.url}/api/public/otel/", scores="none")
     forms.export_otel(f"{collector.url}/otel/v1/traces?key=1")
     assert collector.headers[0]["x-api-key"] == "k 1"
     assert collector.headers[0]["authorization"] == "Basic abc"
