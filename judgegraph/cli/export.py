@@ -294,7 +294,9 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str =
 @click.option("--most", type=click.IntRange(1, 100), default=10, show_default=True, metavar="N",
               help="Samples in each list: most moved, most uncertain, failed, dearest.")  # fmt: skip
 @click.option("--redact", type=click.Choice(["texts"]), help="Leave out judged and generated texts.")
-def report(run: str, out: str, most: int, redact: str | None) -> None:
+@click.option("--labels", metavar="FILE.jsonl", type=click.Path(exists=True, dir_okay=False),
+              help="People's judgements, as judgegraph view writes them; they come first.")  # fmt: skip
+def report(run: str, out: str, most: int, redact: str | None, labels: str | None) -> None:
     """Write RUN, a folder, as one HTML file that opens anywhere: no network, no script, at most 3 MB.
 
     Of up to 1,000 samples it shows what was judged beside the reasons, and may have 10 MB then.
@@ -307,11 +309,20 @@ def report(run: str, out: str, most: int, redact: str | None) -> None:
     """
     from judgegraph.cli.options import refuse_traces
     from judgegraph.report.page import written_report
+    from judgegraph.runs.labels import LabelledRun, Labels
+    from judgegraph.runs.run import Run
+    from judgegraph.views.screen import counted
 
     if Path(out).suffix not in (".html", ".htm"):
         raise click.UsageError(f"--out {out}: it ends in .html")
     refuse_traces(run)
-    written, found = written_report(run, out, most=most, redact=(redact,) if redact else ())
+    looked: Run | str = run
+    if labels is not None:
+        looked = labelled = LabelledRun.of(Run.load(run), Labels.load(labels))
+        if labelled.unknown:
+            left = f"labels of {counted(labelled.unknown, 'sample')} that the run has not: left out"
+            click.echo(printable(f"{labels}: {left}"), err=True)
+    written, found = written_report(looked, out, most=most, redact=(redact,) if redact else ())
     for one in found:
         click.echo(printable(one.text))
         if one.command:

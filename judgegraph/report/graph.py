@@ -11,6 +11,7 @@ from judgegraph.report.charts import Block, Grid, Para, Picture, Section, in_lin
 from judgegraph.report.drawing.figure import END, START, Choice, Edge, Figure, Node
 from judgegraph.report.drawing.render import graph_svg
 from judgegraph.report.figures import cost, count_text, counts, money, time
+from judgegraph.report.traffic import Traffic, marks_of, traffic, with_shares
 from judgegraph.runs.run import Run
 from judgegraph.traces.rank import NodeTime, node_times, within
 
@@ -151,9 +152,15 @@ def _blocks(run: Run) -> Iterator[Block]:
     total = {place: within(times, place) if place else times[place] for place in times}
     if figure is not None:
         badges = {place: _badge(one) for place, one in total.items() if place}
-        svg = graph_svg(figure, badges, standalone=False, prefix="run")
+        went = traffic(run, figure) if times else Traffic()
+        failed = [place for place, one in total.items() if place and one.failures]
+        marks = marks_of(figure, went, failed) if went.samples else {}
+        shown = with_shares(figure, went)
+        svg = graph_svg(shown, badges, standalone=False, prefix="run", marks=marks)
         same = "; the table below says the same of each node" if times else ""
         yield Picture(svg, f"The graph of {in_line(figure.name, 80)}{same}.")
+        if legend := _legend(shown, marks, went):
+            yield Para(legend)
     if times:
         yield _grid(total)
         yield Para(
@@ -166,6 +173,25 @@ def _blocks(run: Run) -> Iterator[Block]:
         if rows := list(_billed(run.manifest.get("calls"))):
             yield Grid("What each node asked for", ("Node", "Paid calls", "Calls not paid for", "Tokens", "Cost"),
                        tuple(rows), frozenset(range(1, 5)))  # fmt: skip
+
+
+def _legend(figure: Figure, marks: Mapping[str, str], went: Traffic) -> str:
+    """What the shares and the colours mean, of those that are there."""
+    parts = []
+    if any(went.share((f.path + edge.source, f.path + edge.target))
+           for f in figure.everywhere() for edge in f.edges if edge.conditional):  # fmt: skip
+        parts.append(
+            f"A share at a dashed edge is of the samples (of {went.samples:,}) in which the node before it came to its "
+            "end; it is read from the times at which nodes ran. Where a node may take several edges, shares add up to "
+            "more than 100 %."
+        )
+    if "failed" in marks.values():
+        parts.append("A red frame: runs of this node failed.")
+    if idle := [place for place, mark in marks.items() if mark == "idle" and " > " not in place]:
+        parts.append(f"Dimmed, as it never ran: {in_line(', '.join(idle), 400)}.")
+    elif "idle" in marks.values():
+        parts.append("A dimmed edge was never taken.")
+    return " ".join(parts)
 
 
 def _badge(one: NodeTime) -> tuple[str, ...]:

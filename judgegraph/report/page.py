@@ -314,17 +314,22 @@ def _cost_rows(run: Run) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class RedactedRun(Run):
-    """As the run, without texts. Attributes: names: of a whole run; None: each sample numbers its own."""
+    """As the run, without texts.
+
+    Attributes:
+        names: of a whole run; None: each sample numbers its own. whole: what it is of, where that adds to its items.
+    """
 
     names: Names | None = None
+    whole: Run | None = None
 
     @property
     def items(self) -> Iterator[Item]:
         """The finished samples, in the order of finishing."""
-        return self._redacted(super().items)
+        return self._redacted(super().items if self.whole is None else self.whole.items)
 
     def _in_order(self) -> Iterator[Item]:
-        return self._redacted(super()._in_order())
+        return self._redacted(super()._in_order() if self.whole is None else self.whole._in_order())
 
     def _redacted(self, items: Iterator[Item]) -> Iterator[Item]:
         known = self.names or known_names(self.manifest)
@@ -342,7 +347,7 @@ def two_levels(run: Run) -> tuple[RedactedRun, RedactedRun, RunNames]:
     texts on the page.
     """
     names = RunNames(known_names(run.manifest), run.items)
-    levels = (RedactedRun(run.manifest, run.held, run.folder, one) for one in (UnredactedTexts(names), names))
+    levels = (RedactedRun(run.manifest, run.held, run.folder, one, run) for one in (UnredactedTexts(names), names))
     counted, shown = levels
     return counted, shown, names
 

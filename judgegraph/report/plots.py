@@ -16,6 +16,8 @@ from judgegraph.meta.result import Agreement
 from judgegraph.report.charts import Measure, Picture, bars, in_line, interval_plot, matrix
 from judgegraph.report.figures import counted, mean_share
 from judgegraph.report.findings import MOST, answers_by_criterion, rank_correlation
+from judgegraph.report.people import DRAWN as BESIDE
+from judgegraph.report.people import charts, matched_with_people
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.report.sections_scores import DRAWN, agreement_of, agreement_plot, charts_of
 from judgegraph.runs.run import Run
@@ -121,6 +123,20 @@ class Plots:
         most = max((sum(row.statistic == rows[0].statistic for row in rows) for rows in kinds), default=0)
         charts = [agreement_plot(rows, rows[0].statistic) for rows in kinds]
         return _plot(charts, "no agreement can be told", _first(DRAWN, most, "row"))
+
+    def people(self) -> Plot:
+        """Answers beside people's judgements: how both lie on their scale, and which answer met which judgement.
+
+        Of numbers with few values and of labels and verdicts a table of both, of other numbers points.
+        """
+        if not self._tally.labelled.items:
+            raise ConfigError("nothing to plot: people judged no sample of the run; give columns human.CRITERION")
+        agreed = agreement_of(self.run, self._tally)
+        if not isinstance(agreed, Agreement):
+            raise ConfigError(f"nothing to plot: {agreed}")
+        found = matched_with_people(self.run, self._tally, agreed)
+        drawn = [chart for one in found[:BESIDE] for chart in charts(one)]
+        return _plot(drawn, "nothing can be compared", _first(BESIDE, len(found), "criterion", "criteria"))
 
     def overlap(self) -> Plot:
         """Spearman's rank correlation of the answers by each two criteria, of twelve at most; each on ten samples."""

@@ -13,6 +13,7 @@ from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes
 from judgegraph.meta.ranking import Ranked, Ranking, rank_systems
 from judgegraph.meta.reviews import point_of
+from judgegraph.report import people
 from judgegraph.report.charts import WIN_GRAPH_MOST as DRAWN
 from judgegraph.report.charts import (
     Block,
@@ -28,8 +29,8 @@ from judgegraph.report.charts import (
 )
 from judgegraph.report.figures import POOLED, LengthEffect, counted, group_of, mean_share, valued
 from judgegraph.report.orders import probe_blocks
-from judgegraph.report.sections_run import Tally, tally_of
-from judgegraph.report.sections_scores import points_of
+from judgegraph.report.sections_run import Tally, points_of, tally_of
+from judgegraph.report.sections_scores import agreement_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import STAGES, Line
 from judgegraph.stats.agreement import share_interval
@@ -187,6 +188,8 @@ def pairs(run: Run, tally: Tally | None = None) -> Section | None:
     if both := tally.summary.both:
         same = tally.summary.consistent
         blocks.append(Para(f"The same verdict in both orders: {same:,} of {both:,} ({percent(same, both)})."))
+    if tally.labelled.items:
+        blocks += people.blocks(people.matched_with_people(run, tally, agreement_of(run, tally)), ("verdict",))
     return Section("pairs", "Pairs", (*blocks, *_systems(run, tally)))
 
 

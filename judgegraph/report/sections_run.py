@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from judgegraph.answers import answers_of
 from judgegraph.errors import one_line
 from judgegraph.meta.critic import CriticWorth
 from judgegraph.meta.result import Agreement
-from judgegraph.meta.reviews import Critiques, judged_by_people, point_of
+from judgegraph.meta.reviews import MOST_POINTS as POINTS
+from judgegraph.meta.reviews import PARTS, Critiques, judged_by_people, point_of
 from judgegraph.report.charts import Block, Fold, Grid, Para, Section, percent
 from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, counts, length_effects
 from judgegraph.report.orders import Advice, Commonest, Orders, Probed
@@ -20,7 +22,7 @@ from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, ti
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import NodeTime, node_times
-from judgegraph.types import Score
+from judgegraph.types import Scale, Score
 
 # What the sections tell of a run, counted in one pass over its items; its memory does not grow with their number.
 
@@ -101,6 +103,7 @@ class Tally:
         labelled, some: samples, of those that people judged and of all.
         agreed, worth: what several parts of a page tell, once it was worked out: agreement with people, and what the
             critics were worth; in words where it cannot be told.
+        matched: people's judgements with the answers, criterion by criterion, worked out once too.
     """
 
     def __init__(self) -> None:
@@ -117,6 +120,7 @@ class Tally:
         self.probed = Probed()
         self.agreed: Agreement | str | None = None
         self.worth: CriticWorth | str | None = None
+        self.matched: list[Any] | None = None
         self._pool = Pool()
 
     @cached_property
@@ -178,6 +182,22 @@ def tally_of(run: Run, items: Iterable[Item] | None = None) -> Tally:
     watched = tally.watch(run.items if items is None else items)
     tally.summary = summarise(watched, str(run.manifest.get("signature", "")), criteria_names(run.manifest))
     return tally
+
+
+def points_of(scale: Scale | None, met: set[str]) -> list[str]:
+    """The points of a scale in its order; where something was met beside them, or they are no scale's, those met."""
+    listed = [*scale.labels, *map(str, scale.points)] if scale is not None else []
+    if scale is not None and scale.low is not None and not 0 < len(listed) <= POINTS:
+        width = ((scale.high or 0) - scale.low) / PARTS
+        listed = [f"{scale.low + k * width:g} to {scale.low + (k + 1) * width:g}" for k in range(PARTS)]
+    return (listed if met <= set(listed) else sorted(met, key=_sort_key)) if met else []
+
+
+def _sort_key(point: str) -> tuple[bool, float, str]:
+    try:
+        return point == OTHER, float(point.partition(" to ")[0]), ""
+    except ValueError:
+        return point == OTHER, float("inf"), point
 
 
 def _taken_over(final: Score, draft: Score | None) -> bool:

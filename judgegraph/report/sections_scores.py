@@ -12,6 +12,7 @@ from judgegraph.meta import agreement as meta
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.result import Agreement, Row, general_notes, row_notes
 from judgegraph.meta.reviews import MOST_POINTS, PARTS
+from judgegraph.report import people
 from judgegraph.report.charts import (
     Block,
     Fold,
@@ -26,7 +27,7 @@ from judgegraph.report.charts import (
     number_text,
 )
 from judgegraph.report.figures import OWN, counted, counts, draws, filled, valued
-from judgegraph.report.sections_run import OTHER, Tally, tally_of
+from judgegraph.report.sections_run import OTHER, Tally, points_of, tally_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import STAGES, Line
 from judgegraph.types import Scale
@@ -56,6 +57,7 @@ def agreement(run: Run, tally: Tally | None = None) -> Section | None:
     blocks: list[Block] = [Para(lead)]
     for _, rows in groupby(found.rows, key=lambda row: row.kind):
         blocks += _kind(list(rows))
+    blocks += people.blocks(people.matched_with_people(run, counts, found), ("number", "label"))
     return Section("agreement", "Agreement with people", (*blocks, *_ceilings(found), *_notes(found)))
 
 
@@ -235,22 +237,6 @@ def _commonest(points: list[str], series: list[Series]) -> tuple[list[str], list
         counts = {point: n for point, n in one.counts.items() if point in commonest}
         folded.append(replace(one, counts={**counts, rest: one.n - sum(counts.values())}))
     return [*shown, rest], folded
-
-
-def points_of(scale: Scale | None, met: set[str]) -> list[str]:
-    """The points of a scale in its order; where something was met beside them, or they are no scale's, those met."""
-    listed = [*scale.labels, *map(str, scale.points)] if scale is not None else []
-    if scale is not None and scale.low is not None and not 0 < len(listed) <= MOST_POINTS:
-        width = ((scale.high or 0) - scale.low) / PARTS
-        listed = [f"{scale.low + k * width:g} to {scale.low + (k + 1) * width:g}" for k in range(PARTS)]
-    return (listed if met <= set(listed) else sorted(met, key=_sort_key)) if met else []
-
-
-def _sort_key(point: str) -> tuple[bool, float, str]:
-    try:
-        return point == OTHER, float(point.partition(" to ")[0]), ""
-    except ValueError:
-        return point == OTHER, float("inf"), point
 
 
 def _binning(charts: Sequence[Picture], finals: int) -> str:

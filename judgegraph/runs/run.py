@@ -237,9 +237,8 @@ class Run(Shown):
 
     @property
     def plot(self) -> Any:
-        """Charts of the run as SVG: `run.plot.scores()`, `.critic()`, `.agreement()`, `.overlap()`, `.cost()`.
-
-        Each is shown by a notebook, says itself in words (`str`), and is written by `save("file.svg")`: see
+        """Charts of the run as SVG: `run.plot.scores()`, `.critic()`, `.agreement()`, `.people()`, `.overlap()` and
+        `.cost()`. Each is shown by a notebook, says itself in words (`str`), and is written by `save("file.svg")`: see
         `judgegraph.report.plots.Plots`.
         """
         return drawn(self, "plot")

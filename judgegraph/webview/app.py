@@ -29,7 +29,7 @@ from judgegraph.errors import ConfigError, DataError, ScaleError, one_line
 from judgegraph.report.charts import cut, in_line
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
-from judgegraph.runs.labels import Labels
+from judgegraph.runs.labels import LabelledRun, Labels
 from judgegraph.runs.run import Run, incomplete_run
 from judgegraph.runs.tables import OVERALL
 from judgegraph.types import Scale, Status, text_of
@@ -75,6 +75,15 @@ class Looked:
     def run(self) -> Run:
         """The run as its folder tells it now: it may go on."""
         return Run.load(self.index.path)
+
+    @property
+    def marked(self) -> Run:
+        """The same with the judgements that were given to its samples."""
+        run = self.run
+        try:
+            return LabelledRun.of(run, self.labels) if self.labels.given else run
+        except DataError:  # a file for several runs may hold none of this one
+            return run
 
 
 def _looked(path: Path, labels: Labels | None) -> Looked:
@@ -221,7 +230,7 @@ class View:
 
     def _report(self, request: Request) -> Response:
         _, one = self._at(request)
-        page, _ = page_of(one.run, most=10, redact=False)
+        page, _ = page_of(one.marked, most=10, redact=False)
         digest = b64encode(sha256(css().encode()).digest()).decode()
         return HTMLResponse(
             page, headers={"Content-Security-Policy": POLICY.replace("'self'", f"'sha256-{digest}'", 1)}

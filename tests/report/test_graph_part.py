@@ -59,7 +59,7 @@ def rows(run: jg.Run) -> dict[str, dict[str, str]]:
 def badges(run: jg.Run) -> dict[str, str]:
     """Place of a node -> all lines of its box."""
     (picture,) = (block for block in graph_part(run).blocks if isinstance(block, Picture))
-    groups = re.findall(r'<g class="jg-[a-z]+-group" data-place="([^"]+)">(.*?)</g>', picture.svg)
+    groups = re.findall(r'<g class="jg-[a-z]+-group" data-place="([^"]+)"[^>]*>(.*?)</g>', picture.svg)
     return {place: " ".join(re.findall(r"<text[^>]*>([^<]+)<", inner)) for place, inner in groups}
 
 

@@ -84,7 +84,7 @@ DESCRIBED = 4000  # characters of the description
 
 def graph_svg(
     graph: Any, badges: Mapping[str, Sequence[str]] | None = None, title: str = "", *, standalone: bool = True,
-    prefix: str = "jg",
+    prefix: str = "jg", marks: Mapping[str, str] | None = None,
 ) -> str:  # fmt: skip
     """A graph as SVG, from top to bottom; subgraphs are framed, conditional edges dashed.
 
@@ -94,6 +94,7 @@ def graph_svg(
         title: its accessible name. "": the graph's name.
         standalone: it brings its own CSS; else the page has `DRAWING_CSS`, and may set its custom properties.
         prefix: of its ids; two drawings in one page need two.
+        marks: node place, or "source > target" of an edge by its places -> a word of ours, which the page's CSS knows.
 
     Raises:
         ConfigError: it is no graph.
@@ -109,7 +110,7 @@ def graph_svg(
         f'<defs><marker id="{ids}-head" viewBox="0 0 10 8" refX="9" refY="4" markerWidth="10" markerHeight="8"'
         f' markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 10 4 0 8z" {look("jg-head")}/></marker></defs>',
         f'<rect width="100%" height="100%" rx="6" {look("jg-ground")}/>',
-        *_drawn(placed, f"{ids}-head"),
+        *_drawn(placed, f"{ids}-head", marks or {}),
     ]
     return "\n".join([*lines, "</svg>"]) + "\n"
 
@@ -125,30 +126,37 @@ def _text(text: object, limit: int = 200) -> str:
     return escape(shown(text, limit))
 
 
-def _drawn(placed: Layout, head: str) -> Iterator[str]:
-    yield from (_frame(box) for box in placed.boxes if box.kind == "frame")
-    yield from (_route(route, head) for route in placed.routes)
+def _drawn(placed: Layout, head: str, marks: Mapping[str, str]) -> Iterator[str]:
+    yield from (_frame(box, marks) for box in placed.boxes if box.kind == "frame")
+    yield from (_route(route, head, marks) for route in placed.routes)
     yield from (_labelled(route) for route in placed.routes if route.label)
-    yield from (_box(box) for box in placed.boxes if box.kind != "frame")
+    yield from (_box(box, marks) for box in placed.boxes if box.kind != "frame")
 
 
-def _frame(box: Box) -> str:
-    return _group(box, f'<rect {_rect(box)} rx="10" {look("jg-frame")}/>{_lines(box)}')
+def _frame(box: Box, marks: Mapping[str, str]) -> str:
+    return _group(box, marks, f'<rect {_rect(box)} rx="10" {look("jg-frame")}/>{_lines(box)}')
 
 
-def _box(box: Box) -> str:
+def _box(box: Box, marks: Mapping[str, str]) -> str:
     if box.kind == "dot":
         middle = f'cx="{box.x + box.width / 2:.1f}" cy="{box.y + box.height / 2:.1f}"'
-        return _group(box, f'<circle {middle} r="{box.width / 2:.1f}" {look("jg-dot")}/>')
+        return _group(box, marks, f'<circle {middle} r="{box.width / 2:.1f}" {look("jg-dot")}/>')
     if box.kind == "pill":
         name = _line(box.name[0], box.x + box.width / 2, box.y + box.height / 2, "jg-pill-name")
-        return _group(box, f'<rect {_rect(box)} rx="{box.height / 2:.1f}" {look("jg-pill")}/>{name}')
-    return _group(box, f'<rect {_rect(box)} rx="6" {look("jg-box")}/>{_lines(box)}')
+        return _group(box, marks, f'<rect {_rect(box)} rx="{box.height / 2:.1f}" {look("jg-pill")}/>{name}')
+    return _group(box, marks, f'<rect {_rect(box)} rx="6" {look("jg-box")}/>{_lines(box)}')
 
 
-def _group(box: Box, inner: str) -> str:
+def _group(box: Box, marks: Mapping[str, str], inner: str) -> str:
     place = _text(name_of(box.place))
-    return f'<g class="jg-{box.kind}-group" data-place="{place}"><title>{place}</title>{inner}</g>'
+    return (
+        f'<g class="jg-{box.kind}-group" data-place="{place}"{_mark(marks.get(box.place))}><title>{place}</title>'
+        f"{inner}</g>"
+    )
+
+
+def _mark(word: str | None) -> str:
+    return f' data-mark="{escape(word)}"' if word else ""
 
 
 def _rect(box: Box) -> str:
@@ -173,11 +181,12 @@ def _line(text: str, x: float, y: float, look_of: str) -> str:
     return f'<text x="{x:.1f}" y="{y + 4.5:.1f}" {look(look_of)}>{escape(text)}</text>'
 
 
-def _route(route: Route, head: str) -> str:
+def _route(route: Route, head: str, marks: Mapping[str, str]) -> str:
     edge = route.edge
     named = " > ".join(_text(name_of(route.path + end)) for end in (edge.source, edge.target))
     dashed = ' stroke-dasharray="5 4"' if edge.conditional else ""
-    return f'<path d="{_way(route)}" {look("jg-edge")}{dashed} marker-end="url(#{head})" data-edge="{named}"/>'
+    mark = _mark(marks.get(f"{route.path}{edge.source} > {route.path}{edge.target}"))
+    return f'<path d="{_way(route)}" {look("jg-edge")}{dashed} marker-end="url(#{head})" data-edge="{named}"{mark}/>'
 
 
 def _way(route: Route) -> str:

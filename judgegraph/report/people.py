@@ -1,0 +1,300 @@
+"""People's judgements beside the answers: how both lie on their scale, and which answer met which judgement."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgegraph.errors import ConfigError, DataError
+from judgegraph.meta.answers import Answers, answers
+from judgegraph.meta.cells import Answer, Kind
+from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.judgements import read_run
+from judgegraph.meta.result import Agreement, Row
+from judgegraph.meta.reviews import PARTS, point_of
+from judgegraph.report.charts import (
+    WIDE,
+    Block,
+    Para,
+    Picture,
+    Series,
+    centred,
+    histogram,
+    line,
+    number_text,
+    percent,
+    picture,
+    seen,
+    text,
+)
+from judgegraph.report.drawing.mermaid import shown
+from judgegraph.report.figures import counted, valued
+from judgegraph.report.sections_run import Tally, points_of
+from judgegraph.runs.run import Run
+from judgegraph.types import Scale
+
+DRAWN = 12  # criteria, or metrics of one, that are drawn
+LEVELS = 7  # distinct values of either side up to which they stand in a table; of more they are points
+SIDES = ("A", "tie", "B")
+NONE, OFF, OTHERS = "none", "off the scale", "others"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """One criterion by people and by one metric, on the samples that people judged.
+
+    Attributes:
+        human: the mean of the annotators where there are several. answers: None where none could be read.
+        levels: what both can say, in order; () of numbers that take more than seven values.
+        scale: of the answers, None where it is not known. found: the coefficients and shares, as they are tabled.
+    """
+
+    criterion: str
+    metric: str
+    kind: Kind
+    human: tuple[Answer, ...]
+    answers: tuple[Answer | None, ...]
+    levels: tuple[Answer, ...]
+    scale: Scale | None
+    found: tuple[Row, ...]
+
+    @property
+    def agreed(self) -> str:
+        """The first number of their agreement, with its interval, and how many answers it is of."""
+        known = [row for row in self.found if not math.isnan(row.value)][:1]
+        parts = [f"{row.statistic} {valued(row.value, *row.interval)}" for row in known]
+        return ", ".join([*parts, f"n {self.read:,}"])
+
+    @property
+    def read(self) -> int:
+        """Answers that could be read."""
+        return sum(one is not None for one in self.answers)
+
+    @property
+    def name(self) -> str:
+        return ", ".join(part for part in (self.criterion, self.metric) if part)
+
+
+def matched_with_people(run: Run, tally: Tally, agreed: Agreement | str) -> list[Matched]:
+    """Each criterion that people judged with each metric that answers it; [] where nothing can be compared.
+
+    Args:
+        agreed: as `sections_scores.agreement_of` has it, of the same samples.
+    """
+    if tally.matched is None:
+        tally.matched = list(_matched(run, tally, agreed))
+    found: list[Matched] = tally.matched
+    return found
+
+
+def _matched(run: Run, tally: Tally, agreed: Agreement | str) -> Iterator[Matched]:
+    try:
+        judged = [answers(one, Conventions()) for one in read_run(Run(run.manifest, tally.labelled.items)).judgements]
+    except (ConfigError, DataError):
+        return  # the section on agreement says why
+    rows = agreed.rows if isinstance(agreed, Agreement) else ()
+    scales = {one.criterion.casefold(): one.scale for one in tally.summary.answers.values()}
+    for one in judged:
+        for metric, given in one.metrics.items():
+            found = tuple(row for row in rows if (row.criterion, row.metric) == (one.criterion, metric))
+            levels, scale = _levels(one, given), scales.get(one.criterion.casefold())
+            yield Matched(one.criterion, metric, one.kind, one.human, given, levels, scale, found)
+
+
+def _levels(one: Answers, given: Sequence[Answer | None]) -> tuple[Answer, ...]:
+    met = Counter([*one.human, *(answer for answer in given if answer is not None)])
+    if one.kind == "verdict":
+        return SIDES
+    if one.kind == "number":
+        return tuple(sorted(met, key=float)) if len(met) <= LEVELS else ()
+    ordered = [*one.order, *(label for label, _ in met.most_common() if label not in one.order)]
+    return tuple(label for label in ordered if label in met or label in one.order)
+
+
+# The charts: one layout for a page and for a notebook.
+
+
+def charts(one: Matched) -> list[Picture]:
+    """How both are distributed, then which answer met which judgement; of verdicts the second alone."""
+    first = [] if one.kind == "verdict" else distributions(one)
+    return [*first, confusion(one) if one.levels else scatter(one)]
+
+
+def distributions(one: Matched) -> list[Picture]:
+    """People's judgements and the answers on one scale; where most of people's lie off it, each on its own."""
+    read = [answer for answer in one.answers if answer is not None]
+    off = sum(_is_off(value, one.scale) for value in one.human)
+    title = f"{one.name}: people and answers"
+    if 2 * off > len(one.human):
+        own = _range_of(one.human)
+        return [
+            histogram(f"{one.name}: people, on a scale of their own", *_counted({"people": one.human}, own)),
+            histogram(f"{one.name}: answers", *_counted({"answers": read}, one.scale)),
+        ]
+    return [histogram(title, *_counted({"people": one.human, "answers": read}, one.scale))]
+
+
+def _counted(given: Mapping[str, Sequence[Answer]], scale: Scale | None) -> tuple[list[str], list[Series]]:
+    series = []
+    for name, values in given.items():
+        met = Counter(OFF if _is_off(value, scale) else point_of(value, scale) for value in values)
+        numbers = [value for value in values if isinstance(value, float | int)]
+        series.append(Series(name, met, sum(numbers) / len(numbers) if numbers else None))
+    every = {point for one in series for point in one.counts}
+    off = [OFF] if OFF in every else []
+    return [*points_of(scale, every - {OFF}), *off], series
+
+
+def _is_off(value: Answer, scale: Scale | None) -> bool:
+    if isinstance(value, str) or scale is None or scale.low is None or scale.high is None:
+        return False
+    return not scale.low <= value <= scale.high
+
+
+def _range_of(values: Sequence[Answer]) -> Scale | None:
+    numbers = [value for value in values if isinstance(value, float | int)]
+    low, high = min(numbers), max(numbers)
+    return Scale(low=low, high=high, whole=False) if low < high else None
+
+
+CELL, ROWS_NAME, TOP, MOST_LABELS = 28.0, 96.0, 58.0, 6
+
+
+def confusion(one: Matched) -> Picture:
+    """A row for each judgement of people, a column for each answer; the darker, the more of the row; equal is framed.
+
+    Of more than six labels the rarer ones are taken together; answers that could not be read have a column.
+    """
+    rows = _shown_levels(one)
+    pairs = Counter((_level(h, rows), _level(a, rows)) for h, a in zip(one.human, one.answers, strict=True))
+    columns = [*rows, *([NONE] if any(answer == NONE for _, answer in pairs) else [])]
+    rows = [row for row in rows if row != OTHERS or any(human == OTHERS for human, _ in pairs)]
+    short = all(len(column) < 5 for column in columns)
+    side = min(44.0, (WIDE - ROWS_NAME) / len(columns))
+    parts = [text(0, 13, f"{one.name}: people and answers met", look="jg-title"), text(0, 30, one.agreed)]
+    parts.append(
+        text(ROWS_NAME, 47, f"answers ({shown(one.metric, 60)})" if one.metric else "answers", look="jg-muted")
+    )
+    parts.append(text(0, 47, "people", look="jg-muted"))
+    for at, row in enumerate(rows):
+        y, whole = TOP + at * CELL, sum(n for (human, _), n in pairs.items() if human == row)
+        parts.append(text(0, y + 18, row if short else f"{at + 1} {row}", ROWS_NAME - 6))
+        for place, column in enumerate(columns):
+            parts += _cell(ROWS_NAME + place * side, y, side, pairs[row, column], whole, equal=row == column)
+    bottom = TOP + len(rows) * CELL
+    for place, column in enumerate(columns):
+        named = column if short else str(place + 1)
+        parts.append(centred(ROWS_NAME + (place + 0.5) * side, bottom + 12, named, side, look="jg-muted"))
+    same = sum(n for (human, answer), n in pairs.items() if human == answer)
+    about = f"{one.agreed}; alike in {same:,} of {len(one.human):,} ({percent(same, len(one.human))}); " + "; ".join(
+        f"people {human}, answer {answer}: {n:,}" for (human, answer), n in pairs.most_common()
+    )
+    return picture(f"{one.name}: people and answers met", about, parts, bottom + 18)
+
+
+def _shown_levels(one: Matched) -> list[str]:
+    words = [_word(level) for level in one.levels]
+    if one.kind == "number" or len(words) <= MOST_LABELS:
+        return words
+    met = Counter(_word(value) for value in [*one.human, *(a for a in one.answers if a is not None)])
+    commonest = {label for label, _ in met.most_common(MOST_LABELS - 1)}
+    return [*(label for label in words if label in commonest), OTHERS]
+
+
+def _level(answer: Answer | None, rows: Sequence[str]) -> str:
+    if answer is None:
+        return NONE
+    level = _word(answer)
+    return level if level in rows else OTHERS
+
+
+def _word(answer: Answer) -> str:
+    return answer if isinstance(answer, str) else f"{answer:g}"
+
+
+def _cell(x: float, y: float, side: float, count: int, whole: int, *, equal: bool) -> Iterator[str]:
+    strength = 0.04 + 0.5 * (count / whole if whole else 0.0)
+    edge = ' stroke-width="2"' if equal else ' stroke-opacity=".35"'
+    yield (
+        f'<rect x="{x + 1:.4g}" y="{y + 1:.4g}" width="{side - 3:.4g}" height="{CELL - 3:.4g}"{edge}'
+        f' fill-opacity="{strength:.2f}" {seen("jg-c1")}/>'
+    )
+    if count:
+        yield centred(x + side / 2, y + 18, f"{count:,}", side)
+
+
+LEFT, RIGHT, TALL, ACROSS, UP = 34.0, WIDE - 8, 210.0, 48, 34  # pixels of the axes; places into which they are cut
+
+
+def scatter(one: Matched) -> Picture:
+    """People's number to the right, the answer upwards; the larger a point, the more samples lie there.
+
+    Where both keep to one scale, both axes are of it, and the dashed line is where they are equal.
+    """
+    known = [(float(h), float(a)) for h, a in zip(one.human, one.answers, strict=True) if a is not None]
+    values = np.array(known, dtype=np.float64).reshape(-1, 2)
+    shared = one.scale is not None and not any(_is_off(h, one.scale) for h in one.human)
+    (x0, x1), (y0, y1) = (_ends(values[:, side], one.scale if shared or side else None) for side in (0, 1))
+    parts = [text(0, 13, f"{one.name}: people and answers met", look="jg-title"), text(0, 30, one.agreed)]
+    top, bottom = 40.0, 40.0 + TALL
+    if shared:
+        parts.append(
+            f'<line x1="{LEFT:g}" y1="{bottom:g}" x2="{RIGHT:g}" y2="{top:g}" stroke-width="1"'
+            f' stroke-dasharray="2 3" {seen("jg-line")}/>'
+        )
+    parts += [line(LEFT, top, LEFT, bottom), line(LEFT, bottom, RIGHT, bottom)]
+    places = Counter((round(ACROSS * (x - x0) / (x1 - x0)), round(UP * (y - y0) / (y1 - y0))) for x, y in known)
+    most = max(places.values(), default=1)
+    for (across, up), count in sorted(places.items()):
+        x, y = LEFT + (RIGHT - LEFT) * across / ACROSS, bottom - TALL * up / UP
+        radius = 2.5 + 5.5 * math.sqrt((count - 1) / max(1, most - 1)) if most > 1 else 3.0
+        parts.append(f'<circle cx="{x:.4g}" cy="{y:.4g}" r="{radius:.3g}" fill-opacity=".45" {seen("jg-c1")}/>')
+    parts += _named_ends((x0, x1), (y0, y1), top, bottom)
+    unread = len(one.human) - len(known)
+    missing = f"; {counted(unread, 'answer')} that could not be read not drawn" if unread else ""
+    means = f"mean of people {number_text(_mean(values[:, 0]))}, of answers {number_text(_mean(values[:, 1]))}"
+    return picture(f"{one.name}: people and answers met", f"{one.agreed}; {means}{missing}", parts, bottom + 18)
+
+
+def _named_ends(x: tuple[float, float], y: tuple[float, float], top: float, bottom: float) -> Iterator[str]:
+    yield text(LEFT - 5, top + 8, f"{y[1]:g}", look="jg-muted", end=True)
+    yield text(LEFT - 5, bottom, f"{y[0]:g}", look="jg-muted", end=True)
+    yield text(LEFT, bottom + 14, f"{x[0]:g}", look="jg-muted")
+    yield text(RIGHT, bottom + 14, f"{x[1]:g}", look="jg-muted", end=True)
+    yield centred((LEFT + RIGHT) / 2, bottom + 14, "people, to the right; answers, upwards", look="jg-muted")
+
+
+def _ends(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], scale: Scale | None) -> tuple[float, float]:
+    if scale is not None and scale.low is not None and scale.high is not None:
+        return scale.low, scale.high
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def blocks(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Block]:
+    """The charts of those of some kinds, with what they show; [] without any."""
+    mine = [one for one in found if one.kind in kinds]
+    if not mine:
+        return []
+    more = f" Of {len(mine)} the first {DRAWN} are drawn." if len(mine) > DRAWN else ""
+    if kinds == ("verdict",):
+        lead = (
+            "Verdicts beside people's: a row for what people said, a column for what was answered; of pairs asked in "
+            f"both orders the verdict in the given one, as agreement counts it.{more}"
+        )
+    else:
+        lead = (
+            "Answers beside people's judgements, of the samples that people judged; of several annotators their mean "
+            f"counts. Bars are shares of their own series; a finer scale is cut into {PARTS} equal parts. Below them "
+            f"which answer met which judgement: a table of up to {LEVELS} values, else points, larger where several "
+            f"samples lie; framed, or on the dashed line, both are equal.{more}"
+        )
+    return [Para(lead), *(chart for one in mine[:DRAWN] for chart in charts(one))]
