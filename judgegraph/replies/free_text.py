@@ -45,6 +45,7 @@ from judgegraph.replies.text import (
     lowered,
     meanings,
     measures_else,
+    names_another,
     number,
     of_another_key,
     only_answers,
@@ -362,6 +363,8 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
             return unread(text, f"{rule.name}: several numbers that cannot be ordered")
         if verdict.value is None:
             return unread(text, f"{rule.name}: not one number on the scale {scale}")
+        if names_another(verdict.subject, name):
+            return unread(text, f"a rating of {verdict.subject!r}, which was not asked about")
         earlier = next((number(text[slice(*span)]) for span in superseded(text)), None) if reply.superseded else None
         return Reading(verdict.value, "ok", (verdict.start, verdict.end), rule.name, earlier, _other(found, verdict))
     return unread(text, "no number that is a rating")

@@ -777,6 +777,26 @@ def other_name(pairs: Iterable[tuple[str, Any]], name: str) -> str | None:
     return None
 
 
+_CRITERIA = frozenset(  # names that are a criterion's wherever they head a number
+    re.findall(
+        r"\w+",
+        """accuracy adequacy clarity coherence coherency completeness conciseness consistency correctness creativity
+        engagement engagingness factuality faithfulness fluency grammar grammaticality groundedness harmlessness
+        helpfulness honesty informativeness interestingness naturalness originality readability relevance relevancy
+        safety tone toxicity truthfulness understandability""",
+    )
+)
+
+
+def names_another(subject: str, name: str) -> bool:
+    """Whether the name before a number is a criterion's, and another than was asked about ("", where not known).
+
+    Only names that mean a criterion in the field count: "Answer: 4" and names of other languages may be the asked one.
+    """
+    words = subject.split()
+    return bool(name and words) and _CRITERIA.issuperset(words) and not _one_name(subject, name)
+
+
 def _one_name(said: str, name: str) -> bool:
     """By words, as models shorten names: "relevancy" is "Relevance to the query", and "Tone" is not."""
     one, other = (re.findall(r"\w+", text.casefold()) for text in (said, name))
