@@ -194,13 +194,13 @@ def test_no_block_is_passed_over(file: str):
 def test_every_finding_of_check_is_explained():
     modules = (ROOT / "judgegraph/wiring").glob("*.py")
     codes = {code for m in modules for code in re.findall(r'Finding\(\s*"([a-z-]+)"', m.read_text())}
-    text = (ROOT / "docs/compose.md").read_text()
+    text = (ROOT / "docs/check.md").read_text()
     assert len(codes) > 10
     assert {code for code in codes if f"**{code}**" not in text and f"`{code}`" not in text} == set()
 
 
 def test_the_language_of_graph_files_is_described_whole():
-    text = sections_text("compose.md")["A graph as a file"]
+    text = sections_text("graph-files.md")["The file and its keys"]
     specs = (HeadSpec, NodeSpec, EdgeSpec, JudgeSpec)
     words = (
         {one.alias or name for spec in specs for name, one in spec.model_fields.items()} | {*CONDITIONS} | {*HELPERS}
