@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from itertools import combinations
@@ -261,14 +261,17 @@ def _held(run: Run, name: str) -> _Held:
     return held
 
 
-def _named(runs: Sequence[RunLike]) -> list[tuple[str, Run]]:
+def _named(runs: Sequence[RunLike] | Mapping[str, RunLike]) -> list[tuple[str, Run]]:
     """The runs with names that tell them apart: their folders', with the parents' where they are alike, or a number."""
-    loaded = [run if isinstance(run, Run) else Run.load(run) for run in runs]
+    given = [*runs.values()] if isinstance(runs, Mapping) else [*runs]
+    loaded = [run if isinstance(run, Run) else Run.load(run) for run in given]
     paths = [run.folder.path if run.folder else None for run in loaded]
     resolved = [path.resolve() if path else None for path in paths]
     twice = [path for path in resolved if path is not None]
     if len(set(twice)) < len(twice):
         raise ConfigError("compare: a run is given twice")
+    if isinstance(runs, Mapping):
+        return list(zip((one_line(name, 60) for name in runs), loaded, strict=True))
     names = [_name(path, run, 1) for path, run in zip(resolved, loaded, strict=True)]
     if len(set(names)) < len(names):
         names = [_name(path, run, 2) for path, run in zip(resolved, loaded, strict=True)]
@@ -287,8 +290,9 @@ def _name(path: Path | None, run: Run, parts: int) -> str:
 
 
 def compare(
-    runs: Sequence[RunLike], *, conventions: Conventions | None = None, criteria: Sequence[str] = ()
-) -> RunComparison:
+    runs: Sequence[RunLike] | Mapping[str, RunLike], *, conventions: Conventions | None = None,
+    criteria: Sequence[str] = (),
+) -> RunComparison:  # fmt: skip
     """Hold several runs over the same samples beside one another.
 
     Samples are matched by id, with one query, source and reference; their outputs may differ, where two versions of a
@@ -297,7 +301,8 @@ def compare(
     and corrected together. Agreement with people is of the samples of which all runs judged one output.
 
     Args:
-        runs: two to twelve runs, or their folders; the first is what the others are held to.
+        runs: two to twelve runs, or their folders, or a mapping of such by the names they shall have in the table;
+            the first is what the others are held to.
         conventions: of agreement with people; None is Spearman for numbers, accuracy for labels and verdicts.
         criteria: only by these.
 

@@ -28,7 +28,7 @@ GAP = 16  # pixels between charts
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plot:
     """One or several charts, one below the other.
 
@@ -74,6 +74,8 @@ class Plot:
 
     def __str__(self) -> str:
         return printable("\n".join(filter(None, [*(one.alt for one in self.pictures), self.note])))
+
+    __repr__ = __str__  # a notebook keeps it beside the drawing
 
 
 def _size(svg: str) -> tuple[float, float]:

@@ -55,6 +55,13 @@ def test_a_mean_that_really_differs_is_told_and_one_that_does_not_is_not():
     assert [one.b for one in turned.worse()] == ["low"]
 
 
+def test_a_mapping_names_the_runs():
+    one, other = (run("judge", map(judged, range(MANY), [3.0] * MANY)) for _ in range(2))
+    found = jg.compare({"before": one, "after": other})
+    assert [row.name for row in found.runs] == ["before", "after"]
+    assert [row.name for row in jg.compare([one, other]).runs] != ["before", "after"]
+
+
 def test_means_are_of_the_samples_that_every_run_answers():
     easy = run("easy", (judged(at, 5.0 if at < 10 else None) for at in range(20)))
     all_of_it = run("all", (judged(at, 5.0 if at < 10 else 1.0) for at in range(20)))

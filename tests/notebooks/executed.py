@@ -21,7 +21,7 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).resolve().parents[2]
 BOOKS = tuple(sorted((ROOT / "notebooks").glob("*.ipynb")))
 SHARED = ROOT.parent / "shared"
-LABELLED = "07_meta_evaluation.ipynb"  # what it shows is of human judgements that lie beside the checkout
+LABELLED = ("07_meta_evaluation.ipynb", "09_a_better_judge.ipynb")  # of human judgements that lie beside the checkout
 SECONDS = 120  # a cell
 INWARD = """
 import socket
@@ -141,12 +141,12 @@ def main(names: list[str]) -> None:
     for path in BOOKS:
         if names and not any(path.name.startswith(name) for name in names):
             continue
-        if path.name == LABELLED and not SHARED.is_dir():
+        if path.name in LABELLED and not SHARED.is_dir():
             print(f"{path.name}: left as it is, no ../shared")
             continue
         folder = Path(tempfile.mkdtemp())
         try:
-            book = executed(path, folder, shared=path.name == LABELLED)
+            book = executed(path, folder, shared=path.name in LABELLED)
         finally:
             shutil.rmtree(folder)
         nbformat.write(book, path)
