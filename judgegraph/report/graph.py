@@ -11,9 +11,10 @@ from judgegraph.report.charts import Block, Grid, Para, Picture, Section, in_lin
 from judgegraph.report.drawing.figure import END, START, Choice, Edge, Figure, Node
 from judgegraph.report.drawing.render import graph_svg
 from judgegraph.report.figures import cost, count_text, counts, money, time
-from judgegraph.report.traffic import Traffic, marks_of, traffic, with_shares
+from judgegraph.report.traffic import Traffic, marks_of, traffic, traffic_of, with_shares
 from judgegraph.runs.run import Run
-from judgegraph.traces.rank import NodeTime, node_times, within
+from judgegraph.trace.span import RecordedTrace
+from judgegraph.traces.rank import NodeTime, journey_times, node_times, within
 
 # The graph of a run, drawn from what its manifest says of it: the graph itself is not there any more.
 
@@ -173,6 +174,36 @@ def _blocks(run: Run) -> Iterator[Block]:
         if rows := list(_billed(run.manifest.get("calls"))):
             yield Grid("What each node asked for", ("Node", "Paid calls", "Calls not paid for", "Tokens", "Cost"),
                        tuple(rows), frozenset(range(1, 5)))  # fmt: skip
+
+
+def journey_graph(manifest: Mapping[str, Any], journey: RecordedTrace, prefix: str = "way") -> Picture | None:
+    """The graph with the way that one sample took: what ran with its calls and time, what failed, the rest dimmed.
+
+    Args:
+        prefix: of the drawing's ids; two in one page need two.
+    """
+    figure = run_figure(manifest)
+    if figure is None:
+        return None
+    times = journey_times(journey)
+    total = {place: within(times, place) for place in times if place}
+    failed = [place for place, one in total.items() if one.failures]
+    marks = marks_of(figure, traffic_of([journey], figure), failed)
+    svg = graph_svg(figure, {p: _steps(t) for p, t in total.items()}, standalone=False, prefix=prefix, marks=marks)
+    idle = [place for place, mark in marks.items() if mark == "idle" and " > " not in place]
+    said = [f"This sample ran {in_line(', '.join(total), 400) or 'no node'}."]
+    said += [f"Failed: {in_line(', '.join(failed), 400)}."] if failed else []
+    said += [f"Dimmed, as the sample did not come there: {in_line(', '.join(idle), 400)}."] if idle else []
+    return Picture(svg, " ".join(said))
+
+
+def _steps(one: NodeTime) -> tuple[str, ...]:
+    """What a node took for one sample."""
+    often = f"{count_text(one.visits)} times, " if one.visits > 1 else ""
+    calls = _calls(one)
+    asked = (f"{count_text(calls)} call{'s' * (calls != 1)}",) if calls else ()
+    failed = (f"failed: {counts(one.statuses)}",) if one.failures else ()
+    return (*failed, *asked, f"{often}{time(one.ms)}")
 
 
 def _legend(figure: Figure, marks: Mapping[str, str], went: Traffic) -> str:

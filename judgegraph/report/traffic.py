@@ -44,11 +44,15 @@ def traffic(run: Run, figure: Figure) -> Traffic:
     A visit follows from the last node that leads there and had ended; a choice that led nowhere led to END, where it
     may lead there. Of two nodes that ran side by side and lead to the same one, both count.
     """
+    return traffic_of((journey for journey, stands in latest_traces(spans_of(run)) if stands), figure)
+
+
+def traffic_of(journeys: Iterable[RecordedTrace], figure: Figure) -> Traffic:
+    """The same of some samples' journeys."""
     found, levels = Traffic(), [_Level.of(one) for one in figure.everywhere()]
-    for journey, stands in latest_traces(spans_of(run)):
-        if stands:
-            found.samples += 1
-            _add(found, journey, levels)
+    for journey in journeys:
+        found.samples += 1
+        _add(found, journey, levels)
     return found
 
 

@@ -367,6 +367,13 @@ def node_times(run: RunRecord) -> dict[str, NodeTime]:
     return found
 
 
+def journey_times(journey: RecordedTrace) -> dict[str, NodeTime]:
+    """The same of one sample's journey."""
+    found: dict[str, NodeTime] = {}
+    _add(found, journey, True)
+    return found
+
+
 def _add(found: dict[str, NodeTime], journey: RecordedTrace, stands: bool) -> None:
     places = places_of(journey)
     for span in journey.spans:

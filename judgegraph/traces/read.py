@@ -253,11 +253,13 @@ class SampleTrace(Shown):
         item: what came of it. root: the graph's step with all below it; None where no spans were recorded of the
             attempt that it came of.
         attempts: journeys that came to an end, 1 unless the sample was taken up again; 0 where none was recorded.
+        journey: the spans behind `root`, where whoever read them kept them.
     """
 
     item: Item
     root: Step | None
     attempts: int = 0
+    journey: RecordedTrace | None = None
 
     @property
     def untraced(self) -> str:

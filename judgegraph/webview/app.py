@@ -26,7 +26,8 @@ from starlette.routing import Route
 from judgegraph import __version__
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, DataError, ScaleError, one_line
-from judgegraph.report.charts import cut, in_line
+from judgegraph.report.charts import Picture, cut, in_line
+from judgegraph.report.graph import journey_graph
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
 from judgegraph.runs.labels import LabelledRun, Labels
@@ -253,6 +254,7 @@ class _Shown:
     view: Any = None
     item: Any = None
     missing: str = ""
+    way: Picture | None = None  # through the graph
 
     @classmethod
     def of(cls, place: int, one: Looked, id: str) -> _Shown:
@@ -261,8 +263,10 @@ class _Shown:
             item = one.index.item(id)
         except (DataError, OSError) as error:
             return cls(place, one, missing=str(error))
-        view = view_of(item, WHOLE, str(one.index.path), trace=one.index.trace(item))
-        return cls(place, one, view, item)
+        trace = one.index.trace(item)
+        view = view_of(item, WHOLE, str(one.index.path), trace=trace)
+        way = journey_graph(one.run.manifest, trace.journey, f"way{place}") if trace.journey is not None else None
+        return cls(place, one, view, item, way=way)
 
     def scales(self) -> dict[str, Scale | None]:
         """Criterion -> its scale, of those that a person may mark."""

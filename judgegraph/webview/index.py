@@ -318,7 +318,7 @@ class SampleIndex:
                     found = stored
         with closing(ReadOnlyLedger(ledger_of(self.run))) as ledger:
             root = tree(found, item, self.run.manifest.get("nodes") or {}, ledger) if found is not None else None
-        return SampleTrace(item, root, len(places))
+        return SampleTrace(item, root, len(places), found)
 
     @property
     def size(self) -> int:

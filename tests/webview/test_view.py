@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
+from judgegraph.agents.evaluator import Evaluator
 from judgegraph.cli import main
 from judgegraph.errors import DataError
 from judgegraph.graphs import fennec, llm_score, sageval
@@ -456,3 +458,26 @@ def test_labels_of_no_sample_are_counted_and_line_ends_of_other_scripts_are_text
     done = CliRunner().invoke(main, ["meta", str(folder), "--labels", str(tmp_path / "l.jsonl"), "--json"])
     assert "labels of 1 sample that the run has not: left out" in done.stderr
     assert LabelledRun.of(jg.Run.load(folder), labels).scores("human").rows[0]["human"] is not None
+
+
+def test_a_sample_lights_up_the_way_that_it_took(tmp_path: Path):
+    graph = StateGraph(jg.EvalState)
+    graph.add_node("evaluate", Evaluator(criteria=jg.criteria_set("summary").criteria))
+    graph.add_node("gate", jg.gate(jg.metric_node("rouge-l"), jg.low(below=3.3)))
+    for source, target in ((START, "evaluate"), ("evaluate", "gate"), ("gate", END)):
+        graph.add_edge(source, target)
+    out = tmp_path / "gated"
+    jg.evaluate(graph.compile(name="gated"), jg.load(EXAMPLES / "articles.jsonl", limit=MANY), out=out)
+    found = View([out])
+    found.start()
+    found.wait()
+    try:
+        client = TestClient(found.guarded, base_url=HOST)
+        pages = [client.get("/runs/0/sample", params={"id": s.id}).text
+                 for s in jg.load(EXAMPLES / "articles.jsonl", limit=MANY)]  # fmt: skip
+    finally:
+        found.close()
+    assert all(">1 call<" in page and "This sample ran evaluate, gate" in page for page in pages)
+    dimmed = [page for page in pages if "Dimmed, as the sample did not come there: gate/ask." in page]
+    assert 0 < len(dimmed) < len(pages)  # the metric was asked about some alone
+    assert all('data-mark="idle"' in page for page in dimmed)
