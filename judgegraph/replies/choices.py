@@ -388,7 +388,15 @@ _RETRACTED = re.compile(rf"[\W_]{{0,6}}{RETRACTS}(?:the[ ])?[\W_]{{0,4}}|\W{{0,4
 _LOSES = re.compile(r"[ ](?:(?:is|was)[ ])?(?:worse|weaker|los(?:es?|t)|fails|inferior)\b[^\[\]\n]{0,40}\]\]", re.I)
 _LOST = re.compile(  # "Verdict: Response A loses", "A is hardly better than B": no verdict for that label
     r"[*_\"'`)\]]{0,4}[ ](?:(?:is|was)[ ](?:the[ ])?(?:worse|worst|weaker|loser|inferior)|los(?:es|t)"
-    r"|(?:is|was)[ ](?:hardly|barely|scarcely)[ ](?:any[ ])?(?:better|stronger))\b",
+    r"|(?:is|was)[ ](?:hardly|barely|scarcely)[ ](?:any[ ])?(?:better|stronger))\b"
+    r"|[*_\"'`)\]]{0,4}(?:[:,]|[ ][-–—])[*_]{0,2}[ ](?:(?:clearly|quite|rather|very|too)[ ])?(?:the[ ])?"
+    r"(?:weak(?:er|est)?|worse|worst|poor(?:er)?|bad|wrong|incorrect|inferior|loser)(?:[ ](?:one|of[ ]the[ ]two))?"
+    r"(?=[*_\"')\]]{0,4}\s{0,9}(?:\Z|[.;!]|(?<=\n)))",  # "A: weak", "Answer A: the weaker one."
+    re.I,
+)
+_A_SIDE_SAYS = re.compile(  # "B is better. (A claims that A is better.)"
+    rf"(?:\A|[(\[.!?;\n][ ]{{0,2}})(?:the[ ])?(?:(?:{_NOUNS})[ ])?[A-Z0-9][ ](?:itself[ ])?(?:also[ ])?"
+    r"(?:claims|says|argues|insists|asserts|states|believes|thinks|pretends|boasts)[ ](?:that[ ])?(?:the[ ])?\Z",
     re.I,
 )
 _A_THING = re.compile(  # "A win for B", "A better answer would ..."
@@ -609,7 +617,7 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
     found = [replace(m, label="") if m in called else m for m in found]
     found = [m for m in found if m.kind != "label" or not _OWN_SCORE.match(text, m.end)]
     found = [replace(m, label="") if m.kind == "label" and _LOST.match(text, m.end) else m for m in found]
-    found = [m for m in found if not _is_supposed(text, m)]
+    found = [m for m in found if not (_is_supposed(text, m) or _A_SIDE_SAYS.search(_before(text, m)))]
     found = [replace(m, label="") if m.kind == "label" and _OF_BOTH.search(_before(text, m)) else m for m in found]
     found = [m for m in found if not (m.start == 0 and _CONSENTS.match(text, m.end))]
     echoed = {at for match in _ECHO.finditer(text) for at in range(*match.span())}

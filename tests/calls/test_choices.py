@@ -273,11 +273,13 @@ The better response is A due to its accuracy.|I choose A for its clarity.|I vote
 I prefer Response A for its accuracy.|The answer is A with high confidence.|Assistant A performs better.
 Overall, Assistant A provides a better answer.|A is better, if slightly wordy.|I would pick A if I had to choose.
 I'd choose A if forced to.|I prefer A if pressed.|A is better if you ask me.|A is better as long as accuracy counts.
-Response A is better, assuming the user wants a working solution. Response B does not compile."""
+Response A is better, assuming the user wants a working solution. Response B does not compile.
+A is better. (B claims that B is better.)|Response A is better. Response B says B is better."""
 FOR_NONE = """A wins unless brevity matters, then B wins.|[[A]] unless style matters, then [[B]]|Verdict: A vs B
 A is better than B? No.|Verdict: A (or B)|Verdict: A unless style matters, then B|Response A works, Response B crashes.
 A contradicts the source.|A hallucinates.|Avoid A.|A is bad.|The problem with A is its length.|A votes for B.
-Verdict: Response A loses|A is hardly better than B.|Both get an A|A+|Vitamin A is better explained"""
+Verdict: Response A loses|A is hardly better than B.|Both get an A|A+|Vitamin A is better explained
+*Response A*: weak|A: weak|Answer A: the weaker one.|Response A - worse"""
 
 
 def mirrored(text: str) -> str:
