@@ -13,7 +13,8 @@ OTHERS = (
     "Safety = 3/5",
 )
 OWN = (
-    ("Faithfulness: 5", "Faithfulness"), ("Relevance: 5", "Relevancy to the query"), ("Consistency: 5", "Factual consistency"),
+    ("Faithfulness: 5", "Faithfulness"), ("Relevance: 5", "Relevancy to a query"),
+    ("Consistency: 5", "Factual consistency"),
     ("Clarity: 2\nOverall: 5", "Helpfulness"), ("Answer: 5", "Helpfulness"), ("Bewertung: 5", "Hilfreich"),
     ("Tone: 5", "Clarity and tone"), ("Faithfulness: 5", ""),
 )  # fmt: skip
