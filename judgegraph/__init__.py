@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from judgegraph.compose.critique import critique, refine
     from judgegraph.compose.escalate import escalate
     from judgegraph.compose.gate import gate
+    from judgegraph.compose.jury import debate, judge_agent, jury
     from judgegraph.compose.nodes import metric_node, with_person
     from judgegraph.compose.orders import orders
     from judgegraph.compose.panel import each, panel
@@ -83,6 +84,7 @@ _HOMES = {
     "judgegraph.compose.escalate": ("escalate",),
     "judgegraph.compose.gate": ("gate",),
     "judgegraph.compose.nodes": ("metric_node", "with_person"),
+    "judgegraph.compose.jury": ("debate", "judge_agent", "jury"),
     "judgegraph.compose.orders": ("orders",),
     "judgegraph.compose.panel": ("each", "panel"),
     "judgegraph.data.load": ("load",),
@@ -122,16 +124,15 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing",
-    "Endpoint", "EvalState", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices",
-    "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample", "Scale", "Score",
+    "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing", "Endpoint",
+    "EvalState", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices", "Reader",
+    "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample", "Scale", "Score",
     "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement", "aplan",
     "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "critic", "critic_worth",
-    "critique", "diff_runs", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate",
-    "judge_form", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "orders", "panel",
-    "plan", "probe", "rank_systems", "read_choice", "read_rating", "read_table", "refine", "require", "serializer",
-    "show", "tracing",
-    "wide", "with_person", "write_report",
+    "critique", "debate", "diff_runs", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch",
+    "gate", "judge_agent", "judge_form", "jury", "load", "load_graph", "low", "merged", "method", "metric_node",
+    "never_empty", "orders", "panel", "plan", "probe", "rank_systems", "read_choice", "read_rating", "read_table",
+    "refine", "require", "serializer", "show", "tracing", "wide", "with_person", "write_report",
 ]  # fmt: skip
 
 moved.install()

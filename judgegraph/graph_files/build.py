@@ -42,6 +42,7 @@ JUDGES = {"JudgeLike": str | Endpoint}  # a name for a text, which stands for a 
 Role = Literal["members", "member", "node", "critic", "condition"]
 HELPERS: Mapping[str, str] = {  # name -> "module:function"
     "panel": "judgegraph.compose.panel:panel",
+    "jury": "judgegraph.compose.jury:jury_of",
     "gate": "judgegraph.compose.gate:gate",
     "critique": "judgegraph.compose.critique:critique",
     "refine": "judgegraph.compose.critique:refine",
@@ -397,7 +398,7 @@ def _offered(around: Around, path: Place, use: Use, spec: NodeSpec, name: str) -
     offered: dict[str, Any] = {"judge": around.judge, "criteria": around.criteria}
     if around.task:
         offered["task"] = around.task
-    if use.name in ("panel", "gate", "escalate") and name:  # others have a critic's name
+    if use.name in ("panel", "jury", "gate", "escalate") and name:  # others have a critic's name
         offered["name"] = name
     for key in BESIDE:
         value = getattr(spec, key)

@@ -138,6 +138,8 @@ AGENTS: dict[str, str] = {  # name -> "module:class"; what makes a node of setti
     "refine": "judgegraph.compose.critique:refine",
     "consensus": "judgegraph.agents.panel:Consensus",
     "panel": "judgegraph.compose.panel:panel_of",
+    "juror": "judgegraph.agents.juror:Juror",
+    "jury": "judgegraph.compose.jury:jury_of",
 }
 
 CRITICS: dict[str, str] = {

@@ -14,7 +14,7 @@ from judgegraph.report.figures import cost, count_text, counts, money, time
 from judgegraph.report.traffic import Traffic, marks_of, traffic, traffic_of, with_shares
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import RecordedTrace
-from judgegraph.traces.rank import NodeTime, journey_times, node_times, within
+from judgegraph.traces.rank import NodeTime, times_of_sample, node_times, within
 
 # The graph of a run, drawn from what its manifest says of it: the graph itself is not there any more.
 
@@ -176,7 +176,7 @@ def _blocks(run: Run) -> Iterator[Block]:
                        tuple(rows), frozenset(range(1, 5)))  # fmt: skip
 
 
-def journey_graph(manifest: Mapping[str, Any], journey: RecordedTrace, prefix: str = "way") -> Picture | None:
+def sample_graph(manifest: Mapping[str, Any], journey: RecordedTrace, prefix: str = "way") -> Picture | None:
     """The graph with the way that one sample took: what ran with its calls and time, what failed, the rest dimmed.
 
     Args:
@@ -185,7 +185,7 @@ def journey_graph(manifest: Mapping[str, Any], journey: RecordedTrace, prefix: s
     figure = run_figure(manifest)
     if figure is None:
         return None
-    times = journey_times(journey)
+    times = times_of_sample(journey)
     total = {place: within(times, place) for place in times if place}
     failed = [place for place, one in total.items() if one.failures]
     marks = marks_of(figure, traffic_of([journey], figure), failed)

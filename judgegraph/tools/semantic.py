@@ -57,7 +57,9 @@ class OnnxAssistant:
         found: Batches[Any, Any] = self._held["batches"]
         return found
 
-    async def _kept(self, name: str, texts: tuple[str, ...], compute: Callable[[], Awaitable[Any]], **more: Any) -> Any:
+    async def _computed_once(
+        self, name: str, texts: tuple[str, ...], compute: Callable[[], Awaitable[Any]], **more: Any
+    ) -> Any:
         model = await self._loaded()
         what = {"assistant": name, "weights": model.digest, "tokens": self.most_tokens, "texts": texts, **more}
         return await computed(what, compute)
@@ -95,7 +97,7 @@ class Embedding(OnnxAssistant):
             one, other = await asyncio.gather(self.vector(output), self.vector(target))
             return float(one @ other)
 
-        value = await self._kept(self.name, (output, target), cosine)
+        value = await self._computed_once(self.name, (output, target), cosine)
         return Finding(assistant=self.name, value=value, reason=f"against the {target_name(sample)}")
 
     async def vector(self, text: str) -> NDArray[np.float32]:
@@ -133,7 +135,7 @@ class TokenMatching(OnnxAssistant):
             one, other = await asyncio.gather(self.tokens(output), self.tokens(target))
             return await asyncio.to_thread(matching, one, other)
 
-        precision, recall, f1 = await self._kept(self.name, (output, target), matched)
+        precision, recall, f1 = await self._computed_once(self.name, (output, target), matched)
         reason = f"against the {target_name(sample)}; precision {precision:.3f}, recall {recall:.3f}"
         return Finding(assistant=self.name, value=f1, reason=reason)
 
@@ -196,7 +198,7 @@ class Entailment(OnnxAssistant):
             )
             error.ends_run = True
             raise error
-        by_sentence = await self._kept(
+        by_sentence = await self._computed_once(
             self.name, (source, output), lambda: self._entailed(source, output), over=self.over
         )
         worst = min(range(len(by_sentence)), key=by_sentence.__getitem__)

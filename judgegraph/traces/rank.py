@@ -367,7 +367,7 @@ def node_times(run: RunRecord) -> dict[str, NodeTime]:
     return found
 
 
-def journey_times(journey: RecordedTrace) -> dict[str, NodeTime]:
+def times_of_sample(journey: RecordedTrace) -> dict[str, NodeTime]:
     """The same of one sample's journey."""
     found: dict[str, NodeTime] = {}
     _add(found, journey, True)

@@ -27,7 +27,7 @@ from judgegraph import __version__
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, DataError, ScaleError, one_line
 from judgegraph.report.charts import Picture, cut, in_line
-from judgegraph.report.graph import journey_graph
+from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
 from judgegraph.runs.labels import LabelledRun, Labels
@@ -265,7 +265,7 @@ class _Shown:
             return cls(place, one, missing=str(error))
         trace = one.index.trace(item)
         view = view_of(item, WHOLE, str(one.index.path), trace=trace)
-        way = journey_graph(one.run.manifest, trace.journey, f"way{place}") if trace.journey is not None else None
+        way = sample_graph(one.run.manifest, trace.journey, f"way{place}") if trace.journey is not None else None
         return cls(place, one, view, item, way=way)
 
     def scales(self) -> dict[str, Scale | None]:

@@ -9,7 +9,7 @@ import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.graph_files.read import GraphFileError
 
-PARTS = "panel, gate, critique, refine, escalate, evaluator, "
+PARTS = "panel, jury, gate, critique, refine, escalate, "
 KNOWN_FILE = "Known: name, about, criteria, task, judge, judges, nodes, edges, outputs"
 EDGE = "  - critique -> rectify -> end\n"
 SAGE = "{use: sage, with: {calls: three}}"

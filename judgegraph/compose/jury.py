@@ -1,0 +1,243 @@
+"""Judges in your own words, who may hear one another before they decide.
+
+    START -> strict | kind -> strict-2 | kind-2 -> chair -> END
+
+Each round of a debate is a column of its own: every judge of it has heard all of the round before. In the end a chair
+decides, who has heard the last round, or the judges' scores are combined as a panel's are.
+
+Source: debates of LLM judges are those of Chan et al. 2023 (ChatEval, arXiv:2308.07201); a jury without debate is the
+panel of Verga et al. 2024 (arXiv:2404.18796).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Annotated, Any, TypeAlias
+
+from langgraph.graph import END, START, StateGraph
+from typing_extensions import TypedDict
+
+from judgegraph import registry
+from judgegraph.agents.juror import Hearer, Juror, hearing
+from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
+from judgegraph.answers import BALLOT, ROUND
+from judgegraph.calls import JudgeLike, Reader
+from judgegraph.calls.ratings import STATED
+from judgegraph.compose.nodes import vocabulary
+from judgegraph.compose.panel import Brief, Node
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.prompts.criteria import CriteriaLike, criteria_set
+from judgegraph.prompts.template import load
+from judgegraph.types import Asked, EvalState, Notes, Scores, merged
+
+MOST_ROUNDS = 10  # of a debate
+CHAIR = "You chair a jury. You have heard its judges; you decide by what they show of the text, not by their number."
+Words: TypeAlias = str  # who a judge is and what it looks for
+Jurors: TypeAlias = Mapping[str, Words | Juror] | Sequence[Juror]
+
+
+class Result(TypedDict, total=False):
+    """What a jury writes."""
+
+    scores: Annotated[Scores, merged]
+    notes: Annotated[Notes, merged]
+
+
+def judge_agent(
+    name: str, prompt: str = "", *, scores: CriteriaLike | None = None, hears: Sequence[str] | str | None = None,
+    judge: JudgeLike = "embedded", task: str | None = None, reader: Reader = STATED, stage: str = "final",
+) -> Juror:  # fmt: skip
+    """A judge of your own from a prompt, as a node: `jg.judge_agent("strict", "You look for what is missing.")`.
+
+    Args:
+        name: whom its scores name; another for each judge of a graph.
+        prompt: who the judge is and what it looks for, in your words; criteria, material and the form of the reply are
+            added. A .md file is a whole template, with the fields of `judgegraph prompts juror`.
+        scores: what it judges by: a criteria set's name or file, or criteria. None: what the state brings.
+        hears: agents whose scores and reasons it reads before it judges; "all" for everybody before it. Its scores
+            take the place of theirs. None: it judges alone.
+        judge, reader: who answers, how scores are read. task: what kind of text is judged; None: the criteria's own.
+        stage: of its scores: "draft" where a critic reviews them.
+
+    Raises:
+        ConfigError: an empty name or prompt. CriteriaError: no such criteria. PromptError: no such template.
+    """
+    if not name.strip():
+        raise ConfigError("judge_agent: a judge has a name")
+    chosen = criteria_set(scores) if scores is not None else None
+    about: dict[str, Any] = {"name": name, "judge": judge, "reader": reader, "stage": stage}
+    about |= {"criteria": chosen.criteria, "task": chosen.task} if chosen else {}
+    about |= {"task": task} if task else {}
+    if prompt.endswith(".md") and "\n" not in prompt:
+        load(prompt)
+        about["prompt"] = prompt
+    elif prompt:
+        about["instructions"] = _words("judge_agent", name, prompt)
+    if hears is None:
+        return Juror(**about)
+    return Hearer(**about, hears=() if hears == "all" else (hears,) if isinstance(hears, str) else tuple(hears))
+
+
+def jury(
+    *jurors: Juror | Mapping[str, Words | Juror], debate: int = 0, chair: Words | Juror | None = None,
+    combine: Combine = "mean", criteria: CriteriaLike | None = None, judge: JudgeLike = "embedded",
+    task: str | None = None, name: str = "jury",
+) -> Node:  # fmt: skip
+    """Judges in your own words as one node: `jg.jury({"strict": "You ...", "kind": "You ..."}, criteria="summary")`.
+
+    Args:
+        jurors: two or more judges of `judge_agent`, or a mapping of names to such, or to what their prompt says.
+        debate: rounds after the first, in each of which every judge hears all scores and reasons of the round before
+            and judges again; 0 to 10.
+        chair: who decides in the end, having heard the last round: a judge of `judge_agent`, or what its prompt says.
+            None: the last round's scores are combined.
+        combine: without a chair: "mean", "median" or "vote".
+        criteria: what all judge by who have no criteria of their own. judge: who answers for judges that are given in
+            words. task: what kind of text is judged; None: the criteria's own.
+        name: of the graph, and of the combined scores.
+
+    Raises:
+        ConfigError: fewer than two judges, two of one name, or two that ask one judge the same; or a setting that would
+            do nothing. CriteriaError: no such criteria.
+    """
+    chosen = criteria_set(criteria) if criteria is not None else None
+    about: dict[str, Any] = {"judge": judge} | ({"task": task} if task else {"task": chosen.task} if chosen else {})
+    members = _members(jurors, about)
+    if not isinstance(debate, int) or not 0 <= debate <= MOST_ROUNDS:
+        raise ConfigError(f"jury: debate is 0 to {MOST_ROUNDS} rounds, got {one_line(repr(debate), 40)}")
+    if chair is not None and combine != "mean":
+        raise ConfigError(f"jury: combine={combine!r} would do nothing where a chair decides; leave one of them out")
+    head = _chair(chair, about, members) if chair is not None else None
+    given = tuple(chosen.criteria) if chosen else ()
+    columns = _columns({n: m if m.criteria else replace(m, criteria=given) for n, m in members.items()}, debate)
+    last = [*members]
+    if head is not None:
+        end: Any = hearing(head if head.criteria else replace(head, criteria=given), last, BALLOT, "final")
+    else:
+        end = Consensus(combine=combine, members=tuple(last), ballots=BALLOT, name=name, stage="final")
+    brief = Brief(criteria=given, task=about.get("task", ""), name=name) if given else None
+    graph = _wired(columns, end, brief)
+    settings: dict[str, Any] = {"jurors": ",".join(map(_in_short, members.values())), "debate": debate}
+    settings |= {"chair": _in_short(head)} if head is not None else {"combine": combine}
+    registry.declare(graph, settings=settings, own_nodes=frozenset(graph.nodes))
+    return graph.compile(name=name)  # type: ignore[no-any-return]
+
+
+def jury_of(
+    *, jurors: Mapping[str, str], debate: int = 0, chair: str = "", combine: Combine = "mean",
+    criteria: CriteriaLike | None = None, judge: JudgeLike = "embedded", task: str | None = None, name: str = "jury",
+) -> Node:  # fmt: skip
+    """Judges in your own words, who may debate before a chair or a vote decides; `jury` for graph files.
+
+    Args:
+        jurors: name -> who this judge is and what it looks for. chair: the same of who decides, "" for none. The
+            others: as of `jury`.
+
+    Raises:
+        ConfigError, CriteriaError: as `jury`.
+    """
+    return jury(
+        jurors, debate=debate, chair=chair or None, combine=combine, criteria=criteria, judge=judge, task=task,
+        name=name,
+    )  # fmt: skip
+
+
+def debate(a: Juror, b: Juror, /, *, rounds: int = 2, judge: Words | Juror | None = None, **settings: Any) -> Node:
+    """Two judges who hear one another, and a third who decides: `jg.debate(strict, kind, rounds=3, judge=chair)`.
+
+    Args:
+        a, b: judges of `judge_agent`. rounds: in all, 2 or more: in the first nobody has heard anybody.
+        judge: who decides, having heard the last round; None: the mean of their last scores.
+        settings: `criteria`, `combine`, `task` and `name` as `jury` takes them.
+
+    Raises:
+        ConfigError: as `jury`; or fewer than two rounds, in which nobody would hear anybody.
+    """
+    if rounds < 2:
+        raise ConfigError(f"debate: {rounds} round: nobody would hear anybody; rounds=2 or more, or jg.jury")
+    return jury(a, b, debate=rounds - 1, chair=judge, **{"name": "debate", **settings})
+
+
+def _members(jurors: Sequence[Any], about: Mapping[str, Any]) -> dict[str, Juror]:
+    """Name -> judge, in their order.
+
+    Raises:
+        ConfigError: see `jury`.
+    """
+    pairs = [pair for one in jurors for pair in (one.items() if isinstance(one, Mapping) else [("", one)])]
+    made: dict[str, Juror] = {}
+    for called, which in pairs:
+        if not isinstance(which, Juror) and not (called and isinstance(which, str)):
+            raise ConfigError(
+                f"jury: a judge is one of jg.judge_agent, or its words, got {type(which).__name__}; for methods, "
+                "models and graphs side by side see jg.panel"
+            )
+        if isinstance(which, str):
+            which = Juror(name=called, instructions=_words("jury", called, which), **about)
+        found = replace(which, name=called or which.name)
+        if found.name in made or found.name in vocabulary() or {":", "|"} & set(found.name):
+            why = "two are called so" if found.name in made else "a word of the graph's own, or with ':' or '|'"
+            raise ConfigError(f"jury: no judge can be called {one_line(found.name, 80)!r}: {why}")
+        made[found.name] = found
+    if len(made) < 2:
+        raise ConfigError(f"jury: two judges or more, got {len(made)}")
+    if (alike := first_alike([likeness(one) for one in made.values()])) is not None:
+        one, other = ([*made][place - 1] for place in alike)
+        raise ConfigError(
+            f"jury: {one!r} and {other!r} differ in their names alone: one call is made for both, so that one opinion "
+            "would count twice; give one another judge or other words"
+        )
+    return made
+
+
+def _chair(chair: Words | Juror, about: Mapping[str, Any], members: Mapping[str, Juror]) -> Juror:
+    found = chair
+    if isinstance(found, str):
+        found = Juror(name="chair", instructions=_words("jury", "chair", f"{CHAIR} {found}"), **about)
+    if found.name in members:
+        raise ConfigError(f"jury: the chair and a judge are both called {one_line(found.name, 80)!r}")
+    return found
+
+
+def _words(of: str, name: str, said: str) -> str:
+    if not said.strip():
+        raise ConfigError(f"{of}: '{one_line(name, 80)}' has no words: say who it is and what it looks for")
+    return said
+
+
+def _in_short(juror: Juror) -> str:
+    """A judge's name with a digest of its words, for signatures."""
+    said = blake2b(f"{juror.instructions}\n{juror.prompt}".encode(), digest_size=4).hexdigest()
+    return f"{juror.name}@{said}"
+
+
+def _columns(members: Mapping[str, Juror], debate: int) -> list[dict[str, Juror]]:
+    """The rounds: node -> judge. In the last one their scores are ballots."""
+    stages = [*(f"{ROUND}{number}" for number in range(1, debate + 1)), BALLOT]
+    columns = [{name: replace(one, stage=stages[0]) for name, one in members.items()}]
+    for number, (before, stage) in enumerate(pairwise(stages), 2):
+        column = {f"{name}-{number}": hearing(one, [*members], before, stage) for name, one in members.items()}
+        columns.append({**column})
+    return columns
+
+
+def _wired(columns: Sequence[Mapping[str, Juror]], end: Any, brief: Brief | None) -> Any:
+    graph: Any = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
+    before: list[str] = [START]
+    if brief is not None:
+        graph.add_node("brief", brief)
+        graph.add_edge(START, "brief")
+        before = ["brief"]
+    for column in columns:
+        for called, one in column.items():
+            graph.add_node(called, one)
+            graph.add_edge(before if len(before) > 1 else before[0], called)
+        before = [*column]
+    last = "consensus" if isinstance(end, Consensus) else end.name
+    graph.add_node(last, end)
+    graph.add_edge(before, last)
+    graph.add_edge(last, END)
+    return graph

@@ -1,0 +1,133 @@
+"""Judges in one's own words: alone, in a debate, before a chair; who heard whom, and whose score is the answer."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from langgraph.graph import END, START, StateGraph
+
+import judgegraph as jg
+from judgegraph.cli import main
+from judgegraph.prompts.template import watched
+from judgegraph.testing import scripted
+
+CLARITY = (jg.Criterion(name="Clarity", definition="Is it easy to follow?"),)
+SAMPLE = jg.Sample(id="1", query="What are tides?", output="The moon pulls the sea, and the earth turns below it.")
+WORDS = {"strict": "You look for what is missing.", "kind": "You look for what serves the reader."}
+
+
+def said(score, reason="because"):
+    return json.dumps({"clarity": {"reason": reason, "score": score}})
+
+
+def judged(graph):
+    """(run, [(instructions, statements)] of each call)."""
+    seen = []
+    token = watched.set(lambda prompt, texts: seen.append((texts["instructions"], texts["statements"])))
+    try:
+        return jg.evaluate(graph, [SAMPLE]), seen
+    finally:
+        watched.reset(token)
+
+
+def rows(run):
+    return {(row["agent"], row["stage"]): (row["value"], row["role"]) for row in run.scores()}
+
+
+def two(first, second, **settings):
+    strict = jg.judge_agent("strict", WORDS["strict"], judge=scripted(*first))
+    kind = jg.judge_agent("kind", WORDS["kind"], judge=scripted(*second))
+    return jg.jury(strict, kind, criteria=CLARITY, **settings)
+
+
+def test_without_a_chair_the_last_round_is_combined_and_earlier_rounds_are_drafts():
+    run, seen = judged(two((said(2, "no cause"), said(3)), (said(5, "plain"), said(4)), debate=1))
+    assert rows(run) == {
+        ("strict", "round-1"): (2, "draft"), ("kind", "round-1"): (5, "draft"),
+        ("strict", "ballot"): (3, "vote"), ("kind", "ballot"): (4, "vote"), ("jury", "final"): (3.5, "answer"),
+    }  # fmt: skip
+    assert [statements for _, statements in seen[:2]] == ["", ""]
+    for _, statements in seen[2:]:  # all have heard all
+        assert "Score: 2\nReason: no cause" in statements
+        assert "Score: 5\nReason: plain" in statements
+    assert ["# strict (you)" in statements for words, statements in seen[2:]] == [
+        words == WORDS["strict"] for words, _ in seen[2:]
+    ]
+
+
+def test_a_chair_decides_by_the_last_round_alone():
+    chair = jg.judge_agent("chair", "You decide.", judge=scripted(said(1)))
+    run, seen = judged(two((said(2, "first"), said(3, "second")), (said(5, "first"), said(4, "second")),
+                           debate=1, chair=chair))  # fmt: skip
+    answers = {row["agent"]: row["value"] for row in run.scores() if row["role"] == "answer"}
+    assert answers == {"chair": 1}
+    assert "second" in seen[-1][1]
+    assert "first" not in seen[-1][1]
+    held = next(iter(run.items))
+    (own,) = [score for score in held.scores if score.agent == "chair"]
+    assert set(own.votes) == {"Clarity/strict/ballot/0", "Clarity/kind/ballot/0"}
+
+
+def test_what_could_not_be_read_is_left_out_and_told():
+    chair = jg.judge_agent("chair", "You decide.", judge=scripted(said(3)))
+    run, seen = judged(two(("I cannot say.",) * 3, (said(5),), chair=chair))
+    assert "# strict\n## Clarity\nStatus: " in seen[-1][1]
+    assert [note.text for item in run.items for note in item.notes] == ["heard no score of strict"]
+    assert rows(run)["chair", "final"] == (3, "answer")
+
+
+def test_a_debate_has_two_rounds_at_least():
+    a, b = (jg.judge_agent(name, words) for name, words in WORDS.items())
+    assert len(jg.check(jg.debate(a, b, rounds=3, criteria=CLARITY)).nodes) == 8  # brief, 3 x 2, consensus
+    with pytest.raises(jg.ConfigError, match="nobody would hear anybody"):
+        jg.debate(a, b, rounds=1)
+
+
+@pytest.mark.parametrize(
+    ("jurors", "settings", "why"),
+    [
+        (({"strict": "You ..."},), {}, "two judges or more"),
+        (({"a": "You look.", "b": "You look."},), {}, "differ in their names alone"),
+        (({"a": "You look.", "b": " "},), {}, "'b' has no words"),
+        (({"scores": "You look.", "b": "You see."},), {}, "no judge can be called 'scores'"),
+        ((WORDS,), {"debate": 11}, "0 to 10 rounds"),
+        ((WORDS,), {"chair": "You decide.", "combine": "vote"}, "would do nothing where a chair decides"),
+        ((WORDS,), {"chair": jg.judge_agent("kind", "You decide.")}, "both called 'kind'"),
+        (("g-eval", "sageval"), {}, "see jg.panel"),
+    ],
+)
+def test_what_makes_no_jury_is_refused(jurors, settings, why):
+    with pytest.raises(jg.ConfigError, match=why):
+        jg.jury(*jurors, criteria=CLARITY, **settings)
+
+
+def test_a_judge_that_hears_is_a_node_and_check_knows_whom():
+    def graph(hears):
+        g = StateGraph(jg.EvalState)
+        g.add_node("first", jg.judge_agent("first", "You look.", scores=CLARITY, stage="draft"))
+        g.add_node("second", jg.judge_agent("second", "You decide.", scores=CLARITY, hears=hears))
+        for edge in ((START, "first"), ("first", "second"), ("second", END)):
+            g.add_edge(*edge)
+        return g.compile()
+
+    for hears in ("all", "first"):
+        run, _ = judged(graph(hears))
+        assert [row["agent"] for row in run.scores() if row["role"] == "answer"] == ["second"]
+    with pytest.raises(jg.WiringError, match=r"by 'fist'.*did you mean 'first'"):
+        jg.check(graph("fist"))
+
+
+def test_in_a_file_it_is_the_same_graph(tmp_path):
+    (tmp_path / "jury.yaml").write_text(
+        "name: jury\ncriteria: summary\nnodes:\n  jury:\n    use: jury\n    with:\n      jurors:\n"
+        + "".join(f"        {name}: {words}\n" for name, words in WORDS.items())
+        + "      debate: 1\n      chair: Look at the text.\nedges: [start -> jury -> end]\n"
+    )
+    data = tmp_path / "data.jsonl"
+    data.write_text(SAMPLE.model_dump_json() + "\n")
+    shown = CliRunner().invoke(main, ["run", str(tmp_path / "jury.yaml"), str(data), "-o", str(tmp_path / "run")])
+    assert shown.exit_code == 0, shown.output
+    mine = jg.evaluate(jg.jury(WORDS, debate=1, chair="Look at the text.", criteria="summary"), [SAMPLE])
+    there = jg.Run.load(tmp_path / "run")
+    assert [row["value"] for row in there.scores()] == [row["value"] for row in mine.scores()]
+    assert there.signature.partition("jurors:")[2].split("|")[0] == mine.signature.partition("jurors:")[2].split("|")[0]
