@@ -16,6 +16,7 @@ from judgegraph.errors import ConfigError, printable
 from judgegraph.runs.alignment import ALIGNMENT, alignment_rows
 from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
+from judgegraph.runs.suggestions import By, Suggestions, suggestions_of
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.runs.tables import Table, by_group, pair_rows, pairs_by_group, refuse_unknown, rows_of, write_csv
 from judgegraph.shown import Shown, drawn
@@ -234,6 +235,13 @@ class Run(Shown):
         has a plan.
         """
         return Table(alignment_rows(self.items), ALIGNMENT, "pair of criterion and assistant")
+
+    def suggestions(self, by: By = "auto") -> Suggestions:
+        """New criteria and changed definitions that the critics suggest, by topic, with how often each comes.
+
+        Arguments and errors as `runs.suggestions.suggestions_of`.
+        """
+        return suggestions_of(self._in_order(), by, str(self.manifest.get("signature", "")))
 
     @property
     def plot(self) -> Any:

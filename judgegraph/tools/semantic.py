@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -258,3 +258,25 @@ def _output(sample: Sample) -> str:
     if not any(map(str.isalnum, text)):
         raise Unmeasurable("the output holds no word")
     return text
+
+
+def embeddings(texts: Sequence[str], batch: int = 32) -> NDArray[np.float64]:
+    """Mean-pooled embeddings of short texts by all-MiniLM-L6-v2, (texts, dimensions), of length 1; it blocks.
+
+    A text is cut at 256 tokens.
+
+    Raises:
+        ExtraError: the extra `semantic` is not installed. ConfigError: the weights are not here.
+    """
+    import numpy as np
+
+    model = onnx_model(MINILM)
+    encoded = [model.encode(text) for text in texts]
+    pooled = [
+        state.mean(axis=0)
+        for start in range(0, len(encoded), batch)
+        for state in _states(model, encoded[start : start + batch])
+    ]
+    found = np.array(pooled, dtype=np.float64)
+    unit: NDArray[np.float64] = found / np.linalg.norm(found, axis=1, keepdims=True)
+    return unit
