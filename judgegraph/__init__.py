@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from judgegraph.graphs.judge_form import judge_form
     from judgegraph.meta.agreement import agreement
     from judgegraph.meta.compare import RunComparison, compare
+    from judgegraph.meta.criterion_worth import criteria_worth
     from judgegraph.meta.critic import critic_worth
     from judgegraph.meta.judgements import read_table
     from judgegraph.meta.probes import probe
@@ -92,6 +93,7 @@ _HOMES = {
     "judgegraph.graphs.judge_form": ("judge_form",),
     "judgegraph.meta.agreement": ("agreement",),
     "judgegraph.meta.critic": ("critic_worth",),
+    "judgegraph.meta.criterion_worth": ("criteria_worth",),
     "judgegraph.meta.probes": ("probe",),
     "judgegraph.meta.ranking": ("rank_systems",),
     "judgegraph.meta.requirements": ("require",),
@@ -126,7 +128,8 @@ __all__ = [
     "Endpoint", "EvalState", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices",
     "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample", "Scale", "Score",
     "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement", "aplan",
-    "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "critic", "critic_worth",
+    "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "criteria_worth", "critic",
+    "critic_worth",
     "critique", "diff_runs", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate",
     "judge_form", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "orders", "panel",
     "plan", "probe", "rank_systems", "read_choice", "read_rating", "read_table", "refine", "require", "serializer",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
 
 from judgegraph.errors import one_line
+from judgegraph.meta.criterion_worth import CriteriaWorth, CriterionWorth, Gain
 from judgegraph.runs.suggestions import LETTERS, Suggestions, Topic
 from judgegraph.views.screen import counted, plain, screen
 
@@ -72,3 +74,71 @@ def _notes(found: Suggestions) -> Iterable[str]:
         yield f"not by embeddings: {one_line(found.why, 300)}"
     if found.beyond:
         yield f"{counted(found.beyond, 'later suggestion')} of yet other names are in no topic"
+
+
+# Whether criteria earn their place.
+
+
+UNLABELLED = "Nobody judged these samples, so no criterion can be shown to earn its place."
+
+
+def print_worth(found: CriteriaWorth) -> None:
+    """Print it; everything judged is made inert first."""
+    console = screen()
+    console.print(plain(_verdicts(found)), style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("criterion", overflow="fold")
+    for name in ("verdict", "n", "without", "with", "gain", "p", "most alike", "explained"):
+        if found.target or name in ("verdict", "most alike", "explained"):
+            table.add_column(name, justify="left" if name in ("verdict", "most alike") else "right", overflow="fold")
+    for one in found.criteria:
+        table.add_row(*map(plain, _row(one, bool(found.target))))
+    console.print()
+    console.print(table)
+    for line in _remarks(found):
+        console.print(plain(line), style="dim")
+    for line in (*(f"{one_line(o.criterion, 60)}: {o.why}" for o in found.criteria if o.why), *found.notes):
+        console.print(plain(f"note: {line}"), style="yellow")
+    console.print(plain(found.signature), style="dim", soft_wrap=True)
+
+
+def _verdicts(found: CriteriaWorth) -> str:
+    by: dict[str, list[str]] = {}
+    for one in found.criteria:
+        by.setdefault(one.verdict.partition(" with ")[0], []).append(one_line(one.criterion, 60))
+    told = [f"{verdict}: {', '.join(by[verdict])}" for verdict in ("earned", "redundant", "not shown") if verdict in by]
+    held = f"Agreement is with people, by {one_line(found.target, 60)}."
+    return f"{'; '.join(told)}. {held if found.target else UNLABELLED}"
+
+
+def _row(one: CriterionWorth, labelled: bool) -> Iterable[str]:
+    yield one_line(one.criterion, 40)
+    yield one_line(one.verdict, 60)
+    if labelled:
+        gain = one.gains[0] if one.gains else None
+        yield f"{one.n:,}"
+        yield _number(gain.without if gain else math.nan)
+        yield _number(gain.with_it if gain else math.nan)
+        yield _within(gain)
+        yield _number(gain.p_holm if gain else math.nan)
+    near = one.alike[0] if one.alike else None
+    yield f"{one_line(near.criterion, 40)} {near.value:.2f}" if near else "-"
+    yield "-" if math.isnan(one.explained) else f"{100 * one.explained:.0f} %"
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}"
+
+
+def _within(gain: Gain | None) -> str:
+    if gain is None or math.isnan(gain.gain):
+        return "-"
+    ends = "" if math.isnan(gain.low) else f" [{gain.low:+.3f}, {gain.high:+.3f}]"
+    return f"{gain.gain:+.3f}{ends}"
+
+
+def _remarks(found: CriteriaWorth) -> Iterable[str]:
+    if found.fitted:
+        yield f"without, with: Pearson's r with people, criteria combined by {found.fitted}; --json has Spearman's too"
+        yield "gain: with its interval, paired bootstrap; p: paired permutation test, for all criteria tried (Holm)"
+    yield "most alike: Spearman's with the nearest other criterion; explained: variance that the others explain"
