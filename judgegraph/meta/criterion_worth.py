@@ -339,7 +339,8 @@ def combined(scores: Floats, people: Floats, group: Codes | None = None, *, seed
         (samples,), the mean over shuffled folds, in standard deviations.
     """
     if len(people) < FEW:
-        return np.column_stack([_standard(one, one) for one in scores.T]).mean(axis=1)
+        plain: Floats = np.column_stack([_standard(one, one) for one in scores.T]).mean(axis=1)
+        return plain
     unit = np.arange(len(people)) if group is None else group
     units, total = int(unit.max()) + 1, np.zeros(len(people))
     for repeat in range(REPEATS):

@@ -150,7 +150,7 @@ class MarkedFile:
 # A file of criteria, YAML or JSON: its shape, and what each key may hold.
 
 
-SET_KEYS = ("name", "task", "source", "criteria")
+SET_KEYS = ("name", "task", "source", "criteria", "version", "digest")
 CRITERION_KEYS = ("name", "definition", "steps", "scale", "guideline")
 MOST_CRITERIA, MOST_LISTED, MOST_POINTS = 200, 100, 1001  # in a file, in a list, on a whole scale
 SCALES = 'a scale such as "1-5" or "0-1 any", or a list of two or more labels'
@@ -158,12 +158,13 @@ SCALES = 'a scale such as "1-5" or "0-1 any", or a list of two or more labels'
 
 @dataclass(frozen=True)
 class Found:
-    """A file's content; name, task and source are "" where it has none."""
+    """A file's content; name, task and source are "" where it has none, and the version is 1."""
 
     name: str
     task: str
     source: str
     criteria: tuple[Criterion, ...]
+    version: int = 1
 
 
 def same_key(name: str) -> str:
@@ -175,6 +176,8 @@ def read_criteria(path: Path) -> Found:
     """Read a file of the shape
 
         name: mine                     # the file's stem, unless given
+        version: 2                     # 1, unless given
+        digest: fc6f4efd               # may be left out; where it is given, task and criteria are what they were
         task: The output is a haiku.   # may be left out
         criteria:
           - name: Form
@@ -192,7 +195,29 @@ def read_criteria(path: Path) -> Found:
     if "criteria" not in keys:
         file.fail(line_of(root), "criteria", "missing; expected a list of criteria")
     name, task, source = (file.text(keys.get(key), key) for key in ("name", "task", "source"))
-    return Found(name, task, source, listed_criteria(file, keys["criteria"]))
+    found = Found(name, task, source, listed_criteria(file, keys["criteria"]), _version(file, keys.get("version")))
+    if "digest" in keys:
+        _refuse_changed(file, keys["digest"], found)
+    return found
+
+
+def _version(file: MarkedFile, node: yaml.Node | None) -> int:
+    if node is None:
+        return 1
+    plain = isinstance(node, yaml.ScalarNode) and re.fullmatch(r"[1-9][0-9]{0,5}", node.value)
+    return int(node.value) if plain else file.fail(line_of(node), "version", f"expected 1, 2, ..., got {shown(node)}")
+
+
+def _refuse_changed(file: MarkedFile, node: yaml.Node, found: Found) -> None:
+    """A digest of eight digits may read as a number, so it is taken as it is written."""
+    told = node.value if isinstance(node, yaml.ScalarNode) else shown(node)
+    now = _as_set(found, "set").digest
+    if told != now:
+        file.fail(
+            line_of(node), "digest",
+            f"{one_line(told, 20)} is of other criteria; task and criteria are {now} now: raise version, and write "
+            "that digest or none",
+        )  # fmt: skip
 
 
 def listed_criteria(file: MarkedFile, node: yaml.Node) -> tuple[Criterion, ...]:
@@ -258,13 +283,14 @@ class CriteriaSet(Value):
         name: a built-in set's name, a file's `name` (or its stem), "custom" for criteria made in code.
         task: one sentence that says what kind of text is judged.
         criteria: one or more, in the order they are asked, no two of one name (case and punctuation aside).
-        source: where the criteria come from.
+        source: where the criteria come from. version: 1, 2, ..., raised where a set is made of another.
     """
 
     name: str = Field(min_length=1)
     task: str = TASK
     criteria: tuple[Criterion, ...] = Field(min_length=1)
     source: str = ""
+    version: int = Field(default=1, ge=1)
 
     @field_validator("criteria")
     @classmethod
@@ -277,16 +303,19 @@ class CriteriaSet(Value):
 
     @property
     def digest(self) -> str:
-        """8 hex digits of task and criteria, which prompts are made of; name and source do not count."""
+        """8 hex digits of task and criteria, which prompts are made of; name, version and source do not count."""
         text = self.model_dump_json(include={"task", "criteria"})
         return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
 def as_yaml(found: CriteriaSet) -> str:
-    """A set as the text of a criteria file, which reads as the same set."""
+    """A set as the text of a criteria file, which reads as the same set; of a later version with its digest."""
     import yaml
 
-    head = {key: value for key in ("name", "task", "source") if (value := getattr(found, key))}
+    head: dict[str, object] = {"name": found.name}
+    if found.version > 1:
+        head |= {"version": found.version, "digest": found.digest}
+    head |= {key: value for key in ("task", "source") if (value := getattr(found, key))}
     listed = [
         {
             **one.model_dump(mode="json", exclude_defaults=True, exclude={"scale"}),
@@ -335,10 +364,14 @@ def _ours(name: str) -> CriteriaSet:
 
 
 def _read(path: Path) -> CriteriaSet:
-    found = read_criteria(path)
+    return _as_set(read_criteria(path), path.stem)
+
+
+def _as_set(found: Found, stem: str) -> CriteriaSet:
     return CriteriaSet(
-        name=found.name or path.stem, task=found.task or TASK, criteria=found.criteria, source=found.source
-    )
+        name=found.name or stem, task=found.task or TASK, criteria=found.criteria, source=found.source,
+        version=found.version,
+    )  # fmt: skip
 
 
 def _of_criteria(criteria: Iterable[Criterion]) -> CriteriaSet:

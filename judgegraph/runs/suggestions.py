@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from judgegraph.errors import ConfigError, ExtraError
-from judgegraph.prompts.criteria import same_key
+from judgegraph.errors import ConfigError, ExtraError, one_line
+from judgegraph.prompts.criteria import CriteriaSet, same_key
 from judgegraph.runs.item import Item
-from judgegraph.types import Suggestion
+from judgegraph.types import Criterion, Suggestion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,9 +108,47 @@ class Suggestions:
         """The topics of new criteria ("criterion"), or of changed definitions ("definition")."""
         return tuple(topic for topic in self.topics if topic.kind == kind)
 
+    def adopted(self, criteria: CriteriaSet, answers: Mapping[str, Any], name: str = "") -> CriteriaSet:
+        """A new version of a set, with the topics that were accepted or edited.
+
+        Args:
+            criteria: what the run was judged by, such as `run.criteria`.
+            answers: label of a topic -> "accept", "reject", or {"definition", "scale"} to edit it, of a new criterion
+                also {"name"}. Topics that are not named are rejected. name: of the new set; "" for that of `criteria`.
+
+        Raises:
+            ConfigError: a label is of no topic. DataError, CriteriaError: an answer does not fit; see `agents.person`.
+        """
+        from judgegraph.agents.person import decided  # it brings LangGraph, which reading a run does without
+
+        unknown = [label for label in answers if all(label != topic.label for topic in self.topics)]
+        if unknown:
+            raise ConfigError(f"no topic '{one_line(unknown[0], 60)}'; there are: {_labels(self.topics)}")
+        chosen = [(topic, answers.get(topic.label, "reject")) for topic in self.topics]
+        made, _ = decided(criteria.criteria, [topic.as_suggestion() for topic, _ in chosen], [one for _, one in chosen])
+        return next_version(criteria, made, name, self.signature)
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
         return asdict(self)
+
+
+def _labels(topics: Sequence[Topic]) -> str:
+    return ", ".join(one_line(topic.label, 60) for topic in topics[:20]) or "none"
+
+
+def next_version(before: CriteriaSet, criteria: Sequence[Criterion], name: str = "", run: str = "") -> CriteriaSet:
+    """The set that follows another, which its source names with its digest; where nothing changed, the same set."""
+    if tuple(criteria) == before.criteria:
+        return before
+    old = {one.name: one for one in before.criteria}
+    new = sum(one.name not in old for one in criteria)
+    changed = sum(one.name in old and one != old[one.name] for one in criteria)
+    source = f"{before.name} version {before.version} ({before.digest}), {new} new and {changed} changed"
+    return CriteriaSet(
+        name=name or before.name, task=before.task, criteria=tuple(criteria), version=before.version + 1,
+        source=source + (f", from suggestions of the run {one_line(run, 300)}" if run else ""),
+    )  # fmt: skip
 
 
 # One pass over the items, in memory that grows by four bytes a suggestion.
