@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Correction,
         Criterion,
         EvalState,
+        Exemplar,
         Finding,
         Note,
         Plan,
@@ -116,8 +117,8 @@ _HOMES = {
     "judgegraph.tools.graph_assistant": ("as_assistant",),
     "judgegraph.traces.record": ("serializer", "tracing"),
     "judgegraph.types": (
-        "Comparison", "Correction", "Criterion", "EvalState", "Finding", "Note", "Plan", "Rectification", "Sample",
-        "Scale", "Score", "Suggestion", "merged",
+        "Comparison", "Correction", "Criterion", "EvalState", "Exemplar", "Finding", "Note", "Plan", "Rectification",
+        "Sample", "Scale", "Score", "Suggestion", "merged",
     ),
     "judgegraph.wiring.check": ("Wiring", "WiringError", "check"),
 }  # fmt: skip
@@ -125,9 +126,9 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing",
-    "Endpoint", "EvalState", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices",
-    "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample", "Scale", "Score",
-    "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement", "aplan",
+    "Endpoint", "EvalState", "Exemplar", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan",
+    "Prices", "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample", "Scale",
+    "Score", "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement", "aplan",
     "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "criteria_worth", "critic",
     "critic_worth",
     "critique", "diff_runs", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate",

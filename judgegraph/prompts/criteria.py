@@ -17,7 +17,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from judgegraph.errors import ConfigError, CriteriaError, one_line
-from judgegraph.types import Criterion, Scale, Value
+from judgegraph.types import EXEMPLAR_CHARS, MOST_EXEMPLARS, REASON_CHARS, Criterion, Exemplar, Scale, Value
 
 # A YAML or JSON file as nodes that know their line; whatever is wrong is named by file, line and key.
 #
@@ -151,7 +151,8 @@ class MarkedFile:
 
 
 SET_KEYS = ("name", "task", "source", "criteria", "version", "digest")
-CRITERION_KEYS = ("name", "definition", "steps", "scale", "guideline")
+CRITERION_KEYS = ("name", "definition", "steps", "scale", "guideline", "examples")
+EXEMPLAR_KEYS = ("output", "score", "reason")
 MOST_CRITERIA, MOST_LISTED, MOST_POINTS = 200, 100, 1001  # in a file, in a list, on a whole scale
 SCALES = 'a scale such as "1-5" or "0-1 any", or a list of two or more labels'
 
@@ -185,6 +186,8 @@ def read_criteria(path: Path) -> Found:
             steps: [Count the syllables of each line., Choose the value.]  # may be left out
             scale: "1-5"               # unless given; or "0-1 any", or a list of labels
             guideline: what each value means                               # may be left out
+            examples:                                                      # may be left out
+              - {output: a text, score: 4, reason: why}                    # the reason too
 
     Raises:
         CriteriaError: unreadable, malformed, too large, or not of this shape; names file, line and key.
@@ -244,13 +247,39 @@ def _criterion(file: MarkedFile, node: yaml.Node) -> Criterion:
     if one_line(name) != name or not same_key(name):
         file.fail(line_of(keys["name"]), "name", "expected one line of at most 200 letters, digits and signs")
     steps = file.items(keys["steps"], "steps", "a list of steps", MOST_LISTED) if "steps" in keys else []
+    scale = _scale(file, keys["scale"]) if "scale" in keys else Scale(low=1, high=5)
     return Criterion(
         name=name,
         definition=file.filled(keys.get("definition"), "definition", node),
         steps=tuple(file.filled(step, "steps", step) for step in steps),
-        scale=_scale(file, keys["scale"]) if "scale" in keys else Scale(low=1, high=5),
+        scale=scale,
         guideline=file.text(keys.get("guideline"), "guideline") or None,
+        examples=_exemplars(file, keys["examples"], scale) if "examples" in keys else (),
     )
+
+
+def _exemplars(file: MarkedFile, node: yaml.Node, scale: Scale) -> tuple[Exemplar, ...]:
+    found = []
+    for item in file.items(node, "examples", "a list of examples", MOST_EXEMPLARS):
+        keys = file.mapping(item, EXEMPLAR_KEYS, "an example")
+        texts = {
+            "output": file.filled(keys.get("output"), "output", item), "reason": file.text(keys.get("reason"), "reason")
+        }  # fmt: skip
+        for (key, text), most in zip(texts.items(), (EXEMPLAR_CHARS, REASON_CHARS), strict=True):
+            if len(text) > most:
+                file.fail(line_of(keys[key]), key, f"expected at most {most:,} characters, got {len(text):,}")
+        found.append(Exemplar(score=_score(file, keys.get("score"), item, scale), **texts))
+    return tuple(found)
+
+
+def _score(file: MarkedFile, node: yaml.Node | None, parent: yaml.Node, scale: Scale) -> float | str:
+    if node is None:
+        file.fail(line_of(parent), "score", f"missing; expected a value on the scale {scale}")
+    given: float | str = node.value if isinstance(node, yaml.ScalarNode) else shown(node)
+    try:
+        return scale.check_label(given) if scale.labels else scale.check(float(given))
+    except ValueError:
+        file.fail(line_of(node), "score", f"expected a value on the scale {scale}, got {shown(node)}")
 
 
 def _scale(file: MarkedFile, node: yaml.Node) -> Scale:
@@ -304,7 +333,8 @@ class CriteriaSet(Value):
     @property
     def digest(self) -> str:
         """8 hex digits of task and criteria, which prompts are made of; name, version and source do not count."""
-        text = self.model_dump_json(include={"task", "criteria"})
+        bare = {at: {"examples"} for at, one in enumerate(self.criteria) if not one.examples}  # as it was without them
+        text = self.model_dump_json(include={"task", "criteria"}, exclude={"criteria": bare})
         return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
