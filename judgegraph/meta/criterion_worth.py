@@ -38,8 +38,8 @@ EXPLAINED = 0.9  # a share of variance from which the others say what a criterio
 OVERALL = "overall"
 STATISTICS: tuple[Coefficient, ...] = ("pearson", "spearman")
 HARM = (
-    "criteria that a model wrote may harm: one judge fell from 55.6 to 42.9 % on JudgeBench with them, as "
-    "arXiv:2602.05125 is cited to say"
+    "criteria that a model wrote may do harm: one judge fell from 55.6 to 42.9 % on JudgeBench with them "
+    "(arXiv:2602.05125, as cited; not read by us)"
 )
 
 
