@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from judgegraph.graphs.judge_form import judge_form
     from judgegraph.meta.agreement import agreement
     from judgegraph.meta.compare import RunComparison, compare
+    from judgegraph.meta.criterion_worth import criteria_worth
     from judgegraph.meta.critic import critic_worth
     from judgegraph.meta.judgements import read_table
     from judgegraph.meta.probes import probe
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         Correction,
         Criterion,
         EvalState,
+        Exemplar,
         Finding,
         Note,
         Plan,
@@ -94,6 +96,7 @@ _HOMES = {
     "judgegraph.graphs.judge_form": ("judge_form",),
     "judgegraph.meta.agreement": ("agreement",),
     "judgegraph.meta.critic": ("critic_worth",),
+    "judgegraph.meta.criterion_worth": ("criteria_worth",),
     "judgegraph.meta.probes": ("probe",),
     "judgegraph.meta.ranking": ("rank_systems",),
     "judgegraph.meta.requirements": ("require",),
@@ -116,8 +119,8 @@ _HOMES = {
     "judgegraph.tools.graph_assistant": ("as_assistant",),
     "judgegraph.traces.record": ("serializer", "tracing"),
     "judgegraph.types": (
-        "Comparison", "Correction", "Criterion", "EvalState", "Finding", "Note", "Plan", "Rectification", "Sample",
-        "Scale", "Score", "Suggestion", "merged",
+        "Comparison", "Correction", "Criterion", "EvalState", "Exemplar", "Finding", "Note", "Plan", "Rectification",
+        "Sample", "Scale", "Score", "Suggestion", "merged",
     ),
     "judgegraph.wiring.check": ("Wiring", "WiringError", "check"),
 }  # fmt: skip
@@ -125,14 +128,15 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing", "Endpoint",
-    "EvalState", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan", "Prices", "Reader",
-    "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample", "Scale", "Score",
-    "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement", "aplan",
-    "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "critic", "critic_worth",
-    "critique", "debate", "diff_runs", "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch",
-    "gate", "judge_agent", "judge_form", "jury", "load", "load_graph", "low", "merged", "method", "metric_node",
-    "never_empty", "orders", "panel", "plan", "probe", "rank_systems", "read_choice", "read_rating", "read_table",
-    "refine", "require", "serializer", "show", "tracing", "wide", "with_person", "write_report",
+    "EvalState", "Exemplar", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan",
+    "Prices", "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample",
+    "Scale", "Score", "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement",
+    "aplan", "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "criteria_worth",
+    "critic", "critic_worth", "critique", "debate", "diff_runs", "disagree", "each", "either", "escalate",
+    "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form", "jury", "load", "load_graph", "low",
+    "merged", "method", "metric_node", "never_empty", "orders", "panel", "plan", "probe", "rank_systems",
+    "read_choice", "read_rating", "read_table", "refine", "require", "serializer", "show", "tracing", "wide",
+    "with_person", "write_report",
 ]  # fmt: skip
 
 moved.install()

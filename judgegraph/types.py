@@ -86,6 +86,7 @@ Material = Annotated[Json, BeforeValidator(_material)]
 Optional_ = Annotated[Json, BeforeValidator(lambda v: v if v is None else _material(v))]
 Text = Annotated[str, BeforeValidator(_blank)]
 Number: TypeAlias = Annotated[float, Strict()]  # no text that reads like one, and no truth value
+MOST_EXEMPLARS, EXEMPLAR_CHARS, REASON_CHARS = 8, 4_000, 1_000  # of a criterion; characters of one, of its reason
 Human: TypeAlias = dict[str, float | str | list[float | str]]
 
 
@@ -236,6 +237,21 @@ class Scale(Value):
         return f"{self.low:g}-{self.high:g}" + ("" if self.whole else " any")
 
 
+class Exemplar(Value):
+    """A text that was scored by one criterion, shown to evaluators and critics as an example of how its scale is used.
+
+    Source: SAGEval section 4.2, exemplars for in-context learning.
+
+    Attributes:
+        output: the text, at most 4,000 characters. score: a number or label on the criterion's scale.
+        reason: why it has that score, at most 1,000 characters.
+    """
+
+    output: str = Field(min_length=1, max_length=EXEMPLAR_CHARS, pattern=r"\S")
+    score: Number | Annotated[str, Strict()]
+    reason: str = Field(default="", max_length=REASON_CHARS)
+
+
 class Criterion(Value):
     """What a sample is judged by.
 
@@ -245,6 +261,7 @@ class Criterion(Value):
         steps: how to judge it, in order (G-Eval's evaluation steps).
         scale: its values; 1-5 unless said.
         guideline: what each value means (Fennec's scoring guideline), None until written.
+        examples: texts with their scores by it, at most 8; evaluators and critics are shown them.
     """
 
     name: str = Field(min_length=1, max_length=200)
@@ -252,6 +269,13 @@ class Criterion(Value):
     steps: tuple[str, ...] = ()
     scale: Scale = Scale(low=1, high=5)
     guideline: str | None = None
+    examples: tuple[Exemplar, ...] = Field(default=(), max_length=MOST_EXEMPLARS)
+
+    @model_validator(mode="after")
+    def _on_scale(self) -> Self:
+        for one in self.examples:
+            _ = self.scale.check_label(one.score) if self.scale.labels else self.scale.check(one.score)
+        return self
 
 
 def names_of(given: str | Sequence[str]) -> tuple[str, ...]:

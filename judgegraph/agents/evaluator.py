@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NotRequired
 
 from typing_extensions import TypedDict
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.calls import JudgeLike, Rated, Reader, Slot, rate
 from judgegraph.calls.asking import ratings_form
-from judgegraph.prompts.template import criteria_text, slugs
+from judgegraph.prompts.template import criteria_text, left_out_examples, slugs
 from judgegraph.types import Criterion, Sample, Score, Scores, given_criteria, keyed, sample_of
 
 WEIGHTED = Reader("weighted", samples=5)
@@ -60,13 +60,14 @@ class Evaluator:
         if not asked:
             return {"scores": {}}
         messages = prompts.load(self.prompt).render(
-            task=self.task, criteria=criteria_text(asked), **prompts.material(sample)
+            task=self.task, criteria=criteria_text(asked), **prompts.material(sample, asked.values())
         )
         slots = {key: Slot(criterion.scale, (key,)) for key, criterion in asked.items()}
         rating = await rate(self.judge, messages, ratings_form(asked, thoughts=self.cot), slots, self.reader)
-        return {"scores": keyed(*(self._score(asked[key], a) for key, a in rating.answers.items()))}
+        return {"scores": keyed(*(self._score(asked[key], a, sample) for key, a in rating.answers.items()))}
 
-    def _score(self, criterion: Criterion, answer: Rated) -> Score:
+    def _score(self, criterion: Criterion, answer: Rated, sample: Sample) -> Score:
+        answer = replace(answer, notes=(*answer.notes, *left_out_examples(criterion, sample.output)))
         return Score(
             criterion=criterion.name,
             agent=self.name,

@@ -100,7 +100,7 @@ class Hearer(Juror):
 
     async def __call__(self, state: AfterOthers) -> Judged:  # type: ignore[override]
         criteria = given_criteria(state) or self.criteria
-        said = self._said_by(state["scores"], {criterion.name for criterion in criteria})
+        said = self._others(state["scores"], {criterion.name for criterion in criteria})
         votes: dict[str, list[str]] = {}
         for score in (score for scores in said.values() for score in scores):
             votes.setdefault(score.criterion, []).append(score.key)
@@ -112,7 +112,7 @@ class Hearer(Juror):
         note = Note(agent=self.name, text=text, status="skipped", kind=NOTHING_HEARD)
         return {"scores": keyed(*found), "notes": keyed(note)}
 
-    def _said_by(self, scores: Scores, criteria: set[str]) -> dict[str, list[Score]]:
+    def _others(self, scores: Scores, criteria: set[str]) -> dict[str, list[Score]]:
         """Agent -> its scores by these criteria, of those that it hears."""
         found: dict[str, list[Score]] = {name: [] for name in self.hears}
         for score in scores.values():

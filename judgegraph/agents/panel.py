@@ -626,7 +626,7 @@ def _plain(text: str) -> str:
 
 
 ROLES: Mapping[str, str] = {
-    "strict reader": "reads strictly: praise needs words of the text that earn it, and a small gap is still a gap.",
+    "close reader": "reads closely: whatever is said for or against the text needs words of the text that show it.",
     "respondent": "is one of the people the text is for, and judges by how easy it is to understand and to use.",
     "editor": "edits for wording and fairness: slips, careless or loaded words, and whoever is left out by them.",
 }

@@ -15,7 +15,7 @@ from judgegraph.calls.asking import answer_of
 from judgegraph.calls.context import context
 from judgegraph.calls.ratings import GAINSAID, Rating, entry_of, mean_of, tied
 from judgegraph.errors import one_line
-from judgegraph.prompts.template import criteria_text, scores_text, slugs
+from judgegraph.prompts.template import criteria_text, left_out_examples, scores_text, slugs
 from judgegraph.types import (
     Criterion,
     Note,
@@ -348,9 +348,9 @@ class UnderReview:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """For a template: "criteria", "query", "source", "reference", "output" and "scores"."""
+        """For a template: "criteria", "query", "source", "reference", "output", "scores", and "examples" if any."""
         return {
-            "criteria": criteria_text(self.asked), **prompts.material(self.sample),
+            "criteria": criteria_text(self.asked), **prompts.material(self.sample, self.asked.values()),
             "scores": scores_text(self.drafts[c.name] for c in self.asked.values()),
         }  # fmt: skip
 
@@ -361,9 +361,13 @@ class UnderReview:
     def verdicts(self, agent: str, rating: Rating[dict[str, Any]], *path: str) -> list[Rectification]:
         """One for each criterion asked about; `path` as in `slots`."""
         return [
-            rectification(agent, c, self.drafts[c.name], rating.answers[key], _entries_of(rating, key, path))
+            rectification(agent, c, self.drafts[c.name], self._noted(c, rating.answers[key]),
+                          _entries_of(rating, key, path))
             for key, c in self.asked.items()
-        ]
+        ]  # fmt: skip
+
+    def _noted(self, criterion: Criterion, answer: Rated) -> Rated:
+        return replace(answer, notes=(*answer.notes, *left_out_examples(criterion, self.sample.output)))
 
 
 def places(scores: Iterable[Score]) -> tuple[str, ...]:

@@ -45,7 +45,11 @@ COMMANDS = {  # name -> module, one line for --help
     "view": ("judgegraph.cli.view", "Look at runs in a browser: search, sort, compare, mark samples."),
     "rank": ("judgegraph.cli.meta", "Rank systems by people and by metrics, from scores or from pairs."),
     "bench": ("judgegraph.cli.bench", "Hold a method beside a benchmark's published figures."),
-    "review": ("judgegraph.cli.review", "Judge, and decide on the criteria that the critic suggests."),
+    "suggestions": (
+        "judgegraph.cli.suggestions",
+        "Say which criteria critics suggest, by topic, and whether one is worth it.",
+    ),
+    "review": ("judgegraph.cli.review", "Decide on the criteria that critics suggest, sample by sample or of a run."),
     "schema": ("judgegraph.cli.lists", "Print the JSON Schema of graph files, or one of ours to copy."),
     "repair": ("judgegraph.cli.repair", "Say what is sound of a damaged run or ledger, and salvage it."),
     "new": ("judgegraph.cli.new", "Write a plug-in to start from, as a package of your own."),

@@ -9,13 +9,16 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 import click
 import yaml
 
 from judgegraph.errors import ConfigError, DataError, JudgegraphError, one_line, printable
 from judgegraph.registry import factory
+
+if TYPE_CHECKING:
+    from judgegraph.prompts.criteria import CriteriaSet
 
 # Folders that a command takes for a run's, though they are another's.
 
@@ -121,8 +124,8 @@ OPTIONS = {"judge": "-j/--judge", "criteria": "-c/--criteria"}  # settings with 
 
 
 def graph_of(
-    method: str, *, criteria: str | None, judge: Any, settings: Sequence[str], critic: str | None = None,
-    judged: Callable[[Any], Any] = lambda build: None,
+    method: str, *, criteria: str | CriteriaSet | None, judge: Any, settings: Sequence[str],
+    critic: str | None = None, judged: Callable[[Any], Any] = lambda build: None,
 ) -> Any:  # fmt: skip
     """The compiled graph of METHOD with what the command line says; what is None is left to METHOD's default.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,10 @@ class Decisions:
         """Of a graph's input: the criteria where they are not the method's own any more."""
         return {"criteria": list(self.now)} if self.now != self.before.criteria else {}
 
+    def next(self) -> CriteriaSet:
+        """The criteria now, with the task they are for."""
+        return self.before.model_copy(update={"criteria": self.now})
+
     @contextmanager
     def taking(self, suggestions: Sequence[Mapping[str, Any]], answers: Sequence[Any]) -> Generator[None]:
         """Within, answers are given and judged by; where it is stopped, those that were given count."""
@@ -58,40 +62,57 @@ class Decisions:
                 found, _ = decided(self.now, [Suggestion.model_validate(suggestion)], [answer])
                 self.now, self.made = tuple(found), True
 
-    def saved(self, path: Path) -> str:
-        """Written as a criteria set; gives what to say of it.
+    def saved(self, path: Path, run: str = "") -> str:
+        """Written as a criteria set, of topics of a run with its version and digest; gives what to say of it.
 
         Raises:
             DataError: it cannot be written.
         """
-        text = as_yaml(CriteriaSet.model_construct(name=path.stem, task=self.before.task, criteria=tuple(self.now)))
+        found = CriteriaSet.model_construct(name=path.stem, task=self.before.task, criteria=tuple(self.now))
+        if run:
+            from judgegraph.runs.suggestions import next_version
+
+            found = next_version(self.before, self.now, path.stem, run)
+        text = as_yaml(found)
         try:
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
             raise DataError(f"{path}: {error.strerror or error}") from None
-        return printable(f"criteria: {len(self.now)}, in {path}")
+        which = f", version {found.version} ({found.digest})" if run else ""
+        return printable(f"criteria: {len(self.now)}{which}, in {path}")
 
 
 CHOICES = {"a": "accept", "e": "edit", "r": "reject"}
 
 
 @click.command(context_settings={"show_default": True})
-@click.argument("method")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@click.argument("method", metavar="METHOD|RUN")
+@click.argument("data", required=False, type=click.Path(exists=True, dir_okay=False))
 @click.option("-c", "--criteria", metavar="SET", help="A criteria set: a built-in name or a YAML or JSON file.")
 @click.option("-j", "--judge", help="embedded, openai:MODEL, or PROVIDER:MODEL.  [default: embedded]")
 @click.option("--base-url", metavar="URL", help="Of any OpenAI-compatible server; then --judge openai:MODEL.")
 @click.option("--critic", metavar="NAME", help=CRITIC_HELP)
 @click.option("-s", "--setting", "settings", multiple=True, metavar="KEY=VALUE", help=SETTING_HELP)
 @click.option("-f", "--field", "fields", multiple=True, metavar="FIELD=COLUMN", help="Read FIELD from COLUMN.")
-@click.option("-n", "--limit", metavar="N", type=click.IntRange(1), default=1, help="At most so many samples.")
+@click.option(
+    "-n",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    help="At most so many samples (1 unless given), or topics (all).",
+)
 @click.option(
     "--ledger", type=click.Path(dir_okay=False), help="A file of model calls: what it holds is not paid again."
 )
 @click.option("--save", type=click.Path(dir_okay=False), help="Write the criteria, as decided, to this YAML file.")
-def review(method: str, data: str, **given: Any) -> None:
-    """Judge samples of DATA by METHOD, and decide on the criteria that its critic suggests.
+def review(method: str, data: str | None, **given: Any) -> None:
+    """Decide on the criteria that critics suggest: topic by topic of a RUN, or sample by sample of DATA.
+
+    With a RUN, the folder of a finished run, nothing is judged: you accept, edit or reject each topic of what its
+    critics suggest (see `judgegraph suggestions`). --save writes a new version of the run's criteria, with a digest of
+    what it holds and what it was made of, and it is told how many calls a rerun by it would pay; --judge, --setting
+    and --critic are then those of the run.
 
     METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory; it has a critic, as sageval does.
 
@@ -106,12 +127,15 @@ def review(method: str, data: str, **given: Any) -> None:
     if save is not None and (save.exists() or save.suffix not in (".yaml", ".yml")):
         raise click.UsageError(f"--save {save}: {'it exists already' if save.exists() else 'it ends in .yaml'}")
     judge, named = judge_of(given["judge"], given["base_url"]), columns(given)
+    if data is None:
+        _review_run(method, judge, given, save)
+        return
     graph = graph_of(
         method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     decisions = _begun(method, graph, given["criteria"])
     try:
-        asyncio.run(_reviewed(graph, load(data, fields=named, limit=given["limit"]), given["ledger"], decisions))
+        asyncio.run(_reviewed(graph, load(data, fields=named, limit=given["limit"] or 1), given["ledger"], decisions))
     except (KeyboardInterrupt, click.Abort) as stop:
         click.echo()  # behind the prompt
         stop.add_note(_left(decisions, save))
@@ -122,6 +146,111 @@ def review(method: str, data: str, **given: Any) -> None:
         raise
     if save is not None:
         click.echo(decisions.saved(save))
+
+
+# The topics of a finished run.
+
+
+def _review_run(path: str, judge: Any, given: Mapping[str, Any], save: Path | None) -> None:
+    from judgegraph.runs.run import Run
+    from judgegraph.views.screen import counted
+
+    if not Path(path).is_dir():
+        raise click.UsageError(f"{one_line(path, 120)} is no folder of a run; METHOD takes DATA, a file of samples")
+    run = Run.load(path)
+    before, found = run.criteria, run.suggestions()
+    if before is None:
+        raise ConfigError(f"{path}: the run tells of no criteria, so none can be added to them")
+    if given["criteria"]:
+        before = _given_set(given["criteria"], before)
+    decisions = Decisions(before)
+    click.echo(f"{counted(len(found.topics), 'topic')}, from {found.advised:,} of {counted(found.samples, 'sample')}")
+    try:
+        for number, topic in enumerate(found.topics[: given["limit"]], 1):
+            click.echo(f"\n  {counted(topic.samples, 'sample')}, {counted(topic.count, 'suggestion')}")
+            _decide(number, topic.as_suggestion().model_dump(), decisions)
+    except (KeyboardInterrupt, click.Abort) as stop:
+        click.echo()  # behind the prompt
+        stop.add_note(_left(decisions, save, run.signature))
+        raise
+    if decisions.now == before.criteria:
+        click.echo("nothing was accepted: the criteria are as they were")
+        return
+    if save is not None:
+        click.echo(decisions.saved(save, run.signature))
+    _tell_rerun(run, decisions, judge, given)
+
+
+def _given_set(which: str, before: CriteriaSet) -> CriteriaSet:
+    """The set that the run was judged by, with its name and version.
+
+    Raises:
+        ConfigError: the run was judged by another one.
+    """
+    from judgegraph.prompts.criteria import criteria_set
+
+    own = criteria_set(which)
+    if own.digest != before.digest:
+        raise ConfigError(f"{one_line(which, 120)} is {own.digest}, and the run was judged by {before.digest}")
+    return own
+
+
+def _decide(number: int, suggestion: Mapping[str, Any], decisions: Decisions) -> None:
+    """Asks about one topic until the answer fits."""
+    from judgegraph.agents.person import decided
+    from judgegraph.types import Suggestion
+
+    while True:
+        try:
+            found, _ = decided(decisions.now, [Suggestion.model_validate(suggestion)], [_answer(number, suggestion)])
+        except (DataError, CriteriaError) as error:
+            click.echo(printable(f"  {error}"))
+            continue
+        decisions.now, decisions.made = tuple(found), True
+        return
+
+
+def _tell_rerun(run: Any, decisions: Decisions, judge: Any, given: Mapping[str, Any]) -> None:
+    """How many calls the same method would pay by the new criteria, with what the run's ledger holds."""
+    from judgegraph.planning.forecast import plan
+    from judgegraph.runs.identity import signature
+
+    method = str(run.manifest.get("method") or "")
+
+    def made(criteria: CriteriaSet) -> Any:
+        return graph_of(method, criteria=criteria, judge=judge, settings=given["settings"], critic=given["critic"])
+
+    try:
+        same = signature(made(decisions.before)) == run.signature
+        if same:
+            forecast = plan(made(decisions.next()), (item.sample for item in run.items), ledger=_ledger(run, given))
+    except JudgegraphError as error:
+        click.echo(printable(f"what a rerun would pay is not known: {one_line(error, 300)}"))
+        return
+    if not same:
+        click.echo("what a rerun would pay is not known: by --judge, --setting and --critic say what the run was by")
+        return
+    for line in _rerun_lines(forecast):
+        click.echo(printable(line))
+
+
+def _ledger(run: Any, given: Mapping[str, Any]) -> Any:
+    """The file named by --ledger, else the run's own."""
+    if given["ledger"] or run.folder is None:
+        return given["ledger"]
+    return run.folder.path / str(run.manifest.get("ledger") or "ledger.sqlite")
+
+
+def _rerun_lines(forecast: Any) -> Iterator[str]:
+    total = forecast.total
+    low, high = total.missing + total.rest[0], total.missing + total.rest[1]
+    pay = f"{low:,}" if low == high else f"{low:,}-{high:,}"
+    yield f"a rerun by these criteria pays for {pay} calls; {total.kept:,} are in the ledger"
+    whole = [one_line(node.node, 60) for node in forecast.nodes if not node.kept and node.missing + node.rest[1]]
+    if whole:
+        yield f"  every call of {', '.join(whole)} is new: prompts there hold all criteria, and change with any of them"
+    if not total.kept:
+        yield "  where the evaluator asks for each criterion alone (-s each=true), it pays only for what is new"
 
 
 def _begun(method: str, graph: Any, criteria: str | None) -> Decisions:
@@ -146,11 +275,11 @@ def _begun(method: str, graph: Any, criteria: str | None) -> Decisions:
     return Decisions(own)
 
 
-def _left(decisions: Decisions, save: Path | None) -> str:
+def _left(decisions: Decisions, save: Path | None, run: str = "") -> str:
     """What is left of a review that was stopped."""
     if not decisions.made:
         return "nothing was decided"
-    return decisions.saved(save) if save else "what was decided is lost; --save FILE keeps it"
+    return decisions.saved(save, run) if save else "what was decided is lost; --save FILE keeps it"
 
 
 async def _reviewed(graph: Any, samples: Any, ledger: str | None, decisions: Decisions) -> None:

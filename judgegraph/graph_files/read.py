@@ -25,10 +25,20 @@ from pydantic import (
 
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria import MarkedFile, kind_of, line_of, listed_criteria, shown
-from judgegraph.types import Criterion
+from judgegraph.types import MOST_EXEMPLARS, Criterion
 
 MOST_NODES, MOST_EDGES = 100, 300
 NAME = r"[A-Za-z][A-Za-z0-9_-]{0,59}"
+EXEMPLAR = {
+    "type": "object",
+    "properties": {
+        "output": {"type": "string"},
+        "score": {"type": ["number", "string"]},
+        "reason": {"type": "string"},
+    },
+    "required": ["output", "score"],
+    "additionalProperties": False,
+}
 CRITERION = {
     "type": "object",
     "properties": {
@@ -37,6 +47,7 @@ CRITERION = {
         "steps": {"type": "array", "items": {"type": "string"}, "minItems": 1},
         "scale": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 2}]},
         "guideline": {"type": "string"},
+        "examples": {"type": "array", "minItems": 1, "maxItems": MOST_EXEMPLARS, "items": EXEMPLAR},
     },
     "required": ["name", "definition"],
     "additionalProperties": False,

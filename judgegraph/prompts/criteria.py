@@ -17,7 +17,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from judgegraph.errors import ConfigError, CriteriaError, one_line
-from judgegraph.types import Criterion, Scale, Value
+from judgegraph.types import EXEMPLAR_CHARS, MOST_EXEMPLARS, REASON_CHARS, Criterion, Exemplar, Scale, Value
 
 # A YAML or JSON file as nodes that know their line; whatever is wrong is named by file, line and key.
 #
@@ -150,20 +150,22 @@ class MarkedFile:
 # A file of criteria, YAML or JSON: its shape, and what each key may hold.
 
 
-SET_KEYS = ("name", "task", "source", "criteria")
-CRITERION_KEYS = ("name", "definition", "steps", "scale", "guideline")
+SET_KEYS = ("name", "task", "source", "criteria", "version", "digest")
+CRITERION_KEYS = ("name", "definition", "steps", "scale", "guideline", "examples")
+EXEMPLAR_KEYS = ("output", "score", "reason")
 MOST_CRITERIA, MOST_LISTED, MOST_POINTS = 200, 100, 1001  # in a file, in a list, on a whole scale
 SCALES = 'a scale such as "1-5" or "0-1 any", or a list of two or more labels'
 
 
 @dataclass(frozen=True)
 class Found:
-    """A file's content; name, task and source are "" where it has none."""
+    """A file's content; name, task and source are "" where it has none, and the version is 1."""
 
     name: str
     task: str
     source: str
     criteria: tuple[Criterion, ...]
+    version: int = 1
 
 
 def same_key(name: str) -> str:
@@ -175,6 +177,8 @@ def read_criteria(path: Path) -> Found:
     """Read a file of the shape
 
         name: mine                     # the file's stem, unless given
+        version: 2                     # 1, unless given
+        digest: fc6f4efd               # may be left out; where it is given, task and criteria are what they were
         task: The output is a haiku.   # may be left out
         criteria:
           - name: Form
@@ -182,6 +186,8 @@ def read_criteria(path: Path) -> Found:
             steps: [Count the syllables of each line., Choose the value.]  # may be left out
             scale: "1-5"               # unless given; or "0-1 any", or a list of labels
             guideline: what each value means                               # may be left out
+            examples:                                                      # may be left out
+              - {output: a text, score: 4, reason: why}                    # the reason too
 
     Raises:
         CriteriaError: unreadable, malformed, too large, or not of this shape; names file, line and key.
@@ -192,7 +198,29 @@ def read_criteria(path: Path) -> Found:
     if "criteria" not in keys:
         file.fail(line_of(root), "criteria", "missing; expected a list of criteria")
     name, task, source = (file.text(keys.get(key), key) for key in ("name", "task", "source"))
-    return Found(name, task, source, listed_criteria(file, keys["criteria"]))
+    found = Found(name, task, source, listed_criteria(file, keys["criteria"]), _version(file, keys.get("version")))
+    if "digest" in keys:
+        _refuse_changed(file, keys["digest"], found)
+    return found
+
+
+def _version(file: MarkedFile, node: yaml.Node | None) -> int:
+    if node is None:
+        return 1
+    plain = isinstance(node, yaml.ScalarNode) and re.fullmatch(r"[1-9][0-9]{0,5}", node.value)
+    return int(node.value) if plain else file.fail(line_of(node), "version", f"expected 1, 2, ..., got {shown(node)}")
+
+
+def _refuse_changed(file: MarkedFile, node: yaml.Node, found: Found) -> None:
+    """A digest of eight digits may read as a number, so it is taken as it is written."""
+    told = node.value if isinstance(node, yaml.ScalarNode) else shown(node)
+    now = _as_set(found, "set").digest
+    if told != now:
+        file.fail(
+            line_of(node), "digest",
+            f"{one_line(told, 20)} is of other criteria; task and criteria are {now} now: raise version, and write "
+            "that digest or none",
+        )  # fmt: skip
 
 
 def listed_criteria(file: MarkedFile, node: yaml.Node) -> tuple[Criterion, ...]:
@@ -219,13 +247,39 @@ def _criterion(file: MarkedFile, node: yaml.Node) -> Criterion:
     if one_line(name) != name or not same_key(name):
         file.fail(line_of(keys["name"]), "name", "expected one line of at most 200 letters, digits and signs")
     steps = file.items(keys["steps"], "steps", "a list of steps", MOST_LISTED) if "steps" in keys else []
+    scale = _scale(file, keys["scale"]) if "scale" in keys else Scale(low=1, high=5)
     return Criterion(
         name=name,
         definition=file.filled(keys.get("definition"), "definition", node),
         steps=tuple(file.filled(step, "steps", step) for step in steps),
-        scale=_scale(file, keys["scale"]) if "scale" in keys else Scale(low=1, high=5),
+        scale=scale,
         guideline=file.text(keys.get("guideline"), "guideline") or None,
+        examples=_exemplars(file, keys["examples"], scale) if "examples" in keys else (),
     )
+
+
+def _exemplars(file: MarkedFile, node: yaml.Node, scale: Scale) -> tuple[Exemplar, ...]:
+    found = []
+    for item in file.items(node, "examples", "a list of examples", MOST_EXEMPLARS):
+        keys = file.mapping(item, EXEMPLAR_KEYS, "an example")
+        texts = {
+            "output": file.filled(keys.get("output"), "output", item), "reason": file.text(keys.get("reason"), "reason")
+        }  # fmt: skip
+        for (key, text), most in zip(texts.items(), (EXEMPLAR_CHARS, REASON_CHARS), strict=True):
+            if len(text) > most:
+                file.fail(line_of(keys[key]), key, f"expected at most {most:,} characters, got {len(text):,}")
+        found.append(Exemplar(score=_score(file, keys.get("score"), item, scale), **texts))
+    return tuple(found)
+
+
+def _score(file: MarkedFile, node: yaml.Node | None, parent: yaml.Node, scale: Scale) -> float | str:
+    if node is None:
+        file.fail(line_of(parent), "score", f"missing; expected a value on the scale {scale}")
+    given: float | str = node.value if isinstance(node, yaml.ScalarNode) else shown(node)
+    try:
+        return scale.check_label(given) if scale.labels else scale.check(float(given))
+    except ValueError:
+        file.fail(line_of(node), "score", f"expected a value on the scale {scale}, got {shown(node)}")
 
 
 def _scale(file: MarkedFile, node: yaml.Node) -> Scale:
@@ -258,13 +312,14 @@ class CriteriaSet(Value):
         name: a built-in set's name, a file's `name` (or its stem), "custom" for criteria made in code.
         task: one sentence that says what kind of text is judged.
         criteria: one or more, in the order they are asked, no two of one name (case and punctuation aside).
-        source: where the criteria come from.
+        source: where the criteria come from. version: 1, 2, ..., raised where a set is made of another.
     """
 
     name: str = Field(min_length=1)
     task: str = TASK
     criteria: tuple[Criterion, ...] = Field(min_length=1)
     source: str = ""
+    version: int = Field(default=1, ge=1)
 
     @field_validator("criteria")
     @classmethod
@@ -277,16 +332,20 @@ class CriteriaSet(Value):
 
     @property
     def digest(self) -> str:
-        """8 hex digits of task and criteria, which prompts are made of; name and source do not count."""
-        text = self.model_dump_json(include={"task", "criteria"})
+        """8 hex digits of task and criteria, which prompts are made of; name, version and source do not count."""
+        bare = {at: {"examples"} for at, one in enumerate(self.criteria) if not one.examples}  # as it was without them
+        text = self.model_dump_json(include={"task", "criteria"}, exclude={"criteria": bare})
         return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
 def as_yaml(found: CriteriaSet) -> str:
-    """A set as the text of a criteria file, which reads as the same set."""
+    """A set as the text of a criteria file, which reads as the same set; of a later version with its digest."""
     import yaml
 
-    head = {key: value for key in ("name", "task", "source") if (value := getattr(found, key))}
+    head: dict[str, object] = {"name": found.name}
+    if found.version > 1:
+        head |= {"version": found.version, "digest": found.digest}
+    head |= {key: value for key in ("task", "source") if (value := getattr(found, key))}
     listed = [
         {
             **one.model_dump(mode="json", exclude_defaults=True, exclude={"scale"}),
@@ -335,10 +394,14 @@ def _ours(name: str) -> CriteriaSet:
 
 
 def _read(path: Path) -> CriteriaSet:
-    found = read_criteria(path)
+    return _as_set(read_criteria(path), path.stem)
+
+
+def _as_set(found: Found, stem: str) -> CriteriaSet:
     return CriteriaSet(
-        name=found.name or path.stem, task=found.task or TASK, criteria=found.criteria, source=found.source
-    )
+        name=found.name or stem, task=found.task or TASK, criteria=found.criteria, source=found.source,
+        version=found.version,
+    )  # fmt: skip
 
 
 def _of_criteria(criteria: Iterable[Criterion]) -> CriteriaSet:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-import numpy as np
-
 from judgegraph.errors import one_line
+from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
 from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain
 from judgegraph.meta.result import Agreement
 from judgegraph.report.charts import Finding, Grid, Para, Section, number_text, percent
@@ -30,12 +29,7 @@ from judgegraph.report.sections_critic import worth_of
 from judgegraph.report.sections_run import Tally
 from judgegraph.report.sections_scores import agreement_of
 from judgegraph.runs.run import Run, incomplete_run
-from judgegraph.stats.correlation import Floats, coefficient
-from judgegraph.stats.resampling import bootstrap
 
-LEAST = 10  # samples that a sentence about a correlation rests on
-SAME = 0.9  # a rank correlation from which two criteria say the same, with an interval above `SURELY`
-SURELY = 0.75
 WORDS = {"spearman": "rank correlation", "accuracy": "accuracy"}  # statistics that sentences tell, the first first
 LABELS = "give them as columns human.CRITERION, then judgegraph meta"
 LONG = 0.5  # a rank correlation with length that is told where no people judged: its interval lies beyond 0.2
@@ -264,7 +258,7 @@ def _alike(tally: Tally) -> Iterator[Finding]:
     met = [(one, other, *rank_correlation(values[one], values[other])) for one, other in combinations(names[:MOST], 2)]
     near = sorted((pair for pair in met if pair[2] >= SAME and pair[3] >= LEAST), key=lambda pair: -pair[2])
     for one, other, value, n in near[:2]:
-        low, high = _interval(values[one], values[other])
+        low, high = rank_interval(values[one], values[other])
         if low >= SURELY:
             both = f"{one_line(one, 80)} and {one_line(other, 80)}"
             said = f"rank correlation {valued(value, low, high)}, n {n:,}"
@@ -280,22 +274,3 @@ def answers_by_criterion(held: Sequence[Held]) -> tuple[list[str], dict[str, dic
                 found.setdefault(criterion, {})[at] = value
     names = [name for name, values in found.items() if len(values) >= LEAST and len(set(values.values())) > 1]
     return names, found
-
-
-def _both(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[Floats, Floats]:
-    common = [at for at in one if at in other]
-    first, second = (np.array([values[at] for at in common], dtype=np.float64) for values in (one, other))
-    return first, second
-
-
-def rank_correlation(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[float, int]:
-    """The coefficient, nan where one of them is constant, and of how many samples."""
-    first, second = _both(one, other)
-    return (coefficient("spearman", first, second) if len(first) >= LEAST else math.nan), len(first)
-
-
-def _interval(one: Mapping[int, float], other: Mapping[int, float]) -> tuple[float, float]:
-    first, second = _both(one, other)
-    drawn = bootstrap(first, [second], coefficients=("spearman",), unit="item", resamples=500)
-    found = drawn.interval(0, 0)
-    return found.low, found.high

@@ -14,7 +14,7 @@ from judgegraph.report.figures import cost, count_text, counts, money, time
 from judgegraph.report.traffic import Traffic, marks_of, traffic, traffic_of, with_shares
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import RecordedTrace
-from judgegraph.traces.rank import NodeTime, times_of_sample, node_times, within
+from judgegraph.traces.rank import NodeTime, node_times, times_of_sample, within
 
 # The graph of a run, drawn from what its manifest says of it: the graph itself is not there any more.
 

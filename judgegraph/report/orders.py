@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from judgegraph.meta.critic import codes
@@ -47,51 +46,6 @@ class Commonest(Generic[Key]):
     def rest(self, most: int) -> int:
         """How many were counted beyond the first `most` keys."""
         return self.counts.total() + self.beyond - sum(count for _, count in self.first(most))
-
-
-# What critics suggest, counted by name (SAGEval, arXiv:2411.16077, Figure 4).
-
-
-EXAMPLE_CHARS = 1_000  # characters of an example
-
-
-@dataclass(frozen=True)
-class Example:
-    """The first suggestion of its name."""
-
-    name: str
-    definition: str
-    reason: str
-
-
-class Advice:
-    """Suggestions by kind and name, whatever the name's case.
-
-    Attributes:
-        counts: (kind, casefolded name) -> suggestions. samples: the same -> samples that have one.
-        advised: samples with any suggestion.
-    """
-
-    def __init__(self) -> None:
-        self.counts: Commonest[tuple[str, str]] = Commonest()
-        self.samples: Commonest[tuple[str, str]] = Commonest()
-        self.examples: dict[tuple[str, str], Example] = {}
-        self.advised = 0
-
-    def add(self, item: Item) -> None:
-        """Count a sample's."""
-        here: dict[tuple[str, str], None] = {}
-        for one in item.suggestions:
-            key = str(one.kind), " ".join(one.criterion[:EXAMPLE_CHARS].casefold().split())
-            if self.counts.add(key):
-                self.examples.setdefault(
-                    key,
-                    Example(one.criterion[:EXAMPLE_CHARS], one.definition[:EXAMPLE_CHARS], one.reason[:EXAMPLE_CHARS]),
-                )
-                here[key] = None
-        for key in here:
-            self.samples.add(key)
-        self.advised += bool(item.suggestions)
 
 
 FIRST = {"AB": "A", "BA": "B"}  # who stood first

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from judgegraph.errors import ConfigError, printable
+from judgegraph.meta.criterion_worth import rank_correlation
 from judgegraph.meta.result import Agreement
 from judgegraph.report.charts import Measure, Picture, bars, in_line, interval_plot, matrix
 from judgegraph.report.figures import counted, mean_share
-from judgegraph.report.findings import MOST, answers_by_criterion, rank_correlation
+from judgegraph.report.findings import MOST, answers_by_criterion
 from judgegraph.report.people import DRAWN as BESIDE
 from judgegraph.report.people import charts, matched_with_people
 from judgegraph.report.sections_run import Tally, tally_of

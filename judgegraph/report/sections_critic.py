@@ -10,9 +10,9 @@ from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, cost_of, c
 from judgegraph.meta.reviews import Review
 from judgegraph.report.charts import Block, Fold, Grid, Para, Section, bars, number_text, percent
 from judgegraph.report.figures import counted, draws, filled, money, signed, within
-from judgegraph.report.orders import Example
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.runs.run import Run
+from judgegraph.runs.suggestions import Suggestions, Topic
 
 MOST = 60
 HEAD = ("criterion", "n", "lowered", "raised", "relabelled", "kept", "mean change", "mean lowered", "mean raised",
@@ -159,56 +159,60 @@ def _amounts(cost: Cost) -> str:
     return ", ".join(amounts)
 
 
-# What critics suggest, by frequency (SAGEval, arXiv:2411.16077, Figure 4).
+# What critics suggest, by topic (SAGEval, arXiv:2411.16077, Figure 4).
 
 
-SUGGESTIONS_MOST, DRAWN, SHOWN = 40, 12, 300
+TOPICS_MOST, DRAWN, MEMBERS, SHOWN = 40, 12, 6, 300
 KINDS = (("criterion", "New criteria suggested"), ("definition", "Definitions to change"))
 
 
 def suggestions(run: Run, tally: Tally | None = None) -> Section | None:
-    """New criteria, then changed definitions, the most frequent first; None where nothing was suggested.
+    """Topics of new criteria, then of changed definitions, the most frequent first; None where nothing was suggested.
 
-    SAGEval's Figure 4 groups by topic, where its critic mostly asks for creativity and content quality; here
-    suggestions are grouped by their name, whatever its case.
+    SAGEval's Figure 4 groups by topic, where its critic mostly asks for creativity and content quality.
     """
     tally = tally or tally_of(run)
     if not tally.advice.advised:
         return None
+    found = tally.advice.found()
     blocks: list[Block] = [Para(
-        f"{counted(tally.advice.advised, 'sample')} of {tally.samples:,} brought a suggestion. They are grouped by "
-        "name, whatever its case; no suggestion changes a score of its own run."
+        f"{counted(found.advised, 'sample')} of {found.samples:,} brought a suggestion. Suggestions that are alike are "
+        f"one topic, by {found.by}; a topic has the name of its most central one. No suggestion changes a score of its "
+        "own run, and none is known to be worth asking: judgegraph suggestions RUN --criterion NAME measures it once a "
+        "run has scored it."
     )]  # fmt: skip
     for kind, title in KINDS:
-        blocks += _kind(tally, kind, title)
-    if tally.advice.counts.beyond:
-        blocks.append(
-            Para(f"{counted(tally.advice.counts.beyond, 'later suggestion')} with yet other names not counted.")
-        )
-    return Section("suggestions", "What the critic suggests", tuple(blocks))
+        blocks += _topics(found, kind, title)
+    if found.beyond:
+        blocks.append(Para(f"{counted(found.beyond, 'later suggestion')} with yet other names not counted."))
+    return Section("suggestions", "What the critic suggests, by topic", tuple(blocks))
 
 
-def _kind(tally: Tally, kind: str, title: str) -> list[Block]:
-    advice = tally.advice
-    keys = [key for key, _ in advice.samples.first(len(advice.samples.counts)) if key[0] == kind]
-    if not keys:
+def _topics(found: Suggestions, kind: str, title: str) -> list[Block]:
+    topics = found.of_kind(kind)
+    if not topics:
         return []
-    rows: list[tuple[str, ...]] = []
-    examples: list[Block] = []
-    for key in keys[:SUGGESTIONS_MOST]:
-        example, samples = advice.examples[key], advice.samples.counts[key]
-        name, share = (
-            one_line(example.name, 120),
-            f"{samples:,} of {tally.samples:,} ({percent(samples, tally.samples)})",
-        )
-        rows.append((name, share, f"{advice.counts.counts[key]:,}"))
-        examples.append(Para(f"{name}: {_example(example)}"))
-    drawn = [(advice.examples[key].name, advice.samples.counts[key]) for key in keys[:DRAWN]]
-    more = f" (of {len(keys)} names the first {SUGGESTIONS_MOST})" if len(keys) > SUGGESTIONS_MOST else ""
-    grid = Grid(title + more, ("name", "samples", "suggestions"), tuple(rows), frozenset({1, 2}))
-    return [bars(title, drawn, tally.samples), grid, Fold("The first of each, with its reason", tuple(examples))]
+    rows = tuple(
+        (one_line(one.label, 120), f"{one.samples:,} of {found.samples:,} ({percent(one.samples, found.samples)})",
+         f"{one.count:,}", _named(one))
+        for one in topics[:TOPICS_MOST]
+    )  # fmt: skip
+    examples = tuple(Para(f"{one_line(one.label, 120)}: {_example(one)}") for one in topics[:TOPICS_MOST])
+    drawn = [(one.label, one.samples) for one in topics[:DRAWN]]
+    more = f" (of {len(topics)} topics the first {TOPICS_MOST})" if len(topics) > TOPICS_MOST else ""
+    grid = Grid(title + more, ("topic", "samples", "suggestions", "names in it"), rows, frozenset({1, 2}))
+    return [bars(title, drawn, found.samples), grid, Fold("The most central of each, with its reason", examples)]
 
 
-def _example(example: Example) -> str:
-    reason = f" Reason: {one_line(example.reason, SHOWN)}" if example.reason.strip() else ""
-    return one_line(example.definition, SHOWN) + reason
+def _named(topic: Topic) -> str:
+    """Names, or how many wordings of a definition."""
+    if topic.kind == "definition":
+        return counted(len(topic.members), "wording")
+    names = [f"{one_line(one.name, 60)} ({one.count:,})" for one in topic.members[:MEMBERS]]
+    more = len(topic.members) - MEMBERS
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+def _example(topic: Topic) -> str:
+    reason = f" Reason: {one_line(topic.reason, SHOWN)}" if topic.reason.strip() else ""
+    return one_line(topic.definition, SHOWN) + reason

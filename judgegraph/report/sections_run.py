@@ -16,10 +16,11 @@ from judgegraph.meta.reviews import MOST_POINTS as POINTS
 from judgegraph.meta.reviews import PARTS, Critiques, judged_by_people, point_of
 from judgegraph.report.charts import Block, Fold, Grid, Para, Section, percent
 from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, counts, length_effects
-from judgegraph.report.orders import Advice, Commonest, Orders, Probed
+from judgegraph.report.orders import Commonest, Orders, Probed
 from judgegraph.runs.item import Item, nothing_judged
 from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title, without_details
 from judgegraph.runs.run import Run
+from judgegraph.runs.suggestions import Gathering
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import NodeTime, node_times
 from judgegraph.types import Scale, Score
@@ -112,7 +113,7 @@ class Tally:
         self.short: Counter[str] = Counter()
         self.points: dict[Line, Counter[str]] = {}
         self.answers: dict[Line, Counter[str]] = {}
-        self.critiques, self.advice, self.orders = Critiques(), Advice(), Orders()
+        self.critiques, self.advice, self.orders = Critiques(), Gathering(), Orders()
         self.notes: Commonest[tuple[str, str]] = Commonest()
         self.notices: dict[str, Notice] = {}
         self.causes = Causes()

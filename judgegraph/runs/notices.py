@@ -358,7 +358,20 @@ def lacks_of(manifest: Mapping[str, Any]) -> list[str]:
         title: ", ".join(f"{one_line(judge, 80)} ({count:,})" for judge, count in (calls.get(key) or {}).items())
         for key, title in LACKS.items()
     }
-    return [f"{title}: {said}" for title, said in named.items() if said]
+    lines = [f"{title}: {said}" for title, said in named.items() if said]
+    return lines + ([UNSHOWN_EXAMPLES] if _examples_unshown(manifest) else [])
+
+
+UNSHOWN_EXAMPLES = "Examples of criteria were shown to nobody: evaluators and critics as SAGEval's show them"
+SHOWING_EXAMPLES = frozenset({"Evaluator", "Sage", "SelfReflection", "DevilsAdvocate", "CriticPanel", "PanelRole"})
+
+
+def _examples_unshown(manifest: Mapping[str, Any]) -> bool:
+    listed, nodes = manifest.get("criteria"), manifest.get("nodes")
+    given = any(isinstance(one, Mapping) and one.get("examples") for one in listed or ())
+    about = nodes.values() if isinstance(nodes, Mapping) else ()
+    agents = {str(one.get("agent")) for one in about if isinstance(one, Mapping)}
+    return given and bool(agents) and not agents & SHOWING_EXAMPLES
 
 
 def names(listed: Sequence[str]) -> str:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS
 from judgegraph.errors import ConfigError, printable
+from judgegraph.prompts.criteria import CriteriaSet
 from judgegraph.runs.alignment import ALIGNMENT, alignment_rows
 from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
+from judgegraph.runs.suggestions import By, Suggestions, suggestions_of
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.runs.tables import Table, by_group, pair_rows, pairs_by_group, refuse_unknown, rows_of, write_csv
 from judgegraph.shown import Shown, drawn
@@ -234,6 +236,24 @@ class Run(Shown):
         has a plan.
         """
         return Table(alignment_rows(self.items), ALIGNMENT, "pair of criterion and assistant")
+
+    @property
+    def criteria(self) -> CriteriaSet | None:
+        """What it was judged by, with the task of its first agent that tells one; None where no agent held criteria."""
+        listed = self.manifest.get("criteria")
+        if not listed:
+            return None
+        settings = self.manifest.get("configuration") or {}
+        task = next((str(v) for k, v in settings.items() if k.endswith(".options.task") and v), "")
+        name = str(self.manifest.get("criteria_set") or "custom")
+        return CriteriaSet.model_validate({"name": name, "criteria": listed, **({"task": task} if task else {})})
+
+    def suggestions(self, by: By = "auto") -> Suggestions:
+        """New criteria and changed definitions that the critics suggest, by topic, with how often each comes.
+
+        Arguments and errors as `runs.suggestions.suggestions_of`.
+        """
+        return suggestions_of(self._in_order(), by, str(self.manifest.get("signature", "")))
 
     @property
     def plot(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,9 +57,7 @@ class OnnxAssistant:
         found: Batches[Any, Any] = self._held["batches"]
         return found
 
-    async def _computed_once(
-        self, name: str, texts: tuple[str, ...], compute: Callable[[], Awaitable[Any]], **more: Any
-    ) -> Any:
+    async def _once(self, name: str, texts: tuple[str, ...], compute: Callable[[], Awaitable[Any]], **more: Any) -> Any:
         model = await self._loaded()
         what = {"assistant": name, "weights": model.digest, "tokens": self.most_tokens, "texts": texts, **more}
         return await computed(what, compute)
@@ -97,7 +95,7 @@ class Embedding(OnnxAssistant):
             one, other = await asyncio.gather(self.vector(output), self.vector(target))
             return float(one @ other)
 
-        value = await self._computed_once(self.name, (output, target), cosine)
+        value = await self._once(self.name, (output, target), cosine)
         return Finding(assistant=self.name, value=value, reason=f"against the {target_name(sample)}")
 
     async def vector(self, text: str) -> NDArray[np.float32]:
@@ -135,7 +133,7 @@ class TokenMatching(OnnxAssistant):
             one, other = await asyncio.gather(self.tokens(output), self.tokens(target))
             return await asyncio.to_thread(matching, one, other)
 
-        precision, recall, f1 = await self._computed_once(self.name, (output, target), matched)
+        precision, recall, f1 = await self._once(self.name, (output, target), matched)
         reason = f"against the {target_name(sample)}; precision {precision:.3f}, recall {recall:.3f}"
         return Finding(assistant=self.name, value=f1, reason=reason)
 
@@ -198,7 +196,7 @@ class Entailment(OnnxAssistant):
             )
             error.ends_run = True
             raise error
-        by_sentence = await self._computed_once(
+        by_sentence = await self._once(
             self.name, (source, output), lambda: self._entailed(source, output), over=self.over
         )
         worst = min(range(len(by_sentence)), key=by_sentence.__getitem__)
@@ -260,3 +258,25 @@ def _output(sample: Sample) -> str:
     if not any(map(str.isalnum, text)):
         raise Unmeasurable("the output holds no word")
     return text
+
+
+def embeddings(texts: Sequence[str], batch: int = 32) -> NDArray[np.float64]:
+    """Mean-pooled embeddings of short texts by all-MiniLM-L6-v2, (texts, dimensions), of length 1; it blocks.
+
+    A text is cut at 256 tokens.
+
+    Raises:
+        ExtraError: the extra `semantic` is not installed. ConfigError: the weights are not here.
+    """
+    import numpy as np
+
+    model = onnx_model(MINILM)
+    encoded = [model.encode(text) for text in texts]
+    pooled = [
+        state.mean(axis=0)
+        for start in range(0, len(encoded), batch)
+        for state in _states(model, encoded[start : start + batch])
+    ]
+    found = np.array(pooled, dtype=np.float64)
+    unit: NDArray[np.float64] = found / np.linalg.norm(found, axis=1, keepdims=True)
+    return unit

@@ -30,7 +30,7 @@ from judgegraph.views.screen import (
     screen,
     unanswered,
 )
-from judgegraph.views.trace import Look, bars, command, excerpt, inert, likeliest, read_by
+from judgegraph.views.trace import Look, bars, command, excerpt, inert, likeliest, quoted, read_by
 
 if TYPE_CHECKING:  # a plan brings LangGraph with it, which reading a run does without
     from judgegraph.planning.forecast import Forecast, NodePlan, Range
@@ -446,7 +446,7 @@ def print_run(
     shown = telling(run.items)
     if shown is not None:
         print_sample(console, shown)
-    _advice(console, summary)
+    _advice(console, run, summary)
     _notices(console, run, summary)
     _run_troubles(console, summary, rejected)
     console.print(plain(f"\n{run.signature}"), style="dim")
@@ -480,7 +480,7 @@ def _pairs(console: Console, summary: Summary) -> None:
         console.print(plain(f"corrections: {counts}"))
 
 
-def _advice(console: Console, summary: Summary) -> None:
+def _advice(console: Console, run: Run, summary: Summary) -> None:
     for kind, title in (("definition", "definitions to change"), ("criterion", "new criteria suggested")):
         found = [(key, n) for key, n in summary.suggestions.most_common() if key[0] == kind]
         if found:
@@ -488,6 +488,9 @@ def _advice(console: Console, summary: Summary) -> None:
         for key, n in found[:5]:
             console.print(plain(f"  {key[1]} ({n}): {cut(summary.wordings[key], 200)}"))
         more(console, len(found) - 5)
+    if len(summary.suggestions) > 1 and run.folder:
+        by_topic = f"by topic: judgegraph suggestions {quoted(str(run.folder.path))}"
+        console.print(plain(by_topic), style="dim", soft_wrap=True)
 
 
 def _notices(console: Console, run: Run, summary: Summary) -> None:

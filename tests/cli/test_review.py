@@ -1,13 +1,16 @@
 """A person decides at the terminal on what the critic suggests, and the run goes on by the new criteria."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from judgegraph.cli.main import main
+from judgegraph.errors import ConfigError
 from judgegraph.prompts.criteria import criteria_set
+from judgegraph.runs.run import Run
 
 FORMS = str(Path(__file__).resolve().parents[2] / "examples/forms.jsonl")
 
@@ -192,3 +195,83 @@ def test_ctrl_c_while_it_judges_again_loses_no_decision(form, tmp_path):
     done = reviewed(form, "--save", str(save), answers="a\na\n", method=f"{tmp_path / 'two.py'}:two")
     assert done.exit_code == 130, done.output
     assert [c.name for c in criteria_set(str(save)).criteria][-2:] == ["Length of school-trip", "Warmth of school-trip"]
+
+
+# The topics of a finished run.
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Runs of the example forms, with one evaluator call for all criteria and with one for each."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, settings in (("one", ()), ("each", ("-s", "each=true"))):
+        done = CliRunner().invoke(main, ["run", "sageval", FORMS, *settings, "-o", str(folder / name)])
+        assert done.exit_code == 0, done.output
+    return folder
+
+
+def topics(run):
+    return len(Run.load(run).suggestions().topics)
+
+
+@pytest.mark.slow
+def test_accepted_topics_of_a_run_make_a_version_that_says_what_it_came_from(runs, tmp_path):
+    save, count = tmp_path / "mine.yaml", topics(runs / "one")
+    answers = "a\n" + "e\nShorter.\nNo longer than needed\n" + "r\n" * (count - 2)
+    words = ["review", str(runs / "one"), "--save", str(save)]
+    done = CliRunner().invoke(main, words, input=answers)
+    assert done.exit_code == 0, done.output
+    forms, made = criteria_set("forms"), criteria_set(str(save))
+    assert (made.version, made.task) == (2, forms.task)
+    assert made.criteria[: len(forms.criteria)] == forms.criteria
+    assert made.criteria[-1].name == "No longer than needed"
+    assert made.criteria[-1].definition == "Shorter."
+    run = Run.load(runs / "one")
+    assert made.source.startswith(f"forms version 1 ({forms.digest}), 2 new and 0 changed")
+    assert run.signature in made.source
+    assert f"criteria: 10, version 2 ({made.digest})" in done.output
+    assert "pays for 32-64 calls; 0 are in the ledger" in done.output
+    assert "every call of evaluate, critique is new" in done.output
+
+
+@pytest.mark.slow
+def test_what_a_rerun_pays_is_what_was_told_where_each_criterion_is_asked_alone(runs, tmp_path):
+    save, count = tmp_path / "mine.yaml", topics(runs / "each")
+    words = ["review", str(runs / "each"), "-s", "each=true", "--save", str(save)]
+    done = CliRunner().invoke(main, words, input="a\n" + "r\n" * (count - 1))
+    assert done.exit_code == 0, done.output
+    assert "pays for 32-64 calls; 128 are in the ledger" in done.output
+    assert "every call of critique is new" in done.output
+    ledger = shutil.copy(runs / "each/ledger.sqlite", tmp_path / "ledger.sqlite")
+    words = ["run", "sageval", FORMS, "-s", "each=true", "-c", str(save), "--ledger", str(ledger), "-o"]
+    again = CliRunner().invoke(main, [*words, str(tmp_path / "again")])
+    assert "32 calls (128 saved)" in again.output, again.output
+
+
+@pytest.mark.slow
+def test_a_review_of_a_run_that_is_stopped_keeps_what_was_decided(runs, tmp_path):
+    save = tmp_path / "mine.yaml"
+    done = CliRunner().invoke(main, ["review", str(runs / "one"), "--save", str(save)], input="a\n")
+    assert done.exit_code != 0
+    assert len(criteria_set(str(save)).criteria) == 9
+    nothing = CliRunner().invoke(main, ["review", str(runs / "one"), "-n", "1"], input="r\n")
+    assert "nothing was accepted: the criteria are as they were" in nothing.output
+
+
+@pytest.mark.slow
+def test_topics_are_adopted_in_code_as_at_the_terminal(runs):
+    run = Run.load(runs / "one")
+    found, before = run.suggestions(), run.criteria
+    assert before.digest == criteria_set("forms").digest
+    label = found.topics[0].label
+    made = found.adopted(before, {label: "accept"}, "mine")
+    assert (made.name, made.version, made.criteria[-1].name) == ("mine", 2, label)
+    assert found.adopted(before, {}) == before, "nothing was accepted, so nothing is another version"
+    with pytest.raises(ConfigError, match="no topic 'Wit'"):
+        found.adopted(before, {"Wit": "accept"})
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    done = CliRunner().invoke(main, ["review", str(tmp_path / "none")])
+    assert done.exit_code == 2
+    assert "no folder of a run; METHOD takes DATA" in done.output

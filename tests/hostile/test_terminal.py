@@ -51,7 +51,8 @@ def run(folder: Path, method: str) -> Path:
 OF_METHOD = ["init {d}", "run {m} {d} --json", "plan {m} {d}", "plan {m} {d} --json", "check {m}", "check {m} --json",
              "check {m} -s kind=loose", "show {m}", "show {m} --json", "probe {m} {d}", "probe {m} {d} --json",
              "show {m} --as text", "show {m} --as svg", "review sageval {d} -n 1"]  # fmt: skip
-OF_RUN = ["meta {r}", "meta {r} --json", "rank {r}", "rank {r} --json", "meta {r} --stage draft",
+OF_RUN = ["suggestions {r}", "suggestions {r} --json", "suggestions {r} --worth", "meta {r}", "meta {r} --json",
+          "rank {r}", "rank {r} --json", "meta {r} --stage draft",
           "meta {r} --assistants", "trace {r}", "trace {r} --json", "trace {r} --sample {i} --full",
           "trace {r} --sample {i} --json", "trace {r} --sample {b}", "trace {r} --criterion {b}2",
           "report {r} -o {b}.html", "diff {r} {r}", "diff {r} {r} --json", "compare {r} {c}",

@@ -146,7 +146,7 @@ HEAD = "task: A joke.\ncriteria:\n- name: Wit\n  definition: Is it fun?\n"  # 4 
         ("criteria: []\n", 1, "criteria", "1 to 200 entries, got 0"),
         ("criteria: Wit\n", 1, "criteria", "expected a list of criteria, got text (Wit)"),
         ("task: x\n", 1, "criteria", "missing; expected a list"),
-        ("- a\n", 1, "a criteria file", "expected a mapping with the keys name, task, source, criteria"),
+        ("- a\n", 1, "a criteria file", "expected a mapping with the keys name, task, source, criteria, version"),
         ("", 1, "", "is empty"),
         (HEAD + "  scale: [1, 2\n", 6, "", "is not well-formed"),
         (HEAD + "---\nmore: 1\n", 5, "", "is not well-formed"),

@@ -10,14 +10,15 @@ from langgraph.checkpoint.memory import InMemorySaver
 import judgegraph as jg
 from judgegraph import types
 from judgegraph.graphs import fennec, fusion_eval, sageval
-from judgegraph.types import Criterion, Sample, Scale
+from judgegraph.types import Criterion, Exemplar, Sample, Scale
 
 SAMPLE = Sample(
     id="s", query="q", source="A text.", output={"a": [1, {"b": None}]}, human={"x": [1.0, "y"]}, meta={"n": 1}
 )
-CRITERIA = [Criterion(name="Clarity", steps=("read",)), Criterion(name="Tone", scale=Scale(labels=("warm", "cold")))]
+TAUGHT = Criterion(name="Clarity", steps=("read",), examples=(Exemplar(output="Which day?", score=4, reason="Clear."),))
+CRITERIA = [TAUGHT, Criterion(name="Tone", scale=Scale(labels=("warm", "cold")))]
 VALUES = [
-    SAMPLE, *CRITERIA, Scale(low=0, high=1, whole=False),
+    SAMPLE, *CRITERIA, *TAUGHT.examples, Scale(low=0, high=1, whole=False),
     types.Score(criterion="C", agent="a", value=3, scale=Scale(low=1, high=5), distribution={"3": 1.0}, notes=("n",)),
     types.Score(criterion="C", agent="a", status="timeout", reason="r"),
     types.Rectification(criterion="C", agent="a", action="change", direction="up", value=4),

@@ -176,7 +176,7 @@ def test_a_panel_of_critics_names_them_and_the_prompts_that_they_use():
     assert found["critique.critics"] == "sage,self-reflection"
     assert [one.partition("@")[0] for one in found["prompts"].split(",")] == ["evaluate", "critique", "self_reflection"]
     assert "panel_critique@" in parts(sageval(critic="critic-panel"))["prompts"]
-    assert parts(sageval(critic="critic-panel"))["critique.critics"] == "editor,respondent,strict reader"
+    assert parts(sageval(critic="critic-panel"))["critique.critics"] == "close reader,editor,respondent"
 
 
 def test_a_critic_that_asks_three_times_is_told_by_its_three_prompts():

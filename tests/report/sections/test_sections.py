@@ -162,7 +162,7 @@ def test_labels_and_fine_scales_are_drawn_too():
     assert "0 to 20 1, 20 to 40 1, 40 to 60 1, 60 to 80 1, 80 to 100 1" in points.alt
 
 
-def test_suggestions_are_grouped_by_name_whatever_its_case_the_most_frequent_first():
+def test_suggestions_are_grouped_by_topic_the_most_frequent_first():
     found = [
         item(0, suggestions=(advice("Length"), advice("Creativity", reason="first"))),
         item(1, suggestions=(advice("creativity", reason="second"),)),
@@ -171,11 +171,11 @@ def test_suggestions_are_grouped_by_name_whatever_its_case_the_most_frequent_fir
     ]
     section = suggestions(run_of(found))
     first, second = rows(section, "New criteria suggested")
-    assert (first["name"], first["samples"], first["suggestions"]) == ("Creativity", "3 of 4 (75 %)", "3")
+    assert (first["topic"], first["samples"], first["suggestions"]) == ("Creativity", "3 of 4 (75 %)", "3")
     assert "Creativity: how far Creativity goes Reason: first" in said(section)
-    assert (second["name"], second["samples"]) == ("Length", "1 of 4 (25 %)")
+    assert (second["topic"], second["samples"]) == ("Length", "1 of 4 (25 %)")
     (changed,) = rows(section, "Definitions to change")
-    assert changed["name"] == "Tone"
+    assert (changed["topic"], changed["names in it"]) == ("Tone", "1 wording")
     assert said(section).startswith("3 samples of 4 brought a suggestion.")
 
 

@@ -13,6 +13,7 @@ from judgegraph.report.page import all_sections
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
+from judgegraph.runs.suggestions import Gathering
 from judgegraph.runs.summary import summarise
 from judgegraph.types import Comparison, Criterion, Note, Score
 
@@ -102,7 +103,7 @@ def grown(n: int, most: int) -> int:
     tally = Tally()
     tally.labelled, tally.some = SomeItems(most), SomeItems(most, scored=False)
     tally.probed = Probed(most)
-    tally.notes, tally.advice.counts, tally.advice.samples = Commonest(most), Commonest(most), Commonest(most)
+    tally.notes, tally.advice = Commonest(most), Gathering(most)
     tally.summary = summarise(tally.watch(flood(n)), "")
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
