@@ -102,8 +102,9 @@ class CorrectionGain:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the interval of the overall gain lies on one side of 0."""
-        return self.overall is not None and (self.overall.gain.low > 0 or self.overall.gain.high < 0)
+        """Whether the interval of the overall gain lies on one side of 0, and the sign test bears it out."""
+        one = self.overall
+        return one is not None and (one.gain.low > 0 or one.gain.high < 0) and one.p <= 1 - self.confidence + EVEN
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -171,9 +172,13 @@ def outcomes(run: Run) -> dict[str, int]:
 
 def correctors_of(run: Run) -> tuple[str, ...]:
     """Who corrected, as the run's manifest has it: "openai:gpt-4.1-mini@t0"."""
+    return _judges_of(run, "Corrector")
+
+
+def _judges_of(run: Run, *agents: str) -> tuple[str, ...]:
     nodes = run.manifest.get("nodes") or {}
     held = [about.get("judge") for about in nodes.values() if isinstance(about, Mapping)
-            and about.get("agent") == "Corrector"]  # fmt: skip
+            and about.get("agent") in agents]  # fmt: skip
     return tuple(dict.fromkeys(str(judge) for judge in held if judge))
 
 
@@ -258,6 +263,11 @@ def gain_of(
     overall, picked, others = (_gain(name, side, drawing) if side else None for name, side in sides.items())
     left = incomplete_run(judged)
     notes = [f"{left}: the corrections that were judged so far"] if left else []
+    if not same_judge and _model(judge) in map(_model, _judges_of(run, "Judge", "Comparer")):
+        notes.append(
+            "the judge is the one whose low scores picked these texts: where a low score was bad luck it rises by "
+            "itself; a judge that did not score in the run is a fairer one"
+        )
     if incomplete_run(run):
         notes.append(f"the run that corrected is {incomplete_run(run)}")
     calls = {key: judged.manifest.get(key) for key in ("calls", "spent")}
