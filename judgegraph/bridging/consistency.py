@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from judgegraph.agents.reverse import ForeignJudgement, carried_over, foreign_judgement
@@ -36,7 +37,7 @@ KINDS: Mapping[Kind, str] = {
     "no-criterion": "no criterion was written",
     "no-guideline": "no guideline was written",
     "gives-away": "criterion or guideline names or quotes a response",
-    "not-judged": "the judgement made anew could not be read",
+    "not-judged": "there is no judgement made anew that could be read",
     "order": "the verdict changes with the order of the responses",
     "verdict": "another verdict when judged anew under the guideline",
     "score": "another score when judged anew under the guideline",
@@ -120,7 +121,7 @@ def of_rejections(rejected: Iterable[Rejection]) -> list[Reject]:
     for row in rejected:
         said = f"field {row.field}: {row.reason}" if row.field else row.reason
         kind: Kind = "chat-mark" if said.endswith(MARKED) else "unreadable"
-        found.append(Reject(f"{row.file}, {row.unit} {row.line}", row.id or "", kind, said))
+        found.append(Reject(f"{Path(row.file).name}, {row.unit} {row.line}", row.id or "", kind, said))
     return found
 
 
@@ -185,10 +186,10 @@ def sifted(items: Iterable[Item], points: float = POINTS) -> Sifted:
 def _bridged(item: Item) -> Bridged | Reject:
     """What was written for a record, or why nothing can be made of it."""
     sample = item.sample
-    if item.status != "ok":
-        return _reject(sample, "failed", f"{item.status}: {one_line(item.reason, 160)}")
     noted = {note.kind: f"{note.status}: {note.text}" for note in item.notes}
     criterion = next(iter(item.branches.values()), None)
+    if item.status != "ok" and "criteria-failed" not in noted:
+        return _reject(sample, "failed", f"{item.status}: {one_line(item.reason, 160)}")
     if criterion is None:
         return _reject(sample, "no-criterion", noted.get("criteria-failed", "none came"))
     guideline = (item.other.get("guidelines") or {}).get(criterion.name)
@@ -239,9 +240,8 @@ def _runs_of(found: Sequence[str]) -> set[tuple[str, ...]]:
 def _of_pair(found: Bridged) -> Reject | None:
     said = [found.comparisons.get("AB"), found.comparisons.get("BA")]
     verdicts = [one.verdict if one is not None else None for one in said]
-    lacking = [one.status if one is not None else "skipped" for one in said if one is None or one.verdict is None]
-    if lacking:
-        return _reject(found.sample, "not-judged", ", ".join(lacking))
+    if lacking := unread(one for one in said if one is None or one.verdict is None):
+        return _reject(found.sample, "not-judged", lacking)
     if told := unfit_score(found.scores.values()):
         return _reject(found.sample, "not-judged", told)
     if verdicts[0] != verdicts[1]:
@@ -254,7 +254,7 @@ def _of_pair(found: Bridged) -> Reject | None:
 def _of_single(found: Bridged, points: float) -> Reject | None:
     score, judgement = found.scores.get(("", "output")), found.judgement
     if score is None or score.value is None:
-        return _reject(found.sample, "not-judged", score.status if score is not None else "no score")
+        return _reject(found.sample, "not-judged", unread([score]))
     if told := unfit_score([score]):
         return _reject(found.sample, "not-judged", told)
     assert judgement.score is not None
@@ -266,6 +266,14 @@ def _of_single(found: Bridged, points: float) -> Reject | None:
         said = f"was {judgement.score:g} on {judgement.scale}{over}, is {score.value:g} on {found.criterion.scale}"
         return _reject(found.sample, "score", said)
     return None
+
+
+def unread(said: Iterable[Score | Comparison | None]) -> str:
+    """Why judgements could not be read, each reason once: "abstained", "provider_error: no answer"."""
+    told = (("skipped", "") if one is None else (one.status, one.reason) for one in said)
+    plain = ("abstained", "ok")  # what is said with these is about the texts
+    found = (one_line(status if status in plain or not why else f"{status}: {why}", 160) for status, why in told)
+    return ", ".join(dict.fromkeys(found))
 
 
 def unfit_score(scores: Iterable[Score | None]) -> str:

@@ -25,7 +25,16 @@ from judgegraph.agents.criteria import CriteriaWriter, GuidelineWriter, criteria
 from judgegraph.agents.judge import Case, Judge, rating_form
 from judgegraph.agents.pairwise import Comparer, Order, pairwise_form
 from judgegraph.agents.reverse import carried_over
-from judgegraph.bridging.consistency import Asked, Bridged, Reject, Sifted, by_place, counted_kinds, unfit_score
+from judgegraph.bridging.consistency import (
+    Asked,
+    Bridged,
+    Reject,
+    Sifted,
+    by_place,
+    counted_kinds,
+    unfit_score,
+    unread,
+)
 from judgegraph.bridging.records import chat_mark
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.graphs.fennec import TASK
@@ -247,6 +256,7 @@ class Branching:
 
     Attributes:
         by_position: whether A was what is printed first, so that replies to order BA speak of exchanged labels.
+        without_reference: whether the judge was shown none.
         rows, preferences, rejects: as they come. once: judgements of pairs that were asked for in one order alone.
         relabelled: orders that took the other one's reply, as their own speaks of exchanged labels.
     """
@@ -254,6 +264,7 @@ class Branching:
     maker: _Maker
     given: bool
     by_position: bool = False
+    without_reference: bool = False
     rows: list[Row] = field(default_factory=list)
     preferences: list[Preference] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
@@ -264,6 +275,7 @@ class Branching:
     def add(self, item: Item) -> None:
         """The rows of one sample; judgements that cannot be read, or change with the order, are rejected."""
         sample, where = item.sample, f"{self.maker.origin}, sample {one_line(item.id, 60)}"
+        sample = sample.model_copy(update={"reference": None}) if self.without_reference else sample
         said = (sample.query, *map(text_of, (sample.source, sample.reference or "", sample.output, sample.rival or "")))
         if mark := next(filter(None, map(chat_mark, said)), ""):
             self.rejects.append(Reject(where, item.id, "chat-mark", repr(mark)))
@@ -306,7 +318,7 @@ class Branching:
             return
         verdicts = {comparison.verdict for comparison in said.values()}
         sides = [scores.get((int(order == "BA"), of)) for order in said for of in ("output", "rival")]
-        lacking = ", ".join(c.status for c in said.values() if c.verdict is None) or unfit_score(sides)
+        lacking = unread(c for c in said.values() if c.verdict is None) or unfit_score(sides)
         if lacking:
             self.rejects.append(Reject(where, item.id, "not-judged", lacking))
         elif self.by_position and "AB" not in said:
@@ -335,7 +347,8 @@ class Branching:
 
     def _single(self, sample: Sample, of: str, criterion: Criterion, score: Score, where: str) -> None:
         if score.value is None or (told := unfit_score([score])):
-            self.rejects.append(Reject(where, sample.id, "not-judged", score.status if score.value is None else told))
+            why = unread([score]) if score.value is None else told
+            self.rejects.append(Reject(where, sample.id, "not-judged", why))
             return
         judged = sample if of == "output" else sample.model_copy(update={"output": sample.rival})
         completion = single_completion(score.value, score.reason, criterion)
@@ -386,18 +399,22 @@ def of_branching(run: Run, name: str, origin: str = "") -> tuple[Source, list[Ro
     """
     refuse_other_method(run, name)
     configured = run.manifest.get("configuration") or {}
-    task, labels = (configured.get(f"nodes.{key}") for key in ("branch.options.task", "weigh/compare.options.labels"))
+    task = configured.get("nodes.branch.options.task")
+    compare = (run.manifest.get("nodes") or {}).get("weigh/compare") or {}
+    by_position = (compare.get("options") or {}).get("labels") == "position"
     maker = _Maker(name, task if isinstance(task, str) else TASK)
-    found = Branching(maker, bool(run.manifest.get("criteria")), labels == "position")
+    left_out = "|reference:left-out" in run.signature
+    found = Branching(maker, bool(run.manifest.get("criteria")), by_position, left_out)
     records = 0
     for records, item in enumerate(run.items, 1):  # noqa: B007 - their number
         found.add(item)
-    notes = [f"{found.once} judgements of pairs were asked for in one order: whether they hold is not known"]
+    notes = [f"judgements of pairs in one order alone: {found.once}; whether they hold is not known"]
     notes = notes if found.once else []
-    notes += [f"{found.relabelled} judgements stand in order BA with the reply to AB, as theirs exchanges A and B"
+    notes += [f"judgements in order BA with the reply to AB, as their own exchanges A and B: {found.relabelled}"
               ] if found.relabelled else []  # fmt: skip
+    notes += [] if configured else ["a run in memory names no task: asked as of an answer to a user's query"]
     notes += ["its criteria were given, not written: no row teaches to write them"] if found.given else []
-    notes += [f"{found.unchanged} corrections gave the original back: left out"] if found.unchanged else []
+    notes += [f"corrections that gave the original back: {found.unchanged}, left out"] if found.unchanged else []
     source = Source(name, "branching", origin, judges_of(run), records, tuple(found.rejects), tuple(notes))
     return source, found.rows, found.preferences
 
