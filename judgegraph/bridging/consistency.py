@@ -215,7 +215,7 @@ def _order(score: Score, judgement: ForeignJudgement) -> str:
     return ("BA" if score.repeat else "AB") if judgement.of_pair else ""
 
 
-def by_place(text: str) -> bool:
+def is_positional(text: str) -> bool:
     """Whether a text calls a response by its place, "the first", "Response 2", which is another in exchanged order."""
     return bool(_NUMBERED.search(text) or _BY_PLACE.search(text))
 

@@ -30,8 +30,8 @@ from judgegraph.bridging.consistency import (
     Bridged,
     Reject,
     Sifted,
-    by_place,
     counted_kinds,
+    is_positional,
     unfit_score,
     unread,
 )
@@ -224,7 +224,7 @@ def rows_of_bridged(found: Bridged, origin: str) -> Iterator[Row]:
 
 def _of_order(found: Bridged, order: Order) -> str:
     reason = found.judgement.reason.strip()
-    return _anew(found, order, "" if by_place(reason) else reason)
+    return _anew(found, order, "" if is_positional(reason) else reason)
 
 
 def _anew(found: Bridged, order: Order, comparison: str = "") -> str:

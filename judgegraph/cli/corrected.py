@@ -51,7 +51,7 @@ def corrected(run: str, **given: Any) -> None:
     With --judge each correction and its original are scored, each alone, by the criteria that the original was judged
     by (or those of --criteria): the gain overall and per criterion, with intervals and a sign test. Responses that came
     back unchanged are counted apart. What people said of the original does not travel along. The judge that corrected
-    is refused, as what it picked for a low score would rise by itself.
+    is refused, as it would judge its own work.
 
     With --out they become samples, `output` the correction and `rival` the original, with what they were corrected by
     in `meta.corrected`: judge them with `judgegraph run fennec-both FILE.jsonl` side by side in both orders, or

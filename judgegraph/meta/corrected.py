@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -35,7 +36,7 @@ from judgegraph.runs.run import Run, corrected, incomplete_run
 from judgegraph.stats.correlation import Codes
 from judgegraph.stats.tests import corrected as corrected_for_many
 from judgegraph.stats.tests import sign_test
-from judgegraph.types import Criterion, Sample, Side, words
+from judgegraph.types import Criterion, Sample, Side, text_of, words
 
 RESULT = "gain.json"
 EVEN, DIGITS = 1e-9, 12  # a score that moves by less does not move; what comes after so many digits is round-off
@@ -49,7 +50,8 @@ class Gain:
     Attributes:
         criterion: its name; "overall" of all, "low" of those that had scored low, "others" of the rest. In these three
             a correction counts once, by the mean over its criteria.
-        n: corrections with both scores. unread: without one of them. queries: different ones among them.
+        n: corrections with both scores. unread: without one of them. queries: different ones among them, each with
+            its source.
         before, after: means, in points of 1-5. gain: their difference; intervals draw queries.
         raised, lowered, even: corrections that scored higher than their original, lower, alike.
         p: of the sign test, over queries, two-sided. p_holm: for all criteria at once (Holm); nan of the three.
@@ -226,7 +228,10 @@ class _Pair:
 def _pairs(items: Iterable[Item]) -> Iterator[_Pair]:
     for item in items:
         about = item.sample.meta.get(CORRECTED) or {}
-        query = " ".join(words(item.sample.query)) or str(about.get("id"))
+        asked = words(
+            f"{item.sample.query}\n{text_of(item.sample.source)}"
+        )  # of summaries the article tells them apart
+        query = blake2b(" ".join(asked).encode()).hexdigest() if asked else str(about.get("id"))
         low = set(about.get("criteria") or ())
         scores: dict[tuple[str, Side], float] = {}
         for score in item.scores:

@@ -1,7 +1,8 @@
-"""What corrections gained, by another judge: unchanged ones apart, no label of the original along, no gain by chance."""
+"""What corrections gained, by another judge: unchanged ones apart, no label of the original along, none by chance."""
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -56,13 +57,8 @@ def test_the_gain_overall_and_per_criterion_with_interval_and_sign_test():
     by = {one.criterion: one for one in (found.overall, found.low, found.others, *found.criteria) if one}
     assert [*by] == ["overall", "low", "others", "Depth", "Tone"]
     assert found.responses == {"ok": 6, "unchanged": 2}
-    for name, before, after in (
-        ("overall", 2.5, 3.5),
-        ("low", 1, 4),
-        ("Depth", 1, 4),
-        ("Tone", 4, 3),
-        ("others", 4, 3),
-    ):
+    means = {"overall": (2.5, 3.5), "low": (1, 4), "Depth": (1, 4), "Tone": (4, 3), "others": (4, 3)}
+    for name, (before, after) in means.items():
         one = by[name]
         assert (one.n, one.queries, one.unread) == (6, 6, 0)
         assert (one.before, one.after, one.gain.value) == (before, after, after - before), name
@@ -73,6 +69,25 @@ def test_the_gain_overall_and_per_criterion_with_interval_and_sign_test():
     assert math.isnan(by["overall"].p_holm)
     assert found.is_shown
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["overall"]["p_holm"] is None
+
+
+def test_one_query_of_several_sources_is_several_queries():
+    def of(source):
+        run = run_of(unchanged=0)
+        items = [
+            item.model_copy(
+                update={
+                    "sample": item.sample.model_copy(
+                        update={"query": "Sum it up.", "source": f"Article {item.place if source else 0}"}
+                    )
+                }
+            )
+            for item in run.items
+        ]
+        found = correction_gain(replace(run, held=tuple(items)), grader(1, 4)).overall
+        return found.queries if found else 0
+
+    assert (of(True), of(False)) == (8, 1)
 
 
 def test_few_queries_show_no_gain_however_large():
