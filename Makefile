@@ -14,7 +14,7 @@ ONE_OF_EACH = tests/runtime/test_kill.py tests/runtime/test_resume.py::test_afte
 	python3 -m venv .venv
 	.venv/bin/python -m pip install -q -r requirements.lock -e .
 
-.PHONY: setup check lint types test slow long soak real pictures phoenix bench docs site notebooks lock clean
+.PHONY: setup check lint types test slow long soak real pictures phoenix trl bench docs site notebooks lock clean
 setup: .venv/bin/python          ## environment of pinned packages in .venv
 
 check: lint types test           ## what every commit passes
@@ -65,6 +65,10 @@ phoenix:                         ## export to a real Phoenix, installed in .phoe
 	test -x .phoenix/bin/phoenix || (python3 -m venv .phoenix && .phoenix/bin/pip install -q arize-phoenix)
 	$(PY) -m pytest tests/trace/test_phoenix.py -m long
 
+trl:                             ## train a step on a training set with a real TRL, installed in .trl (about 7 GB)
+	test -x .trl/bin/trl || (python3 -m venv .trl && .trl/bin/pip install -q trl datasets)
+	$(PY) -m pytest tests/bridging/test_trl.py -m long
+
 bench:                           ## figures of the embedded judge
 	$(PY) benchmarks/embedded.py
 
@@ -78,4 +82,4 @@ lock:                            ## pin what is installed now
 	$(PY) -m pip freeze --exclude-editable | sort -f > requirements.lock
 
 clean:
-	rm -rf .venv .phoenix .real build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .phoenix .trl .real build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

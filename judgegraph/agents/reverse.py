@@ -134,7 +134,7 @@ CRITERION: Form[Criterion] = Form("criterion", record({"name": STRING, "definiti
 def _material(sample: Sample, task: str) -> dict[str, Any]:
     """What both writers are shown."""
     return {
-        "task": task, "query": sample.query, "source": sample.source, "output": text_of(sample.output),
+        "task": task, **prompts.material(sample), "output": text_of(sample.output),
         "rival": text_of(sample.rival) if sample.rival is not None else "",
         "judgement": foreign_judgement(sample).in_words(),
     }  # fmt: skip

@@ -2,7 +2,7 @@
 
     gathered = gather([read_records("pairs.jsonl")])
     run = jg.evaluate(bridging(judge="openai:gpt-4.1-mini"), gathered.samples, out="runs/bridge")
-    found = bridge(gathered, run, branching=[("runs/fennec", jg.Run.load("runs/fennec"))])
+    found = bridge(gathered, run, branching=branched(["runs/fennec"]))
     write(found.training_set, "training")
 
 Source: Fennec, sections 3.2 and 4.1.
@@ -23,8 +23,10 @@ from judgegraph.bridging.training_set import (
     Row,
     Source,
     TrainingSet,
+    judges_of,
     of_branching,
     of_bridging,
+    refuse_other_method,
     training_set,
 )
 from judgegraph.errors import ConfigError
@@ -79,18 +81,49 @@ def gather(records: Sequence[Records]) -> Gathered:
 
 
 @dataclass(frozen=True)
+class Branched:
+    """A run of Fennec whose data joins. name: of it as a source. origin: of its data, and the licence, or ""."""
+
+    name: str
+    run: Run
+    origin: str = ""
+
+
+def branched(folders: Sequence[str | Path], origins: Sequence[str] = ()) -> list[Branched]:
+    """Runs of Fennec in folders, named as these, without what stands above where that tells them apart.
+
+    Args:
+        origins: where the data of each comes from, and its licence, as many as are known.
+
+    Raises:
+        ConfigError: a run of another method. DataError: a folder that holds no run.
+    """
+    short = [Path(one).resolve().name for one in folders]
+    times, found = Counter(short), []
+    for at, (folder, name) in enumerate(zip(folders, short, strict=True)):
+        name = name if times[name] == 1 else f"{at + 1}-{name}"
+        run = Run.load(folder)
+        refuse_other_method(run, name)
+        found.append(Branched(name, run, origins[at] if at < len(origins) else ""))
+    return found
+
+
+@dataclass(frozen=True)
 class Bridge:
     """What came of it.
 
     Attributes:
         training_set: all rows in their splits. read: foreign judgements that were looked at. consistent: that hold.
+        unjudged: that the run did not come to, as it was stopped or its budget spent; so that read is consistent,
+            unjudged and the rejects of bridged files together.
         unfinished: why some were not judged, "" where all were. signature: of the run, "" without one.
-        judges: who wrote and judged.
+        judges: who wrote and judged. consistent_of: name of a file -> its judgements that hold.
     """
 
     training_set: TrainingSet
     read: int = 0
     consistent: int = 0
+    unjudged: int = 0
     unfinished: str = ""
     signature: str = ""
     judges: tuple[str, ...] = ()
@@ -99,22 +132,23 @@ class Bridge:
     def to_dict(self) -> dict[str, Any]:
         """As JSON values, every reject among them."""
         about = {
-            "read": self.read, "consistent": self.consistent, "consistent_of": dict(self.consistent_of),
-            "unfinished": self.unfinished, "judges": list(self.judges), "signature": self.signature,
+            "read": self.read, "consistent": self.consistent, "unjudged": self.unjudged,
+            "consistent_of": dict(self.consistent_of), "unfinished": self.unfinished, "judges": list(self.judges),
+            "signature": self.signature,
         }  # fmt: skip
         rejects = [one.to_dict() for one in self.training_set.rejects]
         return {**about, **self.training_set.counts(), "rejects": rejects}
 
 
 def bridge(
-    gathered: Gathered | None = None, run: Run | None = None, *, branching: Iterable[tuple[str, Run]] = (),
+    gathered: Gathered | None = None, run: Run | None = None, *, branching: Iterable[Branched] = (),
     points: float = POINTS, shares: tuple[float, float] = (0.05, 0.05), seed: int = 0,
 ) -> Bridge:  # fmt: skip
     """One training set of foreign judgements that hold and of runs of Fennec.
 
     Args:
         gathered, run: foreign judgements, and the run of `judgegraph.graphs.bridging` over their samples.
-        branching: name and run of each. points: of 1-5, how far off a single response's score may be.
+        branching: runs of Fennec. points: of 1-5, how far off a single response's score may be.
         shares, seed: of validation and test, as `training_set` takes them.
 
     Raises:
@@ -125,8 +159,8 @@ def bridge(
     preferences: list[Preference] = []
     holds: dict[str, int] = {}
     judges: dict[str, None] = {}
-    if gathered is not None and run is not None:
-        judge = ", ".join((run.manifest.get("calls") or {}).get("by_judge") or {})
+    if gathered is not None and (run is not None or not gathered.samples):
+        judge = judges_of(run) if run else ""
         judges[judge] = None
         for at, found in enumerate(_by_file(gathered, run, points)):
             name, of = gathered.names[at], gathered.records[at]
@@ -136,22 +170,24 @@ def bridge(
             )  # fmt: skip
             holds[name] = len(found.consistent)
             sources, rows, preferences = [*sources, source], [*rows, *more], [*preferences, *pairs]
-    for name, made in branching:
-        source, more, pairs = of_branching(made, name)
+    for one in branching:
+        source, more, pairs = of_branching(one.run, one.name, one.origin)
         judges[source.judge] = None
         sources, rows, preferences = [*sources, source], [*rows, *more], [*preferences, *pairs]
     found_set = training_set(sources, rows, preferences, shares=shares, seed=seed)
+    read, consistent = gathered.read if gathered else 0, sum(holds.values())
+    rejected = sum(len(one.rejects) for one in sources if one.way == "bridging")
     return Bridge(
-        found_set, gathered.read if gathered else 0, sum(holds.values()), incomplete_run(run) if run else "",
+        found_set, read, consistent, read - consistent - rejected, incomplete_run(run) if run else "",
         run.signature if run else "", tuple(filter(None, judges)), holds,
     )  # fmt: skip
 
 
-def _by_file(gathered: Gathered, run: Run, points: float) -> list[Sifted]:
-    """The run's items of each file, sifted; items of samples that are not among the gathered are left aside."""
+def _by_file(gathered: Gathered, run: Run | None, points: float) -> list[Sifted]:
+    """The run's items of each file, sifted; items of other samples, or refused by the budget, are left aside."""
     items: list[list[Any]] = [[] for _ in gathered.records]
     asked = {sample.id for sample in gathered.samples}
-    for item in sorted(run.items, key=lambda item: item.place):
-        if item.id in asked:
+    for item in sorted(run.items if run else (), key=lambda item: item.place):
+        if item.id in asked and item.status != "over_budget":
             items[gathered.file_of[item.id]].append(item)
     return [sifted(mine, points) for mine in items]

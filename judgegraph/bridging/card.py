@@ -35,7 +35,7 @@ def write(found: TrainingSet, folder: str | os.PathLike[str], signature: str = "
     path = Path(folder)
     refuse_used(path)
     if not found.size:
-        raise ConfigError(f"{path}: no row to write: every judgement was rejected")
+        raise ConfigError(f"{path}: no row to write: no judgement came through")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
@@ -152,7 +152,7 @@ def _sources(found: TrainingSet) -> Iterator[str]:
 
 def is_unclear(source: Source) -> bool:
     """Whether nothing, or that nothing is stated, is known of a source's licence."""
-    return source.way == "bridging" and (not source.origin or "no licence stated" in source.origin)
+    return not source.origin or "no licence stated" in source.origin
 
 
 def _rejects(found: TrainingSet) -> Iterator[str]:

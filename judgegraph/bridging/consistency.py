@@ -14,10 +14,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from judgegraph.agents.reverse import ForeignJudgement, carried_over, foreign_judgement
-from judgegraph.bridging.records import chat_mark
+from judgegraph.bridging.records import MARKED, chat_mark
 from judgegraph.data.samples import Rejection
 from judgegraph.errors import one_line
 from judgegraph.runs.item import Item
@@ -36,14 +37,15 @@ KINDS: Mapping[Kind, str] = {
     "no-criterion": "no criterion was written",
     "no-guideline": "no guideline was written",
     "gives-away": "criterion or guideline names or quotes a response",
-    "not-judged": "the judgement made anew could not be read",
+    "not-judged": "there is no judgement made anew that could be read",
     "order": "the verdict changes with the order of the responses",
     "verdict": "another verdict when judged anew under the guideline",
     "score": "another score when judged anew under the guideline",
-    "chat-mark": "what was written holds a mark of chat templates",
+    "chat-mark": "a text holds a mark of chat templates",
 }
 QUOTED = 8  # words in a row that stand in a response and not in the query: a quotation
 POINTS = 0.5  # of 1-5: a score that is no further off is the same point
+_NUMBERED = re.compile(r"\b(?:response|answer|output|assistant|candidate)s?\s+\(?(?:1|2|one|two)\b", re.I)
 _NAMES = re.compile(r"\b(?:response|answer|output|assistant|candidate)s?\s+\(?(?:A|B|1|2|one|two)\b", re.I)
 _BY_PLACE = re.compile(r"\bthe (?:first|second|former|latter|other) (?:response|answer|output|one|candidate)\b", re.I)
 
@@ -114,11 +116,12 @@ def position_of(sample: Sample) -> str:
 
 
 def of_rejections(rejected: Iterable[Rejection]) -> list[Reject]:
-    """Rows that could not be read, as rejects."""
+    """Rows that could not be read, or not be used, as rejects."""
     found = []
     for row in rejected:
         said = f"field {row.field}: {row.reason}" if row.field else row.reason
-        found.append(Reject(f"{row.file}, {row.unit} {row.line}", row.id or "", "unreadable", said))
+        kind: Kind = "chat-mark" if said.endswith(MARKED) else "unreadable"
+        found.append(Reject(f"{Path(row.file).name}, {row.unit} {row.line}", row.id or "", kind, said))
     return found
 
 
@@ -183,10 +186,10 @@ def sifted(items: Iterable[Item], points: float = POINTS) -> Sifted:
 def _bridged(item: Item) -> Bridged | Reject:
     """What was written for a record, or why nothing can be made of it."""
     sample = item.sample
-    if item.status != "ok":
-        return _reject(sample, "failed", f"{item.status}: {one_line(item.reason, 160)}")
     noted = {note.kind: f"{note.status}: {note.text}" for note in item.notes}
     criterion = next(iter(item.branches.values()), None)
+    if item.status != "ok" and "criteria-failed" not in noted:
+        return _reject(sample, "failed", f"{item.status}: {one_line(item.reason, 160)}")
     if criterion is None:
         return _reject(sample, "no-criterion", noted.get("criteria-failed", "none came"))
     guideline = (item.other.get("guidelines") or {}).get(criterion.name)
@@ -199,13 +202,22 @@ def _bridged(item: Item) -> Bridged | Reject:
     if mark := chat_mark(f"{criterion.name}\n{criterion.definition}\n{guideline}"):
         return _reject(sample, "chat-mark", repr(mark))
     scores = {(_order(score, judgement), score.of): score for score in item.scores}
-    comparisons = {c.order: c for c in item.comparisons if c.criterion == criterion.name and c.agent != "merge"}
+    said = [c for c in item.comparisons if c.criterion == criterion.name and c.agent.endswith("comparer")]
+    comparisons = {c.order: c for c in said}
+    replied = (*(score.reason for score in scores.values()), *(c.reason for c in said))
+    if mark := next(filter(None, map(chat_mark, replied)), ""):
+        return _reject(sample, "chat-mark", f"the judgement made anew: {mark!r}")
     criterion = criterion.model_copy(update={"guideline": guideline})
     return Bridged(sample, criterion, judgement, scores, comparisons)
 
 
 def _order(score: Score, judgement: ForeignJudgement) -> str:
     return ("BA" if score.repeat else "AB") if judgement.of_pair else ""
+
+
+def is_positional(text: str) -> bool:
+    """Whether a text calls a response by its place, "the first", "Response 2", which is another in exchanged order."""
+    return bool(_NUMBERED.search(text) or _BY_PLACE.search(text))
 
 
 def _given_away(criterion: Criterion, guideline: str, sample: Sample) -> str:
@@ -228,11 +240,10 @@ def _runs_of(found: Sequence[str]) -> set[tuple[str, ...]]:
 def _of_pair(found: Bridged) -> Reject | None:
     said = [found.comparisons.get("AB"), found.comparisons.get("BA")]
     verdicts = [one.verdict if one is not None else None for one in said]
-    lacking = [one.status if one is not None else "skipped" for one in said if one is None or one.verdict is None]
-    if lacking:
-        return _reject(found.sample, "not-judged", ", ".join(lacking))
-    if any(score.value is None for score in found.scores.values()):
-        return _reject(found.sample, "not-judged", "a response has no score")
+    if lacking := unread(one for one in said if one is None or one.verdict is None):
+        return _reject(found.sample, "not-judged", lacking)
+    if told := unfit_score(found.scores.values()):
+        return _reject(found.sample, "not-judged", told)
     if verdicts[0] != verdicts[1]:
         return _reject(found.sample, "order", f"AB says {verdicts[0]}, BA says {verdicts[1]}")
     if verdicts[0] != found.judgement.verdict:
@@ -243,7 +254,9 @@ def _of_pair(found: Bridged) -> Reject | None:
 def _of_single(found: Bridged, points: float) -> Reject | None:
     score, judgement = found.scores.get(("", "output")), found.judgement
     if score is None or score.value is None:
-        return _reject(found.sample, "not-judged", score.status if score is not None else "no score")
+        return _reject(found.sample, "not-judged", unread([score]))
+    if told := unfit_score([score]):
+        return _reject(found.sample, "not-judged", told)
     assert judgement.score is not None
     assert judgement.scale is not None
     was = carried_over(judgement.score, judgement.scale)
@@ -253,6 +266,24 @@ def _of_single(found: Bridged, points: float) -> Reject | None:
         said = f"was {judgement.score:g} on {judgement.scale}{over}, is {score.value:g} on {found.criterion.scale}"
         return _reject(found.sample, "score", said)
     return None
+
+
+def unread(said: Iterable[Score | Comparison | None]) -> str:
+    """Why judgements could not be read, each reason once: "abstained", "provider_error: no answer"."""
+    told = (("skipped", "") if one is None else (one.status, one.reason) for one in said)
+    plain = ("abstained", "ok")  # what is said with these is about the texts
+    found = (one_line(status if status in plain or not why else f"{status}: {why}", 160) for status, why in told)
+    return ", ".join(dict.fromkeys(found))
+
+
+def unfit_score(scores: Iterable[Score | None]) -> str:
+    """Why a score can stand in no reply that a form asks for: none is there, or it is no value; "" where all can."""
+    for score in scores:
+        if score is None or score.value is None:
+            return "a response has no score"
+        if score.scale is not None and score.scale.whole and score.value != int(score.value):
+            return f"{score.value:g} is no value of {score.scale}"
+    return ""
 
 
 def _reject(sample: Sample, kind: Kind, reason: str) -> Reject:

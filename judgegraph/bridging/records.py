@@ -34,13 +34,14 @@ from judgegraph.types import Criterion, Sample, Scale, Verdict, same_text, text_
 
 Row = Mapping[str, Any]
 FIELDS = (  # that -f maps, in a file of no known format
-    "id", "query", "source", "output", "rival", "verdict", "score", "rival_score", "scale", "reason", "judge",
-    "criterion", "definition", "guideline",
+    "id", "query", "source", "reference", "output", "rival", "verdict", "score", "rival_score", "scale", "reason",
+    "judge", "criterion", "definition", "guideline",
 )  # fmt: skip
 WORDS: Mapping[str, Verdict] = {
     "a": "A", "b": "B", "tie": "tie", "[[a]]": "A", "[[b]]": "B", "[[c]]": "tie", "tied": "tie", "output": "A",
     "rival": "B", "response a": "A", "response b": "B",
 }  # fmt: skip
+MARKED = "which chat templates write between turns"  # how the reason of a row ends that holds such a mark
 RUNS_APART = 1  # points between the runs of one judge, beyond which its score is none
 _RATING = re.compile(r"Rating:\s*(?:\[\[)?\s*(-?\d+(?:\.\d+)?)\s*(?:\]\])?", re.I)
 _MARK = re.compile(  # what a chat template writes between turns, and tokenizers take for it wherever it stands
@@ -145,9 +146,9 @@ def _prometheus(row: Row, _: Reading) -> dict[str, Any]:
     reasons = feedback if isinstance(feedback, Sequence) and len(feedback) == len(scores) else [""] * len(scores)
     rubric = criterion_of(Sample(id="row", output=parts["response"], source=parts["rubric"]))
     return {
-        "query": parts["task"], "output": parts["response"], "score": float(score), "scale": "1-5",
-        "reason": str(reasons[place]), "judge": "GPT-4", "criterion": rubric.name, "definition": rubric.definition,
-        "guideline": rubric.guideline,
+        "query": parts["task"], "reference": parts["reference"], "output": parts["response"],
+        "score": float(score), "scale": "1-5", "reason": str(reasons[place]), "judge": "GPT-4",
+        "criterion": rubric.name, "definition": rubric.definition, "guideline": rubric.guideline,
     }  # fmt: skip
 
 
@@ -159,7 +160,7 @@ def _own(row: Row, how: Reading) -> dict[str, Any]:
         if value is ABSENT and name in how.fields:
             column = one_line(how.fields[name], 60)
             raise Fault(name, f"the row has no column '{column}'; it has {column_list(row, 120)}")
-        if value is not ABSENT and value is not None and value != "":
+        if value is not ABSENT and value is not None and (value != "" or name in ("query", "output")):
             found[name] = value
     if "verdict" in found:
         words = {**(how.labels or WORDS)}
@@ -216,7 +217,8 @@ class RecordReader(RowReader):
         judgement = _judgement(given, self.how.scale)
         id = value_at(row, "id") if "id" not in given else given["id"]
         id = str(id) if isinstance(id, int | str) and not isinstance(id, bool) and str(id) else spare_id
-        texts = {key: given[key] for key in ("query", "source", "output", "rival") if given.get(key) is not None}
+        shown = ("query", "source", "reference", "output", "rival")
+        texts = {key: given[key] for key in shown if given.get(key) is not None}
         sample = super().sample({"id": f"{self.prefix}{id}", **texts}, spare_id)
         _fit_for_training(sample, judgement)
         about = {"of": one_line(Path(self.name).name, 80), "at": spare_id.replace("-", " ")}
@@ -310,13 +312,13 @@ def _fit_for_training(sample: Sample, judgement: ForeignJudgement) -> None:
         Fault: a text would break out of its turn in a chat template, or the judgement contradicts its own texts.
     """
     texts = {name: text_of(getattr(sample, name)) for name in ("query", "source", "output")}
-    texts |= {"rival": text_of(sample.rival)} if sample.rival is not None else {}
+    texts |= {"rival": text_of(sample.rival or ""), "reference": text_of(sample.reference or "")}
     known = judgement.criterion
     texts |= {"reason": judgement.reason}
     texts |= {"criterion": f"{known.name} {known.definition}", "guideline": known.guideline or ""} if known else {}
     for name, text in texts.items():
         if mark := chat_mark(text):
-            raise Fault(name, f"holds {one_line(mark, 40)!r}, which chat templates write between turns")
+            raise Fault(name, f"holds {one_line(mark, 40)!r}, {MARKED}")
     if sample.rival is not None and judgement.verdict in ("A", "B") and same_text(texts["output"], texts["rival"]):
         raise Fault("rival", f"both responses are the same text, and the verdict is {judgement.verdict}")
 

@@ -25,7 +25,16 @@ from judgegraph.agents.criteria import CriteriaWriter, GuidelineWriter, criteria
 from judgegraph.agents.judge import Case, Judge, rating_form
 from judgegraph.agents.pairwise import Comparer, Order, pairwise_form
 from judgegraph.agents.reverse import carried_over
-from judgegraph.bridging.consistency import Asked, Bridged, Reject, Sifted, counted_kinds
+from judgegraph.bridging.consistency import (
+    Asked,
+    Bridged,
+    Reject,
+    Sifted,
+    counted_kinds,
+    is_positional,
+    unfit_score,
+    unread,
+)
 from judgegraph.bridging.records import chat_mark
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.graphs.fennec import TASK
@@ -194,9 +203,10 @@ def _case(sample: Sample, criterion: Criterion) -> Case:
 def rows_of_bridged(found: Bridged, origin: str) -> Iterator[Row]:
     """Of a pair two rows, one per order; of a single response one.
 
-    A pair's scores and explanations are of the judgement made anew, which says what the foreign one says; its reason is
-    the comparison, where it has one. A single response's score and reason are the foreign ones, on the criterion's
-    scale; without a reason that of the judgement made anew.
+    A pair's scores and explanations are of the judgement made anew, which says what the foreign one says. The foreign
+    reason is the comparison, where there is one and it calls no response by its place, as places are exchanged. A
+    single response's score and reason are the foreign ones, on the criterion's scale; without a reason that of the
+    judgement made anew.
     """
     maker, judgement = _Maker(origin), found.judgement
     if judgement.of_pair:
@@ -213,22 +223,28 @@ def rows_of_bridged(found: Bridged, origin: str) -> Iterator[Row]:
 
 
 def _of_order(found: Bridged, order: Order) -> str:
-    comparison = found.judgement.reason.strip() or found.comparisons[order].reason
+    reason = found.judgement.reason.strip()
+    return _anew(found, order, "" if is_positional(reason) else reason)
+
+
+def _anew(found: Bridged, order: Order, comparison: str = "") -> str:
+    """The reply made anew in one order, with a comparison in the place of its own."""
     sides = found.scores[order, "output"], found.scores[order, "rival"]
-    return pair_completion(*sides, comparison, found.criterion)
+    return pair_completion(*sides, comparison or found.comparisons[order].reason, found.criterion)
 
 
 def preference_of(found: Bridged, origin: str) -> Preference:
     """Of a pair whose verdict held in one order alone: in the other order the right reply against the wrong one.
 
-    Labels stay with their responses in either order, so that the reply to one order answers the other as well.
+    Labels stay with their responses in either order, so that the reply to one order answers the other as well. The
+    wrong reply is what the judge said, word for word.
     """
     right = next(order for order in ORDERS if found.comparisons[order].verdict == found.judgement.verdict)
     wrong: Order = "BA" if right == "AB" else "AB"
     row = _Maker(origin).pair(found.sample, found.criterion, wrong, _of_order(found, right))
     why = f"{found.judgement.verdict} is the foreign verdict; the judge said so in order {right} alone"
     about = {"id": row.id, "origin": origin, "query": row.query, "source": row.source}
-    return Preference("judge", row.prompt, row.completion, _of_order(found, wrong), why=why, **about)
+    return Preference("judge", row.prompt, row.completion, _anew(found, wrong), why=why, **about)
 
 
 # Of a run of Fennec: criteria, guidelines, judgements, corrections.
@@ -239,22 +255,29 @@ class Branching:
     """What the items of a Fennec run make.
 
     Attributes:
+        by_position: whether A was what is printed first, so that replies to order BA speak of exchanged labels.
+        without_reference: whether the judge was shown none.
         rows, preferences, rejects: as they come. once: judgements of pairs that were asked for in one order alone.
+        relabelled: orders that took the other one's reply, as their own speaks of exchanged labels.
     """
 
     maker: _Maker
     given: bool
+    by_position: bool = False
+    without_reference: bool = False
     rows: list[Row] = field(default_factory=list)
     preferences: list[Preference] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     once: int = 0
+    relabelled: int = 0
     unchanged: int = 0
 
     def add(self, item: Item) -> None:
         """The rows of one sample; judgements that cannot be read, or change with the order, are rejected."""
         sample, where = item.sample, f"{self.maker.origin}, sample {one_line(item.id, 60)}"
-        texts = (sample.query, text_of(sample.source), text_of(sample.output), text_of(sample.rival or ""))
-        if mark := next(filter(None, map(chat_mark, texts)), ""):
+        sample = sample.model_copy(update={"reference": None}) if self.without_reference else sample
+        said = (sample.query, *map(text_of, (sample.source, sample.reference or "", sample.output, sample.rival or "")))
+        if mark := next(filter(None, map(chat_mark, said)), ""):
             self.rejects.append(Reject(where, item.id, "chat-mark", repr(mark)))
         elif item.status != "ok":
             self.rejects.append(Reject(where, item.id, "failed", f"{item.status}: {one_line(item.reason, 160)}"))
@@ -295,8 +318,12 @@ class Branching:
             return
         verdicts = {comparison.verdict for comparison in said.values()}
         sides = [scores.get((int(order == "BA"), of)) for order in said for of in ("output", "rival")]
-        if None in verdicts or any(side is None or side.value is None for side in sides):
-            self.rejects.append(Reject(where, item.id, "not-judged", ", ".join(c.status for c in said.values())))
+        lacking = unread(c for c in said.values() if c.verdict is None) or unfit_score(sides)
+        if lacking:
+            self.rejects.append(Reject(where, item.id, "not-judged", lacking))
+        elif self.by_position and "AB" not in said:
+            told = "asked in order BA alone, with labels by position: the reply speaks of A and B exchanged"
+            self.rejects.append(Reject(where, item.id, "not-judged", told))
         elif len(verdicts) > 1:
             told = ", ".join(f"{order} says {comparison.verdict}" for order, comparison in said.items())
             self.rejects.append(Reject(where, item.id, "order", told))
@@ -310,6 +337,8 @@ class Branching:
         """Each order with its own reply; one that was not asked for takes the other's, as labels stay."""
         for order in ORDERS:
             own: Asked = order if order in said else next(iter(said))
+            if own == "BA" and self.by_position:
+                own, self.relabelled = "AB", self.relabelled + 1
             repeat = int(own == "BA")
             completion = pair_completion(
                 scores[repeat, "output"], scores[repeat, "rival"], said[own].reason, criterion
@@ -317,8 +346,9 @@ class Branching:
             self.rows.append(self.maker.pair(sample, criterion, order, completion))
 
     def _single(self, sample: Sample, of: str, criterion: Criterion, score: Score, where: str) -> None:
-        if score.value is None:
-            self.rejects.append(Reject(where, sample.id, "not-judged", score.status))
+        if score.value is None or (told := unfit_score([score])):
+            why = unread([score]) if score.value is None else told
+            self.rejects.append(Reject(where, sample.id, "not-judged", why))
             return
         judged = sample if of == "output" else sample.model_copy(update={"output": sample.rival})
         completion = single_completion(score.value, score.reason, criterion)
@@ -341,27 +371,51 @@ class Branching:
         self.preferences.append(Preference("correction", row.prompt, row.completion, worse, why=why, **about))
 
 
-def of_branching(run: Run, name: str) -> tuple[Source, list[Row], list[Preference]]:
+def judges_of(run: Run) -> str:
+    """Who answers in a run, as its manifest names them; also where every reply was kept from before."""
+    nodes = (run.manifest.get("nodes") or {}).values()
+    named = (str(about["judge"]).partition("@")[0] for about in nodes if about.get("judge"))
+    return ", ".join(dict.fromkeys(named))
+
+
+def refuse_other_method(run: Run, name: str) -> None:
+    """
+    Raises:
+        ConfigError: it is no run of Fennec.
+    """
+    if (method := run.manifest.get("method")) != "fennec":
+        got = one_line(str(method), 40)
+        raise ConfigError(f"{name}: a run of {got}; data is made by branching in runs of fennec")
+
+
+def of_branching(run: Run, name: str, origin: str = "") -> tuple[Source, list[Row], list[Preference]]:
     """The rows of a run of Fennec.
+
+    Args:
+        origin: where its data comes from, and the licence.
 
     Raises:
         ConfigError: the run is of another method. DataError: it cannot be read.
     """
-    if run.manifest.get("method") != "fennec":
-        got = one_line(str(run.manifest.get("method")), 40)
-        raise ConfigError(f"{name}: a run of {got}; data is made by branching in runs of fennec")
+    refuse_other_method(run, name)
     configured = run.manifest.get("configuration") or {}
     task = configured.get("nodes.branch.options.task")
-    found = Branching(_Maker(name, task if isinstance(task, str) else TASK), bool(run.manifest.get("criteria")))
+    compare = (run.manifest.get("nodes") or {}).get("weigh/compare") or {}
+    by_position = (compare.get("options") or {}).get("labels") == "position"
+    maker = _Maker(name, task if isinstance(task, str) else TASK)
+    left_out = "|reference:left-out" in run.signature
+    found = Branching(maker, bool(run.manifest.get("criteria")), by_position, left_out)
     records = 0
     for records, item in enumerate(run.items, 1):  # noqa: B007 - their number
         found.add(item)
-    judges = ", ".join((run.manifest.get("calls") or {}).get("by_judge") or {})
-    notes = [f"{found.once} judgements of pairs were asked for in one order: whether they hold is not known"]
+    notes = [f"judgements of pairs in one order alone: {found.once}; whether they hold is not known"]
     notes = notes if found.once else []
+    notes += [f"judgements in order BA with the reply to AB, as their own exchanges A and B: {found.relabelled}"
+              ] if found.relabelled else []  # fmt: skip
+    notes += [] if configured else ["a run in memory names no task: asked as of an answer to a user's query"]
     notes += ["its criteria were given, not written: no row teaches to write them"] if found.given else []
-    notes += [f"{found.unchanged} corrections gave the original back: left out"] if found.unchanged else []
-    source = Source(name, "branching", "", judges, records, tuple(found.rejects), tuple(notes))
+    notes += [f"corrections that gave the original back: {found.unchanged}, left out"] if found.unchanged else []
+    source = Source(name, "branching", origin, judges_of(run), records, tuple(found.rejects), tuple(notes))
     return source, found.rows, found.preferences
 
 
@@ -427,8 +481,8 @@ def training_set(
 ) -> TrainingSet:  # fmt: skip
     """Rows and preferences in three splits: all that shares a query, or a source text, is in one of them.
 
-    Which one is drawn by a digest of the query, so that a query stays in its split however much data is added. So
-    shares are of queries, and kept about.
+    Which one is drawn by a digest of the query, so that a query stays in its split when data is added that brings no
+    source text to join it with others. So shares are of queries, and kept about.
 
     Args:
         shares: of validation and of test, from 0 to less than 1 together.
@@ -447,7 +501,12 @@ def training_set(
         doubled += (row.task, row.prompt) in first
         first.setdefault((row.task, row.prompt), row)
     kept = list(first.values())
-    pairs = [one for one in preferences if not _marked(one.prompt, one.chosen, one.rejected)]
+    pairs = []
+    for one in preferences:
+        if mark := _marked(one.prompt, one.chosen, one.rejected):
+            marked.append(Reject(one.origin, one.id, "chat-mark", f"preference, {one.task}: {mark!r}"))
+        else:
+            pairs.append(one)
     both: list[Row | Preference] = [*kept, *pairs]
     split_of = _splits([(one.query, one.source) for one in both], shares, seed)
     where: Callable[[Row | Preference], Split] = lambda one: split_of[_key(one.query)]  # noqa: E731

@@ -16,11 +16,11 @@ from judgegraph.cli.run import evaluated
 from judgegraph.errors import printable
 
 if TYPE_CHECKING:
-    from judgegraph.bridging.bridge import Bridge, Gathered
+    from judgegraph.bridging.bridge import Branched, Bridge, Gathered
     from judgegraph.runs.run import Run
 
 VERDICTS = {"a": "A", "b": "B", "tie": "tie"}
-WHO = (*SUBJECT[1:3], SUBJECT[4], *SUBJECT[7:])  # judge, address, tokens, fields, limit: the rest would do nothing here
+WHO = (*SUBJECT[1:3], SUBJECT[4], *SUBJECT[7:9])  # judge, address, tokens, fields, limit
 
 
 class Bridging(Grouped):
@@ -48,7 +48,7 @@ class Bridging(Grouped):
     "--scale", metavar="LOW-HIGH", help="Of the scores in a plain file without a column 'scale', such as 1-10."
 )
 @click.option("--origin", "origins", multiple=True, metavar="TEXT", help="Where DATA comes from, and its licence, for "
-              "the data card; once for each DATA, in their order.")  # fmt: skip
+              "the data card; once for each DATA, then for each --branching, in their order.")  # fmt: skip
 @click.option("--branching", multiple=True, metavar="RUN", type=click.Path(exists=True, file_okay=False),
               help="A run of fennec, whose criteria, judgements and corrections join; may be repeated.")  # fmt: skip
 @as_run(*WHO)
@@ -80,22 +80,22 @@ def bridge(data: tuple[str, ...], **given: Any) -> None:
 
     Files of Auto-J, PandaLM and Prometheus are known by their columns. Of any other, name the columns: -f
     query=question -f output=answer_a -f rival=answer_b -f verdict=winner; of scores -f score=rating --scale 1-10.
-    Fields: id, query, source, output, rival, verdict, score, rival_score, scale, reason, judge, criterion, definition,
-    guideline.
+    Fields: id, query, source, reference, output, rival, verdict, score, rival_score, scale, reason, judge, criterion,
+    definition, guideline.
 
     Counts and rejects are printed before anything is written. --to FOLDER is a new folder with chat-format rows in
     train, validation and test, split by query, and a data card; `datasets` loads it, TRL's trainers take it as it is.
 
     Exit codes: 0, 1 failure or no judgement holds, 2 usage, 3 the budget ended it, 130 or 143 stopped.
     """
-    given.update(trace=True, redact=(), grace=10.0)
+    given.update(trace=True, redact=(), grace=10.0, reference=True)
     _check(data, given)
-    gathered = _gathered(data, given)
+    gathered, runs = _gathered(data, given), _branched(data, given)
     if given["dry_run"]:
         _plan(gathered, given)
-        return
+        sys.exit(0 if runs or (gathered and gathered.samples) else FAILURE)
     run = _run(gathered, data, given) if gathered is not None and gathered.samples else None
-    found = _bridged(gathered, run, given)
+    found = _bridged(gathered, run, runs, given)
     written = _shown(found, given)
     if given["as_json"]:
         where = {"out": given["out"], "written": str(written) if written else None}
@@ -103,7 +103,9 @@ def bridge(data: tuple[str, ...], **given: Any) -> None:
     if run is not None and run.manifest.get("state") == "over_budget":
         sys.exit(OVER_BUDGET)
     if not found.training_set.size:
-        click.echo("no row came of it: every judgement was rejected", err=True)
+        click.echo("no row came of it", err=True)
+        sys.exit(FAILURE)
+    if given["to"] and found.unfinished:
         sys.exit(FAILURE)
 
 
@@ -113,8 +115,9 @@ def _check(data: tuple[str, ...], given: dict[str, Any]) -> None:
     check(given)
     if not data and not given["branching"]:
         raise click.UsageError("name DATA, a file of judgements, or --branching RUN")
-    if len(given["origins"]) > len(data):
-        raise click.UsageError(f"--origin is given once for each DATA; there are {len(data)}")
+    many = len(data) + len(given["branching"])
+    if len(given["origins"]) > many:
+        raise click.UsageError(f"--origin is given once for each DATA and each --branching; there are {many}")
     if given["to"] and given["as_json"] and not given["yes"]:
         raise click.UsageError("--json asks nothing: give --yes too, to write the training set")
     if given["to"]:
@@ -158,8 +161,19 @@ def _gathered(data: tuple[str, ...], given: dict[str, Any]) -> Gathered | None:
     gathered = gather(records)
     if not gathered.samples and not given["branching"]:
         first = next(one for rejects in gathered.rejects for one in rejects)
-        raise DataError(f"{first} (all of {gathered.read:,} rows are bad: there is nothing to bridge)")
+        others = f" (so are all of {gathered.read:,} rows: --dry-run --all lists them)" if gathered.read > 1 else ""
+        if not given["dry_run"]:
+            raise DataError(f"nothing to bridge: {first}{others}")
     return gathered
+
+
+def _branched(data: tuple[str, ...], given: dict[str, Any]) -> list[Branched]:
+    """The runs of --branching, before anything is paid for."""
+    if not given["branching"]:
+        return []
+    from judgegraph.bridging.bridge import branched
+
+    return branched(given["branching"], given["origins"][len(data) :])
 
 
 def _labels(texts: tuple[str, ...]) -> dict[str, Any]:
@@ -228,11 +242,9 @@ def _run(gathered: Gathered, data: tuple[str, ...], given: dict[str, Any]) -> Ru
     return evaluated(graph, gathered.samples, name, lambda: len(gathered.samples), given)
 
 
-def _bridged(gathered: Gathered | None, run: Run | None, given: dict[str, Any]) -> Bridge:
+def _bridged(gathered: Gathered | None, run: Run | None, runs: list[Branched], given: dict[str, Any]) -> Bridge:
     from judgegraph.bridging.bridge import bridge as made
-    from judgegraph.runs.run import Run
 
-    runs = [(Path(path).name, Run.load(path)) for path in given["branching"]]
     return made(
         gathered, run, branching=runs, points=given["points"], shares=given["parts"], seed=given["seed"]
     )  # fmt: skip

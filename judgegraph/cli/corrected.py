@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from judgegraph.cli.main import OVER_BUDGET
+from judgegraph.cli.main import FAILURE, OVER_BUDGET
 from judgegraph.cli.options import COST, PACE, SUBJECT, Grouped, check, folder, judge_of
 from judgegraph.cli.plan import as_run
 from judgegraph.cli.run import evaluated
@@ -51,13 +51,13 @@ def corrected(run: str, **given: Any) -> None:
     With --judge each correction and its original are scored, each alone, by the criteria that the original was judged
     by (or those of --criteria): the gain overall and per criterion, with intervals and a sign test. Responses that came
     back unchanged are counted apart. What people said of the original does not travel along. The judge that corrected
-    is refused, as what it picked for a low score would rise by itself.
+    is refused, as it would judge its own work.
 
     With --out they become samples, `output` the correction and `rival` the original, with what they were corrected by
     in `meta.corrected`: judge them with `judgegraph run fennec-both FILE.jsonl` side by side in both orders, or
     fennec-apart each alone.
 
-    Exit codes: 0, 1 failure or nothing was corrected, 2 usage, 3 the budget ended it.
+    Exit codes: 0, 1 failure, nothing was corrected or nothing scored, 2 usage, 3 the budget ended it.
     """
     from judgegraph.runs.run import Run
 
@@ -119,9 +119,12 @@ def _judge(path: str, run: Any, given: dict[str, Any]) -> int:
     )  # fmt: skip
     saved = found.save(given["to"]) if given["to"] else None
     if given["as_json"]:
-        click.echo(json.dumps({**found.to_dict(), "saved": str(saved) if saved else None}, indent=1))
+        shown = json.dumps({**found.to_dict(), "saved": str(saved) if saved else None}, indent=1)
+        click.echo(shown.replace("\x7f", "\\u007f"))
     else:
         print_gain(found)
         if saved:
             click.echo(printable(f"saved in {saved}"))
-    return OVER_BUDGET if judged.manifest.get("state") == "over_budget" else 0
+    if judged.manifest.get("state") == "over_budget":
+        return OVER_BUDGET
+    return 0 if found.overall is not None and found.overall.n else FAILURE

@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -35,7 +36,7 @@ from judgegraph.runs.run import Run, corrected, incomplete_run
 from judgegraph.stats.correlation import Codes
 from judgegraph.stats.tests import corrected as corrected_for_many
 from judgegraph.stats.tests import sign_test
-from judgegraph.types import Criterion, Sample, Side, words
+from judgegraph.types import Criterion, Sample, Side, text_of, words
 
 RESULT = "gain.json"
 EVEN, DIGITS = 1e-9, 12  # a score that moves by less does not move; what comes after so many digits is round-off
@@ -49,7 +50,8 @@ class Gain:
     Attributes:
         criterion: its name; "overall" of all, "low" of those that had scored low, "others" of the rest. In these three
             a correction counts once, by the mean over its criteria.
-        n: corrections with both scores. unread: without one of them. queries: different ones among them.
+        n: corrections with both scores. unread: without one of them. queries: different ones among them, each with
+            its source.
         before, after: means, in points of 1-5. gain: their difference; intervals draw queries.
         raised, lowered, even: corrections that scored higher than their original, lower, alike.
         p: of the sign test, over queries, two-sided. p_holm: for all criteria at once (Holm); nan of the three.
@@ -102,8 +104,9 @@ class CorrectionGain:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the interval of the overall gain lies on one side of 0."""
-        return self.overall is not None and (self.overall.gain.low > 0 or self.overall.gain.high < 0)
+        """Whether the interval of the overall gain lies on one side of 0, and the sign test bears it out."""
+        one = self.overall
+        return one is not None and (one.gain.low > 0 or one.gain.high < 0) and one.p <= 1 - self.confidence + EVEN
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -171,9 +174,13 @@ def outcomes(run: Run) -> dict[str, int]:
 
 def correctors_of(run: Run) -> tuple[str, ...]:
     """Who corrected, as the run's manifest has it: "openai:gpt-4.1-mini@t0"."""
+    return _judges_of(run, "Corrector")
+
+
+def _judges_of(run: Run, *agents: str) -> tuple[str, ...]:
     nodes = run.manifest.get("nodes") or {}
     held = [about.get("judge") for about in nodes.values() if isinstance(about, Mapping)
-            and about.get("agent") == "Corrector"]  # fmt: skip
+            and about.get("agent") in agents]  # fmt: skip
     return tuple(dict.fromkeys(str(judge) for judge in held if judge))
 
 
@@ -221,7 +228,10 @@ class _Pair:
 def _pairs(items: Iterable[Item]) -> Iterator[_Pair]:
     for item in items:
         about = item.sample.meta.get(CORRECTED) or {}
-        query = " ".join(words(item.sample.query)) or str(about.get("id"))
+        asked = words(
+            f"{item.sample.query}\n{text_of(item.sample.source)}"
+        )  # of summaries the article tells them apart
+        query = blake2b(" ".join(asked).encode()).hexdigest() if asked else str(about.get("id"))
         low = set(about.get("criteria") or ())
         scores: dict[tuple[str, Side], float] = {}
         for score in item.scores:
@@ -258,6 +268,11 @@ def gain_of(
     overall, picked, others = (_gain(name, side, drawing) if side else None for name, side in sides.items())
     left = incomplete_run(judged)
     notes = [f"{left}: the corrections that were judged so far"] if left else []
+    if not same_judge and _model(judge) in map(_model, _judges_of(run, "Judge", "Comparer")):
+        notes.append(
+            "the judge is the one whose low scores picked these texts: where a low score was bad luck it rises by "
+            "itself; a judge that did not score in the run is a fairer one"
+        )
     if incomplete_run(run):
         notes.append(f"the run that corrected is {incomplete_run(run)}")
     calls = {key: judged.manifest.get(key) for key in ("calls", "spent")}

@@ -96,10 +96,24 @@ def _counts(console: Console, found: Bridge) -> None:
     ), style="dim")  # fmt: skip
 
 
+def _empty_splits(found: Bridge) -> Iterable[str]:
+    made = found.training_set
+    wanted = dict(zip(SPLITS[1:], made.shares, strict=True)) | {"train": 1 - sum(made.shares)}
+    empty = [split for split in SPLITS if wanted[split] and not made.queries[split]]
+    total = sum(made.queries.values())
+    if empty and total:
+        verb = "is" if len(empty) == 1 else "are"
+        all_of = counted(total, "query", "queries")
+        yield f"{' and '.join(empty)} {verb} empty, of {all_of} in all: more data, --shares or --seed changes that"
+
+
 def _notes(found: Bridge) -> Iterable[str]:
+    if found.unjudged:
+        yield f"{counted(found.unjudged, 'judgement')} not judged anew"
     if found.unfinished:
-        yield f"{found.unfinished}; the same command goes on"
-    if "embedded" in found.judges:
+        yield f"{found.unfinished}; with --out the same command goes on"
+    yield from _empty_splits(found)
+    if any("embedded" in one.split(", ") for one in found.judges):
         yield (
             "the embedded judge wrote this: it looks for what its own measures bear out, so that it shows the way and "
             "teaches nothing; -j openai:MODEL asks a model"

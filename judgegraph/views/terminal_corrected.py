@@ -40,11 +40,10 @@ def _conclusion(found: CorrectionGain) -> str:
     one = found.overall
     if one is None or not one.n:
         return "Nothing can be said of the gain: no correction was scored beside its original."
-    how = f"{_signed(one)}, {counted(one.n, 'correction')} of {counted(one.queries, 'query', 'queries')}"
-    if not found.is_shown:
-        return f"No gain is shown: {how}."
+    many = f"{counted(one.n, 'correction')} of {counted(one.queries, 'query', 'queries')}"
     verb = "raised" if one.gain.value > 0 else "lowered"
-    return f"The corrections {verb} the score: {how}; sign test p {_chance(one.p)}."
+    start = f"The corrections {verb} the score" if found.is_shown else "No gain is shown"
+    return f"{start}: {_signed(one)}, {many}; sign test p {_chance(one.p)}."
 
 
 def _responses(found: CorrectionGain) -> Iterable[str]:

@@ -1,5 +1,6 @@
-"""`judgegraph corrected`: a run's corrections as a file of samples."""
+"""`judgegraph corrected`: a run's corrections as a file of samples, and what they gained."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.graphs import fennec
+from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample
 
 HARSH = Criterion(name="Coverage", definition="It takes up what was asked.", guideline="1 nothing, 5 all")
@@ -49,3 +51,55 @@ def test_a_folder_that_is_no_run_and_a_file_of_another_kind_are_refused(run: Pat
     assert (done.exit_code, "it ends in .jsonl" in done.output) == (2, True)
     done = call("corrected", run, "-o", run / "items.jsonl")
     assert (done.exit_code, "is a file of the run itself" in done.output) == (1, True)
+
+
+@pytest.fixture
+def of_another(tmp_path: Path) -> Path:
+    """A run that the embedded judge scored and another one corrected; the last came back as it was."""
+
+    def answer(messages):
+        text = str(messages[-1].content)
+        same = "over Rome" in text
+        return {"response": SAMPLE.output if same else "The sky is blue over the sea, as air scatters blue light."}
+
+    queries = [SAMPLE.query, *(f"Why is the sky blue over {place}?" for place in ("land", "Rome"))]
+    samples = [SAMPLE.model_copy(update={"id": str(n), "query": query}) for n, query in enumerate(queries)]
+    settings = {"threshold": 5.0, "correct": "at-most", "corrector_judge": scripted(*[answer] * 3)}
+    jg.evaluate(fennec(criteria=[HARSH], **settings), samples, out=tmp_path / "other")
+    return tmp_path / "other"
+
+
+def test_it_says_what_corrections_gained_and_keeps_it(of_another: Path, tmp_path: Path):
+    done = call("corrected", of_another, "-j", "embedded", "--to", tmp_path / "gain")
+    assert done.exit_code == 0, done.output
+    for said in ("No gain is shown: +", "2 corrections of 2 queries; sign test p 0.500",
+                 "3 responses scored low: 2 changed, 1 unchanged, left out", "judged by embedded", "2 queries only",
+                 "low scores picked", "Coverage"):  # fmt: skip
+        assert said in " ".join(done.output.split()), said
+    again = call("corrected", of_another, "-j", "embedded", "--to", tmp_path / "gain", "--json")
+    told = json.loads(again.stdout)
+    assert told["overall"]["n"] == told["responses"]["ok"] == 2
+    assert told["saved"] == str(tmp_path / "gain/gain.json")
+
+
+def test_the_judge_that_corrected_is_refused_unless_one_insists(run: Path):
+    done = call("corrected", run, "-j", "embedded")
+    assert (done.exit_code, "it would judge its own work" in done.output) == (1, True)
+    done = call("corrected", run, "-j", "embedded", "--same-judge")
+    assert (done.exit_code, "the judge is the one that corrected" in done.output) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [((), "give one or both"), (("-o", "c.jsonl", "--to", "x"), "--to would do nothing without --judge"),
+     (("-j", "embedded", "--retry-failed"), "name its folder"),
+     (("-j", "embedded", "--base-url", "http://127.0.0.1:1/v1"), "names a server for a model")],
+)  # fmt: skip
+def test_options_that_do_nothing_are_refused(more, said, run: Path):
+    done = call("corrected", run, *more)
+    assert (done.exit_code, said in done.output) == (2, True), done.output
+
+
+def test_where_nothing_was_scored_the_exit_code_says_so(of_another: Path):
+    done = call("corrected", of_another, "-j", "embedded", "--max-prompt", 10)
+    assert (done.exit_code, "Nothing can be said of the gain" in done.output) == (1, True), done.output

@@ -119,6 +119,7 @@ PARTS["agent/escalate"] = lambda judge: registry.make(
 )
 SILENT = {  # ask no model
     "agent/rectify", "agent/merge", "agent/consensus", "Consensus", "Blend", "jg.metric_node", "Average", "RandomRater",
+    "OrderMerge",
 }  # fmt: skip
 
 
@@ -128,7 +129,7 @@ WITHOUT = {"agent/criteria-writer": "criteria", "agent/criteria-writer-text": "c
 async def ran(part: Any, state: dict[str, Any], name: str = "") -> Any:
     """What a part writes for a state: an agent, plain or not, or a graph."""
     state = {key: value for key, value in state.items() if key != WITHOUT.get(name)}
-    if name == "GuidelineWriter":
+    if name in ("GuidelineWriter", "ReverseGuidelineWriter"):
         state["criterion"] = state["criterion"].model_copy(update={"guideline": None})
     if hasattr(part, "ainvoke"):
         return await part.ainvoke(state)

@@ -68,9 +68,7 @@ def test_every_row_of_the_tables_is_tried():
 
 
 async def test_the_marks_are_there_to_be_found():
-    seen = "\n".join(
-        [text for name in ("critic/sage", "method/fusion-eval", "FusionJudge") for text in await sent(name)]
-    )
-    assert {mark(f) for f in ("output", "source", "query", "reason", "plan", "value", "error", "onename")} <= set(
-        MARK.findall(seen)
-    )
+    shown = ("critic/sage", "method/fusion-eval", "FusionJudge", "ReverseCriteriaWriter", "ReverseGuidelineWriter")
+    seen = "\n".join([text for name in shown for text in await sent(name)])
+    fields = ("output", "source", "query", "reason", "plan", "value", "error", "onename", "foreign", "rival")
+    assert {mark(f) for f in fields} <= set(MARK.findall(seen))

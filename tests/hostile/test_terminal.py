@@ -61,6 +61,7 @@ OF_DAMAGE = ["repair {r}", "repair {r} --json", "meta {r}", "trace {r}", "trace 
              "diff {r} {r} --json"]  # fmt: skip
 OTHERS = {
     "export",
+    "bridge",
     "corrected",
     "criteria",
     "prompts",
@@ -79,7 +80,9 @@ WRONG = ["run {m} {d} -s kind=raises", "run {m} {d} -s {b}=1", "run {b}.py:x {d}
          "criteria {b}", "meta {r} --stage {b}", "rank {r} --system {b}", "run {m} {d} --strict", "{b}",
          "run {m} {d} --{b}", "run {m} {d} --limit {b}", "meta {b}", "rank {b}", "export {r} -o {b}.xlsx",
          "corrected {r} -o {b}.csv", "new critic {b}", "bench {b}", "bench summeval --data {b}", "run {m} {b}",
-         "schema --example {b}", "show {b}", "doctor --judge {b}"]  # fmt: skip
+         "schema --example {b}", "show {b}", "doctor --judge {b}", "bridge {d} --as {b}", "bridge {d} --label {b}",
+         "bridge {d} --scale {b}", "bridge {d} -f {b}=x", "bridge {d} --shares {b}", "bridge --branching {r}",
+         "corrected {r} -j {b}"]  # fmt: skip
 
 
 def filled(line: str, folder: Path, run: Path, method: str) -> list[str]:
@@ -119,6 +122,17 @@ def test_what_goes_to_a_file_of_a_bad_name(run: Path, folder: Path):
     for ending in (".csv", ".jsonl"):
         check(call("export", run, "-o", folder / f"{BAD.replace('/', '')}{ending}"))
     check(call("corrected", run, "-o", folder / f"{BAD.replace('/', '')}c.jsonl"))
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_bad_judgements_of_others_and_bad_corrections(more, run: Path, tmp_path: Path):
+    pair = {"id": BAD, "query": BAD, "output": f"{BAD} one", "rival": BAD, "reason": BAD, "criterion": BAD}
+    rows = [{**pair, "verdict": "A"}, {**pair, "id": f"{BAD}2", "verdict": BAD}, {**pair, "id": "3", "scale": BAD}]
+    data = tmp_path / f"{BAD.replace('/', '')}.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    check(call("bridge", data, "--origin", BAD, "--to", tmp_path / "evil", "--yes", "--all", *more), 0, 1)
+    check(call("bridge", data, "--dry-run", *more))
+    check(call("corrected", run, "-j", "embedded", "--to", tmp_path / "gain", *more), 0, 1)
 
 
 @pytest.mark.parametrize(
