@@ -20,7 +20,7 @@ from judgegraph.report.orders import Commonest, Orders, Probed
 from judgegraph.runs.item import Item, nothing_judged
 from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title, without_details
 from judgegraph.runs.run import Run
-from judgegraph.runs.suggestions import Gathering
+from judgegraph.runs.suggestions import Gathering, Suggestions
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import NodeTime, node_times
 from judgegraph.types import Scale, Score
@@ -123,6 +123,11 @@ class Tally:
         self.worth: CriticWorth | str | None = None
         self.matched: list[Any] | None = None
         self._pool = Pool()
+
+    @cached_property
+    def suggested(self) -> Suggestions:
+        """What the critics suggest, by topic."""
+        return self.advice.found()
 
     @cached_property
     def lengths(self) -> list[LengthEffect]:
