@@ -41,6 +41,7 @@ def test_each_assistant_and_each_method_as_an_assistant_gave_a_value(found: dict
     assert found["assistants"] == {**ended, **{f"metric {name}": status for name, status in ended.items()}}
 
 
+@pytest.mark.slow
 def test_every_part_came_to_its_end(found: dict):
     assert found["parts"] == list(PARTS)
 
