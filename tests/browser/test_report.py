@@ -259,7 +259,7 @@ def test_a_thousand_samples_are_quickly_there(tmp_path: Path, visit, capsys: pyt
     size = path.stat().st_size
     with capsys.disabled():
         print(
-            f"\n1,000 samples: {size:,} bytes, built in {built:.1f} s of CPU, painted {times['paint']} ms, {times['ready']} ms"
+            f"\n1,000 samples: {size:,} bytes, {built:.1f} s of CPU, painted {times['paint']} ms, {times['ready']} ms"
         )
     assert size < 10_000_000
     assert built < 15  # 5 s on a machine of its own
