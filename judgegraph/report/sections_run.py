@@ -17,8 +17,7 @@ from judgegraph.meta.reviews import PARTS, Critiques, judged_by_people, point_of
 from judgegraph.report.charts import Block, Fold, Grid, Para, Section, percent
 from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, counts, length_effects
 from judgegraph.report.orders import Commonest, Orders, Probed
-from judgegraph.runs.item import Item, nothing_judged
-from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title, without_details
+from judgegraph.runs.item import Item, Notice, by_count, count_kinds, fallbacks, nothing_judged, title, without_details
 from judgegraph.runs.run import Run
 from judgegraph.runs.suggestions import Gathering
 from judgegraph.runs.summary import Summary, criteria_names, summarise

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, get_args
 from judgegraph.answers import METRIC, UNTOUCHED, Role, answers_of, roles_of, several
 from judgegraph.compose.scores_in_doubt import width_of as width_of_distribution
 from judgegraph.errors import one_line, printable
-from judgegraph.runs.item import FINE, Item
-from judgegraph.runs.notices import FAILED, NUMBERS, Notice, by_count, count_kinds, fallbacks
+from judgegraph.runs.item import FAILED, FINE, NUMBERS, Item, Notice, by_count, count_kinds, fallbacks
 from judgegraph.shown import Shown
 from judgegraph.types import Scale, Score
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.answers import answers_of
-from judgegraph.runs.item import Item, ending
-from judgegraph.runs.notices import by_count
+from judgegraph.runs.item import Item, by_count, ending
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import Line, Summary, headlines, moves_of
 from judgegraph.runs.tables import Table
