@@ -19,6 +19,7 @@ MOVED = {
     "judgegraph.runtime.node_times": "judgegraph.traces.rank",
     "judgegraph.runtime.run": "judgegraph.runs.run",
     "judgegraph.runtime.standing": "judgegraph.traces.rank",
+    "judgegraph.wiring.paths": "judgegraph.wiring.graph",
 }
 
 

@@ -33,7 +33,7 @@ from judgegraph.prompts.criteria import FILES, CriteriaLike, CriteriaSet, criter
 from judgegraph.registry import KINDS, declare, find, find_agent, is_made, names, part_of, settings_of
 from judgegraph.registry.lookup import is_file
 from judgegraph.types import Asked, EvalState, Scale
-from judgegraph.wiring import findings
+from judgegraph.wiring.check import findings
 
 # What `use` names: a helper of this framework, a registered part, another graph file, or code beside the file.
 

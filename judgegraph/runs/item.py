@@ -1,4 +1,4 @@
-"""One finished sample: what the graph made of it as one line of JSON, and what was skipped, dropped or not applied in it.
+"""One finished sample: what the graph made of it as one line of JSON, and what was skipped or dropped in it.
 
 It hides what a graph's last state may look like, how a failure is told in words, and which kinds of notices there are:
 the rest of a run sees an `Item` with a status and notes, counted by kind.

@@ -1,4 +1,8 @@
-"""`jg.check`: the proof that a graph is wired, before anything is asked."""
+"""`jg.check`: the proof that a graph is wired, before anything is asked, and how many calls it makes.
+
+It hides which checks there are and in what order they are asked; and that calls are counted by running the graph with
+invented replies, until nothing more is asked.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -24,7 +28,6 @@ from judgegraph.models.prices import Price, Prices
 from judgegraph.prompts.template import Prompt, watched
 from judgegraph.sync import run_sync, without_checkpointer
 from judgegraph.types import Criterion, Sample
-from judgegraph.wiring import findings_of
 from judgegraph.wiring.code import Finding
 
 if TYPE_CHECKING:
@@ -148,7 +151,6 @@ def refuse(graph: Any) -> tuple[Finding, ...]:
     Raises:
         WiringError: it is not wired.
     """
-    from judgegraph.wiring import of_a_run
 
     if not hasattr(getattr(graph, "builder", graph), "state_schema"):
         return ()  # it is none of LangGraph's: nothing of it can be seen
@@ -168,6 +170,59 @@ def _nodes(graph: Drawn) -> Iterator[NodeWiring]:
 def _node_of(name: str, part: Part) -> NodeWiring:
     writes = None if part.writes is None else tuple(sorted(part.writes))
     return NodeWiring(name, tuple(sorted(part.reads)), tuple(sorted(part.may_read)), writes)
+
+
+# Findings: each check of the room asked in turn, of a graph and of all in it.
+
+
+def findings(graph: Any) -> list[Finding]:
+    """Everything that is wrong with a StateGraph or a compiled graph, errors first; subgraphs included."""
+    from judgegraph.wiring.drawn import drawn
+
+    return findings_of(drawn(graph))
+
+
+def of_a_run(graph: Any) -> list[Finding]:
+    """The same of a graph that is run over samples: it is given nothing else, no criteria either."""
+    from judgegraph.wiring.drawn import drawn
+    from judgegraph.wiring.graph import without_criteria
+    from judgegraph.wiring.meaning import unanswered
+
+    read = drawn(graph)
+    read = replace(read, brought=frozenset({"sample"}))
+    return [*findings_of(read), *without_criteria(read), *unanswered(read)]
+
+
+def findings_of(graph: Drawn) -> list[Finding]:
+    """Of a graph that was read already; the graphs of its assistants included."""
+    from judgegraph.wiring import graph as agents
+    from judgegraph.wiring import meaning as stages
+    from judgegraph.wiring.drawn import lies, lost, made, misread, missing, misspelt, misused, unhanded
+
+    checks = (
+        made, lost, agents.unreached, misspelt, misread, lies,
+        misused, unhanded, missing, agents.lacking, agents.never_run, agents.run_twice,
+        agents.empty_fan_outs, agents.unbounded, agents.side_by_side, agents.reducers, agents.judges,
+        agents.dead_ends, agents.unmapped, agents.too_many, agents.templates, agents.unfit_criteria,
+    )  # fmt: skip
+    wholes = (
+        stages.same_scores, stages.elsewhere, stages.unseen, stages.votes_reviewed, stages.astray, stages.miscompared,
+        stages.silent, stages.of_one, stages.misspelt, stages.unfit, stages.unapplied, stages.misnamed,
+        agents.assistants,
+    )  # fmt: skip
+    found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
+    found += [finding for whole in wholes for finding in whole(graph)]
+    found += [finding for part in graph.everywhere() for asked in agents.asked(part) for finding in findings_of(asked)]
+    return sorted(dict.fromkeys(found), key=lambda finding: finding.severity != "error")
+
+
+def agreed(check: Callable[[Drawn], Iterator[Finding]], graph: Drawn) -> list[Finding]:
+    """What holds whether conditions of which it cannot be seen name one node or several."""
+    told, other = list(check(graph)), graph.otherwise
+    if not told or other is None:
+        return told
+    also = {(finding.code, finding.node, finding.key) for finding in check(other)}
+    return [finding for finding in told if (finding.code, finding.node, finding.key) in also]
 
 
 # Whether a loop's threads are at work for somebody: what they will ask next is not known yet.
