@@ -24,13 +24,12 @@ from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount, Tally
-from judgegraph.runs.evaluate import aevaluate
+from judgegraph.runs.evaluate import aevaluate, plain
 from judgegraph.runs.folder import ITEMS, LEDGER, Folder
 from judgegraph.runs.identity import agents_of, configuration, differences, signature
 from judgegraph.runs.item import FINE, LISTED, Item, failures
 from judgegraph.runs.journal import Mark
 from judgegraph.runs.lines import mark_of
-from judgegraph.runs.manifest import plain
 from judgegraph.runs.worker import taken_again
 from judgegraph.shown import Shown
 from judgegraph.sync import run_sync

@@ -517,3 +517,14 @@ def _written(item: Item) -> tuple[Item, bytes]:
         why = f"its result cannot be written: {one_line(error)}"
         failed = failed_item(item.sample, "agent_error", why, item.ms, item.place)
         return failed, sealed(failed.line())
+
+
+def ledger_name(ledger: str | os.PathLike[str] | None, folder: Path | None) -> str | None:
+    """By which a manifest knows a ledger: its way from the run's folder, so that both can be moved together."""
+    if ledger is None:
+        return None
+    path = os.path.realpath(ledger)
+    try:
+        return os.path.relpath(path, os.path.realpath(folder or "."))
+    except ValueError:  # another drive
+        return path

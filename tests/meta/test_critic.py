@@ -18,8 +18,8 @@ from judgegraph.meta.critic import CriticWorth, Gain, critic_worth, gains, mean_
 from judgegraph.meta.reviews import Pair, point_of, repeats
 from judgegraph.prompts.criteria import criteria_set
 from judgegraph.report.sections_critic import rectification
+from judgegraph.runs.evaluate import critic_nodes
 from judgegraph.runs.item import Item
-from judgegraph.runs.manifest import critic_nodes
 from judgegraph.runs.run import Run
 from judgegraph.stats.agreement import cohen_kappa
 from judgegraph.types import Rectification, Sample, Scale, Score, Suggestion
