@@ -14,6 +14,7 @@ MOVED = {
     "judgegraph.agents.critique_form": "judgegraph.agents.sage",
     "judgegraph.calls.forms": "judgegraph.calls.asking",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
+    "judgegraph.runs.journal": "judgegraph.runs.lines",
     "judgegraph.runs.manifest": "judgegraph.runs.evaluate",
     "judgegraph.runs.notices": "judgegraph.runs.item",
     "judgegraph.runtime": "",  # a room that is gone: it only leads to those below

@@ -28,8 +28,7 @@ from judgegraph.runs.evaluate import aevaluate, plain
 from judgegraph.runs.folder import ITEMS, LEDGER, Folder
 from judgegraph.runs.identity import agents_of, configuration, differences, signature
 from judgegraph.runs.item import FINE, LISTED, Item, failures
-from judgegraph.runs.journal import Mark
-from judgegraph.runs.lines import mark_of
+from judgegraph.runs.lines import Mark, mark_of
 from judgegraph.runs.worker import taken_again
 from judgegraph.shown import Shown
 from judgegraph.sync import run_sync

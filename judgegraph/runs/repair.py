@@ -32,8 +32,7 @@ from judgegraph.runs.folder import (
     ledger_name,
     writing,
 )
-from judgegraph.runs.journal import reader
-from judgegraph.runs.lines import WORDS, DamagedLine, Survey, blank, id_digest, item_of_line, survey
+from judgegraph.runs.lines import WORDS, DamagedLine, Survey, blank, id_digest, item_of_line, reader, survey
 from judgegraph.trace.span import SPANS, recorded_trace
 
 # What is sound of a damaged ledger: every row has a checksum bound to its address, so a row that fits is a true one.

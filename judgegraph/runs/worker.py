@@ -19,8 +19,7 @@ from judgegraph.calls.limits import held_back, outages
 from judgegraph.errors import AuthError, DataError, one_line
 from judgegraph.runs.folder import Folder
 from judgegraph.runs.item import Item, failed_item, failures, item_of
-from judgegraph.runs.journal import STRIKE, Known, Mark
-from judgegraph.runs.lines import mark_of
+from judgegraph.runs.lines import STRIKE, Known, Mark, mark_of
 from judgegraph.runs.state_check import StateCheck
 from judgegraph.runs.summary import Mean, means_of
 from judgegraph.sync import waits
