@@ -14,9 +14,11 @@ MOVED = {
     "judgegraph.agents.critique_form": "judgegraph.agents.sage",
     "judgegraph.calls.forms": "judgegraph.calls.asking",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
+    "judgegraph.runs.alignment": "judgegraph.runs.run",
     "judgegraph.runs.journal": "judgegraph.runs.lines",
     "judgegraph.runs.manifest": "judgegraph.runs.evaluate",
     "judgegraph.runs.notices": "judgegraph.runs.item",
+    "judgegraph.runs.tables": "judgegraph.runs.run",
     "judgegraph.runtime": "",  # a room that is gone: it only leads to those below
     "judgegraph.runtime.node_times": "judgegraph.traces.rank",
     "judgegraph.runtime.run": "judgegraph.runs.run",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from judgegraph.answers import Precedence, answers_of
+from judgegraph.answers import Mean, Precedence, answers_of, means_of
 from judgegraph.calls.budget import Budget, Spent
 from judgegraph.calls.context import CallContext, UnitCalls, outer
 from judgegraph.calls.context import unit as unit_calls
@@ -21,7 +21,6 @@ from judgegraph.runs.folder import Folder
 from judgegraph.runs.item import Item, failed_item, failures, item_of
 from judgegraph.runs.lines import STRIKE, Known, Mark, mark_of
 from judgegraph.runs.state_check import StateCheck
-from judgegraph.runs.summary import Mean, means_of
 from judgegraph.sync import waits
 from judgegraph.trace.record import Recorder, recorder
 from judgegraph.trace.watched import checks
