@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from judgegraph.calls.budget import BudgetTracker, node_at_work
+from judgegraph.calls.budget import BudgetTracker
 from judgegraph.calls.context import CallContext, Doubted, context
 from judgegraph.calls.estimate import ReplyPolicy, simulated_choices
 from judgegraph.calls.send import as_sent
@@ -27,6 +27,7 @@ from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
 from judgegraph.prompts.template import Prompt, watched
 from judgegraph.sync import run_sync, without_checkpointer
+from judgegraph.trace.record import node_at_work
 from judgegraph.types import Criterion, Sample
 from judgegraph.wiring.code import Finding
 
@@ -411,7 +412,7 @@ async def tried(
     """
     trial = Trial(manner, threads=threads or InThreads())
     here = CallContext(
-        purse=BudgetTracker(prices=_prices()), stand_in=trial.answer, kept=_nothing, doubted=trial.doubted
+        purse=BudgetTracker(prices=Guessed()), stand_in=trial.answer, kept=_nothing, doubted=trial.doubted
     )
     tokens = context.set(here), trying.set({}), watched.set(trial.rendered)
     try:
@@ -433,15 +434,20 @@ async def tried(
 
 
 class Guessed(Prices):
-    """A price for every judge: a count is no run, and need not know what a user's price file will say."""
+    """A price for every judge: a count is no run, and need not know what a user's price file will say.
+
+    The tables are read when the first price is asked for: a graph of judges alone asks for none.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({}, {}, "")
+
+    @cached_property
+    def _read(self) -> Prices:
+        return Prices.load()
 
     def price_of(self, judge: Judge) -> Price:
-        return super().price_of(judge) or GUESS
-
-
-def _prices() -> Prices:
-    known = Prices.load()
-    return Guessed(known.own, known.built_in, known.as_of)
+        return self._read.price_of(judge) or GUESS
 
 
 def _nothing(_address: bytes) -> None:

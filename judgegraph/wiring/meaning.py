@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import networkx as nx
 
 from judgegraph.agents.corrector import Corrector
-from judgegraph.agents.juror import Hearer
 from judgegraph.agents.panel import Consensus
 from judgegraph.agents.rectify import Rectify
 from judgegraph.answers import ANSWERING, BALLOT, METRIC
@@ -231,10 +230,10 @@ def _wanted(part: Part, drawn: Drawn, at: str) -> list[Wants]:
     if (when := getattr(runs, "when", None)) is not None:
         run = getattr(runs, "run", None)
         return [_of_condition(_around(at), one, run, part) for one in conditions(when)]
-    if isinstance(runs, Hearer) and runs.hears:
+    if _ours(part) and (heard := getattr(runs, "hears", ())):
         stages = (runs.at,) if runs.at else ("final", "draft", BALLOT)
         where = f" at stage '{runs.at}'" if runs.at else ""
-        return [Wants(at, part, f"hears 'scores'{where} by '{one}'", stages, (one,)) for one in runs.hears]
+        return [Wants(at, part, f"hears 'scores'{where} by '{one}'", stages, (one,)) for one in heard]
     if isinstance(runs, Consensus):
         members = runs.members or (None,)
         how = f"combines 'scores' at stage '{runs.ballots}'"
