@@ -6,9 +6,7 @@ import json
 import os
 import re
 import tempfile
-from bisect import bisect_left
-from collections import deque
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha1, sha256
@@ -344,84 +342,3 @@ def _tool_call(writer: Writer, call: Call, seed: str) -> Choice:
         "type": "tool_call",
     }  # fmt: skip
     return Choice("", "tool_calls", tool_calls=(called,))
-
-
-# Prompt prefixes: what a provider that caches prompts charges less for.
-
-
-REMEMBERED = 4_000_000  # characters of prompts, for each judge; the oldest are forgotten first
-
-
-@dataclass
-class Prefixes:
-    """How much of the prompts stands in a prefix that the same judge was sent before.
-
-    Attributes:
-        prompt: tokens of all prompts. shared: those that stand in such a prefix.
-    """
-
-    prompt: int = 0
-    shared: int = 0
-    _judges: dict[Hashable, _Remembered] = field(default_factory=dict, repr=False)
-
-    @property
-    def share(self) -> float | None:
-        """0 to 1; None before any prompt."""
-        return self.shared / self.prompt if self.prompt else None
-
-    def add(self, judge: Hashable, call: Call, tokens: int) -> None:
-        """Count one prompt.
-
-        Args:
-            judge: whoever caches it. tokens: of the prompt, as counted or as the provider says.
-        """
-        text = "\0".join(f"{message.type}\0{message.content}" for message in call.messages)
-        seen = self._judges.get(judge)
-        if seen is None:
-            seen = self._judges[judge] = _Remembered()
-        self.prompt += tokens
-        self.shared += round(tokens * seen.add(text) / len(text)) if text else 0
-
-
-@dataclass
-class _Remembered:
-    """Prompts in alphabetical order, where the one with the longest common prefix is a neighbour."""
-
-    texts: list[str] = field(default_factory=list)
-    order: deque[str] = field(default_factory=deque)
-    size: int = 0
-    usual: int = 0  # characters that the last two had in common: those of a method's prompts are often as many
-
-    def add(self, text: str) -> int:
-        """The characters that it has in common with the start of one before it."""
-        place = bisect_left(self.texts, text)
-        shared = 0
-        for other in self.texts[max(0, place - 1) : place + 1]:
-            self.usual = _common(text, other, self.usual)
-            shared = max(shared, self.usual)
-        if shared == len(text):
-            return shared
-        self.texts.insert(place, text)
-        self.order.append(text)
-        self.size += len(text)
-        while self.size > REMEMBERED and len(self.order) > 1:
-            oldest = self.order.popleft()
-            del self.texts[bisect_left(self.texts, oldest)]
-            self.size -= len(oldest)
-        return shared
-
-
-def _common(one: str, other: str, guess: int = 0) -> int:
-    """The length of their common prefix; a right guess makes it short."""
-    low, high = 0, min(len(one), len(other))
-    if guess <= high and one[:guess] == other[:guess]:
-        low = guess
-        if guess < high and one[guess] != other[guess]:
-            return guess
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

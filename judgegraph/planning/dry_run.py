@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.calls.budget import BudgetTracker
-from judgegraph.calls.context import CallContext, Doubted, context
+from judgegraph.calls.context import CallContext, Doubted, Prefixes, context
 from judgegraph.calls.estimate import (
     DRAWN,
     MANNERS,
     AskCounts,
-    Prefixes,
     ReplyPolicy,
     TokenCounter,
     complains,

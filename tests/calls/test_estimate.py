@@ -12,7 +12,8 @@ from tiktoken import Encoding, registry
 from tiktoken.load import load_tiktoken_bpe
 
 from judgegraph.calls import estimate
-from judgegraph.calls.estimate import Prefixes, TokenCounter, counter_for
+from judgegraph.calls.context import Prefixes
+from judgegraph.calls.estimate import TokenCounter, counter_for
 from judgegraph.calls.types import Call, completion_tokens, prompt_tokens
 
 ADDRESS = estimate.VOCABULARY_ADDRESS.format("o200k_base")
