@@ -13,6 +13,7 @@ from types import ModuleType
 MOVED = {
     "judgegraph.agents.critique_form": "judgegraph.agents.sage",
     "judgegraph.calls.forms": "judgegraph.calls.asking",
+    "judgegraph.calls.leases": "judgegraph.calls.ledger",
     "judgegraph.meta.labels": "judgegraph.meta.agreement",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
     "judgegraph.runs.alignment": "judgegraph.runs.run",
