@@ -35,8 +35,8 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
 
     Exit codes: 0 wired, 1 not, with a line for each mistake: node, key and cure.
     """
-    from judgegraph.runs.identity import destinations
     from judgegraph.wiring.check import check as checked
+    from judgegraph.wiring.check import destinations
 
     try:
         graph = graph_of(method, criteria=None, judge=None, settings=settings, critic=critic)

@@ -24,7 +24,7 @@ from judgegraph.meta.cells import Judgements, is_given, number, people
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.result import Drawing, Measured
 from judgegraph.meta.reviews import labels_of
-from judgegraph.runs.identity import agents_of
+from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.item import Item, nothing_judged
 from judgegraph.runs.run import Run
 from judgegraph.stats.correlation import Codes, Floats

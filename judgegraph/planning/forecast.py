@@ -24,9 +24,10 @@ from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount, Tally
+from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.evaluate import aevaluate, plain
 from judgegraph.runs.folder import ITEMS, LEDGER, Folder
-from judgegraph.runs.identity import agents_of, configuration, differences, signature
+from judgegraph.runs.identity import configuration, differences, signature
 from judgegraph.runs.item import FINE, LISTED, Item, failures
 from judgegraph.runs.lines import Mark, mark_of
 from judgegraph.runs.worker import taken_again

@@ -6,8 +6,8 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -454,3 +454,35 @@ def _whose(kinds: list[Kind], asked: str) -> str:
         packages = dict.fromkeys(part.brought_by for part in _of(kind, asked) if not part.disabled)
         said.append(f"{'an' if kind[0] == 'a' else 'a'} {kind} of {' and '.join(packages)}")
     return " and of ".join(said)
+
+
+# Agents in a graph, and the judges that they and their assistants ask.
+
+
+def agents_of(graph: Any) -> Iterator[tuple[str, Any]]:
+    """(node, agent) of every dataclass agent in a compiled graph, subgraphs included ("weigh/judge")."""
+    for name, node in getattr(getattr(graph, "builder", None), "nodes", {}).items():
+        runnable = node.runnable
+        if hasattr(runnable, "builder"):
+            yield from ((f"{name}/{inner}", agent) for inner, agent in agents_of(runnable))
+        for function in (getattr(runnable, "afunc", None), getattr(runnable, "func", None)):
+            if is_dataclass(function) and not isinstance(function, type):
+                yield name, function
+
+
+def judges_of(graph: Any) -> Iterator[Any]:
+    """Every judge that its agents ask, or the graphs of its assistants; several times where several do."""
+    for _, agent in agents_of(graph):
+        yield from several_of(agent, "judge", object)
+        offered = getattr(agent, "assistants", None)
+        for one in offered if isinstance(offered, Sequence) and not isinstance(offered, str) else ():
+            yield from judges_of(getattr(one, "graph", None))
+            yield from several_of(one, "judge", object)
+
+
+def several_of(agent: Any, name: str, kind: type) -> list[Any]:
+    """What an agent lists under the plural of a name, else what it has under the name."""
+    listed = getattr(agent, f"{name}s", None)
+    if isinstance(listed, tuple) and all(isinstance(one, kind) for one in listed):
+        return list(listed)
+    return [one] if (one := getattr(agent, name, None)) else []

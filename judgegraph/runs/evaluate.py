@@ -33,17 +33,9 @@ from judgegraph.data.samples import Samples, checked, data_of, how_many
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
+from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.folder import LEDGER, MANIFEST, REJECTED, Folder, ledger_name
-from judgegraph.runs.identity import (
-    agents_of,
-    configuration,
-    criteria_name,
-    details,
-    differences,
-    fan_outs,
-    nodes,
-    signature,
-)
+from judgegraph.runs.identity import configuration, criteria_name, details, differences, fan_outs, nodes, signature
 from judgegraph.runs.lines import CHECKSUMS, mark_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.worker import OnItem, OnProgress, Work, taken_again, units

@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.errors import ConfigError
+from judgegraph.models.judges import destination
+from judgegraph.registry.lookup import judges_of
 from judgegraph.wiring.code import Finding
 
 if TYPE_CHECKING:
@@ -209,3 +211,14 @@ def agreed(check: Callable[[Drawn], Iterator[Finding]], graph: Drawn) -> list[Fi
         return told
     also = {(finding.code, finding.node, finding.key) for finding in check(other)}
     return [finding for finding in told if (finding.code, finding.node, finding.key) in also]
+
+
+# Where a graph's prompts go.
+
+
+def destinations(graph: Any) -> list[str]:
+    """Where a graph's prompts go and by which keys, a line for each judge that is asked; none for the embedded one.
+
+    Judges of assistants count too; what a node of the caller's own sends is not known here.
+    """
+    return list(dict.fromkeys(filter(None, map(destination, judges_of(graph)))))
