@@ -14,6 +14,7 @@ MOVED = {
     "judgegraph.agents.critique_form": "judgegraph.agents.sage",
     "judgegraph.calls.forms": "judgegraph.calls.asking",
     "judgegraph.calls.leases": "judgegraph.calls.ledger",
+    "judgegraph.meta.diff_changes": "judgegraph.meta.diff_moves",
     "judgegraph.meta.labels": "judgegraph.meta.agreement",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
     "judgegraph.runs.alignment": "judgegraph.runs.run",
