@@ -371,13 +371,15 @@ class Finished:
     def __init__(self, path: str | os.PathLike[str] | None, graph: Any, *, reference: bool = True) -> None:
         self.count = 0
         self._known: dict[bytes, bytes] = {}  # digests: id -> content
+        self._again: set[bytes] = set()  # ids of those that a run takes up again: a budget kept them from their end
         if path is None or not (Folder(path).path / ITEMS).exists():
             return
         self._folder = Folder(path)
         for item in self._folder.items():
-            if not taken_again(item.status, failures(item) > 0, retry=False):
-                mark = _mark(item.sample, item.place)
-                self._known[mark.id] = mark.content
+            mark = _mark(item.sample, item.place)
+            self._known[mark.id] = mark.content
+            if taken_again(item.status, failures(item) > 0, retry=False):
+                self._again.add(mark.id)
         if self._known:
             self._same(configuration(graph, reference=reference))
 
@@ -405,8 +407,9 @@ class Finished:
                 f"sample '{one_line(sample.id, 80)}' is not what it was when it was judged in {self._folder.path}; "
                 "choose another folder, or give it an id of its own"
             )
-        self.count += content is not None
-        return content is not None
+        passed_over = content is not None and mark.id not in self._again
+        self.count += passed_over
+        return passed_over
 
 
 def _mark(sample: Sample, place: int) -> Mark:

@@ -164,7 +164,7 @@ def test_the_share_of_prefixes_sent_before_is_counted_judge_by_judge():
 
 
 def test_old_prompts_are_forgotten(monkeypatch):
-    monkeypatch.setattr("judgegraph.calls.estimate.REMEMBERED", 100)
+    monkeypatch.setattr("judgegraph.calls.context.REMEMBERED", 100)
     prefixes = Prefixes()
     for text in ("a" * 60, "b" * 60, "a" * 60):
         prefixes.add("one", Call((HumanMessage(text),)), 66)
