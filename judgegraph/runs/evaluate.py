@@ -391,11 +391,17 @@ class Record:
     def ended(self, retry: bool) -> str:
         """How the run ended in order: a retry takes up no new samples, so a stopped run stays stopped."""
         work = self._work
-        if not work.through or work.alone or work.left:
+        through = work.through or (not retry and self._none_left())
+        if not through or work.alone or work.left:
             return "stopped"
         if any(status == "over_budget" for status in self._statuses()):
             return "over_budget"
         return "stopped" if retry and self._earlier.get("state") in ("running", "stopped") else "finished"
+
+    def _none_left(self) -> bool:
+        """Whether all samples are done, where their number is known: a stop while the last ones end stops nothing."""
+        known = how_many(self._samples)
+        return known is not None and self._work.statuses.total() >= known
 
     def of(self, state: str) -> dict[str, Any]:
         """The manifest in a state: "running", "finished", "stopped" or "over_budget"."""
