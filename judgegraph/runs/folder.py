@@ -27,6 +27,7 @@ from judgegraph.runs.lines import (
     Skipped,
     blank,
     end_of_lines,
+    holds_item,
     id_of_line,
     ignored,
     index,
@@ -596,19 +597,11 @@ def _write(journal: Journal, path: Path, new: Path, starts: DiskIndex) -> bool:
                 starts.put(id, end)
                 end += out.write(line)
                 finished -= 1
-            elif not _holds_item(line) and not (known is not None and known.offset is not None and known.offset > at):
+            elif not holds_item(line) and not (known is not None and known.offset is not None and known.offset > at):
                 end += out.write(line)  # of a sample that was not judged again since
         out.flush()
         os.fsync(out.fileno())
     return finished == 0
-
-
-def _holds_item(line: bytes) -> bool:
-    try:
-        item_of_line(line, "")
-    except DataError:
-        return False
-    return True
 
 
 def _move(journal: Journal, path: Path, starts: DiskIndex) -> None:

@@ -378,10 +378,10 @@ def _look(file: IO[bytes], end: int, found: Survey, *, sealed: bool) -> int:
             found.mark(number, COPY, line)
         elif not found.one_each:
             found.last.put(id, at)
-        elif _sound(line):
+        elif holds_item(line):
             found.mark(number, SECOND, line)
     for number, (_, line) in enumerate(lines(file, 0, end) if bare and sealed else (), 1):
-        if not has_checksum(line) and not found.kind(number) and _sound(line):
+        if not has_checksum(line) and not found.kind(number) and holds_item(line):
             found.mark(number, UNVERIFIED, line)
     return nameless
 
@@ -431,7 +431,8 @@ def _manifest_of(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _sound(line: bytes) -> bool:
+def holds_item(line: bytes) -> bool:
+    """Whether a line can be read as an item, as it was written."""
     try:
         item_of_line(line, "")
     except DataError:
