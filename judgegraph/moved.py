@@ -16,6 +16,7 @@ MOVED = {
     "judgegraph.calls.leases": "judgegraph.calls.ledger",
     "judgegraph.meta.diff_changes": "judgegraph.meta.diff_moves",
     "judgegraph.meta.labels": "judgegraph.meta.agreement",
+    "judgegraph.meta.reviews": "judgegraph.meta.critic",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
     "judgegraph.runs.alignment": "judgegraph.runs.run",
     "judgegraph.runs.journal": "judgegraph.runs.lines",

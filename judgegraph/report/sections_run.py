@@ -10,10 +10,9 @@ from typing import Any
 
 from judgegraph.answers import answers_of
 from judgegraph.errors import one_line
-from judgegraph.meta.critic import CriticWorth
+from judgegraph.meta.critic import MOST_POINTS as POINTS
+from judgegraph.meta.critic import PARTS, CriticWorth, Critiques, judged_by_people, point_of
 from judgegraph.meta.result import Agreement
-from judgegraph.meta.reviews import MOST_POINTS as POINTS
-from judgegraph.meta.reviews import PARTS, Critiques, judged_by_people, point_of
 from judgegraph.report.charts import Block, Fold, Grid, Para, Section, percent
 from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, counts, length_effects
 from judgegraph.report.orders import Commonest, Orders, Probed
