@@ -12,6 +12,7 @@ from types import ModuleType
 
 MOVED = {
     "judgegraph.agents.critique_form": "judgegraph.agents.sage",
+    "judgegraph.calls.computed": "judgegraph.calls.context",
     "judgegraph.calls.forms": "judgegraph.calls.asking",
     "judgegraph.calls.leases": "judgegraph.calls.ledger",
     "judgegraph.meta.diff_changes": "judgegraph.meta.diff_moves",
@@ -27,6 +28,8 @@ MOVED = {
     "judgegraph.runtime.node_times": "judgegraph.traces.rank",
     "judgegraph.runtime.run": "judgegraph.runs.run",
     "judgegraph.runtime.standing": "judgegraph.traces.rank",
+    "judgegraph.testing.states": "judgegraph.testing.conformance",
+    "judgegraph.testing.written": "judgegraph.testing.rules",
     "judgegraph.wiring.paths": "judgegraph.wiring.graph",
 }
 

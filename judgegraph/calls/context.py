@@ -6,19 +6,21 @@ It hides what calls of one run tell one another: refused keys, prompts sent befo
 from __future__ import annotations
 
 import asyncio
+import json
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from time import monotonic
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from judgegraph.calls.budget import Asked, BudgetTracker, UsageByNode
 from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.calls.limits import Limits
-from judgegraph.calls.types import Call, Choice
+from judgegraph.calls.types import Call, Choice, packed, unpacked
 from judgegraph.models.judges import Judge
 
 Doubted: TypeAlias = bool | Literal["first"] | None
@@ -437,3 +439,31 @@ def waits_for_it() -> Waiting | None:
     """Who waits for a call that is made here: the call that its judge makes it for, else the sample."""
     made_for = outer.get()
     return unit.get() if made_for is None else made_for
+
+
+# What models on this machine gave, kept in the run's ledger beside what was paid for.
+
+
+VERSION = 1  # of how an address is made
+
+
+async def computed(what: Mapping[str, Any], compute: Callable[[], Awaitable[Any]]) -> Any:
+    """A value by all that it depends on: from the run's ledger, else computed and kept there; without a run computed.
+
+    Args:
+        what: model, its revision, settings and texts, as JSON values; any difference is another value.
+        compute: gives a JSON value.
+
+    Raises:
+        whatever `compute` raises; LedgerError: it could not be kept.
+    """
+    run = context.get()
+    if run is None or run.ledger is None:
+        return await compute()
+
+    async def body() -> bytes:
+        return packed([Choice(json.dumps(await compute()))])
+
+    key = json.dumps(["computed", VERSION, what], sort_keys=True, ensure_ascii=True)
+    address = blake2b(key.encode(), digest_size=16).digest()
+    return json.loads(unpacked(await run.ledger.computed(address, body))[0].text)

@@ -13,7 +13,7 @@ import judgegraph.agents
 from judgegraph.compose.nodes import keys
 from judgegraph.errors import ConfigError
 from judgegraph.testing import check_agent
-from judgegraph.testing.states import SAMPLES, state_of
+from judgegraph.testing.conformance import SAMPLES, state_of
 
 TOOL = {"type": "function", "function": {"name": "rouge-l", "description": "overlap", "parameters": {"type": "object"}}}
 SETTINGS: dict[str, dict[str, Any]] = {  # of those that have none by default
