@@ -1,4 +1,7 @@
-"""What a name stands for: a method, agent, critic or assistant; and what a graph declares of itself."""
+"""What a name stands for: a method, agent, critic or assistant; and what a graph tells of itself without being run.
+
+It hides where a part lies (ours, a plug-in's, a file's), and how LangGraph keeps nodes, schemas and agents.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
 from judgegraph import __version__
@@ -456,7 +460,7 @@ def _whose(kinds: list[Kind], asked: str) -> str:
     return " and of ".join(said)
 
 
-# Agents in a graph, and the judges that they and their assistants ask.
+# Agents in a graph, the judges that they and their assistants ask, and the keys that nodes read and write.
 
 
 def agents_of(graph: Any) -> Iterator[tuple[str, Any]]:
@@ -486,3 +490,39 @@ def several_of(agent: Any, name: str, kind: type) -> list[Any]:
     if isinstance(listed, tuple) and all(isinstance(one, kind) for one in listed):
         return list(listed)
     return [one] if (one := getattr(agent, name, None)) else []
+
+
+def keys(node: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The keys that a node reads and those that it writes, each with its annotation.
+
+    They are those of its schemas: of a graph its input and output, of an agent or a function the annotations of its
+    first argument and of what it returns. What says nothing of itself reads and writes all keys of `EvalState`.
+    """
+    if (builder := getattr(node, "builder", None)) is not None:
+        return fields(builder.input_schema), fields(builder.output_schema)
+    function = node if inspect.isroutine(node) else type(node).__call__
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except Exception:  # whatever stands in a user's annotations
+        hints = {}
+    names = [p for p in inspect.signature(function).parameters if p != "self"]
+    first = hints.get(names[0]) if names else None
+    return fields(first), fields(hints.get("return"))
+
+
+def fields(schema: Any) -> Mapping[str, Any]:
+    """Key -> annotation of a TypedDict, a dataclass, a pydantic model, or a union of such; else of `EvalState`."""
+    if get_origin(schema) in (Union, UnionType):
+        parts = [part for part in get_args(schema) if part is not NoneType]
+        return {key: hint for part in parts for key, hint in fields(part).items()}
+    if not inspect.isclass(schema) or not getattr(schema, "__annotations__", None):
+        return vocabulary()
+    return get_type_hints(schema, include_extras=True)
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> Mapping[str, Any]:
+    """Key -> annotation of `EvalState`."""
+    from judgegraph.types import EvalState  # pydantic: no part of the import of names
+
+    return get_type_hints(EvalState, include_extras=True)

@@ -92,7 +92,7 @@ class Tally:
 
     Attributes:
         summary: without notes, reasons and wordings, which are bounded here. samples: how many items there were.
-        points: line -> point of its scale -> scores (`meta.reviews.point_of` says what a point is).
+        points: line -> point of its scale -> scores (`meta.critic.point_of` says what a point is).
         answers: the same of the scores that are the graph's answer.
         critiques: drafts beside finals. advice: suggestions. orders: pairs.
         notes: (agent, text). notices: kind of note -> its samples and an example.

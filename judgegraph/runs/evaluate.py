@@ -28,12 +28,11 @@ from judgegraph.calls.budget import Budget, BudgetTracker, Spent
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger, LedgerError
 from judgegraph.calls.limits import Limits, limits_of_run
-from judgegraph.compose.nodes import keys
 from judgegraph.data.samples import Samples, checked, data_of, how_many
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
-from judgegraph.registry.lookup import agents_of
+from judgegraph.registry.lookup import agents_of, keys
 from judgegraph.runs.folder import LEDGER, MANIFEST, REJECTED, Folder, ledger_name
 from judgegraph.runs.identity import configuration, criteria_name, details, differences, fan_outs, nodes, signature
 from judgegraph.runs.lines import CHECKSUMS, mark_of

@@ -174,7 +174,7 @@ def item_of(
     sample: Sample, state: Mapping[str, Any] | None, ms: float, place: int = 0, wired: Sequence[Precedence] = ()
 ) -> Item:  # fmt: skip
     """From a graph's final state; noted are human labels off a score's scale, a text too thin to be judged, and what
-    was emptied and only the whole result shows (`runs.notices.unnoticed`).
+    was emptied and only the whole result shows (`unnoticed`).
 
     Where the graph stopped to wait for a person, nothing was judged to its end: the sample failed. LangGraph gives
     None where no key of its result was written, as on a way from the start to the end. `wired` is what the graph's
