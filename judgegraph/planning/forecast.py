@@ -25,12 +25,10 @@ from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount, Tally
 from judgegraph.registry.lookup import agents_of
-from judgegraph.runs.evaluate import aevaluate, plain
 from judgegraph.runs.folder import ITEMS, LEDGER, Folder
-from judgegraph.runs.identity import configuration, differences, signature
-from judgegraph.runs.item import FINE, LISTED, Item, failures
+from judgegraph.runs.identity import configuration, differences, plain, signature
+from judgegraph.runs.item import FINE, LISTED, Item, failures, taken_again
 from judgegraph.runs.lines import Mark, mark_of
-from judgegraph.runs.worker import taken_again
 from judgegraph.shown import Shown
 from judgegraph.sync import run_sync
 from judgegraph.types import Sample
@@ -275,6 +273,8 @@ async def judged(
     Args:
         out: a folder to make for the ledger. limits: of pace, time and budget, as `aevaluate` takes them.
     """
+    from judgegraph.runs.evaluate import aevaluate  # a plan without a pilot judges nothing
+
     for _, agent in agents_of(graph):  # a missing key is told before a folder is made
         if hasattr(agent, "prompt") and (judge := getattr(agent, "judge", None)) is not None:
             resolve(judge)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import platform
 import secrets
@@ -34,10 +33,20 @@ from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.registry.lookup import agents_of, keys
 from judgegraph.runs.folder import LEDGER, MANIFEST, REJECTED, Folder, ledger_name
-from judgegraph.runs.identity import configuration, criteria_name, details, differences, fan_outs, nodes, signature
+from judgegraph.runs.identity import (
+    configuration,
+    criteria_name,
+    details,
+    differences,
+    fan_outs,
+    nodes,
+    plain,
+    signature,
+)
+from judgegraph.runs.item import taken_again
 from judgegraph.runs.lines import CHECKSUMS, mark_of
 from judgegraph.runs.run import Run
-from judgegraph.runs.worker import OnItem, OnProgress, Work, taken_again, units
+from judgegraph.runs.worker import OnItem, OnProgress, Work, units
 from judgegraph.sync import check_stops, run_sync, without_checkpointer
 from judgegraph.trace.record import recorder, tracer, within
 from judgegraph.trace.watched import checks, copied
@@ -565,12 +574,6 @@ def _compare(folder: Folder, samples: Iterable[Sample]) -> None:
             f"the data is not what it was when {folder.path} was begun: {changed} judged samples changed, {gone} gone, "
             f"{new} new{first}; choose another folder, or give the data as it was (new rows may be added)"
         )
-
-
-def plain(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """As it comes back from a manifest."""
-    found: dict[str, Any] = json.loads(json.dumps(configuration))
-    return found
 
 
 # What a run keeps: its folder and its ledger, open while it runs and in order however it ends.

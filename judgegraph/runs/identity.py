@@ -698,6 +698,12 @@ def configuration(graph: Any, *, reference: bool = True) -> dict[str, Any]:
     return clean
 
 
+def plain(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """As it comes back from a manifest."""
+    found: dict[str, Any] = json.loads(json.dumps(configuration))
+    return found
+
+
 def _kind(thing: Any) -> str:
     if hasattr(thing, "builder"):
         return f"graph {thing.get_name()}"

@@ -161,6 +161,11 @@ def failures(item: Item) -> int:
     return sum(getattr(part, "status", "ok") not in FINE for part in [item, *parts])
 
 
+def taken_again(status: str, failed: bool, retry: bool) -> bool:
+    """Whether a finished sample is judged again: one that a budget kept from its end, in a retry every failed one."""
+    return failed if retry else status == "over_budget"
+
+
 NOTHING = Note(agent="graph", text="the graph wrote nothing", status="skipped", kind="nothing-written")
 UNANSWERED = Note(
     agent="graph", text="the graph wrote no score, comparison, overall or verdict", status="skipped",
