@@ -345,7 +345,7 @@ async def memory(url: str, samples: int, flight: int) -> Any:
 async def ledger(_: str, calls: int, flight: int) -> dict[str, float]:
     """Replies of 300 bytes put into a ledger on disk, found again, and rows of a journal."""
     from judgegraph.calls.ledger import Ledger, Paid
-    from judgegraph.runs.journal import Journal, Mark
+    from judgegraph.runs.lines import Journal, Mark
 
     async def pay() -> Paid:
         await asyncio.sleep(0)

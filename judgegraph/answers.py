@@ -1,4 +1,4 @@
-"""Which scores of a sample are the graph's answer, and what the others are: votes, drafts, a member's own.
+"""Which scores of a sample are the graph's answer, what the others are (votes, drafts, a member's own), and their mean.
 
 A graph has one answer per sample and criterion (of a pair per side). It is known from what the scores say of one
 another: a final score names its draft, a panel's score its votes, and what a member of a panel wrote names the member.
@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from statistics import fmean
+from typing import Literal, NamedTuple, Protocol
 
-from judgegraph.types import Score
+from judgegraph.types import Scale, Score
 
 Role = Literal["answer", "vote", "draft", "member", "aspect", "other"]
 ANSWERING = ("final", "draft")  # stages that hold a graph's answers: the first of them that a criterion has
@@ -173,3 +174,50 @@ def several(answers: Iterable[Score]) -> tuple[str, ...]:
     for score in answers:
         places.setdefault((score.criterion, score.of), {})[score.agent] = None
     return tuple(dict.fromkeys(agent for agents in places.values() if len(agents) > 1 for agent in agents))
+
+
+# How far answers moved, where they stand on their scales, and their mean: all from 0 to 1.
+
+
+def moved_by(draft: Score | None, final: Score) -> float | None:
+    """How far a score moved, 0 to 1 of its scale's width; a changed label is 1. None where that cannot be said."""
+    if draft is None or draft.answer is None or final.answer is None:
+        return None
+    scale = final.scale or draft.scale
+    if isinstance(final.answer, str) or isinstance(draft.answer, str):
+        return float(final.answer != draft.answer)
+    width = width_of(scale)
+    return abs(final.answer - draft.answer) / width if width else None
+
+
+def width_of(scale: Scale | None) -> float | None:
+    return scale.high - scale.low if scale is not None and scale.high is not None and scale.low is not None else None
+
+
+def scaled(score: Score) -> float | None:
+    width = width_of(score.scale)
+    if score.value is None or score.scale is None or score.scale.low is None or not width:
+        return None
+    return (score.value - score.scale.low) / width
+
+
+class Mean(NamedTuple):
+    """Of samples: each one's answers that are numbers, scaled so that their scale is 0 to 1, count by their mean."""
+
+    value: float
+    samples: int
+
+    def with_one(self, value: float) -> Mean:
+        """With one more sample."""
+        samples = self.samples + 1
+        return Mean(self.value + (value - self.value) / samples, samples)
+
+
+def means_of(answers: Iterable[Score]) -> dict[str, float]:
+    """Agent -> mean of its answers for the output that are numbers, on a scale of 0 to 1; under "" that of all."""
+    by: dict[str, list[float]] = {}
+    for score in answers:
+        if score.of == "output" and (value := scaled(score)) is not None:
+            by.setdefault("", []).append(value)
+            by.setdefault(score.agent, []).append(value)
+    return {agent: fmean(values) for agent, values in by.items()}

@@ -12,12 +12,25 @@ from types import ModuleType
 
 MOVED = {
     "judgegraph.agents.critique_form": "judgegraph.agents.sage",
+    "judgegraph.calls.computed": "judgegraph.calls.context",
     "judgegraph.calls.forms": "judgegraph.calls.asking",
+    "judgegraph.calls.leases": "judgegraph.calls.ledger",
+    "judgegraph.meta.diff_changes": "judgegraph.meta.diff_moves",
+    "judgegraph.meta.labels": "judgegraph.meta.agreement",
+    "judgegraph.meta.reviews": "judgegraph.meta.critic",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
+    "judgegraph.runs.alignment": "judgegraph.runs.run",
+    "judgegraph.runs.journal": "judgegraph.runs.lines",
+    "judgegraph.runs.manifest": "judgegraph.runs.evaluate",
+    "judgegraph.runs.notices": "judgegraph.runs.item",
+    "judgegraph.runs.tables": "judgegraph.runs.run",
     "judgegraph.runtime": "",  # a room that is gone: it only leads to those below
     "judgegraph.runtime.node_times": "judgegraph.traces.rank",
     "judgegraph.runtime.run": "judgegraph.runs.run",
     "judgegraph.runtime.standing": "judgegraph.traces.rank",
+    "judgegraph.testing.states": "judgegraph.testing.conformance",
+    "judgegraph.testing.written": "judgegraph.testing.rules",
+    "judgegraph.wiring.paths": "judgegraph.wiring.graph",
 }
 
 

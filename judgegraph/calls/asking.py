@@ -32,8 +32,7 @@ from judgegraph.models.judges import Judge, JudgeLike, resolve
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
 from judgegraph.replies.json_text import Declined, parse
-from judgegraph.replies.quotation import parts
-from judgegraph.replies.text import other_name
+from judgegraph.replies.quotation import other_name, parts
 from judgegraph.replies.tokens import Token
 from judgegraph.trace.record import ReplyStatus
 from judgegraph.types import Criterion, Scale

@@ -14,6 +14,7 @@ from judgegraph.calls.types import COMPLETION, Call, Choice, completion_tokens, 
 from judgegraph.errors import ConfigError, ReplyError, one_line
 from judgegraph.models.judges import Judge
 from judgegraph.models.prices import Price, Prices, row_name
+from judgegraph.trace.record import node_at_work
 
 # One call's share of a budget, from its reservation to its settling.
 
@@ -545,12 +546,3 @@ class UsageByNode:
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """As JSON values."""
         return {node: dict(vars(bill)) for node, bill in self.of.items()}
-
-
-def node_at_work() -> str:
-    """The node that is running, subgraphs before it: "weigh/judge"; "" outside of a graph."""
-    from langchain_core.runnables.config import var_child_runnable_config
-
-    config = var_child_runnable_config.get() or {}
-    place = str((config.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
-    return "/".join(step.partition(":")[0] for step in place.split("|"))

@@ -23,8 +23,7 @@ from judgegraph.calls.budget import (
     shares,
 )
 from judgegraph.calls.context import ALIKE, TEXTS, CallContext, Waiters, context, outer, unit, waits_for_it
-from judgegraph.calls.leases import LEASE_PATIENCE
-from judgegraph.calls.ledger import Ledger, Paid
+from judgegraph.calls.ledger import LEASE_PATIENCE, Ledger, Paid
 from judgegraph.calls.limits import MOST_PROMPT, Patience, Ticket, Unreachable, limiter_of, patience_of
 from judgegraph.calls.send import (
     Answer,

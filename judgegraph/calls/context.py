@@ -1,20 +1,26 @@
-"""The run and the sample a model call belongs to, found in ContextVars; without a run a call is just made."""
+"""The run and the sample a model call belongs to, found in ContextVars; without a run a call is just made.
+
+It hides what calls of one run tell one another: refused keys, prompts sent before, who waits for whom.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from time import monotonic
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from judgegraph.calls.budget import Asked, BudgetTracker, UsageByNode
-from judgegraph.calls.estimate import Prefixes
 from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.calls.limits import Limits
-from judgegraph.calls.types import Call, Choice
+from judgegraph.calls.types import Call, Choice, packed, unpacked
 from judgegraph.models.judges import Judge
 
 Doubted: TypeAlias = bool | Literal["first"] | None
@@ -116,6 +122,87 @@ class Refusals:
 
 def _key(judge: Judge) -> Key:
     return judge.name, judge.endpoint.base_url
+
+
+# Prompt prefixes: what a provider that caches prompts charges less for.
+
+
+REMEMBERED = 4_000_000  # characters of prompts, for each judge; the oldest are forgotten first
+
+
+@dataclass
+class Prefixes:
+    """How much of the prompts stands in a prefix that the same judge was sent before.
+
+    Attributes:
+        prompt: tokens of all prompts. shared: those that stand in such a prefix.
+    """
+
+    prompt: int = 0
+    shared: int = 0
+    _judges: dict[Hashable, _Remembered] = field(default_factory=dict, repr=False)
+
+    @property
+    def share(self) -> float | None:
+        """0 to 1; None before any prompt."""
+        return self.shared / self.prompt if self.prompt else None
+
+    def add(self, judge: Hashable, call: Call, tokens: int) -> None:
+        """Count one prompt.
+
+        Args:
+            judge: whoever caches it. tokens: of the prompt, as counted or as the provider says.
+        """
+        text = "\0".join(f"{message.type}\0{message.content}" for message in call.messages)
+        seen = self._judges.get(judge)
+        if seen is None:
+            seen = self._judges[judge] = _Remembered()
+        self.prompt += tokens
+        self.shared += round(tokens * seen.add(text) / len(text)) if text else 0
+
+
+@dataclass
+class _Remembered:
+    """Prompts in alphabetical order, where the one with the longest common prefix is a neighbour."""
+
+    texts: list[str] = field(default_factory=list)
+    order: deque[str] = field(default_factory=deque)
+    size: int = 0
+    usual: int = 0  # characters that the last two had in common: those of a method's prompts are often as many
+
+    def add(self, text: str) -> int:
+        """The characters that it has in common with the start of one before it."""
+        place = bisect_left(self.texts, text)
+        shared = 0
+        for other in self.texts[max(0, place - 1) : place + 1]:
+            self.usual = _common(text, other, self.usual)
+            shared = max(shared, self.usual)
+        if shared == len(text):
+            return shared
+        self.texts.insert(place, text)
+        self.order.append(text)
+        self.size += len(text)
+        while self.size > REMEMBERED and len(self.order) > 1:
+            oldest = self.order.popleft()
+            del self.texts[bisect_left(self.texts, oldest)]
+            self.size -= len(oldest)
+        return shared
+
+
+def _common(one: str, other: str, guess: int = 0) -> int:
+    """The length of their common prefix; a right guess makes it short."""
+    low, high = 0, min(len(one), len(other))
+    if guess <= high and one[:guess] == other[:guess]:
+        low = guess
+        if guess < high and one[guess] != other[guess]:
+            return guess
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 @dataclass
@@ -352,3 +439,31 @@ def waits_for_it() -> Waiting | None:
     """Who waits for a call that is made here: the call that its judge makes it for, else the sample."""
     made_for = outer.get()
     return unit.get() if made_for is None else made_for
+
+
+# What models on this machine gave, kept in the run's ledger beside what was paid for.
+
+
+VERSION = 1  # of how an address is made
+
+
+async def computed(what: Mapping[str, Any], compute: Callable[[], Awaitable[Any]]) -> Any:
+    """A value by all that it depends on: from the run's ledger, else computed and kept there; without a run computed.
+
+    Args:
+        what: model, its revision, settings and texts, as JSON values; any difference is another value.
+        compute: gives a JSON value.
+
+    Raises:
+        whatever `compute` raises; LedgerError: it could not be kept.
+    """
+    run = context.get()
+    if run is None or run.ledger is None:
+        return await compute()
+
+    async def body() -> bytes:
+        return packed([Choice(json.dumps(await compute()))])
+
+    key = json.dumps(["computed", VERSION, what], sort_keys=True, ensure_ascii=True)
+    address = blake2b(key.encode(), digest_size=16).digest()
+    return json.loads(unpacked(await run.ledger.computed(address, body))[0].text)

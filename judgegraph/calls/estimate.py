@@ -1,23 +1,41 @@
-"""How many tokens a call will take, before it is made."""
+"""What a graph's calls will take, before any is made: tokens of a call, and calls of a graph.
+
+It hides that calls are counted by running the graph with invented replies that fit what is asked for, in several
+manners, until nothing more is asked.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import tempfile
-from bisect import bisect_left
-from collections import deque
-from collections.abc import Hashable, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha1, sha256
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
-from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, utf8_size
+from judgegraph.calls.budget import BudgetTracker
+from judgegraph.calls.context import CallContext, Doubted, context
+from judgegraph.calls.send import as_sent
+from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, address_of, utf8_size
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.models.judges import Judge, trying
+from judgegraph.models.prices import Price, Prices
+from judgegraph.prompts.template import Prompt, watched
 from judgegraph.replies.tokens import Token
+from judgegraph.sync import run_sync, without_checkpointer
+from judgegraph.trace.record import node_at_work
+from judgegraph.types import Criterion, Sample
 
 APPROXIMATION = "about 4 characters a token"
 PIECE = 10_000  # characters at a time: a tokenizer's regular expressions give up on a million spaces
@@ -346,82 +364,430 @@ def _tool_call(writer: Writer, call: Call, seed: str) -> Choice:
     return Choice("", "tool_calls", tool_calls=(called,))
 
 
-# Prompt prefixes: what a provider that caches prompts charges less for.
+# Whether a loop's threads are at work for somebody: what they will ask next is not known yet.
 
 
-REMEMBERED = 4_000_000  # characters of prompts, for each judge; the oldest are forgotten first
+LOOKS = 1000  # at threads that are still at work, in all: one may itself wait for an answer, or never end
+_here: ContextVar[InThreads | None] = ContextVar("judgegraph_in_threads", default=None)
+_counting: WeakKeyDictionary[asyncio.AbstractEventLoop, _Counting] = WeakKeyDictionary()
+_NAME = "run_in_executor"
 
 
-@dataclass
-class Prefixes:
-    """How much of the prompts stands in a prefix that the same judge was sent before.
+class InThreads:
+    """Counts the work in threads that is begun within `counted`, and in tasks made there.
 
-    Attributes:
-        prompt: tokens of all prompts. shared: those that stand in such a prefix.
+    A loop has no public word for it, so its `run_in_executor`, through which `asyncio.to_thread` and LangGraph's nodes
+    of plain functions go, is another as long as anybody counts there.
     """
 
-    prompt: int = 0
-    shared: int = 0
-    _judges: dict[Hashable, _Remembered] = field(default_factory=dict, repr=False)
+    def __init__(self) -> None:
+        self.under_way = 0
+        self._looks = LOOKS
 
-    @property
-    def share(self) -> float | None:
-        """0 to 1; None before any prompt."""
-        return self.shared / self.prompt if self.prompt else None
+    def at_work(self) -> bool:
+        """Whether it is worth waiting for a thread; not for ever: each yes is one look of `LOOKS`."""
+        if not self.under_way or not self._looks:
+            return False
+        self._looks -= 1
+        return True
 
-    def add(self, judge: Hashable, call: Call, tokens: int) -> None:
-        """Count one prompt.
+    @contextmanager
+    def counted(self) -> Generator[None]:
+        """On the loop that runs here; on one without attributes of its own, as uvloop's, nothing is counted."""
+        loop = asyncio.get_running_loop()
+        token = _here.set(self)
+        with suppress(TypeError):
+            _counting.setdefault(loop, _Counting(loop)).begin()
+        try:
+            yield
+        finally:
+            _here.reset(token)
+            if (there := _counting.get(loop)) is not None and there.end():
+                del _counting[loop]
 
-        Args:
-            judge: whoever caches it. tokens: of the prompt, as counted or as the provider says.
-        """
-        text = "\0".join(f"{message.type}\0{message.content}" for message in call.messages)
-        seen = self._judges.get(judge)
-        if seen is None:
-            seen = self._judges[judge] = _Remembered()
-        self.prompt += tokens
-        self.shared += round(tokens * seen.add(text) / len(text)) if text else 0
+    def done(self, _: asyncio.Future[Any]) -> None:
+        """One of them came to its end."""
+        self.under_way -= 1
+
+
+class _Counting:
+    """What stands in a loop while somebody counts there."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._attributes, self._run = vars(loop), _run_of(loop)
+        self._before = self._attributes.get(_NAME)
+        self._users = 0
+
+    def begin(self) -> None:
+        if not self._users:
+            self._attributes[_NAME] = self._run
+        self._users += 1
+
+    def end(self) -> bool:
+        """Whether nobody counts there any more; what stood there before stands there again."""
+        self._users -= 1
+        if not self._users and self._attributes.get(_NAME) is self._run:
+            del self._attributes[_NAME]
+            if self._before is not None:
+                self._attributes[_NAME] = self._before
+        return not self._users
+
+
+def _run_of(loop: asyncio.AbstractEventLoop) -> Callable[..., Any]:
+    before = loop.run_in_executor
+
+    def run_in_executor(executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+        begun, counts = before(executor, func, *args), _here.get()
+        if counts is not None:
+            counts.under_way += 1
+            begun.add_done_callback(counts.done)
+        return begun
+
+    return run_in_executor
+
+
+# A graph run once with invented replies, round by round: what is asked at one moment is answered at one moment.
+
+
+READABLE = (  # the ends of what readable replies make a graph ask, and one between: some criteria are in doubt
+    ReplyPolicy("content", "high", most=True, alike=False, doubts=False),
+    ReplyPolicy("doubtful", "low", most=True, alike=False, tools="once", doubts=True),
+    ReplyPolicy("partly", "low", most=True, alike=False, tools="once", doubts="first"),
+)
+IDLE = (40, 0.006)  # turns of the event loop, and seconds, in which nothing more was asked
+GUESS = Price(1.0, 4.0)  # USD per million tokens, where an assistant has a budget in USD and a judge no known price
+PATIENCE, MOST = 30.0, 500  # seconds, and rounds, after which a graph is taken to have no end
 
 
 @dataclass
-class _Remembered:
-    """Prompts in alphabetical order, where the one with the longest common prefix is a neighbour."""
+class Trial:
+    """What one run asked.
 
-    texts: list[str] = field(default_factory=list)
-    order: deque[str] = field(default_factory=deque)
-    size: int = 0
-    usual: int = 0  # characters that the last two had in common: those of a method's prompts are often as many
+    Attributes:
+        asked: address -> the node that asked. rounds: of questions, each waiting for the answers of the one before.
+        texts: (node, prompt, field) -> what was filled in. failed: why it did not come to its end, "" if it did.
+        doubtful: what was asked hangs on a condition, or on a budget of a part. threads: at work for it.
+    """
 
-    def add(self, text: str) -> int:
-        """The characters that it has in common with the start of one before it."""
-        place = bisect_left(self.texts, text)
-        shared = 0
-        for other in self.texts[max(0, place - 1) : place + 1]:
-            self.usual = _common(text, other, self.usual)
-            shared = max(shared, self.usual)
-        if shared == len(text):
-            return shared
-        self.texts.insert(place, text)
-        self.order.append(text)
-        self.size += len(text)
-        while self.size > REMEMBERED and len(self.order) > 1:
-            oldest = self.order.popleft()
-            del self.texts[bisect_left(self.texts, oldest)]
-            self.size -= len(oldest)
-        return shared
+    manner: ReplyPolicy
+    asked: dict[bytes, str] = field(default_factory=dict)
+    texts: dict[tuple[str, str, str], set[str]] = field(default_factory=dict)
+    rounds: int = 0
+    failed: str = ""
+    doubtful: bool = False
+    threads: InThreads = field(default_factory=InThreads)
+    _waiting: list[asyncio.Future[None]] = field(default_factory=list)
+
+    async def answer(self, judge: Judge, call: Call) -> list[Choice]:
+        """In place of a judge, when the round is over."""
+        address = address_of(judge, call)
+        self.asked.setdefault(address, node_at_work())
+        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(mine)
+        await mine
+        return simulated_choices(self.manner, as_sent(judge, call), address, last=True)
+
+    def doubted(self) -> Doubted:
+        """What conditions find."""
+        self.doubtful = True
+        return self.manner.doubts
+
+    def rendered(self, prompt: Prompt, texts: Mapping[str, str]) -> None:
+        """A template was filled in."""
+        node = node_at_work()
+        for name, text in texts.items():
+            self.texts.setdefault((node, prompt.name, name), set()).add(text)
+
+    async def conduct(self, work: asyncio.Task[Any]) -> None:
+        """Answer round by round until the work is done."""
+        end = time.monotonic() + PATIENCE
+        while not work.done():
+            await self._idle(work)
+            if time.monotonic() > end or self.rounds > MOST:
+                self.failed = f"no end was found within {MOST} rounds or {PATIENCE:g} s"
+                work.cancel()
+                return
+            if self._waiting:
+                self.rounds += 1
+                while self._waiting:
+                    _tell(self._waiting.pop(0))
+
+    async def _idle(self, work: asyncio.Task[Any]) -> None:
+        """Until nothing more has been asked for a while, and no thread is at work that may ask."""
+        turns, seconds = IDLE
+        count, since, turn = len(self._waiting), time.monotonic(), 0
+        while not work.done() and (turn < turns or time.monotonic() - since < seconds or self._waits_for_threads()):
+            await asyncio.sleep(0 if turn < turns else 0.001)
+            turn += 1
+            if len(self._waiting) != count:
+                count, since, turn = len(self._waiting), time.monotonic(), 0
+
+    def _waits_for_threads(self) -> bool:
+        return bool(self._waiting) and self.threads.at_work()
 
 
-def _common(one: str, other: str, guess: int = 0) -> int:
-    """The length of their common prefix; a right guess makes it short."""
-    low, high = 0, min(len(one), len(other))
-    if guess <= high and one[:guess] == other[:guess]:
-        low = guess
-        if guess < high and one[guess] != other[guess]:
-            return guess
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+def _tell(asked: asyncio.Future[None]) -> None:
+    """That its round is over; a plain function's thread may ask from a loop of its own, which may be gone."""
+
+    def tell() -> None:
+        if not asked.done():
+            asked.set_result(None)
+
+    with suppress(RuntimeError):
+        asked.get_loop().call_soon_threadsafe(tell)
+
+
+async def tried(
+    graph: Any, state: Mapping[str, Any], manner: ReplyPolicy, threads: InThreads | None = None
+) -> Trial:  # fmt: skip
+    """Run a graph once with replies of one manner, without its checkpointer.
+
+    Args:
+        threads: what is known of the graph's threads by other trials of it.
+
+    Raises:
+        ConfigError: a judge cannot be made.
+    """
+    trial = Trial(manner, threads=threads or InThreads())
+    here = CallContext(
+        purse=BudgetTracker(prices=Guessed()), stand_in=trial.answer, kept=_nothing, doubted=trial.doubted
+    )
+    tokens = context.set(here), trying.set({}), watched.set(trial.rendered)
+    try:
+        with trial.threads.counted():
+            work = asyncio.ensure_future(without_checkpointer(graph).ainvoke(dict(state)))
+            await trial.conduct(work)
+            with suppress(asyncio.CancelledError):
+                await work
+    except ConfigError:
+        raise
+    except Exception as error:
+        said = str(error).partition(" For further information visit ")[0]  # as pydantic ends its errors
+        trial.failed = one_line(f"a node failed on a sample that was made up: {type(error).__name__}: {said}")
+    finally:
+        context.reset(tokens[0])
+        trying.reset(tokens[1])
+        watched.reset(tokens[2])
+    return trial
+
+
+class Guessed(Prices):
+    """A price for every judge: a count is no run, and need not know what a user's price file will say.
+
+    The tables are read when the first price is asked for: a graph of judges alone asks for none.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({}, {}, "")
+
+    @cached_property
+    def _read(self) -> Prices:
+        return Prices.load()
+
+    def price_of(self, judge: Judge) -> Price:
+        return self._read.price_of(judge) or GUESS
+
+
+def _nothing(_address: bytes) -> None:
+    """What the ledger holds."""
+
+
+# How many model calls a graph makes for a sample, which of them are shared, and how many wait for one another.
+
+
+GIVEN = (1, 2, 3, 4)  # numbers of criteria that a formula is read from
+LETTER = "C"
+SAMPLES = (  # two that differ in every field, and in what metrics find
+    Sample(
+        id="1", query="Why is it shut?", source="The bridge is shut until spring.", output="It is shut for repairs.",
+        reference="The bridge stays shut until spring."),
+    Sample(
+        id="2", query="Who came to the fair?", source="Over two hundred farmers came to the fair on Monday.",
+        output="Over two hundred farmers came, and nobody else had the time for it.", reference="Farmers came."),
+)  # fmt: skip
+
+Span = tuple[int, int]  # least and most, by what judges reply
+
+
+@dataclass(frozen=True)
+class NodeCalls:
+    """The calls of one node.
+
+    Attributes:
+        node: such as "weigh/judge". prompts: names of the templates it asks by.
+        own: fields of theirs that differ from sample to sample: each makes a call of its own. shared: the others.
+        per_sample, per_dataset: calls made anew for every sample, and once for all: "C", "2C + 1", "1 to 3".
+    """
+
+    node: str
+    prompts: tuple[str, ...]
+    own: tuple[str, ...]
+    shared: tuple[str, ...]
+    per_sample: str
+    per_dataset: str
+
+    def __str__(self) -> str:
+        what = [f"{count} {when}" for count, when in ((self.per_sample, "for a sample"), (self.per_dataset, "for all"))
+                if count != "0"]  # fmt: skip
+        by = f", anew by {', '.join(self.own)}" if self.own else ""
+        shared = f"; shared: {', '.join(self.shared)}" if self.shared else ""
+        return f"{self.node}: {' and '.join(what) or 'none where criteria are given'}{by}{shared}"
+
+
+@dataclass(frozen=True)
+class CallCounts:
+    """The calls of a graph, as counted with invented replies that can all be read.
+
+    A formula is in C, the number of criteria; where no criteria can be given, or the numbers lie on no line, it is a
+    number. What an unreadable reply, a retry, or a judge that gives one reply at a time adds is in none of them:
+    `judgegraph.plan` counts for a judge and a dataset.
+
+    Attributes:
+        nodes: in the order of asking. per_sample, per_dataset: formulas. longest: the most calls of which each waits
+            for the one before it, likewise.
+        plain: (per_sample, per_dataset, longest) in numbers, as the graph is, without criteria from outside.
+        failed: why the graph could not be run to its end, "" if it could.
+    """
+
+    nodes: tuple[NodeCalls, ...]
+    per_sample: str
+    per_dataset: str
+    longest: str
+    plain: tuple[str, str, str]
+    failed: str = ""
+
+    def __str__(self) -> str:
+        if self.failed:
+            return f"model calls could not be counted: {self.failed}"
+        sample, dataset, longest = self.plain
+        lines = [
+            f"model calls for a sample: {_both(self.per_sample, sample)}",
+            f"once for all samples: {_both(self.per_dataset, dataset)}",
+            f"one after the other: {_both(self.longest, longest)}",
+        ]
+        if LETTER in f"{self.per_sample}{self.per_dataset}{self.longest}":
+            lines.append(f"{LETTER} is the number of criteria that a sample is judged by")
+        return "\n".join([*lines, *(f"  {node}" for node in self.nodes)])
+
+
+def count_calls(graph: Any, samples: Sequence[Sample] = SAMPLES) -> CallCounts:
+    """Count a graph's calls; nothing is sent. Arguments as `acount_calls`."""
+    return run_sync(acount_calls(graph, samples))
+
+
+async def acount_calls(graph: Any, samples: Sequence[Sample] = SAMPLES) -> CallCounts:
+    """Count a graph's calls by running it with invented replies; nothing is sent.
+
+    Args:
+        graph: a compiled LangGraph that reads "sample". samples: two that differ in every field.
+    """
+    threads = InThreads()
+    plain = await _trials(graph, samples, None, threads)
+    if failed := next((t.failed for t in plain if t.failed), ""):
+        return CallCounts((), "", "", "", ("", "", ""), failed)
+    takes = "criteria" in graph.get_input_jsonschema().get("properties", {})
+    given = await _given(graph, samples, threads) if takes else []
+    nodes = dict.fromkeys(node for t in plain for node in t.asked.values())
+    nodes |= dict.fromkeys(node for trials in given for t in trials for node in t.asked.values())
+    sample, dataset, longest = _figures(plain, None)
+    plainly = (_span_text(sample), _span_text(dataset), _span_text(longest))
+    figures = [_figures(trials, None) for trials in given]
+    return CallCounts(
+        nodes=tuple(_node_in_anatomy(name, plain, given) for name in nodes),
+        per_sample=_formula([f[0] for f in figures], sample),
+        per_dataset=_formula([f[1] for f in figures], dataset),
+        longest=_formula([f[2] for f in figures], longest),
+        plain=plainly,
+    )
+
+
+async def _given(graph: Any, samples: Sequence[Sample], threads: InThreads) -> list[list[Trial]]:
+    """Trials by as many criteria as `GIVEN` says; none where one failed."""
+    found = []
+    for number in GIVEN:
+        found.append(await _trials(graph, samples, number, threads))
+        if found[-1][-1].failed:
+            return []
+    return found
+
+
+async def _trials(
+    graph: Any, samples: Sequence[Sample], criteria: int | None, threads: InThreads
+) -> list[Trial]:  # fmt: skip
+    """For every manner of replying a run with each sample, up to the first that fails."""
+    state: dict[str, Any] = {}
+    if criteria is not None:
+        state["criteria"] = [Criterion(name=f"Criterion {i}", definition=f"Side {i}.") for i in range(1, criteria + 1)]
+    found: list[Trial] = []
+    for manner in READABLE:
+        if manner.doubts != "first" or any(trial.doubtful for trial in found):
+            for sample in samples:
+                found.append(await tried(graph, {**state, "sample": sample}, manner, threads))
+                if found[-1].failed:
+                    return found
+    return found
+
+
+def _figures(trials: Sequence[Trial], node: str | None) -> tuple[Span, Span, Span]:
+    """Calls of the first sample's own, calls it shares with the second, and the longest path; least and most."""
+    own, shared, longest = [], [], []
+    for first, second in zip(trials[::2], trials[1::2], strict=True):
+        mine = {a for a, n in first.asked.items() if node in (None, n)}
+        both = mine & set(second.asked)
+        own.append(len(mine - both))
+        shared.append(len(both))
+        longest.append(first.rounds)
+    return (min(own), max(own)), (min(shared), max(shared)), (min(longest), max(longest))
+
+
+def _node_in_anatomy(name: str, plain: Sequence[Trial], given: Sequence[Sequence[Trial]]) -> NodeCalls:
+    first = _figures(plain, name)
+    sample, dataset = (_formula([_figures(trials, name)[i] for trials in given], first[i]) for i in range(2))
+    trials = [*plain, *(t for some in given for t in some)]
+    prompts = sorted({prompt for t in trials for node, prompt, _ in t.texts if node == name})
+    own, every = set(), set()
+    for one, other in zip(trials[::2], trials[1::2], strict=True):
+        for key in {k for k in (*one.texts, *other.texts) if k[0] == name}:
+            every.add(key[2])
+            if one.texts.get(key) != other.texts.get(key):
+                own.add(key[2])
+    return NodeCalls(name, tuple(prompts), tuple(sorted(own)), tuple(sorted(every - own)), sample, dataset)
+
+
+def _formula(spans: Sequence[Span], plain: Span) -> str:
+    """Of what was found for the numbers of criteria in `GIVEN`; where there is no line through it, as it is plain."""
+    if not spans:
+        return _span_text(plain)
+    ends = [_line([span[i] for span in spans]) for i in (0, 1)]
+    if None in ends:
+        return _span_text(plain)
+    low, high = ends
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _line(counts: Sequence[int]) -> str | None:
+    slope = counts[1] - counts[0]
+    if any(b - a != slope for a, b in pairwise(counts)):
+        return None
+    start = counts[0] - slope * GIVEN[0]
+    if not slope:
+        return str(start)
+    times = LETTER if slope == 1 else f"{slope}{LETTER}"
+    return f"{times} + {start}" if start > 0 else f"{times} - {-start}" if start else times
+
+
+def _span_text(span: Span) -> str:
+    return str(span[0]) if span[0] == span[1] else f"{span[0]} to {span[1]}"
+
+
+def _both(formula: str, number: str) -> str:
+    return formula if formula == number else f"{formula} (here {number})"
+
+
+def to_dict(counts: CallCounts) -> dict[str, Any]:
+    """As values that JSON can hold."""
+    nodes = [{"node": n.node, "prompts": [*n.prompts], "own": [*n.own], "shared": [*n.shared],
+              "per_sample": n.per_sample, "per_dataset": n.per_dataset} for n in counts.nodes]  # fmt: skip
+    plain = dict(zip(("per_sample", "per_dataset", "longest"), counts.plain, strict=True))
+    formulas = {"per_sample": counts.per_sample, "per_dataset": counts.per_dataset, "longest": counts.longest}
+    return {**formulas, "plain": plain, "nodes": nodes, "failed": counts.failed}

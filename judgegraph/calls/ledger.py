@@ -2,33 +2,36 @@
 
 A reply is committed before anyone sees it (SQLite, WAL, synchronous=NORMAL: it survives a killed process), and the
 log is forced to disk at most 50 ms later (it survives a power cut then). Each row has a checksum bound to its address,
-so a damaged one is noticed and asked again. Processes that share the file pay for a call once (`calls/leases.py`).
+so a damaged one is noticed and asked again. Processes that share the file pay for a call once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import copy
+import errno
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import count
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed, wait_random
 
-from judgegraph.calls.leases import LEASE_PATIENCE, Leases, Waiting
 from judgegraph.calls.texts import ReadOnlyTexts, Texts, texts_of
-from judgegraph.calls.types import Call, Choice, address_of, packed, writable
+from judgegraph.calls.types import writable
 from judgegraph.errors import ConfigError, ReplyError
-from judgegraph.models.judges import Judge
+
+try:
+    import fcntl
+except ImportError:  # a system without such locks: leases hold within the process
+    fcntl = None  # type: ignore[assignment]
 
 # The file of a ledger: how it is made and opened, and how a damaged row in it is known.
 
@@ -243,6 +246,174 @@ def _checked(run: str, model: str, bill: Iterable[Any]) -> bytes:
 
 def _damaged(run: str) -> LedgerError:
     return LedgerError(f"what run {run!r} has paid is damaged there; its replies can still serve a new run")
+
+
+# Leases: of all processes that share a ledger, one pays for a call and the others wait for its reply.
+#
+# A lease is a lock on one byte of a file beside the ledger; which byte follows from the call's address. The system
+# frees the lock when its process dies, however it dies. So there is no heartbeat, and nothing is left to clean up. A
+# process that is stopped (SIGSTOP, a frozen machine) keeps it: whoever waits pays for itself once others have committed
+# nothing to the ledger for a while. At worst a call is paid for twice.
+# The file stays empty. A lock of this kind holds between processes only, so those that this process holds are also in
+# a table that its ledgers share.
+
+
+SHORTEST, LONGEST = 0.004, 0.1  # seconds between two looks at another's lease, which grow
+LEASE_PATIENCE = 600.0  # seconds without a commit by others after which a waiter pays for itself, by default
+PROGRESS = 0.5  # seconds between two looks at whether others commit
+LOOKS = 1000  # a second, of all that wait here, at most
+BUSY = (errno.EACCES, errno.EAGAIN)
+Waiting = Callable[[], AbstractContextManager[object]]  # entered while another pays
+_guard = threading.Lock()
+
+
+@dataclass
+class _Locks:
+    """The file of locks, open once in this process: closing any handle of it would free all its locks."""
+
+    handle: int
+    users: int = 0
+    held: set[int] = field(default_factory=set)
+
+    def take(self, byte: int) -> bool:
+        with _guard:
+            if byte in self.held:
+                return False
+            if fcntl is not None:
+                try:
+                    fcntl.lockf(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+                except OSError as error:
+                    if error.errno in BUSY:
+                        return False
+                    raise
+            self.held.add(byte)
+            return True
+
+    def release(self, byte: int) -> None:
+        with _guard:
+            self.held.discard(byte)
+            if fcntl is not None:
+                with suppress(OSError):
+                    fcntl.lockf(self.handle, fcntl.LOCK_UN, 1, byte)
+
+
+_files: dict[tuple[int, int, int], _Locks] = {}  # process, device, file: a fork has no locks of its parent
+
+
+def leases_of(ledger: Path) -> Path:
+    """The file of locks beside a ledger."""
+    return ledger.with_name(f"{ledger.name}.leases")
+
+
+class Leases:
+    """Those of one ledger; a ledger in memory needs none.
+
+    Args:
+        commits: gives another number when others have committed to the ledger.
+
+    Attributes:
+        waiting: calls that another ledger's process is paying for just now.
+
+    Raises:
+        OSError: from `take`: the file of locks cannot be made or locked.
+    """
+
+    def __init__(self, ledger: Path | None, commits: Callable[[], int] = lambda: 0) -> None:
+        self.waiting = 0
+        self._commits = commits
+        self._seen, self._moved, self._looked = 0, 0.0, 0.0
+        self._path = leases_of(ledger) if ledger is not None else None
+        self._locks: _Locks | None = None
+        self._mine: set[int] = set()
+
+    async def take(self, address: bytes, waiting: Waiting, patience: float = LEASE_PATIENCE) -> bool:
+        """Hold the lease of a call, when whoever holds it has given it back or died.
+
+        Args:
+            patience: seconds for which nobody else need commit anything; then it is no longer waited for.
+
+        Returns:
+            Whether it is held.
+        """
+        if self._path is None or self._try(address):
+            return True
+        pause, begun = SHORTEST, monotonic()
+        self.waiting += 1
+        try:
+            with waiting():
+                while not self._try(address):
+                    if self._still(begun) > patience:
+                        return False
+                    await asyncio.sleep(max(pause, self.waiting / LOOKS))
+                    pause = min(1.5 * pause, LONGEST)
+        finally:
+            self.waiting -= 1
+        return True
+
+    def _still(self, since: float) -> float:
+        """Seconds in which nobody else committed anything, counted from when a wait began."""
+        now = monotonic()
+        if now - self._looked >= PROGRESS:
+            self._looked, before, self._seen = now, self._seen, self._commits()
+            if before != self._seen:
+                self._moved = now
+        return now - max(since, self._moved)
+
+    def _try(self, address: bytes) -> bool:
+        byte = _byte(address)
+        if self._locks is None:
+            self._locks = _lock_file(self._path)
+        if not self._locks.take(byte):
+            return False
+        self._mine.add(byte)
+        return True
+
+    def release(self, address: bytes) -> None:
+        """Give it back, where it is held here."""
+        if (byte := _byte(address)) in self._mine and self._locks is not None:
+            self._mine.discard(byte)
+            self._locks.release(byte)
+
+    def close(self) -> None:
+        """Give all back."""
+        if (locks := self._locks) is None:
+            return
+        self._locks = None
+        for byte in self._mine:
+            locks.release(byte)
+        self._mine.clear()
+        _closed(locks)
+
+
+def _byte(address: bytes) -> int:
+    """62 bits of it: two calls that share a byte would only wait for each other."""
+    return int.from_bytes(address[:8], "big") >> 2
+
+
+def _lock_file(path: Path | None) -> _Locks:
+    """The file is looked at before it is opened, as closing a second handle would free the locks of the first."""
+    assert path is not None
+    with _guard:
+        with suppress(FileNotFoundError):
+            if (there := _files.get(_key(os.stat(path)))) is not None:
+                there.users += 1
+                return there
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        locks = _files[_key(os.fstat(handle))] = _Locks(handle, users=1)
+        return locks
+
+
+def _closed(locks: _Locks) -> None:
+    with _guard:
+        locks.users -= 1
+        if not locks.users:
+            for key in [key for key, one in _files.items() if one is locks]:
+                del _files[key]
+            os.close(locks.handle)
+
+
+def _key(about: os.stat_result) -> tuple[int, int, int]:
+    return os.getpid(), about.st_dev, about.st_ino
 
 
 # Calls under way: of all who want one at the same moment one pays, and the others wait for it.
@@ -662,110 +833,3 @@ def _empty() -> sqlite3.Connection:
     db = sqlite3.connect(":memory:", check_same_thread=False)
     db.execute("CREATE TABLE replies (address, body, sum, model, prompt, completion, usd)")
     return db
-
-
-# What is written down of calls that no run makes, for whoever traces them: nobody is answered from there.
-
-
-_BODY_AT = "SELECT body FROM replies WHERE address = ?"
-_NOTE_DOWN = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?)"
-HELD, LAST = 50, 1000  # milliseconds for another that writes, at a call and at the end: an event loop stands still
-AGAIN = 1.0  # seconds until the next try where that was too short
-WAITING = 10_000  # replies that wait for it, of which the first are let go
-BUSY = "another process held the file for too long"
-
-
-class Notes:
-    """A ledger that is only written, from any thread and event loop; another process may write it too.
-
-    Where that one holds the file, replies wait for a later call, or for the end.
-
-    Attributes:
-        failed: why something could not be written, "" where all was.
-
-    Raises:
-        LedgerError: the file is no ledger, or cannot be opened.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.failed = ""
-        self._lock = threading.Lock()
-        self._db = opened(path)
-        self._db.execute(f"PRAGMA busy_timeout = {HELD}")
-        self._texts = Texts(texts_of(path))
-        self._waiting: dict[bytes, tuple[Any, ...]] = {}  # address -> its row
-        self._open, self._later = True, 0.0
-
-    def keep(self, judge: Judge, call: Call, choices: Sequence[Choice], about: dict[str, Any]) -> bytes:
-        """Write a call down: what was asked and, where it was answered, the reply; gives the address that has it.
-
-        Equal calls may be answered differently here; the second answer stands at an address that follows from the
-        first.
-        """
-        address, paid = address_of(judge, call), None
-        if choices:
-            tokens = (about.get("prompt_tokens") or 0, about.get("completion_tokens") or 0)
-            paid = Paid(packed(choices), writable(judge.name), *tokens, about.get("usd"))
-        with self._lock:
-            if not self._open:
-                return address
-            try:
-                address = address if paid is None else self._put(address, paid)
-                self._texts.ask(address, call.messages, new=False)
-            except (sqlite3.Error, ValueError, TypeError) as error:
-                self.failed = f"{type(error).__name__}: {error}"
-        return address
-
-    def _put(self, address: bytes, paid: Paid) -> bytes:
-        for turn in count():
-            at = address if turn == 0 else blake2b(turn.to_bytes(4, "big"), key=address, digest_size=16).digest()
-            there = self._body(at)
-            if there is None:
-                told = (paid.model, paid.prompt, paid.completion, None if paid.usd is None else float(paid.usd))
-                self._waiting[at] = (at, paid.body, checksum(at, paid.body, told), *told)
-                self._write()
-            if there is None or there == paid.body:
-                return at
-        raise AssertionError
-
-    def _body(self, address: bytes) -> Any:
-        """What stands or is to stand there, None where nothing does; others that write do not keep us from reading."""
-        if (row := self._waiting.get(address)) is not None:
-            return row[1]
-        found = self._db.execute(_BODY_AT, (address,)).fetchone()
-        return found[0] if found else None
-
-    def _write(self) -> None:
-        """What waits, each in a transaction of its own."""
-        while self._waiting and time.monotonic() >= self._later:
-            at, row = next(iter(self._waiting.items()))
-            try:
-                self._db.execute(_NOTE_DOWN, row)
-            except sqlite3.OperationalError as error:
-                if "locked" in str(error):
-                    self._later = time.monotonic() + AGAIN
-                    break
-                self._waiting.clear()
-                raise
-            del self._waiting[at]
-            if self._body(at) != row[1]:
-                self.failed = "another process has its own reply where one of ours was to be"
-        if len(self._waiting) > WAITING:
-            del self._waiting[next(iter(self._waiting))]
-            self.failed = BUSY
-
-    def close(self) -> None:
-        """Nothing more is written but what waits."""
-        with self._lock:
-            if not self._open:
-                return
-            self._open, self._later = False, 0.0
-            try:
-                self._db.execute(f"PRAGMA busy_timeout = {LAST}")
-                self._write()
-            except sqlite3.Error as error:
-                self.failed = f"{type(error).__name__}: {error}"
-            if self._waiting:
-                self.failed = f"{BUSY}: {len(self._waiting)} replies are not kept"
-            self._db.close()
-            self._texts.close()

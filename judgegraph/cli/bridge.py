@@ -231,7 +231,7 @@ def _plan(gathered: Gathered | None, given: dict[str, Any]) -> None:
 
 def _run(gathered: Gathered, data: tuple[str, ...], given: dict[str, Any]) -> Run:
     from judgegraph.cli.options import refuse_unwired
-    from judgegraph.runs.identity import destinations
+    from judgegraph.wiring.check import destinations
 
     graph = _graph(given)
     refuse_unwired(graph)

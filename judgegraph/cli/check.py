@@ -35,8 +35,8 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
 
     Exit codes: 0 wired, 1 not, with a line for each mistake: node, key and cure.
     """
-    from judgegraph.runs.identity import destinations
     from judgegraph.wiring.check import check as checked
+    from judgegraph.wiring.check import destinations
 
     try:
         graph = graph_of(method, criteria=None, judge=None, settings=settings, critic=critic)
@@ -47,7 +47,7 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
     wiring = checked(graph, strict=False)
     counts = wiring.calls if calls and wiring.ok else None
     if as_json:
-        from judgegraph.wiring.check import to_dict
+        from judgegraph.calls.estimate import to_dict
 
         sent = {"destinations": destinations(graph)}
         click.echo(json.dumps(wiring.to_dict() | sent | ({"calls": to_dict(counts)} if counts else {}), indent=1))

@@ -102,8 +102,8 @@ def _judge(path: str, run: Any, given: dict[str, Any]) -> int:
     """Judges, prints, saves; gives the exit code."""
     from judgegraph.graphs.regrade import regrade
     from judgegraph.meta.corrected import corrections_of, gain_of, judge_of_graph, refuse_same
-    from judgegraph.runs.identity import destinations
     from judgegraph.views.terminal_corrected import print_gain
+    from judgegraph.wiring.check import destinations
 
     judge = judge_of(given["judge"], given["base_url"], None, given["max_tokens"])
     graph = regrade(judge, criteria=given["criteria"])

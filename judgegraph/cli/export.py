@@ -242,7 +242,7 @@ def _write(run: str, out: str, what: str, more: Sequence[str] = ()) -> None:
 
 def _passed(run: Run) -> tuple[int, int]:
     """How many damaged lines a run has, and how many comparisons, in one pass."""
-    from judgegraph.runs.tables import pair_rows
+    from judgegraph.runs.run import pair_rows
 
     damaged: list[str] = []
     items = run.folder.items(damaged.append) if run.folder else run.items

@@ -61,7 +61,7 @@ def _print(as_json: bool, value: Any, lines: Iterator[str]) -> None:
 
 def _templates(graph: Any) -> list[tuple[str, Prompt]]:
     """(node, template) of every agent that asks by one."""
-    from judgegraph.runs.identity import agents_of
+    from judgegraph.registry.lookup import agents_of
 
     found = []
     for node, agent in agents_of(graph):

@@ -54,7 +54,7 @@ def run(method: str, data: str, **given: Any) -> None:
     """
     from judgegraph.data.load import load
     from judgegraph.meta.cells import before_a_run
-    from judgegraph.runs.identity import destinations
+    from judgegraph.wiring.check import destinations
 
     check(given)
     given["required"] = _required(given["required"])

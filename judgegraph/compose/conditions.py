@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeVar, overload
 from typing_extensions import TypedDict
 
 from judgegraph.calls.context import Doubted, context
-from judgegraph.compose.nodes import vocabulary
 from judgegraph.compose.scores_in_doubt import BLIND, NEARLY, OFF, Failed, Low, OfScores, State, Wide, check_share
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.registry.lookup import vocabulary
 from judgegraph.types import Criterion, EvalState, Note, Notes, Score, given_criteria, keyed
 
 # What a function of a conditional edge promises where its code does not show it; `check` takes its word.

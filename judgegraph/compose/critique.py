@@ -37,10 +37,11 @@ from judgegraph.compose.gate import (
     unreviewed_final,
     was_asked,
 )
-from judgegraph.compose.nodes import as_node, keys, schema, vocabulary
+from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import Node
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
+from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import Criterion, Notes, Rectification, Score, Scores, key_of, keyed
 
 WRITTEN = ("scores", "rectifications", "suggestions", "notes")  # by a critique

@@ -33,11 +33,12 @@ from judgegraph.compose.conditions import (
     wide,
 )
 from judgegraph.compose.gate import DOUBTS, criteria_of, declare_settings, noted
-from judgegraph.compose.nodes import as_node, keys, schema, vocabulary
+from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import JOINED, RUNS, Brief, Join, Node, Runs, is_judge, member
 from judgegraph.compose.panel import each as each_of
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
+from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import Asked, Criterion, EvalState, Note, Notes, Scale, Score, Scores, given_criteria, keyed
 
 # One score per criterion from a cheap judge and a strong one that was asked about some: plain code, no model.

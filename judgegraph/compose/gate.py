@@ -19,12 +19,13 @@ from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.under_review import nothing_there, places, readable, unread
 from judgegraph.calls import JudgeLike
 from judgegraph.compose.conditions import EVERY, ConditionLike, Decided, Doubt, condition_of, looked_at, of_these, title
-from judgegraph.compose.nodes import as_node, keys, schema, vocabulary
+from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import Node
 from judgegraph.compose.scores_in_doubt import NOT_ASKED
 from judgegraph.errors import ConfigError
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.registry import declare
+from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import Asked, Criterion, Notes, Rectification, Scale, Score, Scores, given_criteria, key_of, keyed
 
 DOUBTS = {"doubts": dict[str, str]}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from types import NoneType, UnionType
-from typing import Any, NotRequired, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, NotRequired, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
@@ -17,6 +15,7 @@ from judgegraph.agents.fusion import without_evidence
 from judgegraph.agents.person import Person
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
+from judgegraph.registry.lookup import keys
 from judgegraph.tools.catalogue import Assistant, AssistantLike, assistants, find_all
 from judgegraph.types import Asked, EvalState, Finding, Notes, Sample, Score, Scores, keyed, sample_of
 
@@ -127,40 +126,6 @@ def _method(name: str, settings: dict[str, Any], offered: dict[str, Any]) -> Any
     if not any_more and (unknown := sorted(set(settings) - set(takes))):
         raise ConfigError(f"{name} has no setting {', '.join(unknown)}; known: {', '.join(takes) or 'none'}")
     return build(**{k: v for k, v in offered.items() if k in takes} | settings)
-
-
-def keys(node: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The keys that a node reads and those that it writes, each with its annotation.
-
-    They are those of its schemas: of a graph its input and output, of an agent or a function the annotations of its
-    first argument and of what it returns. What says nothing of itself reads and writes all keys of `EvalState`.
-    """
-    if (builder := getattr(node, "builder", None)) is not None:
-        return fields(builder.input_schema), fields(builder.output_schema)
-    function = node if inspect.isroutine(node) else type(node).__call__
-    try:
-        hints = get_type_hints(function, include_extras=True)
-    except Exception:  # whatever stands in a user's annotations
-        hints = {}
-    names = [p for p in inspect.signature(function).parameters if p != "self"]
-    first = hints.get(names[0]) if names else None
-    return fields(first), fields(hints.get("return"))
-
-
-def fields(schema: Any) -> Mapping[str, Any]:
-    """Key -> annotation of a TypedDict, a dataclass, a pydantic model, or a union of such; else of `EvalState`."""
-    if get_origin(schema) in (Union, UnionType):
-        parts = [part for part in get_args(schema) if part is not NoneType]
-        return {key: hint for part in parts for key, hint in fields(part).items()}
-    if not inspect.isclass(schema) or not getattr(schema, "__annotations__", None):
-        return vocabulary()
-    return get_type_hints(schema, include_extras=True)
-
-
-@lru_cache(maxsize=1)
-def vocabulary() -> Mapping[str, Any]:
-    """Key -> annotation of `EvalState`."""
-    return get_type_hints(EvalState, include_extras=True)
 
 
 def schema(name: str, annotations: Mapping[str, Any]) -> Any:

@@ -24,9 +24,10 @@ from judgegraph.agents.evaluator import WEIGHTED, Evaluator
 from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
 from judgegraph.calls import Endpoint, JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
-from judgegraph.compose.nodes import as_node, keys, schema, vocabulary
+from judgegraph.compose.nodes import as_node, schema
 from judgegraph.errors import ConfigError, ReplyError, one_line
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
+from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import (
     Asked,
     Criterion,

@@ -20,7 +20,7 @@ from judgegraph import registry
 from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.under_review import Critic
 from judgegraph.calls import Endpoint, JudgeLike
-from judgegraph.compose.nodes import as_node, keys, schema, vocabulary
+from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import each
 from judgegraph.errors import ConfigError, JudgegraphError, PromptError, one_line
 from judgegraph.graph_files import edges as drawn
@@ -31,9 +31,9 @@ from judgegraph.graphs.settings import fault, hints_of, leaves
 from judgegraph.prompts import load
 from judgegraph.prompts.criteria import FILES, CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry import KINDS, declare, find, find_agent, is_made, names, part_of, settings_of
-from judgegraph.registry.lookup import is_file
+from judgegraph.registry.lookup import is_file, keys, vocabulary
 from judgegraph.types import Asked, EvalState, Scale
-from judgegraph.wiring import findings
+from judgegraph.wiring.check import findings
 
 # What `use` names: a helper of this framework, a registered part, another graph file, or code beside the file.
 

@@ -14,7 +14,6 @@ from pydantic import TypeAdapter
 
 from judgegraph.calls import Endpoint
 from judgegraph.compose.conditions import CONDITIONS
-from judgegraph.compose.nodes import vocabulary
 from judgegraph.errors import ConfigError
 from judgegraph.graph_files.build import BESIDE, HELPERS, ROLES, Role, Use, known, used
 from judgegraph.graph_files.edges import settings_of_condition
@@ -22,6 +21,7 @@ from judgegraph.graph_files.read import GraphSpec
 from judgegraph.graphs.settings import hints_of, is_plain, leaves
 from judgegraph.prompts.criteria import known_sets
 from judgegraph.registry import KINDS
+from judgegraph.registry.lookup import vocabulary
 from judgegraph.registry.shipped import SHIPPED
 from judgegraph.types import Asked
 

@@ -25,9 +25,8 @@ from judgegraph.meta.judgements import read_run
 from judgegraph.meta.ranking import WON
 from judgegraph.meta.result import Agreement, Row, json_values
 from judgegraph.runs.item import Item
-from judgegraph.runs.run import Run, incomplete_run, rejected_rows
+from judgegraph.runs.run import Run, Table, incomplete_run, rejected_rows
 from judgegraph.runs.summary import Covered, covered, criteria_names, summarise
-from judgegraph.runs.tables import Table
 from judgegraph.shown import Shown
 from judgegraph.stats.bootstrap import Draws, interval
 from judgegraph.stats.correlation import Codes, Floats

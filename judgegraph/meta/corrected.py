@@ -28,9 +28,10 @@ from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.graphs.regrade import CORRECTED, JUDGED_BY, regrade
 from judgegraph.meta.result import Drawing, Measured
 from judgegraph.prompts.criteria import CriteriaLike
+from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.evaluate import evaluate
 from judgegraph.runs.folder import write_lines
-from judgegraph.runs.identity import agents_of, judge_line
+from judgegraph.runs.identity import judge_line
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, corrected, incomplete_run
 from judgegraph.stats.correlation import Codes

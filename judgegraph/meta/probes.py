@@ -22,9 +22,9 @@ from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.cells import Judgements, is_given, number, people
 from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.critic import labels_of
 from judgegraph.meta.result import Drawing, Measured
-from judgegraph.meta.reviews import labels_of
-from judgegraph.runs.identity import agents_of
+from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.item import Item, nothing_judged
 from judgegraph.runs.run import Run
 from judgegraph.stats.correlation import Codes, Floats

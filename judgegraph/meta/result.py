@@ -20,7 +20,7 @@ from judgegraph.stats.correlation import Codes, Floats, Unit
 from judgegraph.stats.resampling import resample
 
 if TYPE_CHECKING:
-    from judgegraph.runs.tables import Table
+    from judgegraph.runs.run import Table
 
 Ends = tuple[float, float]  # of an interval, nan where there is none
 NONE: Ends = (math.nan, math.nan)
@@ -184,7 +184,7 @@ class Agreement(Shown):
         Columns: criterion, metric, kind, statistic, value, low and high (of its interval), level, n (items that it
         rests on), judged (items that people judged), signature. What is undefined is None.
         """
-        from judgegraph.runs.tables import Table
+        from judgegraph.runs.run import Table
 
         return Table([_flat(row) for row in self.rows], COLUMNS, "statistic")
 

@@ -11,21 +11,27 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.meta.diff_changes import CAUSES, Cause, Change, Upstream, changes, holds, part_of_manifest
 from judgegraph.meta.diff_moves import (
+    CAUSES,
     Answer,
+    Cause,
+    Change,
     Kind,
     Line,
     Most,
     Move,
     Noise,
     SampleMoves,
+    Upstream,
     chain,
+    changes,
     costs,
     ends,
+    holds,
     matched,
     notes_of,
     pairs,
+    part_of_manifest,
     roots,
     same_answer,
     share,

@@ -571,3 +571,38 @@ def adopt(known: Support, found: Support) -> None:
     """Put what was found in the place of what was known, also for calls that are under way."""
     for one in fields(Support):
         setattr(known, one.name, getattr(found, one.name))
+
+
+# Where a judge's prompts go.
+
+
+def host_of(judge: Any) -> list[str]:
+    """Host and path of its base URL."""
+    address = getattr(judge, "base_url", None) or getattr(judge, "openai_api_base", None)
+    if not address and isinstance(judge, str | Endpoint) and str(judge).startswith("openai:"):
+        address = os.environ.get("OPENAI_BASE_URL")
+    parts = urlsplit(str(address or ""))
+    host = parts.netloc.rpartition("@")[2]
+    return [scrubbed(host + parts.path.rstrip("/"))] if host else []
+
+
+def destination(judge: Any) -> str:
+    """Where a judge's prompts go and by which key, without the key.
+
+    Such as "openai:m: texts go to https://host/v1, with the key in OPENAI_API_KEY"; "" for the embedded judge, which
+    sends nothing.
+    """
+    name = name_of(judge)
+    if name == "embedded" or getattr(judge, "_llm_type", "") == "embedded":
+        return ""
+    endpoint = Endpoint(model=judge) if isinstance(judge, str) else judge
+    if not isinstance(endpoint, Endpoint):
+        where = "".join(host_of(judge)) or "where the chat model object sends them"
+        return one_line(f"{name}: texts go to {where}, with what the object holds as its key", 300)
+    provider = name.partition(":")[0]
+    address = endpoint.address or (bare(os.environ.get("OPENAI_BASE_URL") or "") if provider == "openai" else "")
+    if provider != "openai":
+        return one_line(f"{name}: texts go to {provider}, with the key that its package looks up", 300)
+    key = endpoint.api_key_env if os.environ.get(endpoint.api_key_env) else ""
+    where = address or "https://api.openai.com/v1"
+    return one_line(f"{name}: texts go to {where}, " + (f"with the key in {key}" if key else "without a key"), 300)

@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from judgegraph.calls.budget import BudgetTracker, node_at_work
-from judgegraph.calls.context import CallContext, Doubted, context
+from judgegraph.calls.budget import BudgetTracker
+from judgegraph.calls.context import CallContext, Doubted, Prefixes, context
 from judgegraph.calls.estimate import (
     DRAWN,
     MANNERS,
     AskCounts,
-    Prefixes,
     ReplyPolicy,
     TokenCounter,
     complains,
@@ -31,6 +30,7 @@ from judgegraph.models.prices import Price, Prices
 from judgegraph.runs.identity import code_of, function_of
 from judgegraph.runs.item import node_of, without_own
 from judgegraph.sync import WAITS, check_stops, waits, without_checkpointer
+from judgegraph.trace.record import node_at_work
 from judgegraph.types import Sample
 
 if TYPE_CHECKING:

@@ -24,14 +24,11 @@ from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount, Tally
-from judgegraph.runs.evaluate import aevaluate
+from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.folder import ITEMS, LEDGER, Folder
-from judgegraph.runs.identity import agents_of, configuration, differences, signature
-from judgegraph.runs.item import FINE, LISTED, Item, failures
-from judgegraph.runs.journal import Mark
-from judgegraph.runs.lines import mark_of
-from judgegraph.runs.manifest import plain
-from judgegraph.runs.worker import taken_again
+from judgegraph.runs.identity import configuration, differences, plain, signature
+from judgegraph.runs.item import FINE, LISTED, Item, failures, taken_again
+from judgegraph.runs.lines import Mark, mark_of
 from judgegraph.shown import Shown
 from judgegraph.sync import run_sync
 from judgegraph.types import Sample
@@ -276,6 +273,8 @@ async def judged(
     Args:
         out: a folder to make for the ledger. limits: of pace, time and budget, as `aevaluate` takes them.
     """
+    from judgegraph.runs.evaluate import aevaluate  # a plan without a pilot judges nothing
+
     for _, agent in agents_of(graph):  # a missing key is told before a folder is made
         if hasattr(agent, "prompt") and (judge := getattr(agent, "judge", None)) is not None:
             resolve(judge)
@@ -372,13 +371,15 @@ class Finished:
     def __init__(self, path: str | os.PathLike[str] | None, graph: Any, *, reference: bool = True) -> None:
         self.count = 0
         self._known: dict[bytes, bytes] = {}  # digests: id -> content
+        self._again: set[bytes] = set()  # ids of those that a run takes up again: a budget kept them from their end
         if path is None or not (Folder(path).path / ITEMS).exists():
             return
         self._folder = Folder(path)
         for item in self._folder.items():
-            if not taken_again(item.status, failures(item) > 0, retry=False):
-                mark = _mark(item.sample, item.place)
-                self._known[mark.id] = mark.content
+            mark = _mark(item.sample, item.place)
+            self._known[mark.id] = mark.content
+            if taken_again(item.status, failures(item) > 0, retry=False):
+                self._again.add(mark.id)
         if self._known:
             self._same(configuration(graph, reference=reference))
 
@@ -406,8 +407,9 @@ class Finished:
                 f"sample '{one_line(sample.id, 80)}' is not what it was when it was judged in {self._folder.path}; "
                 "choose another folder, or give it an id of its own"
             )
-        self.count += content is not None
-        return content is not None
+        passed_over = content is not None and mark.id not in self._again
+        self.count += passed_over
+        return passed_over
 
 
 def _mark(sample: Sample, place: int) -> Mark:

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.replies.choices import read_choice
-from judgegraph.replies.quotation import SPEECH, attributed, disowned, enclosed, unquoted
+from judgegraph.replies.quotation import SPEECH, attributed, disowned, enclosed, other_name, unquoted
 from judgegraph.replies.text import (
     GIVEN,
     JUDGES,
@@ -49,7 +49,6 @@ from judgegraph.replies.text import (
     number,
     of_another_key,
     only_answers,
-    other_name,
     ranges,
     refuses,
     retractions_of,

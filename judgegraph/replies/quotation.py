@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 LOOK = 160  # characters before a place that may attribute it
 MOST = 400  # quotations looked at
@@ -631,3 +632,29 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+# Of what an entry speaks, where it says so: the rating of something else is no answer either.
+
+
+_NAMING = frozenset({"criterion", "aspect", "metric", "dimension"})
+
+
+def other_name(pairs: Iterable[tuple[str, Any]], name: str) -> str | None:
+    """The name under which an entry rates something else than was asked about; None where it does not say so.
+
+    Args:
+        pairs: keys and values of the entry. name: what was asked about, "" where that is not known.
+    """
+    for key, said in pairs:
+        if name and key.lower() in _NAMING and isinstance(said, str) and said.strip() and not same_name(said, name):
+            return said
+    return None
+
+
+def same_name(said: str, name: str) -> bool:
+    """By words, as models shorten names: "relevancy" is "Relevance to the query", and "Tone" is not."""
+    one, other = (re.findall(r"\w+", text.casefold()) for text in (said, name))
+    if not one or not other:
+        return True
+    return set(one) <= set(other) or set(other) <= set(one) or one[0][:5] == other[0][:5]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
-from judgegraph.replies.quotation import SPEECH, attributed, parts, unquoted
+from judgegraph.replies.quotation import SPEECH, attributed, parts, same_name, unquoted
 from judgegraph.types import Scale
 
 # Numbers as judges write them, and those in a reply that are no answer: the scale's own, list marks.
@@ -762,21 +762,6 @@ def _bare(name: str) -> str:
 # Which criterion an entry says that it is of.
 
 
-_NAMING = frozenset({"criterion", "aspect", "metric", "dimension"})
-
-
-def other_name(pairs: Iterable[tuple[str, Any]], name: str) -> str | None:
-    """The name under which an entry rates something else than was asked about; None where it does not say so.
-
-    Args:
-        pairs: keys and values of the entry. name: what was asked about, "" where that is not known.
-    """
-    for key, said in pairs:
-        if name and key.lower() in _NAMING and isinstance(said, str) and said.strip() and not _one_name(said, name):
-            return said
-    return None
-
-
 _CRITERIA = frozenset(  # names that are a criterion's wherever they head a number
     re.findall(
         r"\w+",
@@ -794,12 +779,4 @@ def names_another(subject: str, name: str) -> bool:
     Only names that mean a criterion in the field count: "Answer: 4" and names of other languages may be the asked one.
     """
     words = subject.split()
-    return bool(name and words) and _CRITERIA.issuperset(words) and not _one_name(subject, name)
-
-
-def _one_name(said: str, name: str) -> bool:
-    """By words, as models shorten names: "relevancy" is "Relevance to the query", and "Tone" is not."""
-    one, other = (re.findall(r"\w+", text.casefold()) for text in (said, name))
-    if not one or not other:
-        return True
-    return set(one) <= set(other) or set(other) <= set(one) or one[0][:5] == other[0][:5]
+    return bool(name and words) and _CRITERIA.issuperset(words) and not same_name(subject, name)

@@ -253,7 +253,7 @@ def _bounds(x: Line) -> str:
 def facts(run: Run, summary: Summary, rejected: int, lost: int = 0) -> list[tuple[str, str]]:
     """(name, value): what stands at the top of the page; a run that is not finished is never told as a whole one."""
     from judgegraph.report.figures import share
-    from judgegraph.runs.notices import lacks_of
+    from judgegraph.runs.item import lacks_of
     from judgegraph.runs.summary import covered
 
     left = state_of(run, summary)

@@ -13,9 +13,9 @@ from judgegraph.errors import ConfigError, DataError
 from judgegraph.meta.answers import Answers, answers
 from judgegraph.meta.cells import Answer, Kind
 from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.critic import PARTS, point_of
 from judgegraph.meta.judgements import read_run
 from judgegraph.meta.result import Agreement, Row
-from judgegraph.meta.reviews import PARTS, point_of
 from judgegraph.report.charts import (
     WIDE,
     Block,

@@ -8,13 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any
 
-from judgegraph.answers import answers_of, roles_of, several
+from judgegraph.answers import answers_of, means_of, roles_of, scaled, several
 from judgegraph.report.charts import Cut, Grid, Picture, cut, in_line, score_bar
 from judgegraph.report.figures import count_text, counted, money, number, share, time
 from judgegraph.runs.item import FINE, LISTED, Item, rival_overall
-from judgegraph.runs.run import Run
-from judgegraph.runs.summary import means_of, scaled
-from judgegraph.runs.tables import OVERALL, TEXTS
+from judgegraph.runs.run import OVERALL, TEXTS, Run
 from judgegraph.trace.span import Step
 from judgegraph.traces.rank import RankedSample, tops
 from judgegraph.traces.read import SampleTrace

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, cost_of, critic_worth
-from judgegraph.meta.reviews import Review
+from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, Review, cost_of, critic_worth
 from judgegraph.report.charts import Block, Fold, Grid, Para, Section, bars, number_text, percent
 from judgegraph.report.figures import counted, draws, filled, money, signed, within
 from judgegraph.report.sections_run import Tally, tally_of

@@ -10,9 +10,8 @@ import numpy as np
 
 from judgegraph.errors import ConfigError, DataError, ExtraError, one_line
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic import codes
+from judgegraph.meta.critic import codes, point_of
 from judgegraph.meta.ranking import Ranked, Ranking, rank_systems
-from judgegraph.meta.reviews import point_of
 from judgegraph.report import people
 from judgegraph.report.charts import WIN_GRAPH_MOST as DRAWN
 from judgegraph.report.charts import (

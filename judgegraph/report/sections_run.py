@@ -10,15 +10,13 @@ from typing import Any
 
 from judgegraph.answers import answers_of
 from judgegraph.errors import one_line
-from judgegraph.meta.critic import CriticWorth
+from judgegraph.meta.critic import MOST_POINTS as POINTS
+from judgegraph.meta.critic import PARTS, CriticWorth, Critiques, judged_by_people, point_of
 from judgegraph.meta.result import Agreement
-from judgegraph.meta.reviews import MOST_POINTS as POINTS
-from judgegraph.meta.reviews import PARTS, Critiques, judged_by_people, point_of
 from judgegraph.report.charts import Block, Fold, Grid, Para, Section, percent
 from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, counts, length_effects
 from judgegraph.report.orders import Commonest, Orders, Probed
-from judgegraph.runs.item import Item, nothing_judged
-from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title, without_details
+from judgegraph.runs.item import Item, Notice, by_count, count_kinds, fallbacks, nothing_judged, title, without_details
 from judgegraph.runs.run import Run
 from judgegraph.runs.suggestions import Gathering, Suggestions
 from judgegraph.runs.summary import Summary, criteria_names, summarise
@@ -94,7 +92,7 @@ class Tally:
 
     Attributes:
         summary: without notes, reasons and wordings, which are bounded here. samples: how many items there were.
-        points: line -> point of its scale -> scores (`meta.reviews.point_of` says what a point is).
+        points: line -> point of its scale -> scores (`meta.critic.point_of` says what a point is).
         answers: the same of the scores that are the graph's answer.
         critiques: drafts beside finals. advice: suggestions. orders: pairs.
         notes: (agent, text). notices: kind of note -> its samples and an example.

@@ -10,8 +10,8 @@ from itertools import groupby
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta import agreement as meta
 from judgegraph.meta.conventions import Conventions
+from judgegraph.meta.critic import MOST_POINTS, PARTS
 from judgegraph.meta.result import Agreement, Row, general_notes, row_notes
-from judgegraph.meta.reviews import MOST_POINTS, PARTS
 from judgegraph.report import people
 from judgegraph.report.charts import (
     Block,

@@ -1,4 +1,8 @@
-"""A run's folder: manifest.json, items.jsonl, rejected.json, the ledger and the journal; one process writes it."""
+"""A run's folder: manifest.json, items.jsonl, rejected.json, the ledger and the journal; one process writes it.
+
+It hides how files are written whole or not at all, what outlives a killed process (which samples were under way), and
+how superseded lines leave the folder.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +12,28 @@ import time
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from struct import Struct
 from tempfile import mkstemp
 from typing import Any
 
 from judgegraph.calls.texts import texts_of
+from judgegraph.data.samples import DiskIndex
 from judgegraph.errors import ConfigError, DataError, damaged_lines, one_line
 from judgegraph.runs.item import Item, failed_item, failures, relabelled
-from judgegraph.runs.journal import InFlight, Journal, Known, Mark
 from judgegraph.runs.lines import (
+    Journal,
+    Known,
+    Mark,
     Skipped,
-    compact,
+    blank,
     end_of_lines,
+    holds_item,
     id_of_line,
     ignored,
     index,
     intact,
     item_of_line,
+    lines,
     read_in_order,
     read_items,
     sealed,
@@ -517,3 +527,134 @@ def _written(item: Item) -> tuple[Item, bytes]:
         why = f"its result cannot be written: {one_line(error)}"
         failed = failed_item(item.sample, "agent_error", why, item.ms, item.place)
         return failed, sealed(failed.line())
+
+
+def ledger_name(ledger: str | os.PathLike[str] | None, folder: Path | None) -> str | None:
+    """By which a manifest knows a ledger: its way from the run's folder, so that both can be moved together."""
+    if ledger is None:
+        return None
+    path = os.path.realpath(ledger)
+    try:
+        return os.path.relpath(path, os.path.realpath(folder or "."))
+    except ValueError:  # another drive
+        return path
+
+
+# Superseded lines leave `items.jsonl` when a run ends in order.
+
+
+def compact(journal: Journal, path: Path) -> None:
+    """Write the file anew with the last line of each sample, and put it in the old one's place at once.
+
+    The journal says so before and until all offsets are those of the new file: a process that is killed in between
+    leaves the old file or the new one, each whole, and whoever opens the folder next indexes all its lines again.
+    Where there is no room for a second file, the old one stays as it is, which reads the same. So it does where the
+    new one would lack a sample that is finished. Lines that hold no item are taken along, unless their sample was
+    judged again.
+    """
+    if not journal.state.superseded:
+        return
+    new = path.with_name(f".{path.name}.new")
+    with DiskIndex() as starts:
+        try:
+            whole = _write(journal, path, new, starts) or _written_again(journal, path, new, starts)
+        except OSError:
+            whole = False
+        if not whole:
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
+            return
+        journal.note(moving=True)
+        try:
+            new.replace(path)
+        except OSError:
+            journal.note(moving=False)
+            return
+        _move(journal, path, starts)
+
+
+def _written_again(journal: Journal, path: Path, new: Path, starts: DiskIndex) -> bool:
+    """Somebody changed the file beneath the journal, which is made anew from it."""
+    journal.forget_lines()
+    index(journal, path)
+    return _write(journal, path, new, starts)
+
+
+def _write(journal: Journal, path: Path, new: Path, starts: DiskIndex) -> bool:
+    """Whether every finished sample's line was written; `starts` gets where each begins."""
+    finished, end = sum(count for _, _, count in journal.statuses()), 0
+    new.unlink(missing_ok=True)  # of a process that was killed; a link that somebody laid there is not followed
+    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with path.open("rb") as old, os.fdopen(handle, "wb") as out:
+        for at, line in lines(old):
+            try:
+                id = id_of_line(line, "")
+            except DataError:
+                end += 0 if blank(line) else out.write(line)
+                continue
+            known = journal.known(id)
+            if known is not None and known.offset == at:
+                starts.put(id, end)
+                end += out.write(line)
+                finished -= 1
+            elif not holds_item(line) and not (known is not None and known.offset is not None and known.offset > at):
+                end += out.write(line)  # of a sample that was not judged again since
+        out.flush()
+        os.fsync(out.fileno())
+    return finished == 0
+
+
+def _move(journal: Journal, path: Path, starts: DiskIndex) -> None:
+    end = 0
+    with path.open("rb") as file:
+        for at, line in lines(file):
+            end = at + len(line)
+            with suppress(DataError):
+                if starts.get(id := id_of_line(line, "")) == at:
+                    journal.moved(id, offset=at)
+    journal.state.end = end
+    journal.note(superseded=False, moving=False)
+
+
+# Which samples are under way: a few bytes of file that outlive a killed process.
+
+
+RECORD = Struct(">16s8sq?")
+
+
+class InFlight:
+    """One slot for each worker, in a file that is written in place.
+
+    A write of a few bytes costs far less than a transaction, needs no free disk, and what the system took stays when
+    the process is killed. An end in order empties it, so a mark that is found belongs to an unclean exit.
+
+    Raises:
+        OSError: from all methods.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def left(self) -> Iterator[Mark]:
+        """What was under way when the process before this one ended uncleanly."""
+        data = os.pread(self._file, os.fstat(self._file).st_size, 0)
+        for values in RECORD.iter_unpack(data[: len(data) // RECORD.size * RECORD.size]):
+            if any(values[0]):
+                yield Mark(*values)
+
+    def clear(self, slots: int) -> None:
+        """So many empty slots."""
+        os.pwrite(self._file, bytes(RECORD.size * slots), 0)
+        os.ftruncate(self._file, RECORD.size * slots)
+
+    def enter(self, slot: int, mark: Mark) -> None:
+        """The worker of this slot begins."""
+        os.pwrite(self._file, RECORD.pack(*mark), slot * RECORD.size)
+
+    def leave(self, slot: int) -> None:
+        """It has ended, and what came of it is written."""
+        os.pwrite(self._file, bytes(RECORD.size), slot * RECORD.size)
+
+    def close(self) -> None:
+        """Its marks stay; call `clear` first where the run ended in order."""
+        os.close(self._file)

@@ -17,15 +17,16 @@ from operator import attrgetter, itemgetter, methodcaller
 from pathlib import Path, PurePath
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
 from judgegraph import __version__, prompts
 from judgegraph.calls import Endpoint, Reader, name_of
 from judgegraph.errors import bare, credentials, one_line, scrubbed, secrets_of
+from judgegraph.models.judges import host_of
 from judgegraph.prompts.criteria import CriteriaSet, criteria_set, known_sets
 from judgegraph.registry import MethodSpec, spec_of
+from judgegraph.registry.lookup import agents_of, several_of
 from judgegraph.registry.shipped import brought_by
 from judgegraph.types import Criterion
 
@@ -173,7 +174,7 @@ def judge_line(judge: Any, own: float | None) -> str:
     if own is not None:
         settings["temperature"] = own
     said = [f"{MARKS[k]}{v:g}" for k, v in settings.items() if isinstance(v, int | float)]
-    return "@".join([name_of(judge), *said, *_digest_in_identity(judge), *_address(judge)])
+    return "@".join([name_of(judge), *said, *_digest_in_identity(judge), *host_of(judge)])
 
 
 def _digest_in_identity(judge: Any) -> list[str]:
@@ -200,38 +201,6 @@ def _plain(value: Any) -> str | None:
     if isinstance(value, set | frozenset):
         return repr(sorted(str(_plain(v)) for v in value))
     return None
-
-
-def _address(judge: Any) -> list[str]:
-    """Host and path of its base URL."""
-    address = getattr(judge, "base_url", None) or getattr(judge, "openai_api_base", None)
-    if not address and isinstance(judge, str | Endpoint) and str(judge).startswith("openai:"):
-        address = os.environ.get("OPENAI_BASE_URL")
-    parts = urlsplit(str(address or ""))
-    host = parts.netloc.rpartition("@")[2]
-    return [scrubbed(host + parts.path.rstrip("/"))] if host else []
-
-
-def destination(judge: Any) -> str:
-    """Where a judge's prompts go and by which key, without the key.
-
-    Such as "openai:m: texts go to https://host/v1, with the key in OPENAI_API_KEY"; "" for the embedded judge, which
-    sends nothing.
-    """
-    name = name_of(judge)
-    if name == "embedded" or getattr(judge, "_llm_type", "") == "embedded":
-        return ""
-    endpoint = Endpoint(model=judge) if isinstance(judge, str) else judge
-    if not isinstance(endpoint, Endpoint):
-        where = "".join(_address(judge)) or "where the chat model object sends them"
-        return one_line(f"{name}: texts go to {where}, with what the object holds as its key", 300)
-    provider = name.partition(":")[0]
-    address = endpoint.address or (bare(os.environ.get("OPENAI_BASE_URL") or "") if provider == "openai" else "")
-    if provider != "openai":
-        return one_line(f"{name}: texts go to {provider}, with the key that its package looks up", 300)
-    key = endpoint.api_key_env if os.environ.get(endpoint.api_key_env) else ""
-    where = address or "https://api.openai.com/v1"
-    return one_line(f"{name}: texts go to {where}, " + (f"with the key in {key}" if key else "without a key"), 300)
 
 
 DEEPEST = 8  # levels of a nested setting
@@ -495,34 +464,6 @@ def _function(function: Any) -> str:
 ELSEWHERE = ("judge", "judge_name", "comparer", "prompt", "name", "task", "stage", "temperature")  # or names only
 
 
-def agents_of(graph: Any) -> Iterator[tuple[str, Any]]:
-    """(node, agent) of every dataclass agent in a compiled graph, subgraphs included ("weigh/judge")."""
-    for name, node in getattr(getattr(graph, "builder", None), "nodes", {}).items():
-        runnable = node.runnable
-        if hasattr(runnable, "builder"):
-            yield from ((f"{name}/{inner}", agent) for inner, agent in agents_of(runnable))
-        for function in (getattr(runnable, "afunc", None), getattr(runnable, "func", None)):
-            if is_dataclass(function) and not isinstance(function, type):
-                yield name, function
-
-
-def destinations(graph: Any) -> list[str]:
-    """Where a graph's prompts go and by which keys, a line for each judge that is asked; none for the embedded one.
-
-    Judges of assistants count too; what a node of the caller's own sends is not known here.
-    """
-    return list(dict.fromkeys(filter(None, map(destination, _judges_of(graph)))))
-
-
-def _judges_of(thing: Any) -> Iterator[Any]:
-    for _, agent in agents_of(thing):
-        yield from _several(agent, "judge", object)
-        offered = getattr(agent, "assistants", None)
-        for one in offered if isinstance(offered, Sequence) and not isinstance(offered, str) else ():
-            yield from _judges_of(getattr(one, "graph", None))
-            yield from _several(one, "judge", object)
-
-
 def details(graph: Any) -> dict[str, Any]:
     """What a manifest keeps of a graph: per node its agent, judge, prompt with digest, and reader; criteria once."""
     nodes: dict[str, Any] = {}
@@ -573,19 +514,11 @@ def _asking(agent: Any) -> dict[str, list[str]]:
     One that says so itself, as a panel of critics does, by its "judges" and "prompts"; any other by its own settings.
     """
     temperature, reader = getattr(agent, "temperature", None), getattr(agent, "reader", None)
-    judges = [judge_line(judge, temperature) for judge in _several(agent, "judge", object)]
-    asked = [f"{prompt}@{prompts.load(prompt).digest}" for prompt in _several(agent, "prompt", str)]
+    judges = [judge_line(judge, temperature) for judge in several_of(agent, "judge", object)]
+    asked = [f"{prompt}@{prompts.load(prompt).digest}" for prompt in several_of(agent, "prompt", str)]
     samples = isinstance(reader, Reader) and reader.samples > 1
     read = [f"{reader}@t{reader.temperature:g}" if samples else str(reader)] if reader else []
     return {"judge": list(dict.fromkeys(judges)), "prompt": asked, "reader": read}
-
-
-def _several(agent: Any, name: str, kind: type) -> list[Any]:
-    """What an agent lists under the plural of a name, else what it has under the name."""
-    listed = getattr(agent, f"{name}s", None)
-    if isinstance(listed, tuple) and all(isinstance(one, kind) for one in listed):
-        return list(listed)
-    return [one] if (one := getattr(agent, name, None)) else []
 
 
 def _seats(agent: Any) -> list[str]:
@@ -763,6 +696,12 @@ def configuration(graph: Any, *, reference: bool = True) -> dict[str, Any]:
     found |= {"edges": edges(graph), "state": reducers(graph)} | ({} if reference else {"reference": "left out"})
     clean: dict[str, Any] = _without(found, _secrets(agents.values()))
     return clean
+
+
+def plain(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """As it comes back from a manifest."""
+    found: dict[str, Any] = json.loads(json.dumps(configuration))
+    return found
 
 
 def _kind(thing: Any) -> str:

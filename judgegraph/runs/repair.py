@@ -19,10 +19,20 @@ from judgegraph.calls.ledger import APPLICATION, SCHEMA, LedgerError, opened, so
 from judgegraph.calls.texts import sound_line, texts_of
 from judgegraph.data.samples import DiskIndex
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.runs.folder import ITEMS, JOURNAL, LEDGER, LOCK, MANIFEST, REJECTED, TEXTS, Folder, is_manifest, writing
-from judgegraph.runs.journal import reader
-from judgegraph.runs.lines import WORDS, DamagedLine, Survey, blank, id_digest, item_of_line, survey
-from judgegraph.runs.manifest import ledger_name
+from judgegraph.runs.folder import (
+    ITEMS,
+    JOURNAL,
+    LEDGER,
+    LOCK,
+    MANIFEST,
+    REJECTED,
+    TEXTS,
+    Folder,
+    is_manifest,
+    ledger_name,
+    writing,
+)
+from judgegraph.runs.lines import WORDS, DamagedLine, Survey, blank, id_digest, item_of_line, reader, survey
 from judgegraph.trace.span import SPANS, recorded_trace
 
 # What is sound of a damaged ledger: every row has a checksum bound to its address, so a row that fits is a true one.

@@ -9,40 +9,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from statistics import fmean
 from typing import Any, NamedTuple, get_args
 
-from judgegraph.answers import METRIC, UNTOUCHED, Role, answers_of, roles_of, several
+from judgegraph.answers import METRIC, UNTOUCHED, Mean, Role, answers_of, means_of, roles_of, scaled, several
 from judgegraph.compose.scores_in_doubt import width_of as width_of_distribution
 from judgegraph.errors import one_line, printable
-from judgegraph.runs.item import FINE, Item
-from judgegraph.runs.notices import FAILED, NUMBERS, Notice, by_count, count_kinds, fallbacks
+from judgegraph.runs.item import FAILED, FINE, NUMBERS, Item, Notice, by_count, count_kinds, fallbacks
 from judgegraph.shown import Shown
 from judgegraph.types import Scale, Score
 
-# How far a score moved, where it stands on its scale, and how wide its distribution is: all from 0 to 1.
-
-
-def moved_by(draft: Score | None, final: Score) -> float | None:
-    """How far a score moved, 0 to 1 of its scale's width; a changed label is 1. None where that cannot be said."""
-    if draft is None or draft.answer is None or final.answer is None:
-        return None
-    scale = final.scale or draft.scale
-    if isinstance(final.answer, str) or isinstance(draft.answer, str):
-        return float(final.answer != draft.answer)
-    width = width_of(scale)
-    return abs(final.answer - draft.answer) / width if width else None
-
-
-def width_of(scale: Scale | None) -> float | None:
-    return scale.high - scale.low if scale is not None and scale.high is not None and scale.low is not None else None
-
-
-def scaled(score: Score) -> float | None:
-    width = width_of(score.scale)
-    if score.value is None or score.scale is None or score.scale.low is None or not width:
-        return None
-    return (score.value - score.scale.low) / width
+# How wide a score's distribution is, from 0 to 1.
 
 
 def doubt(score: Score) -> float | None:
@@ -224,18 +200,6 @@ STAGES = ("draft", "final")  # any other is of aspects that were proposed for th
 ROLES = get_args(Role)
 NEAR = 0.8  # how alike two names of criteria are that may be one, of 1
 Key = tuple[str, ...]  # criterion, agent, stage, side
-
-
-class Mean(NamedTuple):
-    """Of samples: each one's answers that are numbers, scaled so that their scale is 0 to 1, count by their mean."""
-
-    value: float
-    samples: int
-
-    def with_one(self, value: float) -> Mean:
-        """With one more sample."""
-        samples = self.samples + 1
-        return Mean(self.value + (value - self.value) / samples, samples)
 
 
 @dataclass
@@ -580,16 +544,6 @@ def _unit(line: Line) -> str:
     if line.labels or (line.scale is not None and line.scale.labels):
         return "labels"
     return f"{line.scale.low:g}-{line.scale.high:g}" if line.scale is not None else ""
-
-
-def means_of(answers: Iterable[Score]) -> dict[str, float]:
-    """Agent -> mean of its answers for the output that are numbers, on a scale of 0 to 1; under "" that of all."""
-    by: dict[str, list[float]] = {}
-    for score in answers:
-        if score.of == "output" and (value := scaled(score)) is not None:
-            by.setdefault("", []).append(value)
-            by.setdefault(score.agent, []).append(value)
-    return {agent: fmean(values) for agent, values in by.items()}
 
 
 def joined(lines: Sequence[Line]) -> Line:

@@ -11,18 +11,16 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from judgegraph.answers import Precedence, answers_of
+from judgegraph.answers import Mean, Precedence, answers_of, means_of
 from judgegraph.calls.budget import Budget, Spent
 from judgegraph.calls.context import CallContext, UnitCalls, outer
 from judgegraph.calls.context import unit as unit_calls
 from judgegraph.calls.limits import held_back, outages
 from judgegraph.errors import AuthError, DataError, one_line
 from judgegraph.runs.folder import Folder
-from judgegraph.runs.item import Item, failed_item, failures, item_of
-from judgegraph.runs.journal import STRIKE, Known, Mark
-from judgegraph.runs.lines import mark_of
+from judgegraph.runs.item import Item, failed_item, failures, item_of, taken_again
+from judgegraph.runs.lines import STRIKE, Known, Mark, mark_of
 from judgegraph.runs.state_check import StateCheck
-from judgegraph.runs.summary import Mean, means_of
 from judgegraph.sync import waits
 from judgegraph.trace.record import Recorder, recorder
 from judgegraph.trace.watched import checks
@@ -164,11 +162,6 @@ class Unit(NamedTuple):
     def crashes(self) -> int:
         """Thirds of strikes: unclean exits that it was in flight at, since it last made progress."""
         return self.before.strikes if self.before else 0
-
-
-def taken_again(status: str, failed: bool, retry: bool) -> bool:
-    """Whether a finished sample is judged again: one that a budget kept from its end, in a retry every failed one."""
-    return failed if retry else status == "over_budget"
 
 
 def units(samples: Iterable[Sample], folder: Folder | None, retry: bool) -> Generator[Unit | None]:

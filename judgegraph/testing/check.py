@@ -10,7 +10,18 @@ from contextlib import suppress
 from typing import Any
 
 from judgegraph.errors import ConfigError
-from judgegraph.testing.conformance import CODES, Breach, Conformance, Trial, called, left_behind, with_judge
+from judgegraph.testing.conformance import (
+    CODES,
+    SAMPLES,
+    Breach,
+    Conformance,
+    Trial,
+    Watched,
+    called,
+    left_behind,
+    scores_of,
+    with_judge,
+)
 from judgegraph.testing.rules import (
     Hung,
     Runs,
@@ -18,27 +29,24 @@ from judgegraph.testing.rules import (
     agent_of,
     assistant_checked,
     assistant_of,
+    claims,
     declared,
     differences,
+    error_line,
     incomplete,
+    leaves,
     misshapen,
     name_of,
-    reviews,
-    unreviewed,
-)
-from judgegraph.testing.scripted import FAILURES, REPLIES, TEXTS, Answering, ProviderError, answered_by, closing, ended
-from judgegraph.testing.states import SAMPLES, Watched, scores_of
-from judgegraph.testing.written import (
-    claims,
-    error_line,
-    leaves,
     open_sections,
+    reviews,
     scale_of,
     sections,
     shows,
     statuses,
+    unreviewed,
     values_in,
 )
+from judgegraph.testing.scripted import FAILURES, REPLIES, TEXTS, Answering, ProviderError, answered_by, closing, ended
 from judgegraph.types import Note, Rectification, Sample, Score, Value
 
 # An agent whose judge answers well, off the scale, or not at all.

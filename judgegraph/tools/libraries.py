@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from judgegraph.calls.computed import computed
+from judgegraph.calls.context import computed
 from judgegraph.errors import ConfigError
 from judgegraph.tools.catalogue import About
 from judgegraph.tools.encoder import Batches

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from judgegraph.calls.computed import computed
+from judgegraph.calls.context import computed
 from judgegraph.errors import ConfigError
 from judgegraph.models.judges import Endpoint
 from judgegraph.tools.catalogue import About, Unmeasurable

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from judgegraph.calls.computed import computed
+from judgegraph.calls.context import computed
 from judgegraph.embedded.text import split
 from judgegraph.errors import ConfigError
 from judgegraph.tools.catalogue import About, Unmeasurable

@@ -290,3 +290,12 @@ def _entry(key: str, value: Any) -> Any:
     if isinstance(value, _MANY):
         return len(value)
     return value if isinstance(value, _NUMBER) and abs(value) < LARGE else None  # nan is not either
+
+
+def node_at_work() -> str:
+    """The node that is running, subgraphs before it: "weigh/judge"; "" outside of a graph."""
+    from langchain_core.runnables.config import var_child_runnable_config
+
+    config = var_child_runnable_config.get() or {}
+    place = str((config.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
+    return "/".join(step.partition(":")[0] for step in place.split("|"))

@@ -23,7 +23,7 @@ from judgegraph.answers import METRIC, Role, roles_of
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.runs.item import Item
 from judgegraph.trace.otel import RESULT, OtelSpan, as_json, clean
-from judgegraph.traces.collector import CollectorSession, basic, login_of, sendable
+from judgegraph.traces.collector import CollectorSession, basic, batches, login_of, sendable
 from judgegraph.types import Comparison, Score
 
 # What a sample's scores, verdicts and people's judgements say, and of which span.
@@ -279,7 +279,8 @@ class Annotator:
     def send(self, annotations: Sequence[Annotation]) -> str:
         """Requests of at most 500; gives why not all were taken, "" where they were."""
         row = phoenix_row if self._tool == "phoenix" else langfuse_event
-        for batch in _batches([as_json(row(one)) for one in annotations]):
+        written = [as_json(row(one)) for one in annotations]
+        for batch in batches(written, lambda text: len(text.encode()), MANY, BYTES):
             rows = ",".join(batch)
             body = f'{{"data":[{rows}]}}' if self._tool == "phoenix" else f'{{"batch":[{rows}]}}'
             if why := self._sent(body, len(batch)):
@@ -301,20 +302,6 @@ class Annotator:
             if not waits or time.monotonic() + PAUSE > ends:
                 return answer
             time.sleep(PAUSE)
-
-
-def _batches(rows: Iterable[str]) -> Iterator[list[str]]:
-    held: list[str] = []
-    size = 0
-    for row in rows:
-        takes = len(row.encode())
-        if held and (len(held) >= MANY or size + takes > BYTES):
-            yield held
-            held, size = [], 0
-        held.append(row)
-        size += takes
-    if held:
-        yield held
 
 
 def _phoenix_refusal(answer: Response, count: int) -> str:

@@ -11,9 +11,9 @@ import threading
 import time
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes, urlsplit
 
 from google.protobuf.json_format import Parse, ParseError
@@ -24,6 +24,8 @@ from requests.auth import AuthBase
 from requests.exceptions import ReadTimeout, Timeout
 
 from judgegraph.errors import ConfigError, one_line
+
+T = TypeVar("T")
 
 # Headers for a collector, from the environment and its address: a mistake in them is told before anything is sent.
 
@@ -291,3 +293,22 @@ def _failure(error: BaseException) -> str:
             return f"{type(error).__name__}: {at.strerror}"
         at = at.__cause__ or at.__context__
     return "no answer in time" if isinstance(error, Timeout) else type(error).__name__
+
+
+def batches(things: Iterable[T], size: Callable[[T], int], most: int, room: int) -> Iterator[list[T]]:
+    """What is sent, in the order that it comes, cut into requests of so many things and bytes at most.
+
+    Args:
+        size: bytes of one; one that is larger than a request is a request of its own. most: things. room: bytes.
+    """
+    held: list[T] = []
+    taken = 0
+    for one in things:
+        takes = size(one)
+        if held and (len(held) >= most or taken + takes > room):
+            yield held
+            held, taken = [], 0
+        held.append(one)
+        taken += takes
+    if held:
+        yield held

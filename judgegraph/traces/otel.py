@@ -31,7 +31,7 @@ from judgegraph.traces.annotations import (
     phoenix_answered,
     tool_of,
 )
-from judgegraph.traces.collector import CollectorSession, environment_headers, secrets, shown_address
+from judgegraph.traces.collector import CollectorSession, batches, environment_headers, secrets, shown_address
 from judgegraph.traces.rank import ranked_traces, traces_in
 from judgegraph.traces.read import UNTRACED, RunRecord, belongs, indexed, ledger_of, near, spans_of, tree
 from judgegraph.traces.redact import known_names, redacted_item, redacted_root
@@ -267,27 +267,13 @@ def _sent(
         raise ConfigError(f"export_otel: {one_line(repr(exporter), 80)} is no exporter of OpenTelemetry's")
     with closing(Sender(endpoint, exporter, str(manifest.get("run") or ""), scores)) as sender:
         count = more = 0
-        for batch in _batches(spans):
+        for batch in batches(spans, lambda span: span[0].size, SPANS, BYTES):
             sender.send([span for span, _ in batch])
             count += len(batch)
             more += sender.annotate([one for _, mine in batch for one in mine])
     if not count:
         raise DataError(f"there is nothing to send: {UNTRACED}")
     return Sent(count, more, sender.tool)
-
-
-def _batches(spans: Iterator[Annotated]) -> Iterator[list[Annotated]]:
-    held: list[Annotated] = []
-    size = 0
-    for span in spans:
-        takes = span[0].size
-        if held and (len(held) >= SPANS or size + takes > BYTES):
-            yield held
-            held, size = [], 0
-        held.append(span)
-        size += takes
-    if held:
-        yield held
 
 
 def _ids(samples: Any) -> set[str]:

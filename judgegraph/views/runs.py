@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.answers import answers_of
-from judgegraph.runs.item import Item, ending
-from judgegraph.runs.notices import by_count
-from judgegraph.runs.run import Run
+from judgegraph.runs.item import Item, by_count, ending
+from judgegraph.runs.run import Run, Table
 from judgegraph.runs.summary import Line, Summary, headlines, moves_of
-from judgegraph.runs.tables import Table
 from judgegraph.shown import draws
 from judgegraph.traces.rank import FolderTrace
 from judgegraph.traces.read import SampleTrace

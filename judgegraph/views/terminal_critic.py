@@ -14,7 +14,7 @@ from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, MeanGain, 
 from judgegraph.views.screen import counted, plain, screen
 
 if TYPE_CHECKING:
-    from judgegraph.meta.reviews import Review
+    from judgegraph.meta.critic import Review
 
 LINES, SUGGESTED = 40, 5
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from judgegraph.meta.diff_changes import CAUSES, Change
-from judgegraph.meta.diff_moves import FEWEST, Line, Move, SampleMoves
+from judgegraph.meta.diff_moves import CAUSES, FEWEST, Change, Line, Move, SampleMoves
 from judgegraph.views.screen import counted, plain, screen
 from judgegraph.views.terminal_run import cut, more
 

@@ -25,7 +25,7 @@ from judgegraph.meta.result import (
     general_notes,
     row_notes,
 )
-from judgegraph.runs.notices import lacks_of
+from judgegraph.runs.item import lacks_of
 from judgegraph.views.screen import GAP, NAME, counted, plain, screen, side_by_side
 from judgegraph.views.terminal_compare import latex_table, markdown_table
 from judgegraph.views.terminal_run import MOST_SAMPLES, costs, cut, more

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from judgegraph.answers import Role, answers_of, roles_of
 from judgegraph.data.samples import not_to_its_end, unread
-from judgegraph.runs.notices import FAILED, by_count, lacks_of
+from judgegraph.runs.item import FAILED, by_count, lacks_of
 from judgegraph.runs.summary import Summary, covered, criteria_names, headlines
 from judgegraph.views.screen import (
     GAP,

@@ -31,8 +31,7 @@ from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
 from judgegraph.runs.labels import LabelledRun, Labels
-from judgegraph.runs.run import Run, incomplete_run
-from judgegraph.runs.tables import OVERALL
+from judgegraph.runs.run import OVERALL, Run, incomplete_run
 from judgegraph.types import Scale, Status, text_of
 from judgegraph.webview.index import ORDERS, PAGE, UNANSWERED, Query, SampleIndex, bound
 

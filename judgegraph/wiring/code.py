@@ -815,3 +815,44 @@ def _plain(value: Any) -> Any:
 
 def _hashable(value: Any) -> bool:
     return not isinstance(value, list | dict | set)
+
+
+# Payloads: what is sent to a node, where it is written out as a mapping.
+
+
+def payloads(thing: Any) -> set[tuple[str, Keys]]:
+    """(node, keys) of every `Send("node", {"key": ...})` in some code; of other payloads nothing is told."""
+    found: set[tuple[str, Keys]] = set()
+    for function in functions(thing):
+        for code in codes(function.__code__):
+            flow = flow_of(function, code)
+            for place, step in enumerate(flow.steps):
+                if step.argval == "Send" and step.opname.startswith("LOAD_"):
+                    sent = _sent(flow, place + 1)
+                    found |= {sent} if sent else set()
+    return found
+
+
+def _sent(flow: Flow, place: int) -> tuple[str, Keys] | None:
+    """The arguments of a call that starts at a step, where they are a name and a mapping of written keys."""
+    while place < len(flow.steps) and flow.steps[place].opname == "PUSH_NULL":
+        place += 1
+    if place >= len(flow.steps):
+        return None
+    to, steps = flow.loaded(flow.steps[place]), _argument(flow, place + 1)
+    keys = written_keys(steps)
+    return (to, frozenset(keys)) if isinstance(to, str) and keys is not None else None
+
+
+def _argument(flow: Flow, place: int) -> list[dis.Instruction]:
+    """The steps that make the second and last argument; none where the code branches in it."""
+    depth, found = 0, list[dis.Instruction]()
+    for at in range(place, len(flow.steps)):
+        step = flow.steps[at]
+        if step.opname in ("PRECALL", "CALL") and depth == 1:
+            return found if step.arg == 2 else []
+        if len(flow.after[at]) != 1 or (step.opname == "KW_NAMES" and depth == 1):
+            return []
+        depth += dis.stack_effect(step.opcode, step.arg)
+        found.append(step)
+    return []

@@ -627,3 +627,42 @@ def _is_name(leaf: Any) -> bool:
 def _is_list(leaf: Any) -> bool:
     kind = get_origin(leaf) or leaf
     return isinstance(kind, type) and (issubclass(kind, list | tuple | set) or kind is Sequence)
+
+
+# Lists: what stands in those that a function writes out.
+
+
+def named_texts(source: Source | None) -> set[str]:
+    """Texts in the lists that a function writes out, and keys of its mappings: of a condition the criteria it names."""
+    found: set[str] = set()
+    if source is None or source.yields:
+        return found
+    for node in source.returned:
+        for one in _lists(source, node, 3):
+            items = [key for key in one.keys if key] if isinstance(one, ast.Dict) else getattr(one, "elts", [])
+            if isinstance(one, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+                items = [one.elt]
+            elif isinstance(one, ast.DictComp):
+                items = [one.key]
+            for item in items:
+                found |= {value for value in source.values(item) if isinstance(value, str)}
+    return found
+
+
+def _lists(source: Source, node: ast.expr | None, depth: int) -> Iterator[ast.expr]:
+    """The lists and mappings that an expression may come to."""
+    if node is None or depth < 0:
+        return
+    if isinstance(node, ast.IfExp):
+        parts: list[Any] = [node.body, node.orelse]
+    elif isinstance(node, ast.BoolOp):
+        parts = node.values
+    elif isinstance(node, ast.Name):
+        parts = source.assigned.get(node.id, [])
+    elif isinstance(node, ast.Call) and source.called(node) in (list, tuple, set, sorted, dict) and node.args:
+        parts = node.args[:1]
+    else:
+        yield node
+        return
+    for one in parts:
+        yield from _lists(source, one, depth - 1)

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import networkx as nx
 
 from judgegraph.agents.corrector import Corrector
-from judgegraph.agents.juror import Hearer
 from judgegraph.agents.panel import Consensus
 from judgegraph.agents.rectify import Rectify
 from judgegraph.answers import ANSWERING, BALLOT, METRIC
@@ -22,9 +21,8 @@ from judgegraph.registry import spec_of
 from judgegraph.types import Scale, Score
 from judgegraph.wiring.code import Finding, Source, functions, listed, mentions, source_of
 from judgegraph.wiring.drawn import Drawn, Part, hints_of_state, own_functions
-from judgegraph.wiring.functions import compared
-from judgegraph.wiring.graph import is_agent
-from judgegraph.wiring.paths import fed_alike, parted, same
+from judgegraph.wiring.functions import compared, named_texts
+from judgegraph.wiring.graph import fed_alike, is_agent, parted, same
 
 OURS = "judgegraph."
 Scales = Mapping[str, Scale]  # criterion -> its scale
@@ -232,10 +230,10 @@ def _wanted(part: Part, drawn: Drawn, at: str) -> list[Wants]:
     if (when := getattr(runs, "when", None)) is not None:
         run = getattr(runs, "run", None)
         return [_of_condition(_around(at), one, run, part) for one in conditions(when)]
-    if isinstance(runs, Hearer) and runs.hears:
+    if _ours(part) and (heard := getattr(runs, "hears", ())):
         stages = (runs.at,) if runs.at else ("final", "draft", BALLOT)
         where = f" at stage '{runs.at}'" if runs.at else ""
-        return [Wants(at, part, f"hears 'scores'{where} by '{one}'", stages, (one,)) for one in runs.hears]
+        return [Wants(at, part, f"hears 'scores'{where} by '{one}'", stages, (one,)) for one in heard]
     if isinstance(runs, Consensus):
         members = runs.members or (None,)
         how = f"combines 'scores' at stage '{runs.ballots}'"
@@ -651,7 +649,7 @@ def astray(graph: Drawn) -> Iterator[Finding]:
             continue
         if own:
             source = source_of(getattr(want.condition, "decide", None))
-            lost = sorted((_named(source) | _alike_in_stages(source, known)) - known - _metrics(graph))
+            lost = sorted((named_texts(source) | _alike_in_stages(source, known)) - known - _metrics(graph))
             if lost:
                 text = f"node '{want.at}' decides on 'scores' by a function that finds '{lost[0]}' in doubt"
                 yield _by_nobody(want, text, lost[0], known)
@@ -684,47 +682,11 @@ def _by_nobody(want: Wants, text: str, criterion: str, known: frozenset[str]) ->
     return Finding("no-such-criteria", want.at, "scores", f"{text}, and no node judges by it: {cure}")
 
 
-def _named(source: Source | None) -> set[str]:
-    """Criteria that a condition of one's own writes out."""
-    found: set[str] = set()
-    if source is None or source.yields:
-        return found
-    for node in source.returned:
-        for one in _lists(source, node, 3):
-            items = [key for key in one.keys if key] if isinstance(one, ast.Dict) else getattr(one, "elts", [])
-            if isinstance(one, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-                items = [one.elt]
-            elif isinstance(one, ast.DictComp):
-                items = [one.key]
-            for item in items:
-                found |= {value for value in source.values(item) if isinstance(value, str)}
-    return found
-
-
 def _alike_in_stages(source: Source | None, known: frozenset[str]) -> set[str]:
     """Texts that a condition gives and that are spelt nearly as a criterion; any other text stands for true."""
     returned = source.returned if source and not source.yields else ()
     values = [value for node in returned if node is not None and source for value in source.values(node)]
     return {text for text in values if isinstance(text, str) and get_close_matches(text, known, 1, CLOSE)}
-
-
-def _lists(source: Source, node: ast.expr | None, depth: int) -> Iterator[ast.expr]:
-    """The lists and mappings that an expression may come to."""
-    if node is None or depth < 0:
-        return
-    if isinstance(node, ast.IfExp):
-        parts: list[Any] = [node.body, node.orelse]
-    elif isinstance(node, ast.BoolOp):
-        parts = node.values
-    elif isinstance(node, ast.Name):
-        parts = source.assigned.get(node.id, [])
-    elif isinstance(node, ast.Call) and source.called(node) in (list, tuple, set, sorted, dict) and node.args:
-        parts = node.args[:1]
-    else:
-        yield node
-        return
-    for one in parts:
-        yield from _lists(source, one, depth - 1)
 
 
 def miscompared(graph: Drawn) -> Iterator[Finding]:

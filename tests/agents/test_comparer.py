@@ -3,7 +3,7 @@
 import pytest
 
 from judgegraph.agents.pairwise import EMPTY, Comparer, judgement_in, pairwise_form, pairwise_text
-from judgegraph.runs.notices import fallbacks
+from judgegraph.runs.item import fallbacks
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale
 

@@ -12,7 +12,8 @@ from tiktoken import Encoding, registry
 from tiktoken.load import load_tiktoken_bpe
 
 from judgegraph.calls import estimate
-from judgegraph.calls.estimate import Prefixes, TokenCounter, counter_for
+from judgegraph.calls.context import Prefixes
+from judgegraph.calls.estimate import TokenCounter, counter_for
 from judgegraph.calls.types import Call, completion_tokens, prompt_tokens
 
 ADDRESS = estimate.VOCABULARY_ADDRESS.format("o200k_base")
@@ -163,7 +164,7 @@ def test_the_share_of_prefixes_sent_before_is_counted_judge_by_judge():
 
 
 def test_old_prompts_are_forgotten(monkeypatch):
-    monkeypatch.setattr("judgegraph.calls.estimate.REMEMBERED", 100)
+    monkeypatch.setattr("judgegraph.calls.context.REMEMBERED", 100)
     prefixes = Prefixes()
     for text in ("a" * 60, "b" * 60, "a" * 60):
         prefixes.add("one", Call((HumanMessage(text),)), 66)

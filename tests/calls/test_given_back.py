@@ -18,7 +18,7 @@ from judgegraph.calls.types import Call
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.judges import Endpoint, Judge
 from judgegraph.models.prices import Price, Prices
-from judgegraph.runs.journal import Mark
+from judgegraph.runs.lines import Mark
 from judgegraph.runs.worker import Unit, Work
 from judgegraph.testing import Scripted
 from judgegraph.types import Sample

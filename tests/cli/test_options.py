@@ -11,7 +11,7 @@ from judgegraph.cli import main
 from judgegraph.cli.options import graph_of, judge_of, value_of
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import Samples, Temperature
-from judgegraph.runs.identity import agents_of
+from judgegraph.registry.lookup import agents_of
 
 
 def built(method, *settings, criteria=None, judge=None):

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
-from judgegraph.runs.identity import destinations
+from judgegraph.wiring.check import destinations
 
 FILE = """
 name: one

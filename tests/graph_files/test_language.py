@@ -11,7 +11,7 @@ import judgegraph as jg
 from judgegraph.agents.critics import DevilsAdvocate
 from judgegraph.errors import ConfigError
 from judgegraph.graph_files.build import graph_factory
-from judgegraph.runs.identity import agents_of
+from judgegraph.registry.lookup import agents_of
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample, Scale
 

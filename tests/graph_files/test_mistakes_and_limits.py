@@ -11,7 +11,8 @@ import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
 from judgegraph.graph_files.schema import json_schema
-from judgegraph.runs.identity import agents_of, configuration, differences, signature
+from judgegraph.registry.lookup import agents_of
+from judgegraph.runs.identity import configuration, differences, signature
 from judgegraph.types import Sample
 
 SAGE = "{use: sage, with: {calls: three}}"

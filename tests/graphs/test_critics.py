@@ -15,9 +15,9 @@ from judgegraph.cli.options import graph_of
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import sageval
 from judgegraph.prompts.criteria import criteria_set
-from judgegraph.registry.lookup import REGISTERED
+from judgegraph.registry.lookup import REGISTERED, agents_of
 from judgegraph.registry.shipped import CRITICS
-from judgegraph.runs.identity import agents_of, configuration, signature
+from judgegraph.runs.identity import configuration, signature
 from judgegraph.types import Criterion, Rectification, Sample, keyed
 
 CLARITY = [Criterion(name="Clarity")]

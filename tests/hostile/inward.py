@@ -48,7 +48,7 @@ from parts_in_use import PARTS, ran  # noqa: E402 - under the hook from the firs
 
 import judgegraph as jg  # noqa: E402
 from judgegraph.registry import METHODS, make  # noqa: E402
-from judgegraph.testing.states import scores_of  # noqa: E402
+from judgegraph.testing.conformance import scores_of  # noqa: E402
 from judgegraph.tools import ASSISTANTS, assistant, find  # noqa: E402
 from judgegraph.types import Criterion, Sample  # noqa: E402
 

@@ -6,8 +6,7 @@ import pytest
 from test_uplift import SCORING, made
 
 import judgegraph as jg
-from judgegraph.runs.item import short_text_notes
-from judgegraph.runs.notices import TITLES
+from judgegraph.runs.item import TITLES, short_text_notes
 from judgegraph.types import Sample
 
 ENOUGH = "The library is open from nine to six."

@@ -9,10 +9,9 @@ from scipy import stats
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
-from judgegraph.meta.agreement import agreement
+from judgegraph.meta.agreement import agreement, alpha, coded, costs, counted, kappa, mcnemar, needed, ordinal_alpha
+from judgegraph.meta.agreement import macro_of_table as macro_of_counts
 from judgegraph.meta.cells import Judgements
-from judgegraph.meta.labels import alpha, coded, costs, counted, kappa, mcnemar, needed, ordinal_alpha
-from judgegraph.meta.labels import macro_of_table as macro_of_counts
 from judgegraph.stats.agreement import cohen_kappa, krippendorff_alpha, macro
 
 QUICK = {"resamples": 100, "permutations": 60}

@@ -14,12 +14,11 @@ from judgegraph.agents.evaluator import Evaluator
 from judgegraph.graphs import sageval
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic import CriticWorth, Gain, critic_worth, gains, mean_gain
-from judgegraph.meta.reviews import Pair, point_of, repeats
+from judgegraph.meta.critic import CriticWorth, Gain, Pair, critic_worth, gains, mean_gain, point_of, repeats
 from judgegraph.prompts.criteria import criteria_set
 from judgegraph.report.sections_critic import rectification
+from judgegraph.runs.evaluate import critic_nodes
 from judgegraph.runs.item import Item
-from judgegraph.runs.manifest import critic_nodes
 from judgegraph.runs.run import Run
 from judgegraph.stats.agreement import cohen_kappa
 from judgegraph.types import Rectification, Sample, Scale, Score, Suggestion

@@ -17,8 +17,7 @@ from judgegraph.agents.sage import Sage
 from judgegraph.calls import Reader
 from judgegraph.errors import ConfigError, DataError
 from judgegraph.graphs import fennec, g_eval, sageval
-from judgegraph.meta.diff_changes import Upstream, changes
-from judgegraph.meta.diff_moves import MOST_DRAWN, Line, pairs
+from judgegraph.meta.diff_moves import MOST_DRAWN, Line, Upstream, changes, pairs
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.testing import scripted

@@ -8,9 +8,8 @@ import pytest
 
 from judgegraph.meta import agreement as ceiling_draws
 from judgegraph.meta import numbers as of_numbers
-from judgegraph.meta.agreement import agreement
+from judgegraph.meta.agreement import agreement, needed
 from judgegraph.meta.cells import Judgements
-from judgegraph.meta.labels import needed
 from judgegraph.meta.result import difference_notes, general_notes, note_lines, row_notes
 from judgegraph.stats.tests import permutation_test_of_shares
 from judgegraph.views.terminal_meta import print_meta

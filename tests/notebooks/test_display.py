@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.graphs import coascore, fennec, sageval
-from judgegraph.runs.tables import Table
+from judgegraph.runs.run import Table
 from judgegraph.trace.span import Step
 from judgegraph.traces.rank import FolderTrace
 from judgegraph.types import Note, Notes, Scores, Suggestion, keyed

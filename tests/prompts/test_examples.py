@@ -11,7 +11,7 @@ import judgegraph as jg
 from judgegraph.graphs import g_eval, sageval
 from judgegraph.prompts.criteria import as_yaml, criteria_set
 from judgegraph.prompts.template import CALIBRATION, EXAMPLES, HERE, examples_text, known, load, watched
-from judgegraph.runs.notices import UNSHOWN_EXAMPLES, lacks_of
+from judgegraph.runs.item import UNSHOWN_EXAMPLES, lacks_of
 
 SAMPLE = jg.Sample(id="a", query="Ask about lunch.", output="Did you like lunch? Yes / No")
 EXAMPLE = jg.Exemplar(output="What did you eat?\nSay it in a line.", score=4, reason="It can be answered.")

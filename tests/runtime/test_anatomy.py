@@ -13,10 +13,10 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
+from judgegraph.calls import estimate as in_threads
+from judgegraph.calls.estimate import acount_calls, count_calls, to_dict, tried
 from judgegraph.registry import factory
 from judgegraph.types import EvalState, Sample
-from judgegraph.wiring import check as in_threads
-from judgegraph.wiring.check import acount_calls, count_calls, to_dict, tried
 
 pytestmark = pytest.mark.slow
 
@@ -248,7 +248,7 @@ async def test_without_conditions_no_third_run_is_made(monkeypatch):
         made.append(manner.name)
         return await tried(graph, state, manner)
 
-    monkeypatch.setattr("judgegraph.wiring.check.tried", counted)
+    monkeypatch.setattr("judgegraph.calls.estimate.tried", counted)
     await acount_calls(factory("llm-score")(criteria="summary"))
     assert "partly" not in made
     await acount_calls(jg.escalate(when=jg.low(below=3), criteria="summary"))
@@ -264,7 +264,7 @@ async def test_a_graph_that_fails_says_why_and_one_without_an_end_is_ended(monke
             await jg.ask("embedded", "again")
 
     said = []
-    monkeypatch.setattr("judgegraph.wiring.check.MOST", 5)
+    monkeypatch.setattr("judgegraph.calls.estimate.MOST", 5)
     for node in (fails, endless):
         graph = StateGraph(EvalState)
         graph.add_node("n", node)

@@ -8,7 +8,7 @@ from judgegraph.errors import DataError
 from judgegraph.graphs import sageval
 from judgegraph.runs import lines as read_items
 from judgegraph.runs.folder import Folder
-from judgegraph.runs.journal import Journal
+from judgegraph.runs.lines import Journal
 
 
 def run(judged, count, out, **settings):
@@ -131,14 +131,14 @@ def test_a_damaged_line_stays_where_lines_are_taken_out(begun):
 def test_an_export_reads_one_file_whatever_takes_its_place_meanwhile(begun, monkeypatch):
     run(Judged(), 12, begun)
     expected = [item.id for item in Folder(begun).items_in_order()]
-    real = read_items.reader
+    real = read_items._places
 
-    def replaced(journal):
+    def replaced(*given):
         (begun / "other").write_bytes(b"".join(lines(begun)[::-1]) + b"x\n")
         (begun / "other").replace(begun / "items.jsonl")
-        return real(journal)
+        return real(*given)
 
-    monkeypatch.setattr(read_items, "reader", replaced)
+    monkeypatch.setattr(read_items, "_places", replaced)
     assert [item.id for item in Folder(begun).items_in_order()] == expected
 
 

@@ -9,7 +9,7 @@ from small import Judged, fine, graph_of, ids, samples
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
-from judgegraph.runs.journal import Journal
+from judgegraph.runs.lines import Journal
 from judgegraph.types import Sample
 
 

@@ -10,9 +10,8 @@ from small import Judged, ids, samples
 import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.runs import lines as compact
-from judgegraph.runs.folder import Folder
-from judgegraph.runs.journal import STRIKE, InFlight, Journal, Mark
-from judgegraph.runs.lines import id_digest
+from judgegraph.runs.folder import Folder, InFlight
+from judgegraph.runs.lines import STRIKE, Journal, Mark, id_digest
 
 A = Mark(b"a" * 16, b"c" * 8, 4)
 
@@ -205,8 +204,8 @@ def test_a_kill_while_lines_leave_loses_nothing(moment, superseded, monkeypatch)
 
     where = {
         "before the file is replaced": ("pathlib.Path.replace", killed),
-        "after it": ("judgegraph.runs.lines._move", killed),
-        "amid the new offsets": ("judgegraph.runs.lines.id_of_line", twice(compact.id_of_line, 8, killed)),
+        "after it": ("judgegraph.runs.folder._move", killed),
+        "amid the new offsets": ("judgegraph.runs.folder.id_of_line", twice(compact.id_of_line, 8, killed)),
     }[moment]
     folder = Folder(superseded)
     folder.open(1)

@@ -10,7 +10,7 @@ import judgegraph as jg
 from judgegraph.calls.ledger import LedgerError
 from judgegraph.errors import AuthError, ConfigError, DataError
 from judgegraph.graphs import llm_score
-from judgegraph.runs.journal import Mark
+from judgegraph.runs.lines import Mark
 from judgegraph.runs.worker import Unit, Work
 from judgegraph.testing import scripted
 from judgegraph.types import EvalState

@@ -16,8 +16,7 @@ from judgegraph.agents.sage import Sage
 from judgegraph.cli import main
 from judgegraph.graphs import fennec, fusion_eval
 from judgegraph.report.page import write_report
-from judgegraph.runs.item import Item
-from judgegraph.runs.notices import MOST_KINDS, TITLES, title
+from judgegraph.runs.item import MOST_KINDS, TITLES, Item, title
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import coverage, summarise
 from judgegraph.testing import scripted

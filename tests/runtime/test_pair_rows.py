@@ -12,7 +12,7 @@ from judgegraph.data.samples import COLUMNS as SCORED
 from judgegraph.data.samples import PAIR_COLUMNS as COLUMNS
 from judgegraph.graphs import fennec, llm_score
 from judgegraph.runs.item import Item
-from judgegraph.runs.tables import pair_rows
+from judgegraph.runs.run import pair_rows
 from judgegraph.types import Comparison, Criterion, Sample, Score
 
 PAIRS = Path(__file__).parents[2] / "examples/pairs.jsonl"

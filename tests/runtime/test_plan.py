@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 import judgegraph as jg
 from judgegraph.calls.asking import replies
 from judgegraph.calls.ledger import Ledger
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, DataError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
 from judgegraph.models.judges import Endpoint, Support, _by_loop, _by_model, keep, trying
 from judgegraph.planning import dry_run as play
@@ -405,3 +405,23 @@ async def test_calls_about_one_sample_share_most_of_their_prompts(method, settin
     assert found.prefix_share is not None
     assert f"{found.prefix_share:.0%} of prompt tokens are in a prefix sent before" in "\n".join(found.basis)
     assert found.to_dict()["prefix_share"] == found.prefix_share
+
+
+def test_samples_that_a_budget_kept_from_their_end_bind_a_plan_as_they_bind_the_run(tmp_path: Path):
+    """They are planned for again, and what the run would refuse (another sample, another graph) the plan refuses."""
+    given, graph = samples(4), llm_score(criteria="summary")
+    a_sample = jg.evaluate(graph, given[:1]).manifest["calls"]["replies"]
+    kept = jg.evaluate(graph, given, out=tmp_path, budget=jg.Budget(calls=2 * a_sample), concurrency=1)
+    assert {item.status for item in kept.items} == {"ok", "over_budget"}
+    done = sum(item.status == "ok" for item in kept.items)
+    plan = jg.plan(graph, given, out=tmp_path)
+    assert (plan.finished, plan.samples) == (done, 4 - done)
+    changed = [*given[:3], given[3].model_copy(update={"output": "another text"})]
+    for does in (jg.plan, jg.evaluate):
+        with pytest.raises(DataError, match="is not what it was"):
+            does(graph, changed, out=tmp_path)
+    refused = tmp_path / "refused"
+    jg.evaluate(graph, given[:1], out=refused, budget=jg.Budget(calls=1))
+    for does in (jg.plan, jg.evaluate):
+        with pytest.raises(ConfigError, match="another configuration"):
+            does(llm_score(criteria="dialogue"), given[:1], out=refused)

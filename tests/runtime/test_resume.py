@@ -92,7 +92,7 @@ def test_after_a_kill_only_what_was_not_finished_is_judged(out, same_configurati
 @pytest.fixture
 def same_configuration(monkeypatch):
     """Nodes of different code count as the same."""
-    monkeypatch.setattr("judgegraph.runs.manifest.differences", lambda old, new: [])
+    monkeypatch.setattr("judgegraph.runs.evaluate.differences", lambda old, new: [])
 
 
 def test_a_changed_configuration_is_refused_with_the_difference(out):
@@ -307,7 +307,7 @@ def test_a_success_is_not_replaced_by_the_older_failure_after_a_kill(out, same_c
     code = """
 def on_item(item):
     os.kill(os.getpid(), 9)
-import judgegraph.runs.manifest as manifest
+import judgegraph.runs.evaluate as manifest
 manifest.differences = lambda old, new: []
 jg.evaluate(graph_of(fine), samples(2), out=sys.argv[1], concurrency=1, retry_failed=True, on_item=on_item)
 """

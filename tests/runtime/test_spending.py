@@ -13,7 +13,7 @@ import judgegraph as jg
 from judgegraph.calls import ask
 from judgegraph.calls.budget import Budget
 from judgegraph.graphs import llm_score
-from judgegraph.runs.manifest import carried, spent_in
+from judgegraph.runs.evaluate import carried, spent_in
 from judgegraph.testing import scripted
 from judgegraph.types import Score, keyed
 

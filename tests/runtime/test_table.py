@@ -15,7 +15,7 @@ from judgegraph.data.load import csv_rows
 from judgegraph.data.samples import COLUMNS, marked, unmarked
 from judgegraph.errors import ConfigError
 from judgegraph.runs.item import Item
-from judgegraph.runs.tables import Table, row_of
+from judgegraph.runs.run import Table, row_of
 from judgegraph.types import Sample, Score
 
 NASTY = "=+-@\uff1d\uff0b\uff0d\uff20'\"\t\r\n\0\x1b; ,\ufeff\u200b\u00a0aé5"

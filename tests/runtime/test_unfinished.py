@@ -21,7 +21,7 @@ from judgegraph.types import EvalState
 STARTED = "2026-01-01T00:00:00+00:00"
 
 
-def stopped(folder: Path, given: object, after: int = 3) -> jg.Run:
+def stopped(folder: Path | None, given: object, after: int = 3) -> jg.Run:
     stop = Event()
     seen = []
 
@@ -82,6 +82,32 @@ def test_a_run_that_came_to_its_end_is_not_unfinished(tmp_path: Path):
     run = jg.evaluate(graph_of(fine), iter(samples(8)), out=tmp_path / "run")
     assert incomplete_run(run) == ""
     assert run.manifest["samples"] == {"done": 8, "failed": 0, "over_budget": 0, "total": 8}
+
+
+@pytest.mark.parametrize(
+    "given", [lambda path: samples(3), lambda path: counted(data(path, 3))], ids=["a list", "a file that was counted"]
+)
+@pytest.mark.parametrize("kept", [True, False], ids=["in a folder", "in memory"])
+def test_a_stop_while_the_last_sample_ends_stops_nothing(kept: bool, given, tmp_path: Path):
+    run = stopped(tmp_path / "run" if kept else None, given(tmp_path / "data.jsonl"), after=3)
+    assert run.manifest["state"] == "finished"
+    assert incomplete_run(run) == ""
+    assert run.manifest["samples"]["total"] == run.manifest["samples"]["done"] == 3
+
+
+def test_a_stop_within_a_retry_leaves_what_was_not_taken_up(tmp_path: Path):
+    """All samples are done there, and some of the failed ones were not tried again."""
+
+    def fails(state: EvalState) -> EvalState:
+        raise ValueError("not yet")
+
+    jg.evaluate(graph_of(fails), samples(3), out=tmp_path / "run")
+    stop = Event()
+    run = jg.evaluate(
+        graph_of(fails), samples(3), out=tmp_path / "run", retry_failed=True, concurrency=1, stop=stop,
+        on_item=lambda item: stop.set(),
+    )  # fmt: skip
+    assert run.manifest["state"] == "stopped"
 
 
 def test_a_retry_of_a_stopped_run_keeps_its_number(tmp_path: Path):

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import judgegraph.agents
-from judgegraph.compose.nodes import keys
 from judgegraph.errors import ConfigError
+from judgegraph.registry.lookup import keys
 from judgegraph.testing import check_agent
-from judgegraph.testing.states import SAMPLES, state_of
+from judgegraph.testing.conformance import SAMPLES, state_of
 from judgegraph.types import Sample
 
 TOOL = {"type": "function", "function": {"name": "rouge-l", "description": "overlap", "parameters": {"type": "object"}}}

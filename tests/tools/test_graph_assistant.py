@@ -9,6 +9,7 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.calls.context import CallContext, context
+from judgegraph.calls.estimate import acount_calls
 from judgegraph.calls.ledger import Ledger
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
@@ -16,7 +17,6 @@ from judgegraph.testing import scripted
 from judgegraph.tools import assistant, assistants, find
 from judgegraph.tools.langchain import as_dict, as_tool
 from judgegraph.types import Criterion, EvalState, Sample
-from judgegraph.wiring.check import acount_calls
 
 SAMPLE = Sample(id="1", query="Why is it shut?", source="The bridge is shut until spring.", output="It is shut.")
 PAIR = SAMPLE.model_copy(update={"rival": "Spring is nice."})
