@@ -23,7 +23,7 @@ from judgegraph.runs.journal import STRIKE, Known, Mark
 from judgegraph.runs.lines import mark_of
 from judgegraph.runs.state_check import StateCheck
 from judgegraph.runs.summary import Mean, means_of
-from judgegraph.sync import waits
+from judgegraph.sync import final_state, waits
 from judgegraph.trace.record import Recorder, recorder
 from judgegraph.trace.watched import checks
 from judgegraph.types import Sample, Scale
@@ -445,7 +445,8 @@ class Work:
         limit = calls.clock = asyncio.timeout(self.timeout)
         try:
             async with limit:
-                state = await graph.ainvoke({"sample": sample if self.reference else sample.without_reference()})
+                shown = sample if self.reference else sample.without_reference()
+                state = await final_state(graph, {"sample": shown})
             if not waits(state):
                 looks.ended(state)
             item = item_of(sample, state, ms(), place, self.wired)
