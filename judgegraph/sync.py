@@ -121,6 +121,7 @@ def _forever(loop: asyncio.AbstractEventLoop) -> None:
 # A graph as a run needs it: from its start to its end in one go, with nothing kept between and nobody to wait for.
 
 
+STOPS = "__interrupt__"  # LangGraph's key for them
 WAITS = (
     "it stopped to wait for a person (an interrupt), and a run asks nobody: use `judgegraph review`, or the graph "
     "itself in LangGraph with a checkpointer"
@@ -137,9 +138,23 @@ def without_checkpointer(graph: Any) -> Any:
     return graph.copy(update={"checkpointer": False})
 
 
+async def final_state(graph: Any, given: Mapping[str, Any]) -> Any:
+    """What a graph's `ainvoke` gives, of LangGraph's own with less: what each node wrote is not told beside the values.
+
+    A graph that stopped at an interrupt gives its state with "__interrupt__", as there.
+    """
+    outputs = getattr(graph, "output_channels", None)
+    if outputs is None or isinstance(outputs, str) or not hasattr(graph, "builder"):
+        return await graph.ainvoke(given)
+    state, stops = None, None
+    async for values in graph.astream(given, stream_mode="values", output_keys=outputs):
+        state, stops = values, values.get(STOPS) or stops
+    return {**state, STOPS: stops} if stops and state is not None else state
+
+
 def waits(state: Any) -> bool:
     """Whether a graph gave this back because it stopped at an interrupt, not because it came to its end."""
-    return isinstance(state, Mapping) and bool(state.get("__interrupt__"))
+    return isinstance(state, Mapping) and bool(state.get(STOPS))
 
 
 def check_stops(graph: Any, path: str = "") -> None:

@@ -519,12 +519,16 @@ def keyed(*values: Any) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for value in values:
-        if isinstance(value, Score) and found.get(value.key, value) != value:
+        key = value.key
+        before = found.setdefault(key, value)
+        if before is value:
+            continue
+        if isinstance(value, Score) and before != value:
             raise StateError(
-                f"two scores of one key, '{one_line(value.key, 80)}', differ, and the first would be lost: give each "
+                f"two scores of one key, '{one_line(key, 80)}', differ, and the first would be lost: give each "
                 "another criterion=, agent=, stage= or repeat="
             )
-        found[value.key] = value
+        found[key] = value
     return found
 
 

@@ -66,7 +66,7 @@ class Scorer:
             task=self.task, criterion=_shown(criterion, self.steps), **named(prompt, criterion),
             **prompts.material(sample),
         )  # fmt: skip
-        if len(rendered.messages) > 1:
+        if len(rendered.messages) > 1 or rendered.messages[0][0] == self.role:
             return rendered
         return replace(rendered, messages=((self.role, rendered.messages[0][1]),))
 

@@ -251,15 +251,22 @@ def resolve(judge: JudgeLike) -> Judge:
         ConfigError: the name is unknown, a key or a package is missing.
     """
     if isinstance(judge, str):
-        judge = Endpoint(model=judge)
+        judge = _named(judge)
     if (tried := trying.get()) is not None:
         return _tried(judge, tried)
     if not isinstance(judge, Endpoint):
         return _given(judge)
-    known = _by_loop.setdefault(asyncio.get_running_loop(), {})
-    if judge not in known:
-        known[judge] = _make(judge)
-    return known[judge]
+    loop = asyncio.get_running_loop()
+    if (known := _by_loop.get(loop)) is None:
+        known = _by_loop[loop] = {}
+    if (found := known.get(judge)) is None:
+        found = known[judge] = _make(judge)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _named(model: str) -> Endpoint:
+    return Endpoint(model=model)
 
 
 def _tried(judge: Any, known: dict[Any, Judge]) -> Judge:

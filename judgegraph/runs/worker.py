@@ -21,7 +21,7 @@ from judgegraph.runs.folder import Folder
 from judgegraph.runs.item import Item, failed_item, failures, item_of, taken_again
 from judgegraph.runs.lines import STRIKE, Known, Mark, mark_of
 from judgegraph.runs.state_check import StateCheck
-from judgegraph.sync import waits
+from judgegraph.sync import final_state, waits
 from judgegraph.trace.record import Recorder, recorder
 from judgegraph.trace.watched import checks
 from judgegraph.types import Sample, Scale
@@ -438,7 +438,8 @@ class Work:
         limit = calls.clock = asyncio.timeout(self.timeout)
         try:
             async with limit:
-                state = await graph.ainvoke({"sample": sample if self.reference else sample.without_reference()})
+                shown = sample if self.reference else sample.without_reference()
+                state = await final_state(graph, {"sample": shown})
             if not waits(state):
                 looks.ended(state)
             item = item_of(sample, state, ms(), place, self.wired)

@@ -5,13 +5,15 @@ keys and its errors are as they were. What it writes goes to the sample's `Check
 
 from __future__ import annotations
 
+import asyncio
 import copy
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.errors import GraphBubbleUp
 
 from judgegraph.trace.record import Recorder, failed, recorder, sizes, status_of, within, written
@@ -116,7 +118,7 @@ def _criteria(graph: Any) -> Iterator[Criterion]:
 def _node(place: NodeInfo, node: Any) -> Any:
     if place.last == "__start__":
         return node
-    return node.copy({"bound": _recorded(place, node.bound)})
+    return _unheard(node.copy({"bound": _recorded(place, node.bound)}))
 
 
 def _recorded(place: NodeInfo, bound: Any) -> Any:
@@ -180,6 +182,43 @@ def _bubbled(at: Recorder, begun: list[Any], word: GraphBubbleUp) -> None:
         at.end(begun)
     else:
         at.end(begun, "skipped")
+
+
+def _unheard(node: Any) -> Any:
+    """The node, run with fewer layers where no callback hears of it; as it is where LangGraph builds it otherwise."""
+    whole = node.node
+    if type(whole).__name__ == "RunnableSeq" and type(whole.steps[0]).__name__ == "RunnableCallable":
+        vars(node)["node"] = _Unheard(whole)  # it is a cached property
+    return node
+
+
+class _Unheard(Runnable[Any, Any]):
+    """A node's function and what writes its result down, as LangGraph's sequence runs them.
+
+    The sequence makes two managers of callbacks and two configs a call, for whoever listens; here nobody does. The
+    function has a task and a context of its own all the same.
+    """
+
+    def __init__(self, whole: Any) -> None:
+        self.whole, (self._function, *self._writers) = whole, whole.steps
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
+        return self.whole.invoke(input, config, **more)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
+        manager = config.get("callbacks") if config else None
+        if getattr(manager, "handlers", True) or getattr(manager, "inheritable_handlers", True) or more:
+            return await self.whole.ainvoke(input, config, **more)
+        context = copy_context()
+        context.run(var_child_runnable_config.set, config)
+        found = await asyncio.create_task(self._function.ainvoke(input, config), context=context)
+        for writer in self._writers:
+            found = await writer.ainvoke(found, config)
+        return found
+
+    async def astream(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> AsyncIterator[Any]:
+        async for part in self.whole.astream(input, config, **more):
+            yield part
 
 
 class _Recorded(Runnable[Any, Any]):
