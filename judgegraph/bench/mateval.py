@@ -66,8 +66,7 @@ def _samples(folder: Path) -> Iterable[Sample]:
 
 
 def _recorded(folder: Path) -> Mapping[str, list[Judgements]]:
-    every = {"": scores_of, ", every block read": partial(scores_of, every_block=True)}
-    return _read_by(folder, every)
+    return _read_by(folder, {"": scores_of, ", every block read": partial(scores_of, every_block=True)})
 
 
 def _by_authors(folder: Path) -> Mapping[str, list[Judgements]]:
