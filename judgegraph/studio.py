@@ -131,3 +131,28 @@ async def g_eval() -> Any:
 async def llm_score() -> Any:
     """LLMScore."""
     return await _served("llm-score")
+
+
+async def checkeval() -> Any:
+    """CheckEval."""
+    return await _served("checkeval")
+
+
+async def mateval() -> Any:
+    """MATEval."""
+    return await _served("mateval")
+
+
+async def chateval() -> Any:
+    """ChatEval."""
+    return await _served("chateval")
+
+
+async def bsm() -> Any:
+    """Branch-Solve-Merge."""
+    return await _served("bsm")
+
+
+async def poll() -> Any:
+    """PoLL, of the one judge; a panel of several is a function of yours."""
+    return await _served("poll")

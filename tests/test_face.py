@@ -48,10 +48,10 @@ def test_every_public_name_is_there_after_every_submodule_was_imported():
 
 
 def test_every_method_has_a_factory_a_line_and_an_entry_for_studio():
-    assert {*registry.METHODS, *registry.shipped.FORM_METHODS} == set(registry.ABOUT)
+    assert {*registry.METHODS, *registry.shipped.FORM_METHODS, *registry.shipped.PEER_METHODS} == set(registry.ABOUT)
     listed = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
-    assert set(listed) == set(registry.METHODS)
-    for name in registry.METHODS:
+    assert set(listed) == {*registry.METHODS, *registry.shipped.PEER_METHODS}
+    for name in listed:
         assert registry.factory(name)().get_name() == name
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from judgegraph.errors import DataError
 from judgegraph.registry import METHODS, factory
+from judgegraph.registry.shipped import PEER_METHODS
 from judgegraph.types import Sample
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,7 +51,7 @@ async def test_the_form_that_studio_shows_has_the_fields_of_a_sample(name):
 async def test_the_method_stands_behind_read():
     arrows = {f"{e.source} > {e.target}" for e in (await graph_of("sageval")).get_graph().edges}
     assert arrows == {"__start__ > read", "read > sageval", "sageval > __end__"}
-    assert set(LISTED) == set(METHODS)
+    assert set(LISTED) == {*METHODS, *PEER_METHODS}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from judgegraph.registry import METHODS
+from judgegraph.registry.shipped import PEER_METHODS
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = {"id": "1", "query": "Why?", "source": "It rained on Monday.", "output": "Because it rained."}
@@ -72,7 +73,7 @@ def server(tmp_path_factory):
 @pytest.mark.long
 def test_every_method_is_listed(server):
     _, listed = asked(server, "POST", "/assistants/search", {"limit": 100})
-    assert {one["graph_id"] for one in listed} == set(METHODS)
+    assert {one["graph_id"] for one in listed} == {*METHODS, *PEER_METHODS}
 
 
 @pytest.mark.long
@@ -84,7 +85,7 @@ def test_a_sample_without_output_is_told_to_the_client(server):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *PEER_METHODS])
 def test_a_method_runs_over_http(server, method):
     status, state = asked(server, "POST", "/runs/wait", {"assistant_id": method, "input": {"sample": SAMPLE}})
     assert status == 200

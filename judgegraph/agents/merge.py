@@ -65,11 +65,13 @@ class Merge:
         mode: "single", "pair", "apart", or "auto": a pair where the sample has a rival.
         rule: "sum" adds scores; "votes" adds one point per criterion for its verdict, half a point each for a tie
             (for judges that give verdicts without scores).
+        both: what two orders come to: the "mean" of their sums, or "agree-else-tie".
         judge_name, comparer: names of the agents whose scores and comparisons are merged.
     """
 
     mode: Literal["auto", "single", "pair", "apart"] = "auto"
     rule: Literal["sum", "votes"] = "sum"
+    both: Literal["mean", "agree-else-tie"] = "mean"
     judge_name: str = "judge"
     comparer: str = "comparer"
     name: str = "merge"
@@ -153,6 +155,9 @@ class Merge:
         counted = [p for p in map(points, shared) if p is not None]
         a, b = (math.fsum(side) / len(of) for side in zip(*counted, strict=True))
         notes = (f"the orders {agree}: {said}", *left)
+        if self.both == "agree-else-tie" and agree == "disagree":
+            notes = (*notes, f"combined by '{self.both}'")
+            return self._comparison(order="both", verdict="tie", reason=said, notes=notes)
         return self._comparison(order="both", score_a=a, score_b=b, verdict=greater(a, b), reason=said, notes=notes)
 
     def _comparison(self, **fields: Any) -> Comparison:

@@ -1,7 +1,8 @@
 """MATEval on ROC stories: points off for five kinds of error; transcripts of one agent and of two that confer.
 
 A block of a transcript without its score line is unread; the preset counts it as 0. The metrics called "every block
-read" read it by its deduction or its "No" instead.
+read" read it by its deduction or its "No" instead. The authors took the next score line there is, be it another
+question's, and cut it to a whole number: with `--reading authors` 29 of their 30 figures come out.
 
 Source: Li et al. 2024 (arXiv:2403.19305).
 """
@@ -11,73 +12,15 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from judgegraph.bench.files import Collection, Published, as_long, field, present, read_text, rows_of, sample_of
 from judgegraph.errors import DataError, one_line
 from judgegraph.meta.cells import Judgements
+from judgegraph.replies.question_blocks import scores_by_authors, scores_of
 from judgegraph.types import Sample
-
-# What MATEval's transcripts say of each kind of error.
-#
-# A transcript is lines of the form NAME: VALUE. A question that names one kind of error opens its block, which holds
-# the
-# answer and mostly a score; where the score is missing, a block may say how much is deducted, or no more than that
-# there
-# is no such error. What is summed up over all questions stands behind the last block.
-
-
-_FIELD = re.compile(r"[ \t*]*([^:\n]*?)[ \t*]*:(.*)")
-_BREAK = re.compile(r"\n|\\n")  # some ends of lines stand there as two characters
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-Line = tuple[str, str]  # name in small letters, and value
-
-
-def scores_of(text: str, errors: tuple[str, ...], *, every_block: bool = False) -> dict[str, float | None]:
-    """Kind of error -> its score, None where its block is missing or has none.
-
-    Args:
-        errors: as the questions name them. Where a question is asked twice its last block counts.
-        every_block: a block without a score is read by its deduction, else a "No" as 0.
-    """
-    found: dict[str, float | None] = dict.fromkeys(errors)
-    for question, lines in _blocks(text):
-        asked = [error for error in errors if error.casefold() in question.casefold()]
-        if len(asked) == 1:
-            found[asked[0]] = _score(lines, every_block)
-    return found
-
-
-def _blocks(text: str) -> Iterator[tuple[str, list[Line]]]:
-    """Each question, with the lines up to the next one."""
-    blocks: list[tuple[str, list[Line]]] = []
-    for found in map(_FIELD.match, _BREAK.split(text)):
-        if found is not None:
-            name, value = found[1].casefold(), found[2]
-            if name == "question":
-                blocks.append((value, []))
-            elif blocks:
-                blocks[-1][1].append((name, value))
-    return iter(blocks)
-
-
-def _score(lines: Sequence[Line], every_block: bool) -> float | None:
-    stated = _number(lines, lambda name: "score" in name and "final" not in name)
-    if stated is not None or not every_block:
-        return stated
-    deducted = _number(lines, lambda name: name.startswith("deduction"))
-    if deducted is not None:
-        return -abs(deducted)
-    denied = any(name == "answer" and re.match(r"\s*no\b", value, re.IGNORECASE) for name, value in lines)
-    return 0.0 if denied else None
-
-
-def _number(lines: Sequence[Line], named: Callable[[str], bool]) -> float | None:
-    """The number that the first line so named starts with."""
-    read = (_NUMBER.match(value.strip()) for name, value in lines if named(name))
-    return next((float(found[0]) for found in read if found is not None), None)
-
 
 ERRORS = ("Repetition", "Logical Inconsistency", "Discontinuity", "Inappropriate Lexical Choice", "Factual Error")
 STORIES, PREMISES = "ROC/dataset/ROC_test_change_new.csv", "ROC/dataset/ROC_test_change_final.json"
@@ -88,6 +31,7 @@ TRANSCRIPTS = {  # judge -> file, key of its last word
 }
 _LINE = re.compile(r"\s*([^::]+?)\s*[::]\s*(-?\d{1,3})\s*")
 Story = tuple[str, dict[str, float]]  # and people's score by kind of error
+Reader = Callable[[str, tuple[str, ...]], dict[str, float | None]]  # a last word and the kinds of error -> their scores
 
 
 def _stories(folder: Path) -> list[Story]:
@@ -122,13 +66,21 @@ def _samples(folder: Path) -> Iterable[Sample]:
 
 
 def _recorded(folder: Path) -> Mapping[str, list[Judgements]]:
+    return _read_by(folder, {"": scores_of, ", every block read": partial(scores_of, every_block=True)})
+
+
+def _by_authors(folder: Path) -> Mapping[str, list[Judgements]]:
+    return _read_by(folder, {"": scores_by_authors})
+
+
+def _read_by(folder: Path, readers: Mapping[str, Reader]) -> Mapping[str, list[Judgements]]:
+    """Every transcript by every reader, whose name stands behind the judge's."""
     stories = _stories(folder)
     by_judge: dict[str, list[dict[str, float | None]]] = {}
     for judge, (name, key) in TRANSCRIPTS.items():
         if present(folder / name):
             texts = _texts(folder / name, key, stories)
-            by_judge[judge] = [scores_of(text, ERRORS) for text in texts]
-            by_judge[f"{judge}, every block read"] = [scores_of(text, ERRORS, every_block=True) for text in texts]
+            by_judge |= {f"{judge}{more}": [read(text, ERRORS) for text in texts] for more, read in readers.items()}
     return {"": [_judgements(error, stories, by_judge) for error in ERRORS]}
 
 
@@ -150,18 +102,19 @@ def _judgements(error: str, stories: list[Story], by_judge: Mapping[str, list[di
     )  # fmt: skip
 
 
+_FIGURES = {  # judge -> Spearman and Kendall of each kind of error
+    "single agent": ((0.699, 0.694), (0.268, 0.253), (0.318, 0.312), (0.240, 0.236), (0.545, 0.538)),
+    "one-by-one": ((0.698, 0.692), (0.170, 0.160), (0.356, 0.349), (0.259, 0.248), (0.484, 0.473)),
+    "CoT": ((0.743, 0.737), (0.189, 0.180), (0.288, 0.282), (0.213, 0.205), (0.502, 0.491)),
+}
+
+
 def _published() -> tuple[Published, ...]:
-    """Spearman and Kendall as the authors print them; their rule for blocks without a score is not told."""
-    figures = {
-        ("single agent", "Repetition"): (0.699, 0.694), ("single agent", "Logical Inconsistency"): (0.268, 0.253),
-        ("single agent", "Discontinuity"): (0.318, 0.312),
-        ("single agent", "Inappropriate Lexical Choice"): (0.240, 0.236),
-        ("single agent", "Factual Error"): (0.545, 0.538), ("one-by-one", "Repetition"): (0.698, 0.692),
-        ("CoT", "Repetition"): (0.743, 0.737),
-    }  # fmt: skip
+    """Spearman and Kendall as the authors print them, of the three settings whose transcripts are public."""
     return tuple(
         Published(judge, error, statistic, value, "kse-ElEvEn/MATEval @ 8ba4d10, README.md", level="dataset")
-        for (judge, error), pair in figures.items()
+        for judge, pairs in _FIGURES.items()
+        for error, pair in zip(ERRORS, pairs, strict=True)
         for statistic, value in zip(("spearman", "kendall-b"), pair, strict=True)
     )
 
@@ -177,6 +130,7 @@ COLLECTION = Collection(
     samples=_samples,
     recorded=_recorded,
     published=_published(),
+    authors=_by_authors,
     notes=(
         "people take up to 3 points off for Logical Inconsistency; the criteria set's scale ends at -2, where a judge "
         "can only meet their rank",

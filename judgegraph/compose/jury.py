@@ -27,6 +27,7 @@ from judgegraph.answers import BALLOT, ROUND
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.compose.panel import Brief, Node
+from judgegraph.compose.rounds import add_columns
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.prompts.template import load
@@ -231,11 +232,7 @@ def _wired(columns: Sequence[Mapping[str, Juror]], end: Any, brief: Brief | None
         graph.add_node("brief", brief)
         graph.add_edge(START, "brief")
         before = ["brief"]
-    for column in columns:
-        for called, one in column.items():
-            graph.add_node(called, one)
-            graph.add_edge(before if len(before) > 1 else before[0], called)
-        before = [*column]
+    before = add_columns(graph, columns, before)
     last = "consensus" if isinstance(end, Consensus) else end.name
     graph.add_node(last, end)
     graph.add_edge(before, last)

@@ -63,6 +63,19 @@ def steps(at: At) -> list[str]:
     ]
 
 
+def questions(at: At, count: int) -> list[str]:
+    """Questions to answer with yes or no, worded from the criterion's name; a yes always speaks for it."""
+    name = (at.criterion.name if at.criterion else "the criterion").strip()
+    asked = [
+        f"Does {name} show in the text as a whole?",
+        f"Does {name} show in every sentence of the text?",
+        f"Is the text free of places that speak against {name}?",
+        f"Would a careful reader find {name} in the text at once?",
+        f"Does {name} hold where the text is held beside what it was made from?",
+    ]
+    return [asked[i] if i < len(asked) else f"Does part {i - len(asked) + 1} show {name}?" for i in range(count)]
+
+
 def compared(at: At) -> str:
     """Which of two texts shows more of the criterion."""
     one, two = _qualities(at)
@@ -249,6 +262,8 @@ def _array(schema: dict[str, Any], at: At) -> list[Any]:
     most = int(schema.get("maxItems", 3))
     if at.key == "steps" and kind_of(item) == "string":
         return [_fit(step, item) for step in steps(at)[: _count(schema, len(steps(at)))]]
+    if at.key == "questions" and kind_of(item) == "string":
+        return [_fit(one, item) for one in questions(at, _count(schema, int(schema.get("maxItems") or 5)))]
     listed: list[dict[str, str]] | None = None
     if at.key == "definitions":
         names = pick(fields.get("criterion", {}), at.root, null=False, depth=0).get("enum", [])

@@ -98,7 +98,7 @@ def builder(
         fuser = DefinitionFuser if scores == "none" else Fuser
         nodes["fuse"] = fuser(**common, **targets, name=named(name, "fuser"), chains=name)
     among = _among_others(name, numbers_only=fuse == "average") if chain == "inter" else None
-    return _side_by_side(_row(nodes), chosen.criteria, among)
+    return side_by_side(chain_of_nodes(nodes), chosen.criteria, among)
 
 
 def _refuse_idle(aspects: int, reasons: bool, chain: str, scores: str, seed: int) -> None:
@@ -128,7 +128,7 @@ def _refuse(chosen: CriteriaSet, chain: str, scores: str, fuse: str) -> None:
         raise ConfigError(f"coascore: chain: 'inter' takes the other criteria of a set, and '{alone[0]}' has {what}")
 
 
-def _row(nodes: dict[str, Any]) -> Any:
+def chain_of_nodes(nodes: dict[str, Any]) -> Any:
     """One target's chain: the nodes in their order."""
     chain = StateGraph(Chain, output_schema=Result)
     for before, (node, agent) in zip((START, *nodes), nodes.items(), strict=False):
@@ -152,8 +152,8 @@ def _among_others(name: str, numbers_only: bool) -> Others:
     return others
 
 
-def _side_by_side(chain: Any, criteria: Sequence[Criterion], among: Others | None) -> Builder:
-    """A chain for every target, sent along or proposed."""
+def side_by_side(chain: Any, criteria: Sequence[Criterion], among: Others | None = None) -> Builder:
+    """A chain for every target, sent along or proposed; CheckEval stands so too (`judgegraph.graphs.checkeval`)."""
     of = among or (lambda asked: {})
 
     @never_empty  # a set has one criterion at least

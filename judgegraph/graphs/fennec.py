@@ -82,17 +82,22 @@ class Weighed(TypedDict, total=False):
     notes: Notes
 
 
-def weigh(mode: Mode, guide: GuidelineWriter | ReverseGuidelineWriter, judge: Judge, compare: Comparer) -> Any:
-    """One criterion from its guideline to its judgement: a graph of its own, so that no criterion waits for another."""
+def weigh(mode: Mode, guide: GuidelineWriter | ReverseGuidelineWriter | None, judge: Judge, compare: Comparer) -> Any:
+    """One criterion from its guideline to its judgement: a graph of its own, so that no criterion waits for another.
+
+    Without a writer of guidelines a criterion is judged by what it says itself (`judgegraph.graphs.bsm`).
+    """
     graph = StateGraph(Branch, output_schema=Weighed)
-    graph.add_node("guide", guide)
-    graph.add_edge(START, "guide")
+    first = START
+    if guide is not None:
+        graph.add_node("guide", guide)
+        graph.add_edge(START, first := "guide")
     if mode != "pair":
         graph.add_node("judge", judge)
         graph.add_edge("judge", END)
     if mode == "apart":
         graph.add_node("judge_rival", replace(judge, of="rival"))
-        graph.add_edge("guide", "judge_rival")
+        graph.add_edge(first, "judge_rival")
         graph.add_edge("judge_rival", END)
     if mode in ("auto", "pair"):
         graph.add_node("compare", compare)
@@ -102,9 +107,9 @@ def weigh(mode: Mode, guide: GuidelineWriter | ReverseGuidelineWriter, judge: Ju
         def single_or_pair(state: Branch) -> str:
             return "judge" if sample_of(state).rival is None else "compare"
 
-        graph.add_conditional_edges("guide", single_or_pair, ["judge", "compare"])
+        graph.add_conditional_edges(first, single_or_pair, ["judge", "compare"])
     else:
-        graph.add_edge("guide", "compare" if mode == "pair" else "judge")
+        graph.add_edge(first, "compare" if mode == "pair" else "judge")
     return graph.compile(name="weigh")
 
 
@@ -192,7 +197,7 @@ def builder(
         judge=corrector_judge or judge, rule=correct, threshold=threshold, scored_by=tuple(names[2:4]),
         name=names[5], **common,
     )  # fmt: skip
-    return _wired(branch, weigh(mode, guide, single, compare), merging, corrector)
+    return branching(branch, weigh(mode, guide, single, compare), merging, corrector)
 
 
 def _refuse_idle(mode: Mode, orders: Orders, labels: Labels, merge: Rule) -> None:
@@ -210,8 +215,15 @@ def _refuse_idle(mode: Mode, orders: Orders, labels: Labels, merge: Rule) -> Non
         )
 
 
-def _wired(branch: CriteriaWriter, weighing: Any, merge: Merge, corrector: Corrector | None) -> Builder:
-    """The paper's figure."""
+def branching(
+    branch: CriteriaWriter, weighing: Any, merge: Merge, corrector: Corrector | None = None,
+    node: str = "weigh",
+) -> Builder:  # fmt: skip
+    """The paper's figure: criteria, a weighing of each, their merge, and a correction where there is a corrector.
+
+    Args:
+        node: what the weighing is called in the graph.
+    """
 
     def branch_of(criterion: Criterion) -> dict[str, Criterion]:
         return {key_of(criterion.name, branch.name): criterion}
@@ -221,15 +233,15 @@ def _wired(branch: CriteriaWriter, weighing: Any, merge: Merge, corrector: Corre
         sample = sample_of(state)
         unpaired = branch.pairs_only and sample.rival is None
         asked = [] if unpaired else given_criteria(state)
-        return [Send("weigh", Branch(sample=sample, criterion=c, branches=branch_of(c))) for c in asked] or "merge"
+        return [Send(node, Branch(sample=sample, criterion=c, branches=branch_of(c))) for c in asked] or "merge"
 
     graph = StateGraph(State, input_schema=Asked, output_schema=Result)
     graph.add_node("branch", branch)
-    graph.add_node("weigh", weighing)
+    graph.add_node(node, weighing)
     graph.add_node("merge", merge, defer=True)
     graph.add_edge(START, "branch")
-    graph.add_conditional_edges("branch", each_criterion, ["weigh", "merge"])
-    graph.add_edge("weigh", "merge")
+    graph.add_conditional_edges("branch", each_criterion, [node, "merge"])
+    graph.add_edge(node, "merge")
     if corrector is None:
         graph.add_edge("merge", END)
         return graph

@@ -111,6 +111,14 @@ METHODS: dict[str, str] = {  # name -> "module:factory"
 
 FORM_METHODS: dict[str, str] = {"judge-form": "judgegraph.graphs.judge_form:judge_form"}  # of no one paper: see forms/
 
+PEER_METHODS: dict[str, str] = {  # graphs that others published, made of the parts of those above
+    "checkeval": "judgegraph.graphs.checkeval:checkeval",
+    "mateval": "judgegraph.graphs.mateval:mateval",
+    "chateval": "judgegraph.graphs.chateval:chateval",
+    "bsm": "judgegraph.graphs.bsm:bsm",
+    "poll": "judgegraph.graphs.poll:poll",
+}
+
 ABOUT: dict[str, str] = {  # one line each, so that a list of methods imports none of them
     "sageval": "An evaluator scores, a critic rectifies (Ghosh et al. 2024)",
     "coascore": "Score relevant aspects first, then the target (Gong & Mao 2023)",
@@ -119,6 +127,11 @@ ABOUT: dict[str, str] = {  # one line each, so that a list of methods imports no
     "g-eval": "One probability-weighted score per criterion; a baseline",
     "llm-score": "One stated score per criterion, chain of thought or not; a baseline",
     "judge-form": "A judge of others by its form: Prometheus, Auto-J, PandaLM",
+    "checkeval": "Yes/no questions, written once; the share of yes (Lee et al. 2024)",
+    "mateval": "Two evaluators discuss, feedback, a summary scores (Li et al. 2024)",
+    "chateval": "Readers with roles discuss, then score (Chan et al. 2023)",
+    "bsm": "Branch-Solve-Merge: criteria, both orders, sums (Saha et al. 2024)",
+    "poll": "A panel of judges of other model families (Verga et al. 2024)",
 }
 
 AGENTS: dict[str, str] = {  # name -> "module:class"; what makes a node of settings
@@ -183,7 +196,7 @@ ASSISTANTS: dict[str, str] = {  # name -> "module:factory"
 }
 
 SHIPPED: dict[str, dict[str, str]] = {
-    "method": {**METHODS, **FORM_METHODS}, "agent": AGENTS, "critic": CRITICS, "assistant": ASSISTANTS,
+    "method": {**METHODS, **FORM_METHODS, **PEER_METHODS}, "agent": AGENTS, "critic": CRITICS, "assistant": ASSISTANTS,
 }  # fmt: skip
 
 
@@ -201,7 +214,7 @@ class Variant:
     """A method under settings of its own: nothing else tells the two apart.
 
     Attributes:
-        method: its name in METHODS. settings: as its builder takes them.
+        method: its name in METHODS or PEER_METHODS. settings: as its builder takes them.
         about: one line that says what is different. source: paper, section, table or figure that names it.
     """
 
@@ -317,8 +330,63 @@ OF_FUSION_EVAL: dict[str, Variant] = {
     },
 }  # fmt: skip
 
+CHECKEVAL, MATEVAL, CHATEVAL = "Lee et al. 2024, arXiv:2403.18771", "Li et al. 2024, arXiv:2403.19305", (
+    "Chan et al. 2023, arXiv:2308.07201"
+)  # fmt: skip
+
+OF_PEERS: dict[str, Variant] = {
+    "checkeval-diversify": Variant(
+        "checkeval", {"more": "diversify"}, "More questions, of sides that the seeds leave out",
+        f"{CHECKEVAL}: question diversification",
+    ),
+    "checkeval-elaborate": Variant(
+        "checkeval", {"more": "elaborate"}, "More questions, which take the seeds apart",
+        f"{CHECKEVAL}: question elaboration",
+    ),
+    "checkeval-filtered": Variant(
+        "checkeval", {"more": "both", "sift": True}, "Both ways to more questions; misfits are dropped",
+        f"{CHECKEVAL}: question filtering",
+    ),
+    "checkeval-weighted": Variant(
+        "checkeval", {"weighted": True}, "A question counts by the probability of its yes",
+        "Wei et al. 2025 (RocketEval), arXiv:2503.05142: unsupervised score",
+    ),
+    "mateval-one-by-one": Variant(
+        "mateval", {"strategy": "plain"}, "The evaluators are told no way to go about it", f"{MATEVAL}, README: ObO"
+    ),
+    "mateval-sr": Variant(
+        "mateval", {"strategy": "self-reflection"}, "They look back at what they said", f"{MATEVAL}, README: SR"
+    ),
+    "mateval-cot": Variant(
+        "mateval", {"strategy": "cot"}, "The evaluators work in steps", f"{MATEVAL}, README: CoT"
+    ),
+    "mateval-no-feedback": Variant(
+        "mateval", {"feedback": False}, "Nobody gives feedback between rounds", "ours, for what feedback is worth"
+    ),
+    "chateval-at-once": Variant(
+        "chateval", {"speaking": "simultaneous"}, "Readers of a round do not hear each other",
+        f"{CHATEVAL}: simultaneous talk",
+    ),
+    "chateval-summary": Variant(
+        "chateval", {"speaking": "summarized"}, "A summariser's words alone pass from round to round",
+        f"{CHATEVAL}: simultaneous talk with summarizer",
+    ),
+    "chateval-5": Variant(
+        "chateval", {"roles": "public,critic,psychologist,author,scientist"}, "All five readers",
+        f"{CHATEVAL}: role prompts",
+    ),
+    "bsm-ab": Variant("bsm", {"orders": "AB"}, "The given order alone", "ours, at half the price"),
+    "bsm-mean": Variant(
+        "bsm", {"both": "mean"}, "The mean of both orders' sums decides, as in Fennec", "ours, beside Fennec"
+    ),
+    "poll-vote": Variant(
+        "poll", {"combine": "vote"}, "The vote of most, not the mean",
+        "Verga et al. 2024, arXiv:2404.18796: max voting",
+    ),
+}  # fmt: skip
+
 VARIANTS: dict[str, Variant] = {
-    **OF_SAGEVAL, **OF_COASCORE, **OF_FENNEC, **OF_FUSION_EVAL, **OF_G_EVAL, **OF_LLM_SCORE,
+    **OF_SAGEVAL, **OF_COASCORE, **OF_FENNEC, **OF_FUSION_EVAL, **OF_G_EVAL, **OF_LLM_SCORE, **OF_PEERS,
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from judgegraph import registry
 from judgegraph.agents.panel import PanelRole
 from judgegraph.agents.sage import Sage
 from judgegraph.graphs.sageval import sageval
-from judgegraph.registry.shipped import AGENTS, CRITICS, METHODS
+from judgegraph.registry.shipped import AGENTS, CRITICS, METHODS, PEER_METHODS
 from judgegraph.tools import assistants
 
 ABOUT = {"rouge-l": "words shared with another text", "chrf": "characters shared", "said": "what another judge says"}
@@ -54,6 +54,10 @@ MORE: dict[str, list[dict[str, Any]]] = {
     "fusion-eval": [{"consult": "all"}, {"plan": False}, {"fuse": "selected", "direct": "llm-score"}],
     "g-eval": [{"reply": "form"}, {"logprobs": False, "samples": 2}],
     "llm-score": [{"cot": True}],
+    "checkeval": [{"more": "both", "sift": True}],
+    "chateval": [{"speaking": "summarized"}],
+    "mateval": [{"reply": "text"}],
+    "Listener": [{"reply": "text"}],
 }
 Maker = Callable[[Any], Any]  # judge -> an agent or a graph
 
@@ -80,7 +84,7 @@ def titled(name: str, settings: dict[str, Any]) -> str:
 
 
 def _tables() -> Iterator[tuple[str, Maker]]:
-    for kind, table in (("agent", AGENTS), ("critic", CRITICS), ("method", METHODS)):
+    for kind, table in (("agent", AGENTS), ("critic", CRITICS), ("method", {**METHODS, **PEER_METHODS})):
         for name in table:
             for more in ({}, *MORE.get(name, [])):
                 settings = {**NEEDED.get(name, {}), **more}
@@ -120,7 +124,7 @@ PARTS["agent/escalate"] = lambda judge: registry.make(
 )
 SILENT = {  # ask no model
     "agent/rectify", "agent/merge", "agent/consensus", "Consensus", "Blend", "jg.metric_node", "Average", "RandomRater",
-    "OrderMerge",
+    "OrderMerge", "YesShare",
 }  # fmt: skip
 
 

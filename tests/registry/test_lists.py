@@ -8,9 +8,13 @@ from click.testing import CliRunner
 
 import judgegraph as jg
 from judgegraph.cli import main
-from judgegraph.registry.shipped import AGENTS, ASSISTANTS, CRITICS, FORM_METHODS, METHODS, VARIANTS
+from judgegraph.registry.shipped import AGENTS, ASSISTANTS, CRITICS, FORM_METHODS, METHODS, PEER_METHODS, VARIANTS
 
-NAMES = {"agents": {**CRITICS, **AGENTS}, "tools": ASSISTANTS, "methods": {**METHODS, **FORM_METHODS, **VARIANTS}}
+NAMES = {
+    "agents": {**CRITICS, **AGENTS},
+    "tools": ASSISTANTS,
+    "methods": {**METHODS, **FORM_METHODS, **PEER_METHODS, **VARIANTS},
+}
 
 
 def call(*arguments, columns=80):
@@ -70,7 +74,7 @@ def test_the_list_of_agents_reads_as_text():
 
 def test_a_plain_list_of_methods_is_one_a_line_as_long_as_they_are_all_ours():
     listed = [line.split()[0] for line in call("methods").splitlines()]
-    assert listed == [*METHODS, *FORM_METHODS, "variants", *VARIANTS]
+    assert listed == [*METHODS, *FORM_METHODS, *PEER_METHODS, "variants", *VARIANTS]
     assert "reads sample" in call("methods", "-v")
 
 

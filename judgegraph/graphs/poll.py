@@ -1,0 +1,122 @@
+"""PoLL: a panel of judges of other model families, one prompt, and what they come to.
+
+    START -> judge-1 | judge-2 | judge-3 -> consensus -> END
+
+It is a jury without debate (`judgegraph.compose.jury`) whose judges have one prompt and different models. Models of one
+family favour the same texts, so families must differ: that is what the panel is for.
+
+Source: Verga et al. 2024, "Replacing Judges with Juries", arXiv:2404.18796: three judges of disjoint
+families; the mean of scores, or the vote of most where answers are right or wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeAlias
+
+from langgraph.graph import END, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypedDict
+
+from judgegraph.agents.juror import Juror
+from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
+from judgegraph.answers import BALLOT
+from judgegraph.calls import Endpoint, JudgeLike
+from judgegraph.compose.rounds import add_columns
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.graphs.settings import checked, named, narrowed
+from judgegraph.prompts.criteria import CriteriaLike, criteria_set
+from judgegraph.types import Asked, EvalState, Notes, Scores, merged
+
+KIN = {"o": "gpt", "chatgpt": "gpt", "davinci": "gpt", "codestral": "mistral", "ministral": "mistral",
+       "mixtral": "mistral", "magistral": "mistral", "codellama": "llama", "gemma": "gemini"}  # fmt: skip
+
+
+class Result(TypedDict, total=False):
+    """What the graph writes."""
+
+    scores: Annotated[Scores, merged]  # a ballot of each judge, and what they come to
+    notes: Annotated[Notes, merged]
+
+
+Builder: TypeAlias = StateGraph[EvalState, None, Asked, Result]
+Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
+
+
+@checked("poll")
+def builder(
+    judge: JudgeLike = "embedded", *, judges: str | Sequence[JudgeLike] = (), criteria: CriteriaLike = "general",
+    combine: Combine = "mean", same_family: bool = False, task: str | None = None, name: str = "",
+) -> Builder:  # fmt: skip
+    """PoLL as a graph to go on building with.
+
+    Args:
+        judge: the first judge. judges: the others, a list, or their names with commas between:
+            "anthropic:claude-3-haiku,cohere:command-r". Without any the judge sits alone, of which a check warns.
+        criteria: name of a set, a file, or criteria.
+        combine: "mean" or "median" of the scores, or "vote"; labels are always voted.
+        same_family: whether two judges may be of one family (by their models' names).
+        task: one sentence that says what kind of text is judged; None: that of the criteria set.
+        name: put before the agents' names, for two of these in one graph: "a-judge-1".
+
+    Raises:
+        ConfigError: two judges are one, or of one family. CriteriaError: no such criteria.
+    """
+    others = [one.strip() for one in judges.split(",") if one.strip()] if isinstance(judges, str) else [*judges]
+    listed = [judge, *others]
+    if not same_family:
+        _refuse_kin(listed)
+    chosen = criteria_set(criteria)
+    about: dict[str, Any] = {"criteria": chosen.criteria, "task": task or chosen.task, "stage": BALLOT}
+    called = [named(name, f"judge-{place}") for place in range(1, len(listed) + 1)]
+    panel = {who: Juror(judge=one, name=who, **about) for who, one in zip(called, listed, strict=True)}
+    if (alike := first_alike([likeness(one) for one in panel.values()])) is not None:
+        one, other = alike
+        raise ConfigError(f"poll: judge {one} and judge {other} are one: its answer is paid for once and counts twice")
+    consensus = Consensus(
+        combine=combine, members=tuple(called), criteria=chosen.criteria, ballots=BALLOT, name=named(name, "poll")
+    )
+    graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
+    nodes = {f"judge-{place}": one for place, one in enumerate(panel.values(), 1)}
+    add_columns(graph, [nodes, {"consensus": consensus}])
+    graph.add_edge("consensus", END)
+    return graph
+
+
+def family(judge: JudgeLike) -> str:
+    """The family of a model, by its name: "gpt" of "openai:gpt-4.1-mini", "llama" of "openai:meta-llama/Llama-3-8B".
+
+    The first word of the name behind the provider and the owner; "" where a model has no name.
+    """
+    model = judge if isinstance(judge, str) else judge.model if isinstance(judge, Endpoint) else _name(judge)
+    model = model if isinstance(model, str) else _name(model)
+    found = re.search(r"[a-z]+", (model.partition(":")[2] or model).rpartition("/")[2].casefold())
+    return KIN.get(found[0], found[0]) if found else ""
+
+
+def _name(model: Any) -> str:
+    """What a chat model says that it is called."""
+    said = next((v for key in ("model_name", "model") if isinstance(v := getattr(model, key, None), str)), "")
+    return str(said)
+
+
+def _refuse_kin(judges: Sequence[JudgeLike]) -> None:
+    """
+    Raises:
+        ConfigError: two judges are of one family.
+    """
+    seen: dict[str, int] = {}
+    for place, one in enumerate(judges, 1):
+        kin = family(one)
+        if kin and kin in seen:
+            raise ConfigError(
+                f"poll: judge {seen[kin]} and judge {place} are both of the family {one_line(kin, 40)!r}, which "
+                "favours the same texts; name a judge of another family, or set same_family: true"
+            )
+        seen[kin] = place
+
+
+def poll(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:
+    """PoLL, compiled; settings as `builder` takes them."""
+    return narrowed(builder(judge, **settings)).compile(name="poll")
