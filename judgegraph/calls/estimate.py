@@ -16,7 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, utf8_size
+from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, sized, utf8_size
+from judgegraph.evidence import content_text
 from judgegraph.replies.tokens import Token
 
 APPROXIMATION = "about 4 characters a token"
@@ -44,7 +45,7 @@ class TokenCounter:
     def prompt(self, call: Call) -> int:
         """Tokens of a call's messages, form and tools; how a provider words the latter two is not public."""
         contents = [message.content for message in call.messages]
-        texts = [content if isinstance(content, str) else str(content) for content in contents]
+        texts = [content if isinstance(content, str) else sized(content) for content in contents]
         texts += [json.dumps(part, ensure_ascii=False, default=str) for part in (call.schema, *call.tools) if part]
         return sum(map(self.count, texts)) + FRAME * len(contents)
 
@@ -316,7 +317,7 @@ def _choice(manner: ReplyPolicy, call: Call, seed: str, last: bool) -> Choice:
     if not last and not call.tools:
         text = f'{{"{writer.text()}' if call.schema is not None else ""
     elif call.schema is None:
-        text = writer.plain(call.form, "\n".join(str(m.content) for m in call.messages))
+        text = writer.plain(call.form, "\n".join(content_text(m.content) for m in call.messages))
     else:
         value = writer.value(call.schema, call.schema)
         if manner.stubborn and call.form == PARTIAL and isinstance(value, dict) and len(value) > 1:

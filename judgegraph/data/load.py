@@ -482,8 +482,8 @@ def load(
     Args:
         path: .jsonl, .ndjson, .json (one list, or an object per line), .csv, .tsv, .parquet, .pq; text files
             may be gzipped.
-        fields: field of a sample, or "human.NAME" -> its column, which every row must have ("a.b" is b in the
-            object a).
+        fields: field of a sample ("references", "contexts", "turns", "images" and "facts" among them), or "human.NAME"
+            -> its column, which every row must have ("a.b" is b in the object a).
         limit: at most so many samples, None for all.
         strict: a bad row raises; else it is left out and listed in `Samples.rejected`.
         format: "jsonl", "json", "csv", "tsv" or "parquet", whatever the file's name.
@@ -508,7 +508,7 @@ def load(
         columns = column_names(path, found)
         fields = {name: spelt(column, columns) for name, column in fields.items()}
         _check_columns(one_line(path), columns, fields)
-    reader = RowReader(dict(fields), cells=found in ("csv", "tsv"))
+    reader = RowReader(dict(fields), cells=found in ("csv", "tsv"), folder=path.parent)
     unit: Unit = "row" if found in ("json", "parquet") else "line"
     rows = partial(READERS[found], path)
     return Samples(one_line(path), rows, reader, unit=unit, limit=limit, strict=strict, path=path, format=found)

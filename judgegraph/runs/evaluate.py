@@ -15,6 +15,8 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.limits import Limits
 from judgegraph.data.samples import checked
 from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.evidence import EVIDENCE
+from judgegraph.models.capabilities import sees
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.runs.folder import MANIFEST, Folder
@@ -159,7 +161,7 @@ async def aevaluate(
     budget: Budget | None = None, prices: Prices | str | os.PathLike[str] | None = None, limits: Limits | None = None,
     retry_failed: bool = False, on_item: OnItem | None = None, on_progress: OnProgress | None = None,
     stop: threading.Event | None = None, grace: float = 10.0, trace: bool = True, redact: Sequence[str] = (),
-    check: bool = True, reference: bool = True,
+    check: bool = True, reference: bool = True, without: Sequence[str] = (),
 ) -> Run:  # fmt: skip
     """Run a compiled graph over samples, or go on with a run that has begun.
 
@@ -191,6 +193,8 @@ async def aevaluate(
             ledger, and samples and reasons in the items, as the run needs them.
         reference: show a sample's reference to judges, critics and assistants; False leaves it out, for all of them,
             and the signature says so.
+        without: more evidence that is left out, for all of them: "contexts", "turns", "images", "facts". Where no judge
+            of the graph sees images, a sample that has some is "skipped" before anything is asked.
         check: refuse a graph that `jg.check` refuses, or that needs more than a sample; False runs it all the same.
 
     Returns:
@@ -209,6 +213,7 @@ async def aevaluate(
         graph, samples, concurrency, timeout, grace=grace, budget=budget, limits=limits, stop=stop, prices=prices,
         ledger=ledger, on_item=on_item, on_progress=on_progress, trace=trace, redact=redact,
     )  # fmt: skip
+    left_out = evidence_left_out(reference, without)
     if check:
         refuse(graph)
     folder = Folder(out) if out is not None else None
@@ -219,7 +224,8 @@ async def aevaluate(
     purse = BudgetTracker(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(without_checkpointer(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
-    work.stop, work.wired, work.reference = stop or work.stop, precedence(work.graph), reference
+    work.stop, work.wired, work.without = stop or work.stop, precedence(work.graph), left_out
+    work.blind = _blind(graph)
     calls.told = "texts" not in redact
     work.traced, work.runs = trace and folder is not None, copied(work.graph, whole=True)
     with (
@@ -230,6 +236,26 @@ async def aevaluate(
     ):
         await _all(work, concurrency, grace)
     return Run(record.manifest, sorted(work.items, key=lambda item: item.place), folder)
+
+
+def evidence_left_out(reference: bool, without: Sequence[str]) -> tuple[str, ...]:
+    """Names of what is not shown, in a fixed order.
+
+    Raises:
+        ConfigError: one of `without` is no evidence.
+    """
+    known = ("reference", *EVIDENCE)
+    if isinstance(without, str) or (wrong := [name for name in without if name not in known]):
+        named = without if isinstance(without, str) else wrong[0]
+        raise ConfigError(f"without is a list of evidence to leave out, of {', '.join(known)}; got {_shown(named)}")
+    return tuple(name for name in known if name in without or (name == "reference" and not reference))
+
+
+def _blind(graph: Any) -> tuple[str, ...]:
+    """Judges that see no images, where no judge of the graph sees any; () where one does, or may."""
+    judges = [resolve(judge) for _, agent in agents_of(graph) if (judge := getattr(agent, "judge", None)) is not None]
+    names = tuple(dict.fromkeys(judge.name for judge in judges))
+    return names if judges and all(sees(judge) is False for judge in judges) else ()
 
 
 def _resolve_judges(graph: Any) -> None:

@@ -23,6 +23,7 @@ from judgegraph.calls.limits import limits_of_run
 from judgegraph.compose.nodes import keys
 from judgegraph.data.samples import Samples, data_of, how_many
 from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.evidence import EVIDENCE
 from judgegraph.runs.folder import LEDGER, MANIFEST, REJECTED, Folder
 from judgegraph.runs.identity import configuration, criteria_name, details, differences, fan_outs, nodes, signature
 from judgegraph.runs.lines import CHECKSUMS, mark_of
@@ -173,7 +174,7 @@ class Record:
             "state": state,
             "run": self.run,
             "process": os.getpid() if state == "running" else None,
-            "signature": signature(work.graph, reference=work.reference),
+            "signature": signature(work.graph, without=work.without, evidence=[*self._evidence()]),
             "method": work.graph.get_name(),
             "nodes": about["nodes"],
             "critics": critic_nodes(work.graph),
@@ -190,6 +191,7 @@ class Record:
             },
             "calls": added(self._earlier.get("calls"), counts),
             **({"misspelt": odd} if (odd := _misspelt(self._samples)) else {}),
+            **({"evidence": shown} if (shown := self._evidence()) else {}),
             "damaged_lines": self._damaged(),
             **({CHECKSUMS: True} if self._earlier.get(CHECKSUMS, not self._earlier) is True else {}),
             "spent": asdict(purse.spent),
@@ -202,6 +204,11 @@ class Record:
             "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
         }
         return self.manifest
+
+    def _evidence(self) -> dict[str, int]:
+        """Samples that were shown with each kind of evidence, of those that were taken up; by earlier processes too."""
+        found = added(self._earlier.get("evidence"), self._work.evidence)
+        return {name: found[name] for name in EVIDENCE if found.get(name)}
 
     def rejected(self) -> list[dict[str, Any]]:
         """The rows of the samples' file that are none."""
@@ -346,7 +353,7 @@ def open_run(
         return
     folder.open(slots, spans=work.traced)
     try:
-        settings, data = plain(configuration(work.graph, reference=work.reference)), data_of(samples)
+        settings, data = plain(configuration(work.graph, without=work.without)), data_of(samples)
         record = Record(work, samples, goes_on(folder, settings, data, samples), settings, data)
         _count(work, folder, retry)
         with _paying(work, record, ledger or folder.path / LEDGER):
