@@ -253,7 +253,8 @@ def compiled(method: str, build: Any, given: dict[str, Any]) -> Any:
 Command = TypeVar("Command", bound=Callable[..., Any])
 GROUPS = {  # heading of --help -> options; what stands nowhere comes last
     "What is judged, and by whom": (
-        "criteria", "judge", "base_url", "temperature", "max_tokens", "critic", "settings", "fields", "limit",
+        "criteria", "judge", "base_url", "temperature", "max_tokens", "critic", "settings", "fields",
+        "data_format", "limit",
         "reference", "contexts", "turns", "images", "facts",
     ),
     "Where it is kept": ("out", "ledger", "retry_failed", "trace", "redact"),
@@ -340,6 +341,15 @@ SUBJECT = (
             ("facts", "facts"),
         )
     ),
+)  # fmt: skip
+DATA_FORMATS = (
+    "jsonl", "json", "csv", "tsv", "parquet", "openai", "langchain", "langsmith", "otel", "openinference", "langfuse",
+    "atif",
+)  # fmt: skip
+data_format = click.option(
+    "--format", "data_format", type=click.Choice(DATA_FORMATS), metavar="NAME",
+    help="How DATA is read, whatever its name: jsonl, json, csv, tsv, parquet; or runs of agents: openai, langchain, "
+    "langsmith, otel, openinference, langfuse, atif.  [default: by its name]",
 )  # fmt: skip
 _PLACE = (
     click.option(
