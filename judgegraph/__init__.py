@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from judgegraph.tools.fetch import fetch
     from judgegraph.tools.graph_assistant import as_assistant
     from judgegraph.traces.record import serializer, tracing
+    from judgegraph.trajectories.read import as_records, trajectories, trajectory
     from judgegraph.types import (
         Comparison,
         Correction,
@@ -118,6 +119,7 @@ _HOMES = {
     "judgegraph.tools.fetch": ("fetch",),
     "judgegraph.tools.graph_assistant": ("as_assistant",),
     "judgegraph.traces.record": ("serializer", "tracing"),
+    "judgegraph.trajectories.read": ("as_records", "trajectories", "trajectory"),
     "judgegraph.types": (
         "Comparison", "Correction", "Criterion", "EvalState", "Exemplar", "Finding", "Note", "Plan", "Rectification",
         "Sample", "Scale", "Score", "Suggestion", "merged",
@@ -131,11 +133,13 @@ __all__ = [
     "EvalState", "Exemplar", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan",
     "Prices", "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample",
     "Scale", "Score", "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement",
-    "aplan", "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "criteria_worth",
-    "critic", "critic_worth", "critique", "debate", "diff_runs", "disagree", "each", "either", "escalate",
+    "aplan", "as_assistant", "as_records", "ask", "assistant", "bounded", "check", "compare", "criteria_set",
+    "criteria_worth", "critic", "critic_worth", "critique", "debate", "diff_runs", "disagree", "each", "either",
+    "escalate",
     "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form", "jury", "load", "load_graph", "low",
     "merged", "method", "metric_node", "never_empty", "orders", "panel", "plan", "probe", "rank_systems",
-    "read_choice", "read_rating", "read_table", "refine", "require", "serializer", "show", "tracing", "wide",
+    "read_choice", "read_rating", "read_table", "refine", "require", "serializer", "show", "tracing", "trajectories",
+    "trajectory", "wide",
     "with_person", "write_report",
 ]  # fmt: skip
 

@@ -8,31 +8,36 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, Strict, ValidationError, model_validator
 from typing_extensions import TypedDict
 
 from judgegraph.errors import DataError, ScaleError, StateError, one_line
+from judgegraph.evidence import (
+    Image,
+    Passage,
+    Turn,
+    contexts_text,
+    empty,
+    facts_of,
+    facts_text,
+    images_of,
+    images_text,
+    passages_of,
+    references_text,
+    turns_of,
+    turns_text,
+    without_images,
+)
+from judgegraph.evidence import Json as Json
+from judgegraph.evidence import Value as Value
+from judgegraph.evidence import text_of as text_of
 
-Json: TypeAlias = Any  # text, or a JSON object or array; Sample checks it
 Status = Literal[
     "ok", "abstained", "refused", "filtered", "truncated", "unreadable",
     "timeout", "provider_error", "agent_error", "over_budget", "too_large", "skipped",
 ]  # fmt: skip
 Side = Literal["output", "rival"]
 Verdict = Literal["A", "B", "tie"]
-
-
-class Value(BaseModel):
-    """Base of all values here."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-def text_of(value: Json) -> str:
-    """A stable text of a text or JSON value: text as it is, JSON indented with its keys in their order."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
 
 
 MOST_WORDS = 20_000  # of one text: a text of 1 MB ends in seconds
@@ -88,6 +93,10 @@ Text = Annotated[str, BeforeValidator(_blank)]
 Number: TypeAlias = Annotated[float, Strict()]  # no text that reads like one, and no truth value
 MOST_EXEMPLARS, EXEMPLAR_CHARS, REASON_CHARS = 8, 4_000, 1_000  # of a criterion; characters of one, of its reason
 Human: TypeAlias = dict[str, float | str | list[float | str]]
+Passages = Annotated[tuple[Passage, ...], BeforeValidator(passages_of)]
+Turns = Annotated[tuple[Turn, ...], BeforeValidator(turns_of)]
+Images = Annotated[tuple[Image, ...], BeforeValidator(images_of)]
+Facts = Annotated[dict[str, Json], BeforeValidator(facts_of)]
 
 
 class Sample(Value):
@@ -100,6 +109,12 @@ class Sample(Value):
         output: what is judged, text or JSON.
         rival: the second output of a pair, for pairwise methods.
         reference: an answer written beforehand, by people or a better model, to compare the output with.
+        references: several such answers, the first of which is `reference` too; a list of texts in `reference` is that.
+        contexts: passages that were retrieved, with ids: texts, objects with id and text, or an object of id -> text.
+        turns: messages with roles, calls of tools and their results, OpenAI-style, in their order.
+        images: pictures, each by path, address or data; content parts that hold some in query, source or output are
+            moved here.
+        facts: what else is known about the case, by names of your own; judges are shown it.
         human: people's judgements: criterion -> value, label, or one per annotator.
         meta: whatever else the row held; nothing in it is ever read as a score or a status.
     """
@@ -110,8 +125,22 @@ class Sample(Value):
     output: Material
     rival: Optional_ = None
     reference: Optional_ = None
+    references: tuple[Material, ...] = Field(default=(), exclude_if=empty)
+    contexts: Passages = Field(default=(), exclude_if=empty)
+    turns: Turns = Field(default=(), exclude_if=empty)
+    images: Images = Field(default=(), exclude_if=empty)
+    facts: Facts = Field(default_factory=dict, exclude_if=empty)
     human: Annotated[Human, BeforeValidator(_empty)] = Field(default_factory=dict)  # pydantic copies a {} slowly
     meta: Annotated[dict[str, Any], BeforeValidator(_empty)] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gathered(cls, given: Any) -> Any:
+        """Several references find their field, and images in content parts theirs."""
+        if not isinstance(given, Mapping):
+            return given
+        listed = any(isinstance(given.get(name), list) for name in ("query", "source", "output", "rival", "reference"))
+        return _gathered(dict(given)) if listed or given.get("references") else given
 
     @model_validator(mode="after")
     def _writable(self) -> Self:
@@ -124,7 +153,27 @@ class Sample(Value):
 
     def without_reference(self) -> Self:
         """The same, as it is shown where references are left out."""
-        return self if self.reference is None else self.model_copy(update={"reference": None})
+        return self.without("reference")
+
+    def without(self, *names: str) -> Self:
+        """The same, as it is shown where some of its evidence is left out: "reference", "contexts", "turns", ..."""
+        given = {name for name in names if getattr(self, name)} | (
+            {"references"} if "reference" in names and self.references else set()
+        )
+        return self.model_copy(update={name: _NOTHING[name] for name in given}) if given else self
+
+    def shown_evidence(self) -> dict[str, str]:
+        """What it has beside query, source, output and one reference, as texts for people: name -> text."""
+        found = {"references": references_text(self.references)} if len(self.references) > 1 else {}
+        found |= {"contexts": contexts_text(self.contexts)} if self.contexts else {}
+        found |= {"turns": turns_text(self.turns)} if self.turns else {}
+        found |= {"images": images_text(self.images)} if self.images else {}
+        return found | ({"facts": facts_text(self.facts)} if self.facts else {})
+
+    @property
+    def all_references(self) -> tuple[Json, ...]:
+        """The references: several, one, or none."""
+        return self.references or (() if self.reference is None else (self.reference,))
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> Self:
@@ -137,6 +186,30 @@ class Sample(Value):
         elif meta is not None:
             extra["meta"] = meta
         return cls(**known, meta=extra)
+
+
+_NOTHING: Mapping[str, Any] = {
+    "reference": None, "references": (), "contexts": (), "turns": (), "images": (), "facts": {},
+}  # fmt: skip
+
+
+def _gathered(given: dict[str, Any]) -> dict[str, Any]:
+    for name in ("query", "source", "output", "rival"):
+        left, taken = without_images(given.get(name))
+        if taken:
+            given[name] = left
+            caption = {"caption": f"in the {name}"}
+            given["images"] = [*images_of(given.get("images")), *({**one, **caption} for one in taken)]
+    single, several = given.get("reference"), given.get("references")
+    if isinstance(single, list) and single and all(isinstance(one, str) for one in single):
+        given["reference"], several = single[0], [*single, *(several or ())]
+    if isinstance(several, str | dict):
+        several = [several]
+    if isinstance(several, list | tuple) and several:
+        first = given.get("reference")
+        given["references"] = tuple(several) if first is None or first in several else (first, *several)
+        given["reference"] = given["references"][0]
+    return given
 
 
 MOST_POINTS = 100_000  # of a whole scale: they are listed at every reading

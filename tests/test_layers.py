@@ -12,9 +12,10 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "judgegraph"
 LAYERS = (  # from the ground up; what stands on one line may use only what stands on lines above it
-    "errors moved", "shown sync", "types", "answers stats prompts replies", "embedded forms trace", "models registry",
-    "calls", "tools", "agents", "compose", "wiring", "graphs", "graph_files testing", "data", "runs traces",
-    "planning doctor", "meta", "bench", "bridging", "views", "report", "webview", "cli studio", "__main__",
+    "errors moved", "shown sync", "evidence", "types", "answers stats prompts replies", "embedded forms trace",
+    "models registry", "calls", "tools", "agents", "compose", "wiring", "graphs", "graph_files testing", "trajectories",
+    "data", "runs traces", "planning doctor", "meta", "bench", "bridging", "views", "report", "webview",
+    "cli studio", "__main__",
 )  # fmt: skip
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms.split()}
 MODULES = {

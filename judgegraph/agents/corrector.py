@@ -183,5 +183,5 @@ class Corrector:
         about = [known.get(name) or Criterion(name=name) for name in dict.fromkeys(score.criterion for score in low)]
         return prompts.load(self.prompt).render(
             task=self.task, criteria=criteria_text(about), query=sample.query, source=sample.source,
-            response=original, judgements=scores_text(low),
+            response=original, judgements=scores_text(low), **prompts.evidence_of(sample),
         )  # fmt: skip

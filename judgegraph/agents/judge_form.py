@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NotRequired
 
@@ -16,6 +16,7 @@ from judgegraph.agents.merge import OVERALL
 from judgegraph.calls import Form, JudgeLike, replies
 from judgegraph.calls.asking import off_points
 from judgegraph.errors import ConfigError, ReplyError, one_line
+from judgegraph.evidence import EVIDENCE, references_text
 from judgegraph.forms.form import KEYS, JudgeForm
 from judgegraph.forms.readers import FormReading, read_reply
 from judgegraph.forms.shipped import FORMS
@@ -205,7 +206,8 @@ def values_of(sample: Sample, criterion: Criterion, form: JudgeForm, task: str) 
     )
     return {
         "query": sample.query, "source": text_of(sample.source), "output": output, "A": output, "B": rival,
-        "reference": "" if sample.reference is None else text_of(sample.reference),
+        "reference": references_text(sample.all_references) if sample.reference is not None else "",
+        **dict.fromkeys(EVIDENCE, ""), **{k: v for k, v in sample.shown_evidence().items() if k in EVIDENCE},
         "criterion": criterion.name, "definition": definition, "levels": levels,
         "rubric": f"[{definition}]\n{levels}".rstrip(), "scale": str(scale or ""), "task": task,
         **{f"level:{number}": level_of(levels, str(number)) for number in numbers},
@@ -240,7 +242,9 @@ def ours(form: JudgeForm, values: Mapping[str, str], criterion: Criterion) -> Re
         {"rival": values["B"]} if form.kind == "pair" else {"criterion": bare(criterion), "guideline": values["levels"]}
     )
     known = {"task": values["task"], "query": values["query"], "source": values["source"], "output": values["output"]}
-    return prompt.render(**known, reference=values["reference"], **more)
+    beside = {name: values[name] for name in EVIDENCE if name != "images" and values.get(name)}
+    rendered = prompt.render(**known, reference=values["reference"], **more, **beside)
+    return replace(rendered, left_out=(*rendered.left_out, "images")) if values.get("images") else rendered
 
 
 async def ask_form(agent: Any, values: Mapping[str, str], scale: Scale | None) -> Answered:
@@ -258,6 +262,8 @@ async def ask_form(agent: Any, values: Mapping[str, str], scale: Scale | None) -
         if why := lacking(form, agent.template, values):
             return Answered(FormReading(), "skipped", why)
         rendered = messages_of(form, agent.template, values)
+        unshown = tuple(name for name in EVIDENCE if values.get(name) and name not in agent.template.keys)
+        rendered = replace(rendered, left_out=unshown) if unshown else rendered
     tokens = int(form.settings.get("max_tokens", 0))
     shape = Form("judge-form", None, partial(_read, form=form, scale=scale), tokens=tokens, shorter=False)
     try:

@@ -14,6 +14,7 @@ from judgegraph.calls import JudgeLike, Reply, ask, replies
 from judgegraph.calls.asking import STRING, Form, enum_of, record
 from judgegraph.calls.types import TEXTS
 from judgegraph.errors import ReplyError, one_line
+from judgegraph.evidence import EVIDENCE
 from judgegraph.prompts.template import criteria_text, inset, slug, slugs
 from judgegraph.types import Criterion, Finding, Note, Notes, Plan, Sample, given_criteria, keyed, sample_of, text_of
 
@@ -217,6 +218,7 @@ class Consultant:
     def _opening(self, state: Brief) -> list[Any]:
         criteria, sample, plan = given_criteria(state) or self.criteria, sample_of(state), state.get("plan")
         held = [f for f in ("query", "source", "output", "reference") if text_of(getattr(sample, f) or "").strip()]
+        held += [name for name in EVIDENCE if getattr(sample, name)]
         goes_on = bool(self.assistants) and plan is not None and plan.status == "ok"
         rendered = prompts.load(self.prompt).render(
             task=self.task, criteria=criteria_text(criteria), plan="" if goes_on else plan_text(plan),

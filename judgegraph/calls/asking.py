@@ -28,6 +28,8 @@ from judgegraph.calls.types import (
     utf8_size,
 )
 from judgegraph.errors import ConfigError, ReplyError, ScaleError, one_line
+from judgegraph.evidence import Image, content_text, image_count
+from judgegraph.models.capabilities import sees
 from judgegraph.models.judges import Judge, JudgeLike, resolve
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
@@ -434,9 +436,21 @@ async def replies(
         raise ConfigError(f"n is the number of replies wanted, 1 or more, got {n}")
     known = _made(judge)
     call, shape = _call_and_form(known, messages, form, settings, n=n, logprobs=logprobs, tools=tuple(tools))
+    _refuse_unseen(known, call)
     found = [await one_reply(known, call, shape)] if n == 1 else await several_replies(known, call, shape)
     notes = unheeded(known, call)
     return [replace(reply, notes=(*reply.notes, *notes)) for reply in found] if notes else found
+
+
+def _refuse_unseen(judge: Judge, call: Call) -> None:
+    """Pictures for a judge that is known to see none: before anything is looked up or paid for."""
+    count = sum(image_count(message.content) for message in call.messages)
+    if count and sees(judge) is False:
+        raise ReplyError(
+            f"{judge.name} sees no images, and the prompt has {count}: name a judge that does (Endpoint(vision=True) "
+            "where it is not known to), or leave them out: --no-images, without=['images']",
+            "skipped",
+        )
 
 
 def is_in_ledger(judge: JudgeLike, messages: Messages, form: Any = None, *, n: int = 1, logprobs: bool = False,
@@ -488,11 +502,19 @@ def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
 
 def _messages(messages: Messages) -> tuple[Any, ...]:
     if isinstance(messages, Rendered):
-        return tuple(_constant(text) if role == "system" else _kinds()[role](text) for role, text in messages.messages)
+        said = [_constant(text) if role == "system" else _kinds()[role](text) for role, text in messages.messages]
+        return tuple(_with_images(said, messages.images) if messages.images else said)
     from langchain_core.messages.utils import convert_to_messages
 
     pairs: Any = messages
     return tuple(convert_to_messages([("user", pairs)] if isinstance(pairs, str) else list(pairs)))
+
+
+def _with_images(said: list[Any], images: Sequence[Image]) -> list[Any]:
+    """Messages with pictures behind the text of the last one of the user's, as content parts."""
+    at = max(i for i, message in enumerate(said) if message.type == "human")
+    content = [{"type": "text", "text": said[at].content}, *(image.part() for image in images)]
+    return [*said[:at], _kinds()["user"](content), *said[at + 1 :]]
 
 
 @cache
@@ -727,7 +749,7 @@ async def _request(judge: Judge, call: Call, anew: bool) -> _Got:
 
 def _judged(call: Call) -> str:
     """What stands in the sections of a call's prompt."""
-    texts = [message.content for message in call.messages if isinstance(message.content, str)]
+    texts = [content_text(message.content) for message in call.messages]
     return "\n".join(found[3] for text in texts for found in _SECTION.finditer(text) if found[1] != "problem")
 
 

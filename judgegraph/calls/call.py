@@ -40,6 +40,8 @@ from judgegraph.calls.send import (
 )
 from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, packed, prompt_tokens, unpacked
 from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError, one_line
+from judgegraph.evidence import content_text
+from judgegraph.models.capabilities import refuse_beyond_window
 from judgegraph.models.judges import Judge
 from judgegraph.trace.record import ReplyStatus, recording, span, tracer
 
@@ -59,6 +61,7 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
         LedgerError: the reply could not be kept.
     """
     _refuse_too_large(call)
+    refuse_beyond_window(judge, prompt_tokens(call.messages), run_prices())
     if not recording():
         return await _answered(judge, call, anew)
     told: dict[str, Any] = {"prompt": call.prompt, "form": call.form}
@@ -76,11 +79,18 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
                 note(judge, call, found, about)
 
 
+def run_prices() -> Any:
+    """The price table of the run under way, None where there is none."""
+    run = context.get()
+    return run.purse.prices if run is not None else None
+
+
 def _refuse_too_large(call: Call) -> None:
     """Before anything is looked up or paid for."""
     run = context.get()
     most = MOST_PROMPT if run is None or run.limits is None else run.limits.prompt
-    size = sum(len(message.content) for message in call.messages)  # of a message in parts, their number: a lower bound
+    contents = [message.content for message in call.messages]
+    size = sum(len(one if isinstance(one, str) else content_text(one)) for one in contents)  # images by their names
     if most is not None and size > most:
         raise ReplyError(
             f"the prompt has {size:,} characters, and at most {most:,} are sent; shorten the sample, or allow more: "

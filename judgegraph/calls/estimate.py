@@ -27,8 +27,9 @@ from weakref import WeakKeyDictionary
 from judgegraph.calls.budget import BudgetTracker
 from judgegraph.calls.context import CallContext, Doubted, context
 from judgegraph.calls.send import as_sent
-from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, address_of, utf8_size
+from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, address_of, sized, utf8_size
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.evidence import content_text
 from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
 from judgegraph.prompts.template import Prompt, watched
@@ -62,7 +63,7 @@ class TokenCounter:
     def prompt(self, call: Call) -> int:
         """Tokens of a call's messages, form and tools; how a provider words the latter two is not public."""
         contents = [message.content for message in call.messages]
-        texts = [content if isinstance(content, str) else str(content) for content in contents]
+        texts = [content if isinstance(content, str) else sized(content) for content in contents]
         texts += [json.dumps(part, ensure_ascii=False, default=str) for part in (call.schema, *call.tools) if part]
         return sum(map(self.count, texts)) + FRAME * len(contents)
 
@@ -334,7 +335,7 @@ def _choice(manner: ReplyPolicy, call: Call, seed: str, last: bool) -> Choice:
     if not last and not call.tools:
         text = f'{{"{writer.text()}' if call.schema is not None else ""
     elif call.schema is None:
-        text = writer.plain(call.form, "\n".join(str(m.content) for m in call.messages))
+        text = writer.plain(call.form, "\n".join(content_text(m.content) for m in call.messages))
     else:
         value = writer.value(call.schema, call.schema)
         if manner.stubborn and call.form == PARTIAL and isinstance(value, dict) and len(value) > 1:

@@ -34,6 +34,7 @@ from judgegraph.calls.types import (
     writable,
 )
 from judgegraph.errors import SHORTEST, bare, one_line, scrubbed
+from judgegraph.evidence import image_count
 from judgegraph.models.judges import FAMILIAR, Judge, LimitName, Support
 from judgegraph.replies.quotation import parts
 from judgegraph.types import Status
@@ -235,6 +236,8 @@ def described(judge: Judge, call: Call) -> list[Any]:
         if last.content.endswith(words):
             return messages  # it asks again, and says so by itself
         return [*messages[:-1], HumanMessage(f"{last.content}\n\n{words}")]
+    if isinstance(last, HumanMessage) and image_count(last.content):
+        return [*messages[:-1], HumanMessage([*last.content, {"type": "text", "text": words}])]
     return [*messages, HumanMessage(words)]
 
 
@@ -583,6 +586,10 @@ PATIENCE = 3600.0  # seconds: a server that asks for a longer wait is taken at i
 _BROKEN = {"APIConnectionError", "TransportError", "APIResponseValidationError", "JSONDecodeError", "ClientError"}
 _UNREACHED = {"NoConnection", "ClientConnectorError", "ConnectionTimeoutError", "ConnectError", "ConnectTimeout"}
 _NO_WAY = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL}
+_TOO_LONG = (
+    "context_length_exceeded", "maximum context length", "exceeds the context", "context window", "prompt is too long",
+    "exceeds the available context",
+)  # fmt: skip
 _FILTERED = ("content_filter", "content management policy", "content policy", "moderation", "flagged")
 
 
@@ -663,6 +670,8 @@ def _by_code(code: int, error: BaseException, message: str, clock: Callable[[], 
     filtered = any(name in said for name in _FILTERED) if code in (400, 403) else "content_filter" in said
     if filtered and code in (400, 401, 403, 404):
         return replace(refused, status="filtered")
+    if code in (400, 413) and any(name in said for name in _TOO_LONG):
+        return replace(refused, status="too_large")
     if 300 <= code < 400:
         return replace(refused, message=_redirected(code, headers), fatal=True, of_text=True)
     if code in (401, 403, 404):

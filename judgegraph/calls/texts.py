@@ -19,6 +19,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from judgegraph.evidence import content_text, image_count
 from judgegraph.trace.span import compact
 
 BREAK = "\n\n<"  # before a section
@@ -196,7 +197,11 @@ def entries(path: Path) -> Iterator[tuple[str, bytes, int]]:
 
 def _content_of(message: Any) -> str:
     """A message's content, and the tools that it calls."""
-    text: str = message.content if isinstance(message.content, str) else compact(message.content).decode()
+    pictured = image_count(message.content)
+    text: str = (
+        message.content if isinstance(message.content, str)
+        else content_text(message.content) if pictured else compact(message.content).decode()
+    )  # fmt: skip
     if message.type not in ("human", "system") and (calls := getattr(message, "tool_calls", None)):
         named = [f"calls {call.get('name')}({compact(call.get('args') or {}).decode()})" for call in calls]
         return "\n".join([text, *named] if text else named)

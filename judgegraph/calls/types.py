@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from judgegraph.evidence import IMAGE_TOKENS, content_text, image_count
 from judgegraph.models.judges import Judge
 from judgegraph.models.prices import OPENAI
 from judgegraph.replies.tokens import Token
@@ -430,9 +431,15 @@ def prompt_tokens(messages: Iterable[Any]) -> int:
     total, count = 0, 0
     for message in messages:
         content = message.content
-        total += utf8_size(content if isinstance(content, str) else str(content))
+        total += utf8_size(content if isinstance(content, str) else sized(content))
         count += 1
     return total // BYTES + FRAME * count
+
+
+def sized(content: Any) -> str:
+    """A message's content as a text that is about as long as what it takes: an image counts as `IMAGE_TOKENS`."""
+    images = image_count(content)
+    return content_text(content) + " " * (images * IMAGE_TOKENS * BYTES) if images else str(content)
 
 
 def completion_tokens(call: Call, expected: float = COMPLETION) -> int:

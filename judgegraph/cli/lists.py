@@ -340,7 +340,7 @@ def prices(path: str | None, as_json: bool) -> None:
     """Print the table of prices, USD per million tokens, as a file to save, edit and pass as --prices FILE."""
     known = Prices.load(path)
     if as_json:
-        rows = {key: asdict(price) for key, price in known.table.items()}
+        rows = {key: {k: v for k, v in asdict(one).items() if v is not None} for key, one in known.table.items()}
         click.echo(json.dumps({"as_of": known.as_of, "prices": rows}, indent=1))
     else:
         click.echo(known.text(), nl=False)

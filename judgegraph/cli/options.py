@@ -15,6 +15,7 @@ import click
 import yaml
 
 from judgegraph.errors import ConfigError, DataError, JudgegraphError, one_line, printable
+from judgegraph.evidence import EVIDENCE
 from judgegraph.registry import factory
 
 if TYPE_CHECKING:
@@ -252,8 +253,9 @@ def compiled(method: str, build: Any, given: dict[str, Any]) -> Any:
 Command = TypeVar("Command", bound=Callable[..., Any])
 GROUPS = {  # heading of --help -> options; what stands nowhere comes last
     "What is judged, and by whom": (
-        "criteria", "judge", "base_url", "temperature", "max_tokens", "critic", "settings", "fields", "limit",
-        "reference",
+        "criteria", "judge", "base_url", "temperature", "max_tokens", "critic", "settings", "fields",
+        "data_format", "limit",
+        "reference", "contexts", "turns", "images", "facts",
     ),
     "Where it is kept": ("out", "ledger", "retry_failed", "trace", "redact"),
     "How fast": ("concurrency", "rpm", "tpm", "timeout", "patience", "max_prompt"),
@@ -332,6 +334,22 @@ SUBJECT = (
         "--reference/--no-reference", default=True, show_default=True,
         help="Show judges, critics and assistants the reference of a sample that has one.",
     ),
+    *(
+        click.option(f"--{name}/--no-{name}", default=True, show_default=True, help=f"Show them its {what}.")
+        for name, what in (
+            ("contexts", "retrieved passages"), ("turns", "messages and tool calls"), ("images", "images"),
+            ("facts", "facts"),
+        )
+    ),
+)  # fmt: skip
+DATA_FORMATS = (
+    "jsonl", "json", "csv", "tsv", "parquet", "openai", "langchain", "langsmith", "otel", "openinference", "langfuse",
+    "atif",
+)  # fmt: skip
+data_format = click.option(
+    "--format", "data_format", type=click.Choice(DATA_FORMATS), metavar="NAME",
+    help="How DATA is read, whatever its name: jsonl, json, csv, tsv, parquet; or runs of agents: openai, langchain, "
+    "langsmith, otel, openinference, langfuse, atif.  [default: by its name]",
 )  # fmt: skip
 _PLACE = (
     click.option(
@@ -441,6 +459,11 @@ def columns(given: Mapping[str, Any]) -> dict[str, str]:
     return {name: column for name, _, column in pairs}
 
 
+def evidence_left_out(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Evidence beside the reference that the command line leaves out."""
+    return tuple(name for name in EVIDENCE if given.get(name) is False)
+
+
 def evaluation(given: Mapping[str, Any]) -> dict[str, Any]:
     """What `evaluate` takes, of the command line."""
     from judgegraph.calls.budget import Budget
@@ -456,6 +479,7 @@ def evaluation(given: Mapping[str, Any]) -> dict[str, Any]:
         **{
             name: given[name] for name in ("trace", "redact", "grace", "reference") if name in given
         },  # a plan and a probe keep none
+        **({"without": left_out} if (left_out := evidence_left_out(given)) else {}),
         "budget": Budget(**cap) if any(value is not None for value in cap.values()) else None,
         "limits": Limits(**pace) if pace else None,
     }

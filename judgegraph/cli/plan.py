@@ -19,6 +19,7 @@ from judgegraph.cli.options import (
     Grouped,
     check,
     columns,
+    data_format,
     evaluation,
     folder,
     graph_of,
@@ -57,6 +58,7 @@ def as_run(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 )  # fmt: skip
 @click.option("--ledger", type=click.Path(dir_okay=False), help="A file of model calls.  [default: the one in --out]")
 @as_run(*PACE, *COST)
+@data_format
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
 @click.option(
     "--pilot", metavar="N", type=click.IntRange(1),
@@ -88,7 +90,9 @@ def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any)
         )
     run = evaluation(given)
     del run["retry_failed"]
-    samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
+    samples = load(
+        data, fields=columns(given), limit=given["limit"], strict=given["strict"], format=given["data_format"]
+    )
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
         method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
@@ -164,6 +168,7 @@ NAMES, PADDINGS = ("swap", "padded", "self"), ("repeated", "polite", "restated")
 )  # fmt: skip
 @click.option("--ledger", type=click.Path(dir_okay=False), help="A file of model calls that are not paid for again.")
 @as_run(*PACE, *COST)
+@data_format
 @click.option("--strict", is_flag=True, help="Stop at the first bad row.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def probe(method: str, data: str, **given: Any) -> None:
@@ -184,7 +189,9 @@ def probe(method: str, data: str, **given: Any) -> None:
     from judgegraph.views.terminal_meta import print_probes
 
     check(given | {"retry_failed": False, "gate": None})
-    samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
+    samples = load(
+        data, fields=columns(given), limit=given["limit"], strict=given["strict"], format=given["data_format"]
+    )
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
         method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from judgegraph.cli.options import SUBJECT, columns, graph_of, judge_of
+from judgegraph.cli.options import SUBJECT, columns, evidence_left_out, graph_of, judge_of
 from judgegraph.errors import printable
+from judgegraph.evidence import content_text
 from judgegraph.prompts import Prompt, known, load
 from judgegraph.views.screen import counted
 
@@ -100,9 +101,9 @@ def _rendered(graph: Any, data: str, given: dict[str, Any]) -> tuple[list[dict[s
     dry_run = DryRun(graph, ReadOnlyLedger(None), Prices.load(None))
     asked = []
     for sample in samples:
-        shown = sample if given["reference"] else sample.without_reference()
+        shown = sample.without(*evidence_left_out(given), *([] if given["reference"] else ["reference"]))
         for node, call in run_sync(dry_run.prompts(shown)):
-            messages = [{"role": ROLES.get(m.type, m.type), "text": str(m.content)} for m in call.messages]
+            messages = [{"role": ROLES.get(m.type, m.type), "text": content_text(m.content)} for m in call.messages]
             about = {"sample": sample.id, "node": node, "prompt": call.prompt, "form": call.form}
             asked.append({**about, "messages": messages})
     return asked, dry_run.invented

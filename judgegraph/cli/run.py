@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgegraph.cli.main import BELOW_COVERAGE, FAILURE, NOT_MET, OVER_BUDGET, announced_stop
-from judgegraph.cli.options import Grouped, check, columns, evaluation, graph_of, judge_of, refuse_unwired, run_options
+from judgegraph.cli.options import (
+    Grouped,
+    check,
+    columns,
+    data_format,
+    evaluation,
+    graph_of,
+    judge_of,
+    refuse_unwired,
+    run_options,
+)
 from judgegraph.errors import printable
 from judgegraph.views.screen import Pace, counted, details, state_line
 
@@ -37,6 +47,7 @@ SOON = 0.2  # seconds that the first line waits for the number of samples
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
 @run_options
+@data_format
 @click.option(
     "--require", "required", multiple=True, metavar="TEST",
     help='Exit code 5 where it is not met, by the end of its 95 % interval: "Clarity >= 4", of the mean, or '
@@ -46,7 +57,8 @@ def run(method: str, data: str, **given: Any) -> None:
     """Run METHOD over DATA and print what came of it.
 
     METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory. DATA is JSONL, JSON, CSV, TSV or
-    Parquet with the fields id, query, source, output, rival, reference, human.
+    Parquet with the fields id, query, source, output, rival, reference, references, contexts, turns, images, facts,
+    human; or, with --format, runs of agents.
 
     Ctrl-C once (or SIGTERM) gives the samples in flight 10 s (--grace) to finish, twice stops at once; what is
     finished is kept either way, and the same command goes on with the rest. Exit codes: 0, 1 failure or nothing
@@ -58,7 +70,9 @@ def run(method: str, data: str, **given: Any) -> None:
 
     check(given)
     given["required"] = _required(given["required"])
-    samples = load(data, fields=columns(given), limit=given["limit"], strict=given["strict"])
+    samples = load(
+        data, fields=columns(given), limit=given["limit"], strict=given["strict"], format=given["data_format"]
+    )
     total = _total(samples, given)
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(

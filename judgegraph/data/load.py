@@ -32,6 +32,8 @@ from judgegraph.data.samples import (
     unmarked,
 )
 from judgegraph.errors import ConfigError, DataError, ExtraError, JudgegraphError, one_line
+from judgegraph.trajectories.formats import FORMATS
+from judgegraph.trajectories.read import read_trajectories
 from judgegraph.types import Sample
 
 # Rows of JSON Lines files, and of JSON files that hold one list.
@@ -451,6 +453,7 @@ def _declared(about: Any, leaves: list[Any]) -> int:
     return max(pages, written_out)
 
 
+TRACED = "trajectories.jsonl"  # in a folder of `jg.tracing`
 ENDINGS = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "tsv",
     ".parquet": "parquet", ".pq": "parquet",
@@ -481,12 +484,13 @@ def load(
 
     Args:
         path: .jsonl, .ndjson, .json (one list, or an object per line), .csv, .tsv, .parquet, .pq; text files
-            may be gzipped.
-        fields: field of a sample, or "human.NAME" -> its column, which every row must have ("a.b" is b in the
-            object a).
+            may be gzipped. Or a folder of `jg.tracing`: the runs that it recorded.
+        fields: field of a sample ("references", "contexts", "turns", "images" and "facts" among them), or "human.NAME"
+            -> its column, which every row must have ("a.b" is b in the object a).
         limit: at most so many samples, None for all.
         strict: a bad row raises; else it is left out and listed in `Samples.rejected`.
-        format: "jsonl", "json", "csv", "tsv" or "parquet", whatever the file's name.
+        format: "jsonl", "json", "csv", "tsv" or "parquet", whatever the file's name; or a format of agents' runs:
+            "openai", "langchain", "langsmith", "otel", "openinference", "langfuse", "atif" (`jg.trajectories`).
 
     Returns:
         Samples, which can be iterated any number of times. Iterating raises DataError for a bad row where
@@ -501,6 +505,10 @@ def load(
     path = Path(path)
     if limit is not None and limit < 0:
         raise ConfigError(f"limit: expected 0 or more, got {limit}")
+    if path.is_dir() and (path / TRACED).is_file():
+        path, format = path / TRACED, "jsonl"
+    if format in FORMATS:
+        return _runs_of_agents(path, format, fields or {}, limit, strict)
     fields = fields or {}
     _check_fields(fields)
     found = format_of(path, format)
@@ -508,10 +516,24 @@ def load(
         columns = column_names(path, found)
         fields = {name: spelt(column, columns) for name, column in fields.items()}
         _check_columns(one_line(path), columns, fields)
-    reader = RowReader(dict(fields), cells=found in ("csv", "tsv"))
+    reader = RowReader(dict(fields), cells=found in ("csv", "tsv"), folder=path.parent)
     unit: Unit = "row" if found in ("json", "parquet") else "line"
     rows = partial(READERS[found], path)
     return Samples(one_line(path), rows, reader, unit=unit, limit=limit, strict=strict, path=path, format=found)
+
+
+def _runs_of_agents(
+    path: Path, format: str, fields: Mapping[str, str], limit: int | None, strict: bool
+) -> Samples:  # fmt: skip
+    """Samples of a file of agents' runs, which name their fields themselves."""
+    if fields:
+        raise DataError(f"fields: a run in the format {format} has no columns; leave -f and fields= out")
+
+    def rows() -> Rows:
+        for at, sample in enumerate(read_trajectories(path, format), 1):
+            yield at, sample.model_dump(mode="json")
+
+    return Samples(one_line(path), rows, RowReader(), unit="row", limit=limit, strict=strict, path=path, format=format)
 
 
 def format_of(path: Path, format: str | None = None) -> str:
@@ -559,9 +581,11 @@ def _alike(wanted: Sequence[str], columns: Sequence[str]) -> list[str]:
 def _format(path: Path, format: str | None) -> str:
     ending = Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
     found = format or ENDINGS.get(ending, "")
+    if found in FORMATS:
+        return found
     if found not in ENDINGS.values():
         what = f"'{one_line(format or ending)}' is no format" if format or ending else "has no ending"
-        known = "jsonl, json, csv, tsv or parquet"
+        known = f"jsonl, json, csv, tsv or parquet, or a format of runs: {', '.join(FORMATS)}"
         raise DataError(f"{one_line(path)}: {what} of data; expected {known} as its ending (or format=, from Python)")
     return found
 
@@ -617,6 +641,8 @@ def _rows(path: Path, format: str) -> Generator[int]:
             yield file.metadata.num_rows
     elif format in ("csv", "tsv"):
         yield from (1 for _ in csv_rows(path, "\t" if format == "tsv" else ","))
+    elif format in FORMATS:
+        yield from (1 for _ in read_trajectories(path, format))
     elif format == "json":
         yield from (1 for _ in list_rows(path))
     else:

@@ -23,6 +23,7 @@ from typing import Any, Literal, Self, TypeAlias, overload
 from pydantic import ValidationError
 
 from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.evidence import image_problem
 from judgegraph.types import Sample, Value
 
 # From a row of a data file to a sample, or the field and the reason why not.
@@ -130,7 +131,10 @@ def kind_of(value: Any) -> str:
 _MATERIAL = "text, a JSON object or a list of objects"
 _EXPECTED = {
     "id": "text of one character or more", "query": "text", "source": _MATERIAL, "output": _MATERIAL,
-    "rival": _MATERIAL, "reference": _MATERIAL, "human": "an object of numbers, labels or lists of them",
+    "rival": _MATERIAL, "reference": f"{_MATERIAL}, or a list of texts", "references": "a list of texts or objects",
+    "contexts": "passages: texts, or objects with a text and an id",
+    "turns": "a list of messages with role and content", "images": "paths, addresses, data or content parts of images",
+    "facts": "an object, a list or a text", "human": "an object of numbers, labels or lists of them",
 }  # fmt: skip
 
 
@@ -206,10 +210,12 @@ class RowReader:
         fields: a sample's field, or "human.NAME" -> the column that holds it, in dots for nested JSON.
         cells: all values are texts (CSV): an empty rival, reference or human judgement is none, and a
             human judgement that reads as a number is one.
+        folder: of the file, where paths of images are looked for first.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
     cells: bool = False
+    folder: Path | None = None
 
     def sample(self, row: Mapping[str, Any], spare_id: str) -> Sample:
         """The sample in a row; `spare_id` is its id where the row has no column for one.
@@ -230,9 +236,10 @@ class RowReader:
             )  # fmt: skip
             raise Fault("output", f"missing; expected {_MATERIAL}; the row has {columns}; {name}")
         try:
-            return Sample(**known, meta=rest)
+            sample = Sample(**known, meta=rest)
         except ValidationError as error:
             raise _fault(error) from None
+        return _beside(sample, self.folder) if sample.images else sample
 
     def misspelt(self, sample: Sample) -> dict[str, str]:
         """Key of a sample's `meta` -> the field that it may have been meant for, of fields that the row lacks."""
@@ -254,7 +261,11 @@ class RowReader:
             rest["meta"] = meta
         known = {key: value for key, value in picked.items() if key in _EXPECTED}
         if self.cells:
-            known = {k: v for k, v in known.items() if v != "" or k not in ("rival", "reference", "human")}
+            known = {
+                k: v for k, v in known.items() if v != "" or k not in ("rival", "reference", "references", "human")
+            }
+            if isinstance(several := known.get("references"), str) and several.lstrip().startswith("["):
+                known["references"] = _list_of(several)
         human = self._human(known.get("human"), picked)
         return (known if human is None else {**known, "human": human}), rest
 
@@ -283,6 +294,29 @@ class RowReader:
         return {name: value for name, value in both.items() if value is not None}
 
 
+def _list_of(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise Fault("references", "expected a JSON list of texts") from None
+
+
+def _beside(sample: Sample, folder: Path | None) -> Sample:
+    """With the paths of its images found: beside the data file, or where the command runs.
+
+    Raises:
+        Fault: there is no such file, or it is no image.
+    """
+    images = []
+    for at, image in enumerate(sample.images):
+        beside = folder / image.path if folder is not None and image.path else None
+        found = image.model_copy(update={"path": str(beside)}) if beside is not None and beside.is_file() else image
+        if found.path and (problem := image_problem(found.path)):
+            raise Fault(f"images[{at}]", problem)
+        images.append(found)
+    return sample.model_copy(update={"images": tuple(images)})
+
+
 def _number_or_label(cell: Any, name: str) -> Any:
     if not isinstance(cell, str):
         return cell
@@ -300,6 +334,9 @@ def _fault(error: ValidationError) -> Fault:
     where = first["loc"] or ("",)
     name = str(where[0])
     shown = ".".join(str(part) for part in where[: 2 if name == "human" else 1])
+    if name in ("contexts", "turns", "images", "facts", "references"):
+        what, place = str(first["msg"]).removeprefix("Value error, "), ".".join(map(str, where))
+        return Fault(one_line(place, 80), f"expected {_EXPECTED[name]}: {one_line(what, 200)}")
     expected = "a number, a label, or a list of them" if shown != name else _EXPECTED.get(name, "JSON")
     cure = "; judgements by one criterion: -f human.CRITERION=human" if shown == "human" else ""
     return Fault(one_line(shown), f"expected {expected}, got {kind_of(first['input'])}{cure}")

@@ -177,6 +177,24 @@ def loads(text: str) -> Any:
         return None
 
 
+_STEP_HEAD = re.compile(r"^\[\d+\] ?(?:id: [^\n]*)?", re.M)
+_TOOL_LINE = re.compile(r"^\[\d+\] (?:tool\b|[^\n:]{1,200} calls )", re.M)
+
+
+def with_evidence(sections: Mapping[str, str]) -> Mapping[str, str]:
+    """Passages, and the steps of a run that used tools, as the source where there is none; heads are taken off."""
+    held = dict(sections)
+    steps = held.pop("turns", "")
+    plain = re.sub(r"^ {4}", "", _STEP_HEAD.sub("", held.pop("contexts", "")), flags=re.M).strip()
+    if steps and not _TOOL_LINE.search(steps):
+        held["turns"] = _STEP_HEAD.sub("", steps)
+    elif steps and not plain:
+        plain = _STEP_HEAD.sub("", steps)
+    if plain and not first_of(held, SOURCE):
+        held["source"] = plain
+    return held
+
+
 def is_talk(text: str) -> bool:
     """Turns of a conversation: short lines with speakers, or short lines that all lack a capital."""
     lines = [line for line in text.strip().splitlines()[:60] if line.strip()]
@@ -353,6 +371,8 @@ def _foreign(text: str) -> bool:
 
 def case_of(sections: Mapping[str, str], output: str | None = None) -> Case:
     """The case in these sections; `output` puts another text in place of the judged one (a rival)."""
+    if "contexts" in sections or "turns" in sections:
+        sections = with_evidence(sections)
     judged = first_of(sections, OUTPUT) if output is None else output
     return _case(judged, *parts(sections, judged, first_of(sections, SOURCE), first_of(sections, QUERY)))
 

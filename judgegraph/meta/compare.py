@@ -210,7 +210,7 @@ class _Held:
     def add(self, item: Item) -> None:
         """One item's answers; several agents' by one criterion count by their mean."""
         sample = item.sample
-        self.given[item.id] = _digest(sample.query, sample.source, sample.reference)
+        self.given[item.id] = _digest(sample.query, sample.source, sample.reference, *sample.shown_evidence().values())
         self.judged[item.id] = _digest(sample.output, sample.rival)
         group = sample.meta.get("group")
         self.groups[item.id] = None if group is None else str(group)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 from importlib.util import find_spec
 from math import inf
@@ -48,6 +49,10 @@ class Endpoint:
             they answer; 0 sends no limit. A reply that is cut off is asked for once more, shorter.
         timeout: seconds for one attempt, total, however slowly the bytes come.
         attempts: requests per call at most, 1 or more. asks: replies asked for where one cannot be read.
+        window: tokens that a prompt and its reply may have together; None: what the price table knows of the model. A
+            prompt that is surely longer is not sent: what it was for has the status "too_large".
+        vision: it takes pictures; None: what is known of the model, else it is tried. What needs pictures of a judge
+            that takes none has the status "skipped".
         patience: seconds that an outage of the server is waited out, as `judgegraph.Limits` has it; None leaves it to
             the run.
         rpm, tpm, in_flight: requests and tokens per minute, and requests in flight, at most, of all that this process
@@ -75,6 +80,8 @@ class Endpoint:
     in_flight: int | None = None
     transport: Transport = "auto"
     patience: float | None = None
+    window: int | None = None
+    vision: bool | None = None
 
     def __post_init__(self) -> None:
         if not self.timeout > 0 or self.attempts < 1 or self.asks < 1:
@@ -84,7 +91,9 @@ class Endpoint:
                 f"judge {self.model}: max_tokens is a whole number, 0 or more (0 sends no limit), or None for a "
                 f"generous one; got {self.max_tokens!r}"
             )
-        refuse_below_one(f"judge {self.model}", rpm=self.rpm, tpm=self.tpm, in_flight=self.in_flight)
+        refuse_below_one(
+            f"judge {self.model}", rpm=self.rpm, tpm=self.tpm, in_flight=self.in_flight, window=self.window
+        )
         refuse_below_zero(f"judge {self.model}", patience=self.patience)
         if self.transport not in get_args(Transport):
             raise ConfigError(f"judge {self.model}: transport is 'auto', 'fast' or 'langchain', got {self.transport!r}")

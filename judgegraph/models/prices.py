@@ -40,10 +40,11 @@ HEAD = """\
 
 @dataclass(frozen=True)
 class Price:
-    """USD per million tokens of the prompt and of the completion."""
+    """USD per million tokens of the prompt and of the completion, and the model's window in tokens, None if unknown."""
 
     prompt: float
     completion: float
+    window: int | None = field(default=None, compare=False)
 
     def usd(self, prompt: int, completion: int) -> float:
         """What so many tokens cost, in USD."""
@@ -107,7 +108,7 @@ def _published_price(model: ModelInfo) -> Price | None:
     prices = model.get_prices(datetime.now(UTC))
     if prices.requests_kcount is not None or prices.input_mtok is None or prices.output_mtok is None:
         return None
-    return Price(_base(prices.input_mtok), _base(prices.output_mtok))
+    return Price(_base(prices.input_mtok), _base(prices.output_mtok), model.context_window)
 
 
 def _base(price: Decimal | TieredPrices) -> float:
@@ -161,7 +162,8 @@ class Prices:
     def text(self) -> str:
         """The table as YAML, in the shape of a user's file."""
         rows = [
-            f"  {json.dumps(key, ensure_ascii=False)}: {{prompt: {one.prompt:.10g}, completion: {one.completion:.10g}}}"
+            f"  {json.dumps(key, ensure_ascii=False)}: {{prompt: {one.prompt:.10g}, completion: {one.completion:.10g}"
+            + (f", window: {one.window}}}" if one.window else "}")
             for key, one in self.table.items()
         ]
         return "\n".join([f"{HEAD}as_of: {json.dumps(self.as_of, ensure_ascii=False)}", "prices:", *rows]) + "\n"
@@ -269,6 +271,7 @@ def read_prices(path: Path) -> Found:
         as_of: 2026-04                                            # any text; may be left out
         prices:                                                   # USD per million tokens
           "openai:gpt-4.1-mini": {prompt: 0.40, completion: 1.60}  # wherever a model of that name is served
+          "openai:mine": {prompt: 0, completion: 0, window: 8192}  # tokens of prompt and reply; may be left out
           "openai:*@localhost:8000/v1": {prompt: 0, completion: 0}
 
     Raises:
@@ -288,11 +291,19 @@ def read_prices(path: Path) -> Found:
 def _price(file: MarkedFile, name: str, key: yaml.Node, node: yaml.Node) -> Price:
     if not isinstance(node, yaml.MappingNode):
         file.fail(line_of(node), name, f"expected a price, {SHAPE}, got {shown(node)}")
-    parts = file.mapping(node, ("prompt", "completion"), f"the price of {name}")
+    parts = file.mapping(node, ("prompt", "completion", "window"), f"the price of {name}")
     for part in ("prompt", "completion"):
         if part not in parts:
             file.fail(line_of(key), name, f"{part} is missing; expected USD per million tokens, {SHAPE}")
-    return Price(_usd(file, "prompt", parts["prompt"]), _usd(file, "completion", parts["completion"]))
+    window = _window(file, parts["window"]) if "window" in parts else None
+    return Price(_usd(file, "prompt", parts["prompt"]), _usd(file, "completion", parts["completion"]), window)
+
+
+def _window(file: MarkedFile, node: yaml.Node) -> int:
+    text = node.value if isinstance(node, yaml.ScalarNode) else ""
+    if re.fullmatch(r"[1-9][0-9]{0,9}", text):
+        return int(text)
+    return file.fail(line_of(node), "window", f"expected tokens, a whole number of 1 or more, got {shown(node)}")
 
 
 def _usd(file: MarkedFile, key: str, node: yaml.Node) -> float:

@@ -21,6 +21,7 @@ from judgegraph.calls.limits import Limits
 from judgegraph.calls.types import COMPLETION, thinks_by_name, unpacked
 from judgegraph.data.samples import checked
 from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.evidence import evidence_left_out
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount, Tally
@@ -368,7 +369,7 @@ class Finished:
         DataError: its items cannot be read.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, graph: Any, *, reference: bool = True) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, graph: Any, *, without: Sequence[str] = ()) -> None:
         self.count = 0
         self._known: dict[bytes, bytes] = {}  # digests: id -> content
         self._again: set[bytes] = set()  # ids of those that a run takes up again: a budget kept them from their end
@@ -381,7 +382,7 @@ class Finished:
             if taken_again(item.status, failures(item) > 0, retry=False):
                 self._again.add(mark.id)
         if self._known:
-            self._same(configuration(graph, reference=reference))
+            self._same(configuration(graph, without=without))
 
     def _same(self, current: Mapping[str, Any]) -> None:
         earlier = self._folder.manifest().get("configuration")
@@ -435,7 +436,7 @@ async def aplan(
     graph: Any, samples: Iterable[Sample], *, out: PathLike | None = None, ledger: PathLike | None = None,
     prices: Prices | PathLike | None = None, pilot: int = 0, budget: Budget | None = None, limits: Limits | None = None,
     concurrency: int = 64, timeout: float = 600.0, on_sample: Callable[[int], None] | None = None,
-    reference: bool = True,
+    reference: bool = True, without: Sequence[str] = (),
 ) -> Forecast:  # fmt: skip
     """Say what a run over samples will ask for: the graph is run with invented replies, and nothing is sent.
 
@@ -459,7 +460,7 @@ async def aplan(
             replies go into the ledger, where the run finds them.
         budget, limits, concurrency, timeout: of the pilot, as `aevaluate` takes them.
         on_sample: called with the number of samples planned so far.
-        reference: samples' references are shown, as in `aevaluate`.
+        reference, without: which evidence is shown, as in `aevaluate`.
 
     Raises:
         ConfigError: the call is wrong, the ledger's file is none of ours, or the folder holds a run of another
@@ -473,9 +474,10 @@ async def aplan(
     if pilot and ledger is None:
         raise ConfigError("a pilot is paid for: name a ledger for its replies, where the run will find them")
     table = prices if isinstance(prices, Prices) else Prices.load(prices)
-    finished = Finished(out, graph, reference=reference)
+    left_out = evidence_left_out(reference, without)
+    finished = Finished(out, graph, without=left_out)
     given = (
-        sample if reference else sample.without_reference()
+        sample.without(*left_out) if left_out else sample
         for sample in checked(samples) if not finished.holds(sample)
     )  # fmt: skip
     first = list(islice(given, pilot))

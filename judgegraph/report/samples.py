@@ -810,3 +810,6 @@ def _texts(item: Item, detail: Detail) -> Iterator[tuple[str, Cut]]:
         value = getattr(item.sample, name)
         if value not in (None, "") and detail.text:
             yield name, cut(text_of(value), detail.text)
+    if detail.text:
+        for name, text in item.sample.shown_evidence().items():
+            yield name, cut(text, detail.text)

@@ -29,6 +29,8 @@ from judgegraph.calls.ledger import Ledger, LedgerError
 from judgegraph.calls.limits import Limits, limits_of_run
 from judgegraph.data.samples import Samples, checked, data_of, how_many
 from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.evidence import EVIDENCE, evidence_left_out
+from judgegraph.models.capabilities import sees
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.registry.lookup import agents_of, keys
@@ -184,7 +186,7 @@ async def aevaluate(
     budget: Budget | None = None, prices: Prices | str | os.PathLike[str] | None = None, limits: Limits | None = None,
     retry_failed: bool = False, on_item: OnItem | None = None, on_progress: OnProgress | None = None,
     stop: threading.Event | None = None, grace: float = 10.0, trace: bool = True, redact: Sequence[str] = (),
-    check: bool = True, reference: bool = True,
+    check: bool = True, reference: bool = True, without: Sequence[str] = (),
 ) -> Run:  # fmt: skip
     """Run a compiled graph over samples, or go on with a run that has begun.
 
@@ -216,6 +218,8 @@ async def aevaluate(
             ledger, and samples and reasons in the items, as the run needs them.
         reference: show a sample's reference to judges, critics and assistants; False leaves it out, for all of them,
             and the signature says so.
+        without: more evidence that is left out, for all of them: "contexts", "turns", "images", "facts". Where no judge
+            of the graph sees images, a sample that has some is "skipped" before anything is asked.
         check: refuse a graph that `jg.check` refuses, or that needs more than a sample; False runs it all the same.
 
     Returns:
@@ -234,6 +238,7 @@ async def aevaluate(
         graph, samples, concurrency, timeout, grace=grace, budget=budget, limits=limits, stop=stop, prices=prices,
         ledger=ledger, on_item=on_item, on_progress=on_progress, trace=trace, redact=redact,
     )  # fmt: skip
+    left_out = evidence_left_out(reference, without)
     if check:
         refuse(graph)
     folder = Folder(out) if out is not None else None
@@ -244,7 +249,8 @@ async def aevaluate(
     purse = BudgetTracker(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(without_checkpointer(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
-    work.stop, work.wired, work.reference = stop or work.stop, precedence(work.graph), reference
+    work.stop, work.wired, work.without = stop or work.stop, precedence(work.graph), left_out
+    work.blind = _blind(graph)
     calls.told = "texts" not in redact
     work.traced, work.runs = trace and folder is not None, copied(work.graph, whole=True)
     with (
@@ -255,6 +261,13 @@ async def aevaluate(
     ):
         await _all(work, concurrency, grace)
     return Run(record.manifest, sorted(work.items, key=lambda item: item.place), folder)
+
+
+def _blind(graph: Any) -> tuple[str, ...]:
+    """Judges that see no images, where no judge of the graph sees any; () where one does, or may."""
+    judges = [resolve(judge) for _, agent in agents_of(graph) if (judge := getattr(agent, "judge", None)) is not None]
+    names = tuple(dict.fromkeys(judge.name for judge in judges))
+    return names if judges and all(sees(judge) is False for judge in judges) else ()
 
 
 def _resolve_judges(graph: Any) -> None:
@@ -430,7 +443,7 @@ class Record:
             "state": state,
             "run": self.run,
             "process": os.getpid() if state == "running" else None,
-            "signature": signature(work.graph, reference=work.reference),
+            "signature": signature(work.graph, without=work.without, evidence=[*self._evidence()]),
             "method": work.graph.get_name(),
             "nodes": about["nodes"],
             "critics": critic_nodes(work.graph),
@@ -447,6 +460,7 @@ class Record:
             },
             "calls": added(self._earlier.get("calls"), counts),
             **({"misspelt": odd} if (odd := _misspelt(self._samples)) else {}),
+            **({"evidence": shown} if (shown := self._evidence()) else {}),
             "damaged_lines": self._damaged(),
             **({CHECKSUMS: True} if self._earlier.get(CHECKSUMS, not self._earlier) is True else {}),
             "spent": asdict(purse.spent),
@@ -459,6 +473,11 @@ class Record:
             "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
         }
         return self.manifest
+
+    def _evidence(self) -> dict[str, int]:
+        """Samples that were shown with each kind of evidence, of those that were taken up; by earlier processes too."""
+        found = added(self._earlier.get("evidence"), self._work.evidence)
+        return {name: found[name] for name in EVIDENCE if found.get(name)}
 
     def rejected(self) -> list[dict[str, Any]]:
         """The rows of the samples' file that are none."""
@@ -597,7 +616,7 @@ def open_run(
         return
     folder.open(slots, spans=work.traced)
     try:
-        settings, data = plain(configuration(work.graph, reference=work.reference)), data_of(samples)
+        settings, data = plain(configuration(work.graph, without=work.without)), data_of(samples)
         record = Record(work, samples, goes_on(folder, settings, data, samples), settings, data)
         _count(work, folder, retry)
         with _paying(work, record, ledger or folder.path / LEDGER):

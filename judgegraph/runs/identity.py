@@ -23,6 +23,7 @@ from pydantic import BaseModel
 from judgegraph import __version__, prompts
 from judgegraph.calls import Endpoint, Reader, name_of
 from judgegraph.errors import bare, credentials, one_line, scrubbed, secrets_of
+from judgegraph.evidence import EVIDENCE
 from judgegraph.models.judges import host_of
 from judgegraph.prompts.criteria import CriteriaSet, criteria_set, known_sets
 from judgegraph.registry import MethodSpec, spec_of
@@ -483,7 +484,7 @@ def details(graph: Any) -> dict[str, Any]:
     return {"nodes": nodes, "criteria": criteria}
 
 
-def signature(graph: Any, *, reference: bool = True) -> str:
+def signature(graph: Any, *, without: Sequence[str] = (), evidence: Sequence[str] = ()) -> str:
     """One line, such as `sageval|v:0.1.0|judge:openai:m@t0.7@host:8000/v1|prompts:evaluate@3f9c1e07|criteria:1a2b3c4d`.
 
     A judge has its temperature ("@t0", the agent's own before the endpoint's), seed, and the host and path of its base
@@ -491,7 +492,8 @@ def signature(graph: Any, *, reference: bool = True) -> str:
     Settings are those that differ from their defaults, of an agent that was passed in its own.
 
     Args:
-        reference: a sample's reference is shown; where it is not, the line says so ("reference:left-out").
+        without: evidence of samples that is not shown; the line says so ("reference:left-out").
+        evidence: what was shown beside query, source, reference and output ("evidence:contexts,facts").
     """
     about = details(graph)
     nodes: Mapping[str, Any] = about["nodes"]
@@ -503,7 +505,8 @@ def signature(graph: Any, *, reference: bool = True) -> str:
     assistants = dict.fromkeys(name for node in nodes.values() for name in node.get("assistants", ()))
     parts += [f"assistants:{','.join(assistants)}"] if assistants else []
     parts += [f"{name}:{_shown(value)}" for name, value in _settings(graph, nodes).items()]
-    parts += [] if reference else ["reference:left-out"]
+    parts += [f"{name}:left-out" for name in ("reference", *EVIDENCE) if name in without]
+    parts += [f"evidence:{','.join(evidence)}"] if evidence else []
     parts += _judged_by(about["criteria"], [str(a.task) for _, a in agents_of(graph) if hasattr(a, "task")])
     return "|".join(one_line(part.replace("|", "/"), 1000) for part in parts)
 
@@ -667,7 +670,7 @@ ASKED = ("criterion", "budget")  # of a graph that is an assistant
 OWN = ("judge", "prompt", "reader", "criteria", "assistants", "tools")  # have a key of their own
 
 
-def configuration(graph: Any, *, reference: bool = True) -> dict[str, Any]:
+def configuration(graph: Any, *, without: Sequence[str] = ()) -> dict[str, Any]:
     """All that a run's replies and scores depend on, and nothing else: keys in dots, values that JSON can hold.
 
     Such as {"method": "sageval", "version": "0.1.0", "nodes.evaluate": "Evaluator", "nodes.evaluate.judge":
@@ -675,7 +678,7 @@ def configuration(graph: Any, *, reference: bool = True) -> dict[str, Any]:
     "criteria.Coherence": {"scale": "1-5", "definition": "..."}, "edges": ["evaluate -> critique", ...],
     "nodes.foo.code": "1a2b3c4d", "nodes.foo.package": "foos 1.0"}. Code of the caller's own is told by a digest, a
     plug-in's by its version too, ours by ours. How fast and how patiently it runs is no part of it, no key ever is.
-    Where samples' references are not shown, "reference" is "left out".
+    Evidence of samples that is not shown is "left out": {"reference": "left out"}.
 
     Raises:
         ConfigError: an agent names a prompt that cannot be read.
@@ -693,7 +696,7 @@ def configuration(graph: Any, *, reference: bool = True) -> dict[str, Any]:
         if not hasattr(thing, "ainvoke") and (code := code_of(thing, closed_over)):
             found[f"{key}.code"] = code
     found |= {f"criteria.{name}": _criterion(one) for name, one in criteria.items()}
-    found |= {"edges": edges(graph), "state": reducers(graph)} | ({} if reference else {"reference": "left out"})
+    found |= {"edges": edges(graph), "state": reducers(graph)} | dict.fromkeys(without, "left out")
     clean: dict[str, Any] = _without(found, _secrets(agents.values()))
     return clean
 

@@ -389,6 +389,7 @@ def _sample_counts(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 
 MOST_KNOWN = 20  # names of columns in a message
 TEXTS = ("query", "source", "output", "rival", "reference")  # columns that a sample has of its own, beside "human"
+BESIDE = ("references", "contexts", "turns", "images", "facts")  # and of its other evidence, as texts
 
 
 @dataclass(frozen=True)
@@ -469,6 +470,8 @@ def _held(sample: Sample, name: str, criterion: str) -> Any:
     if name in TEXTS:
         text = getattr(sample, name)
         return text_of(text) if text else None
+    if name in BESIDE and getattr(sample, name):
+        return sample.shown_evidence().get(name)
     value = sample.meta.get(name)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
@@ -492,7 +495,7 @@ def refuse_unknown(items: Iterable[Item], names: Sequence[str], taken: Sequence[
     missing, known = set(names), dict[str, None]()
     for item in items:
         sample = item.sample
-        texts = [name for name in TEXTS if getattr(sample, name)]
+        texts = [name for name in (*TEXTS, *BESIDE) if getattr(sample, name)]
         held = dict.fromkeys([*texts, *["human"] * bool(sample.human), *sample.meta])
         missing -= held.keys()
         known |= held

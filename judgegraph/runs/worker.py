@@ -17,6 +17,7 @@ from judgegraph.calls.context import CallContext, UnitCalls, outer
 from judgegraph.calls.context import unit as unit_calls
 from judgegraph.calls.limits import held_back, outages
 from judgegraph.errors import AuthError, DataError, one_line
+from judgegraph.evidence import EVIDENCE
 from judgegraph.runs.folder import Folder
 from judgegraph.runs.item import Item, failed_item, failures, item_of, taken_again
 from judgegraph.runs.lines import STRIKE, Known, Mark, mark_of
@@ -221,7 +222,8 @@ class Work:
         traced: spans are wanted. runs: the copy of the graph that is run, in which nodes are recorded and checked;
             None for the graph itself.
         wired: what the graph's wiring tells of whose scores are its answer.
-        reference: a sample's reference is shown to the graph.
+        without: evidence of a sample that is not shown to the graph. evidence: samples that were shown with each kind.
+        blind: judges that see no images, where no judge of the graph does.
     """
 
     graph: Any
@@ -235,7 +237,9 @@ class Work:
     traced: bool = False
     runs: Any = None
     wired: Sequence[Precedence] = ()
-    reference: bool = True
+    without: Sequence[str] = ()
+    evidence: Counter[str] = field(default_factory=Counter)
+    blind: Sequence[str] = ()
     items: list[Item] = field(default_factory=list)
     alone: list[Unit] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -424,6 +428,13 @@ class Work:
 
     async def _judge(self, unit: Unit, slot: int) -> Item:
         sample, place, start = unit.sample, unit.mark.place, time.perf_counter()
+        shown = sample.without(*self.without) if self.without else sample
+        self.evidence.update(name for name in EVIDENCE if getattr(shown, name))
+        if shown.images and self.blind:
+            unseen = (
+                f"the sample has images, which {', '.join(self.blind)} cannot see: name a judge that can, or leave "
+            )
+            return failed_item(sample, "skipped", f"{unseen}them out: --no-images, without=['images']", 0.0, place)
         worker = asyncio.current_task()
 
         def ms() -> float:
@@ -438,7 +449,6 @@ class Work:
         limit = calls.clock = asyncio.timeout(self.timeout)
         try:
             async with limit:
-                shown = sample if self.reference else sample.without_reference()
                 state = await final_state(graph, {"sample": shown})
             if not waits(state):
                 looks.ended(state)

@@ -353,7 +353,7 @@ def _about(run: RunRecord, item: Item, texts: bool) -> dict[str, Any]:
     if texts:
         sample = item.sample
         parts = {"query": sample.query, "source": sample.source, "output": sample.output, "rival": sample.rival}
-        given = {name: text_of(value) for name, value in parts.items() if value}
+        given = {name: text_of(value) for name, value in parts.items() if value} | sample.shown_evidence()
         about["input.value"], about["input.mime_type"] = as_json(given), "application/json"
         if item.reason:
             about["judgegraph.sample.reason"] = item.reason

@@ -31,12 +31,14 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Paid, checksum, opened
 from judgegraph.calls.texts import Texts, texts_of
 from judgegraph.calls.types import Call, Choice, address_of, packed, writable
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.models.judges import Judge
 from judgegraph.runs.folder import MANIFEST, NOTES
 from judgegraph.trace.record import Recorder, failed, sizes, status_of, traced, tracer, written
 from judgegraph.trace.span import SPANS, SpanFile, lines
+from judgegraph.trajectories.read import trajectory
 
+TRAJECTORIES = "trajectories.jsonl"  # beside the spans: the runs that ended with messages, as samples
 STEP = "graph:step:"  # how the tag of a node's chain begins
 
 
@@ -62,10 +64,11 @@ class Tracer(BaseCallbackHandler):
 
     run_inline = True  # in the order of things, and in the thread they happen in
 
-    def __init__(self, file: SpanFile, ledger: Path | None, before: int) -> None:
+    def __init__(self, file: SpanFile, ledger: Path | None, before: int, runs: Path) -> None:
         self._file, self._number, self._bare, self.failed = file, before, ledger is None, ""
         self.notes = Notes(ledger) if ledger is not None else None
         self._lock, self._open = threading.Lock(), True
+        self._runs: Path = runs
         self._places: dict[UUID, _Place] = {}  # chain under way -> the span that it is in
         self._nodes: dict[UUID, tuple[list[Any], Any]] = {}  # of them those of nodes -> their own spans, and inputs
         self._roots: dict[UUID, _RecordedTrace] = {}
@@ -142,6 +145,8 @@ class Tracer(BaseCallbackHandler):
             place[0].end(span, status_of(outputs, inputs, span[7]))
         elif (journey := self._roots.pop(run_id, None)) is not None:
             self._write(journey, "skipped" if journey.stops else "ok")
+            if self.notes is not None and journey.is_graph and not journey.stops:
+                self._keep_messages(journey.sample, outputs)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **more: Any) -> None:
         """It did not, or it stopped for a person, or handed on to a graph around it."""
@@ -177,6 +182,18 @@ class Tracer(BaseCallbackHandler):
         if self.notes is None or not self._open:
             return address_of(judge, call)
         return self.notes.keep(judge, call, choices, about)
+
+    def _keep_messages(self, name: str, outputs: Any) -> None:
+        """The messages that a run ended with, as a sample that can be judged; a graph without messages has none."""
+        messages = outputs.get("messages") if isinstance(outputs, Mapping) else None
+        if not isinstance(messages, list) or not messages or not all(hasattr(one, "type") for one in messages):
+            return
+        try:
+            line = trajectory(messages, id=name).model_dump_json() + "\n"
+            with self._lock, self._runs.open("a", encoding="utf-8") as file:
+                file.write(line)
+        except (OSError, ValueError, DataError) as error:
+            self.failed = f"{type(error).__name__}: {error}"
 
     def _write(self, journey: _RecordedTrace, status: str) -> None:
         with self._lock:  # a thread may end its graph while another closes the file
@@ -229,7 +246,8 @@ def tracing(path: str | os.PathLike[str], *, redact: Sequence[str] = ()) -> Gene
     """Record every run of a LangGraph graph that begins within: what was done, when, and what models were asked.
 
     A folder gets `spans.jsonl`, a line for each run of a graph, and `notes.sqlite` with the texts; `judgegraph trace
-    DIR` shows them, and what is there stays. Nothing else changes: no reply is taken from there, and equal calls are
+    DIR` shows them, and what is there stays. A run that ended with "messages" is a sample, too, in
+    `trajectories.jsonl`: `jg.load(DIR)` reads these. Nothing else changes: no reply is taken from there, and calls are
     all made. A run is named by the id of the "sample" in its state, else "run-1", "run-2", ... One that stops for a
     person has the status "skipped". Models are those that agents and assistants of judgegraph ask; one that a node of
     yours asks by itself is no span. Tasks and `asyncio.to_thread` are within, threads of your own are not. Of several
@@ -270,7 +288,7 @@ def _opened(folder: Path, *, bare: bool) -> Tracer:
     except OSError as error:
         raise ConfigError(f"tracing: {folder} cannot be written: {error.strerror}") from None
     try:
-        return Tracer(file, None if bare else folder / NOTES, before)
+        return Tracer(file, None if bare else folder / NOTES, before, folder / TRAJECTORIES)
     except BaseException:
         file.close()
         raise

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from judgegraph.evidence import Image, Passage, ToolCall, Turn
 from judgegraph.runs.item import Item
 from judgegraph.runs.suggestions import Member, Suggestions, Topic
 from judgegraph.trace.span import Step
@@ -217,12 +218,31 @@ def _item(item: Item, names: Names) -> Item:
 def _sample(sample: Sample, names: Names, labels: Iterable[str]) -> Sample:
     given = {name: getattr(sample, name) for name in ("source", "output", "rival", "reference")}
     texts: dict[str, Any] = {n: names.text(text_of(value)) if value is not None else None for n, value in given.items()}
+    texts |= _evidence(sample, names)
     human = {names.of("criterion", name): _redacted_human(value, names, labels) for name, value in sample.human.items()}
     meta = {
         names.of("key", key): names.meta(key, value) if isinstance(value, str) else hidden_values(value, names)
         for key, value in sample.meta.items()
     }
     return Sample.model_construct(id=sample.id, query=names.text(sample.query), human=human, meta=meta, **texts)
+
+
+def _evidence(sample: Sample, names: Names) -> dict[str, Any]:
+    """Evidence with its texts hidden: how many passages, turns and images there are, and who spoke, can be seen."""
+    turns = []
+    for turn in sample.turns:
+        calls = [
+            ToolCall(name=names.text(call.name), arguments=names.text(text_of(call.arguments))) for call in turn.calls
+        ]
+        turns.append(Turn.model_construct(role=turn.role, content=names.text(turn.text), calls=tuple(calls)))
+    return {
+        "references": tuple(names.text(text_of(one)) for one in sample.references),
+        "contexts": tuple(Passage.model_construct(id=str(at), text=names.text(one.text), meta={})
+                          for at, one in enumerate(sample.contexts, 1)),
+        "turns": tuple(turns),
+        "images": tuple(Image.model_construct(path=f"image {at}") for at, _ in enumerate(sample.images, 1)),
+        "facts": {f"fact {at}": names.text(text_of(value)) for at, value in enumerate(sample.facts.values(), 1)},
+    }  # fmt: skip
 
 
 def _redacted_human(value: Any, names: Names, labels: Iterable[str]) -> Any:

@@ -254,6 +254,8 @@ def print_trace(found: SampleTrace, signature: str, *, criterion: str | None = N
     for part in PARTS:
         if value := getattr(item.sample, part):
             _print_message(console, part, text_of(value), look)
+    for part, text in item.sample.shown_evidence().items():
+        _print_message(console, part, text, look)
     if item.sample.human:
         console.print(Text(inert(f"people: {_human(item.sample.human)}")))
     console.print()

@@ -303,6 +303,10 @@ class _Shown:
                 continue
             if other is None or getattr(other, name) != value:
                 found.append((name, cut(text_of(value), WHOLE.text)))
+        apart = other.shown_evidence() if other is not None else {}
+        for name, text in self.item.sample.shown_evidence().items():
+            if apart.get(name) != text:
+                found.append((name, cut(text, WHOLE.text)))
         return found
 
 

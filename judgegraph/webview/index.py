@@ -341,7 +341,8 @@ def shown(value: float | str | None) -> str:
 
 
 def _searchable(sample: Sample) -> tuple[Any, ...]:
-    return sample.query, sample.output, sample.rival, sample.reference, sample.source
+    beside = sample.shown_evidence().values()
+    return sample.query, sample.output, sample.rival, sample.reference, sample.source, *beside
 
 
 def _searched(item: Item) -> str:

@@ -62,7 +62,9 @@ def logprobs(text: str) -> dict[str, Any]:
 
 def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
     form = body.get("response_format", {}).get("json_schema", {}).get("schema")
-    told = re.search(r"Its JSON Schema:\n(\{.*\})", body["messages"][-1]["content"] or "", re.S)
+    content = body["messages"][-1]["content"] or ""
+    asked = "\n".join(part.get("text", "") for part in content) if isinstance(content, list) else content
+    told = re.search(r"Its JSON Schema:\n(\{.*\})", asked, re.S)
     schema = json.loads(told[1]) if told else form if does not in ("prose", "rambling") else None
     text = json.dumps(filled(schema)) if schema else PROSE if form or does == "prose" else "Final score: 4."
     if does == "endless" and form:
