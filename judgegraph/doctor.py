@@ -16,11 +16,11 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
+from judgegraph.calls.ratings import unsound
 from judgegraph.calls.send import FEW
-from judgegraph.calls.types import Call, Choice
+from judgegraph.calls.types import Call, Choice, Token
 from judgegraph.errors import AuthError, ConfigError, ReplyError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint, Judge, JudgeLike, Support, adopt, keep, resolve, supported, without_login
-from judgegraph.replies.tokens import Token, unsound
 
 # What the probes of `doctor` share: a judge to ask, and a count of what it cost.
 

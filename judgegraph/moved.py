@@ -19,6 +19,7 @@ MOVED = {
     "judgegraph.meta.labels": "judgegraph.meta.agreement",
     "judgegraph.meta.reviews": "judgegraph.meta.critic",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
+    "judgegraph.replies.tokens": "judgegraph.calls.ratings",
     "judgegraph.runs.alignment": "judgegraph.runs.run",
     "judgegraph.runs.journal": "judgegraph.runs.lines",
     "judgegraph.runs.manifest": "judgegraph.runs.evaluate",

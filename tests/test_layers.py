@@ -4,11 +4,14 @@ import ast
 import importlib
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from judgegraph.moved import MOVED
 
 PACKAGE = Path(__file__).resolve().parents[1] / "judgegraph"
 LAYERS = (  # from the ground up; what stands on one line may use only what stands on lines above it
@@ -62,6 +65,14 @@ def below(lower: str, upper: str) -> bool:
 
 def test_no_files_import_each_other_in_a_ring():
     TopologicalSorter(GRAPH).prepare()  # raises CycleError, which names the ring
+
+
+@pytest.mark.parametrize("old", sorted(old for old, new in MOVED.items() if new))
+def test_names_of_earlier_modules_import_with_a_warning(old: str):
+    assert old not in MODULES
+    sys.modules.pop(old, None)
+    with pytest.warns(DeprecationWarning, match=f"{old} is {MOVED[old]} now"):
+        assert importlib.import_module(old) is importlib.import_module(MOVED[old])
 
 
 def test_the_top_level_links_show_the_four_rooms():

@@ -21,6 +21,7 @@ from judgegraph.calls.types import (
     Call,
     Choice,
     ReplyBounds,
+    Token,
     address_of,
     bounds_for,
     message_of,
@@ -35,7 +36,6 @@ from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
 from judgegraph.replies.json_text import Declined, parse
 from judgegraph.replies.quotation import other_name, parts
-from judgegraph.replies.tokens import Token
 from judgegraph.trace.record import ReplyStatus
 from judgegraph.types import Criterion, Scale
 

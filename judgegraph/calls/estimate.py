@@ -27,13 +27,12 @@ from weakref import WeakKeyDictionary
 from judgegraph.calls.budget import BudgetTracker
 from judgegraph.calls.context import CallContext, Doubted, context
 from judgegraph.calls.send import as_sent
-from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, address_of, sized, utf8_size
+from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, Token, address_of, sized, utf8_size
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.evidence import content_text
 from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
 from judgegraph.prompts.template import Prompt, watched
-from judgegraph.replies.tokens import Token
 from judgegraph.sync import run_sync, without_checkpointer
 from judgegraph.trace.record import node_at_work
 from judgegraph.types import Criterion, Sample

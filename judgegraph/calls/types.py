@@ -17,7 +17,6 @@ from urllib.parse import urlsplit, urlunsplit
 from judgegraph.evidence import IMAGE_TOKENS, content_text, image_count
 from judgegraph.models.judges import Judge
 from judgegraph.models.prices import OPENAI
-from judgegraph.replies.tokens import Token
 from judgegraph.trace.record import ReplyStatus
 
 # How long a reply may be where nobody has said: tokens of the whole of it, characters of each text in it.
@@ -226,6 +225,17 @@ class Call:
     repeat: int = 0
     prompt: str = field(default="", compare=False)
     room: ReplyBounds = field(default=ReplyBounds(), compare=False)
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token of a reply: its text, and text -> natural log of probability of what could have stood there.
+
+    An empty `top` means that what the server told of this place are no log-probabilities, or contradict one another.
+    """
+
+    text: str
+    top: Mapping[str, float]
 
 
 @dataclass(frozen=True)

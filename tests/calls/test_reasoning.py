@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from judgegraph.agents.judge import score_form, text_form
 from judgegraph.calls.asking import read
 from judgegraph.calls.ratings import Slot, stated, weighted
-from judgegraph.calls.types import Choice, packed, unpacked
+from judgegraph.calls.types import Choice, Token, packed, unpacked
 from judgegraph.errors import ReplyError
 from judgegraph.replies.choices import read_choice
 from judgegraph.replies.free_text import read_rating
 from judgegraph.replies.quotation import parts
-from judgegraph.replies.tokens import Token
 from judgegraph.types import Criterion, Scale
 
 FIVE = Scale.of("1-5")

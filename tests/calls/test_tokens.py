@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgegraph.replies.tokens import Token, expected, masses_at, offset, unsound
+from judgegraph.calls.ratings import expected, masses_at, offset, unsound
+from judgegraph.calls.types import Token
 from judgegraph.types import Scale
 
 FIVE, TEN, HUNDRED = Scale(low=1, high=5), Scale(low=1, high=10), Scale(low=0, high=100)
