@@ -574,7 +574,7 @@ def _asking(agent: Any) -> dict[str, list[str]]:
     """
     temperature, reader = getattr(agent, "temperature", None), getattr(agent, "reader", None)
     judges = [judge_line(judge, temperature) for judge in _several(agent, "judge", object)]
-    asked = [f"{prompt}@{prompts.load(prompt).digest}" for prompt in _several(agent, "prompt", str)]
+    asked = [f"{Path(prompt).name}@{prompts.load(prompt).digest}" for prompt in _several(agent, "prompt", str)]
     samples = isinstance(reader, Reader) and reader.samples > 1
     read = [f"{reader}@t{reader.temperature:g}" if samples else str(reader)] if reader else []
     return {"judge": list(dict.fromkeys(judges)), "prompt": asked, "reader": read}
