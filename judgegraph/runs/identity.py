@@ -173,6 +173,7 @@ def judge_line(judge: Any, own: float | None) -> str:
     if own is not None:
         settings["temperature"] = own
     said = [f"{MARKS[k]}{v:g}" for k, v in settings.items() if isinstance(v, int | float)]
+    said += [f"effort-{effort}"] if isinstance(judge, Endpoint) and (effort := judge.effort) else []
     return "@".join([name_of(judge), *said, *_digest_in_identity(judge), *_address(judge)])
 
 
@@ -228,7 +229,7 @@ def destination(judge: Any) -> str:
     provider = name.partition(":")[0]
     address = endpoint.address or (bare(os.environ.get("OPENAI_BASE_URL") or "") if provider == "openai" else "")
     if provider != "openai":
-        return one_line(f"{name}: texts go to {provider}, with the key that its package looks up", 300)
+        return one_line(f"{name}: texts go to {address or provider}, with the key that its package looks up", 300)
     key = endpoint.api_key_env if os.environ.get(endpoint.api_key_env) else ""
     where = address or "https://api.openai.com/v1"
     return one_line(f"{name}: texts go to {where}, " + (f"with the key in {key}" if key else "without a key"), 300)
