@@ -20,7 +20,7 @@ from judgegraph.calls.ratings import unsound
 from judgegraph.calls.send import FEW
 from judgegraph.calls.types import Call, Choice, Token
 from judgegraph.errors import AuthError, ConfigError, ReplyError, one_line, scrubbed
-from judgegraph.models.judges import Endpoint, Judge, JudgeLike, Support, adopt, keep, resolve, supported, without_login
+from judgegraph.models.judges import Endpoint, Judge, JudgeLike, Support, adopt, keep, resolve, untried, without_login
 
 # What the probes of `doctor` share: a judge to ask, and a count of what it cost.
 
@@ -90,7 +90,14 @@ class Bench:
 
     def fresh(self, **known: Any) -> Support:
         """As if nothing were known but the name of the limit and what `known` says."""
-        return replace(self.base, refused=set(), max_tokens=self.found.max_tokens, **known)
+        about = {"refused": {*self.base.refused}, "max_tokens": self.found.max_tokens, **known}
+        return replace(self.base, **about)
+
+    @property
+    def lacks(self) -> frozenset[str]:
+        """What the interface of a provider does not have at all."""
+        provider = self.judge.provider
+        return frozenset() if provider is None or self.judge.speaks_openai else provider.lacks
 
     async def ask(
         self, text: str, *, support: Support | None = None, settings: Mapping[str, Any] | None = None, **asked: Any
@@ -212,6 +219,9 @@ async def max_length(bench: Bench) -> Probe:
 async def logprobs(bench: Bench) -> Probe:
     """Token log-probabilities, and of how many tokens: 20, else 5; also beside a schema, where runs need them."""
     name = "log-probabilities"
+    if "logprobs" in bench.lacks:
+        bench.found.logprobs = False
+        return Probe(name, None, "this interface has none: weighted scores are read from samples")
     heard = await bench.ask("Rate the word 'calm' from 1 to 5. Reply with one digit.", logprobs=True)
     if heard.failure and not heard.unclear:
         few = bench.fresh(top_logprobs=FEW)
@@ -336,6 +346,9 @@ def _cut(heard: CallOutcome) -> bool | None:
 
 async def several(bench: Bench) -> Probe:
     """Three choices in one reply."""
+    if "n" in bench.lacks:
+        bench.found.n = False
+        return Probe("n", None, "this interface gives one choice a request: n samples are n requests")
     heard = await bench.ask(ONE_ANIMAL, n=CHOICES)
     if heard.unclear:
         return unmeasured("n", heard.failure)
@@ -358,8 +371,11 @@ async def settings(bench: Bench) -> Probe:
         alone = {name: await bench.ask(ONE_ANIMAL, settings={name: value}) for name, value in given.items()}
         refused = {n for n, one in alone.items() if n in one.support.refused or (one.failure and not one.unclear)}
     bench.found.refused |= refused
-    if not refused and not heard.failure:
-        return Probe("settings", True, "takes temperature, top_p and seed")
+    without = refused & bench.base.refused
+    if refused == without and not heard.failure:
+        takes = [name for name in given if name not in without]
+        told = f"; its interface has no {', '.join(sorted(without))}" if without else ""
+        return Probe("settings", True, f"takes {', '.join(takes[:-1])} and {takes[-1]}{told}")
     if not refused:
         return Probe("settings", False, f"refused together: {heard.failure}", "set only one of temperature and top_p")
     names = ", ".join(sorted(refused))
@@ -588,9 +604,9 @@ async def examine(judge: JudgeLike, *, timeout: float = TIMEOUT, save: bool = Tr
         AuthError: the endpoint refuses our key.
     """
     known = resolve(judge)
-    base = supported(known.model)
+    base = untried(known)
     brief = replace(known.endpoint, timeout=timeout, attempts=TRIES, patience=0)
-    bench = Bench(replace(known, endpoint=brief, support=base), base, replace(base, refused=set()))
+    bench = Bench(replace(known, endpoint=brief, support=base), base, replace(base, refused={*base.refused}))
     found = tuple([_clean(await probe(bench), known.secrets) for probe in ALL])
     adopt(known.support, bench.found)
     saved, unsaved = _stored(known, bench.found, found) if save else (None, "as asked")

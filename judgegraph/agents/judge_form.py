@@ -238,10 +238,11 @@ def messages_of(form: JudgeForm, template: FormTemplate, values: Mapping[str, st
 def ours(form: JudgeForm, values: Mapping[str, str], criterion: Criterion) -> Rendered:
     """The question of a form of ours, whose template has sections."""
     prompt = prompts.load(form.prompt)
-    more = (
-        {"rival": values["B"]} if form.kind == "pair" else {"criterion": bare(criterion), "guideline": values["levels"]}
-    )
-    known = {"task": values["task"], "query": values["query"], "source": values["source"], "output": values["output"]}
+    if form.kind == "pair":
+        more = {"response_a": values["A"], "response_b": values["B"]}
+    else:
+        more = {"output": values["output"], "criterion": bare(criterion), "guideline": values["levels"]}
+    known = {"task": values["task"], "query": values["query"], "source": values["source"]}
     beside = {name: values[name] for name in EVIDENCE if name != "images" and values.get(name)}
     rendered = prompt.render(**known, reference=values["reference"], **more, **beside)
     return replace(rendered, left_out=(*rendered.left_out, "images")) if values.get("images") else rendered

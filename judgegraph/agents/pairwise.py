@@ -278,8 +278,9 @@ class Comparer:
     Attributes:
         judge: who answers. task: one sentence that says what kind of text is judged.
         orders: "AB" prints A first, "BA" prints B first, "both" asks twice, side by side.
-        labels: "response": a response keeps its label when the order is exchanged (Fennec); "position": A is
-            always the one printed first (LLMBar, Auto-J), and what the reply says is mapped back here.
+        labels: "position": A is always the one printed first (LLMBar, Auto-J), and what the reply says is mapped back
+            here, so that a judge's liking for a letter cancels out in both orders; "response": a response keeps its
+            letter when the order is exchanged (Fennec).
         reply: "form" asks for JSON, "text" for marked lines; of those a bare verdict is read too, without scores.
         prompt: a template, by default the reply's own. temperature: paper: 0; None leaves it to the judge.
     """
@@ -287,7 +288,7 @@ class Comparer:
     judge: JudgeLike = "embedded"
     task: str = "an assistant's response to a user's query"
     orders: Orders = "AB"
-    labels: Literal["response", "position"] = "response"
+    labels: Literal["response", "position"] = "position"
     reply: Literal["form", "text"] = "form"
     prompt: str = ""
     temperature: float | None = 0.0
@@ -336,13 +337,13 @@ class Comparer:
         sample, criterion = sample_of(state), state["criterion"]
         a, b = (_shown(text_of(text)) for text in (sample.output, sample.rival))
         by_section = self.labels == "response"
-        output, rival = (a, b) if by_section or order == "AB" else (b, a)
+        a, b = (a, b) if by_section or order == "AB" else (b, a)
         early = by_section and order == "BA"
         return prompts.load(self.prompt).render(
             task=self.task, criterion=bare(criterion),
             guideline=guideline_for(criterion, state.get("guidelines")),
-            **prompts.material(sample) | {"output": output},
-            rival_first=rival if early else "", rival="" if early else rival,
+            **{name: value for name, value in prompts.material(sample).items() if name != "output"},
+            response_a=a, response_b_first=b if early else "", response_b="" if early else b,
         )  # fmt: skip
 
     def _scores(

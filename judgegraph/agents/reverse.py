@@ -72,9 +72,10 @@ class ForeignJudgement(Value):
         """As the reverse writers read it: the verdict, the scores, the reason."""
         lines = []
         if self.verdict is not None:
-            better = {"A": "Response A (the output section)", "B": "Response B (the rival section)"}
+            better = {"A": "Response A", "B": "Response B"}
             lines.append(f"Better: {better.get(self.verdict, 'neither; the two are about equally good')}")
-        named = {"Score": self.score, "Score of the rival": self.rival_score}
+        one = "Score of Response A" if self.of_pair or self.rival_score is not None else "Score"
+        named = {one: self.score, "Score of Response B": self.rival_score}
         lines += [f"{name}: {score:g} on {self.scale}" for name, score in named.items() if score is not None]
         lines += [f"Reason: {inset(self.reason)}"] if self.reason.strip() else []
         return "\n".join(lines)
@@ -133,9 +134,11 @@ CRITERION: Form[Criterion] = Form("criterion", record({"name": STRING, "definiti
 
 def _material(sample: Sample, task: str) -> dict[str, Any]:
     """What both writers are shown."""
+    output, pair = text_of(sample.output), sample.rival is not None
     return {
-        "task": task, **prompts.material(sample), "output": text_of(sample.output),
-        "rival": text_of(sample.rival) if sample.rival is not None else "",
+        "task": task, **{name: value for name, value in prompts.material(sample).items() if name != "output"},
+        "response": "" if pair else output, "response_a": output if pair else "",
+        "response_b": text_of(sample.rival) if sample.rival is not None else "",
         "judgement": foreign_judgement(sample).in_words(),
     }  # fmt: skip
 

@@ -185,7 +185,7 @@ class _Maker:
         return Row(task, asked.messages, completion, **about, **more)
 
     def pair(self, sample: Sample, criterion: Criterion, order: Order, completion: str) -> Row:
-        asked = Comparer(task=self.task).rendered(_case(sample, criterion), order)
+        asked = Comparer(task=self.task, labels="response").rendered(_case(sample, criterion), order)
         return self.row("judge", asked, completion, sample, kind="pair", order=order)
 
     def single(self, sample: Sample, criterion: Criterion, completion: str) -> Row:
@@ -401,7 +401,7 @@ def of_branching(run: Run, name: str, origin: str = "") -> tuple[Source, list[Ro
     configured = run.manifest.get("configuration") or {}
     task = configured.get("nodes.branch.options.task")
     compare = (run.manifest.get("nodes") or {}).get("weigh/compare") or {}
-    by_position = (compare.get("options") or {}).get("labels") == "position"
+    by_position = (compare.get("options") or {}).get("labels", "position") == "position"
     maker = _Maker(name, task if isinstance(task, str) else TASK)
     left_out = "|reference:left-out" in run.signature
     found = Branching(maker, bool(run.manifest.get("criteria")), by_position, left_out)

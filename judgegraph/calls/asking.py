@@ -496,6 +496,7 @@ def _count_unshown(messages: Messages) -> None:
 def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
     """The agent's settings over the endpoint's; zero is a setting, None is not. A max_tokens of 0 is no limit."""
     own = {name: getattr(judge.endpoint, name) for name in ("temperature", "top_p", "max_tokens", "seed")}
+    own["reasoning_effort"] = judge.endpoint.effort
     given = {**own, **{k: v for k, v in settings.items() if v is not None}}
     return {k: v for k, v in given.items() if v is not None and (v or k != "max_tokens")}
 

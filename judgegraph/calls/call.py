@@ -34,9 +34,11 @@ from judgegraph.calls.send import (
     cap_refused,
     classify,
     fall_back,
+    fall_back_of_others,
     generate,
     learn_endless,
     learn_schema,
+    sent_to_others,
 )
 from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, packed, prompt_tokens, unpacked
 from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError, one_line
@@ -540,7 +542,7 @@ def _wait(state: RetryCallState) -> float:
 async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patience: Patience) -> Answer:
     """One request; more only where a refused feature is left out, each at most once."""
     run = under_way.run if under_way else None
-    sent = arguments(judge, call) if judge.speaks_openai else {}
+    sent = arguments(judge, call) if judge.speaks_openai else sent_to_others(judge, call)
     place = _ticket(judge, call, run, patience)
     instead: Call | None = None
     out: bool | Unreachable = False
@@ -592,7 +594,7 @@ def _ticket(judge: Judge, call: Call, run: CallContext | None, patience: Patienc
 
 def _without_refused(judge: Judge, call: Call, sent: dict[str, Any], error: BaseException) -> Call | None:
     """The call to send instead, where the server refused a feature of it: from now on this is left out."""
-    if fall_back(judge.support, sent, error):
+    if fall_back(judge.support, sent, error) or (not judge.speaks_openai and fall_back_of_others(judge, sent, error)):
         return call
     return replace(call, room=replace(call.room, tokens=0)) if cap_refused(judge, call, error) else None
 

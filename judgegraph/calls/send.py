@@ -284,6 +284,35 @@ def fall_back(support: Support, sent: Mapping[str, Any], error: BaseException) -
     return _limit(support, sent, error, said) or _setting(support, sent, said)
 
 
+SETTINGS = ("temperature", "top_p", "seed", "reasoning_effort")
+_FORMS = re.compile(
+    r"tool_choice|tool use|response_?(?:json_?)?schema|response_format|output_(?:format|config)|\bformat\b"
+)
+
+
+def sent_to_others(judge: Judge, call: Call) -> dict[str, Any]:
+    """What a request to a judge that LangChain's package speaks to holds, of what may be refused."""
+    sent = {name: value for name, value in call.settings.items() if name not in judge.support.refused}
+    return sent | ({"form": call.form} if call.schema is not None and judge.support.json_schema is not False else {})
+
+
+def fall_back_of_others(judge: Judge, sent: Mapping[str, Any], error: BaseException) -> bool:
+    """As `fall_back`, of a judge that LangChain's package speaks to: what it refuses is left out."""
+    code, _ = _status_of(error)
+    said, support = str(error).lower(), judge.support
+    if code not in TEACHES:
+        return False
+    known = judge.provider.names if judge.provider else {}
+    refused = [name for name in SETTINGS if name in sent and (name in said or str(known.get(name)) in said)]
+    if refused:
+        support.refused.update(refused)
+        return True
+    if "form" in sent and _FORMS.search(said):
+        support.json_schema = False
+        return True
+    return False
+
+
 def _most(said: str, wanted: int) -> int | None:
     """How many choices a server says that it gives at once, fewer than were wanted and more than one."""
     found = [int(number) for number in _AT_MOST.findall(said)]
@@ -391,13 +420,22 @@ def unheeded(judge: Judge, call: Call) -> tuple[str, ...]:
 def with_settings(judge: Judge, call: Call) -> Any:
     """Any other LangChain chat model with the call's settings: in its own fields, else bound to it."""
     model: Any = judge.model
-    fields = {k: v for k, v in call.settings.items() if k in type(model).model_fields}
+    fields = {k: v for k, v in _own_names(judge, call).items() if k in type(model).model_fields}
     return model.model_copy(update=fields) if fields else model
 
 
 def unbound(judge: Judge, call: Call) -> dict[str, Any]:
     """The settings that are no field of such a model."""
-    return {k: v for k, v in call.settings.items() if k not in type(judge.model).model_fields}
+    return {k: v for k, v in _own_names(judge, call).items() if k not in type(judge.model).model_fields}
+
+
+def _own_names(judge: Judge, call: Call) -> dict[str, Any]:
+    """A call's settings by the names that the provider's package has for them, without those that it does not take."""
+    names: Mapping[str, str | None] = judge.provider.names if judge.provider else {}
+    found = {names.get(k, k): v for k, v in call.settings.items() if k not in judge.support.refused}
+    if cap := (cap_of(judge, call) if judge.provider else 0):
+        found[names.get("max_tokens") or "max_tokens"] = cap
+    return {k: v for k, v in found.items() if k is not None}
 
 
 # The short way to a chat model that gives its server's answer as it came: without LangChain's layer of generations.
@@ -549,8 +587,12 @@ async def _generate_other(judge: Judge, call: Call) -> Answer:
     """Any other LangChain chat model: by its own structured output, or the schema in the prompt."""
     model, rest = with_settings(judge, call), unbound(judge, call)
     if call.tools:
+        forced = rest.get("tool_choice")
+        if isinstance(forced, Mapping):  # as LangChain calls it, for every provider alike
+            rest["tool_choice"] = forced["function"]["name"]
         model = model.bind_tools([dict(tool) for tool in call.tools], **rest)
     elif call.schema is not None and judge.support.json_schema is not False:
+        judge.support.refused.update(rest)  # there is no way to send it beside a form: it is noted
         titled = {"title": call.form, "description": f"The {call.form} asked for.", **call.schema}
         try:
             model = model.with_structured_output(titled, include_raw=True)
@@ -638,9 +680,9 @@ def classify(
         return Fault("provider_error", message, retry=True, costs="nothing", outage="no connection")
     if _untrusted(error):
         return Fault("provider_error", message, retry=True, costs="nothing")
-    code = getattr(error, "status_code", None)
-    if isinstance(code, int):
-        return _by_code(code, error, message, clock)
+    code, answered = _status_of(error)
+    if answered is not None:
+        return _by_code(code, answered, message, clock)
     names = {kind.__name__ for kind in type(error).__mro__}
     if isinstance(error, TimeoutError) or "APITimeoutError" in names:
         return Fault("timeout", "no answer" + ("" if timeout is None else f" within {timeout:g} s{SLOW}"), retry=True)
@@ -659,6 +701,16 @@ def classify(
         told = f"the server's answer is no chat completion ({message})"
         return Fault("provider_error", told, retry=True, answered=True)
     return Fault("provider_error", message, retry=False)
+
+
+def _status_of(error: BaseException) -> tuple[int, BaseException | None]:
+    """The HTTP status that an error or one behind it tells, and which: some SDKs call it `code`, and some wrap it."""
+    for one in _chain(error):
+        for name in ("status_code", "code"):
+            code = getattr(one, name, None)
+            if isinstance(code, int) and not isinstance(code, bool) and (name == "status_code" or 300 <= code < 600):
+                return int(code), one
+    return 0, None
 
 
 def _by_code(code: int, error: BaseException, message: str, clock: Callable[[], float]) -> Fault:
@@ -716,10 +768,11 @@ def _untrusted(error: BaseException) -> bool:
 
 def unreachable(error: BaseException) -> bool:
     """There was no connection: it was refused, has no way, or the name of the server is not found."""
-    if getattr(error, "status_code", None) is not None or _untrusted(error):
+    if _status_of(error)[1] is not None or _untrusted(error):
         return False
     return any(
         isinstance(one, ConnectionRefusedError | socket.gaierror)
+        or (type(one) is ConnectionError and "Failed to connect to" in str(one))  # as Ollama's client says it
         or {kind.__name__ for kind in type(one).__mro__} & _UNREACHED
         or (isinstance(one, OSError) and one.errno in _NO_WAY)
         for one in _chain(error)
@@ -766,7 +819,7 @@ def _message(error: BaseException, secrets: Iterable[str]) -> str:
     secrets = tuple(secrets)
     text = f"{type(error).__name__}: {_uncut(str(error), secrets)}"
     cause = error.__cause__
-    if cause is not None and not isinstance(getattr(error, "status_code", None), int):
+    if cause is not None and _status_of(error)[1] is None:
         text += f" ({type(cause).__name__}: {cause})"
     return one_line(scrubbed(text, secrets), LONGEST)
 

@@ -278,9 +278,27 @@ def choice_of(message: Any, info: Mapping[str, Any] | None) -> Choice:
     refusal = (getattr(message, "additional_kwargs", None) or {}).get("refusal") or ""
     text = message.content if isinstance(message.content, str) else str(message.text)
     calls = tuple(dict(c) for c in getattr(message, "tool_calls", None) or ())
-    finish = str(about.get("finish_reason") or about.get("stop_reason") or "")
+    finish = finish_of(about)
+    refusal = refusal or (DECLINED if finish == "refusal" else "")
     tokens, thought = tokens_of(about.get("logprobs")), writable(reasoning_in(message))
     return Choice(writable(text), finish, str(refusal), calls, tokens, message, thought)
+
+
+ENDS = ("finish_reason", "stop_reason", "done_reason", "stopReason")  # how providers call why a reply ended
+DECLINED = "the model declined (stop reason: refusal)"
+_WITHHELD = frozenset({
+    "safety", "prohibited_content", "blocklist", "spii", "recitation", "image_safety", "content_filtered",
+    "guardrail_intervened",
+})  # fmt: skip
+
+
+def finish_of(about: Mapping[str, Any]) -> str:
+    """Why a reply ended, in OpenAI's words where they differ in spelling alone, or by a filter."""
+    found = str(next((about[name] for name in ENDS if about.get(name)), "")).rpartition(".")[2].lower()
+    blocked = (about.get("prompt_feedback") or {}).get("block_reason")
+    if found in _WITHHELD or (blocked and not found):
+        return "content_filter"
+    return {"end_turn": "stop", "model_context_window_exceeded": "length"}.get(found, found)
 
 
 def reasoning_in(message: Any) -> str:

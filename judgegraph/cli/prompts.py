@@ -50,7 +50,7 @@ def prompts(method: str | None, data: str | None, as_json: bool, **given: Any) -
     )  # fmt: skip
     if data is None:
         found = _templates(graph)
-        _print(as_json, [_described(node, prompt) for node, prompt in found], _template_lines(method, found))
+        _print(as_json, [_described(*one) for one in found], _template_lines(method, found))
     else:
         asked, invented = _rendered(graph, data, given)
         _print(as_json, asked, _message_lines(asked, invented))
@@ -60,29 +60,36 @@ def _print(as_json: bool, value: Any, lines: Iterator[str]) -> None:
     click.echo(json.dumps(value, indent=1, ensure_ascii=False) if as_json else printable("\n".join(lines)))
 
 
-def _templates(graph: Any) -> list[tuple[str, Prompt]]:
-    """(node, template) of every agent that asks by one."""
+Found = list[tuple[str, Prompt, list[str]]]  # node, its template, fields that this leaves out
+
+
+def _templates(graph: Any) -> Found:
+    """Every agent's node with the template that it asks by."""
     from judgegraph.registry.lookup import agents_of
+    from judgegraph.wiring.graph import left_out_of
 
     found = []
     for node, agent in agents_of(graph):
         listed = getattr(agent, "prompts", None)
         names = listed if isinstance(listed, tuple) else [getattr(agent, "prompt", None)]
-        found += [(node, load(name)) for name in names if isinstance(name, str) and name]
+        found += [(node, load(name), left_out_of(agent, name)) for name in names if isinstance(name, str) and name]
     return found
 
 
-def _described(node: str, prompt: Prompt) -> dict[str, Any]:
+def _described(node: str, prompt: Prompt, lacks: list[str]) -> dict[str, Any]:
     about = {"node": node, "prompt": prompt.name, "digest": prompt.digest, "source": prompt.source}
+    about |= {"left_out": lacks} if lacks else {}
     return about | {"fields": sorted(prompt.fields), "messages": [{"role": r, "text": t} for r, t in prompt.parts]}
 
 
-def _template_lines(method: str, found: list[tuple[str, Prompt]]) -> Iterator[str]:
-    yield f"{method} asks by {counted(len({prompt.name for _, prompt in found}), 'template')}"
-    for node, prompt in found:
+def _template_lines(method: str, found: Found) -> Iterator[str]:
+    yield f"{method} asks by {counted(len({prompt.name for _, prompt, _ in found}), 'template')}"
+    for node, prompt, lacks in found:
         yield ""
         yield f"node {node}: template {prompt.name}@{prompt.digest}"
         yield f"fields: {', '.join(f'${name}' for name in sorted(prompt.fields))}"
+        if lacks:
+            yield f"leaves out: {', '.join(f'${name}' for name in lacks)}"
         yield f"source: {prompt.source}" if prompt.source else "source: not said"
         for role, text in prompt.parts:
             yield f"--- {role}"

@@ -148,7 +148,7 @@ def blocks(text: str) -> Iterator[Seen]:
 Kind: TypeAlias = Literal["summary", "dialogue", "data", "form", "story", "answer", "plain"]
 
 OUTPUT = ("output", "response", "summary", "answer", "candidate", "hypothesis", "reply", "completion", "story", "text",
-          "form", "survey", "submission", "draft")  # fmt: skip
+          "form", "survey", "submission", "draft", "response_a", "output_a")  # fmt: skip
 SOURCE = ("source", "article", "document", "passage", "premise", "input", "data", "context")
 QUERY = ("query", "question", "request", "prompt", "instruction", "user_request")
 RIVAL = ("rival", "response_b", "output_b", "second", "other")

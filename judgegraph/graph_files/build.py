@@ -201,6 +201,8 @@ def settings_at(around: Around, path: Place, use: Use, given: Mapping[str, Any])
             found[name] = _value(around, place, use.hints.get(name, Any), raw)
             if name == "prompt" and isinstance(raw, str) and raw:
                 found[name] = _prompt(around, place, raw)
+            elif name == "prompts" and use.kind == "method" and isinstance(raw, dict):
+                found[name] = {key: _prompt(around, (*place, key), path) for key, path in raw.items()}
             elif name == "weights" and use.kind == "method" and isinstance(raw, str):
                 found[name] = str(around.folder / raw)  # a file, which is found as one of criteria is
     return found

@@ -97,6 +97,9 @@ class JudgeSpec(Spec):
     in_flight: Count | None = None
     transport: Literal["auto", "fast", "langchain"] | None = None
     patience: Annotated[float, Field(ge=0)] | None = None
+    effort: Annotated[
+        Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None, Field(description="How much it thinks.")
+    ] = None
 
 
 JudgeRef: TypeAlias = Annotated[

@@ -52,7 +52,7 @@ def builder(
     reverse = ReverseCriteriaWriter(judge=writer_judge or judge, rewrite=rewrite, name=names[0], **common)
     guide = ReverseGuidelineWriter(judge=writer_judge or judge, name=names[1], **common)
     single = Judge(judge=judge, name=names[2], **common)
-    compare = Comparer(judge=judge, orders="both", name=names[3], **common)
+    compare = Comparer(judge=judge, orders="both", labels="response", name=names[3], **common)
     merge = Merge(judge_name=names[2], comparer=names[3], name=names[4])
 
     def branch_of(criterion: Criterion) -> dict[str, Criterion]:

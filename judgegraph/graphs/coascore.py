@@ -25,7 +25,7 @@ from judgegraph.agents.judge import Rater, ReplyKind, chain_key
 from judgegraph.calls import JudgeLike
 from judgegraph.compose.conditions import never_empty
 from judgegraph.errors import ConfigError
-from judgegraph.graphs.settings import UpToHundred, checked, named
+from judgegraph.graphs.settings import OwnPrompts, Templates, UpToHundred, checked, named
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.types import Asked, Criterion, EvalState, Notes, Sample, Scores, given_criteria, merged, sample_of
 
@@ -56,7 +56,8 @@ def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", aspects: UpToHundred = ASPECTS,
     reply: ReplyKind = "form", reasons: bool = False, proposer_judge: JudgeLike | None = None,
     chain: Literal["generated", "inter"] = "generated", scores: Literal["rated", "none", "random"] = "rated",
-    fuse: Literal["judge", "average"] = "judge", seed: int = 0, name: str = "",
+    fuse: Literal["judge", "average"] = "judge", seed: int = 0, prompts: OwnPrompts | None = None,
+    name: str = "",
 ) -> Builder:  # fmt: skip
     """CoAScore as a graph to go on building with.
 
@@ -71,6 +72,8 @@ def builder(
             `seed`.
         fuse: "judge" asks the fuser, "average" takes the mean of the aspects' scores; a target with labels, which have
             no mean, is skipped unasked.
+        prompts: templates of your own in the place of the method's: {"rate": "mine.md"}, by the names that
+            `judgegraph prompts coascore` prints.
         name: put before the agents' names and behind the chains' keys, for two of these in one graph: "a-rater".
 
     Raises:
@@ -83,20 +86,24 @@ def builder(
     common: dict[str, Any] = {"judge": judge, "task": chosen.task}
     targets: dict[str, Any] = {"criteria": chosen.criteria, "reply": reply}
     nodes: dict[str, Any] = {}
+    templates = Templates("coascore", prompts)
     if chain == "generated":
         nodes["propose"] = Proposer(
             **common | {"judge": proposer_judge or judge}, **targets, count=aspects, name=named(name, "proposer"),
-            prompt="propose_text" if reply == "text" else "propose", numbers_only=fuse == "average", chains=name,
+            numbers_only=fuse == "average", chains=name,
+            **{"prompt": "propose_text" if reply == "text" else "propose"} | templates.of("propose", "propose_text"),
         )  # fmt: skip
     if scores == "random":
         nodes["rate"] = RandomRater(seed=seed, name=named(name, "random-rater"), chains=name)
     elif scores == "rated":
-        nodes["rate"] = Rater(**common, reasons=reasons, name=named(name, "rater"), chains=name)
+        nodes["rate"] = Rater(**common, reasons=reasons, name=named(name, "rater"), chains=name, **templates.of("rate"))
     if fuse == "average":
         nodes["fuse"] = Average(criteria=chosen.criteria, name=named(name, "average"), chains=name)
     else:
-        fuser = DefinitionFuser if scores == "none" else Fuser
-        nodes["fuse"] = fuser(**common, **targets, name=named(name, "fuser"), chains=name)
+        fuser, template = (DefinitionFuser, "fuse_definitions") if scores == "none" else (Fuser, "fuse")
+        own = templates.of(template, "fuse")
+        nodes["fuse"] = fuser(**common, **targets, name=named(name, "fuser"), chains=name, **own)
+    templates.refuse_unused()
     among = _among_others(name, numbers_only=fuse == "average") if chain == "inter" else None
     return side_by_side(chain_of_nodes(nodes), chosen.criteria, among)
 

@@ -28,7 +28,7 @@ from judgegraph.agents.pairwise import Comparer, Orders
 from judgegraph.agents.reverse import ReverseGuidelineWriter
 from judgegraph.calls import JudgeLike
 from judgegraph.errors import ConfigError
-from judgegraph.graphs.settings import OneToFive, Temperature, UpToFifty, checked, named
+from judgegraph.graphs.settings import OneToFive, OwnPrompts, Temperature, Templates, UpToFifty, checked, named
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.types import (
     Asked,
@@ -149,10 +149,10 @@ Compiled: TypeAlias = CompiledStateGraph[State, None, Asked, Result]
 @checked("fennec")
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike | None = None, branches: UpToFifty = 5,
-    mode: Mode = "auto", orders: Orders = "AB", labels: Labels = "response", reply: Reply = "form",
+    mode: Mode = "auto", orders: Orders = "AB", labels: Labels = "position", reply: Reply = "form",
     merge: Rule = "sum", correct: Correct = "below", threshold: OneToFive = 3.0,
     writer_judge: JudgeLike | None = None, corrector_judge: JudgeLike | None = None,
-    task: str | None = None, temperature: Temperature | None = 0.0, name: str = "",
+    task: str | None = None, temperature: Temperature | None = 0.0, prompts: OwnPrompts | None = None, name: str = "",
 ) -> Builder:  # fmt: skip
     """Fennec as a graph to go on building with.
 
@@ -163,7 +163,8 @@ def builder(
         mode: "single" scores the output alone, "pair" beside its rival, "auto" does so where there is one. "apart"
             scores output and rival each alone, by the same criteria, and compares their sums (paper: section 5.2).
         orders: "AB", "BA", or "both": ask for both orders of a pair; see `Comparer` and `Merge`.
-        labels: "response": they stay with their responses in either order; "position": A is printed first.
+        labels: "position": A is printed first in either order, so that a liking for a letter cancels out; "response":
+            letters stay with their responses (the paper).
         reply: "form" asks for JSON everywhere, "text" for plain replies.
         merge: "sum" of the criteria's scores, or "votes" where judges give verdicts alone.
         correct: a response is corrected where a criterion scores "below" the threshold (paper), "at-most" it
@@ -172,6 +173,8 @@ def builder(
         writer_judge: of criteria and guidelines. corrector_judge: of corrections.
         task: one sentence that says what kind of text is judged; None: that of the criteria set.
         temperature: of every call; None leaves it to the judges.
+        prompts: templates of your own in the place of the method's: {"judge_pair": "mine.md"}, by the names that
+            `judgegraph prompts fennec` prints.
         name: put before the agents' names, for two of these in one graph: "a-judge", "a-comparer".
 
     Raises:
@@ -185,18 +188,22 @@ def builder(
     roles = ("criteria-writer", "guideline-writer", "judge", "comparer", "merge", "corrector")
     names = [named(name, role) for role in roles]
 
+    templates, judging, pairs = Templates("fennec", prompts), mode != "pair", mode in ("auto", "pair")
     branch = CriteriaWriter(
         criteria=given.criteria if given else (), count=branches, pairs_only=mode in ("pair", "apart"), name=names[0],
-        **writer,
+        **writer, **templates.of("branch", "branch_text"),
     )  # fmt: skip
-    guide = GuidelineWriter(name=names[1], **writer)
-    single = Judge(judge=judge, name=names[2], **common)
-    compare = Comparer(judge=judge, orders=orders, labels=labels, name=names[3], **common)
+    guide = GuidelineWriter(name=names[1], **writer, **templates.of("guideline", "guide"))
+    own = templates.of("judge_single", "judge_single_text", "judge") if judging else {}
+    single = Judge(judge=judge, name=names[2], **common, **own)
+    own = templates.of("judge_pair", "judge_pair_text", "compare") if pairs else {}
+    compare = Comparer(judge=judge, orders=orders, labels=labels, name=names[3], **common, **own)
     merging = Merge(mode=mode, rule=merge, judge_name=names[2], comparer=names[3], name=names[4])
     corrector = None if correct == "off" else Corrector(
         judge=corrector_judge or judge, rule=correct, threshold=threshold, scored_by=tuple(names[2:4]),
-        name=names[5], **common,
+        name=names[5], **common, **templates.of("correct"),
     )  # fmt: skip
+    templates.refuse_unused()
     return branching(branch, weigh(mode, guide, single, compare), merging, corrector)
 
 
@@ -206,7 +213,7 @@ def _refuse_idle(mode: Mode, orders: Orders, labels: Labels, merge: Rule) -> Non
         ConfigError: a setting would do nothing, and would still stand in the signature.
     """
     found = [f"orders: '{orders}'"] if orders != "AB" else []
-    found += [f"labels: '{labels}'"] if labels != "response" else []
+    found += [f"labels: '{labels}'"] if labels != "position" else []
     found += [f"merge: '{merge}'"] if merge != "sum" and mode == "single" else []
     if found and mode in ("single", "apart"):
         why = f"mode: '{mode}' shows each response alone" if mode == "apart" else "mode: 'single' compares nothing"

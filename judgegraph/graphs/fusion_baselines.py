@@ -14,7 +14,7 @@ from judgegraph.agents.fusion import Blend, Rule
 from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.errors import ConfigError, one_line
-from judgegraph.graphs.settings import named
+from judgegraph.graphs.settings import Templates, named
 from judgegraph.prompts.criteria import CriteriaSet, MarkedFile, line_of, same_key, shown
 from judgegraph.tools.catalogue import SAYING, Assistant, worst_and_best
 
@@ -111,15 +111,16 @@ WANTED = (
 )
 
 
-def direct_scorer(direct: Direct, judge: JudgeLike, chosen: CriteriaSet, name: str) -> Scorer:
+def direct_scorer(direct: Direct, judge: JudgeLike, chosen: CriteriaSet, name: str, templates: Templates) -> Scorer:
     """The direct evaluation as a node: LLMScore's or G-Eval's only agent, its scores at the stage "direct"."""
     common: dict[str, Any] = {"judge": judge, "criteria": chosen.criteria, "task": chosen.task, "stage": "direct"}
     if direct == "llm-score":
-        return Scorer(**common, name=named(name, direct))
+        return Scorer(**common, name=named(name, direct), **templates.of("llm_score", "direct"))
     reader = Reader("weighted", samples=20)
     return Scorer(
-        **common, name=named(name, direct), prompt="g_eval", reply="text", explain="never", steps=True, reader=reader
-    )
+        **common, name=named(name, direct), reply="text", explain="never", steps=True, reader=reader,
+        **{"prompt": "g_eval"} | templates.of("g_eval", "direct"),
+    )  # fmt: skip
 
 
 def blend(

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -33,7 +33,7 @@ from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.fusion_baselines import Direct, Fuse, Ranges, Weights, blend, direct_scorer, known_ranges
-from judgegraph.graphs.settings import Temperature, UpToFifty, checked, named
+from judgegraph.graphs.settings import OwnPrompts, Temperature, Templates, UpToFifty, checked, named
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry import declare
 from judgegraph.tools import catalogue
@@ -74,9 +74,18 @@ class Consultation(Question, total=False):
 
 
 def consultation(
-    judge: JudgeLike, offered: Sequence[Assistant], chosen: CriteriaSet, rounds: int = 4, name: str = ""
+    judge: JudgeLike,
+    offered: Sequence[Assistant],
+    chosen: CriteriaSet,
+    rounds: int = 4,
+    name: str = "",
+    own: Mapping[str, Any] | None = None,
 ) -> StateGraph[Consultation, None, Question, Answer]:
-    """The loop in which a model calls assistants as tools, for any graph with a sample in its state."""
+    """The loop in which a model calls assistants as tools, for any graph with a sample in its state.
+
+    Args:
+        own: further settings of the consultant, such as a template of the user's own.
+    """
     names = [a.name for a in offered]
     tools = [as_dict(a) for a in offered]
 
@@ -96,6 +105,7 @@ def consultation(
     asks = Consultant(
         judge=judge, tools=tools, criteria=chosen.criteria, task=chosen.task, rounds=rounds,
         assistants={a.name: str(a.about) for a in offered}, name=named(name, "consultant"),
+        **(own or {}),
     )  # fmt: skip
     loop.add_node("ask", asks)
     loop.add_node("call", ToolCalls(assistants=offered, name=named(name, "tool-calls")))
@@ -132,7 +142,7 @@ def builder(
     consult: Literal["tools", "all"] | None = None, rounds: UpToFifty = 4,
     planner_judge: JudgeLike | None = None, predictions: UpToFifty = 8, temperature: Temperature = 1.0,
     fuse: Fuse = "judge", direct: Direct | None = None, ranges: Ranges | None = None,
-    weights: Weights | str | os.PathLike[str] | None = None, name: str = "",
+    weights: Weights | str | os.PathLike[str] | None = None, prompts: OwnPrompts | None = None, name: str = "",
 ) -> Builder:  # fmt: skip
     """Fusion-Eval as a graph to go on building with.
 
@@ -155,6 +165,8 @@ def builder(
         ranges: with a baseline, assistant -> [worst, best value], where it does not say so itself.
         weights: of "weighted": criterion -> assistant, or `direct`'s own name -> 0 or more; or a file of such. A
             criterion with {} is skipped. Fitted on the same items they flatter: see `judgegraph.meta.aggregate`.
+        prompts: templates of your own in the place of the method's: {"fusion_judge": "mine.md"}, by the names that
+            `judgegraph prompts fusion-eval` prints.
         name: put before the agents' names, for two of these in one graph: "a-planner", "a-fusion-judge".
 
     Raises:
@@ -170,20 +182,27 @@ def builder(
         offered = known_ranges(offered, ranges)
     told: dict[str, Any] = {"assistants": {a.name: str(a.about) for a in offered}}
     told |= {"criteria": chosen.criteria, "task": chosen.task}
+    templates = Templates("fusion-eval", prompts)
     last: FusionJudge | Blend
     if fuse == "judge":
         reader = Reader("mean", samples=predictions, temperature=temperature)
-        last = FusionJudge(judge=judge, reader=reader, name=named(name, "fusion-judge"), **told)
+        last = FusionJudge(
+            judge=judge, reader=reader, name=named(name, "fusion-judge"), **told, **templates.of("fusion_judge")
+        )
     else:
         last = blend(fuse, offered, chosen, ranges=ranges, weights=weights, direct=direct, name=name)
-    planner = None
+    planner, planning = None, {}
     if plan and fuse in ("judge", "selected"):
-        planner = Planner(judge=planner_judge or judge, name=named(name, "planner"), **told)
+        planning = templates.of("fusion_plan", "plan")
+        planner = Planner(judge=planner_judge or judge, name=named(name, "planner"), **told, **planning)
     if consult == "all" or fuse != "judge" or (consult is None and not plan):
         asks: Any = Panel(assistants=offered, name=named(name, "panel"))
     else:
-        asks = consultation(planner_judge or judge, offered, chosen, rounds, name).compile()
-    side = direct_scorer(direct, judge, chosen, name) if direct else None
+        own = templates.of("fusion_consult", "consult", "ask")
+        own |= {"plan_prompt": planning["prompt"]} if planning else {}
+        asks = consultation(planner_judge or judge, offered, chosen, rounds, name, own).compile()
+    side = direct_scorer(direct, judge, chosen, name, templates) if direct else None
+    templates.refuse_unused()
     return _wired(planner, asks, last, side)
 
 

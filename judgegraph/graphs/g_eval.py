@@ -22,7 +22,16 @@ from judgegraph.agents.judge import ReplyKind
 from judgegraph.agents.scorer import Scorer
 from judgegraph.agents.steps import StepsWriter
 from judgegraph.calls import JudgeLike, Reader
-from judgegraph.graphs.settings import Samples, Share, Temperature, checked, named, narrowed
+from judgegraph.graphs.settings import (
+    OwnPrompts,
+    Samples,
+    Share,
+    Temperature,
+    Templates,
+    checked,
+    named,
+    narrowed,
+)
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Notes, Scores, merged
 
@@ -48,7 +57,7 @@ def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", samples: Samples = 20,
     temperature: Temperature = 1.0, top_p: Share | None = None, logprobs: bool = True, reply: ReplyKind = "text",
     role: Literal["user", "system"] = "user", first_digit: bool = False,
-    steps: Literal["given", "missing", "all"] = "given", name: str = "",
+    steps: Literal["given", "missing", "all"] = "given", prompts: OwnPrompts | None = None, name: str = "",
 ) -> Builder:  # fmt: skip
     """G-Eval as a graph to go on building with.
 
@@ -63,14 +72,18 @@ def builder(
             (auto chain of thought); a call for each criterion, which a run pays for once. `judgegraph criteria SET
             --steps` keeps them in a file instead.
         role: of the one message; "system" as in the released code, which some servers refuse.
+        prompts: templates of your own in the place of the method's: {"g_eval": "mine.md"}, by the names that
+            `judgegraph prompts g-eval` prints.
         name: put before the agent's name, for two of these in one graph: "a-g-eval".
 
     Raises:
         ConfigError: a setting has none of its values. CriteriaError: no such criteria.
     """
     chosen = criteria_set(criteria)
+    templates = Templates("g-eval", prompts)
     scorer = Scorer(
-        judge=judge, criteria=chosen.criteria, task=chosen.task, prompt="g_eval", name=named(name, "g-eval"),
+        judge=judge, criteria=chosen.criteria, task=chosen.task, name=named(name, "g-eval"),
+        **{"prompt": "g_eval"} | templates.of("g_eval", "score"),
         reply=reply, explain="never", steps=True, role=role,
         reader=Reader(
             "weighted" if logprobs else "mean", samples=samples, temperature=temperature, top_p=top_p,
@@ -83,12 +96,14 @@ def builder(
         graph.add_edge(START, "score")
     else:
         writer = StepsWriter(
-            judge=judge, criteria=chosen.criteria, task=chosen.task, which=steps, name=named(name, "steps-writer")
-        )
+            judge=judge, criteria=chosen.criteria, task=chosen.task, which=steps, name=named(name, "steps-writer"),
+            **templates.of("steps"),
+        )  # fmt: skip
         graph.add_node("steps", writer)
         graph.add_edge(START, "steps")
         graph.add_edge("steps", "score")
     graph.add_edge("score", END)
+    templates.refuse_unused()
     return graph
 
 

@@ -11,6 +11,7 @@ file. Forms, readers and templates: `judgegraph.forms`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
 from langgraph.graph import END, START, StateGraph
@@ -26,7 +27,7 @@ from judgegraph.forms.form import JudgeForm
 from judgegraph.forms.readers import reader_of
 from judgegraph.forms.shipped import form_of
 from judgegraph.forms.templates import template_of
-from judgegraph.graphs.settings import Temperature, checked, named, narrowed
+from judgegraph.graphs.settings import OwnPrompts, Temperature, Templates, checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.types import Asked, EvalState, Notes, Scores, merged
 
@@ -47,7 +48,8 @@ Builder: TypeAlias = StateGraph[EvalState, None, Asked, Any]
 def builder(
     form: str | JudgeForm = "rating", *, judge: JudgeLike = "embedded", template: str = "", system: str = "",
     slots: Mapping[str, str] | str | None = None, criteria: CriteriaLike | None = None, orders: Orders = "form",
-    combine: Combine | None = None, temperature: Temperature | None = None, name: str = "",
+    combine: Combine | None = None, temperature: Temperature | None = None, prompts: OwnPrompts | None = None,
+    name: str = "",
 ) -> Builder:  # fmt: skip
     """A judge form as a graph to go on building with.
 
@@ -62,6 +64,7 @@ def builder(
         orders: of a pair: "form" as its authors ask, "AB" the given order alone, "both".
         combine: how both orders come to a verdict: "agree-else-tie" or "mean"; None as the form's authors do.
         temperature: None: as the form's authors sample.
+        prompts: of a form that is ours, a template in the place of its own: {"form_verdict": "mine.md"}.
         name: put before the agents' names, for two of these in one graph.
 
     Raises:
@@ -69,6 +72,10 @@ def builder(
     """
     chosen = form_of(form)
     reader_of(chosen)
+    templates = Templates("judge-form", prompts)
+    if chosen.prompt and (own := templates.of(chosen.prompt)):
+        chosen = replace(chosen, prompt=own["prompt"])
+    templates.refuse_unused()
     read = None if chosen.prompt else template_of(chosen, template, system, _slots(slots))
     if chosen.prompt and (template or system or slots):
         raise ConfigError(f"form '{chosen.name}' is ours and brings its template: leave template, system and slots out")

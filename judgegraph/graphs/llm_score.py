@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from judgegraph.agents.judge import ReplyKind
 from judgegraph.agents.scorer import Scorer
 from judgegraph.calls import JudgeLike
-from judgegraph.graphs.settings import checked, named, narrowed
+from judgegraph.graphs.settings import OwnPrompts, Templates, checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.types import Asked, EvalState, Scores, merged
 
@@ -34,7 +34,7 @@ Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
 @checked("llm-score")
 def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "summary", cot: bool = False,
-    reply: ReplyKind = "form", name: str = "",
+    reply: ReplyKind = "form", prompts: OwnPrompts | None = None, name: str = "",
 ) -> Builder:  # fmt: skip
     """LLMScore as a graph to go on building with.
 
@@ -43,17 +43,21 @@ def builder(
         cot: think step by step before the score (LLMScore-CoT); without it a reason comes after the score,
             where it cannot move it.
         reply: "form" asks for JSON, "text" for free text.
+        prompts: templates of your own in the place of the method's: {"llm_score": "mine.md"}, by the names that
+            `judgegraph prompts llm-score` prints.
         name: put before the agent's name, for two of these in one graph: "a-llm-score".
 
     Raises:
         ConfigError: a setting has none of its values. CriteriaError: no such criteria.
     """
     chosen = criteria_set(criteria)
+    templates = Templates("llm-score", prompts)
     scorer = Scorer(
         judge=judge, criteria=chosen.criteria, task=chosen.task, reply=reply,
-        prompt="llm_score_cot" if cot else "llm_score", explain="before" if cot else "after",
-        name=named(name, "llm-score"),
+        explain="before" if cot else "after", name=named(name, "llm-score"),
+        **{"prompt": "llm_score_cot" if cot else "llm_score"} | templates.of("llm_score", "llm_score_cot", "score"),
     )  # fmt: skip
+    templates.refuse_unused()
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
     graph.add_node("score", scorer)
     graph.add_edge(START, "score")

@@ -19,11 +19,12 @@ from typing_extensions import TypedDict
 
 from judgegraph.agents.evaluator import Case, Evaluator
 from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import PROMPTS as DUTIES
 from judgegraph.agents.sage import Sage
 from judgegraph.agents.under_review import Critic
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.compose.conditions import never_empty
-from judgegraph.graphs.settings import Samples, checked, critic_of, named
+from judgegraph.graphs.settings import OwnPrompts, Samples, Templates, checked, critic_of, named
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.registry import declare
 from judgegraph.types import (
@@ -38,6 +39,10 @@ from judgegraph.types import (
     merged,
     sample_of,
 )
+
+TEMPLATES = {  # critic by name -> what it asks by
+    "self-reflection": "self_reflection", "devils-advocate": "devils_advocate", "critic-panel": "panel_critique",
+}  # fmt: skip
 
 
 class Result(TypedDict, total=False):
@@ -58,7 +63,7 @@ def builder(
     judge: JudgeLike = "embedded", *, criteria: CriteriaLike = "forms",
     critic: str | Critic | None = None, critic_judge: JudgeLike | None = None, each: bool = False,
     critic_calls: Literal["one", "three"] = "one", cot: bool = False, samples: Samples = 5,
-    name: str = "",
+    prompts: OwnPrompts | None = None, name: str = "",
 ) -> Builder:  # fmt: skip
     """SAGEval as a graph to go on building with.
 
@@ -72,6 +77,8 @@ def builder(
         critic_calls: "one" asks the critic for its three lists at once, "three" gives each duty its own call.
         cot: evaluator and SAGE think step by step before each reason; a critic by name does where it can be told to.
         samples: replies per agent where a judge gives no log-probabilities; 1 takes the stated number.
+        prompts: templates of your own in the place of the method's: {"evaluate": "mine.md"}, by the names that
+            `judgegraph prompts sageval` prints.
         name: put before the agents' names, for two of these in one graph: "a-evaluator", "a-sage"; an agent that is
             given as `critic` keeps its own.
 
@@ -84,10 +91,14 @@ def builder(
 
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
     asks = "evaluate_each" if each else "evaluate"
-    graph.add_node("evaluate", Evaluator(judge=judge, prompt=asks, cot=cot, name=named(name, "evaluator"), **common))
+    templates = Templates("sageval", prompts)
+    asking = {"prompt": asks} | templates.of("evaluate", "evaluate_each", "evaluate_cot", "evaluate_each_cot")
+    graph.add_node("evaluate", Evaluator(judge=judge, cot=cot, name=named(name, "evaluator"), **asking, **common))
     own: dict[str, Any] = {"judge": critic_judge} if critic_judge is not None else {}
     if critic_calls != "one":
         own["calls"] = critic_calls
+    own |= _reviewing(templates, critic, critic_calls)
+    templates.refuse_unused()
     reviewer: Any = Sage(**{"judge": judge, "cot": cot, **common, **own, "name": named(name, "sage")})
     finals = reviewer.name
     if critic is not None:
@@ -110,6 +121,18 @@ def builder(
     graph.add_edge("critique", "rectify")
     graph.add_edge("rectify", END)
     return graph
+
+
+def _reviewing(templates: Templates, critic: str | Critic | None, calls: str) -> dict[str, Any]:
+    """The templates of the user's own that the critic asks by."""
+    if critic is not None and not isinstance(critic, str):
+        return {}
+    called = critic.rpartition(":")[2] if critic else "sage"
+    if called != "sage" or calls == "one":
+        return templates.of(TEMPLATES.get(called, "critique"), "critique", "critique_cot")
+    duties = {duty: templates.of(template, f"{template}_cot") for duty, template in DUTIES.items()}
+    own = {duty: found["prompt"] for duty, found in duties.items() if found}
+    return {"duty_prompts": own} if own else {}
 
 
 def sageval(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from langgraph.graph import StateGraph
 from pydantic import Field, TypeAdapter, ValidationError
@@ -14,7 +27,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 from judgegraph import registry
 from judgegraph.agents.under_review import informed
 from judgegraph.calls import Endpoint
-from judgegraph.errors import ConfigError, one_line, scrubbed
+from judgegraph.errors import ConfigError, PromptError, one_line, scrubbed
+from judgegraph.prompts.template import JUDGED, MAY_HAVE, load
 
 Samples = Annotated[int, Field(ge=1)]
 UpToFifty = Annotated[int, Field(ge=1, le=50)]
@@ -25,7 +39,9 @@ OneToFive = Annotated[float, Field(ge=1, le=5)]
 
 FROM_AGENTS = (  # a signature takes these from the agents
     "name", "criteria", "assistants", "task", "temperature", "top_p", "samples", "predictions", "first_digit",
+    "prompts",
 )  # fmt: skip
+OwnPrompts: TypeAlias = Mapping[str, str | os.PathLike[str]] | str
 NAMES = {
     "integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text", "null": "none",
 }  # fmt: skip
@@ -168,6 +184,93 @@ def _no_judge(judge: Any, kinds: tuple[Any, ...]) -> str:
     if provider.strip() and name.strip():
         return ""
     return f"no judge '{one_line(scrubbed(model), 80)}'; write 'embedded', 'openai:MODEL' or 'PROVIDER:MODEL'"
+
+
+# Templates of the user's own, in the place of a method's.
+
+
+class Templates:
+    """What the setting `prompts` names: a template of the user's for some of a method's own.
+
+    A builder asks it for each agent (`of`) and at the end whether anything is left over (`refuse_unused`).
+    """
+
+    def __init__(self, method: str, given: OwnPrompts | None) -> None:
+        """
+        Args:
+            given: template or node -> path of a .md file; also as a text, "evaluate=mine.md,critique=other.md".
+
+        Raises:
+            ConfigError: it is no such mapping.
+        """
+        self.method = method
+        self._given = _paths(method, given)
+        self._known: list[str] = []
+        self._used: set[str] = set()
+
+    def of(self, template: str, *others: str, setting: str = "prompt") -> dict[str, Any]:
+        """The setting of an agent that asks by a template of ours: {"prompt": "mine.md"}, {} where none was given.
+
+        Args:
+            template: its name, by which the user may call it. others: further names for it: of its node, of templates
+                in its place under other settings. setting: what the agent calls it.
+
+        Raises:
+            ConfigError: two names of one template were given. PromptError: the file is not there, is malformed, has a
+                field that nobody fills, or none for what is judged.
+        """
+        names = tuple(dict.fromkeys((template, *others)))
+        self._known.append(template)
+        named = [name for name in names if name in self._given]
+        self._used.update(named)
+        if not named:
+            return {}
+        if len(named) > 1:
+            raise ConfigError(f"{self.method}: prompts: {' and '.join(named)} are one template; name it once")
+        path = self._given[named[0]]
+        has, wants = load(path).fields, load(template).fields
+        where = f"{self.method}: prompts: {named[0]}: {one_line(path, 120)}"
+        if more := has - wants - MAY_HAVE - {"name"}:
+            known = _dollars(wants | MAY_HAVE)
+            raise PromptError(f"{where} has {_dollars(more)}, which nobody fills; its fields are {known}")
+        if unseen := (wants & JUDGED) - has:
+            raise PromptError(f"{where} lacks {_dollars(unseen)}: what is judged must stand in it")
+        return {setting: path}
+
+    def refuse_unused(self) -> None:
+        """
+        Raises:
+            ConfigError: a name is no template of this method under these settings.
+        """
+        if left := [name for name in self._given if name not in self._used]:
+            known = ", ".join(dict.fromkeys(self._known))
+            raise ConfigError(
+                f"{self.method}: prompts: there is no template '{one_line(left[0], 60)}' here; it asks by: {known}"
+            )
+
+
+def _dollars(names: Iterable[str]) -> str:
+    return ", ".join(f"${name}" for name in sorted(names))
+
+
+def _paths(method: str, given: Any) -> dict[str, str]:
+    """Template -> path.
+
+    Raises:
+        ConfigError: it is no mapping of names to .md files.
+    """
+    if isinstance(given, str):
+        parts = [part.partition("=") for part in given.split(",") if part.strip()]
+        given = {name.strip(): path.strip() for name, _, path in parts}
+    found = given if isinstance(given, Mapping) else {} if given is None else {"": given}
+    for name, path in found.items():
+        if not (isinstance(name, str) and name and isinstance(path, str | os.PathLike) and str(path).endswith(".md")):
+            got = one_line(repr(path) if name else repr(given), 60)
+            raise ConfigError(
+                f"{method}: prompts: expected template -> path of a .md file, such as {{'evaluate': 'mine.md'}}"
+                f"{f', got {name}: {got}' if name else f', got {got}'}"
+            )
+    return {name: str(path) for name, path in found.items()}
 
 
 # The critic of a method: SAGE, one by name, or an agent that was passed in.

@@ -24,6 +24,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import BaseModel, ConfigDict
 
 from judgegraph.errors import ConfigError, ExtraError, bare, credentials, one_line, scrubbed, secrets_of
+from judgegraph.models.providers import OPENAI_KEY, PROVIDERS, Provider, chat_model, takes_no_temperature
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 # An endpoint: a model behind an address, and the settings that go into every call to it.
 
 
-KEY = "OPENAI_API_KEY"
+KEY = OPENAI_KEY
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 Transport = Literal["auto", "fast", "langchain"]
 
 
@@ -40,11 +42,14 @@ class Endpoint:
     """A model behind an address, with the settings that go into every call to it.
 
     Attributes:
-        model: "embedded", "openai:NAME", or "PROVIDER:NAME" where the package `langchain` is installed.
-        base_url: of any OpenAI-compatible server; None is the provider's own. User and password in it are sent
-            as HTTP Basic, and shown nowhere.
-        api_key_env: the environment variable that holds the key; its value is never stored or logged.
+        model: "embedded", "openai:NAME", or "PROVIDER:NAME" with an extra: anthropic, google_genai, mistralai, bedrock,
+            azure_openai, ollama, litellm; any other that LangChain's `init_chat_model` knows.
+        base_url: of any OpenAI-compatible server, or of another provider's; None is the provider's own. User and
+            password in it are sent as HTTP Basic, and shown nowhere.
+        api_key_env: the environment variable that holds the key, by default the provider's usual one; its value is
+            never stored or logged.
         temperature, top_p, seed: sent where not None; an agent's own temperature comes first.
+        effort: how much a model that thinks before it answers shall think; None leaves it to the model.
         max_tokens: of a reply at most. None sends what the form needs, generously, and more to models that think before
             they answer; 0 sends no limit. A reply that is cut off is asked for once more, shorter.
         timeout: seconds for one attempt, total, however slowly the bytes come.
@@ -82,6 +87,7 @@ class Endpoint:
     patience: float | None = None
     window: int | None = None
     vision: bool | None = None
+    effort: Effort | None = None
 
     def __post_init__(self) -> None:
         if not self.timeout > 0 or self.attempts < 1 or self.asks < 1:
@@ -95,6 +101,9 @@ class Endpoint:
             f"judge {self.model}", rpm=self.rpm, tpm=self.tpm, in_flight=self.in_flight, window=self.window
         )
         refuse_below_zero(f"judge {self.model}", patience=self.patience)
+        if self.effort is not None and self.effort not in get_args(Effort):
+            listed = ", ".join(get_args(Effort))
+            raise ConfigError(f"judge {self.model}: effort is one of {listed}, or None; got {self.effort!r}")
         if self.transport not in get_args(Transport):
             raise ConfigError(f"judge {self.model}: transport is 'auto', 'fast' or 'langchain', got {self.transport!r}")
 
@@ -228,6 +237,7 @@ class Judge:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     given: bool = False  # a chat model object of the caller's
     short: Any = field(default=None, repr=False)  # of an ordinary ChatOpenAI: the way around its SDK
+    provider: Provider | None = field(default=None, repr=False)  # of one that LangChain's package speaks to
 
 
 JudgeLike: TypeAlias = "str | Endpoint | BaseChatModel"
@@ -352,6 +362,14 @@ def supported(model: Any) -> Support:
     return Support(logprobs=False, n=False) if responses else Support()
 
 
+def untried(judge: Judge) -> Support:
+    """What is known of a judge before it is asked: of a provider, what its interface has no place for."""
+    if judge.provider is None or judge.speaks_openai:
+        return supported(judge.model)
+    lacks = {name: False for name in ("logprobs", "n") if name in judge.provider.lacks}
+    return Support(**lacks, refused=judge.provider.unsent & REFUSABLE)
+
+
 def _speaks_openai(model: Any) -> bool:
     if getattr(model, "speaks_openai", False):
         return True
@@ -365,7 +383,9 @@ def _make(endpoint: Endpoint) -> Judge:
         return Judge("embedded", EmbeddedJudge(), endpoint, speaks_openai=True)
     provider, name = _check_name(endpoint)
 
-    judge = _openai(endpoint, name) if provider == "openai" else _other(endpoint)
+    judge = _openai(endpoint, name) if provider == "openai" else _other(endpoint, provider, name)
+    if takes_no_temperature(endpoint.model) and judge.speaks_openai and not judge.endpoint.base_url:
+        judge.support.refused |= {"temperature", "top_p"}
     judge.support = known_support(endpoint) or judge.support
     return judge
 
@@ -433,24 +453,12 @@ def without_login(address: str | None) -> str | None:
     return address.replace(login + at, "", 1) if at else address
 
 
-def _other(endpoint: Endpoint) -> Judge:
-    if endpoint.base_url is not None:  # it would be left aside, and the texts would go elsewhere
-        raise ConfigError(
-            f"judge {endpoint.model}: base_url is of 'openai:MODEL' alone, which speaks to any compatible server; for "
-            "another provider's own, hand over its LangChain chat model"
-        )
-    try:
-        from langchain.chat_models import init_chat_model  # type: ignore[import-not-found, unused-ignore]
-    except ImportError:
-        raise ConfigError(
-            f"judge {endpoint.model}: only 'openai:' and 'embedded' are built in; "
-            "others need the packages of LangChain: pip install langchain langchain-PROVIDER"
-        ) from None
-    try:
-        model = init_chat_model(endpoint.model)
-    except (ImportError, ValueError) as error:
-        raise ConfigError(f"judge {endpoint.model}: {one_line(scrubbed(str(error)))}") from None
-    return Judge(endpoint.model, model, endpoint, _speaks_openai(model), secrets=secrets_of(model))
+def _other(endpoint: Endpoint, provider: str, name: str) -> Judge:
+    model = chat_model(endpoint, provider, name)
+    speaks, known = _speaks_openai(model), PROVIDERS.get(provider)
+    judge = Judge(endpoint.model, model, endpoint, speaks, secrets=secrets_of(model), provider=known)
+    judge.support = untried(judge)
+    return judge
 
 
 # What `doctor` found of an endpoint, kept in the user's cache folder, so that a run need not fail to learn it.
@@ -459,7 +467,7 @@ def _other(endpoint: Endpoint) -> Judge:
 VERSION = 1
 FRESH = timedelta(days=30)  # servers change; older findings are not used
 AGAIN = timedelta(days=7)  # what a run finds out again at the cost of one refused request is not believed for longer
-REFUSABLE = {"temperature", "top_p", "seed"}
+REFUSABLE = {"temperature", "top_p", "seed", "reasoning_effort"}
 SLACK = timedelta(days=1)  # a clock that was set back makes no finding void
 
 
@@ -618,7 +626,7 @@ def destination(judge: Any) -> str:
     provider = name.partition(":")[0]
     address = endpoint.address or (bare(os.environ.get("OPENAI_BASE_URL") or "") if provider == "openai" else "")
     if provider != "openai":
-        return one_line(f"{name}: texts go to {provider}, with the key that its package looks up", 300)
+        return one_line(f"{name}: texts go to {address or provider}, with the key that its package looks up", 300)
     key = endpoint.api_key_env if os.environ.get(endpoint.api_key_env) else ""
     where = address or "https://api.openai.com/v1"
     return one_line(f"{name}: texts go to {where}, " + (f"with the key in {key}" if key else "without a key"), 300)

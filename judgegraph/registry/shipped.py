@@ -297,7 +297,8 @@ OF_FENNEC: dict[str, Variant] = {
         f"{FENNEC}, section 3.1: pairwise-eval; table 3",
     ),
     "fennec-both": Variant(
-        "fennec", {"mode": "pair", "orders": "both"}, "A pair in both orders, for agreement and consistency",
+        "fennec", {"mode": "pair", "orders": "both", "labels": "response"},
+        "A pair in both orders, letters bound to responses",
         f"{FENNEC}, section 5.1, table 2: agreement and consistency",
     ),
     "fennec-apart": Variant(

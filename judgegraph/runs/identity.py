@@ -175,6 +175,7 @@ def judge_line(judge: Any, own: float | None) -> str:
     if own is not None:
         settings["temperature"] = own
     said = [f"{MARKS[k]}{v:g}" for k, v in settings.items() if isinstance(v, int | float)]
+    said += [f"effort-{effort}"] if isinstance(judge, Endpoint) and (effort := judge.effort) else []
     return "@".join([name_of(judge), *said, *_digest_in_identity(judge), *host_of(judge)])
 
 
@@ -518,7 +519,7 @@ def _asking(agent: Any) -> dict[str, list[str]]:
     """
     temperature, reader = getattr(agent, "temperature", None), getattr(agent, "reader", None)
     judges = [judge_line(judge, temperature) for judge in several_of(agent, "judge", object)]
-    asked = [f"{prompt}@{prompts.load(prompt).digest}" for prompt in several_of(agent, "prompt", str)]
+    asked = [f"{Path(prompt).name}@{prompts.load(prompt).digest}" for prompt in several_of(agent, "prompt", str)]
     samples = isinstance(reader, Reader) and reader.samples > 1
     read = [f"{reader}@t{reader.temperature:g}" if samples else str(reader)] if reader else []
     return {"judge": list(dict.fromkeys(judges)), "prompt": asked, "reader": read}

@@ -26,7 +26,7 @@ from judgegraph import prompts
 from judgegraph.answers import Precedence
 from judgegraph.errors import PromptError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint
-from judgegraph.prompts.template import MAY_LACK
+from judgegraph.prompts.template import JUDGED, MAY_HAVE
 from judgegraph.types import Criterion, Plan
 from judgegraph.wiring.code import (
     Finding,
@@ -313,11 +313,11 @@ def keeps_one(channel: Any) -> bool:
 # What an agent is given to work with: templates whose fields it fills, assistants that somebody asks.
 
 
-MAY = {"name", *MAY_LACK}  # fields that some templates have beside the others
+MAY = {"name", *MAY_HAVE}  # fields that some templates have beside the others
 
 
 def templates(drawn: Drawn) -> Iterator[Finding]:
-    """Templates that are not there, lack a field that the agent fills, or have one that nobody fills.
+    """Templates that are not there, or have a field that nobody fills; a warning for fields that they leave out.
 
     An agent fills the fields of its own template, the default of its setting `prompt`.
     """
@@ -333,7 +333,7 @@ def templates(drawn: Drawn) -> Iterator[Finding]:
             text = f"node '{node}': its setting 'prompt': {why}: {cure} of ours"
             yield Finding("unfit-template", node, "prompt", text)
             continue
-        wanted = _fields(part.runs, prompt)
+        wanted = fields_of(part.runs, prompt)
         if not wanted or any(has | MAY == one | MAY for one in wanted):
             continue
         yield _misfit(node, prompt, has, min(wanted, key=lambda one: len(one ^ has)))
@@ -341,19 +341,30 @@ def templates(drawn: Drawn) -> Iterator[Finding]:
 
 def _misfit(node: str, prompt: str, has: frozenset[str], wants: frozenset[str]) -> Finding:
     lacks, more = sorted(wants - has - MAY), sorted(has - wants - MAY)
-    said = [f"lacks {_dollars(lacks)}"] if lacks else []
-    said += [f"has {_dollars(more)}, which nobody fills"] if more else []
-    text = f"node '{node}': its template '{one_line(prompt, 80)}' {' and '.join(said)}"
-    cure = f"its fields are {_dollars(sorted(wants))}, each at least once"
-    return Finding("unfit-template", node, (lacks or more)[0], f"{text}: {cure}")
+    text = f"node '{node}': its template '{one_line(prompt, 80)}'"
+    if unseen := sorted(JUDGED & {*lacks}):
+        cure = "what is judged must stand in it"
+        return Finding("unfit-template", node, unseen[0], f"{text} lacks {_dollars(unseen)}: {cure}")
+    if more:
+        cure = f"its fields are {_dollars(sorted(wants))}"
+        return Finding("unfit-template", node, more[0], f"{text} has {_dollars(more)}, which nobody fills: {cure}")
+    cure = "put it in, or leave it so if the judge is not to see it"
+    return Finding("unfit-template", node, lacks[0], f"{text} leaves out {_dollars(lacks)}: {cure}", "warning")
 
 
 def _dollars(names: Iterable[str]) -> str:
     return ", ".join(f"${name}" for name in names)
 
 
-def _fields(agent: Any, prompt: str) -> list[frozenset[str]]:
-    """The fields of each template that comes with an agent's class; those that are none are left out."""
+def left_out_of(agent: Any, prompt: str) -> list[str]:
+    """Fields that an agent fills and a template of the user's own has no place for."""
+    has = prompts.load(prompt).fields
+    wanted = fields_of(agent, prompt)
+    return sorted(min((one - has - MAY for one in wanted), key=len, default=frozenset()))
+
+
+def fields_of(agent: Any, prompt: str) -> list[frozenset[str]]:
+    """The fields of each template that comes with an agent's class; none where the template is one of them."""
     module = sys.modules.get(type(agent).__module__)
     known = {field.default for field in fields(agent) if field.name == "prompt"}
     known |= {*getattr(module, "PROMPTS", {}).values()}

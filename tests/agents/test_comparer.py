@@ -2,6 +2,7 @@
 
 import pytest
 
+from judgegraph.agents.orders import exchanged
 from judgegraph.agents.pairwise import EMPTY, Comparer, judgement_in, pairwise_form, pairwise_text
 from judgegraph.runs.item import fallbacks
 from judgegraph.testing import scripted
@@ -25,7 +26,7 @@ async def compared(answer, sample=SAMPLE, criterion=DEPTH, calls=3, **settings):
 def sections(judge, call=0):
     """Tag -> place of its text in the prompt."""
     text = str(judge.calls[call][1].content)
-    places = {tag: text.find(f"<{tag}-") for tag in ("output", "rival")}
+    places = {tag: text.find(f"<{tag}-") for tag in ("response_a", "response_b")}
     return text, places
 
 
@@ -58,37 +59,45 @@ async def test_a_side_that_could_be_read_keeps_its_score():
 
 
 async def test_by_response_labels_stay_when_the_order_is_exchanged():
-    comparisons, scores, judge = await compared(said(5, 2), orders="both", calls=2)
+    comparisons, scores, judge = await compared(said(5, 2), orders="both", labels="response", calls=2)
     assert [c.verdict for c in comparisons.values()] == ["A", "A"]
     assert [c.key for c in comparisons.values()] == ["Depth/comparer/AB", "Depth/comparer/BA"]
     assert {key: s.value for key, s in scores.items()} == {
         "Depth/comparer/final/0": 5.0, "Depth/comparer/final/0/rival": 2.0,
         "Depth/comparer/final/1": 5.0, "Depth/comparer/final/1/rival": 2.0,
     }  # fmt: skip
-    for call, first in enumerate(("output", "rival")):
+    for call, first in enumerate(("response_a", "response_b")):
         text, places = sections(judge, call)
         assert min(places, key=places.get) == first
-        assert places["output"] < text.index("alpha text") < text.index("</output")
-        assert places["rival"] < text.index("beta text") < text.index("</rival")
+        assert places["response_a"] < text.index("alpha text") < text.index("</response_a")
+        assert places["response_b"] < text.index("beta text") < text.index("</response_b")
 
 
 async def test_by_position_a_is_what_stands_first_and_is_mapped_back():
-    comparisons, scores, judge = await compared(said(5, 2), orders="both", labels="position", calls=2)
+    comparisons, scores, judge = await compared(said(5, 2), orders="both", calls=2)
     assert [c.verdict for c in comparisons.values()] == ["A", "B"]
     exchanged = comparisons["Depth/comparer/BA"]
     assert (exchanged.score_a, exchanged.score_b) == (2.0, 5.0)
     assert scores["Depth/comparer/final/1"].reason == "why b"
     assert "printed first" in exchanged.notes[-1]
     text, places = sections(judge, 1)
-    assert places["output"] < text.index("beta text") < places["rival"] < text.index("alpha text")
+    assert places["response_a"] < text.index("beta text") < places["response_b"] < text.index("alpha text")
+
+
+def test_by_position_nothing_of_a_prompt_tells_the_exchanged_order_from_the_exchanged_pair():
+    case = {"sample": SAMPLE, "criterion": DEPTH}
+    other = {"sample": exchanged(SAMPLE), "criterion": DEPTH}
+    for reply in ("form", "text"):
+        assert Comparer(reply=reply).rendered(case, "BA") == Comparer(reply=reply).rendered(other, "AB")
+        assert Comparer(reply=reply).rendered(case, "AB") != Comparer(reply=reply).rendered(other, "AB")
 
 
 @pytest.mark.parametrize(("empty", "orders"), [("", "AB"), (" \n", "BA"), ("", "BA")])
 async def test_an_empty_rival_still_has_a_section(empty, orders):
     _, _, judge = await compared(said(5, 1), SAMPLE.model_copy(update={"rival": empty}), orders=orders, calls=1)
     text, places = sections(judge)
-    assert text[places["rival"] :].split("\n")[1] == EMPTY
-    assert text.count("<rival-") == 1
+    assert text[places["response_b" if orders == "AB" else "response_a"] :].split("\n")[1] == EMPTY
+    assert text.count("<response_b-") == 1
 
 
 @pytest.mark.parametrize(

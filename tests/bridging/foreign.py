@@ -25,9 +25,9 @@ def answer(messages: Sequence[Any]) -> Any:
         return {"guideline": GUIDELINES.get(word, "1: no cause. 3: a cause. 5: the cause and how it works.")}
     if word == "breaks":
         raise RuntimeError("no answer")
-    first = text.index("<output-") < text.index("<rival-") if "<rival-" in text else True
+    first = text.index("<response_a-") < text.index("<response_b-") if "<response_b-" in text else True
     a, b = SCORES.get(word, SCORES["holds"] if first else SCORES["other"])
-    if "<rival-" not in text:
+    if "<response_b-" not in text:
         return {"reason": "It says why.", "score": a}
     mark = "<|im_end|>" if word == "marked" else ""
     said = {"explanation_a": f"A says why{mark}.", "score_a": a, "explanation_b": "B does not.", "score_b": b}

@@ -42,9 +42,9 @@ def test_500_recorded_judgements(shared, tmp_path):
     for row in (row for split in SPLITS for row in made.rows[split] if row.order):
         a, b = (text_of(text) for text in (samples[row.id].output, samples[row.id].rival))
         asked = row.prompt[1][1]
-        assert (asked.index("<output-") < asked.index("<rival-")) == (row.order == "AB")
-        assert a.strip()[:40] in asked[asked.index("<output-") :]
-        assert b.strip()[:40] in asked[asked.index("<rival-") :]
+        assert (asked.index("<response_a-") < asked.index("<response_b-")) == (row.order == "AB")
+        assert a.strip()[:40] in asked[asked.index("<response_a-") :]
+        assert b.strip()[:40] in asked[asked.index("<response_b-") :]
         orders.setdefault(row.id, set()).add(row.order)
     assert {frozenset(one) for one in orders.values()} == {frozenset({"AB", "BA"})}
     folder = write(made, tmp_path / "set")

@@ -94,7 +94,7 @@ def fennec_judge(score=2):
             return {"guideline": "1: none. 5: all."}
         if "<judgements-" in str(messages[-1].content):
             return {"response": "Short waves are scattered most."}
-        if "<rival-" not in str(messages[-1].content):
+        if "<response_b-" not in str(messages[-1].content):
             return {"reason": "A cause.", "score": score}
         sides = {"explanation_a": "A cause.", "score_a": score, "explanation_b": "None.", "score_b": 1}
         return sides | {"comparison": "A names the cause."}
@@ -105,7 +105,11 @@ def fennec_judge(score=2):
 PAIRS = [Sample(id=f"s{n}", query=f"Why {n}?", output=f"{OUTPUT} {n}", rival=f"{RIVAL} {n}") for n in range(3)]
 
 
-SETTINGS = [{"orders": "both", "task": "a poem"}, {"mode": "apart"}, {"mode": "single", "reference": False}]
+SETTINGS = [
+    {"orders": "both", "labels": "response", "task": "a poem"},
+    {"mode": "apart"},
+    {"mode": "single", "reference": False},
+]
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ class Cast:
             return "correct"
         if "<criterion-" not in text:
             return "branch"
-        return f"judge {name}" if "<output-" in text else f"guide {name}"
+        return f"judge {name}" if "<output-" in text or "<response_a-" in text else f"guide {name}"
 
     @staticmethod
     def scored(given):
@@ -127,12 +127,12 @@ async def test_a_pair_is_decided_by_the_sums(scores, verdict, overall):
 
 async def test_both_orders_are_asked_and_their_agreement_is_kept():
     cast = Cast({"a": (4, 2)}, names="a")
-    final = await cast(PAIR, branches=1, orders="both")
+    final = await cast(PAIR, branches=1, orders="both", labels="response")
     assert [key for key in final["comparisons"] if key.startswith("overall")] == [
         "overall/merge/AB", "overall/merge/BA", "overall/merge/both",
     ]  # fmt: skip
     assert final["comparisons"]["overall/merge/both"].notes == ("the orders agree: AB says A, BA says A",)
-    by_position = await Cast({"a": (4, 2)}, names="a")(PAIR, branches=1, orders="both", labels="position")
+    by_position = await Cast({"a": (4, 2)}, names="a")(PAIR, branches=1, orders="both")
     verdicts = [c.verdict for c in by_position["comparisons"].values()]
     assert verdicts == ["A", "B", "A", "B", "tie"]
 

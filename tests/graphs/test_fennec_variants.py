@@ -22,7 +22,7 @@ def written(cast):
 
 
 def judged(cast):
-    return [text for text in written(cast) if "<output-" in text]
+    return [text for text in written(cast) if "<output-" in text or "<response_a-" in text]
 
 
 async def test_a_row_of_branches_asks_for_so_many_criteria_and_changes_nothing_else():
@@ -63,8 +63,8 @@ async def test_without_a_rival_a_row_of_pairs_judges_nothing_and_says_so(name):
     [
         ({"mode": "apart", "orders": "both"}, "orders: 'both' would do nothing, as mode: 'apart'"),
         ({"mode": "apart", "orders": "BA"}, "orders: 'BA' would do nothing"),
-        ({"mode": "apart", "labels": "position", "orders": "BA"}, "orders: 'BA' and labels: 'position' would"),
-        ({"mode": "single", "labels": "position"}, "labels: 'position' would do nothing, as mode: 'single'"),
+        ({"mode": "apart", "labels": "response", "orders": "BA"}, "orders: 'BA' and labels: 'response' would"),
+        ({"mode": "single", "labels": "response"}, "labels: 'response' would do nothing, as mode: 'single'"),
         ({"mode": "single", "merge": "votes"}, "merge: 'votes' would do nothing, as mode: 'single' compares nothing"),
     ],
     ids=str,
@@ -75,9 +75,9 @@ def test_settings_that_would_do_nothing_are_refused(settings, said):
 
 
 def test_a_rows_own_settings_count_among_those_that_would_do_nothing():
-    with pytest.raises(ConfigError, match="orders: 'both' would do nothing, as mode: 'apart'"):
+    with pytest.raises(ConfigError, match="orders: 'both' and labels: 'response' would do nothing, as mode: 'apart'"):
         factory("fennec-both")(mode="apart")
-    assert factory("fennec-both")(mode="apart", orders="AB")
+    assert factory("fennec-both")(mode="apart", orders="AB", labels="position")
     assert factory("fennec-votes")(mode="apart")  # votes of the criteria, each response scored alone
 
 

@@ -11,7 +11,7 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.cli import main
 from judgegraph.cli.options import graph_of
-from judgegraph.prompts.template import COMPARED, HERE, load, watched
+from judgegraph.prompts.template import COMPARED, HERE, JUDGED, load, watched
 from judgegraph.types import EvalState
 
 REFERENCE = "At nine, says the sign on the door."
@@ -38,7 +38,7 @@ def rendered(method, sample, **settings):
 @pytest.mark.parametrize("method", METHODS)
 def test_it_is_shown_wherever_the_output_is_judged_and_nowhere_once_it_is_left_out(method):
     run, seen = rendered(method, SAMPLE)
-    judging = [(name, texts) for name, texts in seen if "output" in texts]
+    judging = [(name, texts) for name, texts in seen if (JUDGED - {"response"}) & texts.keys()]
     assert judging
     for name, texts in judging:
         assert texts["reference"] == f"{COMPARED}\n\n{REFERENCE}", name

@@ -845,7 +845,7 @@ CORPUS: list[tuple[Callable[[bool, Path], Any], str, str, str]] = [  # graph, no
     (template_without_the_output, "evaluate", "output", "lacks $output"),
     (template_with_a_field_too_many, "evaluate", "rubric", "has $rubric"),
     (template_that_is_not_there, "evaluate", "prompt", "give the path of a .md file"),
-    (template_of_an_assistants_judge, "ask/inner/evaluate", "source", "lacks $source and has $article"),
+    (template_of_an_assistants_judge, "ask/inner/evaluate", "article", "has $article"),
     (critic_without_rectify, "critique", "rectifications", "add Rectify(name='sage')"),
     (gated_critic_without_rectify, "gate/ask", "rectifications", "add Rectify(name='sage')"),
     (verdicts_on_one_path_alone, "again", "rectifications", "add Rectify(name='again')"),
