@@ -11,7 +11,7 @@ import click
 from judgegraph.cli.options import SUBJECT, columns, graph_of, judge_of
 from judgegraph.errors import printable
 from judgegraph.prompts import Prompt, known, load
-from judgegraph.views.screen import counted
+from judgegraph.views.amounts import counted
 
 ROLES = {"human": "user", "ai": "assistant"}  # as prompts call them
 

@@ -12,23 +12,15 @@ from judgegraph.errors import one_line
 from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
 from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain
 from judgegraph.meta.result import Agreement
-from judgegraph.report.charts import Finding, Grid, Para, Section, number_text, percent
-from judgegraph.report.figures import (
-    POOLED,
-    Held,
-    counted,
-    counts,
-    mean_share,
-    signed,
-    valued,
-    within,
-)
+from judgegraph.report.figures import POOLED, Held, mean_share
 from judgegraph.report.orders import MERGED
 from judgegraph.report.samples import Listing
 from judgegraph.report.sections_critic import worth_of
 from judgegraph.report.sections_run import Tally
 from judgegraph.report.sections_scores import agreement_of
 from judgegraph.runs.run import Run, incomplete_run
+from judgegraph.views.amounts import counted, counts, number_text, percent, signed, valued, within
+from judgegraph.views.blocks import Finding, Grid, Para, Section
 
 WORDS = {"spearman": "rank correlation", "accuracy": "accuracy"}  # statistics that sentences tell, the first first
 LABELS = "give them as columns human.CRITERION, then judgegraph meta"
@@ -62,7 +54,7 @@ def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
         cap = "with a larger budget" if set(rest) == {"over_budget"} else "and --retry-failed"
         yield Finding(f"{text}.", "failures", f"the same command {cap}")
     elif tally.samples and not left:
-        yield Finding(_ended(tally), "overview")
+        yield Finding(_ended(tally), "scores")
 
 
 def _ended(tally: Tally) -> str:

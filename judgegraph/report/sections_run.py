@@ -14,8 +14,7 @@ from judgegraph.meta.critic import CriticWorth
 from judgegraph.meta.result import Agreement
 from judgegraph.meta.reviews import MOST_POINTS as POINTS
 from judgegraph.meta.reviews import PARTS, Critiques, judged_by_people, point_of
-from judgegraph.report.charts import Block, Fold, Grid, Para, Section, percent
-from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, counts, length_effects
+from judgegraph.report.figures import LengthEffect, Pool, SomeItems, length_effects
 from judgegraph.report.orders import Commonest, Orders, Probed
 from judgegraph.runs.item import Item, nothing_judged
 from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title, without_details
@@ -24,6 +23,8 @@ from judgegraph.runs.suggestions import Gathering
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import NodeTime, node_times
 from judgegraph.types import Scale, Score
+from judgegraph.views.amounts import counted, counts, percent
+from judgegraph.views.blocks import Block, Fold, Grid, Para, Section
 
 # What the sections tell of a run, counted in one pass over its items; its memory does not grow with their number.
 

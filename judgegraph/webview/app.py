@@ -26,7 +26,7 @@ from starlette.routing import Route
 from judgegraph import __version__
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, DataError, ScaleError, one_line
-from judgegraph.report.charts import Picture, cut, in_line
+from judgegraph.report.charts import cut, in_line
 from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
@@ -34,6 +34,7 @@ from judgegraph.runs.labels import LabelledRun, Labels
 from judgegraph.runs.run import Run, incomplete_run
 from judgegraph.runs.tables import OVERALL
 from judgegraph.types import Scale, Status, text_of
+from judgegraph.views.blocks import Picture
 from judgegraph.webview.index import ORDERS, PAGE, UNANSWERED, Query, SampleIndex, bound
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
