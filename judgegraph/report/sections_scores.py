@@ -20,13 +20,12 @@ from judgegraph.report.charts import Measure, Series, histogram, interval_plot
 from judgegraph.report.figures import OWN, draws, group_of
 from judgegraph.report.sections_run import OTHER, Tally, points_of, tally_of
 from judgegraph.runs.run import Run
-from judgegraph.runs.summary import STAGES, Key, Line
+from judgegraph.runs.summary import Key, Line
 from judgegraph.stats.bootstrap import mean_interval
-from judgegraph.types import Scale
 from judgegraph.views import agreement as of_agreement
 from judgegraph.views import run as laid_out
-from judgegraph.views.amounts import counted, counts, number_text
-from judgegraph.views.blocks import Block, Fold, Para, Picture, Section, filled
+from judgegraph.views.amounts import counted
+from judgegraph.views.blocks import Block, Fold, Para, Picture, Section
 from judgegraph.views.run import Ends
 
 DRAWN, RESAMPLES = 24, 1_000
@@ -95,12 +94,7 @@ def _notes(found: Agreement) -> list[Block]:
 # The answers by criterion: their means, how they lie on their scales beside people's judgements and the drafts.
 
 
-SCORES_MOST, CHARTS, LABELS = 100, 24, 30
-LABELS_SHOWN = 3  # labels in a row of the table
-HEAD = (
-    "criterion", "agent, stage", "mean", "sd", "n ok/n", "role", "scale", "labels",
-    "if the missing were least, greatest", "not ok",
-)  # fmt: skip
+CHARTS, LABELS = 24, 30
 
 
 def scores(run: Run, tally: Tally | None = None) -> Section:
@@ -110,25 +104,19 @@ def scores(run: Run, tally: Tally | None = None) -> Section:
     """
     tally = tally or tally_of(run)
     summary = tally.summary
-    lines = _in_order([*summary.lines.values()])
+    lines = summary.lines
     if not lines and not summary.verdicts and not summary.headline:
         return Section("scores", "Scores", (Para("The run wrote no scores and no verdicts."),))
     blocks: list[Block] = [*laid_out.answers(summary, mean_intervals(tally))]
     blocks += [*laid_out.members(summary), *laid_out.pairs(summary)]
     if lines:
         blocks.append(Para(_lead(tally)))
-    if any(line.criterion == OWN for line in lines):
+    if any(line.criterion == OWN for line in lines.values()):
         blocks.append(Para(f"{OWN}: a method that writes criteria for each sample; they are taken together here."))
     charts = charts_of(run, tally)
     if charts:
         blocks += [Para(_binning(charts, len(summary.answers))), *charts]
-    if lines:
-        grid = filled("All scores", HEAD, [_row(line) for line in lines[:SCORES_MOST]], frozenset({2, 3, 4}))
-        left = len(lines) - SCORES_MOST
-        more = (
-            (Para(f"{counted(left, 'more line')} not shown; judgegraph export has every score."),) if left > 0 else ()
-        )
-        blocks.append(Fold(f"All scores by agent and stage ({counted(len(lines), 'line')})", (grid, *more)))
+    blocks += laid_out.every_line(summary)
     return Section("scores", "Scores", tuple(blocks))
 
 
@@ -159,40 +147,6 @@ def _lead(tally: Tally) -> str:
         f"of the scores that could be read; its 95 % interval is from {RESAMPLES:,} resamples of {tally.some.counted}, "
         "groups whole where meta.group is told."
     )
-
-
-def _in_order(lines: Sequence[Line]) -> list[Line]:
-    """Each criterion's drafts and finals together; what was proposed for the sample comes last."""
-    first: dict[str, int] = {}
-    for line in lines:
-        first.setdefault(line.criterion, len(first))
-    return sorted(lines, key=lambda x: (x.stage not in STAGES, first[x.criterion], x.of, x.stage))
-
-
-def _row(line: Line) -> tuple[str, ...]:
-    side = " (rival)" if line.of == "rival" else ""
-    bounds = line.bounds if line.values < line.n else None
-    missing = {status: n for status, n in line.statuses.items() if status != "ok"}
-    return (
-        f"{line.criterion}{side}", f"{line.agent}, {line.stage}", *_moments(line),
-        f"{line.n_ok:,}/{line.n:,}", line.role, _scale(line.scale, bool(line.labels)), _labels(line.labels),
-        f"{number_text(bounds[0])}, {number_text(bounds[1])}" if bounds else "", counts(missing),
-    )  # fmt: skip
-
-
-def _moments(line: Line) -> tuple[str, str]:
-    """Mean and standard deviation; labels have none."""
-    return ("", "") if line.labels else (number_text(line.mean), number_text(line.sd))
-
-
-def _labels(met: Counter[str]) -> str:
-    """The commonest, and how many others there are."""
-    counts = ", ".join(f"{one_line(label, 40)} {n:,}" for label, n in met.most_common(LABELS_SHOWN))
-    return counts + (f", and {len(met) - LABELS_SHOWN:,} more" if len(met) > LABELS_SHOWN else "")
-
-
-def _scale(scale: Scale | None, labels: bool) -> str:
-    return "labels" if labels else str(scale) if scale is not None else ""
 
 
 def charts_of(run: Run, tally: Tally) -> list[Picture]:

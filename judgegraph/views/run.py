@@ -12,15 +12,16 @@ from typing import Any
 from judgegraph.data.samples import not_to_its_end, unread
 from judgegraph.runs.notices import FAILED, by_count, lacks_of
 from judgegraph.runs.run import Run
-from judgegraph.runs.summary import Key, Line, Summary, covered, criteria_names, headlines, moves_of
-from judgegraph.views.amounts import counted, money, number_text, within
-from judgegraph.views.blocks import Block, Grid, Para, columns
+from judgegraph.runs.summary import STAGES, Key, Line, Summary, covered, criteria_names, headlines, moves_of
+from judgegraph.views.amounts import counted, counts, money, number_text, within
+from judgegraph.views.blocks import Block, Fold, Grid, Para, columns
 from judgegraph.views.notebook import lays_out
 from judgegraph.views.sample import MOST_SAMPLES, cut, names, sample, telling
 from judgegraph.views.terminal import show
 from judgegraph.views.trace import command, quoted
 
-LINES = 60  # of the table
+LINES, EVERY = 60, 100  # rows: of the table of answers, and of all scores
+LABELS = 3  # in a row of the table
 SPARE = ("sd", "scale", "critic", "draft")  # what goes first where a terminal is narrow
 CRITERIA = ("criterion", "criteria")
 MISSING = "if missing"  # a column's name
@@ -42,14 +43,25 @@ def print_run(
 
 @lays_out(Run)
 def _run(run: Run) -> Iterator[Block]:
+    summary = run.summary()
     yield Para(str(run))
-    yield from run_blocks(run, run.summary())
+    yield from run_blocks(run, summary)
+    yield from _other_lines(summary)
 
 
 @lays_out(Summary)
 def _summary(summary: Summary) -> Iterator[Block]:
     yield Para(f"samples: {', '.join(f'{status} {count}' for status, count in summary.samples.most_common())}")
     yield from run_blocks(None, summary)
+    yield from _other_lines(summary)
+
+
+def _other_lines(summary: Summary) -> Iterator[Block]:
+    """All lines, where the table of answers does not tell of all."""
+    told = {line.draft for line in summary.shown} | {key for line in summary.shown for key in line.parts}
+    told |= {(line.criterion, line.agent, line.stage, line.of) for line in summary.shown}
+    if summary.lines.keys() - told:
+        yield from every_line(summary)
 
 
 def run_blocks(run: Run | None, summary: Summary, rejected: Sequence[Any] = ()) -> Iterator[Block]:
@@ -104,6 +116,34 @@ def answers_grid(summary: Summary, lines: Sequence[Line], intervals: Mapping[Key
         "critic": [moves_of(x, whole=True) for x in lines],
     }
     return columns("", cells, texts=("scale", "critic"), most=most, rest=CRITERIA, spare=SPARE)
+
+
+def every_line(summary: Summary) -> Iterator[Block]:
+    """Behind a click, all that was scored: drafts, votes and aspects too, by agent and stage."""
+    first = {criterion: at for at, criterion in enumerate(dict.fromkeys(x.criterion for x in summary.lines.values()))}
+    lines = sorted(summary.lines.values(), key=lambda x: (x.stage not in STAGES, first[x.criterion], x.of, x.stage))
+    if not lines:
+        return
+    grid = columns("all scores", {
+        "criterion": [cut(x.criterion, 100) + (" (rival)" if x.of == "rival" else "") for x in lines],
+        "agent, stage": [f"{x.agent}, {x.stage}" for x in lines],
+        "score": ["" if x.labels else number_text(x.mean) for x in lines],
+        "sd": ["" if x.sd is None else number_text(x.sd) for x in lines],
+        "n ok": [f"{x.n_ok:,}/{x.n:,}" for x in lines],
+        "role": [x.role for x in lines],
+        "scale": ["labels" if x.labels else str(x.scale or "") for x in lines],
+        "labels": [_labels(x) for x in lines],
+        MISSING: [missing_text(x) for x in lines],
+        "not ok": [counts({status: n for status, n in x.statuses.items() if status != "ok"}) for x in lines],
+    }, texts=("role", "scale", "labels", "not ok"), names=2, most=EVERY, rest=("line", "lines"))  # fmt: skip
+    more = (Para("judgegraph export has every score."),) if grid.left else ()
+    yield Fold(f"{counted(len(lines), 'line')}: all scores by agent and stage", (grid, *more))
+
+
+def _labels(line: Line) -> str:
+    """The commonest, and how many others there are."""
+    met = ", ".join(f"{cut(label, 40)} {n:,}" for label, n in line.labels.most_common(LABELS))
+    return met + (f", and {len(line.labels) - LABELS:,} more" if len(line.labels) > LABELS else "")
 
 
 def mean_text(line: Line) -> str:

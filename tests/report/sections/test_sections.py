@@ -114,10 +114,10 @@ def test_scores_give_n_means_and_bounds_and_one_chart_with_draft_and_final():
     found = [item(k, pair) for k, pair in enumerate(ENGAGEMENT)]
     found.append(item(10, reviewed("Engagement", 2.0, None, "refused")))
     section = scores(run_of(found))
-    draft, final = rows(section, "All scores")
-    assert (draft["n ok/n"], draft["mean"]) == ("11/11", "3.73")
-    assert (final["n ok/n"], final["mean"], final["not ok"]) == ("10/11", "3.60", "refused 1")
-    assert final["if the missing were least, greatest"] == "3.36, 3.73"
+    draft, final = rows(section, "all scores")
+    assert (draft["n ok"], draft["score"]) == ("11/11", "3.73")
+    assert (final["n ok"], final["score"], final["not ok"]) == ("10/11", "3.60", "refused 1")
+    assert final["if missing"] == "[3.36, 3.73]"
     (chart,) = blocks(section, Picture)
     assert chart.alt == (
         "Engagement: draft (evaluator) (n 11): 2 1, 3 1, 4 9; final (sage) (n 10): 3 5, 4 4, 5 1"
@@ -129,9 +129,9 @@ def test_labels_that_are_not_named_are_counted():
     tones = jg.Scale(labels=("calm", "angry", "formal", "flat", "warm"))
     met = ["calm"] * 3 + ["angry"] * 2 + ["formal", "flat", "warm"]
     found = [item(k, [Score(criterion="Tone", agent="judge", scale=tones, label=x)]) for k, x in enumerate(met)]
-    (tone,) = rows(scores(run_of(found)), "All scores")
+    (tone,) = rows(scores(run_of(found)), "all scores")
     assert tone["labels"] == "calm 3, angry 2, formal 1, and 2 more"
-    (few,) = rows(scores(run_of(found[:6])), "All scores")
+    (few,) = rows(scores(run_of(found[:6])), "all scores")
     assert few["labels"] == "calm 3, angry 2, formal 1"
 
 

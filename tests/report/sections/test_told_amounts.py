@@ -30,8 +30,8 @@ def bill(calls: int, found: int) -> dict:
     ("calls", "found", "said"),
     [
         (8, 0, "Cost of sage: 8 calls, 8,800 tokens, $4.00 (50 % of the run's paid calls)."),
-        (8, 2, "Cost of sage: 8 calls, 8,800 tokens, $4.00 paid here; 50 % of the run's paid calls. The replies to 2 "
-         "more were there already; had none been, it would cost about 10 calls, 11,000 tokens, $5.00."),
+        (8, 2, "Cost of sage: 8 calls, 8,800 tokens, $4.00 paid here (50 % of the run's paid calls); the replies to "
+         "2 more were there already, without which it would be about 10 calls, 11,000 tokens, $5.00."),
         (0, 0, "Cost of sage: nothing, as it made no model call."),
         (0, 3, "Cost of sage: nothing paid here, as the replies to all of its 3 calls were there already."),
     ],
