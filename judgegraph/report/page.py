@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -338,9 +339,31 @@ SHOWING = (left_out, suggestions, failures, notes)  # sections that show texts
 LEAST_WHOLE, MOST_WHOLE = 0.35, 0.8  # of what is left beside the sections, for the samples of the lists
 
 
+@dataclass(frozen=True)
+class _HeldRun(Run):
+    """A run whose samples were read once: the parts of a page ask for them several times."""
+
+    kept: tuple[Item, ...] = ()
+
+    @property
+    def items(self) -> Iterator[Item]:
+        return iter(self.kept)
+
+    def _in_order(self) -> Iterator[Item]:
+        return iter(sorted(self.kept, key=lambda item: item.place))
+
+
+def _held(run: Run) -> Run:
+    """The run with its samples in memory, where there are at most a thousand."""
+    if run.folder is None:
+        return run
+    first = tuple(islice(run.items, TEXTED + 1))
+    return run if len(first) > TEXTED else _HeldRun(run.manifest, run.held, run.folder, first)
+
+
 def page_of(run: Run, *, most: int, redact: bool, most_bytes: int | None = None) -> tuple[str, tuple[Finding, ...]]:
     """The whole page as text, and what stands at its top."""
-    templates = Templates()
+    templates, run = Templates(), _held(run)
     counted, texts, names = two_levels(run) if redact else (run, run, None)
     tally, rejected = tally_of(counted), rejected_rows(run)
     summary = tally.summary
