@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeVar
 
 from judgegraph.errors import printable
 
-VIEWS = ("trace", "runs", "meta", "plan")
+VIEWS = ("trace", "traces", "table", "run", "agreement", "critic", "comparison", "diff", "plan")
 DRAWN_IN = tuple(f"judgegraph.views.{kind}" for kind in VIEWS)  # imported when one is to be drawn
 PLOTTED_IN = ("judgegraph.report.plots",)
-Form = Literal["html", "text", "plot"]
+Form = Literal["html", "text", "blocks", "plot"]
 Kind = TypeVar("Kind")
 _forms: dict[tuple[type, Form], Callable[[Any], Any]] = {}
 
@@ -30,7 +30,7 @@ class Shown:
 def draws(kind: type[Kind], form: Form = "html") -> Callable[[Callable[[Kind], Any]], Callable[[Kind], Any]]:
     """Registers the function below it as the form of a kind of result, and of the kinds derived from it.
 
-    HTML and text are strings; of plots an object with a method for each.
+    HTML and text are strings, blocks what a result is laid out as; of plots an object with a method for each.
     """
 
     def register(draw: Callable[[Kind], Any]) -> Callable[[Kind], Any]:

@@ -21,12 +21,12 @@ from judgegraph.cli.main import main
 from judgegraph.graphs import fennec, g_eval, sageval
 from judgegraph.meta.cells import Judgements
 from judgegraph.meta.judgements import read_run
-from judgegraph.report.page import overview
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import coverage, summarise
 from judgegraph.traces.rank import ranked_sample
 from judgegraph.types import EvalState, Rectification, Scale, Score, Scores, keyed
+from judgegraph.views.run import answers
 
 ARTICLES = list(jg.load("examples/articles.jsonl", limit=4))
 PAIRS = list(jg.load("examples/pairs.jsonl", limit=4))
@@ -134,7 +134,7 @@ def same_number_everywhere(run, folder: Path):
     items = list(run.items)
     told = CliRunner().invoke(main, ["trace", str(folder / "run"), "--json"])
     listed = json.loads(told.stdout)
-    text = " ".join(str(block) for block in overview(summary).blocks)
+    text = " ".join(str(block) for block in answers(summary))
     for agent, mean in summary.headline.items():
         values = [one["by_agent"][agent] if one["by_agent"] else one["value"] for one in listed]
         assert mean.value == pytest.approx(fmean(values))
@@ -159,7 +159,7 @@ def test_two_methods_that_nobody_joins_are_told_and_never_averaged(tmp_path):
     summary = run.summary()
     assert set(summary.agents) == set(summary.headline) == {"g-eval", "sage"}
     assert "2 agents answer" in str(summary)
-    assert "no node joins" in " ".join(str(block) for block in overview(summary).blocks)
+    assert "no node joins" in " ".join(str(block) for block in answers(summary))
 
 
 def test_a_panels_members_stand_as_votes_below_the_answers(tmp_path):

@@ -123,9 +123,10 @@ def _list(known: list[Collection], as_json: bool) -> None:
         keys = ("name", "title", "items", "criteria", "judges", "origin", "files", "preset", "method")
         click.echo(json.dumps([{key: getattr(one, key) for key in keys} for one in known], indent=1, allow_nan=False))
     else:
-        from judgegraph.views.terminal_bench import print_shelf
+        from judgegraph.views.bench import shelf
+        from judgegraph.views.terminal import show
 
-        print_shelf(known)
+        show(shelf(known))
 
 
 def _conventions(known: Collection, given: dict[str, Any]) -> Conventions:
@@ -170,9 +171,10 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
     }  # fmt: skip
     _print(known, measured({"": found}, known, conventions, ours=True), conventions, about, given)
     if not given["as_json"]:
-        from judgegraph.views.terminal_bench import print_run_end
+        from judgegraph.views.bench import run_end
+        from judgegraph.views.terminal import show
 
-        print_run_end(result, summary, given["gate"])
+        show(run_end(result, summary, given["gate"]))
     if result.manifest.get("state") == "over_budget":
         return OVER_BUDGET
     if not summary.judged:
@@ -226,6 +228,7 @@ def _print(
         told = finite({**about, **to_dict(found, known, conventions)})
         click.echo(json.dumps(told, indent=1, allow_nan=False))
     else:
-        from judgegraph.views.terminal_bench import print_bench
+        from judgegraph.views.bench import bench as laid_out
+        from judgegraph.views.terminal import show
 
-        print_bench(known, found, conventions, str(about.get("reading", "")), str(about.get("part", "")))
+        show(laid_out(known, found, conventions, str(about.get("reading", "")), str(about.get("part", ""))))

@@ -209,8 +209,9 @@ def _graph(given: dict[str, Any]) -> Any:
 def _plan(gathered: Gathered | None, given: dict[str, Any]) -> None:
     """What would be asked; nothing is asked, and nothing written."""
     from judgegraph.planning.forecast import plan
-    from judgegraph.views.terminal_bridge import print_gathered
-    from judgegraph.views.terminal_run import print_plan
+    from judgegraph.views.bridge import gathered as laid_out
+    from judgegraph.views.plan import plan as plan_layout
+    from judgegraph.views.terminal import show
 
     forecast = None
     if gathered is not None and gathered.samples:
@@ -222,10 +223,10 @@ def _plan(gathered: Gathered | None, given: dict[str, Any]) -> None:
         click.echo(json.dumps({**read, "rejects": rejects, "plan": asked}, indent=1).replace("\x7f", "\\u007f"))
         return
     if gathered is not None:
-        print_gathered(gathered, given["every"])
+        show(laid_out(gathered, given["every"]))
     if forecast is not None:
         click.echo("")
-        print_plan(forecast, [], given["out"])
+        show(plan_layout(forecast, [], given["out"]))
     click.echo("a dry run: nothing was asked, and nothing written")
 
 
@@ -253,10 +254,11 @@ def _bridged(gathered: Gathered | None, run: Run | None, runs: list[Branched], g
 def _shown(found: Bridge, given: dict[str, Any]) -> Path | None:
     """Counts and rejects first, then, where that is wanted and there is anything, the folder."""
     from judgegraph.bridging.card import write
-    from judgegraph.views.terminal_bridge import print_bridge
+    from judgegraph.views.bridge import bridge as laid_out
+    from judgegraph.views.terminal import show
 
     if not given["as_json"]:
-        print_bridge(found, given["every"])
+        show(laid_out(found, given["every"]))
     if not given["to"] or not found.training_set.size:
         return None
     if found.unfinished:

@@ -83,7 +83,7 @@ def _check(given: dict[str, Any]) -> None:
 
 def _write(run: str, found: Any, out: str, *, quiet: bool) -> None:
     from judgegraph.errors import ConfigError
-    from judgegraph.views.screen import counted
+    from judgegraph.views.amounts import counted
 
     statuses = found.summary().corrections
     if not statuses["ok"]:
@@ -102,7 +102,8 @@ def _judge(path: str, run: Any, given: dict[str, Any]) -> int:
     """Judges, prints, saves; gives the exit code."""
     from judgegraph.graphs.regrade import regrade
     from judgegraph.meta.corrected import corrections_of, gain_of, judge_of_graph, refuse_same
-    from judgegraph.views.terminal_corrected import print_gain
+    from judgegraph.views.corrected import correction_gain
+    from judgegraph.views.terminal import show
     from judgegraph.wiring.check import destinations
 
     judge = judge_of(given["judge"], given["base_url"], None, given["max_tokens"])
@@ -122,7 +123,7 @@ def _judge(path: str, run: Any, given: dict[str, Any]) -> int:
         shown = json.dumps({**found.to_dict(), "saved": str(saved) if saved else None}, indent=1)
         click.echo(shown.replace("\x7f", "\\u007f"))
     else:
-        print_gain(found)
+        show(correction_gain(found))
         if saved:
             click.echo(printable(f"saved in {saved}"))
     if judged.manifest.get("state") == "over_budget":

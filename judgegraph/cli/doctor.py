@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judgegraph.cli.options import Finite, address
-from judgegraph.views.screen import screen
+from judgegraph.views.terminal import screen
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,7 +51,7 @@ def doctor(
 
 def _print(found: Diagnosis) -> None:
 
-    from judgegraph.views.screen import plain
+    from judgegraph.views.terminal import plain
 
     console = screen()
     where = f" at {found.address}" if found.address else ""
@@ -67,7 +67,7 @@ def _print(found: Diagnosis) -> None:
 def _table(found: Diagnosis) -> Table:
     from rich.table import Table
 
-    from judgegraph.views.screen import plain
+    from judgegraph.views.terminal import plain
 
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("probe", no_wrap=True)
@@ -81,14 +81,14 @@ def _table(found: Diagnosis) -> Table:
 
 def _cost(found: Diagnosis) -> str:
     """How many requests it took, how long one takes, what was written where."""
-    from judgegraph.views.screen import counted
+    from judgegraph.views.amounts import counted, money
 
     parts = [counted(found.requests, "request")]
     tokens = found.prompt_tokens + found.completion_tokens
     if tokens and found.replies:
         parts.append(f"{counted(tokens, 'token')}, {tokens / found.replies:.0f} a reply")
     if found.usd and found.replies:
-        parts.append(f"{found.usd:.2g} USD, {found.usd / found.replies:.2g} a reply")
+        parts.append(f"{money(found.usd)}, {money(found.usd / found.replies)} a reply")
     if found.latency is not None:
         parts.append(f"a call takes {found.latency:.2g} s (median)")
     kept = f"kept in {found.saved}" if found.saved else f"nothing was kept: {found.unsaved}"

@@ -48,10 +48,11 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
         whole = {**found.to_dict(), "comparison": both.to_dict() if both else None, "not_compared": why}
         click.echo(json.dumps(whole, indent=1, allow_nan=False))
         return
-    from judgegraph.views.terminal_compare import verdict_on_two
-    from judgegraph.views.terminal_diff import print_diff
+    from judgegraph.views.comparison import verdict_on_two
+    from judgegraph.views.diff import diff as laid_out
+    from judgegraph.views.terminal import show
 
-    print_diff(found, verdict_on_two(both) if both else [f"which of them is better is not told: {why}"])
+    show(laid_out(found, verdict_on_two(both) if both else [f"which of them is better is not told: {why}"]))
 
 
 def _compared(a: str, b: str, criterion: str | None) -> tuple[RunComparison | None, str]:
@@ -110,12 +111,13 @@ def compare(
     if as_json:
         click.echo(json.dumps(found.to_dict(), indent=1, allow_nan=False))
     else:
-        from judgegraph.views.terminal_compare import as_text, print_comparison
+        from judgegraph.views.comparison import as_text, comparison
+        from judgegraph.views.terminal import show
 
         if form:
             click.echo(printable(as_text(found, form)))
         else:
-            print_comparison(found)
+            show(comparison(found))
     if not_worse and (why := _refused(found)):
         click.echo(printable(f"gate: {why}"), err=True)
         raise click.exceptions.Exit(BELOW_COVERAGE)
@@ -209,7 +211,7 @@ def export(
 
 def _write_groups(run: str, out: str, what: str, group: str) -> None:
     from judgegraph.runs.run import Run
-    from judgegraph.views.screen import counted
+    from judgegraph.views.amounts import counted
 
     found = Run.load(run)
     table = found.pairs_by_group(group) if what == "comparisons" else found.by_group(group)
@@ -222,7 +224,7 @@ def _write_groups(run: str, out: str, what: str, group: str) -> None:
 
 def _write(run: str, out: str, what: str, more: Sequence[str] = ()) -> None:
     from judgegraph.runs.run import Run
-    from judgegraph.views.screen import counted
+    from judgegraph.views.amounts import counted
 
     found = Run.load(run)
     if what == "items":
@@ -271,7 +273,7 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str =
     from judgegraph.runs.run import Run
     from judgegraph.traces.annotations import WHAT
     from judgegraph.traces.otel import Scores, export_folder, export_otel
-    from judgegraph.views.screen import counted
+    from judgegraph.views.amounts import counted
 
     wanted, taker = list(samples) or None, cast(Scores, scores)
     if (Path(run) / "manifest.json").exists():
@@ -311,7 +313,7 @@ def report(run: str, out: str, most: int, redact: str | None, labels: str | None
     from judgegraph.report.page import written_report
     from judgegraph.runs.labels import LabelledRun, Labels
     from judgegraph.runs.run import Run
-    from judgegraph.views.screen import counted
+    from judgegraph.views.amounts import counted
 
     if Path(out).suffix not in (".html", ".htm"):
         raise click.UsageError(f"--out {out}: it ends in .html")

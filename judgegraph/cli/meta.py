@@ -274,18 +274,20 @@ def _print(found: Agreement | None, worth: CriticWorth | None, given: Mapping[st
         click.echo(json.dumps(whole, indent=1, allow_nan=False))
         return
     if found and given["form"]:
-        from judgegraph.views.terminal_meta import agreement_text
+        from judgegraph.views.agreement import agreement_text
 
         click.echo(printable(agreement_text(found, given["form"])))
         return
     if found:
-        from judgegraph.views.terminal_meta import print_meta
+        from judgegraph.views.agreement import agreement
+        from judgegraph.views.terminal import show
 
-        print_meta(found, given["preset"])
+        show(agreement(found, given["preset"]))
     if worth:
-        from judgegraph.views.terminal_critic import print_critic
+        from judgegraph.views.critic import critic_worth
+        from judgegraph.views.terminal import show
 
-        print_critic(worth)
+        show(critic_worth(worth))
 
 
 def _of_table(source: str, conventions: Conventions, given: Mapping[str, Any]) -> Agreement:
@@ -317,7 +319,7 @@ def _of_run(
     run = Run.load(source)
     if given["labels"]:
         from judgegraph.runs.labels import LabelledRun, Labels
-        from judgegraph.views.screen import counted
+        from judgegraph.views.amounts import counted
 
         run = LabelledRun.of(run, Labels.load(given["labels"]))
         if run.unknown:
@@ -444,9 +446,10 @@ def rank(source: str, as_json: bool, **given: Any) -> None:
     if as_json:
         click.echo(json.dumps([one.to_dict() for one in found], indent=1, allow_nan=False))
         return
-    from judgegraph.views.terminal_meta import print_rankings
+    from judgegraph.views.ranking import rankings
+    from judgegraph.views.terminal import show
 
-    print_rankings(found)
+    show(rankings(found))
 
 
 def _entrants(source: str, given: Mapping[str, Any]) -> tuple[Any, Any]:

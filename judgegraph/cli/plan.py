@@ -27,7 +27,7 @@ from judgegraph.cli.options import (
     refuse_unwired,
 )
 from judgegraph.errors import printable
-from judgegraph.views.screen import counted
+from judgegraph.views.amounts import counted
 
 if TYPE_CHECKING:
     from judgegraph.data.samples import Samples
@@ -105,9 +105,10 @@ def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any)
         rejected = [rejection.model_dump() for rejection in samples.rejected]
         click.echo(json.dumps({**forecast.to_dict(), "rejected": rejected}, indent=1))
     elif not _only_bad(forecast, samples):
-        from judgegraph.views.terminal_run import print_plan
+        from judgegraph.views.plan import plan as laid_out
+        from judgegraph.views.terminal import show
 
-        print_plan(forecast, samples.rejected, given["out"])
+        show(laid_out(forecast, samples.rejected, given["out"]))
     sys.exit(_ended(forecast, samples))
 
 
@@ -186,7 +187,8 @@ def probe(method: str, data: str, **given: Any) -> None:
     """
     from judgegraph.data.load import load
     from judgegraph.meta.probes import probe as measured
-    from judgegraph.views.terminal_meta import print_probes
+    from judgegraph.views.probes import probes
+    from judgegraph.views.terminal import show
 
     check(given | {"retry_failed": False, "gate": None})
     samples = load(
@@ -204,7 +206,7 @@ def probe(method: str, data: str, **given: Any) -> None:
     if given["as_json"]:
         click.echo(json.dumps(found.to_dict() | {"rejected": [r.model_dump() for r in samples.rejected]}, indent=1))
     else:
-        print_probes(found)
+        show(probes(found))
         if samples.rejected:
             click.echo(f"{counted(len(samples.rejected), 'row')} rejected; judgegraph run says which", err=True)
     if found.state == "over_budget":

@@ -12,7 +12,7 @@ from judgegraph.cli.options import SUBJECT, columns, evidence_left_out, graph_of
 from judgegraph.errors import printable
 from judgegraph.evidence import content_text
 from judgegraph.prompts import Prompt, known, load
-from judgegraph.views.screen import counted
+from judgegraph.views.amounts import counted
 
 ROLES = {"human": "user", "ai": "assistant"}  # as prompts call them
 

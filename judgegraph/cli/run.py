@@ -26,7 +26,8 @@ from judgegraph.cli.options import (
     run_options,
 )
 from judgegraph.errors import printable
-from judgegraph.views.screen import Pace, counted, details, state_line
+from judgegraph.views.amounts import counted
+from judgegraph.views.progress import Pace, details, state_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -207,7 +208,7 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
         whole |= {"required": [one.to_dict() for one in held]} if held else {}
         click.echo(json.dumps(whole, indent=1))
     else:
-        from judgegraph.views.terminal_run import print_run
+        from judgegraph.views.run import print_run
 
         print_run(result, summary, samples.rejected, gate=given["gate"], unjudged=unjudged)
         for one in held:

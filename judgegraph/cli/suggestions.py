@@ -40,19 +40,21 @@ def suggestions(run: str, **given: Any) -> None:
     if given["worth"] or given["criteria"] or given["labels"] or given["target"]:
         _worth(found, given)
         return
-    from judgegraph.views.terminal_suggestions import print_suggestions
+    from judgegraph.views.suggestions import suggestions as laid_out
+    from judgegraph.views.terminal import show
 
     topics = found.suggestions(given["by"])
     if given["as_json"]:
         click.echo(json.dumps(topics.to_dict(), indent=1))
     else:
-        print_suggestions(topics, given["every"])
+        show(laid_out(topics, given["every"]), more="; --all lists them, --json has {}")
 
 
 def _worth(run: Run, given: dict[str, Any]) -> None:
     from judgegraph.meta.criterion_worth import criteria_worth
     from judgegraph.runs.labels import LabelledRun, Labels
-    from judgegraph.views.terminal_suggestions import print_worth
+    from judgegraph.views.suggestions import criteria_worth as laid_out
+    from judgegraph.views.terminal import show
 
     if given["labels"]:
         run = LabelledRun.of(run, Labels.load(given["labels"]))
@@ -62,4 +64,4 @@ def _worth(run: Run, given: dict[str, Any]) -> None:
     if given["as_json"]:
         click.echo(json.dumps(found.to_dict(), indent=1))
     else:
-        print_worth(found)
+        show(laid_out(found))

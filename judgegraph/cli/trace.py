@@ -76,7 +76,7 @@ def _list(
     from judgegraph.runs.run import Run, incomplete_run
     from judgegraph.traces.rank import ranked_samples
     from judgegraph.traces.read import untold
-    from judgegraph.views.terminal_trace import SHOWN, listed, print_ranked_samples
+    from judgegraph.views.traces import SHOWN, listed, print_ranked_samples
 
     found = Run.load(run)
     found = RedactedRun(found.manifest, found.held, found.folder) if redact else found
@@ -118,7 +118,7 @@ def _refuse_other(sample: str, criterion: str, names: list[str]) -> None:
 def _show(run: str, sample: str, criterion: str | None, redact: bool, full: bool, as_json: bool) -> None:
     from judgegraph.runs.run import Run
     from judgegraph.traces.read import trace_of
-    from judgegraph.views.terminal_trace import print_trace
+    from judgegraph.views.traces import print_trace
 
     loaded = Run.load(run)
     found = trace_of(loaded, sample, redact=redact)
@@ -138,7 +138,7 @@ def _of_folder(
 ) -> None:  # fmt: skip
     """As of a run, of a folder without items."""
     from judgegraph.traces.rank import ranked_traces
-    from judgegraph.views.terminal_trace import SHOWN, listed, print_ranked_samples
+    from judgegraph.views.traces import SHOWN, listed, print_ranked_samples
 
     if by in OF_A_RUN or criterion is not None:
         raise click.UsageError(f"{path} is no run's folder: its journeys have no scores; order them by cost or time")
@@ -157,7 +157,7 @@ def _show_recorded(path: str, sample: str, redact: bool, full: bool, as_json: bo
     from judgegraph.errors import DataError, one_line
     from judgegraph.traces.rank import ranked_traces, traces_in
     from judgegraph.traces.read import near
-    from judgegraph.views.terminal_trace import print_sample_trace
+    from judgegraph.views.traces import print_sample_trace
 
     found = list(traces_in(path, sample, redact=redact))
     if not found:

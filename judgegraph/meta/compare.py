@@ -28,7 +28,7 @@ from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, Table, incomplete_run, rejected_rows
 from judgegraph.runs.summary import Covered, covered, criteria_names, summarise
 from judgegraph.shown import Shown
-from judgegraph.stats.bootstrap import Draws, interval
+from judgegraph.stats.bootstrap import mean_interval
 from judgegraph.stats.correlation import Codes, Floats
 from judgegraph.stats.tests import corrected, permutation_test_of_shares
 from judgegraph.types import Scale
@@ -36,7 +36,7 @@ from judgegraph.types import Scale
 MOST_RUNS = 12
 LEAST = 5  # samples that an interval and a test rest on
 ALPHA = 0.05
-RESAMPLES, PERMUTATIONS = 1_000, 10_000
+PERMUTATIONS = 10_000
 VERDICT = "verdict for A"  # of pairs: 1, 0.5 for a tie, 0
 RunLike = Run | str | os.PathLike[str]
 
@@ -395,7 +395,7 @@ def _means(
         group = codes([mine[0].groups[sample] for sample in ids])
         said = "0-1, share of its scale" if len(scales) > 1 else next(iter(scales))
         for one in mine:
-            low, high = _ends(values[one.row.name], group)
+            low, high = mean_interval(values[one.row.name], group)
             means.append(MeanOf(
                 run=one.row.name, criterion=name, mean=float(values[one.row.name].mean()), low=low, high=high,
                 n=len(ids), alone=len(one.answers[key]), scale=said,
@@ -417,23 +417,10 @@ def _difference(criterion: str, a: str, b: str, one: Floats, other: Floats, grou
     found = MeanDifference(criterion=criterion, a=a, b=b, n=len(apart), difference=float(apart.mean()))
     if len(apart) < LEAST or math.isnan(found.difference):
         return replace(found, note=f"fewer than {LEAST} samples" if len(apart) < LEAST else "no common scale")
-    low, high = _ends(apart, group)
+    low, high = mean_interval(apart, group)
     units = np.arange(len(apart)) if group is None else group
     tested = permutation_test_of_shares(one, other, group=units, permutations=PERMUTATIONS)
     return replace(found, low=low, high=high, p=tested.p, note=tested.note)
-
-
-def _ends(values: Floats, group: Codes | None) -> tuple[float, float]:
-    """A 95 % interval of a mean: samples are drawn anew, or whole groups of them."""
-    if len(values) < LEAST or np.isnan(values).any() or (values == values[0]).all():
-        return math.nan, math.nan
-    drawn = Draws("item" if group is None else "group", len(values), RESAMPLES, 0, group=group)
-    means = np.empty(RESAMPLES)
-    for some in drawn:
-        weights = some.weights
-        means[some.resamples] = (weights @ values) / np.maximum(weights.sum(axis=1), 1)
-    found = interval(means, units=drawn.units)
-    return found.low, found.high
 
 
 def _corrected(differences: Sequence[MeanDifference]) -> list[MeanDifference]:

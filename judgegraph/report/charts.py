@@ -5,94 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
 from judgegraph.report.drawing.mermaid import shown, width
 from judgegraph.types import Scale
-
-# What a section of the report is made of; every string is plain text, which the page escapes.
-
-
-@dataclass(frozen=True)
-class Para:
-    """A paragraph."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A chart.
-
-    Attributes:
-        svg: made by our own charts, which escape every text in it; the page takes it as it is.
-        alt: one sentence that says what it shows.
-    """
-
-    svg: str
-    alt: str
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table; the first cell of a row is its header.
-
-    Attributes:
-        numeric: the columns, from 0, that are set to the right.
-    """
-
-    caption: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str | Picture, ...], ...]
-    numeric: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Blocks that are behind a click."""
-
-    summary: str
-    blocks: tuple[Block, ...] = field(default=())
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A sentence that answers a question about the run.
-
-    Attributes:
-        section: the key of the part of the page with its numbers. command: what to do or to look at next, "" for none.
-    """
-
-    text: str
-    section: str
-    command: str = ""
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What a run found, one below the other; where: key of a part that the page has -> its title."""
-
-    rows: tuple[Finding, ...]
-    where: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of the page.
-
-    Attributes:
-        key: its anchor, of ours: lower case letters and dashes.
-    """
-
-    key: str
-    title: str
-    blocks: tuple[Block, ...] = field(default=())
-
-
-Block = Para | Grid | Picture | Fold | Findings
-
+from judgegraph.views.amounts import number_text, percent
+from judgegraph.views.blocks import Picture
 
 # The look of charts, as CSS for the page they stand in. Colours are of Okabe and Ito's palette, which colour-blind
 # readers tell apart; series differ in place, filling and name too.
@@ -212,21 +132,6 @@ def swatch(x: float, y: float, colour: int, hollow: bool = False) -> str:
 def seen(look: str) -> str:
     """A class, and what it means where no CSS is."""
     return f'class="{look}" {ATTRIBUTES[look]}'
-
-
-def percent(part: float, whole: float) -> str:
-    """40 %, <1 %, >99 %; "" of nothing."""
-    if not whole:
-        return ""
-    share = 100 * part / whole
-    return "<1 %" if 0 < share <= 0.5 else ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
-
-
-def number_text(value: float | None, digits: int = 2) -> str:
-    """ "-" where there is none, and never "-0.00"."""
-    if value is None or value != value:
-        return "-"
-    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 # A number between -1 and 1 for each two of some names, as squares: the darker, the nearer to 1 or to -1.

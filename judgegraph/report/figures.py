@@ -13,74 +13,13 @@ import numpy as np
 
 from judgegraph.answers import answers_of, roles_of
 from judgegraph.meta.critic import codes
-from judgegraph.report.charts import Grid, number_text
 from judgegraph.runs.item import Item
 from judgegraph.stats.agreement import share_interval
 from judgegraph.stats.bootstrap import Interval
 from judgegraph.stats.correlation import Unit, coefficient
 from judgegraph.stats.resampling import bootstrap
 from judgegraph.types import Comparison, Criterion, Score, text_of
-
-# Times, money and counts as people read them.
-
-
-def count_text(number: float | None) -> str:
-    """1,288; "" for None."""
-    return "" if number is None else f"{number:,.0f}"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """ "1 sample", "2,000 samples"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def time(ms: float | None) -> str:
-    """0.4 ms, 35 ms, 1.2 s, 3 min 20 s; "" for None."""
-    if ms is None:
-        return ""
-    if ms < 1000:
-        return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms"
-    if ms < 120_000:
-        return f"{ms / 1000:.1f} s"
-    minutes, seconds = divmod(round(ms / 1000), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
-
-
-def money(usd: float | None) -> str:
-    """$0.00, $0.0012, $12.30; "" where it is not known."""
-    if usd is None:
-        return ""
-    return f"${usd:,.2f}" if usd == 0 or usd >= 0.1 else f"${usd:.4f}" if usd >= 0.0001 else "under $0.0001"
-
-
-def cost(usd: float, calls: int, unpriced: int, least: str = "") -> str:
-    """What calls were paid for; a price that is not known is never told as nothing. least: "at least " where it is."""
-    if not unpriced:
-        return f"{least}{money(usd)}"
-    if unpriced >= calls:
-        return f"price unknown ({least}{counted(unpriced, 'call')})"
-    return f"{least}{money(usd)}, and {least}{counted(unpriced, 'call')} of unknown price"
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    """3.00 as 3, 3.5 as 3.50, 3.256 as 3.26; "" for None."""
-    if value is None:
-        return ""
-    whole, _, part = f"{value:.{digits}f}".partition(".")
-    part = part.rstrip("0")
-    return f"{whole}.{part:0<2}" if part else whole
-
-
-def share(part: float) -> str:
-    """0.984 as 98 %; what is not all is never said to be, nor is a little said to be nothing."""
-    percent = 100 * part
-    if percent in (0, 100) or 0.5 < percent < 99.5:
-        return f"{percent:.0f} %"
-    if 0 < percent < 0.01:
-        return "<0.01 %"
-    return ">99.99 %" if 99.99 < percent < 100 else f"{percent:.2f} %"
-
+from judgegraph.views.amounts import counted
 
 # How many resamples an interval gets, so that many samples and criteria do not keep the report waiting.
 
@@ -92,35 +31,6 @@ def draws(items: Sequence[Item]) -> int:
     """1,000 for up to 200 samples of eight criteria, fewer for more, at least 100."""
     labels = sum(len(item.sample.human) for item in items)
     return max(LEAST, min(MOST, WORK // max(1, labels) // 50 * 50))
-
-
-def signed(value: float | None) -> str:
-    """+0.25, -1.00, 0.00; "-" where there is none."""
-    text = number_text(value)
-    return f"+{text}" if text[:1] not in "-0" or (text[:1] == "0" and float(text)) else text
-
-
-def within(low: float, high: float, digits: int = 2) -> str:
-    """[0.10, 0.32]; "" where there is no interval."""
-    return "" if low != low or high != high else f"[{number_text(low, digits)}, {number_text(high, digits)}]"
-
-
-def valued(value: float, low: float, high: float, digits: int = 2) -> str:
-    """A number with its interval."""
-    return f"{number_text(value, digits)} {within(low, high, digits)}".strip()
-
-
-def filled(caption: str, head: Sequence[str], rows: Sequence[tuple[str, ...]], numeric: frozenset[int]) -> Grid:
-    """A table without the columns in which no row says anything."""
-    columns = [at for at in range(len(head)) if any(row[at] for row in rows)]
-    body = tuple(tuple(row[at] for at in columns) for row in rows)
-    right = frozenset(new for new, at in enumerate(columns) if at in numeric)
-    return Grid(caption, tuple(head[at] for at in columns), body, right)
-
-
-def counts(found: Mapping[str, int]) -> str:
-    """ok 94, refused 2: the greatest first."""
-    return ", ".join(f"{name} {n:,}" for name, n in sorted(found.items(), key=lambda pair: -pair[1]) if n)
 
 
 def mean_share(found: Mapping[float, int]) -> tuple[float, Interval, int]:

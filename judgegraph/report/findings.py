@@ -12,26 +12,21 @@ from judgegraph.errors import one_line
 from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
 from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain
 from judgegraph.meta.result import Agreement
-from judgegraph.report.charts import Finding, Grid, Para, Section, number_text, percent
-from judgegraph.report.figures import (
-    POOLED,
-    Held,
-    counted,
-    counts,
-    mean_share,
-    signed,
-    valued,
-    within,
-)
+from judgegraph.report.figures import POOLED, Held, LengthEffect, mean_share
 from judgegraph.report.orders import MERGED
 from judgegraph.report.samples import Listing
 from judgegraph.report.sections_critic import worth_of
 from judgegraph.report.sections_run import Tally
 from judgegraph.report.sections_scores import agreement_of
 from judgegraph.runs.run import Run, incomplete_run
+from judgegraph.views.amounts import counted, counts, number_text, percent, signed, valued, within
+from judgegraph.views.blocks import Finding, Grid, Para, Section
 
 WORDS = {"spearman": "rank correlation", "accuracy": "accuracy"}  # statistics that sentences tell, the first first
 LABELS = "give them as columns human.CRITERION, then judgegraph meta"
+SENTENCES = 6  # at most, as far as leaving out the least telling ones brings it
+LEAST_TELLING = ("people", "alike", "order")  # the first first
+NAMED = 3  # criteria of a sentence
 LONG = 0.5  # a rank correlation with length that is told where no people judged: its interval lies beyond 0.2
 
 
@@ -41,9 +36,16 @@ def findings(run: Run, tally: Tally, shown: Tally, lists: Sequence[Listing]) -> 
     Args:
         tally: of the run's numbers. shown: the same with texts as they may be shown. lists: of samples to look at.
     """
-    parts = (_finished(run, tally, shown), _missing(shown), _people(run, tally), _critics(run, tally), _order(tally),
-             _length(run, tally), _alike(tally), _look(run, lists))  # fmt: skip
-    return tuple(one for part in parts for one in part)
+    parts = {
+        "finished": _finished(run, tally, shown), "missing": _missing(shown), "people": _people(run, tally),
+        "critics": _critics(run, tally), "order": _order(tally), "length": _length(run, tally), "alike": _alike(tally),
+        "look": _look(run, lists),
+    }  # fmt: skip
+    found = {name: [*part] for name, part in parts.items()}
+    for name in LEAST_TELLING:
+        if sum(map(len, found.values())) > SENTENCES:
+            found[name] = []
+    return tuple(one for part in found.values() for one in part)
 
 
 def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
@@ -62,7 +64,7 @@ def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
         cap = "with a larger budget" if set(rest) == {"over_budget"} else "and --retry-failed"
         yield Finding(f"{text}.", "failures", f"the same command {cap}")
     elif tally.samples and not left:
-        yield Finding(_ended(tally), "overview")
+        yield Finding(_ended(tally), "scores")
 
 
 def _ended(tally: Tally) -> str:
@@ -109,10 +111,15 @@ def _people(run: Run, tally: Tally) -> Iterator[Finding]:
         text = f"{one_line(best.criterion, 80)} follows people best ({what} {valued(best.value, *best.interval)})"
         if worst is not best:
             text += f", {one_line(worst.criterion, 80)} least ({valued(worst.value, *worst.interval)})"
-            if worst.interval[0] <= 0 and statistic == "spearman":
-                text += ", which may be chance"
+            if statistic == "spearman":
+                text += _against(*worst.interval)
         yield Finding(f"{text}.", "agreement", f"judgegraph meta {_folder(run)}")
         return
+
+
+def _against(low: float, high: float) -> str:
+    """What an interval that does not lie above 0 says of a rank correlation with people."""
+    return ", the other way round than they" if high < 0 else ", which may be chance" if low <= 0 else ""
 
 
 def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
@@ -189,20 +196,38 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
         if isinstance(people, Agreement) else {}
     )  # fmt: skip
     command = f"judgegraph probe {one_line(run.manifest.get('method') or 'METHOD', 60)} DATA -p padded"
-    for effect in tally.lengths:
+    closely: dict[str, LengthEffect] = {}
+    alone: dict[str, LengthEffect] = {}
+    for effect in sorted(tally.lengths, key=lambda one: -abs(one.value)):
         criterion = effect.name.rpartition(", ")[0]
         follows_it = effect.low > 0 or effect.high < 0  # false for nan
         if effect.n < LEAST or not follows_it:
             continue
-        follows = f"{one_line(criterion, 80)} follows the output's length"
-        said = valued(effect.value, effect.low, effect.high)
         if criterion in with_people:
             if abs(effect.value) >= with_people[criterion]:
-                value = number_text(with_people[criterion])
-                text = f"{follows} ({said}) at least as closely as it follows people ({value})"
-                yield Finding(f"{text}.", "biases", command)
+                closely.setdefault(criterion, effect)
         elif abs(effect.value) >= LONG and min(abs(effect.low), abs(effect.high)) > 0.2:
-            yield Finding(f"{follows} (rank correlation {said}).", "biases", command)
+            alone.setdefault(criterion, effect)
+    for held, people_too in ((closely, True), (alone, False)):
+        if held:
+            first, effect = next(iter(held.items()))
+            said = valued(effect.value, effect.low, effect.high)
+            follow, it = ("follows", "it") if len(held) == 1 else ("follow", "they")
+            text = f"{_listed([*held])} {follow} the output's length"
+            whose = "" if len(held) == 1 else f"{one_line(first, 80)} "
+            if people_too:
+                people_said = number_text(with_people[first])
+                text += f" at least as closely as {it} {follow} people ({whose}{said} against {people_said})"
+            else:
+                text += f" ({whose}rank correlation {said})"
+            yield Finding(f"{text}.", "biases", command)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """ "A", "A and B", "A, B, C and 2 more"."""
+    shown = [one_line(name, 80) for name in names[:NAMED]]
+    shown += [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def _look(run: Run, lists: Sequence[Listing]) -> Iterator[Finding]:

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from judgegraph.report.charts import Block, Grid, Para, Picture, Section, in_line
+from judgegraph.report.charts import in_line
 from judgegraph.report.drawing.figure import END, START, Choice, Edge, Figure, Node
 from judgegraph.report.drawing.render import graph_svg
-from judgegraph.report.figures import cost, count_text, counts, money, time
 from judgegraph.report.traffic import Traffic, marks_of, traffic, traffic_of, with_shares
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import RecordedTrace
 from judgegraph.traces.rank import NodeTime, node_times, times_of_sample, within
+from judgegraph.views.amounts import cost, count_text, counts, duration, money
+from judgegraph.views.blocks import Block, Grid, Para, Picture, Section
 
 # The graph of a run, drawn from what its manifest says of it: the graph itself is not there any more.
 
@@ -203,7 +204,7 @@ def _steps(one: NodeTime) -> tuple[str, ...]:
     calls = _calls(one)
     asked = (f"{count_text(calls)} call{'s' * (calls != 1)}",) if calls else ()
     failed = (f"failed: {counts(one.statuses)}",) if one.failures else ()
-    return (*failed, *asked, f"{often}{time(one.ms)}")
+    return (*failed, *asked, f"{often}{duration(one.ms)}")
 
 
 def _legend(figure: Figure, marks: Mapping[str, str], went: Traffic) -> str:
@@ -231,7 +232,7 @@ def _badge(one: NodeTime) -> tuple[str, ...]:
     if calls := _calls(one):
         cost = f" · {money(one.usd)}" if one.usd else ""
         found.append(f"{count_text(calls)} calls{cost}")
-    return (*found, f"{time(one.median)} median") if one.median is not None else tuple(found)
+    return (*found, f"{duration(one.median)} median") if one.median is not None else tuple(found)
 
 
 def _grid(times: Mapping[str, NodeTime]) -> Grid:
@@ -249,8 +250,8 @@ def _rows(times: Mapping[str, NodeTime]) -> Iterator[tuple[str, ...]]:
         calls = _calls(one)
         asked = [count_text(n) if calls else "" for n in (calls, one.paid, one.found, one.shared, tokens)]
         price = cost(one.usd, one.paid, one.unpriced) if one.paid else ""
-        yield (in_line(place, 120) or "outside of all nodes", count_text(one.visits), *asked, price, time(one.ms),
-               time(one.median), _failed(one), count_text(one.failed_calls) if one.calls else "")  # fmt: skip
+        yield (in_line(place, 120) or "outside of all nodes", count_text(one.visits), *asked, price, duration(one.ms),
+               duration(one.median), _failed(one), count_text(one.failed_calls) if one.calls else "")  # fmt: skip
 
 
 def _failed(one: NodeTime) -> str:

@@ -11,10 +11,12 @@ from judgegraph.meta.critic import codes
 from judgegraph.meta.probes import KINDS, ORIGINAL, SWAPPED, Change, Padded, Seen, Swapped, padding, swapped
 from judgegraph.meta.ranking import WON
 from judgegraph.meta.result import Drawing, Measured
-from judgegraph.report.charts import Block, Grid, Measure, Para, interval_plot, percent
-from judgegraph.report.figures import Pool, counted, signed, within
+from judgegraph.report.charts import Measure, interval_plot
+from judgegraph.report.figures import Pool
 from judgegraph.runs.item import Item
 from judgegraph.types import Comparison, key_of
+from judgegraph.views.amounts import counted, percent, signed, within
+from judgegraph.views.blocks import Block, Grid, Para
 
 # Texts and how often they were met, in bounded memory.
 

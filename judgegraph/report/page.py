@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from judgegraph.errors import ConfigError, one_line
-from judgegraph.report.charts import CHART_CSS, Block, Finding, Findings, Fold, Grid, Para, Section, finalize, in_line
+from judgegraph.report.charts import CHART_CSS, finalize, in_line
 from judgegraph.report.drawing.mermaid import DRAWING_CSS
-from judgegraph.report.figures import cost, count_text, counted, number, time
 from judgegraph.report.findings import findings, overlap
 from judgegraph.report.graph import graph_part
 from judgegraph.report.samples import (
@@ -44,11 +44,12 @@ from judgegraph.runs.folder import write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import GONE, Run, rejected_rows
 from judgegraph.runs.suggestions import suggestions_of
-from judgegraph.runs.summary import Line, Summary, criteria_names, headlines, moves_of, summarise
+from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import node_times, within
 from judgegraph.traces.read import SampleTrace, traces_of
 from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item, redacted_suggestions
-from judgegraph.views.screen import members
+from judgegraph.views.amounts import cost, count_text, counted, duration, share
+from judgegraph.views.blocks import Block, Finding, Findings, Fold, Grid, Para, Section
 
 SECTIONS = (failures, left_out, scores, rectification, agreement, overlap, pairs, biases, suggestions, notes)
 
@@ -149,110 +150,11 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-# What a run came to, in a table a reader can take in at once.
-
-
-OVERVIEW_ROWS = 40  # criteria
-ALWAYS = ("Criterion", "Final", "Scale", "Read")  # columns; what matters most comes first: a phone shows the first four
-
-
-def overview(summary: Summary) -> Section:
-    """The mean of each criterion, before and after the critic, and the verdicts of pairs."""
-    return Section("overview", "Overview", tuple(_overview_blocks(summary)))
-
-
-def _overview_blocks(summary: Summary) -> Iterator[Block]:
-    finals = summary.shown
-    if finals:
-        yield _scores(summary, finals[:OVERVIEW_ROWS])
-    for headline in headlines(summary) if finals else ():
-        yield Para(f"{headline[:1].upper()}{in_line(headline[1:], 1000)}.")
-    if len(finals) > OVERVIEW_ROWS:
-        yield Para(f"{counted(len(finals) - OVERVIEW_ROWS, 'more criterion', 'more criteria')} stand under Scores.")
-    yield from _members(summary)
-    if summary.verdicts:
-        yield Para("Verdicts: " + ", ".join(f"{n} {count_text(c)}" for n, c in summary.verdicts.most_common()) + ".")
-    if summary.both:
-        yield Para(f"Same verdict in both orders: {summary.consistent:,} of {summary.both:,} pairs.")
-    if summary.corrections:
-        yield Para(
-            "Corrections: " + ", ".join(f"{n} {count_text(c)}" for n, c in summary.corrections.most_common()) + "."
-        )
-    if not (finals or summary.verdicts):
-        yield Para("The run wrote no scores and no verdicts.")
-
-
-def _members(summary: Summary) -> Iterator[Grid]:
-    """What answers were combined from, criterion x judge."""
-    head, rows = members(summary)
-    if rows:
-        shown = tuple(tuple(in_line(cell, 100) for cell in row) for row in rows[:OVERVIEW_ROWS])
-        heads = tuple(in_line(name, 60) for name in head)
-        yield Grid("Mean score of each member", heads, shown, frozenset(range(1, len(head))))
-
-
-def _scores(summary: Summary, lines: list[Line]) -> Grid:
-    """A line per criterion; draft and moves only where something was reviewed."""
-    names = _names(lines)
-    rows = []
-    for name, x in zip(names, lines, strict=True):
-        draft = summary.lines.get(x.draft) if x.draft else None
-        scale = "labels" if x.labels else str(x.scale or "")
-        read = f"{x.n_ok:,}/{x.n:,}"
-        rows.append((name, *_means(x, draft), moves_of(x), number(x.sd), scale, read, _bounds(x)))
-    head = ("Criterion", "Draft", "Final", "Critic", "SD", "Scale", "Read", "If the missing were lowest, highest")
-    keep = [i for i in range(len(head)) if head[i] in ALWAYS or any(row[i] for row in rows)]
-    right = frozenset(at for at, i in enumerate(keep) if head[i] not in ("Criterion", "Critic", "Scale"))
-    return Grid(
-        "Mean score of each criterion", tuple(head[i] for i in keep),
-        tuple(tuple(row[i] for i in keep) for row in rows), right,
-    )  # fmt: skip
-
-
-def _names(lines: list[Line]) -> list[str]:
-    agents: dict[tuple[str, str], set[str]] = {}
-    for x in lines:
-        agents.setdefault((x.criterion, x.of), set()).add(x.agent)
-    return [
-        in_line(x.criterion, 100)
-        + (" (rival)" if x.of == "rival" else "")
-        + (f" ({in_line(x.agent, 60)})" if len(agents[x.criterion, x.of]) > 1 else "")
-        for x in lines
-    ]
-
-
-def _means(x: Line, draft: Line | None) -> tuple[str, str]:
-    """Draft and final: means of the same samples, those in which both could be read, if there are any."""
-    if draft is None:
-        return "", _mean(x)
-    if x.paired and (x.paired < x.values or x.paired < draft.values):
-        return f"{x.before:.2f} (n {x.paired:,})", f"{x.after:.2f} (n {x.paired:,})"
-    if not x.paired:
-        return _mean_of_some(draft), _mean_of_some(x)
-    return _mean(draft), _mean(x)
-
-
-def _mean_of_some(x: Line) -> str:
-    """Where no draft stands beside a final score each says of how many it is."""
-    return f"{_mean(x)} (n {x.values:,})" if x.values else _mean(x)
-
-
-def _mean(x: Line) -> str:
-    if x.labels:
-        ((label, n),) = x.labels.most_common(1)
-        return f"{in_line(label, 40)} ({n:,})"
-    return f"{x.mean:.2f}" if x.mean is not None else "–"
-
-
-def _bounds(x: Line) -> str:
-    if x.labels or x.values >= x.n or x.bounds is None:
-        return ""
-    return f"{x.bounds[0]:.2f}, {x.bounds[1]:.2f}"
+# What stands at the top.
 
 
 def facts(run: Run, summary: Summary, rejected: int, lost: int = 0) -> list[tuple[str, str]]:
     """(name, value): what stands at the top of the page; a run that is not finished is never told as a whole one."""
-    from judgegraph.report.figures import share
     from judgegraph.runs.item import lacks_of
     from judgegraph.runs.summary import covered
 
@@ -434,14 +336,35 @@ class Templates:
 
 MOST_BYTES, ROOMY = 2_900_000, 9_900_000  # of a page; and of one that shows every sample's texts
 TEXTED = 1_000  # samples whose texts are shown
-TROUBLES = ("failures", "left-out")  # what stands before the scores
 SHOWING = (left_out, suggestions, failures, notes)  # sections that show texts
 LEAST_WHOLE, MOST_WHOLE = 0.35, 0.8  # of what is left beside the sections, for the samples of the lists
 
 
+@dataclass(frozen=True)
+class _HeldRun(Run):
+    """A run whose samples were read once: the parts of a page ask for them several times."""
+
+    kept: tuple[Item, ...] = ()
+
+    @property
+    def items(self) -> Iterator[Item]:
+        return iter(self.kept)
+
+    def _in_order(self) -> Iterator[Item]:
+        return iter(sorted(self.kept, key=lambda item: item.place))
+
+
+def _held(run: Run) -> Run:
+    """The run with its samples in memory, where there are at most a thousand."""
+    if run.folder is None:
+        return run
+    first = tuple(islice(run.items, TEXTED + 1))
+    return run if len(first) > TEXTED else _HeldRun(run.manifest, run.held, run.folder, first)
+
+
 def page_of(run: Run, *, most: int, redact: bool, most_bytes: int | None = None) -> tuple[str, tuple[Finding, ...]]:
     """The whole page as text, and what stands at its top."""
-    templates = Templates()
+    templates, run = Templates(), _held(run)
     counted, texts, names = two_levels(run) if redact else (run, run, None)
     tally, rejected = tally_of(counted), rejected_rows(run)
     summary = tally.summary
@@ -450,8 +373,6 @@ def page_of(run: Run, *, most: int, redact: bool, most_bytes: int | None = None)
         shown.suggested = redacted_suggestions(suggestions_of(run.items), names)
     lists = listings(texts, most)
     parts = [*_sections(counted, tally, texts, shown)]
-    troubles = sum(part.key in TROUBLES for part in parts)
-    parts.insert(troubles, overview(summary))
     state = state_of(run, summary)
     damaged = [
         what.partition(": sample")[0] if redact else what for what in (run.folder.left_out if run.folder else ())
@@ -519,7 +440,7 @@ def _head(run: Run, redact: bool, state: str) -> dict[str, Any]:
     return {
         "method": str(manifest.get("method") or "graph"), "name": run.folder.path.resolve().name if run.folder else "",
         "signature": run.signature, "state": state or str(manifest.get("state") or ""), "redact": redact,
-        "when": str(manifest.get("started") or ""), "took": time(_took(manifest)),
+        "when": str(manifest.get("started") or ""), "took": duration(_took(manifest)),
         "version": str(manifest.get("judgegraph") or ""),
     }  # fmt: skip
 

@@ -13,29 +13,16 @@ from judgegraph.errors import ConfigError, DataError
 from judgegraph.meta.answers import Answers, answers
 from judgegraph.meta.cells import Answer, Kind
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic import PARTS, point_of
+from judgegraph.meta.critic import point_of
 from judgegraph.meta.judgements import read_run
 from judgegraph.meta.result import Agreement, Row
-from judgegraph.report.charts import (
-    WIDE,
-    Block,
-    Para,
-    Picture,
-    Series,
-    centred,
-    histogram,
-    line,
-    number_text,
-    percent,
-    picture,
-    seen,
-    text,
-)
+from judgegraph.report.charts import WIDE, Series, centred, histogram, line, picture, seen, text
 from judgegraph.report.drawing.mermaid import shown
-from judgegraph.report.figures import counted, valued
 from judgegraph.report.sections_run import Tally, points_of
 from judgegraph.runs.run import Run
 from judgegraph.types import Scale
+from judgegraph.views.amounts import counted, number_text, percent, valued
+from judgegraph.views.blocks import Block, Para, Picture
 
 DRAWN = 12  # criteria, or metrics of one, that are drawn
 LEVELS = 7  # distinct values of either side up to which they stand in a table; of more they are points
@@ -115,27 +102,40 @@ def _levels(one: Answers, given: Sequence[Answer | None]) -> tuple[Answer, ...]:
     return tuple(label for label in ordered if label in met or label in one.order)
 
 
+def on_their_scale(found: Sequence[Matched]) -> dict[str, Series]:
+    """Criterion -> how people's judgements lie on the scale of the answers; not where most lie off it."""
+    held: dict[str, Series] = {}
+    for one in found:
+        if one.kind != "verdict" and not _is_apart(one):
+            held.setdefault(one.criterion.casefold(), _counted({"people": one.human}, one.scale)[1][0])
+    return held
+
+
+def _is_apart(one: Matched) -> bool:
+    """Whether most of people's judgements lie off the scale of the answers."""
+    return 2 * sum(_is_off(value, one.scale) for value in one.human) > len(one.human)
+
+
 # The charts: one layout for a page and for a notebook.
 
 
 def charts(one: Matched) -> list[Picture]:
-    """How both are distributed, then which answer met which judgement; of verdicts the second alone."""
-    first = [] if one.kind == "verdict" else distributions(one)
-    return [*first, confusion(one) if one.levels else scatter(one)]
+    """Which answer met which judgement; before it, where people have a scale of their own, how both are distributed.
+
+    Else people's judgements stand on the scale of the answers, in the chart of these.
+    """
+    apart = one.kind != "verdict" and _is_apart(one)
+    return [*(_distributions(one) if apart else ()), confusion(one) if one.levels else scatter(one)]
 
 
-def distributions(one: Matched) -> list[Picture]:
-    """People's judgements and the answers on one scale; where most of people's lie off it, each on its own."""
+def _distributions(one: Matched) -> list[Picture]:
+    """Each on its own scale."""
     read = [answer for answer in one.answers if answer is not None]
-    off = sum(_is_off(value, one.scale) for value in one.human)
-    title = f"{one.name}: people and answers"
-    if 2 * off > len(one.human):
-        own = _range_of(one.human)
-        return [
-            histogram(f"{one.name}: people, on a scale of their own", *_counted({"people": one.human}, own)),
-            histogram(f"{one.name}: answers", *_counted({"answers": read}, one.scale)),
-        ]
-    return [histogram(title, *_counted({"people": one.human, "answers": read}, one.scale))]
+    own = _counted({"people": one.human}, _range_of(one.human))
+    return [
+        histogram(f"{one.name}: people, on a scale of their own", *own),
+        histogram(f"{one.name}: answers", *_counted({"answers": read}, one.scale)),
+    ]
 
 
 def _counted(given: Mapping[str, Sequence[Answer]], scale: Scale | None) -> tuple[list[str], list[Series]]:
@@ -292,9 +292,9 @@ def blocks(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Block]:
         )
     else:
         lead = (
-            "Answers beside people's judgements, of the samples that people judged; of several annotators their mean "
-            f"counts. Bars are shares of their own series; a finer scale is cut into {PARTS} equal parts. Below them "
-            f"which answer met which judgement: a table of up to {LEVELS} values, else points, larger where several "
-            f"samples lie; framed, or on the dashed line, both are equal.{more}"
+            "Which answer met which judgement of people; of several annotators their mean counts. A table of up to "
+            f"{LEVELS} values, else points, larger where several samples lie; framed, or on the dashed line, both are "
+            f"equal. How people's judgements lie on the scale stands under Scores.{more}"
         )
-    return [Para(lead), *(chart for one in mine[:DRAWN] for chart in charts(one))]
+    drawn = mine[:DRAWN]
+    return [Para(lead), *(chart for one in drawn for chart in charts(one))]

@@ -14,8 +14,8 @@ from typing import Any
 from judgegraph.errors import ConfigError, printable
 from judgegraph.meta.criterion_worth import rank_correlation
 from judgegraph.meta.result import Agreement
-from judgegraph.report.charts import Measure, Picture, bars, in_line, interval_plot, matrix
-from judgegraph.report.figures import counted, mean_share
+from judgegraph.report.charts import Measure, bars, in_line, interval_plot, matrix
+from judgegraph.report.figures import mean_share
 from judgegraph.report.findings import MOST, answers_by_criterion
 from judgegraph.report.people import DRAWN as BESIDE
 from judgegraph.report.people import charts, matched_with_people
@@ -24,6 +24,8 @@ from judgegraph.report.sections_scores import DRAWN, agreement_of, agreement_plo
 from judgegraph.runs.run import Run
 from judgegraph.shown import draws
 from judgegraph.traces.rank import NodeTime, node_times
+from judgegraph.views.amounts import counted
+from judgegraph.views.blocks import Picture
 
 GAP = 16  # pixels between charts
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
@@ -97,7 +99,7 @@ class Plots:
 
     def scores(self) -> Plot:
         """How the answers of each criterion lie on their scale, drafts beside finals (SAGEval, Figure 3a)."""
-        charts = charts_of(self._tally)
+        charts = charts_of(self.run, self._tally)
         return _plot(charts, "no answer could be read", _first(len(charts), len(self._tally.summary.shown), "line"))
 
     def critic(self) -> Plot:

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgegraph.answers import answers_of, means_of, roles_of, scaled, several
-from judgegraph.report.charts import Cut, Grid, Picture, cut, in_line, score_bar
-from judgegraph.report.figures import count_text, counted, money, number, share, time
+from judgegraph.report.charts import Cut, cut, in_line, score_bar
 from judgegraph.runs.item import FINE, LISTED, Item, rival_overall
 from judgegraph.runs.run import OVERALL, TEXTS, Run
 from judgegraph.trace.span import Step
 from judgegraph.traces.rank import RankedSample, tops
 from judgegraph.traces.read import SampleTrace
 from judgegraph.types import Comparison, Rectification, Scale, Score, text_of
+from judgegraph.views.amounts import count_text, counted, duration, money, number, share
+from judgegraph.views.blocks import Grid, Picture
 from judgegraph.views.trace import command
 
 # Why samples failed, in a line each.
@@ -295,7 +296,7 @@ def _cost(one: RankedSample) -> str:
 
 
 def _time(one: RankedSample) -> str:
-    return time(one.ms)
+    return duration(one.ms)
 
 
 # A sample's overall answer; of a pair each side's, as far as the second one's can be told.
@@ -589,7 +590,7 @@ class Views:
         left = sum(1 for one in step.steps[len(below) :] for _ in one.walk())
         error = step.about.get("error")
         return StepView(
-            step.kind, in_line(step.name, NAMED), time(step.ms), step.status, tuple(_step_facts(step)),
+            step.kind, in_line(step.name, NAMED), duration(step.ms), step.status, tuple(_step_facts(step)),
             tuple(_about(step)),
             in_line(str(error), self._detail.reason) if error else "", tuple(self._texts(step)), tuple(below), left,
             opened=0 < len(below) <= FEW,
@@ -634,7 +635,7 @@ def _call(about: Mapping[str, Any]) -> Iterator[str]:
 
 def _about(step: Step) -> Iterator[tuple[str, str]]:
     about = step.about
-    yield "started", f"{time(step.start)} after the sample did"
+    yield "started", f"{duration(step.start)} after the sample did"
     for key in ("place", "class", "judge", "prompt", "form", "reader", "repeat", "address"):
         value = about.get(key)
         known = value == step.name or (key == "place" and "/" not in str(value))
@@ -773,7 +774,7 @@ def _unread(item: Item) -> str:
 
 def _facts(item: Item) -> Iterator[tuple[str, str]]:
     yield "in the data", f"number {item.place + 1:,}"
-    yield "time", time(item.ms)
+    yield "time", duration(item.ms)
     yield from overalls(item)
     if item.verdict is not None:
         yield "verdict", VERDICTS[item.verdict]

@@ -11,22 +11,11 @@ import numpy as np
 from judgegraph.errors import ConfigError, DataError, ExtraError, one_line
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes, point_of
-from judgegraph.meta.ranking import Ranked, Ranking, rank_systems
+from judgegraph.meta.ranking import Ranking, rank_systems
 from judgegraph.report import people
 from judgegraph.report.charts import WIN_GRAPH_MOST as DRAWN
-from judgegraph.report.charts import (
-    Block,
-    Grid,
-    Measure,
-    Para,
-    Section,
-    interval_plot,
-    number_text,
-    percent,
-    split_bar,
-    win_graph,
-)
-from judgegraph.report.figures import POOLED, LengthEffect, counted, group_of, mean_share, valued
+from judgegraph.report.charts import Measure, interval_plot, split_bar, win_graph
+from judgegraph.report.figures import POOLED, LengthEffect, group_of, mean_share
 from judgegraph.report.orders import probe_blocks
 from judgegraph.report.sections_run import Tally, points_of, tally_of
 from judgegraph.report.sections_scores import agreement_of
@@ -35,6 +24,9 @@ from judgegraph.runs.summary import STAGES, Line
 from judgegraph.stats.agreement import share_interval
 from judgegraph.stats.bootstrap import Interval
 from judgegraph.types import Scale
+from judgegraph.views.amounts import counted, percent
+from judgegraph.views.blocks import Block, Grid, Para, Section
+from judgegraph.views.ranking import table
 
 MOST = 40
 PROBES = {
@@ -169,7 +161,7 @@ def _missing(run: Run, tally: Tally, measured: set[str]) -> Block:
 
 
 ORDER = ("A", "tie", "B", "none")
-PAIRS_MOST, JUDGES, RESAMPLES = 60, 6, 200
+PAIRS_MOST, JUDGES, RESAMPLES = 60, 6, 1_000
 
 
 def pairs(run: Run, tally: Tally | None = None) -> Section | None:
@@ -216,21 +208,8 @@ def _rankings(run: Run, tally: Tally) -> tuple[list[Ranking], list[Block]]:
         found = rank_systems(Run(run.manifest, items), Conventions(resamples=RESAMPLES))
     except (ConfigError, DataError, ExtraError) as error:
         return [], [Para(f"No ranking: {one_line(error, 300)}.")]
-    note = f"Rankings on {tally.some.counted}; 95 % intervals from {RESAMPLES} resamples. judgegraph rank has more."
-    return found, [Para(note), *map(_ranking, found[:JUDGES])]
-
-
-def _ranking(one: Ranking) -> Grid:
-    rows = tuple(_row(row) for row in one.systems[:PAIRS_MOST])
-    head = ("system", "place", "won, ties half", "comparisons", "strength (log odds)")
-    caption = f"{one_line(one.criterion, 80)}, by {one_line(one.judge, 80)}: {counted(one.comparisons, 'comparison')}"
-    return Grid(caption, head, rows, frozenset({1, 2, 3, 4}))
-
-
-def _row(row: Ranked) -> tuple[str, ...]:
-    strength = valued(row.strength, *row.strength_interval)
-    won = "-" if row.won != row.won else percent(row.won, 1)
-    return row.system, str(row.place or "-"), won, number_text(row.met, 0), strength
+    note = f"Rankings on {tally.some.counted}; 95 % intervals from {RESAMPLES:,} resamples. judgegraph rank has more."
+    return found, [Para(note), *(table(one) for one in found[:JUDGES])]
 
 
 def _order(ranked: Sequence[Ranking], tally: Tally) -> list[str]:

@@ -13,8 +13,7 @@ from judgegraph.errors import one_line
 from judgegraph.meta.critic import MOST_POINTS as POINTS
 from judgegraph.meta.critic import PARTS, CriticWorth, Critiques, judged_by_people, point_of
 from judgegraph.meta.result import Agreement
-from judgegraph.report.charts import Block, Fold, Grid, Para, Section, percent
-from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, counts, length_effects
+from judgegraph.report.figures import LengthEffect, Pool, SomeItems, length_effects
 from judgegraph.report.orders import Commonest, Orders, Probed
 from judgegraph.runs.item import Item, Notice, by_count, count_kinds, fallbacks, nothing_judged, title, without_details
 from judgegraph.runs.run import Run
@@ -22,6 +21,8 @@ from judgegraph.runs.suggestions import Gathering, Suggestions
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import NodeTime, node_times
 from judgegraph.types import Scale, Score
+from judgegraph.views.amounts import counted, counts, percent
+from judgegraph.views.blocks import Block, Fold, Grid, Para, Section
 
 # What the sections tell of a run, counted in one pass over its items; its memory does not grow with their number.
 

@@ -1,4 +1,4 @@
-"""How far the scores agree with people, with intervals."""
+"""The answers by criterion, and how far they agree with people, with intervals."""
 
 from __future__ import annotations
 
@@ -7,32 +7,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
+import numpy as np
+
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta import agreement as meta
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic import MOST_POINTS, PARTS
+from judgegraph.meta.critic import MOST_POINTS, PARTS, codes
 from judgegraph.meta.result import Agreement, Row, general_notes, row_notes
 from judgegraph.report import people
-from judgegraph.report.charts import (
-    Block,
-    Fold,
-    Grid,
-    Measure,
-    Para,
-    Picture,
-    Section,
-    Series,
-    histogram,
-    interval_plot,
-    number_text,
-)
-from judgegraph.report.figures import OWN, counted, counts, draws, filled, valued
+from judgegraph.report.charts import Measure, Series, histogram, interval_plot
+from judgegraph.report.figures import OWN, draws, group_of
 from judgegraph.report.sections_run import OTHER, Tally, points_of, tally_of
 from judgegraph.runs.run import Run
-from judgegraph.runs.summary import STAGES, Line
-from judgegraph.types import Scale
+from judgegraph.runs.summary import Key, Line
+from judgegraph.stats.bootstrap import mean_interval
+from judgegraph.views import agreement as of_agreement
+from judgegraph.views import run as laid_out
+from judgegraph.views.amounts import counted
+from judgegraph.views.blocks import Block, Fold, Para, Picture, Section
+from judgegraph.views.run import Ends
 
-MOST, DRAWN = 60, 24
+DRAWN, RESAMPLES = 24, 1_000
 SIDES = {"accuracy": (0.0, 1.0, 0.5)}  # of axes that are not from -1 to 1
 
 
@@ -58,7 +53,9 @@ def agreement(run: Run, tally: Tally | None = None) -> Section | None:
     for _, rows in groupby(found.rows, key=lambda row: row.kind):
         blocks += _kind(list(rows))
     blocks += people.blocks(people.matched_with_people(run, counts, found), ("number", "label"))
-    return Section("agreement", "Agreement with people", (*blocks, *_ceilings(found), *_notes(found)))
+    return Section(
+        "agreement", "Agreement with people", (*blocks, *of_agreement.ceilings(found.ceilings), *_notes(found))
+    )
 
 
 def agreement_of(run: Run, tally: Tally) -> Agreement | str:
@@ -75,19 +72,7 @@ def agreement_of(run: Run, tally: Tally) -> Agreement | str:
 
 def _kind(rows: Sequence[Row]) -> list[Block]:
     """A chart of the first statistic, and a table of all."""
-    statistics = list(dict.fromkeys(row.statistic for row in rows))
-    by = {(row.criterion, row.metric, row.statistic): row for row in rows}
-    lines = list(dict.fromkeys((row.criterion, row.metric) for row in rows))
-    body = []
-    for criterion, metric in lines[:MOST]:
-        known = [by.get((criterion, metric, name)) for name in statistics]
-        first = next(row for row in known if row is not None)
-        cells = (valued(row.value, *row.interval) if row is not None else "" for row in known)
-        body.append((criterion, metric, _of(first), *cells))
-    head = ("criterion", "metric", "n", *statistics)
-    more = f"; of {len(lines)} lines the first {MOST}" if len(lines) > MOST else ""
-    grid = Grid(f"Agreement with people{more}", head, tuple(body), frozenset(range(2, len(head))))
-    return [agreement_plot(rows, statistics[0]), grid]
+    return [agreement_plot(rows, rows[0].statistic), of_agreement.statistics(rows)]
 
 
 def agreement_plot(rows: Sequence[Row], statistic: str) -> Picture:
@@ -98,21 +83,6 @@ def agreement_plot(rows: Sequence[Row], statistic: str) -> Picture:
     return interval_plot(f"{statistic.capitalize()} with people", measures, *SIDES.get(statistic, (-1.0, 1.0, 0.0)))
 
 
-def _of(row: Row) -> str:
-    return f"{row.n:,}" if row.n == row.judged else f"{row.n:,}/{row.judged:,}"
-
-
-def _ceilings(found: Agreement) -> list[Block]:
-    if not found.ceilings:
-        return []
-    rows = tuple(
-        (one.criterion, one.statistic, f"{one.n:,}", str(one.annotators), valued(one.value, *one.interval))
-        for one in found.ceilings[:MOST]
-    )
-    head = ("criterion", "statistic", "n", "annotators", "value")
-    return [Grid("People among themselves: what a metric can hope for", head, rows, frozenset({2, 3, 4}))]
-
-
 def _notes(found: Agreement) -> list[Block]:
     notes = [one_line(note, 300) for note in (*general_notes(found), *row_notes(found))]
     signature = found.rows[0].signature
@@ -120,41 +90,51 @@ def _notes(found: Agreement) -> list[Block]:
     return [Fold("Notes, and every choice behind the numbers", (*blocks, Para(signature)))]
 
 
-# Scores by criterion, agent and stage, and how they lie on their scales, drafts beside finals.
+# The answers by criterion: their means, how they lie on their scales beside people's judgements and the drafts.
 
 
-SCORES_MOST, CHARTS, LABELS = 100, 24, 30
-LABELS_SHOWN = 3  # labels in a row of the table
-HEAD = (
-    "criterion", "agent, stage", "mean", "sd", "n ok/n", "role", "scale", "labels",
-    "if the missing were least, greatest", "not ok",
-)  # fmt: skip
+CHARTS, LABELS = 24, 30
 
 
-def scores(run: Run, tally: Tally | None = None) -> Section | None:
-    """A table of all scores and a chart for each final one, its draft beside it; None without any score.
+def scores(run: Run, tally: Tally | None = None) -> Section:
+    """A table of the answers, a chart for each with its draft and people's judgements, and a table of all scores.
 
     The charts are SAGEval's Figure 3a (arXiv:2411.16077): how the critic moves the scores of a criterion.
     """
     tally = tally or tally_of(run)
-    lines = _in_order([*tally.summary.lines.values()])
-    if not lines:
-        return None
-    blocks: list[Block] = [
-        Para(_lead(tally)),
-        filled("Scores", HEAD, [_row(line) for line in lines[:SCORES_MOST]], frozenset({2, 3, 4})),
-    ]
-    if len(lines) > SCORES_MOST:
-        blocks.append(
-            Para(f"{counted(len(lines) - SCORES_MOST, 'more line')} not shown; judgegraph export has every score.")
-        )
-    if any(line.criterion == OWN for line in lines):
+    summary = tally.summary
+    lines = summary.lines
+    if not lines and not summary.verdicts and not summary.headline:
+        return Section("scores", "Scores", (Para("The run wrote no scores and no verdicts."),))
+    blocks: list[Block] = [*laid_out.answers(summary, mean_intervals(tally))]
+    blocks += [*laid_out.members(summary), *laid_out.pairs(summary)]
+    if lines:
+        blocks.append(Para(_lead(tally)))
+    if any(line.criterion == OWN for line in lines.values()):
         blocks.append(Para(f"{OWN}: a method that writes criteria for each sample; they are taken together here."))
-    charts = charts_of(tally)
-    finals = len(tally.summary.answers)
+    charts = charts_of(run, tally)
     if charts:
-        blocks += [Para(_binning(charts, finals)), *charts]
+        blocks += [Para(_binning(charts, len(summary.answers))), *charts]
+    blocks += laid_out.every_line(summary)
     return Section("scores", "Scores", tuple(blocks))
+
+
+def mean_intervals(tally: Tally) -> dict[Key, Ends]:
+    """(criterion, agent, side) -> the 95 % interval of the mean of its answers; groups are drawn whole."""
+    values: dict[tuple[str, str], list[tuple[float, str | None]]] = {}
+    for one in tally.some.held:
+        for criterion, agent, _, role, value in one.values:
+            if role == "answer":
+                values.setdefault((criterion, agent), []).append((value, group_of(one.item)))
+    found: dict[Key, Ends] = {}
+    for line in tally.summary.answers.values():
+        parts = dict.fromkeys(part[:2] for part in line.parts) or {(line.criterion, line.agent): None}
+        rows = [row for part in parts for row in values.get((part[0], part[1]), ())]
+        if line.of == "output" and line.mean is not None and rows:
+            numbers = np.array([value for value, _ in rows], dtype=np.float64)
+            ends = mean_interval(numbers, codes([group for _, group in rows]), resamples=RESAMPLES)
+            found[line.criterion, line.agent, line.of] = ends
+    return found
 
 
 def _lead(tally: Tally) -> str:
@@ -163,51 +143,23 @@ def _lead(tally: Tally) -> str:
     alone = f", and {drafts:,} with drafts alone" if drafts else ""
     return (
         f"{counted(tally.samples, 'sample')}, {read:,} with a {what} or verdict that could be read{alone}. A mean is "
-        "of the scores that could be read; the bounds say what it would be if all others were at the scale's end."
+        f"of the scores that could be read; its 95 % interval is from {RESAMPLES:,} resamples of {tally.some.counted}, "
+        "groups whole where meta.group is told."
     )
 
 
-def _in_order(lines: Sequence[Line]) -> list[Line]:
-    """Each criterion's drafts and finals together; what was proposed for the sample comes last."""
-    first: dict[str, int] = {}
-    for line in lines:
-        first.setdefault(line.criterion, len(first))
-    return sorted(lines, key=lambda x: (x.stage not in STAGES, first[x.criterion], x.of, x.stage))
-
-
-def _row(line: Line) -> tuple[str, ...]:
-    side = " (rival)" if line.of == "rival" else ""
-    bounds = line.bounds if line.values < line.n else None
-    missing = {status: n for status, n in line.statuses.items() if status != "ok"}
-    return (
-        f"{line.criterion}{side}", f"{line.agent}, {line.stage}", *_moments(line),
-        f"{line.n_ok:,}/{line.n:,}", line.role, _scale(line.scale, bool(line.labels)), _labels(line.labels),
-        f"{number_text(bounds[0])}, {number_text(bounds[1])}" if bounds else "", counts(missing),
-    )  # fmt: skip
-
-
-def _moments(line: Line) -> tuple[str, str]:
-    """Mean and standard deviation; labels have none."""
-    return ("", "") if line.labels else (number_text(line.mean), number_text(line.sd))
-
-
-def _labels(met: Counter[str]) -> str:
-    """The commonest, and how many others there are."""
-    counts = ", ".join(f"{one_line(label, 40)} {n:,}" for label, n in met.most_common(LABELS_SHOWN))
-    return counts + (f", and {len(met) - LABELS_SHOWN:,} more" if len(met) > LABELS_SHOWN else "")
-
-
-def _scale(scale: Scale | None, labels: bool) -> str:
-    return "labels" if labels else str(scale) if scale is not None else ""
-
-
-def charts_of(tally: Tally) -> list[Picture]:
+def charts_of(run: Run, tally: Tally) -> list[Picture]:
+    """Of each answer: people's judgements on its scale, its draft, and itself."""
     finals = tally.summary.shown
+    judged = people.on_their_scale(people.matched_with_people(run, tally, agreement_of(run, tally)))
     found: list[Picture] = []
     for line in finals:
         draft = tally.summary.lines.get(line.draft) if line.draft else None
         series = [_series(tally, one) for one in (draft, line) if one is not None]
-        points = points_of(line.scale, {point for one in series for point in one.counts})
+        if line.of == "output" and (human := judged.get(line.criterion.casefold())) is not None:
+            series.insert(0, human)
+        met = {point for one in series for point in one.counts}
+        points = points_of(line.scale, met - {people.OFF}) + ([people.OFF] if people.OFF in met else [])
         if line.labels:
             points, series = _commonest(points, series)
         if points and len(found) < CHARTS:

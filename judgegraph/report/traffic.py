@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import networkx as nx
 
-from judgegraph.report.charts import percent
 from judgegraph.report.drawing.figure import END, START, Edge, Figure
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import RecordedTrace, Span
 from judgegraph.traces.rank import places_of
 from judgegraph.traces.read import latest_traces, spans_of
+from judgegraph.views.amounts import percent
 
 FINE = frozenset(("ok", "skipped", "abstained"))
 Way = tuple[str, str]  # places of two nodes, "weigh/judge"; START and END by LangGraph's names

@@ -145,6 +145,25 @@ def interval(values: Floats, confidence: float = 0.95, *, units: int = 0) -> Int
     return Interval(float(low), float(high), confidence, undefined)
 
 
+MEAN_LEAST = 5  # values that an interval of a mean rests on
+
+
+def mean_interval(values: Floats, group: Codes | None = None, *, resamples: int = 1_000) -> tuple[float, float]:
+    """A 95 % interval of a mean: values are drawn anew, or whole groups of them.
+
+    Its ends are nan of fewer than five values, of values that are all alike, and where one is nan.
+    """
+    if len(values) < MEAN_LEAST or np.isnan(values).any() or (values == values[0]).all():
+        return math.nan, math.nan
+    drawn = Draws("item" if group is None else "group", len(values), resamples, 0, group=group)
+    means = np.empty(resamples)
+    for some in drawn:
+        weights = some.weights
+        means[some.resamples] = (weights @ values) / np.maximum(weights.sum(axis=1), 1)
+    found = interval(means, units=drawn.units)
+    return found.low, found.high
+
+
 EQUAL = 1e-9  # resampled values that are no further from 0 are 0
 
 

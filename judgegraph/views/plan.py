@@ -1,31 +1,140 @@
-"""A plan as a notebook shows it. Alone, because a plan brings LangGraph with it, which reading a run does without."""
+"""A plan: calls and money per node, then for all, and what the figures rest on.
+
+Alone, because a plan brings LangGraph with it, which reading a run does without.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from judgegraph.planning.forecast import Forecast, NodePlan
-from judgegraph.shown import draws
-from judgegraph.views.runs import NUMERIC
-from judgegraph.views.screen import plan_columns
-from judgegraph.views.trace import fold, framed, para, table, text
+from judgegraph.planning.forecast import Forecast, Range
+from judgegraph.views.amounts import counted, money, span
+from judgegraph.views.blocks import Block, Grid, Para, columns
+from judgegraph.views.notebook import lays_out
+from judgegraph.views.run import more, rejected_lines
 
-
-@draws(Forecast)
-def forecast_html(plan: Forecast) -> str:
-    """Calls and money per node: certain ones, more where every reply can be read, and at worst."""
-    head = ("node", "exact", "more", "at worst", "in ledger", *(("USD",) if plan.total.cost.highest.usd else ()))
-    rows = [_planned(node)[: len(head)] for node in (*plan.nodes, plan.total)]
-    basis = fold(text("what this rests on"), *map(para, plan.basis))
-    trouble = [para(f"no figure for what comes behind: {mishap}") for mishap in plan.mishaps]
-    drawn = table(f"plan for {plan.samples:,} samples", head, rows, NUMERIC)
-    return framed(drawn, *map(para, plan_columns(plan)), *trouble, basis)
+MOST = 5  # mishaps, and rows, that are shown
+AT_WORST = (
+    "at worst: instead of more, if each reply can be read only at the last of its asks (3 unless set) and choices "
+    "come one a call"
+)
 
 
-def _planned(node: NodePlan) -> Sequence[str]:
-    low, middle, high = node.rest
-    paid = (node.cost.lowest.usd, node.cost.middle.usd)
-    return (
-        node.node, f"{node.exact:,}", f"{low:,}–{middle:,}" if low != middle else f"{low:,}",
-        f"{high:,}", f"{node.kept:,}", f"{paid[0]:.4f}–{paid[1]:.4f}",
-    )  # fmt: skip
+@lays_out(Forecast)
+def plan(forecast: Forecast, rejected: Sequence[Any] = (), out: str | None = None) -> Iterator[Block]:
+    """What a run will ask for.
+
+    Args:
+        rejected: rows of the data that are no samples. out: the folder in which samples may be finished.
+    """
+    yield Para(f"plan for {counted(forecast.samples, 'sample')}", "lead")
+    if forecast.finished:
+        verb = "is" if forecast.finished == 1 else "are"
+        yield Para(f"{counted(forecast.finished, 'sample')} {verb} finished in {out}, and left out")
+    if forecast.nodes:
+        yield _table(forecast)
+        yield from (Para(line, "fine") for line in _columns(forecast))
+    yield from map(Para, _words(forecast))
+    yield from _troubles(forecast, rejected)
+    yield Para(forecast.signature, "fine")
+
+
+def _troubles(forecast: Forecast, rejected: Sequence[Any]) -> Iterator[Block]:
+    if rejected:
+        yield Para(f"{counted(len(rejected), 'row')} of the data left out:", "bad")
+        yield from map(Para, rejected_lines(rejected, MOST))
+    if not forecast.complete:
+        many = counted(forecast.failed, "sample")
+        said = f"incomplete: for {many} the graph failed with invented replies, so real figures may be higher:"
+        yield Para(said, "bad")
+        yield from (Para(f"  {mishap}", "bad") for mishap in forecast.mishaps[:MOST])
+        yield from more(len(forecast.mishaps) - MOST, "kind of failure", "kinds of failure", indent="  ")
+
+
+def _table(forecast: Forecast) -> Grid:
+    rows = [*forecast.nodes, forecast.total] if len(forecast.nodes) != 1 else forecast.nodes
+    priced = _costs(forecast)
+    return columns("", {
+        "node": [node.node for node in rows],
+        "exact": [f"{node.exact:,}" for node in rows],
+        "more": [_span(*node.rest[:2]) for node in rows],
+        "at worst": [f"{node.rest[2]:,}" if node.rest[2] > node.rest[1] else "" for node in rows],
+        "in ledger": [f"{node.kept:,}" for node in rows],
+        "tokens to pay": [_span(*_tokens(node.cost)[:2]) for node in rows],
+        "cost": [_money(node.cost.lowest.usd, node.cost.middle.usd) if priced else "" for node in rows],
+    }, most=len(rows))  # fmt: skip
+
+
+def _columns(forecast: Forecast) -> Iterator[str]:
+    """What the columns mean, a line each."""
+    exact = "with every kind of invented reply" if forecast.own_code else "whatever is replied"
+    yield f"exact: asked for {exact}; more: lowest\u2013highest beside these when every reply can be read"
+    if forecast.total.rest[2] > forecast.total.rest[1]:
+        yield AT_WORST
+
+
+def _costs(forecast: Forecast) -> bool:
+    """Whether anything costs money, as far as is known."""
+    return forecast.total.cost.highest.usd > 0
+
+
+def _words(forecast: Forecast) -> list[str]:
+    total, cost = forecast.total, forecast.total.cost
+    low, usual, high = (round(amount.calls) for amount in (cost.lowest, cost.middle, cost.highest))
+    paid = f"{total.missing:,} of the exact ones and {_span(low - total.missing, usual - total.missing)} more"
+    tokens = _tokens(cost)
+    worst = f"{counted(high, 'call')}, {tokens[2]:,} tokens"
+    sums = f"{_span(*tokens[:2])} tokens"
+    if _costs(forecast):
+        sums = f"{sums}, {_money(cost.lowest.usd, cost.middle.usd)}"
+        worst = f"{worst}, {money(cost.highest.usd)}"
+    calls = "call" if low == usual == 1 else "calls"
+    lines = [f"\nto pay: {_span(low, usual)} {calls} ({paid}), {sums}"]
+    if high > usual:
+        lines.append(f"to pay at worst: {worst}")
+    if forecast.pilot is not None:
+        lines += _pilot(forecast)
+    return [*lines, "", *forecast.basis]
+
+
+def _pilot(forecast: Forecast) -> list[str]:
+    pilot, projected = forecast.pilot, forecast.total.projected
+    if pilot is None:
+        return []
+    usd = f", {money(pilot.usd)}" if pilot.usd else ""
+    ends = ", ".join(f"{count:,} {status}" for status, count in pilot.statuses.items())
+    spent = f"{counted(pilot.calls, 'call')}, {pilot.prompt_tokens + pilot.completion_tokens:,} tokens{usd}"
+    lines = [f"\npilot of {counted(pilot.samples, 'sample')} ({ends}): paid {spent}"]
+    if pilot.failure:
+        lines.append(pilot.failure)
+    if pilot.over_budget:
+        lines.append("stopped by the budget")
+    if projected is not None and forecast.samples > pilot.samples:
+        left = counted(forecast.samples - pilot.samples, "sample")
+        lines.append(f"projected for the {left} left: {_projected(projected, pilot.used > 1)}")
+    return lines
+
+
+def _projected(found: Range, interval: bool) -> str:
+    """Calls, tokens and money; each with its ends where there are more samples than one to say so."""
+    low, high = round(found.lowest.calls), round(found.highest.calls)
+    calls = counted(round(found.middle.calls), "call") + (f" ({_span(low, high)})" if interval else "")
+    parts = [calls, f"{_tokens(found)[1]:,} tokens"]
+    if found.highest.usd > 0:
+        ends = f" ({_money(found.lowest.usd, found.highest.usd)})" if interval else ""
+        parts.append(f"{money(found.middle.usd)}{ends}")
+    return ", ".join(parts)
+
+
+def _tokens(cost: Range) -> tuple[int, int, int]:
+    low, middle, high = (round(a.prompt + a.completion) for a in (cost.lowest, cost.middle, cost.highest))
+    return low, middle, high
+
+
+def _span(low: int, high: int) -> str:
+    return span(f"{low:,}", f"{high:,}")
+
+
+def _money(low: float, high: float) -> str:
+    return span(money(low), money(high))

@@ -16,6 +16,8 @@ from rich.tree import Tree
 from judgegraph.errors import printable
 from judgegraph.shown import draws
 from judgegraph.trace.span import Step
+from judgegraph.views.amounts import duration, money
+from judgegraph.views.sample import answer
 
 if TYPE_CHECKING:
     from judgegraph.types import Scale, Score
@@ -143,7 +145,7 @@ def label(step: Step, look: Look = USUAL) -> Text:
     text = Text(overflow="fold")
     text.append(inert(f"{step.kind} "), DETAIL)
     text.append(inert(step.name, 80), TITLE)
-    for fact in (milliseconds(step.ms), *facts(step)):
+    for fact in (duration(step.ms), *facts(step)):
         text.append(inert(f"  {fact}"))
     if step.status not in FINE:
         text.append(inert(f"  {step.status}"), TROUBLE)
@@ -219,21 +221,6 @@ def inert(text: Any, most: int = 0) -> str:
     """Nothing in it drives a terminal; of a longer one than `most` the first of it."""
     text_shown = printable(str(text).replace("\r\n", "\n").expandtabs(4))
     return text_shown[:most] if most else text_shown
-
-
-def milliseconds(ms: float) -> str:
-    """Such as "0.4 ms", "93 ms", "2.41 s", "3 min 12 s"."""
-    if ms < 999.5:
-        return f"{ms:.1f} ms" if ms < 9.95 else f"{ms:.0f} ms"
-    seconds = ms / 1000
-    return f"{seconds:.2f} s" if seconds < 119.5 else f"{int(seconds + 0.5) // 60} min {int(seconds + 0.5) % 60} s"
-
-
-def money(usd: Any) -> str:
-    """Such as "$0.0012"; "price unknown" for none."""
-    if not isinstance(usd, int | float):
-        return "price unknown"
-    return f"${usd:.4f}" if usd < 1 else f"${usd:,.2f}"
 
 
 def _number(value: Any) -> str:
@@ -314,11 +301,6 @@ def scores_html(scores: Iterable[Score], caption: str, drafts: Mapping[str, Scor
     return table(caption, head, rows_, numeric=("draft", "answer", "distribution")) if rows else Html("")
 
 
-def answer(score: Score) -> str:
-    """The value, the label, or how it failed."""
-    return f"{score.value:.2f}" if score.value is not None else score.label or score.status
-
-
 def _named(score: Score) -> str:
     return score.criterion + (" (rival)" if score.of == "rival" else "")
 
@@ -330,7 +312,7 @@ def _bars(score: Score) -> str:
 
 def _summary(step: Step) -> Html:
     status = [] if step.status == "ok" else [step.status]
-    facts_line = ", ".join([milliseconds(step.ms), *facts(step), *status])
+    facts_line = ", ".join([duration(step.ms), *facts(step), *status])
     return Html(f"{text(step.kind)} <b>{text(step.name, 80)}</b> {text(facts_line)}")
 
 

@@ -26,13 +26,14 @@ from starlette.routing import Route
 from judgegraph import __version__
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, DataError, ScaleError, one_line
-from judgegraph.report.charts import Picture, cut, in_line
+from judgegraph.report.charts import cut, in_line
 from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
 from judgegraph.runs.labels import LabelledRun, Labels
 from judgegraph.runs.run import OVERALL, Run, incomplete_run
 from judgegraph.types import Scale, Status, text_of
+from judgegraph.views.blocks import Picture
 from judgegraph.webview.index import ORDERS, PAGE, UNANSWERED, Query, SampleIndex, bound
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

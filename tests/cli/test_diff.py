@@ -62,7 +62,7 @@ def test_it_says_what_changed_what_moved_and_why(runs: tuple[Path, Path]):
         "Clarity: 3.00 -> 4.50 (+1.50, 38 % of the scale)  prompt",
         "A: before",
         "B: after",
-        "difference +1 call, +0 tokens, +0.0000 USD",
+        "difference +1 call, +0 tokens, +$0.00",
     ):
         assert said in " ".join(done.output.split()) or said in done.output, said
     assert done.output.index("  s3") < done.output.index("  s2") < done.output.index("  s1")

@@ -237,11 +237,12 @@ def test_hostile_names_in_a_run_are_printed_safely(tmp_path: Path):
         Item(sample=Sample(id=str(i), output="x", human={name: float(i % 3)}),
              scores=(Score(criterion=name, agent="\x9bagent", value=float(i % 2)),)) for i in range(6)
     ]  # fmt: skip
-    from judgegraph.views.terminal_meta import print_meta
+    from judgegraph.views.agreement import agreement as laid_out
+    from judgegraph.views.terminal import show
 
     runner = CliRunner()
     with runner.isolation() as (out, *_):
-        print_meta(jg.agreement(jg.Run({"signature": "s"}, items), resamples=10))
+        show(laid_out(jg.agreement(jg.Run({"signature": "s"}, items), resamples=10)))
         text = out.getvalue().decode()
     assert not {"\x1b", "\x9b"} & set(text)
 
@@ -276,7 +277,7 @@ def test_agreement_is_a_table_as_csv_latex_and_markdown_with_the_numbers_of_the_
     assert r"Ton \& Klang & judge\_a" in latex
     assert latex.count(r"\\") == 1 + 4
     markdown = called(path, *metrics, "--as", "markdown").splitlines()
-    assert any(line.startswith("| B\\|C | judge_b | 1.00 |") for line in markdown)
+    assert any(line.startswith("| B\\|C | judge_b | 20 | 1.000 ") for line in markdown)
     assert not any("-0.00 " in line for line in markdown)
     assert "one of them" in called(path, "--as", "latex", "--json", code=2)
     assert "ends in .csv" in called(path, "--csv", "t.txt", code=2)

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.graphs import llm_score
-from judgegraph.views.screen import AT_WORST
+from judgegraph.views.plan import AT_WORST
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_a_plan_prints_a_line_per_node_the_sum_and_what_it_rests_on(data: Path, 
         "tokens",
         "to",
         "pay",
-        "USD",
+        "cost",
     ]
     rows = {line.split()[0]: line.split()[1:] for line in lines[2:7]}
     assert list(rows) == ["branch", "weigh/guide", "weigh/compare", "correct", "all"]
@@ -78,7 +78,7 @@ def test_an_unknown_price_leaves_tokens_only(data: Path):
     result = planned("llm-score", data, "-j", "openai:mine", "--base-url", "http://localhost:1/v1", "-c", "summary")
     assert result.exit_code == 0, result.output
     assert "No price is known for openai:mine" in result.output
-    assert "USD" not in result.output.splitlines()[1]
+    assert "cost" not in result.output.splitlines()[1]
     assert "Prices as of" not in result.output
 
 
@@ -170,15 +170,15 @@ def test_a_price_is_told_with_its_sum(data: Path, tmp_path: Path):
     prices.write_text('prices:\n  "openai:mine": {prompt: 0, completion: 1000}\n')
     result = planned("llm-score", data, "-j", "openai:mine", "-n", 2, "--prices", prices, "-c", "summary")
     assert result.exit_code == 0, result.output
-    assert result.output.splitlines()[1].split()[-1] == "USD"
-    assert result.output.splitlines()[2].split()[-1] == "2.05", "8 calls of 256 tokens for 1,000 USD a million"
+    assert result.output.splitlines()[1].split()[-1] == "cost"
+    assert result.output.splitlines()[2].split()[-1] == "$2.05", "8 calls of 256 tokens for 1,000 USD a million"
     assert "Prices as of" in result.output
 
 
 def test_what_is_free_is_told_without_money(data: Path, tmp_path: Path):
     result = planned("llm-score", data, "-n", 2, "--pilot", 1, "--ledger", tmp_path / "l.sqlite")
     assert result.exit_code == 0, result.output
-    assert "USD" not in result.output
+    assert "$" not in result.output
     assert "Prices as of" not in result.output
     assert "projected for the 1 sample left: 4 calls, " in result.output, "one sample has no interval"
     assert "95 %" not in result.output

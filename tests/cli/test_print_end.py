@@ -7,7 +7,7 @@ from judgegraph.runs.folder import Folder
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.types import Sample, Scale, Score
-from judgegraph.views.terminal_run import costs, coverage_line, print_run
+from judgegraph.views.run import costs, coverage_line, print_run
 
 CALLS = {"requests": 250, "replies": 240, "prompt_tokens": 30_000, "completion_tokens": 1234}
 SPENT = {
@@ -47,10 +47,10 @@ class _Kept(Run):
 @pytest.mark.parametrize(
     ("about", "said"),
     [
-        (manifest(), "240 calls, 31,234 tokens, 0.31 USD"),
-        (manifest(calls=SAVED), "240 calls (12 saved), 31,234 tokens, 0.31 USD"),
-        (manifest(spent={"estimated": 3}), "240 calls, 31,234 tokens (estimated for 3 calls), 0.31 USD"),
-        (manifest(spent={"unpriced": 1}), "240 calls, 31,234 tokens, 0.31 USD (price unknown for 1 call)"),
+        (manifest(), "240 calls, 31,234 tokens, $0.31"),
+        (manifest(calls=SAVED), "240 calls (12 saved), 31,234 tokens, $0.31"),
+        (manifest(spent={"estimated": 3}), "240 calls, 31,234 tokens (estimated for 3 calls), $0.31"),
+        (manifest(spent={"unpriced": 1}), "240 calls, 31,234 tokens, $0.31 (price unknown for 1 call)"),
         (manifest(spent={"usd": 0.0, "unpriced": 240}), "240 calls, 31,234 tokens, price unknown"),
         (manifest(spent={"usd": 0.0}), "240 calls, 31,234 tokens"),
         ({"calls": CALLS}, "240 calls, 31,234 tokens"),
@@ -66,7 +66,7 @@ def test_what_a_run_took_is_told_with_what_is_not_known(about, said):
     [
         ({"calls": 240, "tokens": None, "usd": None}, {}, "240 of 240 calls"),
         ({"calls": 1000, "tokens": 31_300, "usd": None}, {}, "31,234 of 31,300 tokens"),
-        ({"calls": 1000, "tokens": None, "usd": 0.32}, {}, "0.31 of 0.32 USD"),
+        ({"calls": 1000, "tokens": None, "usd": 0.32}, {}, "$0.31 of $0.32"),
     ],
 )
 def test_a_budget_that_ended_a_run_is_named_with_how_to_go_on(budget, spent, said, capsys, tmp_path):

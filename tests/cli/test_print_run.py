@@ -10,8 +10,8 @@ from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import summarise
 from judgegraph.types import Comparison, Sample, Scale, Score
-from judgegraph.views.screen import score_table
-from judgegraph.views.terminal_run import LINES, print_run
+from judgegraph.views.run import LINES, answers_grid, print_run
+from judgegraph.views.terminal import show
 
 FIVE = Scale(low=1, high=5)
 MANIFEST = {"signature": "sig", "calls": {"prompt_tokens": 0, "completion_tokens": 0, "replies": 0}}
@@ -35,8 +35,8 @@ def table(items, width):
     summary = summarise(items, "sig")
     console = Console(width=width, file=io.StringIO())
     finals = [x for x in summary.lines.values() if x.stage == "final"]
-    console.print(score_table(summary, finals, width))
-    return console.file.getvalue().splitlines()
+    show([answers_grid(summary, finals, {})], console)
+    return console.file.getvalue().splitlines()[1:]
 
 
 def drafted(draft, final, **fields):
@@ -93,7 +93,8 @@ def test_other_lists_that_are_cut_say_so_too(capsys):
 def test_a_sample_that_failed_as_a_whole_is_told_once_and_counts_in_the_table(capsys):
     said = printed([item(score(3)), item(id="f", status="timeout", reason="no result within 40 s")], capsys)
     assert "1/2" in said
-    assert "3.00 [2.00, 4.00]" in said
+    assert "[2.00, 4.00]" in said
+    assert "if missing: the score if all that are missing" in said
     assert said.count("timeout") == 1
     assert "1 sample ended with timeout: no result within 40 s" in said
 

@@ -21,7 +21,7 @@ from judgegraph.graphs import g_eval
 from judgegraph.runs import worker as work
 from judgegraph.runs.worker import Progress
 from judgegraph.types import EvalState, Sample
-from judgegraph.views.screen import Pace, money, state_line, time_taken
+from judgegraph.views.progress import Pace, state_line
 
 NOW = Progress(
     done=120, resumed=0, by_status={"ok": 117, "refused": 1, "timeout": 2}, requests=250, calls=240, saved=12,
@@ -41,12 +41,11 @@ def line(now=NOW, total=1000, since=(0.0, 0), **more):
     [
         (
             line(),
-            "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 calls (12 saved), 0.31 USD, "
-            "failed: 2 timeout, 1 refused",
+            "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 calls (12 saved), $0.31, failed: 2 timeout, 1 refused",
         ),
         (
             line(replace(NOW, budget=jg.Budget(usd=2, calls=500), mean=3.416, scale="1-5", by_status={})),
-            "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 of 500 calls (12 saved), 0.31 of 2.00 USD, "
+            "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 of 500 calls (12 saved), $0.31 of $2.00, "
             "mean 3.42 on 1-5",
         ),
         (
@@ -60,13 +59,13 @@ def line(now=NOW, total=1000, since=(0.0, 0), **more):
         ),
         (
             line(replace(NOW, resumed=100, by_status={}), since=(0.4, 100)),
-            "120 of 1,000 samples, 1.4/s, 10 min 16 s left, 240 calls (12 saved), 0.31 USD",
+            "120 of 1,000 samples, 1.4/s, 10 min 16 s left, 240 calls (12 saved), $0.31",
         ),
         (
             line(replace(NOW, done=1000, resumed=100, by_status={}), ended=True),
-            "1,000 of 1,000 samples, 14 s, 62.5/s, 240 calls (12 saved), 0.31 USD",
+            "1,000 of 1,000 samples, 14 s, 62.5/s, 240 calls (12 saved), $0.31",
         ),
-        (line(replace(NOW, done=0, by_status={}, calls=0, saved=0)), "0 of 1,000 samples, 0 calls, 0.31 USD"),
+        (line(replace(NOW, done=0, by_status={}, calls=0, saved=0)), "0 of 1,000 samples, 0 calls, $0.31"),
         (
             line(Progress(done=1, resumed=0, calls=1, seconds=2.0, usd=None), total=1),
             "1 of 1 sample, 0.5/s, 1 call, 0 tokens",
@@ -95,24 +94,6 @@ def test_the_rate_is_of_the_last_minute():
         pace.add(second, 10_000 + second)
     assert pace.rate(119, 10_119) == pytest.approx(1.0, abs=0.02)
     assert len(pace._points) < 80
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (0.2, "0 s"), (59.4, "59 s"), (59.6, "1 min"), (106, "1 min 46 s"), (3599, "59 min 59 s"), (3600, "1 h"),
-        (7380, "2 h 3 min"), (86_399, "23 h 59 min"), (86_400, "1 d"), (273_600, "3 d 4 h"),
-    ],
-)  # fmt: skip
-def test_times_are_told_in_two_units(seconds, said):
-    assert time_taken(seconds) == said
-
-
-@pytest.mark.parametrize(
-    ("usd", "said"), [(0.0, "0.00"), (0.00312, "0.0031"), (0.314, "0.31"), (12.345, "12.35"), (1234.5, "1,234.50")]
-)
-def test_money_has_as_many_digits_as_it_needs(usd, said):
-    assert money(usd) == said
 
 
 def test_without_a_terminal_lines_come_at_the_start_every_ten_seconds_and_at_the_end(capsys, monkeypatch):
@@ -188,7 +169,7 @@ def test_on_a_terminal_a_bar_has_the_same_words_and_is_gone_afterwards(monkeypat
             tick.say("finishing 64 samples in flight")
         shown = written()
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
-    assert "120/1,000, 8.3/s, 1 min 46 s left, 240 calls, 0.31 USD, failed: 2 ti" in plain
+    assert "120/1,000, 8.3/s, 1 min 46 s left, 240 calls, $0.31, failed: 2 ti" in plain
     assert "judging" not in plain  # the bar says it
     assert "finishing 64 samples in flight\r\n" in plain
     assert "\x1b[?25h" in shown  # the cursor is back

@@ -114,7 +114,7 @@ def test_money_is_counted_by_a_table_of_ones_own(site, tmp_path):
     done = call(*site("ok").command("--prices", tmp_path / "prices.yaml"))
     assert done.exit_code == 0, done.output
     assert "9 samples, 9 calls, 135 tokens, " in done.stdout
-    assert ", 0.18 USD" in done.stdout  # 9 * (10 * 1000 + 5 * 2000) / 1e6
+    assert ", $0.18" in done.stdout  # 9 * (10 * 1000 + 5 * 2000) / 1e6
     done = call(*site("ok").command())
     assert "135 tokens, " in done.stdout
     assert ", price unknown" in done.stdout

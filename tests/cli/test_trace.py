@@ -92,7 +92,7 @@ def test_a_sample_is_told_whole(run: Path):
         "gym-cancellation: ok\n", "sageval|v:", "query: Short survey for members", "Relevancy  ", "4.73 -> 3.95",
         "1▁▁▂▆▂5  4: 71 %", "by logprobs", "evaluator: It names 64 % of the request's themes.",
         "sage: Other evidence speaks for less", "graph sageval", "├── node evaluate", "agent Evaluator",
-        "judge embedded", "model embedded", "paid  1,103+105 tokens  $0.0000", "read: sample, scores(8)",
+        "judge embedded", "model embedded", "paid  1,103+105 tokens  $0.00", "read: sample, scores(8)",
         "wrote: rectifications(8)", "system: You are an evaluator of generated text.", 'reply: {"accuracy"',
         "└── node rectify",
     ):  # fmt: skip

@@ -17,8 +17,8 @@ from judgegraph.graphs import g_eval, llm_score
 from judgegraph.models.prices import Price, Prices
 from judgegraph.report.page import facts
 from judgegraph.types import EvalState
-from judgegraph.views.screen import Pace, details
-from judgegraph.views.terminal_run import costs
+from judgegraph.views.progress import Pace, details
+from judgegraph.views.run import costs
 
 pytestmark = pytest.mark.slow
 

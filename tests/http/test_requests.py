@@ -21,7 +21,7 @@ from judgegraph.models.judges import resolve
 from judgegraph.prompts.template import slugs
 from judgegraph.report.page import write_report
 from judgegraph.types import Criterion, Scale
-from judgegraph.views.terminal_run import print_run
+from judgegraph.views.run import print_run
 
 KEY = "canary-key-0123456789"
 MESSAGES = [("user", "Judge this.")]

@@ -12,13 +12,13 @@ import time
 from contextlib import closing
 
 import pytest
+from judgegraph.views.terminal_run import print_end
 from rich.console import Console
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint
 from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.graphs import llm_score
-from judgegraph.views.terminal_run import print_end
 
 pytestmark = pytest.mark.slow
 

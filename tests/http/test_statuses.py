@@ -10,10 +10,10 @@ from opentelemetry.trace import StatusCode
 import judgegraph as jg
 from judgegraph.graphs import g_eval, llm_score
 from judgegraph.report import graph as graph_parts
-from judgegraph.report.charts import Grid
 from judgegraph.trace.span import SPANS, recorded_traces
 from judgegraph.traces.rank import node_times
 from judgegraph.types import Criterion, Sample
+from judgegraph.views.blocks import Grid
 
 CLARITY = [Criterion(name="Clarity", definition="It is clear.")]
 SAMPLE = Sample(id="s0", query="q", output="the text of sample 0")

@@ -12,7 +12,7 @@ from judgegraph.cli.main import main
 from judgegraph.errors import ConfigError
 from judgegraph.runs.item import Item
 from judgegraph.types import keyed
-from judgegraph.views.terminal_compare import verdict_on_two
+from judgegraph.views.comparison import verdict_on_two
 
 FIVE = jg.Scale.of("1-5")
 MANY = 40

@@ -22,7 +22,8 @@ from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.stats.agreement import cohen_kappa
 from judgegraph.types import Rectification, Sample, Scale, Score, Suggestion
-from judgegraph.views.terminal_critic import print_critic
+from judgegraph.views.critic import critic_worth as laid_out
+from judgegraph.views.terminal import show
 
 pytestmark = pytest.mark.slow
 
@@ -315,12 +316,12 @@ def test_a_manifest_that_does_not_tell_costs_is_no_error(manifest):
 def test_the_section_is_printed_inert_and_says_what_there_is_to_say(capsys):
     rich = [pair(1, 2, "Cla\x1b[31mrity[bold]"), pair(4, 3, "Cla\x1b[31mrity[bold]"), pair(5, None, status="timeout")]
     labels = [{"Cla\x1b[31mrity[bold]": 2}, {"Cla\x1b[31mrity[bold]": 3}]
-    print_critic(critic_worth(run_of(*rich, human=labels), FAST))
+    show(laid_out(critic_worth(run_of(*rich, human=labels), FAST)))
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "failed: 1 score" in out
     assert "does not tell" in out
-    print_critic(critic_worth(jg.evaluate(sageval(criteria="summary"), SUMMARIES), FAST))
+    show(laid_out(critic_worth(jg.evaluate(sageval(criteria="summary"), SUMMARIES), FAST)))
     out = capsys.readouterr().out
     assert "critic sage over evaluator/draft, 12 samples" in out
     assert "12 calls" in out
@@ -389,7 +390,7 @@ def test_one_group_has_no_interval_and_p_says_why_it_is_one(labels, capsys):
         assert (row["low"], row["high"], row["p"]) == (None, None, 1.0)
         assert "no interval" in row["note"]
         assert "p cannot fall below 1" in row["note"]
-    print_critic(worth)
+    show(laid_out(worth))
     out = " ".join(capsys.readouterr().out.split())
     assert "p cannot fall below 1" in out
     assert "no interval" in out
@@ -437,7 +438,7 @@ def test_a_critic_over_two_judges_is_paid_for_once(capsys):
     assert (first["cost"]["calls"], second["cost"]) == (40, None)
     assert first["cost_together"] == second["cost_together"] == ["a/draft", "b/draft"]
     assert (first["per_point"], second["per_point"]) == ({}, {})
-    print_critic(worth)
+    show(laid_out(worth))
     out = capsys.readouterr().out
     assert out.count("40 calls") == 1
     assert "over a/draft and b/draft together" in out
@@ -517,7 +518,7 @@ def test_a_critic_that_makes_it_worse_is_said_to(capsys):
     mean = only(worth)["mean_gain"]["spearman"]
     assert mean["high"] < 0
     assert mean["note"] == "the critic makes it worse"
-    print_critic(worth)
+    show(laid_out(worth))
     out = " ".join(capsys.readouterr().out.split())
     assert "the critic makes it worse, so a point has no price" in out
     assert "not told from 0" not in out

@@ -17,7 +17,8 @@ from judgegraph.meta.result import Drawing
 from judgegraph.registry import METHODS
 from judgegraph.testing.scripted import Answering
 from judgegraph.types import EvalState, Sample, Score, keyed
-from judgegraph.views.terminal_meta import print_probes
+from judgegraph.views.probes import probes as laid_out
+from judgegraph.views.terminal import show
 
 CRITERIA = [jg.Criterion(name="Clarity", guideline="1: dark. 5: clear.")]
 TEXTS = ["Short.", "A text of some more words.", "Two. Sentences here.", "One more text that goes on for a while."]
@@ -290,7 +291,7 @@ def test_a_budget_that_ends_amid_the_copies_is_no_method_without_verdicts(tmp_pa
     assert found.swap.n + found.swap.unread == 4
     assert found.swap.unread > 0
     assert "not applicable" not in found.swap.note
-    print_probes(found)
+    show(laid_out(found))
     out = capsys.readouterr().out
     assert "the budget ended it" in out
     assert "left out" in out
@@ -299,7 +300,7 @@ def test_a_budget_that_ends_amid_the_copies_is_no_method_without_verdicts(tmp_pa
 def test_one_group_is_printed_without_an_interval_and_few_are_said_to_be_rough(capsys):
     for count, word in ((1, "no interval"), (2, "rough: an interval drawn from fewer than 6 is too narrow")):
         samples = [s.model_copy(update={"meta": {"group": str(i % count)}}) for i, s in enumerate(SINGLE)]
-        print_probes(probe(single(length), samples, ("padded",), kinds=("polite",)))
+        show(laid_out(probe(single(length), samples, ("padded",), kinds=("polite",))))
         out = capsys.readouterr().out
         assert word in out
         assert "nan" not in out

@@ -12,7 +12,8 @@ from judgegraph.meta.agreement import agreement, needed
 from judgegraph.meta.cells import Judgements
 from judgegraph.meta.result import difference_notes, general_notes, note_lines, row_notes
 from judgegraph.stats.tests import permutation_test_of_shares
-from judgegraph.views.terminal_meta import print_meta
+from judgegraph.views.agreement import agreement as laid_out
+from judgegraph.views.terminal import show
 
 RANDOM = np.random.default_rng(8)
 QUICK = {"resamples": 100, "permutations": 99}
@@ -295,5 +296,5 @@ def _short(drawn):
 def test_the_heading_says_what_pairs_of_systems_are_ranked_by(capsys, grouped, rule):
     group, system = np.divmod(np.arange(60), 6)
     human, m = RANDOM.normal(size=(2, 60))
-    print_meta(agreement([judged(human, group if grouped else None, system, m=m)], **QUICK))
-    assert f"pairs ranked as people do, {rule}" in capsys.readouterr().out
+    show(laid_out(agreement([judged(human, group if grouped else None, system, m=m)], **QUICK)))
+    assert f"pairs of systems ranked as people do, {rule}" in capsys.readouterr().out

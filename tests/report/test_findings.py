@@ -110,6 +110,46 @@ def test_a_criterion_that_follows_length_as_it_follows_people_is_named(tmp_path)
     assert any(text.startswith("Right follows people best") and "Long least" in text for text in found)
 
 
+def test_several_criteria_that_follow_length_are_one_sentence_which_begins_with_the_closest(tmp_path):
+    def one(rng: random.Random, at: int) -> Item:
+        long = rng.randint(10, 90)
+        near, far = 1 + 4 * long / 90, max(1.0, min(5.0, 1 + 4 * long / 90 + rng.uniform(-1.5, 1.5)))
+        return item(at, score("Far", far), score("Near", near), words=long, Far=noise(rng), Near=noise(rng))
+
+    (text,) = [text for text in said(tmp_path, drawn(one)) if "output's length" in text]
+    assert text.startswith(
+        "Near and Far follow the output's length at least as closely as they follow people (Near 1.00"
+    )
+
+
+@pytest.mark.parametrize(("way", "said_so"), [(1, ""), (-1, "the other way round than they"), (0, "may be chance")])
+def test_whether_a_criterion_follows_people_against_them_or_by_chance_is_told(tmp_path, way, said_so):
+    def one(rng: random.Random, at: int) -> Item:
+        right = noise(rng)
+        other = {1: right, -1: 6 - right, 0: noise(rng)}[way]
+        return item(at, score("Best", right), score("Worst", other), Best=right, Worst=min(5.0, right + at % 2))
+
+    (text,) = [text for text in said(tmp_path, drawn(one)) if "follows people best" in text]
+    ending = text.partition("least (")[2].partition(")")[2]
+    assert ending == (f", {said_so}." if way < 0 else f", which {said_so}." if way == 0 else ".")
+
+
+def test_six_sentences_are_enough(tmp_path):
+    def one(rng: random.Random, at: int) -> Item:
+        long, right = rng.randint(10, 90), noise(rng)
+        near, draft = 1 + 4 * long / 90, score("Same", noise(rng), "draft")
+        scores = (score("Near", near), score("Alike", near), draft, score("Same", right, draft=draft))
+        lacking = (score("Lost", None),) if at % 5 == 0 else ()
+        return item(at, *scores, *lacking, words=long, Near=noise(rng), Alike=noise(rng), Same=right)
+
+    lost = Item(sample=jg.Sample(id="x", output="t"), status="timeout", reason="no reply in 120 s")
+    found = said(tmp_path, [*drawn(one), lost])
+    assert len(found) == 6
+    assert not any("follows people best" in text for text in found)
+    assert [part for part in ("ended early", "missing", "The critic", "length", "say the same", "Look first")
+            if not any(part in text for text in found)] == []  # fmt: skip
+
+
 def test_criteria_that_say_the_same_are_named(tmp_path):
     def one(rng: random.Random, at: int) -> Item:
         value = rng.uniform(1, 5)

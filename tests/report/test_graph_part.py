@@ -8,11 +8,11 @@ import pytest
 import judgegraph as jg
 from judgegraph.compose.nodes import as_node
 from judgegraph.registry import METHODS
-from judgegraph.report.charts import Grid, Para, Picture
 from judgegraph.report.drawing.figure import figure_of
 from judgegraph.report.drawing.render import sentence
 from judgegraph.report.graph import graph_part, run_figure
 from judgegraph.runs.identity import configuration
+from judgegraph.views.blocks import Grid, Para, Picture
 
 ROOT = Path(__file__).resolve().parents[2]
 

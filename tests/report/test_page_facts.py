@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -13,17 +14,16 @@ from test_page_truth import score
 import judgegraph as jg
 from judgegraph.compose.nodes import as_node
 from judgegraph.graphs import sageval
-from judgegraph.report.charts import Grid, Para
 from judgegraph.report.drawing.figure import figure_of
 from judgegraph.report.drawing.render import sentence
-from judgegraph.report.figures import cost
 from judgegraph.report.graph import graph_part, run_figure
-from judgegraph.report.page import facts, overview
+from judgegraph.report.page import facts
 from judgegraph.runs.identity import configuration, fan_outs
 from judgegraph.testing import scripted
 from judgegraph.types import Asked
-from judgegraph.views.runs import draft_text
-from judgegraph.views.screen import _columns
+from judgegraph.views.amounts import cost
+from judgegraph.views.blocks import Grid, Para
+from judgegraph.views.run import answers_grid
 
 CLEAR = jg.Criterion(name="Clear")
 
@@ -85,22 +85,20 @@ def test_drafts_alone_are_not_told_as_judged(finals: tuple[float | None, ...], w
 
 
 @pytest.mark.parametrize(
-    ("finals", "drafts", "means"),
+    ("finals", "drafts", "mean"),
     [
-        ((3.0, None), "4.00 (n 1)", ("4.00 (n 1)", "3.00 (n 1)")),
-        ((None, None), "4.00 (n 2)", ("4.00 (n 2)", "–")),
-        ((3.0, 2.0), "4.00", ("4.00", "2.50")),
+        ((3.0, None), "4.00 > 3.00 (n 1)", "3.00"),
+        ((None, None), "4.00 (n 2)", "-"),
+        ((3.0, 2.0), "4.00", "2.50"),
     ],
 )
-def test_a_mean_of_drafts_says_of_how_many_it_is(finals: tuple, drafts: str, means: tuple[str, str]):
+def test_a_mean_of_drafts_says_of_how_many_it_is(finals: tuple, drafts: str, mean: str):
     summary = jg.evaluate(judging(*finals), samples(2)).summary()
     (final,) = (x for x in summary.lines.values() if x.stage == "final")
-    assert draft_text(final, summary.lines[final.draft]) == drafts
-    assert _columns(summary, [final])["draft"] == [drafts]  # on a terminal
-    assert f">{drafts}<" in summary._repr_html_()  # in a notebook
-    grid = overview(summary).blocks[0]
+    grid = answers_grid(summary, [final], {})
     told = dict(zip(grid.head, grid.rows[0], strict=True))
-    assert (told["Draft"], told["Final"]) == means
+    assert (told["draft"], told["score"]) == (drafts, mean)
+    assert f">{escape(drafts)}<" in summary._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from report_runs import one_node
 
 import judgegraph as jg
 from judgegraph.graphs import sageval
-from judgegraph.report.page import facts, overview
+from judgegraph.report.page import facts
 from judgegraph.report.samples import WHOLE, rows_of
 from judgegraph.runs.item import Item
 from judgegraph.traces.rank import ranked_sample
+from judgegraph.views.run import answers_grid
 
 SCALE = jg.Scale.of("1-5")
 
@@ -82,9 +83,10 @@ def test_draft_and_final_are_means_of_the_same_samples(tmp_path: Path):
         return {"scores": {s.key: s for s in (draft, score("Depth", "sage", finals[place], draft))}}
 
     run = jg.evaluate(one_node("judge", judge), [jg.Sample(id=str(n), output="o") for n in range(4)])
-    grid = overview(run.summary()).blocks[0]
+    summary = run.summary()
+    grid = answers_grid(summary, summary.shown, {})
     told = dict(zip(grid.head, grid.rows[0], strict=True))
-    assert (told["Draft"], told["Final"], told["Read"]) == ("3.00 (n 2)", "2.50 (n 2)", "3/4")
+    assert (told["draft"], told["score"], told["n ok"]) == ("3.00 > 2.50 (n 2)", "2.00", "3/4")
 
 
 @pytest.mark.parametrize("state", ["running", "stopped", "over_budget"])

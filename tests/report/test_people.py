@@ -15,11 +15,11 @@ import judgegraph as jg
 from judgegraph.cli.main import main
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import llm_score
-from judgegraph.report.charts import Picture, Section
 from judgegraph.report.sections_pairs import pairs
-from judgegraph.report.sections_scores import agreement
+from judgegraph.report.sections_scores import agreement, scores
 from judgegraph.runs.item import Item
 from judgegraph.types import Scale, Score
+from judgegraph.views.blocks import Picture, Section
 
 sys.path.insert(0, str(Path(__file__).parent / "sections"))
 from section_runs import SCALE, TONES, compared, item, labelled, reviewed, run_of
@@ -34,10 +34,10 @@ def charts_in(section: Section | None, word: str) -> list[str]:
 def test_people_and_answers_are_counted_on_the_same_samples():
     items = labelled(30)
     run = run_of([*items, item(40, reviewed("Clarity", 5, 5))])  # nobody judged the last one
-    told = charts_in(agreement(run), "Clarity, sage: people and answers:")
-    (people, answers) = re.findall(r"n (\d+)\): ([\d, ]+)", told[0])
+    told = charts_in(scores(run), "Clarity:")
+    people, draft, answers = re.findall(r"n (\d+)\): ([\d, ]+)", told[0])
     counts = {int(point): int(n) for point, n in re.findall(r"(\d) (\d+)", people[1])}
-    assert people[0] == answers[0] == "30"
+    assert (people[0], draft[0], answers[0]) == ("30", "31", "31")
     assert counts == {p: n for p in range(1, 6) if (n := sum(one.sample.human["Clarity"] == p for one in items))}
 
 
@@ -81,7 +81,7 @@ def test_where_people_have_a_scale_of_their_own_each_stands_alone():
     told = charts_in(agreement(run_of(items)), "Clarity, sage")
     assert ["on a scale of their own" in one for one in told] == [True, False, False]
     one_off = [item(at, reviewed("Clarity", 3, 1 + at % 5), human={"Clarity": 9 if at == 3 else 2}) for at in range(20)]
-    (first, _) = charts_in(agreement(run_of(one_off)), "Clarity, sage")
+    (first,) = charts_in(scores(run_of(one_off)), "Clarity:")
     assert "off the scale 1" in first
 
 

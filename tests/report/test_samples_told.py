@@ -7,7 +7,6 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.graphs import sageval
-from judgegraph.report.charts import Grid, Section
 from judgegraph.report.page import Templates
 from judgegraph.report.samples import (
     FEW,
@@ -31,6 +30,7 @@ from judgegraph.report.samples import (
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import Step
+from judgegraph.views.blocks import Grid, Section
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALE = jg.Scale.of("1-5")

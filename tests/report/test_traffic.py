@@ -10,10 +10,10 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.graphs import sageval
-from judgegraph.report.charts import Para, Picture
 from judgegraph.report.graph import graph_part, run_figure
 from judgegraph.report.traffic import traffic
 from judgegraph.types import Score, keyed
+from judgegraph.views.blocks import Para, Picture
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -22,7 +22,7 @@ from judgegraph.runs.summary import coverage, summarise
 from judgegraph.testing import scripted
 from judgegraph.tools.catalogue import Unmeasurable
 from judgegraph.types import Correction, Criterion, EvalState, Note, Plan, Rectification, Sample, Scale, Score, keyed
-from judgegraph.views.terminal_run import print_run
+from judgegraph.views.run import print_run
 
 CRITERIA = [Criterion(name="Clarity", definition="One reading only."), Criterion(name="Wit")]
 FIVE = Scale.of("1-5")
@@ -364,7 +364,7 @@ def test_members_say_of_how_many_and_the_headline_how_many_lack_a_criterion(caps
     print_run(run, summary)
     said = capsys.readouterr().out
     assert "3 samples, 1 of these without some criterion" in said
-    members = said.partition("members:")[2]
+    members = said.partition("members")[2]
     assert "3.00 (n 1)" in members
     assert "(n 3)" not in members
 

@@ -5,7 +5,7 @@ from rich.cells import cell_len
 
 from judgegraph.trace.span import Step
 from judgegraph.types import Scale
-from judgegraph.views.trace import Look, bars, excerpt, likeliest, milliseconds, money, tree_text
+from judgegraph.views.trace import Look, bars, excerpt, likeliest, tree_text
 
 FIVE = Scale(low=1, high=5)
 CALL = {
@@ -21,7 +21,7 @@ TOOL = Step("tool", "rouge-l", 96.0, 3000.0, "skipped", {"value": 0.33333})
 BROKEN = Step("node", "rectify", 96.0, 0.2, "agent_error", {"error": "ValueError: no"})
 ROOT = Step("graph", "sageval", 0.0, 3100.0, steps=(NODE, TOOL, BROKEN))
 WHOLE = """\
-graph sageval  3.10 s
+graph sageval  3.1 s
 ├── node evaluate  95 ms
 │   read: sample, scores(8)  wrote: scores(2), notes(1), overall = 2.5
 │   └── agent Evaluator  95 ms  judge m  prompt evaluate@b0ec41a0
@@ -30,7 +30,7 @@ graph sageval  3.10 s
 │           user: Is it good?
 │           reply: Yes.
 │           reply: No.
-├── tool rouge-l  3.00 s  0.3333  skipped
+├── tool rouge-l  3.0 s  0.3333  skipped
 └── node rectify  0.2 ms  agent_error
     ValueError: no"""
 
@@ -113,22 +113,6 @@ def test_the_likeliest_points_are_told_in_percent():
     assert likeliest({"3": 0.2, "4": 0.7, "5": 0.1}) == "4: 70 %, 3: 20 %"
     assert likeliest({"4": 1.0, "5": 0.001}) == "4: 100 %"
     assert likeliest({}) == ""
-
-
-@pytest.mark.parametrize(
-    ("ms", "said"),
-    [(0, "0.0 ms"), (0.44, "0.4 ms"), (9.96, "10 ms"), (999, "999 ms"), (999.6, "1.00 s"), (119_400, "119.40 s"),
-     (119_600, "2 min 0 s"), (192_000, "3 min 12 s")],
-)  # fmt: skip
-def test_times_are_told_in_units_that_can_be_read(ms, said):
-    assert milliseconds(ms) == said
-
-
-@pytest.mark.parametrize(
-    ("usd", "said"), [(0, "$0.0000"), (0.00123, "$0.0012"), (1234.5, "$1,234.50"), (None, "price unknown")]
-)
-def test_money_is_told_in_dollars(usd, said):
-    assert money(usd) == said
 
 
 def test_a_step_as_json_has_all_below_it():

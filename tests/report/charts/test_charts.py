@@ -16,13 +16,12 @@ from judgegraph.report.charts import (
     fit,
     histogram,
     interval_plot,
-    number_text,
-    percent,
     score_bar,
     split_bar,
     win_graph,
 )
 from judgegraph.types import Scale
+from judgegraph.views.amounts import number_text, percent
 
 NS = "{http://www.w3.org/2000/svg}"
 SCALE = Scale.of("1-5")

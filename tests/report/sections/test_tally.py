@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pytest
 from section_runs import SCALE, advice, item, reviewed, run_of
 
-from judgegraph.report.charts import Fold, Grid, Para, Picture, Section
 from judgegraph.report.figures import OTHERS, OWN, SomeItems
 from judgegraph.report.orders import Commonest, Probed
 from judgegraph.report.page import all_sections
@@ -16,6 +15,7 @@ from judgegraph.runs.run import Run
 from judgegraph.runs.suggestions import Gathering
 from judgegraph.runs.summary import summarise
 from judgegraph.types import Comparison, Criterion, Note, Score
+from judgegraph.views.blocks import Fold, Grid, Para, Picture, Section
 
 pytestmark = pytest.mark.slow
 

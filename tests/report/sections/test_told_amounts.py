@@ -6,13 +6,14 @@ import pytest
 from section_runs import item, labelled, reviewed, run_of
 
 from judgegraph.meta.critic import cost_of
-from judgegraph.report.charts import Grid, Para, Picture
-from judgegraph.report.figures import length_effects, number, share
+from judgegraph.report.figures import length_effects
 from judgegraph.report.sections_critic import rectification
 from judgegraph.report.sections_pairs import biases
 from judgegraph.report.sections_run import tally_of
 from judgegraph.report.sections_scores import scores
 from judgegraph.types import Scale, Score
+from judgegraph.views.amounts import number, share
+from judgegraph.views.blocks import Grid, Para, Picture
 
 
 def text_of(section) -> str:
@@ -28,9 +29,9 @@ def bill(calls: int, found: int) -> dict:
 @pytest.mark.parametrize(
     ("calls", "found", "said"),
     [
-        (8, 0, "Cost of sage: 8 calls, 8,800 tokens, $4.00; 50 % of the run's paid calls."),
-        (8, 2, "Cost of sage: 8 calls, 8,800 tokens, $4.00 paid here; 50 % of the run's paid calls. The replies to 2 "
-         "more were there already; had none been, it would cost about 10 calls, 11,000 tokens, $5.00."),
+        (8, 0, "Cost of sage: 8 calls, 8,800 tokens, $4.00 (50 % of the run's paid calls)."),
+        (8, 2, "Cost of sage: 8 calls, 8,800 tokens, $4.00 paid here (50 % of the run's paid calls); the replies to "
+         "2 more were there already, without which it would be about 10 calls, 11,000 tokens, $5.00."),
         (0, 0, "Cost of sage: nothing, as it made no model call."),
         (0, 3, "Cost of sage: nothing paid here, as the replies to all of its 3 calls were there already."),
     ],

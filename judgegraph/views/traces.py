@@ -1,4 +1,4 @@
-"""In which order samples are listed: the first that says anything of them, and why an earlier one does not."""
+"""Traces: the samples of a run in the order that says most of them, and one sample with all that was done for it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,36 @@ from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
 from rich.text import Text
 
+from judgegraph.answers import Role, answers_of, roles_of
 from judgegraph.runs.item import Item, ending, overalls
+from judgegraph.shown import draws
 from judgegraph.traces.rank import FolderTrace, RankedSample, firsts_of
 from judgegraph.traces.read import LOST, UNTRACED, SampleTrace
-from judgegraph.types import Scale, text_of
-from judgegraph.views.screen import GAP, counted, plain, screen
-from judgegraph.views.terminal_run import cut, heading, print_comparisons, print_scores
-from judgegraph.views.trace import Look, excerpt, inert, milliseconds, money, quoted, tree_of
+from judgegraph.types import Rectification, Scale, Score, text_of
+from judgegraph.views.amounts import counted, duration, money, number_text
+from judgegraph.views.blocks import columns
+from judgegraph.views.run import more
+from judgegraph.views.sample import MOST_SAMPLES, comparisons, cut, heading, names, repeat_of
+from judgegraph.views.terminal import plain, screen, show
+from judgegraph.views.trace import (
+    Html,
+    Look,
+    bars,
+    excerpt,
+    framed,
+    inert,
+    likeliest,
+    para,
+    quoted,
+    read_by,
+    scores_html,
+    step_html,
+    tree_of,
+    tree_text,
+)
 
 SHOWN = 20
 USUAL = ("change", "score", "failures", "place")  # where none is asked for, or the one that is says nothing
@@ -115,7 +135,6 @@ def _words(order: str, rows: Sequence[RankedSample], journeys: bool) -> tuple[st
 # The samples of a run on a terminal, one a line, and how to open the first.
 
 
-NAME = 20  # columns that an id keeps; longer ones are folded
 SPARE = ("paid/calls", "time", "tokens", "cost", "doubt", "score", "verdict")  # what goes first where it is narrow
 
 
@@ -139,7 +158,12 @@ def print_ranked_samples(
         have = "has" if samples.lost.total() == 1 else "have"
         failed = f"{samples.lost.total():,} of {counted(count, 'sample')} failed or {have} no answer: {why}"
         console.print(plain(failed), style="red")
-    console.print(_table(rows, "tokens" if samples.tokens else samples.order, console.width))
+    order = "tokens" if samples.tokens else samples.order
+    spare = tuple(name for name in SPARE if name != order)
+    texts = ("status", "change", "verdict")
+    show(
+        [columns("", _columns(rows, order, console.width), texts=texts, names=2, most=len(rows), spare=spare)], console
+    )
     title = f"{len(rows):,} of {counted(count, 'sample')}" if count > len(rows) else counted(count, "sample")
     more = "; --limit N lists more" if count > len(rows) else ""
     console.print(plain(f"\n{title}{ended}, {samples.about}{more}"), style="dim")
@@ -151,22 +175,6 @@ def print_ranked_samples(
         console.print(plain(f"{calls} paid for attempts that were cut off or not traced"), style="dim")
     opens = f"judgegraph trace {quoted(path)} --sample {quoted(rows[0].id)}"
     console.print(plain(opens), style="dim", soft_wrap=True)  # to be copied
-
-
-def _table(rows: Sequence[RankedSample], order: str, width: int) -> Table:
-    columns = {name: cells for name, cells in _columns(rows, order, width).items() if any(cells)}
-    for spare in (name for name in SPARE if name != order):
-        if _width(columns) > width:
-            columns.pop(spare, None)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
-    for name, cells in columns.items():
-        if name == "sample":
-            table.add_column(name, overflow="fold", min_width=_name_width(cells))
-        else:
-            table.add_column(name, justify="left" if name in ("status", "change", "verdict") else "right", no_wrap=True)
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*map(plain, row))
-    return table
 
 
 def _columns(rows: Sequence[RankedSample], order: str, width: int) -> dict[str, list[str]]:
@@ -184,7 +192,7 @@ def _columns(rows: Sequence[RankedSample], order: str, width: int) -> dict[str, 
         "paid/calls": ["" if one.calls is None else f"{one.paid}/{one.calls}" for one in rows],
         "tokens": [f"{one.tokens:,}" if order == "tokens" and one.tokens is not None else "" for one in rows],
         "cost": [money(one.usd) if priced and one.usd is not None else "" for one in rows],
-        "time": [milliseconds(one.ms) for one in rows],
+        "time": [duration(one.ms) for one in rows],
     }
 
 
@@ -216,20 +224,11 @@ def _change(one: RankedSample) -> str:
 
 
 def _answer(value: float | str | None) -> str:
-    return cut(value, 12) if isinstance(value, str) else "" if value is None else f"{value:.2f}"
+    return cut(value, 12) if isinstance(value, str) else "" if value is None else number_text(value)
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
-def _width(columns: dict[str, list[str]]) -> int:
-    widths = {name: max(cell_len(cell) for cell in (name, *cells)) for name, cells in columns.items()}
-    return sum(widths.values()) - widths["sample"] + _name_width(columns["sample"]) + GAP * (len(columns) - 1)
-
-
-def _name_width(names: Sequence[str]) -> int:
-    return min(NAME, max(cell_len(name) for name in ("sample", *names)))
+    return "" if value is None else number_text(value)
 
 
 # One sample's trace on a terminal: what was judged, its scores from draft to final, and what was done for it.
@@ -301,7 +300,7 @@ def _answers(console: Console, item: Item, look: Look, criterion: str | None) ->
     print_scores(console, item, look, criterion)
     if criterion is not None:
         return
-    print_comparisons(console, item)
+    show(comparisons(item), console)
     for name, value in (("overall", overalls(item)), ("verdict", item.verdict)):
         if value:
             console.print(Text(f"{name}: {value}"))
@@ -312,3 +311,143 @@ def _answers(console: Console, item: Item, look: Look, criterion: str | None) ->
         _print_message(console, f"{what} suggested, {inert(advice.criterion, 80)}", advice.definition, look)
     for note in item.notes:
         console.print(Text(inert(f"note: {note.agent}: {excerpt(note.text, look)}")), style="yellow")
+
+
+# The scores of one sample: from draft to final, who said why, and how each was read.
+
+
+LAST = ("answer", "draft", "vote", "aspect", "other", "member")
+SHOWN_NAME = 26  # columns of a criterion's name at most
+
+
+def print_scores(console: Console, item: Item, look: Look, criterion: str | None = None) -> None:
+    """Answers with their drafts, then the votes and what else no answer stands for; members' own scores come last."""
+    scores = {score.key: score for score in item.scores}
+    roles, answers = roles_of(item), answers_of(item)
+    own, linked = {score.key for score in answers}, {score.draft for score in item.scores}
+    rest = [score for score in item.scores if score.key not in own and (score.key not in linked or score.draft)]
+    listed = answers + sorted(rest, key=lambda score: LAST.index(roles[score.key]))
+    rows = [(name, s) for name, s in zip(_names(item, listed), listed, strict=True) if criterion in (None, s.criterion)]
+    shown = rows if look.full else rows[:MOST_SAMPLES]
+    width = min(SHOWN_NAME, max((cell_len(inert(name)) for name, _ in shown), default=0))
+    for name, score in shown:
+        draft = scores.get(score.draft or "")
+        console.print(_row(name, score, draft, width, look, roles[score.key]))
+        for reason in _reasons(score, draft, _critics(score, scores, item), look):
+            console.print(Padding(Text(reason), (0, 0, 0, 4), expand=False), style="dim")
+    show(more(len(rows) - len(shown), "score; --full shows it", "scores; --full shows them"), console)
+
+
+def _names(item: Item, listed: Sequence[Score]) -> list[str]:
+    """Of a pair with the order that it was shown in, of other repeats with their number."""
+    listed_names = names(listed)
+    kinds = [(name, score.stage) for name, score in zip(listed_names, listed, strict=True)]
+    paired = {one.agent for one in item.comparisons}  # their repeats are the orders
+    return [
+        name + (repeat_of(score, paired) if score.repeat or kinds.count(kind) > 1 else "")
+        for name, kind, score in zip(listed_names, kinds, listed, strict=True)
+    ]
+
+
+def _row(name: str, score: Score, draft: Score | None, width: int, look: Look, role: Role) -> Text:
+    """Name, answers, bars, how it was read."""
+    row = Text(overflow="fold")
+    shown = inert(name)
+    shown = shown if cell_len(shown) <= width else shown[: width - 1] + look.dots[:1]
+    row.append(shown + " " * max(0, width - cell_len(shown)), "bold")
+    moved = draft is not None and draft.answer != score.answer
+    before = f"{_score_answer(draft)} -> " if draft is not None and moved else ""
+    row.append(f"  {before}{_score_answer(score)}", "yellow" if moved else "" if score.status == "ok" else "red")
+    for reading in _reading(score, look, role):
+        row.append(f"  {reading}")
+    return row
+
+
+def _reading(score: Score, look: Look, role: Role) -> Iterator[str]:
+    if score.stage != "final" or role not in ("answer", "draft"):
+        roles = dict.fromkeys((score.stage, *((role,) if role in ("vote", "member") else ())))
+        yield f"({inert(', '.join(roles), 40)})"
+    if score.distribution:
+        drawn = bars(score.distribution, score.scale, plain=look.plain)
+        if score.scale is not None and score.scale.low is not None:
+            drawn = f"{score.scale.low:g}{drawn}{score.scale.high:g}"
+        yield f"{drawn}  {inert(likeliest(score.distribution), 60)}"
+    if score.reader and score.answer is not None:
+        yield inert(read_by(score.reader), 60)
+    if score.unseen is not None and score.unseen >= 0.005:
+        yield f"{100 * score.unseen:.0f} % on no point"
+
+
+def _critics(score: Score, scores: Mapping[str, Score], item: Item) -> list[Rectification]:
+    """What was said of it by those whose scores it came of."""
+    chain, one = {score.agent}, score
+    while (draft := scores.get(one.draft or "")) is not None and draft.agent not in chain:
+        chain.add(draft.agent)
+        one = draft
+    return [
+        rectification
+        for rectification in item.rectifications
+        if rectification.criterion == score.criterion and rectification.agent in chain
+    ]
+
+
+def _reasons(score: Score, draft: Score | None, critics: Sequence[Rectification], look: Look) -> Iterator[str]:
+    """Who said what: the critic beside whom it reviewed, each with its own failure."""
+    seen = set[tuple[str, str]]()
+    for one in _with_reasons(score, draft):
+        if one.reason:
+            seen.add((one.agent, one.reason))
+            yield f"{inert(one.agent, 40)}: {excerpt(one.reason, look)}"
+        if one.status != "ok" and one.raw:
+            yield f"{inert(one.agent, 40)} answered: {excerpt(one.raw, look)}"
+        for note in one.notes:
+            yield f"{inert(one.agent, 40)}, note: {excerpt(note, look)}"
+    for critic in critics:
+        if critic.status != "ok" and (critic.agent, critic.reason) not in seen:
+            yield f"{inert(critic.agent, 40)}, {critic.status}: {excerpt(critic.reason, look)}"
+
+
+def _with_reasons(score: Score, draft: Score | None) -> tuple[Score, ...]:
+    """Draft and final; of one that only repeats the other the draft, whose words they are."""
+    if draft is None:
+        return (score,)
+    same = (draft.reason, draft.status, draft.answer) == (score.reason, score.status, score.answer)
+    return (draft,) if same else (draft, score)
+
+
+def _score_answer(score: Score) -> str:
+    if score.value is not None:
+        return number_text(score.value)
+    return inert(score.label or score.status, 40)
+
+
+# The same in a notebook.
+
+
+@draws(SampleTrace, "text")
+def trace_text(trace: SampleTrace) -> str:
+    """The sample's tree; the first lines of each text."""
+    head = inert(f"{trace.item.id}: {ending(trace.item)}", 300)
+    return f"{head}\n{tree_text(trace.root) if trace.root else trace.untraced}"
+
+
+@draws(SampleTrace)
+def trace_html(trace: SampleTrace) -> Html:
+    """The sample's answers, and behind clicks what was done for it."""
+    item = trace.item
+    heading = f"{item.id}: {item.status}" + (f" ({item.reason})" if item.reason else "")
+    steps = step_html(trace.root) if trace.root else para(trace.untraced)
+    held = {s.key: s for s in item.scores}
+    return framed(para(heading), scores_html(answers_of(item) or item.scores, "scores", held), steps)
+
+
+@draws(FolderTrace, "text")
+def folder_trace_text(trace: FolderTrace) -> str:
+    """The tree of a plain run of a graph; the first lines of each text."""
+    return f"{inert(trace.sample, 200)}: {trace.root.status}\n{tree_text(trace.root)}"
+
+
+@draws(FolderTrace)
+def folder_trace_html(trace: FolderTrace) -> Html:
+    """What was done in a plain run of a graph, behind clicks."""
+    return framed(para(f"{trace.sample}: {trace.root.status}"), step_html(trace.root))

@@ -1,74 +1,70 @@
-"""What bridging came to, on a terminal: how many judgements hold, then the rejects, then the training set."""
+"""What bridging came to: how many judgements hold, then the rejects, then the training set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from rich.console import Console
-from rich.table import Table
+from collections.abc import Iterable, Iterator, Sequence
 
 from judgegraph.bridging.bridge import Bridge, Gathered
 from judgegraph.bridging.card import UNSTATED, is_unclear
 from judgegraph.bridging.consistency import KINDS, Reject, counted_kinds
 from judgegraph.bridging.training_set import SPLITS, TASKS
-from judgegraph.views.screen import counted, plain, screen
+from judgegraph.views.amounts import counted
+from judgegraph.views.blocks import Block, Grid, Para
 
 NAMED = 10  # rejects that are listed
 
 
-def print_gathered(found: Gathered, every: bool = False) -> None:
+def gathered(found: Gathered, every: bool = False) -> Iterator[Block]:
     """What was read, before anything is asked."""
-    console = screen()
     rejects = [one for of in found.rejects for one in of]
     said = f"{counted(len(found.samples), 'judgement')} to bridge, of {found.read:,} read"
-    console.print(plain(said), style="bold")
+    yield Para(said, "lead")
     for name, of, out in zip(found.names, found.records, found.rejects, strict=True):
         left = f", {counted(len(out), 'reject')}" if out else ""
-        console.print(plain(f"  {name}: {counted(len(of.samples), 'judgement')}, read as {of.format}{left}"))
-    _rejects(console, rejects, every)
+        yield Para(f"  {name}: {counted(len(of.samples), 'judgement')}, read as {of.format}{left}")
+    yield from _rejects(rejects, every)
 
 
-def print_bridge(found: Bridge, every: bool = False) -> None:
-    """Print it; everything judged is made inert first."""
-    console = screen()
-    _conclusion(console, found)
-    _rejects(console, found.training_set.rejects, every)
-    _counts(console, found)
+def bridge(found: Bridge, every: bool = False) -> Iterator[Block]:
+    """How many judgements hold, the rejects, and the rows of each split."""
+    yield from _conclusion(found)
+    yield from _rejects(found.training_set.rejects, every)
+    yield from _counts(found)
     for line in _notes(found):
-        console.print(plain(f"note: {line}"), style="yellow")
+        yield Para(f"note: {line}", "note")
     if found.signature:
-        console.print(plain(found.signature), style="dim", soft_wrap=True)
+        yield Para(found.signature, "fine", whole=True)
 
 
-def _conclusion(console: Console, found: Bridge) -> None:
+def _conclusion(found: Bridge) -> Iterator[Block]:
     made = found.training_set
     pairs = sum(map(len, made.preferences.values()))
     rows = f"{counted(made.size, 'row')} and {counted(pairs, 'preference')}"
     if found.read:
         share = f"{100 * found.consistent / found.read:.0f} %"
         held = f"{found.consistent:,} of {counted(found.read, 'judgement')} ({share}) hold under what was written for "
-        console.print(plain(f"{held}them: {rows}"), style="bold")
+        yield Para(f"{held}them: {rows}", "lead")
     else:
-        console.print(plain(f"{rows}, all made by branching"), style="bold")
+        yield Para(f"{rows}, all made by branching", "lead")
     for one in made.sources:
         said = f"{counted(one.records, 'sample')}"
         if one.way == "bridging":
             said = f"{found.consistent_of.get(one.name, 0):,} of {counted(one.records, 'judgement')} hold"
         left = f", {counted(len(one.rejects), 'reject')}" if one.rejects else ""
-        console.print(plain(f"  {one.name} ({one.way}): {said}{left}"))
+        yield Para(f"  {one.name} ({one.way}): {said}{left}")
 
 
-def _rejects(console: Console, rejects: Sequence[Reject], every: bool) -> None:
+def _rejects(rejects: Sequence[Reject], every: bool) -> Iterator[Block]:
     if not rejects:
         return
-    console.print(plain(f"\n{counted(len(rejects), 'reject')}"))
+    yield Para(f"\n{counted(len(rejects), 'reject')}")
     for kind, count in counted_kinds(rejects).items():
-        console.print(plain(f"  {count:>6,}  {KINDS[kind]}"))
+        yield Para(f"  {count:>6,}  {KINDS[kind]}")
     shown = rejects if every else _some_of_each(rejects)
     for one in shown:
-        console.print(plain(f"  {one.where}: {one.kind}: {one.reason}"), soft_wrap=True)
+        yield Para(f"  {one.where}: {one.kind}: {one.reason}", whole=True)
     if len(shown) < len(rejects):
-        console.print(plain(f"  and {len(rejects) - len(shown):,} more; --all lists them, --json and --to keep them"))
+        yield Para(f"  and {len(rejects) - len(shown):,} more; --all lists them, --json and --to keep them")
 
 
 def _some_of_each(rejects: Sequence[Reject]) -> list[Reject]:
@@ -78,22 +74,21 @@ def _some_of_each(rejects: Sequence[Reject]) -> list[Reject]:
     return [rejects[at] for at in places]
 
 
-def _counts(console: Console, found: Bridge) -> None:
+def _counts(found: Bridge) -> Iterator[Block]:
     counts = found.training_set.counts()
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("split")
-    for name in ("queries", *TASKS, "preferences"):
-        table.add_column(name, justify="right")
-    for split in SPLITS:
-        tasks = [f"{counts['rows'][split][task]:,}" for task in TASKS]
-        table.add_row(split, f"{counts['queries'][split]:,}", *tasks, f"{counts['preferences'][split]:,}")
-    console.print()
-    console.print(table)
+    rows = tuple(
+        (split, f"{counts['queries'][split]:,}", *(f"{counts['rows'][split][task]:,}" for task in TASKS),
+         f"{counts['preferences'][split]:,}")
+        for split in SPLITS
+    )  # fmt: skip
+    head = ("split", "queries", *TASKS, "preferences")
+    yield Grid("", head, rows, frozenset(range(1, len(head))))
     orders = counts["orders"]
-    console.print(plain(
-        f"pairs in both orders: {orders.get('AB', 0):,} rows with A printed first, {orders.get('BA', 0):,} with B; "
-        f"no query and no source is in two splits; {counted(found.training_set.doubled, 'row')} left out as doubled"
-    ), style="dim")  # fmt: skip
+    yield Para(
+        f"pairs in both orders: {orders.get('AB', 0):,} rows with A printed first, {orders.get('BA', 0):,} with B; no "
+        f"query and no source is in two splits; {counted(found.training_set.doubled, 'row')} left out as doubled",
+        "fine",
+    )
 
 
 def _empty_splits(found: Bridge) -> Iterable[str]:

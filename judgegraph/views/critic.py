@@ -1,0 +1,183 @@
+"""What the critics of a run did, and whether it was worth its cost (SAGEval, arXiv:2411.16077: Table 1, Figure 3a)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, MeanGain, Review, distribution
+from judgegraph.views.amounts import (
+    COEFFICIENT,
+    NONE,
+    chance,
+    counted,
+    money,
+    number_text,
+    percent,
+    signed,
+    within,
+)
+from judgegraph.views.blocks import Block, Para, columns
+from judgegraph.views.notebook import lays_out
+
+LINES, SUGGESTED = 40, 5
+CRITERIA = ("criterion", "criteria")
+LEFT_OUT = {  # of a review -> what its scores are
+    "not_asked": "the critic was not asked about", "failed": "failed", "unread": "of drafts that could not be read",
+}  # fmt: skip
+
+
+@lays_out(CriticWorth)
+def critic_worth(found: CriticWorth) -> Iterator[Block]:
+    """A part for each critic: what it changed, whether that brought the scores closer to people, and its cost."""
+    for critic in found.critics:
+        yield Para(f"critic {critic.critic} over {critic.reviewed}, {counted(critic.samples, 'sample')}", "title")
+        yield from changes(critic.reviews)
+        if rounds := [f"{changed:,} of {n:,} in round {at}" for at, (n, changed) in sorted(critic.rounds.items())]:
+            yield Para(f"changed {', '.join(rounds)}")
+        yield from _advice(critic)
+        yield from _points(critic.reviews)
+        if critic.gains:
+            yield from gains(critic, found.conventions.confidence)
+        else:
+            yield Para("agreement with people: no human labels by these criteria")
+        yield from cost(critic)
+
+
+def changes(reviews: Sequence[Review], caption: str = "") -> Iterator[Block]:
+    """A row per criterion: how many scores it left, lowered and raised, by how much; of several one for all."""
+    rows = [*reviews, _total(reviews)] if len(reviews) > 1 else [*reviews]
+    yield columns(caption, {
+        "criterion": [r.criterion + (" (rival)" if r.of == "rival" else "") for r in rows],
+        "n": [f"{r.n:,}" for r in rows],
+        "down": [f"{r.down:,}" for r in rows],
+        "up": [f"{r.up:,}" for r in rows],
+        "relabelled": [f"{n:,}" if (n := r.changed - r.up - r.down) else "" for r in rows],
+        "kept": [percent(r.n - r.changed, r.n) for r in rows],
+        "change": [_mean(r.size_up - r.size_down, r.n) if r.up or r.down else "" for r in rows],
+        "mean down": [_mean(-r.size_down, r.down) for r in rows],
+        "mean up": [_mean(r.size_up, r.up) for r in rows],
+        "repeats": [percent(r.repeated, r.reasons) for r in rows],
+        "definitions": [f"{r.definitions:,}" if r.definitions else "" for r in rows],
+    }, most=LINES + 1, rest=CRITERIA)  # fmt: skip
+    for name, what in LEFT_OUT.items():
+        if count := sum(getattr(r, name) for r in reviews):
+            yield Para(f"{counted(count, 'score')} ({what}) count nowhere above")
+
+
+def _total(reviews: Sequence[Review]) -> Review:
+    total = Review("", "", "all", "output")
+    for name in ("n", "changed", "up", "down", "size_up", "size_down", "definitions", "repeated", "reasons"):
+        setattr(total, name, sum(getattr(review, name) for review in reviews))
+    return total
+
+
+def _mean(total: float, count: int) -> str:
+    return signed(total / count) if count else ""
+
+
+def _advice(critic: CriticOf) -> Iterator[Block]:
+    if critic.new_criteria:
+        names = [f"{name} ({count:,})" for name, count in list(critic.new_criteria.items())[:SUGGESTED]]
+        more = len(critic.new_criteria) - SUGGESTED
+        yield Para(f"new criteria suggested: {', '.join(names)}{f', and {more:,} more' if more > 0 else ''}")
+
+
+def _points(reviews: Sequence[Review]) -> Iterator[Block]:
+    """Over all criteria of one scale together."""
+    for scale in dict.fromkeys(str(r.scale) for r in reviews):
+        rows = distribution(tuple(r for r in reviews if str(r.scale) == scale))
+        points = list(dict.fromkeys(row["point"] for row in rows))
+        sums = [[sum(row[side] for row in rows if row["point"] == p) for p in points] for side in ("draft", "final")]
+        moves = ", ".join(f"{p}: {draft:,}>{final:,}" for p, draft, final in zip(points, *sums, strict=True))
+        yield Para(f"drafts > finals at each point of {scale}: {moves}")
+
+
+# What it was worth: agreement with people before and after.
+
+
+def gains(critic: CriticOf, confidence: float, caption: str = "") -> Iterator[Block]:
+    """A row per criterion and statistic; p only where one was drawn."""
+    levels = ", ".join(dict.fromkeys(gain.level for gain in critic.gains if gain.level))
+    level = f", {levels} level" if levels else ""
+    shown = [gain for gain in critic.gains if not math.isnan(gain.difference)]
+    tested = any(not math.isnan(gain.p) for gain in shown)
+    yield columns(caption or f"agreement with people before and after the critic{level}", {
+        "criterion": [gain.criterion for gain in shown],
+        "statistic": [gain.statistic for gain in shown],
+        "n": [_counts(gain) for gain in shown],
+        "before": [number_text(gain.before, COEFFICIENT) for gain in shown],
+        "after": [number_text(gain.after, COEFFICIENT) for gain in shown],
+        "difference": [signed(gain.difference, COEFFICIENT) for gain in shown],
+        f"{100 * confidence:g} % interval": [_within(gain) for gain in shown],
+        "p": [chance(gain.p) if tested else "" for gain in shown],
+        "corrected": [chance(gain.p_corrected) if tested else "" for gain in shown],
+    }, names=2, most=LINES)  # fmt: skip
+    for note in dict.fromkeys(gain.note for gain in critic.gains if gain.note):
+        whose = ", ".join(f"{gain.criterion} ({gain.statistic})" for gain in critic.gains if gain.note == note)
+        if said := note if tested else "; ".join(x for x in note.split("; ") if "p cannot fall below" not in x):
+            yield Para(f"{whose}: {said}")
+    if any(gain.unit not in ("", "item") for gain in shown):
+        exchanged = "; p exchanges draft and final of a group as one" if tested else ""
+        yield Para(f"intervals draw whole groups or systems{exchanged}", "fine")
+
+
+def _counts(gain: Gain) -> str:
+    return f"{gain.n:,} in {gain.units:,}" if 0 < gain.units < gain.n else f"{gain.n:,}"
+
+
+def _within(ends: Gain | MeanGain) -> str:
+    return within(ends.low, ends.high, COEFFICIENT, sign=True) or NONE
+
+
+def cost(critic: CriticOf) -> Iterator[Block]:
+    """What its calls cost, and what a point of agreement came to."""
+    if critic.together and critic.reviewed != critic.together[0]:
+        yield Para(f"cost of the critic: with that over {critic.together[0]}")
+    elif critic.cost is None:
+        yield Para("cost of the critic: the run's manifest does not tell it")
+    else:
+        whose = f" over {' and '.join(critic.together)} together" if critic.together else ""
+        yield Para(f"cost of the critic{whose}: {cost_text(critic.cost)}")
+    points = critic.per_point()
+    for name, line in zip(critic.means, mean_gains(critic), strict=True):
+        price = f"; a point (0.01) came to {_per(points[name])}" if name in points else ""
+        priced = price if critic.means[name].is_above_zero else ", so a point has no price"
+        yield Para(f"  {line}{priced}")
+
+
+def mean_gains(critic: CriticOf) -> Iterator[str]:
+    """The gain of each statistic over all criteria, with why it is none."""
+    for name, mean in critic.means.items():
+        note = "" if mean.is_above_zero else f"; {mean.note}"
+        yield f"mean gain, {name}: {signed(mean.value, COEFFICIENT)} {_within(mean)}{note}"
+
+
+def cost_text(cost: Cost) -> str:
+    """What was paid; where the replies to some calls were there already, also what all would have cost."""
+    share = f" ({percent(cost.share, 1)} of the run's paid calls)" if cost.share is not None else ""
+    if not cost.calls:
+        return "nothing, as it made no model call"
+    if not cost.found:
+        return _amounts(cost) + share
+    if cost.found == cost.calls:
+        return f"nothing paid here, as the replies to all of its {counted(cost.calls, 'call')} were there already"
+    return (
+        f"{_amounts(cost.spent)} paid here{share}; the replies to {cost.found:,} more were there already, without "
+        f"which it would be about {_amounts(cost)}"
+    )
+
+
+def _amounts(cost: Cost) -> str:
+    amounts = [counted(cost.calls, "call")]
+    if cost.prompt_tokens is not None and cost.completion_tokens is not None:
+        amounts.append(f"{cost.prompt_tokens + cost.completion_tokens:,.0f} tokens")
+    return ", ".join([*amounts, money(cost.usd)])
+
+
+def _per(amounts: dict[str, float | None]) -> str:
+    tokens = [amounts[name] for name in ("prompt_tokens", "completion_tokens")]
+    parts = [f"{amounts['calls']:,.1f} calls"]
+    if None not in tokens:
+        parts.append(f"{sum(t or 0 for t in tokens):,.0f} tokens")
+    return ", ".join([*parts, *([money(usd)] if (usd := amounts["usd"]) is not None else [])])
