@@ -43,10 +43,11 @@ from judgegraph.report.sections_scores import agreement, scores
 from judgegraph.runs.folder import write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import GONE, Run, rejected_rows
+from judgegraph.runs.suggestions import suggestions_of
 from judgegraph.runs.summary import Line, Summary, criteria_names, headlines, moves_of, summarise
 from judgegraph.traces.rank import node_times, within
 from judgegraph.traces.read import SampleTrace, traces_of
-from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item
+from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item, redacted_suggestions
 from judgegraph.views.screen import members
 
 SECTIONS = (failures, left_out, scores, rectification, agreement, overlap, pairs, biases, suggestions, notes)
@@ -445,6 +446,8 @@ def page_of(run: Run, *, most: int, redact: bool, most_bytes: int | None = None)
     tally, rejected = tally_of(counted), rejected_rows(run)
     summary = tally.summary
     shown = tally if texts is counted else tally_of(texts)
+    if names is not None:  # texts that stand for others are alike, whatever the others say
+        shown.suggested = redacted_suggestions(suggestions_of(run.items), names)
     lists = listings(texts, most)
     parts = [*_sections(counted, tally, texts, shown)]
     troubles = sum(part.key in TROUBLES for part in parts)

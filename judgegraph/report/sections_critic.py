@@ -173,7 +173,7 @@ def suggestions(run: Run, tally: Tally | None = None) -> Section | None:
     tally = tally or tally_of(run)
     if not tally.advice.advised:
         return None
-    found = tally.advice.found()
+    found = tally.suggested
     blocks: list[Block] = [Para(
         f"{counted(found.advised, 'sample')} of {found.samples:,} brought a suggestion. Suggestions that are alike are "
         f"one topic, by {found.by}; a topic has the name of its most central one. No suggestion changes a score of its "

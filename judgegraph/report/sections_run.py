@@ -18,7 +18,7 @@ from judgegraph.report.figures import LengthEffect, Pool, SomeItems, counted, co
 from judgegraph.report.orders import Commonest, Orders, Probed
 from judgegraph.runs.item import Item, Notice, by_count, count_kinds, fallbacks, nothing_judged, title, without_details
 from judgegraph.runs.run import Run
-from judgegraph.runs.suggestions import Gathering
+from judgegraph.runs.suggestions import Gathering, Suggestions
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import NodeTime, node_times
 from judgegraph.types import Scale, Score
@@ -121,6 +121,11 @@ class Tally:
         self.worth: CriticWorth | str | None = None
         self.matched: list[Any] | None = None
         self._pool = Pool()
+
+    @cached_property
+    def suggested(self) -> Suggestions:
+        """What the critics suggest, by topic."""
+        return self.advice.found()
 
     @cached_property
     def lengths(self) -> list[LengthEffect]:

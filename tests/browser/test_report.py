@@ -248,9 +248,9 @@ def test_it_prints(report: Path, visit):
 @pytest.mark.timeout(300)
 def test_a_thousand_samples_are_quickly_there(tmp_path: Path, visit, capsys: pytest.CaptureFixture[str]):
     run = scored_run(tmp_path / "run", 1000)
-    start = time.perf_counter()
+    start = time.process_time()  # others may run beside
     path = jg.write_report(run, tmp_path / "run.html")
-    built = time.perf_counter() - start
+    built = time.process_time() - start
     with visit(path) as seen:
         times = seen.page.evaluate(
             """() => ({ready: performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd,
@@ -259,7 +259,7 @@ def test_a_thousand_samples_are_quickly_there(tmp_path: Path, visit, capsys: pyt
     size = path.stat().st_size
     with capsys.disabled():
         print(
-            f"\n1,000 samples: {size:,} bytes, built in {built:.1f} s, painted {times['paint']} ms, {times['ready']} ms"
+            f"\n1,000 samples: {size:,} bytes, {built:.1f} s of CPU, painted {times['paint']} ms, {times['ready']} ms"
         )
     assert size < 10_000_000
     assert built < 15  # 5 s on a machine of its own

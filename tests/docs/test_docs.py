@@ -23,6 +23,7 @@ import sys
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    for command in ("plan", "run"):  # a busy machine tells of progress, another does not
+        monkeypatch.setattr(import_module(f"judgegraph.cli.{command}"), "EVERY", 1e9)
     before = {key: dict(parts) for key, parts in REGISTERED.items()}
     yield tmp_path
     REGISTERED.clear()

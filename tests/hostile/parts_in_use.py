@@ -22,6 +22,7 @@ TOOL = {"type": "function", "function": {"name": "rouge-l", "description": "over
 NEEDED: dict[str, dict[str, Any]] = {  # settings of those that have none by default
     "gate": {"node": "evaluator", "when": "wide"},
     "panel": {"judges": ["g-eval", "evaluator"]},
+    "jury": {"jurors": {"strict": "You look for what is wrong.", "kind": "You look for what is right."}, "debate": 1},
     "Planner": {"assistants": ABOUT},
     "FusionJudge": {"assistants": ABOUT},
     "Blend": {"ranges": {"rouge-l": (0, 1), "chrf": (0, 100)}},

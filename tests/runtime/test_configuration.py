@@ -219,6 +219,7 @@ def test_an_assistant_that_goes_is_named_wherever_it_is_told_of():
     found = lines(fusion_eval(assistants=["chrf", "novelty"]), fusion_eval(assistants=["chrf"]))
     where = (
         "plan.assistants",
+        "consult/ask.assistants",
         "consult/ask.tools",
         "consult/call.assistants",
         "consult/call_all.assistants",

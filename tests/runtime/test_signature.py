@@ -14,6 +14,7 @@ from judgegraph.prompts.criteria import criteria_set
 from judgegraph.registry import METHODS, factory
 from judgegraph.runs.identity import details, signature
 from judgegraph.testing import Scripted
+from judgegraph.tools.catalogue import OF_TEXT
 from judgegraph.types import Criterion, EvalState
 
 
@@ -160,7 +161,7 @@ def test_a_bar_in_a_name_makes_no_part_of_its_own():
 def test_what_a_manifest_keeps_of_a_node():
     nodes = details(fusion_eval(consult="all"))["nodes"]
     assert set(nodes["judge"]) == {"agent", "judge", "prompt", "reader", "assistants"}
-    assert nodes["consult"]["assistants"] == ["rouge-l", "chrf", "coverage", "novelty", "length-ratio"]
+    assert nodes["consult"]["assistants"] == list(OF_TEXT)
 
 
 def test_an_agent_that_was_passed_in_tells_its_own_settings():

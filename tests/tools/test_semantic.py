@@ -143,6 +143,7 @@ def test_what_is_missing_is_one_line_that_says_how_to_get_it(tmp_path, monkeypat
         measure("comet", "A text.", source="A source.", reference="A reference.")
 
 
+@pytest.mark.slow
 def test_listing_and_building_import_no_library_of_models():
     code = (
         "import sys; from judgegraph.tools import ASSISTANTS, assistant; "
