@@ -21,6 +21,7 @@ from judgegraph.calls.types import (
     Call,
     Choice,
     ReplyBounds,
+    Settled,
     Token,
     address_of,
     bounds_for,
@@ -124,14 +125,10 @@ def _named(schemas: Any) -> Any:
 
 
 def record(properties: Mapping[str, Schema], **extra: Any) -> Schema:
-    """A strict object schema."""
-    return {
-        "type": "object",
-        **extra,
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    """A strict object schema; who wants to change it makes a copy."""
+    return Settled(
+        type="object", **extra, properties=dict(properties), required=list(properties), additionalProperties=False
+    )
 
 
 STRING: Schema = {"type": "string"}
@@ -182,14 +179,19 @@ def answer_of(data: Any, scale: Scale, name: str = "") -> float | str | None:
     answer = data[answer_key(scale)]
     if answer is None:
         return None
-    _refuse_other(data, name)
+    plain = data.keys() <= PLAIN
+    if not plain:
+        _refuse_other(data, name)
     if scale.labels:
         return scale.check_label(answer)
     if isinstance(answer, str):
         if not _DECIMAL.fullmatch(answer):
             raise ScaleError(f"{answer[:40]!r} is no number on the scale {scale}")
         answer = float(answer)
-    _refuse_contrary(data, answer, scale)
+    if not plain:
+        _refuse_contrary(data, answer, scale)
+    elif isinstance(why := data.get("reason"), str) and _UNRATED.match(why):
+        raise ValueError(_declines(why))
     return scale.check(answer)
 
 
@@ -199,6 +201,7 @@ def _refuse_other(entry: Mapping[str, Any], name: str) -> None:
         raise ValueError(f"the score is of {said[:60]!r}, and {name[:60]!r} was asked for")
 
 
+PLAIN = frozenset({"reason", "score", "label"})  # what nearly every entry has, and nothing else
 OUT_OF = ("out_of", "max", "max_score", "maximum")
 _FAILED = re.compile(r"\b(?:cannot|could[ ]not|unable|failed|refus\w{1,4}|declin\w{1,4})\b|n['’]t\b", re.I)
 _ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(-?\d+(?:\.\d+)?)\s*")
@@ -219,7 +222,7 @@ def _refuse_contrary(entry: Mapping[str, Any], answer: Any, scale: Scale) -> Non
     if isinstance(said, str) and (ends := _ENDS.fullmatch(said)) and float(ends[2]) != scale.high:
         raise ScaleError(f"{answer!r:.20} is given on a scale of {said:.20}: the scale is {scale}")
     if isinstance(why := entry.get("reason"), str) and _UNRATED.match(why):
-        raise ValueError(f"a score beside a reason that declines to give one: {why[:60]!r}")
+        raise ValueError(_declines(why))
     for key in ("error", "refusal"):
         if isinstance(said := entry.get(key), str) and _FAILED.search(said):
             raise ValueError(f"a score beside {key!r}: {said[:60]!r}")
@@ -229,6 +232,10 @@ def _refuse_contrary(entry: Mapping[str, Any], answer: Any, scale: Scale) -> Non
     for key in FINALLY:
         if isinstance(other := entry.get(key), int | float) and not isinstance(other, bool) and other != answer:
             raise ValueError(f"two scores: 'score' is {answer!r:.20}, and {key!r} {other:g}")
+
+
+def _declines(why: str) -> str:
+    return f"a score beside a reason that declines to give one: {why[:60]!r}"
 
 
 def off_points(value: float, scale: Scale) -> tuple[str, ...]:
@@ -495,15 +502,21 @@ def _count_unshown(messages: Messages) -> None:
 
 def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
     """The agent's settings over the endpoint's; zero is a setting, None is not. A max_tokens of 0 is no limit."""
-    own = {name: getattr(judge.endpoint, name) for name in ("temperature", "top_p", "max_tokens", "seed")}
-    own["reasoning_effort"] = judge.endpoint.effort
-    given = {**own, **{k: v for k, v in settings.items() if v is not None}}
-    return {k: v for k, v in given.items() if v is not None and (v or k != "max_tokens")}
+    endpoint = judge.endpoint
+    found = {
+        "temperature": endpoint.temperature, "top_p": endpoint.top_p, "max_tokens": endpoint.max_tokens,
+        "seed": endpoint.seed, "reasoning_effort": endpoint.effort,
+    }  # fmt: skip
+    for name, value in settings.items():
+        if value is not None:
+            found[name] = value
+    return {k: v for k, v in found.items() if v is not None and (v or k != "max_tokens")}
 
 
 def _messages(messages: Messages) -> tuple[Any, ...]:
     if isinstance(messages, Rendered):
-        said = [_constant(text) if role == "system" else _kinds()[role](text) for role, text in messages.messages]
+        kinds = _kinds()
+        said = [_constant(text) if role == "system" else kinds[role](text) for role, text in messages.messages]
         return tuple(_with_images(said, messages.images) if messages.images else said)
     from langchain_core.messages.utils import convert_to_messages
 

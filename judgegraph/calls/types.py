@@ -81,6 +81,16 @@ class Bounded(dict[str, Any]):
     """A schema with bounds of ours: so that a refusal of them is told from a refusal of the schema."""
 
 
+class Settled(dict[str, Any]):
+    """The schema of a form of ours, made once for all calls that ask for it: nobody changes it.
+
+    Attributes:
+        text: as an address has it, "" until it is wanted.
+    """
+
+    text: str = ""
+
+
 def bounds_for(
     schema: Mapping[str, Any] | None, texts: Mapping[str, int], prompt: int, tokens: int, tools: bool
 ) -> ReplyBounds:
@@ -505,12 +515,28 @@ def address_of(judge: Judge, call: Call) -> bytes:
     log-probabilities and repeat index. JSON keeps the fields apart: "ab" + "c" is not "a" + "bc". Keys and timeouts
     are no part of it, but for a query in the server's address, of which nothing but this digest is kept.
     """
-    parts = [
-        VERSION, _who(judge), [_message(m) for m in call.messages], call.schema, call.form, list(call.tools),
-        _numbers(call.settings), call.n, call.logprobs, call.repeat,
-    ]  # fmt: skip
-    text = _ADDRESS_ENCODER.encode(parts)
+    rest = _encode([call.form, list(call.tools), _numbers(call.settings), call.n, call.logprobs, call.repeat])
+    said, form = ",".join([_said(m) for m in call.messages]), _form_text(call.schema)
+    text = f"[{VERSION},{_encode(_who(judge))},[{said}],{form},{rest[1:]}"
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _said(message: Any) -> str:
+    """A message in the address, as JSON."""
+    kind, content = message.type, message.content
+    plain = isinstance(content, str) and not (message.name or message.additional_kwargs)
+    if plain and not _has_more_fields(type(message)):  # as nearly all are
+        return f"[{_quoted(kind)},{_quoted(content)}]"
+    return _encode(_message(message))
+
+
+def _form_text(schema: Mapping[str, Any] | None) -> str:
+    """A form's schema in the address, as JSON; made once of one that nobody changes."""
+    if not isinstance(schema, Settled):
+        return _encode(schema)
+    if not schema.text:
+        schema.text = _encode(schema)
+    return schema.text
 
 
 def _who(judge: Judge) -> list[str]:
@@ -603,4 +629,5 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else repr(value)
 
 
-_ADDRESS_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+_quoted = json.encoder.encode_basestring  # type: ignore[attr-defined]  # a text, as `_encode` writes it

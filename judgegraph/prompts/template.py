@@ -238,7 +238,9 @@ def _fill(template: str, texts: dict[str, str], whole: str, added: str = "", pla
         if piece.tag:
             text = _section(piece, texts, whole)
         else:  # where the section before it was left out, without its blank lines
-            text = _filled(piece.head.lstrip("\n") if left_out else piece.head, piece.rest, texts)
+            text = piece.head.lstrip("\n") if left_out else piece.head
+            for name, literal in piece.rest:
+                text += texts[name] + literal
         left_out = not text
         filled.append(text)
         if added and at == place:
@@ -250,7 +252,9 @@ def _fill(template: str, texts: dict[str, str], whole: str, added: str = "", pla
 
 
 def _section(piece: _Piece, texts: dict[str, str], whole: str) -> str:
-    body = _filled(piece.head, piece.rest, texts)
+    body = piece.head
+    for name, literal in piece.rest:
+        body += texts[name] + literal
     if piece.optional and not body.strip():
         return ""
     tag = f"{piece.tag}-{_nonce(body, whole)}"
@@ -261,13 +265,6 @@ def section(tag: str, text: str) -> str:
     """A text as a section of a message that no template makes."""
     tag = f"{tag}-{_nonce(text, text)}"
     return f"<{tag}>\n{text}\n</{tag}>"
-
-
-def _filled(head: str, rest: tuple[tuple[str, str], ...], texts: dict[str, str]) -> str:
-    body = head
-    for name, literal in rest:
-        body += texts[name] + literal
-    return body
 
 
 @lru_cache(maxsize=256)

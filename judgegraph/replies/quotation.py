@@ -517,7 +517,7 @@ class Parts:
 def parts(text: str) -> Parts:
     """A reply's answer and its thoughts."""
     folded = text.casefold() if "<" in text or "[" in text or "◁" in text else ""
-    if not any(hint in folded for hint in _HINTS):
+    if not folded or not any(hint in folded for hint in _HINTS):
         return Parts(text, ((0, _glued(text)),) if _GLUED.match(text) else ())
     if _is_json(text):
         return Parts(text)

@@ -18,6 +18,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, astuple, fields
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -374,6 +375,12 @@ def _most(*bills: Bill) -> Bill:
 PACKAGES = ("langgraph", "langchain-core", "langchain-openai", "pydantic")
 
 
+@cache
+def _versions() -> dict[str, str]:
+    """Of Python and of these packages; each is looked for on disk."""
+    return {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
+
+
 class Record:
     """A run, from its first process to its last.
 
@@ -470,7 +477,7 @@ class Record:
             "started": self._started,
             "ended": self._ended(state),
             "seconds": self._seconds(state),
-            "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
+            "versions": dict(_versions()),
         }
         return self.manifest
 

@@ -63,9 +63,12 @@ _TO_SPACES = str.maketrans({sign: " " for sign in map(chr, range(128)) if not si
 
 def short_text_notes(sample: Sample) -> list[Note]:
     """Notes on an output, and on a rival, that has fewer than eight words, none, or nothing but an answer's opening."""
-    texts = {"output": sample.output, "rival": sample.rival}
-    found = ((side, _why(text_of(text)[:LOOKED_AT])) for side, text in texts.items() if text is not None)
-    return [Note(agent="sample", text=f"the {side} {why}", kind=kind) for side, (why, kind) in found if why]
+    notes = []
+    for side, text in (("output", sample.output), ("rival", sample.rival)):
+        why, kind = _why(text_of(text)[:LOOKED_AT]) if text is not None else ("", "")
+        if why:
+            notes.append(Note(agent="sample", text=f"the {side} {why}", kind=kind))
+    return notes
 
 
 def _why(text: str) -> tuple[str, str]:
@@ -88,10 +91,13 @@ def _why(text: str) -> tuple[str, str]:
 
 def _plainly_says_more(head: str) -> bool:
     """Whether it is more than an opening that was cut there, found out fast for most English texts."""
-    if not (plain := head.casefold()).isascii() or any(key in plain for key in _IN_KEYS):
+    if not (plain := head.casefold()).isascii():
         return False
+    for key in _IN_KEYS:
+        if key in plain:
+            return False
     pieces = plain.translate(_TO_SPACES).split()
-    return len(pieces) >= LEAST and sum(map(len, pieces)) > HEAD // 5
+    return len(pieces) >= LEAST and len("".join(pieces)) > HEAD // 5
 
 
 def _left(text: str) -> str:
@@ -191,13 +197,14 @@ def item_of(
         return failed_item(sample, "agent_error", WAITS, ms, place)
     known = {key: value for key, value in state.items() if key in FOUND}
     for key in LISTED:
-        if isinstance(known.get(key), Mapping):
-            known[key] = tuple(known[key].values())
+        if (value := known.get(key)) is not None and (type(value) is dict or isinstance(value, Mapping)):
+            known[key] = tuple(value.values())
     other = {k: _plain(v) for k, v in state.items() if k not in known and k not in ("sample", "task")}
     scores = known.get("scores", ())
     if any(score.label is not None for score in scores):
         scores = known["scores"] = tuple(map(_spelt, scores))
-    found = any(known.get(key) not in (None, (), {}) for key in ("scores", "comparisons", "overall", "verdict"))
+    over_all = known.get("overall") is not None or known.get("verdict") is not None
+    found = bool(scores or known.get("comparisons")) or over_all
     empty = () if found else (UNANSWERED,)
     if found and scores and not answer_keys(scores, wired):
         stages = ", ".join(f"'{one_line(stage, 40)}'" for stage in dict.fromkeys(score.stage for score in scores))
@@ -230,11 +237,11 @@ def _why_not_judged(known: Mapping[str, Any]) -> tuple[Status, str]:
 
     Such as where no criteria could be had: what is "skipped" for it was due all the same.
     """
-    parts = (*known.get("scores", ()), *known.get("comparisons", ()))
-    if any(part.status != "skipped" for part in parts) or any(
-        known.get(key) is not None for key in ("overall", "verdict")
-    ):
+    if known.get("overall") is not None or known.get("verdict") is not None:
         return "ok", ""
+    for part in (*known.get("scores", ()), *known.get("comparisons", ())):
+        if part.status != "skipped":
+            return "ok", ""
     failed = [note for note in known["notes"] if note.status not in FINE]
     return (failed[0].status, one_line(f"{failed[0].agent}: {failed[0].text}")) if failed else ("ok", "")
 
@@ -640,6 +647,8 @@ def unnoticed(
         criteria: that the sample was judged by, as far as its state says. compared: criteria of its comparisons.
         notes: of the sample.
     """
+    if not rectifications and all([s.draft is None and s.scale is not None and s.reader != "panel" for s in scores]):
+        return _dropped(scores, criteria, compared)  # none of the others can say anything: as for nearly all samples
     return [
         *_not_applied(scores, rectifications), *_gainsaid(rectifications), *_unreviewed(scores), *_passed_over(scores),
         *_dropped(scores, criteria, compared), *_fewer(scores, notes), *_unscaled(scores),

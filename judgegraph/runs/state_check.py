@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import is_
 from typing import Any, get_args
 
@@ -68,6 +69,11 @@ class _Node:
         return "the graph" if self.name is None else f"node '{one_line(self.name, SHOWN)}'"
 
 
+@lru_cache(maxsize=1024)
+def _node(name: str | None) -> _Node:
+    return _Node(name)
+
+
 def _entry(key: str, name: Any) -> str:
     return f"{key}[{one_line(repr(name), SHOWN)}]"
 
@@ -91,7 +97,7 @@ class StateCheck:
     @staticmethod
     def handed(state: Any) -> Handed:
         """What stands in a state before a node is called, to be compared with what it leaves."""
-        if not isinstance(state, Mapping):
+        if type(state) is not dict and not isinstance(state, Mapping):
             state = {key: _held(state, key) for key in HANDED}
         return {
             key: (value, value.copy())
@@ -133,8 +139,8 @@ class StateCheck:
         """
         if "__root__" in place.keys:  # a state that is one value
             return
-        who = _Node(place.name)
-        if update is not None and place.own and not _returnable(update):
+        who = _node(place.name)
+        if update is not None and type(update) is not dict and place.own and not _returnable(update):
             raise StateError(
                 f"{who} returned {_kind(update)}: return a mapping of keys of the state, such as "
                 "{'scores': keyed(Score(...))}"
@@ -158,21 +164,23 @@ class StateCheck:
         Raises:
             StateError: it cannot be taken up, or scores of a node were deleted.
         """
-        if not isinstance(state, Mapping):
+        if type(state) is not dict and not isinstance(state, Mapping):
             return
         for key, value in state.items():
-            if key in VOCABULARY and value is not None:
+            if value is None or (key == "sample" and type(value) is Sample):
+                continue
+            if key in VOCABULARY:
                 self._look(self._who(key), key, value, {}, state)
             elif (wrong := _no_number(value)) is not None:
                 raise StateError(
                     f"{self._who(key)} wrote {_shown(key)} = {wrong}, which no file holds: write None instead"
                 )
         for key in ADDED:
-            if isinstance(state.get(key), Mapping):
-                self._all_there(key, state[key])
-                self._as_written(key, state[key])
-        if isinstance(state.get("scores"), Mapping):
-            self._drafts(state["scores"])
+            if _is_mapping(left := state.get(key)):
+                self._all_there(key, left)
+                self._as_written(key, left)
+        if _is_mapping(scores := state.get("scores")):
+            self._drafts(scores)
 
     def _drafts(self, scores: Mapping[str, Any]) -> None:
         """What a score calls its draft is a score of the same criterion and side that is there."""
@@ -198,7 +206,7 @@ class StateCheck:
 
     def _who(self, key: str) -> _Node:
         last = self._last.get(key)
-        return _Node(last[-1][0] if last else None)
+        return _node(last[-1][0] if last else None)
 
     def _look(self, who: object, key: str, value: Any, scales: Scales, before: Any) -> None:
         if key in MAPPED:
@@ -216,7 +224,7 @@ class StateCheck:
 
     def _mapping(self, who: object, key: str, value: Any, scales: Scales, before: Any) -> None:
         kind, form = MAPPED[key]
-        if not isinstance(value, Mapping):
+        if type(value) is not dict and not isinstance(value, Mapping):
             raise StateError(f"{who} wrote {key}, which is {_kind(value)} and no mapping: write {key}={form}")
         for name, one in value.items():
             if self._seen.get(id(one)) is one and getattr(one, "key", name) == name:
@@ -251,7 +259,7 @@ class StateCheck:
 
     def _entered(self, node: str, key: str, value: Any) -> None:
         """What a node of the run's own graph wrote; an entry of another node is not its to change."""
-        names = frozenset(value) if key in ADDED and isinstance(value, Mapping) else frozenset()
+        names = frozenset(value) if key in ADDED and _is_mapping(value) else frozenset()
         self._last.setdefault(key, []).append((node, names))
         known = self._writers.setdefault(key, {})
         versions = self._versions.setdefault(key, {})
@@ -297,7 +305,8 @@ class StateCheck:
 
     def _as_written(self, key: str, left: Mapping[str, Any]) -> None:
         for name, versions in self._versions.get(key, {}).items():
-            now = left.get(name)
+            if (now := left.get(name)) is versions[-1]:
+                continue
             if not any(now is one for one in versions) and now not in versions:
                 where = f"{key}[{one_line(repr(name), SHOWN)}] of node '{one_line(self._writers[key][name][0], SHOWN)}'"
                 raise StateError(
@@ -315,8 +324,12 @@ def _step_at_work() -> int | None:
     return step if isinstance(step, int) else None
 
 
+def _is_mapping(value: Any) -> bool:
+    return type(value) is dict or isinstance(value, Mapping)  # nearly always the first, and the other is dear
+
+
 def _held(state: Any, key: Any) -> Any:
-    return state.get(key) if isinstance(state, Mapping) else getattr(state, key, None) if isinstance(key, str) else None
+    return state.get(key) if _is_mapping(state) else getattr(state, key, None) if isinstance(key, str) else None
 
 
 def _changed(now: Any, before: dict[Any, Any] | list[Any]) -> Any:

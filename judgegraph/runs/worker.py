@@ -423,7 +423,8 @@ class Work:
         else:
             item = self.folder.add(slot, item, unit.mark, before, recorded)
         self.statuses[item.status] += 1
-        self._mean.add(item)
+        if self.on_progress:  # who else would ask for it
+            self._mean.add(item)
         return item
 
     async def _judge(self, unit: Unit, slot: int) -> Item:

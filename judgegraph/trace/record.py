@@ -247,7 +247,7 @@ def _spare(one: Any, answered: Container[Any]) -> bool:
 
 def updates(update: Any) -> Iterator[tuple[str, Any]]:
     """(key, value) of all that a node returned for the state: a mapping, an object with fields, a command, several."""
-    if isinstance(update, Mapping):
+    if type(update) is dict or isinstance(update, Mapping):
         yield from update.items()
     elif isinstance(update, list | tuple):
         for one in update:

@@ -8,7 +8,7 @@ import dis
 import inspect
 import linecache
 import types
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache, partial
@@ -532,6 +532,7 @@ Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 VALUES = (str, bool, int, Enum, Mapping, list, tuple, set, frozenset, type(None))  # that a name may stand for
+MOST_TREES = 1000  # functions whose definition is kept
 GROWING, ORDERING = {"append", "add"}, {"sort", "reverse"}
 
 
@@ -555,40 +556,17 @@ class Source:
         name = self.parameters[0] if self.parameters else ""
         return "" if name in self.assigned else name
 
-    @cached_property
-    def inside(self) -> list[ast.AST]:
+    @property
+    def inside(self) -> Sequence[ast.AST]:
         """All of its nodes, without those of functions within."""
-        return [*_inside(self.tree)]
-
-    @cached_property
-    def assigned(self) -> dict[str, list[ast.expr | None]]:
-        """Name -> what is assigned to it, None where that cannot be seen."""
-        found: dict[str, list[ast.expr | None]] = {}
-        for node in self.inside:
-            if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
-                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    for name in _names(target):
-                        found.setdefault(name, []).append(node.value if isinstance(target, ast.Name) else None)
-            elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
-                for name in _names(node.target):
-                    item = ast.Subscript(node.iter, ast.Name("?", ast.Load()), ast.Load())  # some item of it
-                    found.setdefault(name, []).append(item if isinstance(node.target, ast.Name) else None)
-            else:
-                for name in _stored(node):
-                    found.setdefault(name, []).append(None)
-        for name in self._given_elsewhere & found.keys():
-            found[name].append(None)
-        return found
+        return _nodes(self.tree)
 
     @property
-    def _given_elsewhere(self) -> set[str]:
-        """Names that a call brings, and those that functions within give values to."""
-        args = self.tree.args
-        more = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
-        taken = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, *more)}
-        return taken.union(*(node.names for node in ast.walk(self.tree) if isinstance(node, ast.Nonlocal)))
+    def assigned(self) -> Mapping[str, Sequence[ast.expr | None]]:
+        """Name -> what is assigned to it, None where that cannot be seen."""
+        return _assigned(self.tree)
 
-    def bound(self, name: str) -> list[ast.expr | None]:
+    def bound(self, name: str) -> Sequence[ast.expr | None]:
         """What is assigned to a name, None where that cannot be seen or an annotation says more of it."""
         targets = [node.target for node in self.inside if isinstance(node, ast.AnnAssign)]
         said = any(isinstance(one, ast.Name) and one.id == name for one in targets)
@@ -719,9 +697,21 @@ def source_of(thing: Any) -> Source | None:
     return Source(function, tree, skipped + bound, given)
 
 
+_trees: dict[int, tuple[CodeType, list[str], Definition | None]] = {}  # id of a code -> it, its file, its definition
+
+
 def _tree(function: FunctionType) -> Definition | None:
     code = function.__code__
-    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    known = _trees.get(id(code))
+    if known is None or known[0] is not code or known[1] is not lines:
+        if len(_trees) >= MOST_TREES:
+            _trees.clear()
+        known = _trees[id(code)] = code, lines, _definition(code, "".join(lines))
+    return known[2]
+
+
+def _definition(code: CodeType, text: str) -> Definition | None:
     found = [
         tree for tree in _definitions(text)
         if _first_line(tree) == code.co_firstlineno and getattr(tree, "name", "<lambda>") == code.co_name
@@ -745,6 +735,39 @@ def _definitions(text: str) -> tuple[Definition, ...]:
 def _first_line(tree: Definition) -> int:
     decorators = () if isinstance(tree, ast.Lambda) else tree.decorator_list
     return min(tree.lineno, *(one.lineno for one in decorators), tree.lineno)
+
+
+@lru_cache(maxsize=512)  # of a tree, which nobody changes; the five judges of a panel are one function
+def _nodes(tree: Definition) -> tuple[ast.AST, ...]:
+    return (*_inside(tree),)
+
+
+@lru_cache(maxsize=512)
+def _assigned(tree: Definition) -> dict[str, list[ast.expr | None]]:
+    found: dict[str, list[ast.expr | None]] = {}
+    for node in _nodes(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                for name in _names(target):
+                    found.setdefault(name, []).append(node.value if isinstance(target, ast.Name) else None)
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            for name in _names(node.target):
+                item = ast.Subscript(node.iter, ast.Name("?", ast.Load()), ast.Load())  # some item of it
+                found.setdefault(name, []).append(item if isinstance(node.target, ast.Name) else None)
+        else:
+            for name in _stored(node):
+                found.setdefault(name, []).append(None)
+    for name in _given_elsewhere(tree) & found.keys():
+        found[name].append(None)
+    return found
+
+
+def _given_elsewhere(tree: Definition) -> set[str]:
+    """Names that a call brings, and those that functions within give values to."""
+    args = tree.args
+    more = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+    taken = {arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, *more)}
+    return taken.union(*(node.names for node in ast.walk(tree) if isinstance(node, ast.Nonlocal)))
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
