@@ -9,5 +9,16 @@ from judgegraph.graphs.g_eval import g_eval
 from judgegraph.graphs.judge_form import judge_form
 from judgegraph.graphs.llm_score import llm_score
 from judgegraph.graphs.sageval import sageval
+from judgegraph.graphs.trajectory import find_fault, trajectory
 
-__all__ = ["coascore", "fennec", "fusion_eval", "g_eval", "judge_form", "llm_score", "sageval"]
+__all__ = [
+    "coascore",
+    "fennec",
+    "find_fault",
+    "fusion_eval",
+    "g_eval",
+    "judge_form",
+    "llm_score",
+    "sageval",
+    "trajectory",
+]  # fmt: skip

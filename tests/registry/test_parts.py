@@ -103,7 +103,7 @@ def test_a_decorator_without_its_name_says_how_it_is_written():
         (lambda: registry.load("critic", "zzz"), "no critic 'zzz'; known: sage, "),
         (lambda: registry.load("critic", "\x1b[31m"), r"no critic '\x1b[31m'; known: "),
         (lambda: registry.factory("sagevall"), "no method 'sagevall'; did you mean 'sageval'"),
-        (lambda: registry.factory("zzz"), "llm-score, judge-form, graph.yaml, or file.py:factory"),
+        (lambda: registry.factory("zzz"), "judge-form, trajectory, find-fault, graph.yaml, or file.py:factory"),
         (lambda: registry.factory("nowhere.py:x"), "no file nowhere.py"),
         (
             lambda: registry.find("sagee"),
