@@ -32,6 +32,7 @@ from judgegraph.embedded.leaves import (
 )
 from judgegraph.embedded.prompt_view import Seen, first_of, slug
 from judgegraph.embedded.text import clean
+from judgegraph.embedded.trajectory import run_answers
 
 # The words of an answer: reasons, comparisons, guidelines, definitions, plans.
 
@@ -222,7 +223,7 @@ def fill(schema: Any, at: At) -> Any:
 def _object(schema: dict[str, Any], at: At) -> dict[str, Any]:
     properties = schema.get("properties", {})
     needed = [*properties] if not deep(at.depth) else [k for k in properties if k in schema.get("required", [])]
-    known = rectification(properties, at) if is_rectification(properties, at.root) else {}
+    known = rectification(properties, at) if is_rectification(properties, at.root) else run_answers(properties, at)
     labels = _labels(properties, at)
     written = {k: known[k] if k in known else _property(k, properties[k], at, labels) for k in needed}
     for key in schema.get("required", []):

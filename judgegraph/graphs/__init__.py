@@ -14,8 +14,9 @@ from judgegraph.graphs.llm_score import llm_score
 from judgegraph.graphs.mateval import mateval
 from judgegraph.graphs.poll import poll
 from judgegraph.graphs.sageval import sageval
+from judgegraph.graphs.trajectory import find_fault, trajectory
 
 __all__ = [
-    "bsm", "chateval", "checkeval", "coascore", "fennec", "fusion_eval", "g_eval", "judge_form", "llm_score", "mateval",
-    "poll", "sageval",
+    "bsm", "chateval", "checkeval", "coascore", "fennec", "find_fault", "fusion_eval", "g_eval", "judge_form",
+    "llm_score", "mateval", "poll", "sageval", "trajectory",
 ]  # fmt: skip

@@ -109,7 +109,11 @@ METHODS: dict[str, str] = {  # name -> "module:factory"
     "llm-score": "judgegraph.graphs.llm_score:llm_score",
 }
 
-FORM_METHODS: dict[str, str] = {"judge-form": "judgegraph.graphs.judge_form:judge_form"}  # of no one paper: see forms/
+FORM_METHODS: dict[str, str] = {  # of no one paper
+    "judge-form": "judgegraph.graphs.judge_form:judge_form",  # see forms/
+    "trajectory": "judgegraph.graphs.trajectory:trajectory",
+    "find-fault": "judgegraph.graphs.trajectory:find_fault",
+}
 
 PEER_METHODS: dict[str, str] = {  # graphs that others published, made of the parts of those above
     "checkeval": "judgegraph.graphs.checkeval:checkeval",
@@ -127,6 +131,8 @@ ABOUT: dict[str, str] = {  # one line each, so that a list of methods imports no
     "g-eval": "One probability-weighted score per criterion; a baseline",
     "llm-score": "One stated score per criterion, chain of thought or not; a baseline",
     "judge-form": "A judge of others by its form: Prometheus, Auto-J, PandaLM",
+    "trajectory": "An agent's run: its steps side by side, then the whole",
+    "find-fault": "The decisive mistake of a run: at once, by step, by halves",
     "checkeval": "Yes/no questions, written once; the share of yes (Lee et al. 2024)",
     "mateval": "Two evaluators discuss, feedback, a summary scores (Li et al. 2024)",
     "chateval": "Readers with roles discuss, then score (Chan et al. 2023)",

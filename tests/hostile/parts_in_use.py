@@ -13,6 +13,7 @@ import judgegraph.agents
 from judgegraph import registry
 from judgegraph.agents.panel import PanelRole
 from judgegraph.agents.sage import Sage
+from judgegraph.evidence import Turn
 from judgegraph.graphs.sageval import sageval
 from judgegraph.registry.shipped import AGENTS, CRITICS, METHODS, PEER_METHODS
 from judgegraph.tools import assistants
@@ -128,6 +129,12 @@ SILENT = {  # ask no model
 }  # fmt: skip
 
 
+def _with_steps(sample: Any) -> Any:
+    """A run that says what the sample's output and source say."""
+    turns = [Turn(role="assistant", content=str(sample.output)), Turn(role="tool", content=str(sample.source))]
+    return sample.model_copy(update={"turns": (*turns, Turn(role="assistant", content="Done."))})
+
+
 WITHOUT = {"agent/criteria-writer": "criteria", "agent/criteria-writer-text": "criteria"}  # else it writes none
 
 
@@ -136,6 +143,8 @@ async def ran(part: Any, state: dict[str, Any], name: str = "") -> Any:
     state = {key: value for key, value in state.items() if key != WITHOUT.get(name)}
     if name in ("GuidelineWriter", "ReverseGuidelineWriter"):
         state["criterion"] = state["criterion"].model_copy(update={"guideline": None})
+    if name in ("StepJudge", "RunJudge", "FaultSearch"):
+        state |= {"sample": _with_steps(state["sample"]), "step": 1}
     if hasattr(part, "ainvoke"):
         return await part.ainvoke(state)
     if inspect.iscoroutinefunction(type(part).__call__):

@@ -258,10 +258,9 @@ def test_atif():
                 atif.ToolCall(tool_call_id=c["id"], function_name=c["name"], arguments=c["args"])
                 for c in message.tool_calls
             ]
-            step["observation"] = atif.Observation(results=[
-                atif.ObservationResult(source_call_id=c["id"], content=results[c["id"]].content)
-                for c in message.tool_calls
-            ])  # fmt: skip
+            told = [(c["id"], results[c["id"]].content) for c in message.tool_calls]
+            given = [atif.ObservationResult(source_call_id=id, content=content) for id, content in told]
+            step["observation"] = atif.Observation(results=given)
         made.append(atif.Step(**step))
     whole = atif.Trajectory(session_id="s1", agent=atif.Agent(name="forecaster", version="1"), steps=made)
     document = whole.model_dump(mode="json", exclude_none=True)
