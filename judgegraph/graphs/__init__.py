@@ -2,6 +2,7 @@
 
 import langgraph.graph  # noqa: F401  # first: from deep within our own imports it costs some 10 ms more
 
+from judgegraph.graphs.bridging import bridging
 from judgegraph.graphs.coascore import coascore
 from judgegraph.graphs.fennec import fennec
 from judgegraph.graphs.fusion_eval import fusion_eval
@@ -10,4 +11,4 @@ from judgegraph.graphs.judge_form import judge_form
 from judgegraph.graphs.llm_score import llm_score
 from judgegraph.graphs.sageval import sageval
 
-__all__ = ["coascore", "fennec", "fusion_eval", "g_eval", "judge_form", "llm_score", "sageval"]
+__all__ = ["bridging", "coascore", "fennec", "fusion_eval", "g_eval", "judge_form", "llm_score", "sageval"]

@@ -350,8 +350,10 @@ def untried(judge: Judge) -> Support:
     """What is known of a judge before it is asked: of a provider, what its interface has no place for."""
     if judge.provider is None or judge.speaks_openai:
         return supported(judge.model)
-    lacks = {name: False for name in ("logprobs", "n") if name in judge.provider.lacks}
-    return Support(**lacks, refused=judge.provider.unsent & REFUSABLE)
+    found = Support(refused=judge.provider.unsent & REFUSABLE)
+    found.logprobs = False if "logprobs" in judge.provider.lacks else None
+    found.n = False if "n" in judge.provider.lacks else None
+    return found
 
 
 def _speaks_openai(model: Any) -> bool:

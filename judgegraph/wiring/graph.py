@@ -338,8 +338,8 @@ def _dollars(names: Iterable[str]) -> str:
 def left_out_of(agent: Any, prompt: str) -> list[str]:
     """Fields that an agent fills and a template of the user's own has no place for."""
     has = prompts.load(prompt).fields
-    wanted = fields_of(agent, prompt)
-    return sorted(min((one - has - MAY for one in wanted), key=len, default=frozenset()))
+    lacks = sorted((sorted(one - has - MAY) for one in fields_of(agent, prompt)), key=len)
+    return lacks[0] if lacks else []
 
 
 def fields_of(agent: Any, prompt: str) -> list[frozenset[str]]:

@@ -395,7 +395,8 @@ def _two(drawn: Drawn, key: str, nodes: list[str]) -> Finding:
     cure = f"give the key {REDUCER}, or let one run after the other"
     if passing:
         who = listed(drawn.at(n) for n in passing)
-        cure = f"{who} hands it back as it came; give that graph an output_schema= of what it writes"
+        verb = "hands" if len(passing) == 1 else "hand"
+        cure = f"{who} {verb} it back as it came; write StateGraph(..., output_schema=jg.Result) there"
     return Finding("two-writers", drawn.at(nodes[-1]), key, f"{text}: {cure}")
 
 
