@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from judgegraph.report.page import write_report
     from judgegraph.runs.evaluate import aevaluate, evaluate
     from judgegraph.runs.run import Run
+    from judgegraph.runs.strict import strict
     from judgegraph.tools.catalogue import About, Metric
     from judgegraph.tools.fetch import fetch
     from judgegraph.tools.graph_assistant import as_assistant
@@ -118,6 +119,7 @@ _HOMES = {
     "judgegraph.report.page": ("write_report",),
     "judgegraph.runs.evaluate": ("aevaluate", "evaluate"),
     "judgegraph.runs.run": ("Run",),
+    "judgegraph.runs.strict": ("strict",),
     "judgegraph.tools.catalogue": ("About", "Metric"),
     "judgegraph.tools.fetch": ("fetch",),
     "judgegraph.tools.graph_assistant": ("as_assistant",),
@@ -132,15 +134,15 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "About", "Asked", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing",
-    "Endpoint", "EvalState", "Exemplar", "Finding", "JudgeForm", "JudgeLike", "JudgegraphError", "Limits", "Metric", "Note", "Plan",
-    "Prices", "Reader", "Reading", "Rectification", "ReplyError", "Result", "Run", "RunComparison", "RunDiff", "Sample",
-    "Scale", "Score", "Scores", "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement",
-    "aplan", "as_assistant", "ask", "assistant", "bounded", "check", "compare", "criteria_set", "criteria_worth",
-    "critic", "critic_worth", "critique", "debate", "diff_runs", "disagree", "each", "either", "escalate",
-    "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form", "jury", "keyed", "load", "load_graph", "low",
-    "merged", "method", "metric_node", "never_empty", "orders", "panel", "plan", "probe", "rank_systems", "rate",
-    "read_choice", "read_rating", "read_table", "refine", "require", "serializer", "show", "tracing", "wide",
-    "with_person", "write_report",
+    "Endpoint", "EvalState", "Exemplar", "Finding", "JudgeForm", "JudgeLike", "JudgegraphError", "Limits", "Metric",
+    "Note", "Plan", "Prices", "Reader", "Reading", "Rectification", "ReplyError", "Result", "Run", "RunComparison",
+    "RunDiff", "Sample", "Scale", "Score", "Scores", "Suggestion", "Wiring", "WiringError", "__version__",
+    "aevaluate", "agent", "agreement", "aplan", "as_assistant", "ask", "assistant", "bounded", "check", "compare",
+    "criteria_set", "criteria_worth", "critic", "critic_worth", "critique", "debate", "diff_runs", "disagree",
+    "each", "either", "escalate", "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form", "jury",
+    "keyed", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "orders", "panel",
+    "plan", "probe", "rank_systems", "rate", "read_choice", "read_rating", "read_table", "refine", "require",
+    "serializer", "show", "strict", "tracing", "wide", "with_person", "write_report",
 ]  # fmt: skip
 
 moved.install()
