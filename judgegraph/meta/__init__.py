@@ -6,17 +6,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judgegraph.meta.agreement import agreement
     from judgegraph.meta.corrected import correction_gain, corrections_of
 
 _HOMES = {
-    "agreement": "judgegraph.meta.agreement",
     "correction_gain": "judgegraph.meta.corrected",
     "corrections_of": "judgegraph.meta.corrected",
 }
 
 __all__ = [
-    "agreement",
     "correction_gain",
     "corrections_of",
 ]

@@ -315,9 +315,11 @@ def _given(model: Any) -> Judge:
 
 
 def _short(twin: Any) -> Any:
+    if twin is None or not is_fast(Endpoint(model="openai:given")):
+        return None
     from judgegraph.models.http import plain
 
-    return plain(twin) if twin is not None and is_fast(Endpoint(model="openai:given")) else None
+    return plain(twin)
 
 
 def _unretried(model: Any) -> Any:

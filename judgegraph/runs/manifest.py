@@ -330,7 +330,7 @@ def plain(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def open_run(
-    work: Work, slots: int, samples: Iterable[Sample], ledger: str | os.PathLike[str] | None, *, retry: bool
+    work: Work, slots: int, samples: Iterable[Any], ledger: str | os.PathLike[str] | None, *, retry: bool
 ) -> Generator[Record]:
     """The folder is taken and its ledger open; however the run ends, its manifest says so.
 

@@ -1,4 +1,4 @@
-"""`jg.strict`: in plain LangGraph use a wrong state is told at the door, a wrong value behind the node that wrote it."""
+"""`jg.strict`: in plain LangGraph use a wrong state is told at the door, a wrong value where it is written."""
 
 import pytest
 from langgraph.graph import END, START, StateGraph
