@@ -75,7 +75,7 @@ NEXT = {  # kind -> commands behind its installation and its tests, and where to
                "What the judge is told is in {module}/critique.md, what is done in {module}/critic.py."),
     "agent": ("show graph.yaml --as text", "run graph.yaml DATA",
               "What the judge is told is in {module}/judge.md, a graph with it in graph.yaml."),
-    "assistant": ("show fusion-eval -s assistants={name} --as text", "run fusion-eval DATA -s assistants={name}",
+    "assistant": ("show graph.yaml --as text", "run fusion-eval DATA -s assistants={name}",
                   "What is measured, and what judges are told of it, is in {module}/assistant.py."),
     "method": ("show {name} --as text", "run {name} DATA", "The graph is in {module}/method.py."),
     "graph": ("show {module}/graph.yaml --as text", "run {module}/graph.yaml DATA",

@@ -75,7 +75,7 @@ PROVIDERS: Mapping[str, Provider] = {
         names={"seed": None, "top_p": None, "reasoning_effort": None},
     ),
     "bedrock_converse": Provider(
-        "langchain_aws", "bedrock", address="endpoint_url", names={"seed": None, "reasoning_effort": None}
+        "langchain_aws", "bedrock", address="endpoint_url", names={"seed": None}
     ),
     "azure_openai": Provider(
         "langchain_openai", "azure", "AZURE_OPENAI_API_KEY", "azure_endpoint", NO_RETRIES, lacks=frozenset()
