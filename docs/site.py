@@ -10,9 +10,9 @@ from mkdocs.structure.files import File, Files
 
 DOCS = Path(__file__).parent
 OUTWARD = re.compile(r"\[([^\]]*)\]\(\.\./([^)\s]+)\)")
-API = """# API
+API = """# Reference
 
-What `import judgegraph as jg` brings. Everything else is the package's own, and may change.
+What `import judgegraph as jg` brings. [What is public](api.md) lists the other names.
 
 ::: judgegraph
     options:
@@ -29,7 +29,7 @@ def on_files(files: Files, config: Any) -> Files:
     names = [name for name in judgegraph.__all__ if not name.startswith("_")]
     index = (DOCS / "README.md").read_text(encoding="utf-8")
     files.append(File.generated(config, "index.md", content=index))
-    files.append(File.generated(config, "api.md", content=API.format(names=names)))
+    files.append(File.generated(config, "reference.md", content=API.format(names=names)))
     return files
 
 

@@ -19,7 +19,7 @@ from judgegraph import moved
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from judgegraph.calls import Endpoint, Reader, ask
+    from judgegraph.calls import Endpoint, JudgeLike, Reader, ask, rate
     from judgegraph.calls.budget import Budget
     from judgegraph.calls.limits import Limits
     from judgegraph.compose.conditions import bounded, disagree, either, failed, low, never_empty, wide
@@ -55,12 +55,14 @@ if TYPE_CHECKING:
     from judgegraph.report.page import write_report
     from judgegraph.runs.evaluate import aevaluate, evaluate
     from judgegraph.runs.run import Run
+    from judgegraph.runs.strict import strict
     from judgegraph.tools.catalogue import About, Metric
     from judgegraph.tools.fetch import fetch
     from judgegraph.tools.graph_assistant import as_assistant
     from judgegraph.traces.record import serializer, tracing
     from judgegraph.trajectories.read import as_records, trajectories, trajectory
     from judgegraph.types import (
+        Asked,
         Comparison,
         Correction,
         Criterion,
@@ -70,16 +72,19 @@ if TYPE_CHECKING:
         Note,
         Plan,
         Rectification,
+        Result,
         Sample,
         Scale,
         Score,
+        Scores,
         Suggestion,
+        keyed,
         merged,
     )
     from judgegraph.wiring.check import Wiring, WiringError, check
 
 _HOMES = {
-    "judgegraph.calls": ("Endpoint", "Reader", "ask"),
+    "judgegraph.calls": ("Endpoint", "JudgeLike", "Reader", "ask", "rate"),
     "judgegraph.calls.budget": ("Budget",),
     "judgegraph.calls.limits": ("Limits",),
     "judgegraph.compose.conditions": ("bounded", "disagree", "either", "failed", "low", "never_empty", "wide"),
@@ -115,32 +120,31 @@ _HOMES = {
     "judgegraph.report.page": ("write_report",),
     "judgegraph.runs.evaluate": ("aevaluate", "evaluate"),
     "judgegraph.runs.run": ("Run",),
+    "judgegraph.runs.strict": ("strict",),
     "judgegraph.tools.catalogue": ("About", "Metric"),
     "judgegraph.tools.fetch": ("fetch",),
     "judgegraph.tools.graph_assistant": ("as_assistant",),
     "judgegraph.traces.record": ("serializer", "tracing"),
     "judgegraph.trajectories.read": ("as_records", "trajectories", "trajectory"),
     "judgegraph.types": (
-        "Comparison", "Correction", "Criterion", "EvalState", "Exemplar", "Finding", "Note", "Plan", "Rectification",
-        "Sample", "Scale", "Score", "Suggestion", "merged",
+        "Asked", "Comparison", "Correction", "Criterion", "EvalState", "Exemplar", "Finding", "Note", "Plan",
+        "Rectification", "Result", "Sample", "Scale", "Score", "Scores", "Suggestion", "keyed", "merged",
     ),
     "judgegraph.wiring.check": ("Wiring", "WiringError", "check"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "About", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing", "Endpoint",
-    "EvalState", "Exemplar", "Finding", "JudgeForm", "JudgegraphError", "Limits", "Metric", "Note", "Plan",
-    "Prices", "Reader", "Reading", "Rectification", "ReplyError", "Run", "RunComparison", "RunDiff", "Sample",
-    "Scale", "Score", "Suggestion", "Wiring", "WiringError", "__version__", "aevaluate", "agent", "agreement",
-    "aplan", "as_assistant", "as_records", "ask", "assistant", "bounded", "check", "compare", "criteria_set",
-    "criteria_worth", "critic", "critic_worth", "critique", "debate", "diff_runs", "disagree", "each", "either",
-    "escalate",
-    "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form", "jury", "load", "load_graph", "low",
-    "merged", "method", "metric_node", "never_empty", "orders", "panel", "plan", "probe", "rank_systems",
-    "read_choice", "read_rating", "read_table", "refine", "require", "serializer", "show", "tracing", "trajectories",
-    "trajectory", "wide",
-    "with_person", "write_report",
+    "About", "Asked", "Budget", "Comparison", "ConfigError", "Correction", "CriteriaSet", "Criterion", "Drawing",
+    "Endpoint", "EvalState", "Exemplar", "Finding", "JudgeForm", "JudgeLike", "JudgegraphError", "Limits", "Metric",
+    "Note", "Plan", "Prices", "Reader", "Reading", "Rectification", "ReplyError", "Result", "Run", "RunComparison",
+    "RunDiff", "Sample", "Scale", "Score", "Scores", "Suggestion", "Wiring", "WiringError", "__version__",
+    "aevaluate", "agent", "agreement", "aplan", "as_assistant", "as_records", "ask", "assistant", "bounded", "check",
+    "compare", "criteria_set", "criteria_worth", "critic", "critic_worth", "critique", "debate", "diff_runs",
+    "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form",
+    "jury", "keyed", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "orders", "panel",
+    "plan", "probe", "rank_systems", "rate", "read_choice", "read_rating", "read_table", "refine", "require",
+    "serializer", "show", "strict", "tracing", "trajectories", "trajectory", "wide", "with_person", "write_report",
 ]  # fmt: skip
 
 moved.install()

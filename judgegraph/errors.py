@@ -13,6 +13,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 damaged_lines: ContextVar[dict[str, None] | None] = ContextVar("judgegraph_damaged", default=None)
 """What is to be told at a command's end of lines that could not be used, each once; None where nobody asks."""
 
+__all__ = [
+    "AuthError", "ConfigError", "CriteriaError", "DataError", "ExtraError", "JudgegraphError", "PromptError",
+    "ReplyError", "ScaleError", "StateError", "bare", "credentials", "one_line", "printable", "scrubbed", "secrets_of",
+]  # fmt: skip
+
 
 class JudgegraphError(Exception):
     """Base of every error this package raises on purpose."""

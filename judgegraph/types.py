@@ -605,17 +605,21 @@ def keyed(*values: Any) -> dict[str, Any]:
     return found
 
 
-class EvalState(TypedDict, total=False):
-    """The shared vocabulary of states: agents of different methods fit together because they use it.
+class Asked(TypedDict, total=False):
+    """What a method reads of a state, and no more: what other methods wrote before it cannot change its scores."""
 
-    Methods may stand side by side in one graph. Mappings are joined by key and suggestions as a list, so all of them
-    are kept; of `plan`, `overall` and `verdict`, which hold one answer, the later one stands (`latest`). What each
-    method said for itself is in its scores and comparisons, under its agents' names.
+    sample: Sample
+    criteria: list[Criterion]  # what to judge by, else its own; methods read it and leave it as it is
+    task: str  # one sentence: what kind of text is judged, for prompts
+
+
+class Result(TypedDict, total=False):
+    """What agents write: the output of a graph of one's own that is to be a node of others.
+
+    `StateGraph(jg.EvalState, output_schema=jg.Result)` hands back what its nodes wrote, and not the sample that it was
+    given; so any number of such graphs stand side by side in one graph.
     """
 
-    sample: Sample  # in
-    criteria: list[Criterion]  # in: what to judge by; methods read it and leave it as it is
-    task: str  # one sentence: what kind of text is judged, for prompts
     scores: Annotated[Scores, merged]
     rectifications: Annotated[dict[str, Rectification], merged]  # criterion/agent -> what the critic says
     suggestions: Annotated[list[Suggestion], joined]
@@ -628,6 +632,15 @@ class EvalState(TypedDict, total=False):
     overall: Annotated[float | None, latest]
     verdict: Annotated[Verdict | None, latest]
     notes: Annotated[Notes, merged]
+
+
+class EvalState(Asked, Result, total=False):
+    """The shared vocabulary of states: agents of different methods fit together because they use it.
+
+    Methods may stand side by side in one graph. Mappings are joined by key and suggestions as a list, so all of them
+    are kept; of `plan`, `overall` and `verdict`, which hold one answer, the later one stands (`latest`). What each
+    method said for itself is in its scores and comparisons, under its agents' names.
+    """
 
 
 def sample_of(state: Mapping[str, Any]) -> Sample:
@@ -671,11 +684,3 @@ _CURE = 'write Sample(id="1", output="what is judged"), or a mapping of its fiel
 def _faults(error: ValidationError) -> str:
     found = (f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}" for one in error.errors(include_url=False)[:5])
     return one_line("; ".join(found), 300)
-
-
-class Asked(TypedDict, total=False):
-    """What a method reads of a state, and no more: what other methods wrote before it cannot change its scores."""
-
-    sample: Sample
-    criteria: list[Criterion]  # else its own
-    task: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from judgegraph import prompts
@@ -158,7 +158,8 @@ class Sage:
         calls: "one" asks for all three lists at once, "three" gives each duty a call of its own.
         cot: think step by step before the reason of each verdict; then the prompt `critique` becomes `critique_cot`. Of
             three calls only the one that rectifies scores changes.
-        duty_prompts: of three calls, duty ("rectifications", "definitions", "new_criteria") -> a template of your own.
+        duty_prompts: of three calls, (duty, a template of your own) each; a duty is "rectifications", "definitions" or
+            "new_criteria".
         stage: of the scores it reviews; of several evaluators' scores at that stage, the last one's.
     """
 
@@ -168,7 +169,7 @@ class Sage:
     calls: Literal["one", "three"] = "one"
     prompt: str = "critique"
     cot: bool = False
-    duty_prompts: Mapping[str, str] = field(default_factory=dict)
+    duty_prompts: Sequence[tuple[str, str]] = ()
     reader: Reader = WEIGHTED
     name: str = "sage"
     stage: str = "draft"
@@ -184,7 +185,7 @@ class Sage:
 
     @property
     def _duties(self) -> dict[str, str]:
-        return PROMPTS | ({PARTS[0]: "critique_scores_cot"} if self.cot else {}) | {**self.duty_prompts}
+        return PROMPTS | ({PARTS[0]: "critique_scores_cot"} if self.cot else {}) | dict(self.duty_prompts)
 
     async def __call__(self, state: Reviewed) -> Critique:
         held = UnderReview.of(state, self.criteria, self.stage)

@@ -59,12 +59,28 @@ class PackageName:
         """Of the plug-in's class."""
         return "".join(word.capitalize() for word in self.name.split("-"))
 
+    @property
+    def function(self) -> str:
+        """Of the plug-in's factory."""
+        return f"make_{self.module}"
+
 
 # Writes a new package from the templates of its kind.
 
 
 HERE = Path(__file__).parent
-PACKAGE_KINDS = ("critic",)  # each a folder of templates beside this file
+PACKAGE_KINDS = ("critic", "agent", "assistant", "method", "graph")  # each a folder of templates beside this file
+NEXT = {  # kind -> commands behind its installation and its tests, and where to look
+    "critic": ("show sageval --critic {name} --as text", "run sageval DATA --critic {name}",
+               "What the judge is told is in {module}/critique.md, what is done in {module}/critic.py."),
+    "agent": ("show graph.yaml --as text", "run graph.yaml DATA",
+              "What the judge is told is in {module}/judge.md, a graph with it in graph.yaml."),
+    "assistant": ("show graph.yaml --as text", "run fusion-eval DATA -s assistants={name}",
+                  "What is measured, and what judges are told of it, is in {module}/assistant.py."),
+    "method": ("show {name} --as text", "run {name} DATA", "The graph is in {module}/method.py."),
+    "graph": ("show {module}/graph.yaml --as text", "run {module}/graph.yaml DATA",
+              "The graph is in {module}/graph.yaml, what is judged by in {module}/criteria.yaml."),
+}  # fmt: skip
 SUFFIX = ".txt"  # of every template: none is imported, checked or collected where it lies
 
 
@@ -92,7 +108,10 @@ def write(kind: str, name: PackageName, into: Path) -> Path:
 def files(kind: str, name: PackageName) -> dict[str, str]:
     """Path in the package -> text."""
     held = HERE / kind
-    words = {"__NAME__": name.name, "__MODULE__": name.module, "__CLASS__": name.class_name, "__VERSION__": __version__}
+    words = {
+        "__NAME__": name.name, "__MODULE__": name.module, "__CLASS__": name.class_name, "__VERSION__": __version__,
+        "__FUNCTION__": name.function,
+    }  # fmt: skip
     found = {}
     for template in sorted(held.rglob(f"*{SUFFIX}")):
         path = template.relative_to(held).as_posix().removesuffix(SUFFIX).replace("MODULE", name.module)
@@ -108,23 +127,20 @@ def files(kind: str, name: PackageName) -> dict[str, str]:
 @click.argument("name")
 @click.option("--into", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Where; default: here.")
 def new(kind: str, name: str, into: Path) -> None:
-    """Write a package NAME with a small plug-in of a KIND, its prompt and its tests.
+    """Write a package NAME with a small plug-in of a KIND, its prompt and its tests; or a graph as a file.
 
-    It can be installed as it is, is then found by its name (`judgegraph agents`), and is yours to change.
+    It can be installed as it is, is then found by its name (`judgegraph agents`), and is yours to change. Its tests run
+    as they are, and `judgegraph show` draws its place in a graph.
     """
     package = PackageName.of(name)
     folder = write(kind, package, into)
-    click.echo(
-        printable(
-            f"{folder}: a {kind} '{package.name}'. Next:\n"
-            f"  cd {folder}\n"
-            f"  pip install -e .\n"
-            f"  python -m pytest\n"
-            f"  judgegraph agents\n"
-            f"  judgegraph run sageval DATA --critic {package.name}\n"
-            f"What the judge is told is in {package.module}/critique.md, what is done in {package.module}/critic.py."
-        )
-    )
+    *commands, where = (text.format(name=package.name, module=package.module) for text in NEXT[kind])
+    article = "an" if kind[0] == "a" else "a"
+    steps = [f"cd {folder}", "pip install -e '.[dev]'", "python -m pytest", "judgegraph agents"]
+    steps = [step for step in steps if kind != "graph" or step != "judgegraph agents"]
+    steps += [f"judgegraph {command}" for command in commands]
+    said = [f"{folder}: {article} {kind} '{package.name}'. Next:", *(f"  {step}" for step in steps), where]
+    click.echo(printable("\n".join(said)))
 
 
 # `judgegraph init`: what a data file holds, and the command that judges it.

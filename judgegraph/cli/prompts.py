@@ -77,7 +77,7 @@ def _templates(graph: Any) -> Found:
 
 
 def _described(node: str, prompt: Prompt, lacks: list[str]) -> dict[str, Any]:
-    about = {"node": node, "prompt": prompt.name, "digest": prompt.digest, "source": prompt.source}
+    about: dict[str, Any] = {"node": node, "prompt": prompt.name, "digest": prompt.digest, "source": prompt.source}
     about |= {"left_out": lacks} if lacks else {}
     return about | {"fields": sorted(prompt.fields), "messages": [{"role": r, "text": t} for r, t in prompt.parts]}
 

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.evidence import image_problem
-from judgegraph.types import Sample, Value
+from judgegraph.types import Sample, Value, sample_of
 
 # From a row of a data file to a sample, or the field and the reason why not.
 
@@ -666,7 +666,7 @@ class SeenIds(DiskIndex):
         return self.first(blake2b(id.encode(), digest_size=16).digest(), line)
 
 
-def checked(samples: Iterable[Sample]) -> Generator[Sample]:
+def checked(samples: Iterable[Sample | Mapping[str, Any]]) -> Generator[Sample]:
     """The samples, if that is what they are; the first one is read at once, so that a wrong one is told at once.
 
     Raises:
@@ -682,9 +682,11 @@ def _begun(first: list[Sample], rest: Generator[Sample]) -> Generator[Sample]:
         yield from rest
 
 
-def _checked(samples: Iterable[Sample]) -> Generator[Sample]:
+def _checked(samples: Iterable[Sample | Mapping[str, Any]]) -> Generator[Sample]:
     with SeenIds() as seen:
         for number, sample in enumerate(samples, 1):
+            if isinstance(sample, Mapping):
+                sample = _of_mapping(number, sample)
             if not isinstance(sample, Sample):
                 raise DataError(
                     f"samples hold a {type(sample).__name__} where a Sample should be; a data file is read by "
@@ -695,6 +697,18 @@ def _checked(samples: Iterable[Sample]) -> Generator[Sample]:
                     f"samples {first} and {number} have the same id '{one_line(sample.id, 80)}'; give each its own"
                 )
             yield sample
+
+
+def _of_mapping(number: int, given: Mapping[str, Any]) -> Sample:
+    """A sample that came as a plain mapping of its fields; other keys go to its meta, as those of a file do.
+
+    Raises:
+        DataError: it cannot be made one.
+    """
+    try:
+        return sample_of({"sample": given})
+    except DataError as error:
+        raise DataError(f"sample {number}: {str(error).removeprefix('the state' + chr(39) + 's sample: ')}") from None
 
 
 def data_of(samples: Any) -> dict[str, Any] | None:

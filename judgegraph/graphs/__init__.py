@@ -2,6 +2,7 @@
 
 import langgraph.graph  # noqa: F401  # first: from deep within our own imports it costs some 10 ms more
 
+from judgegraph.graphs.bridging import bridging
 from judgegraph.graphs.bsm import bsm
 from judgegraph.graphs.chateval import chateval
 from judgegraph.graphs.checkeval import checkeval
@@ -17,6 +18,6 @@ from judgegraph.graphs.sageval import sageval
 from judgegraph.graphs.trajectory import find_fault, trajectory
 
 __all__ = [
-    "bsm", "chateval", "checkeval", "coascore", "fennec", "find_fault", "fusion_eval", "g_eval", "judge_form",
-    "llm_score", "mateval", "poll", "sageval", "trajectory",
+    "bridging", "bsm", "chateval", "checkeval", "coascore", "fennec", "find_fault", "fusion_eval", "g_eval",
+    "judge_form", "llm_score", "mateval", "poll", "sageval", "trajectory",
 ]  # fmt: skip

@@ -131,7 +131,7 @@ def _reviewing(templates: Templates, critic: str | Critic | None, calls: str) ->
     if called != "sage" or calls == "one":
         return templates.of(TEMPLATES.get(called, "critique"), "critique", "critique_cot")
     duties = {duty: templates.of(template, f"{template}_cot") for duty, template in DUTIES.items()}
-    own = {duty: found["prompt"] for duty, found in duties.items() if found}
+    own = tuple((duty, found["prompt"]) for duty, found in duties.items() if found)
     return {"duty_prompts": own} if own else {}
 
 

@@ -331,9 +331,11 @@ def _given(model: Any) -> Judge:
 
 
 def _short(twin: Any) -> Any:
+    if twin is None or not is_fast(Endpoint(model="openai:given")):
+        return None
     from judgegraph.models.http import plain
 
-    return plain(twin) if twin is not None and is_fast(Endpoint(model="openai:given")) else None
+    return plain(twin)
 
 
 def _unretried(model: Any) -> Any:
@@ -366,8 +368,10 @@ def untried(judge: Judge) -> Support:
     """What is known of a judge before it is asked: of a provider, what its interface has no place for."""
     if judge.provider is None or judge.speaks_openai:
         return supported(judge.model)
-    lacks = {name: False for name in ("logprobs", "n") if name in judge.provider.lacks}
-    return Support(**lacks, refused=judge.provider.unsent & REFUSABLE)
+    found = Support(refused=judge.provider.unsent & REFUSABLE)
+    found.logprobs = False if "logprobs" in judge.provider.lacks else None
+    found.n = False if "n" in judge.provider.lacks else None
+    return found
 
 
 def _speaks_openai(model: Any) -> bool:

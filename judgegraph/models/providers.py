@@ -71,10 +71,11 @@ PROVIDERS: Mapping[str, Provider] = {
         {"seed": "random_seed", "reasoning_effort": None},
     ),
     "bedrock": Provider(
-        "langchain_aws", "bedrock", address="endpoint_url", names={"seed": None, "top_p": None, "reasoning_effort": None}
+        "langchain_aws", "bedrock", address="endpoint_url",
+        names={"seed": None, "top_p": None, "reasoning_effort": None},
     ),
     "bedrock_converse": Provider(
-        "langchain_aws", "bedrock", address="endpoint_url", names={"seed": None, "reasoning_effort": None}
+        "langchain_aws", "bedrock", address="endpoint_url", names={"seed": None}
     ),
     "azure_openai": Provider(
         "langchain_openai", "azure", "AZURE_OPENAI_API_KEY", "azure_endpoint", NO_RETRIES, lacks=frozenset()
@@ -83,7 +84,8 @@ PROVIDERS: Mapping[str, Provider] = {
         "langchain_ollama", "ollama", names={"max_tokens": "num_predict", "reasoning_effort": "reasoning"}
     ),
     "litellm": Provider(
-        "langchain_litellm", "litellm", address="api_base", init=NO_RETRIES, names={"seed": None, "reasoning_effort": None}
+        "langchain_litellm", "litellm", address="api_base", init=NO_RETRIES,
+        names={"seed": None, "reasoning_effort": None},
     ),
 }  # fmt: skip
 _SETTLED = re.compile(
@@ -109,8 +111,8 @@ def chat_model(endpoint: Named, provider: str, name: str) -> Any:
     if not _is_installed("langchain"):
         names = ", ".join(f"{one}:" for one in PROVIDERS)
         raise ConfigError(
-            f"judge {endpoint.model}: 'embedded' and 'openai:' are built in, {names} come with an extra each; any other "
-            "needs LangChain's own package: pip install langchain langchain-PROVIDER"
+            f"judge {endpoint.model}: 'embedded' and 'openai:' are built in, {names} come with an extra each; any "
+            "other needs LangChain's own package: pip install langchain langchain-PROVIDER"
         )
     given = _given(endpoint, known)
     with warnings.catch_warnings():  # what packages say of their own dependencies while they are imported

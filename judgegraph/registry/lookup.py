@@ -370,7 +370,7 @@ def is_file(method: str) -> bool:
 
 
 def module_at(path: Path) -> Any:
-    """The module that a file of one's own makes: its code runs.
+    """The module that a file of one's own makes: its code runs, and may import the modules that lie beside it.
 
     Raises:
         ConfigError: there is no such file, or it fails to import.
@@ -378,6 +378,7 @@ def module_at(path: Path) -> Any:
     if not path.is_file():
         raise ConfigError(f"no file {path}")
     name = f"judgegraph_user_{path.stem}"
+    _find_neighbours(path.resolve().parent)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path} cannot be imported")
@@ -391,6 +392,12 @@ def module_at(path: Path) -> Any:
             raise
         raise ConfigError(f"{path} fails to import: {raised(error)}") from error
     return module
+
+
+def _find_neighbours(folder: Path) -> None:
+    """As `python file.py` does, but behind all else, so that no neighbour hides a module of Python's or a package."""
+    if (place := str(folder)) not in sys.path:
+        sys.path.append(place)
 
 
 def callable_of(module: Any, name: str, method: str) -> Callable[..., Any]:

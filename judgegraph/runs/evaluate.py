@@ -169,7 +169,7 @@ def _leave() -> None:
         _before = None
 
 
-def evaluate(graph: Any, samples: Iterable[Sample], **settings: Any) -> Run:
+def evaluate(graph: Any, samples: Iterable[Sample | Mapping[str, Any]], **settings: Any) -> Run:
     """Run a compiled graph over samples and wait for it; arguments and errors as `aevaluate`.
 
     Works inside a running event loop too, such as a notebook's. The first KeyboardInterrupt sets `stop`: what is in
@@ -182,7 +182,7 @@ def evaluate(graph: Any, samples: Iterable[Sample], **settings: Any) -> Run:
 
 
 async def aevaluate(
-    graph: Any, samples: Iterable[Sample], *, out: str | os.PathLike[str] | None = None,
+    graph: Any, samples: Iterable[Sample | Mapping[str, Any]], *, out: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None, concurrency: int = 64, timeout: float = 600.0,
     budget: Budget | None = None, prices: Prices | str | os.PathLike[str] | None = None, limits: Limits | None = None,
     retry_failed: bool = False, on_item: OnItem | None = None, on_progress: OnProgress | None = None,
@@ -195,7 +195,8 @@ async def aevaluate(
         graph: a compiled LangGraph that reads "sample", such as `sageval()`. A checkpointer that it was compiled with
             is left aside: a copy without one is run. A sample at which it stops for a person (`interrupt`) has the
             status "agent_error".
-        samples: any iterable of samples with different ids; it is read as samples are taken up, never all at once.
+        samples: any iterable of samples, or of mappings of their fields, with different ids; it is read as samples are
+            taken up, never all at once.
         out: folder of the run; None keeps the items in memory. In a folder that holds a run of the same configuration
             that run goes on: what is finished stays, and samples that a budget kept from their end are taken up again.
         ledger: file of all model calls, which runs may share: what it holds is not paid for again. None is
@@ -607,7 +608,7 @@ def _compare(folder: Folder, samples: Iterable[Sample]) -> None:
 
 @contextmanager
 def open_run(
-    work: Work, slots: int, samples: Iterable[Sample], ledger: str | os.PathLike[str] | None, *, retry: bool
+    work: Work, slots: int, samples: Iterable[Any], ledger: str | os.PathLike[str] | None, *, retry: bool
 ) -> Generator[Record]:
     """The folder is taken and its ledger open; however the run ends, its manifest says so.
 

@@ -359,8 +359,8 @@ def _dollars(names: Iterable[str]) -> str:
 def left_out_of(agent: Any, prompt: str) -> list[str]:
     """Fields that an agent fills and a template of the user's own has no place for."""
     has = prompts.load(prompt).fields
-    wanted = fields_of(agent, prompt)
-    return sorted(min((one - has - MAY for one in wanted), key=len, default=frozenset()))
+    lacks = sorted((sorted(one - has - MAY) for one in fields_of(agent, prompt)), key=len)
+    return lacks[0] if lacks else []
 
 
 def fields_of(agent: Any, prompt: str) -> list[frozenset[str]]:
@@ -794,7 +794,8 @@ def _two(drawn: Drawn, key: str, nodes: list[str]) -> Finding:
     cure = f"give the key {REDUCER}, or let one run after the other"
     if passing:
         who = listed(drawn.at(n) for n in passing)
-        cure = f"{who} hands it back as it came; give that graph an output_schema= of what it writes"
+        verb = "hands" if len(passing) == 1 else "hand"
+        cure = f"{who} {verb} it back as it came; write StateGraph(..., output_schema=jg.Result) there"
     return Finding("two-writers", drawn.at(nodes[-1]), key, f"{text}: {cure}")
 
 

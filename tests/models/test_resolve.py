@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import sys
 import weakref
 
 import pytest
@@ -23,6 +24,12 @@ def _no_environment(monkeypatch):
 async def test_what_is_no_judge_is_refused(judge):
     with pytest.raises(ConfigError, match="judge"):
         resolve(judge)
+
+
+async def test_a_chat_model_object_needs_no_aiohttp(monkeypatch):
+    monkeypatch.setitem(sys.modules, "aiohttp", None)  # as without the extra `fast`
+    monkeypatch.delitem(sys.modules, "judgegraph.models.http", raising=False)
+    assert resolve(scripted("a")).short is None
 
 
 @pytest.mark.parametrize("judge", ["openai:", ":x", " :x", "openai: "])

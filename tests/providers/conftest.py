@@ -1,4 +1,4 @@
-"""A server over loopback that speaks as Anthropic, Gemini and Ollama do; each test has a script and a count of its own."""
+"""A server over loopback that speaks as Anthropic, Gemini and Ollama do; each test has a script of its own."""
 
 from __future__ import annotations
 

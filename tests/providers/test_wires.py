@@ -61,7 +61,7 @@ def test_a_reply_that_was_cut_off_is_truncated_and_no_score(wire, provider):
 def test_a_refusal_is_a_status(wire, provider, script):
     if provider == "ollama":
         pytest.skip("Ollama's format has no refusals")
-    run, at = judged(wire, script)
+    run, _ = judged(wire, script)
     assert score(run).status == {"anthropic": "refused", "google_genai": "filtered"}[provider]
 
 

@@ -1,6 +1,7 @@
 """`judgegraph new`: what it writes is a package whose tests pass; what it will not write it says."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgegraph.cli import main
-from judgegraph.cli.new import PackageName, files, write
+from judgegraph.cli.new import PACKAGE_KINDS, PackageName, files, write
 from judgegraph.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,36 +37,47 @@ def test_the_example_is_what_the_command_writes(tmp_path):
 
 
 @pytest.mark.long
-def test_a_written_package_passes_a_strict_type_checker(tmp_path):
+@pytest.mark.parametrize("kind", PACKAGE_KINDS)
+def test_a_written_package_passes_a_strict_type_checker(kind, tmp_path):
     pytest.importorskip("mypy", reason="skipped: no mypy")
-    folder = write("critic", PackageName("strict-tone"), tmp_path)
+    folder = write(kind, PackageName("strict-tone"), tmp_path)
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "."]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_no_word_of_a_template_is_left_unfilled():
-    for path, text in files("critic", PackageName.of("strict-tone")).items():
+@pytest.mark.parametrize("kind", PACKAGE_KINDS)
+def test_no_word_of_a_template_is_left_unfilled(kind):
+    for path, text in files(kind, PackageName.of("strict-tone")).items():
         assert "__" not in path.replace("__init__.py", "")
-        assert not {"__NAME__", "__MODULE__", "__CLASS__", "__VERSION__", "MODULE"} & set(text.split("`"))
+        assert not re.search(r"__[A-Z]+__|\bMODULE\b", text)
         assert "evidence" not in path
 
 
 def test_it_says_what_to_do_next(tmp_path):
     said = new("critic", "strict-tone", "--into", str(tmp_path)).output
-    for step in ("pip install -e .", "python -m pytest", "judgegraph agents", "--critic strict-tone"):
+    for step in (
+        "pip install -e '.[dev]'",
+        "judgegraph show sageval --critic strict-tone",
+        "python -m pytest",
+        "judgegraph agents",
+        "--critic strict-tone",
+    ):
         assert step in said
 
 
 @pytest.mark.long
-def test_a_written_package_passes_its_own_tests(tmp_path):
-    assert new("critic", "strict-tone", "--into", str(tmp_path)).exit_code == 0
+@pytest.mark.parametrize(
+    ("kind", "count"), [("critic", 6), ("agent", 3), ("assistant", 5), ("method", 3), ("graph", 2)]
+)
+def test_a_written_package_passes_its_own_tests(kind, count, tmp_path):
+    assert new(kind, "strict-tone", "--into", str(tmp_path)).exit_code == 0
     folder = tmp_path / "strict-tone"
     paths = os.pathsep.join([str(folder), str(ROOT)])
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:asyncio"]
     done = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "6 passed" in done.stdout
+    assert f"{count} passed" in done.stdout
 
 
 def test_what_is_there_already_stays_as_it_is(tmp_path):

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from judgegraph import prompts
-from judgegraph.agents.sage import PARTS, critique_form
-from judgegraph.agents.under_review import Critique, Reviewed, UnderReview
-from judgegraph.calls import JudgeLike, Reader, rate
-from judgegraph.calls.ratings import STATED
-from judgegraph.types import Criterion, keyed
+from judgegraph import Criterion, keyed, prompts
+from judgegraph.agents import PARTS, Critique, Reviewed, UnderReview, critique_form
+from judgegraph.calls import STATED, JudgeLike, Reader, rate
 
 SCORES = PARTS[0]  # the part of a critique that reviews scores; the other two suggest criteria
 

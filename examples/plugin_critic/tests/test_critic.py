@@ -5,10 +5,10 @@ from typing import Any
 
 import judgegraph as jg
 import pytest
-from judgegraph.agents.under_review import Reviewed
+from judgegraph import Rectification, keyed
+from judgegraph.agents import Reviewed
 from judgegraph.graphs import sageval
 from judgegraph.testing import Scripted, assert_conforms, scripted
-from judgegraph.types import Rectification, keyed
 
 from evidence_critic import EvidenceCritic
 
