@@ -49,10 +49,11 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
         click.echo(json.dumps(whole, indent=1, allow_nan=False))
         return
     from judgegraph.views.comparison import verdict_on_two
+    from judgegraph.views.diff import NOT_TOLD
     from judgegraph.views.diff import diff as laid_out
     from judgegraph.views.terminal import show
 
-    show(laid_out(found, verdict_on_two(both) if both else [f"which of them is better is not told: {why}"]))
+    show(laid_out(found, verdict_on_two(both) if both else [f"{NOT_TOLD}: {why}"]))
 
 
 def _compared(a: str, b: str, criterion: str | None) -> tuple[RunComparison | None, str]:

@@ -15,6 +15,7 @@ from judgegraph.views.sample import cut
 CHANGES, LINES, MOVES = 8, 40, 6  # of a cause, of the table, of a sample
 AT = {"critic": "the drafts are equal", "draft": "already in the draft", "score": ""}
 CRITERIA = ("criterion", "criteria")
+NOT_TOLD = "which of them is better is not told"
 
 
 @lays_out(RunDiff)
@@ -24,16 +25,18 @@ def diff(found: RunDiff, verdict: Sequence[str] = ()) -> Iterator[Block]:
     Args:
         verdict: lines that say which run is better; they stand first.
     """
-    yield from (Para(line, "lead") for line in verdict)
-    yield Para(_samples(found), "" if verdict else "lead")
+    if found.compared and not found.causes:  # alike: nothing is better than the other
+        yield Para(_alike(found), "lead")
+        yield from (Para(line, "note") for line in verdict if line.startswith(NOT_TOLD))
+    else:
+        yield from (Para(line, "lead") for line in verdict)
+        yield Para(_samples(found), "" if verdict else "lead")
     lines = [line for line in found.lines.values() if line.causes or line.only_a or line.only_b]
     if lines:
         yield from _lines(lines)
     if found.causes:
         yield from _why(found)
-    elif found.compared:
-        yield Para("no score moved", "lead")
-    else:
+    elif not found.compared:
         yield Para("no score is in both runs: they have no criterion in common", "lead")
     yield from _changes(found.changes)
     if found.causes:
@@ -60,6 +63,13 @@ def _samples(found: RunDiff) -> str:
     parts += [f"{found.labels:,} with other labels or meta alone"] if found.labels else []
     parts += [f"{found.moved:,} with a score that moved"] if found.moved else []
     return ", ".join(parts)
+
+
+def _alike(found: RunDiff) -> str:
+    """What two runs are of which no score differs."""
+    _, *others = _samples(found).split(", ")
+    behind = f"; {', '.join(others)}" if others else ""
+    return f"no score moved on {counted(found.samples, 'sample')} that both runs have{behind}"
 
 
 def _lines(lines: Sequence[Line]) -> Iterator[Block]:

@@ -115,7 +115,7 @@ def answers_grid(summary: Summary, lines: Sequence[Line], intervals: Mapping[Key
         "sd": ["" if x.sd is None else number_text(x.sd) for x in lines],
         "critic": [moves_of(x, whole=True) for x in lines],
     }
-    return columns("", cells, texts=("scale", "critic"), most=most, rest=CRITERIA, spare=SPARE)
+    return columns("", cells, texts=("critic",), most=most, rest=CRITERIA, spare=SPARE)
 
 
 def every_line(summary: Summary) -> Iterator[Block]:

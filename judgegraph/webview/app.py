@@ -9,7 +9,7 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -34,7 +35,9 @@ from judgegraph.runs.labels import LabelledRun, Labels
 from judgegraph.runs.run import OVERALL, Run, incomplete_run
 from judgegraph.types import Scale, Status, text_of
 from judgegraph.views.blocks import Picture
+from judgegraph.views.suggestions import conclusion
 from judgegraph.webview.index import ORDERS, PAGE, UNANSWERED, Query, SampleIndex, bound
+from judgegraph.webview.suggestions import LONGEST, MOST, Topics, adopted, answers, state_of, written
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "judgegraph-view"
@@ -66,6 +69,7 @@ class Looked:
     index: SampleIndex
     labels: Labels
     title: str = ""
+    topics: Topics = field(default_factory=Topics)
 
     @property
     def finished(self) -> int:
@@ -122,6 +126,8 @@ class View:
             Route("/", self._runs), Route("/style.css", self._style), Route("/runs/{run:int}", self._samples),
             Route("/runs/{run:int}/sample", self._sample), Route("/runs/{run:int}/report", self._report),
             Route("/runs/{run:int}/label", self._label, methods=["POST"]),
+            Route("/runs/{run:int}/suggestions", self._suggestions),
+            Route("/runs/{run:int}/suggestions", self._decide, methods=["POST"]),
         ]  # fmt: skip
         self.app = Starlette(routes=routes, exception_handlers={DataError: _not_there, ConfigError: _cannot})
         self.guarded = _Guard(self)
@@ -204,14 +210,71 @@ class View:
             hint=shlex.join(["judgegraph", "meta", str(one.index.path), "--labels", str(one.labels.path)]),
         )  # fmt: skip
 
-    async def _label(self, request: Request) -> Response:
-        place, one = self._at(request)
+    async def _form(self, request: Request, most: int = MOST_FORM) -> dict[str, str] | Response:
+        """What a form of ours holds, or why it is refused."""
         body = await request.body()
-        if len(body) > MOST_FORM:
+        if len(body) > most:
             return PlainTextResponse("the form is too large", 413)
         given = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         if not secrets.compare_digest(given.get("secret", ""), self.secret):
             return PlainTextResponse("this form was not made by this page", 403)
+        return given
+
+    def _suggestions(self, request: Request) -> Response:
+        """The topics of what critics suggest, each to be accepted, edited or rejected."""
+        place, one = self._at(request)
+        run = one.run
+        found = one.topics.of(run, one.index.read)
+        told = self._outcomes.pop(request.query_params.get("outcome", ""), {"saved": "", "wrong": "", "typed": {}})
+        manifest, path = run.manifest, told.get("path", "")
+        data = str((manifest.get("data") or {}).get("file") or "DATA")
+        hint = shlex.join(["judgegraph", "run", str(manifest.get("method") or "METHOD"), data, "--criteria", path])
+        return self._page(
+            "suggestions.html", title=f"Suggestions: {one.title}", place=place, one=one, found=found, most=MOST,
+            longest=LONGEST, state=state_of(found), secret=self.secret, before=run.criteria,
+            conclusion=conclusion(found), saved=told["saved"], wrong=told["wrong"], typed=told["typed"],
+            hint=hint if path else "",
+        )  # fmt: skip
+
+    async def _decide(self, request: Request) -> Response:
+        place, one = self._at(request)
+        given = await self._form(request, MOST_FORM + 4 * MOST * LONGEST)
+        if isinstance(given, Response):
+            return given
+        outcome = await run_in_threadpool(self._decided, one, given)
+        return RedirectResponse(f"/runs/{place}/suggestions?outcome={self._kept(outcome)}", 303)
+
+    def _decided(self, one: Looked, given: Mapping[str, str]) -> dict[str, Any]:
+        """Writes the criteria with what was accepted; what is to be said of it."""
+        run = one.run
+        found, before = one.topics.of(run, one.index.read), run.criteria
+        typed = {name: said for name, said in given.items() if name.startswith(("choice:", "definition:"))}
+        try:
+            if before is None or given.get("state") != state_of(found):
+                raise DataError("the suggestions are others by now, as the run went on: decide once more")
+            said = answers(found, given)
+            made = adopted(before, found, said, f"{one.name}-next", run.signature)
+            if made == before:
+                return {"saved": "Nothing was accepted: the criteria are as they were.", "wrong": "", "typed": typed}
+            path = written(made, one.index.path.parent, one.name)
+        except (DataError, ConfigError) as error:
+            return {"saved": "", "wrong": one_line(error, 300), "typed": typed}
+        which = f"version {made.version}, {len(made.criteria)} criteria, digest {made.digest}"
+        return {"saved": f"Written to {path}: {which}.", "wrong": "", "typed": {}, "path": str(path)}
+
+    def _kept(self, outcome: dict[str, Any]) -> str:
+        """A ticket for what is to be said once, on the page that follows a form."""
+        ticket = secrets.token_urlsafe(8)
+        self._outcomes[ticket] = outcome
+        while len(self._outcomes) > MOST_OUTCOMES:
+            self._outcomes.pop(next(iter(self._outcomes)))
+        return ticket
+
+    async def _label(self, request: Request) -> Response:
+        place, one = self._at(request)
+        given = await self._form(request)
+        if isinstance(given, Response):
+            return given
         id = unquote(given.get("id", ""))  # a form sends a line's end as two signs
         shown = _Shown.of(place, one, id)
         if shown.view is None:
@@ -221,11 +284,8 @@ class View:
         human = {criterion: value for criterion, value in found.items() if value != before.get(criterion)}
         if human:
             one.labels.add(id, human)
-        ticket = secrets.token_urlsafe(8)
         typed = {name.removeprefix("score:"): said for name, said in given.items() if name.startswith("score:")}
-        self._outcomes[ticket] = {"marked": len(human), "wrong": wrong, "typed": typed if wrong else {}}
-        while len(self._outcomes) > MOST_OUTCOMES:
-            self._outcomes.pop(next(iter(self._outcomes)))
+        ticket = self._kept({"marked": len(human), "wrong": wrong, "typed": typed if wrong else {}})
         pairs = [("id", id), *parse_qsl(given.get("back", "")), ("outcome", ticket)]
         return RedirectResponse(f"/runs/{place}/sample?{urlencode(pairs)}#labels", 303)
 

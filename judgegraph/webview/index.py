@@ -29,6 +29,7 @@ from judgegraph.trace.span import lines as span_lines
 from judgegraph.traces.rank import ranked_sample
 from judgegraph.traces.read import SampleTrace, belongs, id_of, ledger_of, spans_of, tree
 from judgegraph.types import Sample, text_of
+from judgegraph.views.amounts import number_text
 
 PAGE = 50  # rows of a page of the table
 BATCH = 500  # samples that are written at once, so that the table grows while it is looked at
@@ -334,9 +335,9 @@ class SampleIndex:
 
 
 def shown(value: float | str | None) -> str:
-    """A number with two decimals at most, a label as it is."""
+    """A number with two digits behind the point, a label as it is."""
     if isinstance(value, int | float):
-        return f"{value:.2f}".removesuffix(".00")
+        return number_text(value)
     return value or ""
 
 

@@ -76,7 +76,7 @@ def test_a_stranger_finds_the_worst_sample_marks_it_and_goes_on_by_keyboard(addr
 @pytest.mark.parametrize("dark", [False, True])
 def test_axe_finds_nothing_serious_in_the_view(address, visit, dark):
     axe = (files("axe_playwright_python") / "axe.min.js").read_text()
-    for path in ("/", "/runs/1", "/runs/1?order=least&page=2"):
+    for path in ("/", "/runs/1", "/runs/1?order=least&page=2", "/runs/0/suggestions"):
         with visit(f"{address}{path}", dark=dark, bypass_csp=True) as seen:
             _no_violations(seen, axe, path)
             link = seen.page.locator("table.list th a")

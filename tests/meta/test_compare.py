@@ -263,4 +263,4 @@ def test_people_whose_judgements_cannot_be_read_leave_means_and_the_gate_as_they
 def test_a_diff_of_runs_that_cannot_be_compared_says_why(folders):
     one = str(folders / "llm-score")
     said = CliRunner().invoke(main, ["diff", one, one]).output.splitlines()
-    assert said[0].startswith("which of them is better is not told: ")
+    assert said[1].startswith("which of them is better is not told: ")

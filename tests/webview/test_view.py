@@ -125,7 +125,7 @@ def test_what_comes_later_is_read_and_a_retry_takes_the_place_of_its_sample(tmp_
         file.write(b'{"torn')
     index.fill()
     listed = index.listed(Query())
-    assert [(row["id"], listed.answers[row["id"]]) for row in listed.rows] == [("a", {"Clarity": "5"}), ("b", {})]
+    assert [(row["id"], listed.answers[row["id"]]) for row in listed.rows] == [("a", {"Clarity": "5.00"}), ("b", {})]
     assert index.item("a").scores == (score,)
     index.close()
 
@@ -356,7 +356,7 @@ def test_orders_and_statuses_of_a_criterion_are_of_its_own_answers(tmp_path: Pat
     index.fill()
     assert ids(index, order="moved")[0] == "a"
     moved = index.listed(Query(criterion="A", order="moved")).rows
-    assert [(row["id"], row["changed"]) for row in moved] == [("b", "A 2 → 5"), ("a", "A 2 → 3"), ("c", "")]
+    assert [(row["id"], row["changed"]) for row in moved] == [("b", "A 2.00 → 5.00"), ("a", "A 2.00 → 3.00"), ("c", "")]
     assert ids(index, status="abstained") == ["b", "c"]
     assert ids(index, status="abstained", criterion="A") == ["c"] == ids(index, status="unanswered", criterion="A")
     assert ids(index, order="failed")[0] == "c"
@@ -481,3 +481,93 @@ def test_a_sample_lights_up_the_way_that_it_took(tmp_path: Path):
     dimmed = [page for page in pages if "Dimmed, as the sample did not come there: gate/ask." in page]
     assert 0 < len(dimmed) < len(pages)  # the metric was asked about some alone
     assert all('data-mark="idle"' in page for page in dimmed)
+
+
+# What critics suggest, decided on in a browser.
+
+
+BAD = "<script>window.pwned=1</script>"
+
+
+@pytest.fixture
+def advised(tmp_path: Path) -> Iterator[tuple[TestClient, Path]]:
+    """A run whose critic suggests three new criteria, one of them hostile, and another definition."""
+    path = tmp_path / "runs" / "advised"
+    jg.evaluate(sageval(criteria="summary"), jg.load(EXAMPLES / "articles.jsonl", limit=3), out=path)
+    lines = [json.loads(line) for line in (path / "items.jsonl").read_text().splitlines()]
+    names = ["Creativity", "Politeness", BAD, "Coherence"]
+    kinds = ["criterion", "criterion", "criterion", "definition"]
+    for line in lines:
+        line.pop("sum", None)
+        line["suggestions"] = [
+            {"kind": kind, "criterion": name, "definition": f"How far {name} goes.", "reason": "so", "agent": "sage"}
+            for kind, name in zip(kinds, names, strict=True)
+        ]
+    items = [Item.model_validate({k: v for k, v in line.items() if k in Item.model_fields}) for line in lines]
+    (path / "items.jsonl").write_bytes(b"".join(item.line().encode() + b"\n" for item in items))
+    found = View([path])
+    found.start()
+    found.wait()
+    yield TestClient(found.guarded, base_url=HOST), path
+    found.close()
+
+
+def form_of(page: str) -> tuple[dict[str, str], dict[str, int]]:
+    """The hidden fields and definitions of the form, and the place of each topic."""
+    given = {
+        re.search(r'name="([^"]+)"', tag)[1]: re.search(r'value="([^"]*)"', tag)[1]
+        for tag in re.findall(r'<input type="hidden"[^>]*>', page)
+    }
+    texts = re.findall(r'<textarea [^>]*name="(definition:\d+)"[^>]*>([^<]*)</textarea>', page)
+    legends = re.findall(r"<legend><bdi>(.*?)</bdi>", page)
+    return given | dict(texts), {name: at for at, name in enumerate(legends)}
+
+
+def test_suggestions_are_accepted_edited_and_rejected_and_make_a_new_version(advised: tuple[TestClient, Path]):
+    client, path = advised
+    assert 'href="/runs/0/suggestions"' in client.get("/runs/0").text
+    given, places = form_of(client.get("/runs/0/suggestions").text)
+    assert set(places) == {"Creativity", "Politeness", "Coherence", escape(BAD)}
+    choices = {"Creativity": "accept", "Politeness": "reject", "Coherence": "accept"}
+    chosen = {f"choice:{places[name]}": choice for name, choice in choices.items()}
+    edited = {f"definition:{places['Coherence']}": "Each sentence follows from the one before."}
+    page = client.post("/runs/0/suggestions", data=given | chosen | edited).text
+    made = path.parent / "advised.criteria.yaml"
+    assert str(made) in page
+    assert f"--criteria {made}" in page
+    found = jg.criteria_set(str(made))
+    assert found.version == 2
+    by = {one.name: one.definition for one in found.criteria}
+    assert by["Creativity"] == "How far Creativity goes."
+    assert by["Coherence"] == "Each sentence follows from the one before."
+    assert "Politeness" not in by
+    assert made.stat().st_mode & 0o777 == 0o600
+    client.post("/runs/0/suggestions", data=given | chosen)
+    assert (path.parent / "advised.criteria-2.yaml").exists(), "what was written before stays as it is"
+
+
+def test_decisions_on_other_suggestions_or_from_another_page_write_nothing(advised: tuple[TestClient, Path]):
+    client, path = advised
+    page = client.get("/runs/0/suggestions").text
+    assert "<script" not in page
+    given, _ = form_of(page)
+    assert (
+        "decide once more" in client.post("/runs/0/suggestions", data=given | {"choice:0": "accept", "state": "x"}).text
+    )
+    assert "neither accept nor reject" in client.post("/runs/0/suggestions", data=given | {"choice:0": "all"}).text
+    assert "Nothing was accepted" in client.post("/runs/0/suggestions", data=given | {"choice:0": "reject"}).text
+    assert client.post("/runs/0/suggestions", data={**given, "secret": "guessed"}).status_code == 403
+    empty = client.post("/runs/0/suggestions", data=given | {"choice:0": "accept", "definition:0": "x" * 5000}).text
+    assert "at most 4,000 characters" in empty
+    assert not [*path.parent.glob("*.yaml")]
+
+
+def test_a_run_without_suggestions_says_so(tmp_path: Path):
+    jg.evaluate(llm_score(criteria="summary"), jg.load(EXAMPLES / "articles.jsonl", limit=1), out=tmp_path / "run")
+    found = View([tmp_path / "run"])
+    found.start()
+    found.wait()
+    client = TestClient(found.guarded, base_url=HOST)
+    assert "suggestions" not in client.get("/runs/0").text
+    assert "No critic of this run suggests anything." in client.get("/runs/0/suggestions").text
+    found.close()

@@ -138,7 +138,7 @@ def test_labels_that_are_not_named_are_counted():
 def test_a_mean_stands_where_a_small_screen_shows_it():
     (grid, *_) = blocks(scores(run_of([item(0, reviewed("Depth", 3.0, 2.0))])), Grid)
     assert grid.head == ("criterion", "scale", "n ok", "draft", "score", "critic")
-    assert grid.numeric == {2, 3, 4}
+    assert grid.numeric == {1, 2, 3, 4}
 
 
 def test_samples_of_which_only_drafts_could_be_read_are_said_to_be_so():
