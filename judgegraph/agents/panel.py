@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, lru_cache
+from math import isclose
 from statistics import median
 from types import NoneType
 from typing import Any, Literal, NotRequired, TypeAlias, cast, get_args, get_type_hints
@@ -66,23 +67,23 @@ class Tally:
     """What ballots come to.
 
     Attributes:
-        answer: a number or a label. distribution: answer -> share of the ballots.
-        winner: the first ballot whose answer it is, or is nearest to it.
+        answer: a number or a label; None where a vote is tied. distribution: answer -> share of the ballots.
+        winner: the first ballot whose answer it is, or is nearest to it; None where a vote is tied.
     """
 
-    answer: float | str
+    answer: float | str | None
     distribution: dict[str, float]
-    winner: Score
+    winner: Score | None
     notes: tuple[str, ...] = ()
 
 
 def tally(ballots: Sequence[Score], combine: Combine, scale: Scale | None) -> Tally:
     """Of ballots on one scale, one or more.
 
-    Labels are always voted: they have no mean. Of labels with equally many votes the first by name stands. Numbers are
-    voted as points of their scale, a value between two points (a weighted one) for the nearer, the lower of two as
-    near, unless all ballots are one number; of points with equally many votes the one nearest to the mean of all
-    ballots stands, the lower of two as near. No rule depends on the order of the ballots.
+    Labels are always voted: they have no mean. Numbers are voted as points of their scale, a value between two points
+    (a weighted one) for the nearer, the lower of two as near, unless all ballots are one number; of points with equally
+    many votes the one nearest to the mean of all ballots stands. Labels with equally many votes, and two points as near
+    to the mean, are a tie, which nobody decides. No rule depends on the order of the ballots.
     """
     numbers = [b.value for b in ballots if b.value is not None]
     if not numbers:
@@ -96,8 +97,10 @@ def tally(ballots: Sequence[Score], combine: Combine, scale: Scale | None) -> Ta
 def _labels(ballots: Sequence[Score], combine: Combine) -> Tally:
     labels = [str(b.label) for b in ballots]
     shares = _shares(labels)
-    label = max(shares, key=lambda name: shares[name])  # shares stand in the order of names
-    notes = tied(shares, label) + (() if combine == "vote" else (f"labels have no {combine}: they were voted",))
+    label = max(shares, key=lambda name: shares[name])
+    notes = () if combine == "vote" else (f"labels have no {combine}: they were voted",)
+    if tied(shares, label):
+        return Tally(None, shares, None, notes)
     return Tally(label, shares, ballots[labels.index(label)], notes)
 
 
@@ -108,10 +111,12 @@ def _points(ballots: Sequence[Score], numbers: Sequence[float], scale: Scale | N
     most = max(counts.values())
     equal = sorted((n for n in counts if counts[n] == most), key=lambda n: (abs(n - mean), n))
     notes = tuple(f"{n:.4g} counts as {c:g}" for n, c in sorted({*zip(numbers, counted, strict=True)}) if n != c)
+    shares = _shares([f"{n:g}" for n in counted])
     if len(equal) > 1:
+        if isclose(abs(equal[0] - mean), abs(equal[1] - mean)):
+            return Tally(None, shares, None, notes)
         others = ", ".join(f"{n:g}" for n in sorted(equal[1:]))
         notes += (f"tied with {others}; {equal[0]:g} is nearest to the mean of all, {mean:.4g}",)
-    shares = _shares([f"{n:g}" for n in counted])
     return Tally(float(equal[0]), shares, ballots[counted.index(equal[0])], notes)
 
 
@@ -300,6 +305,12 @@ class Consensus:
             reason = "; ".join(told) or "no ballots"
             return Score(**about, status=_status(cast.values()), reason=reason, notes=more)
         found = tally(counted, self.combine, scale)
+        if found.answer is None or found.winner is None:
+            each = ", ".join(f"{point} {share:.0%}" for point, share in found.distribution.items())
+            return Score(
+                **about, status="abstained", reason=f"a tie, which no rule decides: {each} of {len(counted)} votes",
+                distribution=found.distribution, notes=(*told, *found.notes, *more),
+            )  # fmt: skip
         answer = {"label" if isinstance(found.answer, str) else "value": found.answer}
         reason, notes = _reason(cast, self.members, found.winner), (*told, *found.notes, *more)
         return Score(**about, **answer, reason=reason, distribution=found.distribution, notes=notes)

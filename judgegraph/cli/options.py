@@ -456,7 +456,15 @@ def columns(given: Mapping[str, Any]) -> dict[str, str]:
     for pair in pairs:
         if not pair[1]:
             raise click.UsageError(f"--field takes FIELD=COLUMN, got {''.join(pair)!r}")
-    return {name: column for name, _, column in pairs}
+    found: dict[str, str] = {}
+    for name, _, column in pairs:
+        if found.setdefault(name, column) != column:
+            cure = "; several people's judgements of one criterion are a list in one column of JSONL, such as [4, 5]"
+            raise click.UsageError(
+                f"--field names two columns for {name}: {found[name]!r} and {column!r}; give one"
+                f"{cure if name.startswith('human.') else ''}"
+            )
+    return found
 
 
 def evidence_left_out(given: Mapping[str, Any]) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ def judge_agent(
 
 def jury(
     *jurors: Juror | Mapping[str, Words | Juror], debate: int = 0, chair: Words | Juror | None = None,
-    combine: Combine = "mean", criteria: CriteriaLike | None = None, judge: JudgeLike = "embedded",
+    combine: Combine = "mean", criteria: CriteriaLike | None = None, judge: JudgeLike | None = None,
     task: str | None = None, name: str = "jury",
 ) -> Node:  # fmt: skip
     """Judges in your own words as one node: `jg.jury({"strict": "You ...", "kind": "You ..."}, criteria="summary")`.
@@ -97,7 +97,7 @@ def jury(
             None: the last round's scores are combined.
         combine: without a chair: "mean", "median" or "vote".
         criteria: what all judge by who have no criteria of their own. judge: who answers for judges that are given in
-            words. task: what kind of text is judged; None: the criteria's own.
+            words; None: the embedded judge. task: what kind of text is judged; None: the criteria's own.
         name: of the graph, and of the combined scores.
 
     Raises:
@@ -105,7 +105,9 @@ def jury(
             do nothing. CriteriaError: no such criteria.
     """
     chosen = criteria_set(criteria) if criteria is not None else None
-    about: dict[str, Any] = {"judge": judge} | ({"task": task} if task else {"task": chosen.task} if chosen else {})
+    _refuse_idle(jurors, chair, judge=judge, task=task)
+    answers = judge if judge is not None else "embedded"
+    about: dict[str, Any] = {"judge": answers} | ({"task": task} if task else {"task": chosen.task} if chosen else {})
     members = _members(jurors, about)
     if not isinstance(debate, int) or not 0 <= debate <= MOST_ROUNDS:
         raise ConfigError(f"jury: debate is 0 to {MOST_ROUNDS} rounds, got {one_line(repr(debate), 40)}")
@@ -160,6 +162,19 @@ def debate(a: Juror, b: Juror, /, *, rounds: int = 2, judge: Words | Juror | Non
     if rounds < 2:
         raise ConfigError(f"debate: {rounds} round: nobody would hear anybody; rounds=2 or more, or jg.jury")
     return jury(a, b, debate=rounds - 1, chair=judge, **{"name": "debate", **settings})
+
+
+def _refuse_idle(jurors: Sequence[Any], chair: Any, **given: Any) -> None:
+    """Settings of judges that are given in words, where none is."""
+    everybody = [who for one in jurors for who in (one.values() if isinstance(one, Mapping) else [one])]
+    if any(isinstance(who, str) for who in (*everybody, chair)):
+        return
+    for name, value in given.items():
+        if value is not None:
+            raise ConfigError(
+                f"jury: {name}={one_line(repr(value), 60)} would do nothing: it is for judges that are given in words, "
+                f"and all of these are judge agents; give it to them: jg.judge_agent(..., {name}=...)"
+            )
 
 
 def _members(jurors: Sequence[Any], about: Mapping[str, Any]) -> dict[str, Juror]:

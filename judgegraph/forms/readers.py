@@ -169,8 +169,29 @@ def _matched(
     chosen = matches[last]
     before = [match["v"] for match in every if match["v"].lower() != chosen["v"].lower()]
     verdict = _verdict(answer)
+    if reader.gives == "verdict" and (why := _gainsaid(text, chosen, verdict, step, form, met)):
+        return FormReading(status="unreadable", shape=why)
     values = () if isinstance(answer, str) else answer
     return FormReading(verdict, values, step=step, other=one_line(before[-1], 40) if before else "")
+
+
+def _gainsaid(
+    text: str, match: re.Match[str], verdict: Verdict | None, step: Step, form: JudgeForm, met: Mapping[str, Verdict]
+) -> str:
+    """Why a label that was found is no verdict: another stands behind it, or the words behind it say otherwise."""
+    behind = text[match.end("v") :]
+    if re.match(
+        rf"[\])\"'*_ ]*(?:or|/|vs\.?|versus)[\[(\"'*_ ]*(?:{_SIDE})?[\W_]{{0,3}}(?:{_either(met)})\b", behind, re.I
+    ):
+        return "two labels, and none is chosen"
+    if step != "line" or not re.search(r"\w", behind):
+        return ""
+    line = text[text.rfind("\n", 0, match.start("v")) + 1 :]
+    said = [read_choice(words, _spoken(form)) for words in (line.partition("\n")[0], line)]
+    if said[0].status == "ok" and said[0].value == verdict:
+        later = said[1].value if said[1].rule == "lone" and said[1].status == "ok" else verdict
+        return "" if later == verdict else f"{verdict}, and then {later}"
+    return f"the words behind the label do not say that it is better: {one_line(behind.strip(), 60)}"
 
 
 def _answer(match: re.Match[str], met: Mapping[str, Verdict], bounds: Scale | None) -> Any:

@@ -6,14 +6,17 @@ import json
 import math
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
+from judgegraph.types import Scale
 
 Given = float | str
 
@@ -95,6 +98,41 @@ def _sound(value: Any) -> bool:
     return math.isfinite(value)
 
 
+LOOKED_AT = 2_000  # samples in which people's scale is looked for
+
+
+@dataclass(frozen=True)
+class OwnScale:
+    """People's judgements by a criterion that they did not judge on its scale: the scale, their least and greatest."""
+
+    scale: Scale
+    low: float
+    high: float
+
+
+def of_another_scale(items: Iterable[Item]) -> dict[str, OwnScale]:
+    """Criterion -> people's own scale, of the criteria that most of them judged on another than the judge's."""
+    scales: dict[str, Scale] = {}
+    people: dict[str, list[float]] = {}
+    for item in islice(items, LOOKED_AT):
+        for score in answers_of(item):
+            if score.scale is not None and score.scale.low is not None:
+                scales.setdefault(score.criterion, score.scale)
+        for criterion, given in item.sample.human.items():
+            values = given if isinstance(given, list | tuple) else [given]
+            people.setdefault(criterion, []).extend(v for v in values if isinstance(v, int | float))
+    off = {name: sum(not _within(v, scales[name]) for v in values) for name, values in people.items() if name in scales}
+    return {
+        name: OwnScale(scales[name], min(people[name]), max(people[name]))
+        for name, count in off.items() if count * 2 > len(people[name])
+    }  # fmt: skip
+
+
+def _within(value: float, scale: Scale) -> bool:
+    """Whether it lies between the ends of a numeric scale; means of several people lie between its points."""
+    return scale.low is None or scale.high is None or scale.low <= value <= scale.high
+
+
 @dataclass(frozen=True)
 class LabelledRun(Run):
     """A run whose samples have the judgements of a labels file; where the data had one too, that of the file counts.
@@ -117,6 +155,14 @@ class LabelledRun(Run):
         unknown = given.keys() - {item.id for item in run.items}
         if given and len(unknown) == len(given):
             raise DataError(f"{labels.path}: no label is of a sample of {run.folder.path if run.folder else 'the run'}")
+        for criterion, people in of_another_scale(run.items).items():
+            marks = [human[criterion] for human in given.values() if criterion in human]
+            if marks and all(isinstance(mark, str) or _within(mark, people.scale) for mark in marks):
+                raise DataError(
+                    f"{labels.path}: {one_line(criterion, 60)} is marked on {people.scale}, and the data's judgements "
+                    f"of it go from {people.low:g} to {people.high:g}: two scales in one criterion. Mark it on theirs, "
+                    "or take theirs out of the data"
+                )
         return cls(run.manifest, run.held, run.folder, given, len(unknown))
 
     @property

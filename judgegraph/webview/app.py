@@ -10,7 +10,7 @@ import time
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -31,7 +31,7 @@ from judgegraph.report.charts import cut, in_line
 from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
-from judgegraph.runs.labels import LabelledRun, Labels
+from judgegraph.runs.labels import LabelledRun, Labels, OwnScale, of_another_scale
 from judgegraph.runs.run import OVERALL, Run, incomplete_run
 from judgegraph.types import Scale, Status, text_of
 from judgegraph.views.blocks import Picture
@@ -80,6 +80,11 @@ class Looked:
     def run(self) -> Run:
         """The run as its folder tells it now: it may go on."""
         return Run.load(self.index.path)
+
+    @cached_property
+    def own_scales(self) -> dict[str, OwnScale]:
+        """Criteria that people judged on a scale of their own, on which they are marked too."""
+        return of_another_scale(self.run.items)
 
     @property
     def marked(self) -> Run:
@@ -334,15 +339,17 @@ class _Shown:
             return {}
         if self.item.sample.rival is not None and (self.item.comparisons or self.item.verdict):
             return dict.fromkeys([*(one.criterion for one in self.item.comparisons), OVERALL], WINS)
-        return {score.criterion: score.scale for score in answers_of(self.item)}
+        own = self.one.own_scales
+        return {s.criterion: None if s.criterion in own else s.scale for s in answers_of(self.item)}
 
     @property
     def fields(self) -> list[dict[str, Any]]:
         """What a person may mark: criterion, what was given, and what is allowed."""
         given = self.one.labels.given.get(self.item.id, {}) if self.item is not None else {}
+        own = {name: f"people's, {one.low:g} to {one.high:g}" for name, one in self.one.own_scales.items()}
         return [
-            {"criterion": criterion, "scale": str(scale or ""), "labels": scale.labels if scale else (),
-             "given": given.get(criterion, "")}
+            {"criterion": criterion, "scale": own.get(criterion) or str(scale or ""), "given": given.get(criterion, ""),
+             "labels": scale.labels if scale else ()}
             for criterion, scale in self.scales().items()
         ]  # fmt: skip
 

@@ -45,14 +45,13 @@ async def score(*answers, scale=FIVE, **settings):
         ("median", (1, 2, 4, 5), 3.0, {"1": 0.25, "2": 0.25, "4": 0.25, "5": 0.25}),
         ("vote", (4, 4, 1), 4.0, {"1": 1 / 3, "4": 2 / 3}),
         ("vote", (1, 5, 5, 5, 1, 1, 4), 5.0, {"1": 3 / 7, "4": 1 / 7, "5": 3 / 7}),  # the mean is 3.14
-        ("vote", (1, 5), 1.0, {"1": 0.5, "5": 0.5}),  # the mean is 3
         ("vote", (3.7, 4.2, 1), 4.0, {"1": 1 / 3, "4": 2 / 3}),
         ("vote", (3.7, 3.7), 3.7, {"3.7": 1.0}),
         ("vote", (3.5, 3.5, 1), 3.0, {"1": 1 / 3, "3": 2 / 3}),
     ],
     ids=[
         "mean", "mean of three", "median", "median between two", "most", "tie nearer the mean",
-        "as near, so the lower", "nearest points", "all the same stay as they are", "half way counts for the lower",
+        "nearest points", "all the same stay as they are", "half way counts for the lower",
     ],
 )  # fmt: skip
 async def test_numbers(combine, answers, value, shares):
@@ -67,8 +66,9 @@ async def test_numbers(combine, answers, value, shares):
     assert found.distribution == pytest.approx(shares)
 
 
-async def test_a_tie_of_numbers_and_points_that_are_none_are_noted():
-    assert (await score(1, 5, combine="vote")).notes == ("tied with 5; 1 is nearest to the mean of all, 3",)
+async def test_points_with_equally_many_votes_and_points_that_are_none_are_noted():
+    assert (await score(1, 1, 2, 5, 5, 4.6, 2, combine="vote")).notes == ("4.6 counts as 5",)
+    assert (await score(1, 5, 1, 5, 4, combine="vote")).notes == ("tied with 1; 5 is nearest to the mean of all, 3.2",)
     assert (await score(3.7, 1, 4, combine="vote")).notes == ("3.7 counts as 4",)
     assert (await score(4, 4, 1, combine="vote")).notes == ()
 
@@ -81,9 +81,16 @@ async def test_labels_are_always_voted_and_it_is_said(combine):
     assert found.notes == (() if combine == "vote" else (f"labels have no {combine}: they were voted",))
 
 
-async def test_of_labels_with_equally_many_votes_the_first_by_name_stands_and_the_tie_is_noted():
-    found = await score("warm", "cold", scale=TONE, combine="vote")
-    assert (found.label, found.notes) == ("cold", ("tied with warm",))
+@pytest.mark.parametrize(
+    ("ballots", "scale", "said"),
+    [(("warm", "cold"), TONE, "cold 50%, warm 50% of 2 votes"), ((1, 5), FIVE, "1 50%, 5 50% of 2 votes")],
+)
+async def test_a_tie_that_no_rule_decides_is_no_answer_whoever_is_named_first(ballots, scale, said):
+    for order in (ballots, ballots[::-1]):
+        found = await score(*order, scale=scale, combine="vote")
+        assert (found.answer, found.status) == (None, "abstained")
+        assert found.distribution == dict.fromkeys(map(str, sorted(ballots)), 0.5)
+        assert found.reason == f"a tie, which no rule decides: {said}"
 
 
 async def test_the_reason_names_every_answer_and_gives_that_of_the_winning_side():

@@ -20,6 +20,8 @@ READ = [  # form, reply, step, what it says
     ("pandalm", "**Response 2**\nbecause", "marks", "B"),
     ("pandalm", "I weighed both.\nVerdict: 1", "line", "A"),
     ("pandalm", "Response 2 is better.", "words", "B"),
+    ("verdict", "Verdict: A, since B has errors", "line", "A"),
+    ("verdict", "Answer: A - it is more complete than B\nB has errors.", "line", "A"),
     ("judgelm", "8 6\nThe first ...", "exact", (8.0, 6.0)),
     ("judgelm", "8  6 ", "marks", (8.0, 6.0)),
     ("judgelm", "7.5, 7.5", "marks", (7.5, 7.5)),
@@ -57,6 +59,21 @@ READ = [  # form, reply, step, what it says
     ("compassjudger", '{"Choice": "Model A"}', "exact", "A"),
 ]
 UNREAD = [  # form, reply, what its shape says; each is a tie, a -1 or a 0.0 to the authors' own code, or read wrongly
+    (
+        "verdict",
+        "Answer: B is worse than A",
+        "the words behind the label do not say that it is better: is worse than A",
+    ),
+    ("verdict", "Verdict: A is worse.", "the words behind the label do not say that it is better: is worse."),
+    ("verdict", "Answer: B loses", "the words behind the label do not say that it is better: loses"),
+    (
+        "verdict",
+        "The answer A is wrong; B wins",
+        "the words behind the label do not say that it is better: is wrong; B wins",
+    ),
+    ("verdict", "Answer: A/B", "two labels, and none is chosen"),
+    ("verdict", "Answer: A\nNo, wait: B", "A, and then B"),
+    ("prometheus2-relative", "Both will do. [RESULT] A or B", "two labels, and none is chosen"),
     ("pandalm", "Both have their points", "0 numbers in its first line"),
     ("pandalm", "1 2", "2 numbers in its first line"),
     ("judgelm", "8", "1 numbers in its first line, two numbers wanted"),

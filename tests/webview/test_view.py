@@ -221,6 +221,27 @@ def test_marks_are_checked_kept_taken_back_and_read_by_meta(
     assert {row["n"] for row in rows} == {len(items) - 1}
 
 
+def test_where_people_judged_on_another_scale_marks_are_on_theirs_and_two_scales_are_not_mixed(tmp_path: Path):
+    samples = [
+        sample.model_copy(update={"human": {"Coherence": 40.0 + 5 * at}})
+        for at, sample in enumerate(jg.load(EXAMPLES / "articles.jsonl", limit=6))
+    ]
+    run = jg.evaluate(sageval(criteria="summary"), samples, out=tmp_path / "run")
+    view = View([tmp_path / "run"], labels=tmp_path / "mine.jsonl")
+    view.start()
+    view.wait()
+    client = TestClient(view.guarded, base_url=HOST, follow_redirects=False)
+    assert "people&#39;s, 40 to 65" in client.get("/runs/0/sample", params={"id": samples[0].id}).text
+    form = {"secret": view.secret, "id": samples[0].id, "score:Coherence": "90", "score:Fluency": "9"}
+    told = client.get(client.post("/runs/0/label", data=form).headers["location"]).text
+    assert "Fluency: &#39;9&#39; is no number on 1-5" in told
+    view.close()
+    assert LabelledRun.of(run, Labels.load(tmp_path / "mine.jsonl")).scores("human").rows[0]["human"] is not None
+    judges = Labels(tmp_path / "other.jsonl", {samples[0].id: {"Coherence": 5.0}})
+    with pytest.raises(DataError, match="marked on 1-5, and the data's judgements of it go from 40 to 65"):
+        LabelledRun.of(run, judges)
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [("{", "line 1: expected"), ('{"id": 3, "human": {}}', "line 1: expected"),
