@@ -18,7 +18,7 @@ from judgegraph.calls.asking import off_points
 from judgegraph.errors import ConfigError, ReplyError, one_line
 from judgegraph.evidence import EVIDENCE, references_text
 from judgegraph.forms.form import KEYS, JudgeForm
-from judgegraph.forms.readers import FormReading, read_reply
+from judgegraph.forms.readers import FormReading, read_reply, reader_of
 from judgegraph.forms.shipped import FORMS
 from judgegraph.forms.templates import FormTemplate, level_of
 from judgegraph.models.judges import resolve
@@ -110,7 +110,9 @@ class FormJudge:
         if criterion.scale.labels or (
             self.form.scale and shows_criterion(self.form, self.template) and scale != criterion.scale
         ):
-            why = f"the form scores on {scale or self.form.scale}, and '{criterion.name}' is on {criterion.scale}"
+            numbers = f"gives numbers{f', on {self.form.scale}' if self.form.scale else ''}"
+            given = numbers if criterion.scale.labels else f"scores on {scale or self.form.scale}"
+            why = f"the form {given}, and '{criterion.name}' is on {criterion.scale}"
             return Answered(FormReading(), "skipped", why)
         return await ask_form(self, values, scale)
 
@@ -167,13 +169,17 @@ class FormComparer:
         )  # fmt: skip
 
     def _scores(self, criterion: Criterion, said: Answered) -> list[Score]:
+        """Of both sides, of a form that gives scores; where the reply could not be read, with its status."""
+        if reader_of(self.form).gives != "scores":
+            return []
         sides: tuple[Side, Side] = ("output", "rival")
+        values = said.reading.values if said.status == "ok" else (None, None)
         return [
             Score(
-                criterion=criterion.name, agent=self.name, stage=self.stage, of=of, value=value,
-                reader=said.reading.step, scale=self.form.numbers(criterion.scale), reason=said.reason,
+                criterion=criterion.name, agent=self.name, stage=self.stage, of=of, value=value, status=said.status,
+                reader=said.reading.step, scale=self.form.numbers(criterion.scale), reason=said.reason, raw=said.raw,
             )
-            for of, value in zip(sides, said.reading.values, strict=False)
+            for of, value in zip(sides, values, strict=True)
         ]  # fmt: skip
 
 

@@ -201,9 +201,10 @@ def kind_of(cells: Iterable[tuple[Any, str]], where: str, *, of_run: bool = Fals
         return "number"
     if words.keys() <= WORDS.keys():
         return "verdict"
-    if not numbers and all(_FIGURE.fullmatch(key) for key in words):
+    figures = [shown for key, shown in words.items() if _FIGURE.fullmatch(key)]
+    if not numbers and 2 * len(figures) > len(words):
         raise ConfigError(
-            f"{where}: people's judgements are written as {next(iter(words.values()))}, which is no number; write "
+            f"{where}: people's judgements are written as {figures[0]}, which is no number; write "
             f"plain ones, such as 1.5 or 4, {ANEW if of_run else 'or say that they are labels: --kind label'}"
         )
     if not numbers:

@@ -308,6 +308,9 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else repr(value)
 
 
+_FIGURE = re.compile(r"[+-]?\d{1,9}([.,]\d{1,9})?\s?(%|/\s?\d{1,9}|)")  # such as 1,5 and 4/5: meant as a number
+
+
 def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
     if not sample.human:
         return []
@@ -321,6 +324,9 @@ def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
         for value in values if scale else ():
             if isinstance(value, int | float) and not scale.low <= value <= scale.high:  # type: ignore
                 text = f"human.{name} = {value:g} is not on the scale {scale}"
+                found.append(Note(agent="human", text=text, kind=OFF_SCALE))
+            elif isinstance(value, str) and _FIGURE.fullmatch(value.strip()):
+                text = f"human.{name} = {one_line(repr(value), 30)} is no number: write a plain one, such as 1.5 or 4"
                 found.append(Note(agent="human", text=text, kind=OFF_SCALE))
     return found
 

@@ -74,10 +74,12 @@ def _against_people(found: RunComparison) -> str:
         a, b = _side(found, one.a), _side(found, one.b)
         tested |= a != b and any(test.p == test.p for test in one.tests)
         if a != b and _is_real(one):
-            by = f"{_cut(one.criterion)} by {_by(one.difference, *one.interval)} ({one.statistic})"
+            by = f"{_cut(one.criterion)} by {_by(one.difference, *one.interval)} ({one.statistic}, {_chance(one)})"
             apart[a if one.difference > 0 else b].append(by)
     if closer := [f"{name} is closer to people: {', '.join(by)}" for name, by in apart.items() if by]:
         return "; ".join(closer)
+    if not tested and found.agreement and any("the same on every item" in note for note in found.agreement.notes):
+        return "neither is closer to people: they answer alike wherever people judged"
     if not tested:
         return "people judged too little that both runs judge: which of them is closer to people is not known"
     n = max((row.n for row in found.agreement.rows), default=0) if found.agreement else 0
@@ -91,9 +93,15 @@ def _side(found: RunComparison, metric: str) -> str:
 
 
 def _is_real(one: Difference) -> bool:
-    """Whether every test of it that could be made says so, after its correction."""
+    """Whether every test of it that could be made says so, after its correction, and its interval does not hold 0."""
+    low, high = one.interval
     made = [test.corrected for test in one.tests if test.p == test.p]
-    return bool(made) and all(p < ALPHA for p in made)
+    return bool(made) and all(p < ALPHA for p in made) and not low <= 0 <= high
+
+
+def _chance(one: Difference) -> str:
+    """The greatest corrected p of its tests."""
+    return f"p {chance(max(test.corrected for test in one.tests if test.p == test.p))}"
 
 
 def _by(difference: float, low: float, high: float) -> str:
@@ -151,7 +159,7 @@ def _agreement(found: Agreement) -> Iterator[Block]:
 def _closer(one: Difference) -> str:
     closer, other = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
     by = _by(one.difference, *one.interval)
-    return f"{_cut(one.criterion)}: {_cut(closer)} is closer to people than {_cut(other)} by {by} ({one.statistic})"
+    return f"{_cut(one.criterion)}: {_cut(closer)} is closer to people than {_cut(other)} by {by} ({one.statistic}, {_chance(one)})"
 
 
 def _costs(found: RunComparison) -> Grid:

@@ -48,13 +48,14 @@ def test_a_broken_reply_is_asked_for_once_and_is_a_status_with_its_shape():
     [
         ("judgelm", "8 6\nwhy", "A", [8, 6]), ("pandalm", "2\n\n### Reason: why", "B", []),
         ("autoj-pair", "the final decision is Tie", "tie", []), ("prometheus2-relative", "[RESULT] B", "B", []),
-        ("pandalm", "no label", None, []),
+        ("pandalm", "no label", None, []), ("judgelm", "no numbers", None, [None, None]),
     ],
 )  # fmt: skip
 def test_a_pair_in_the_given_order_has_one_verdict_and_the_scores_of_a_form_that_scores(form, reply, verdict, scores):
     run = jg.evaluate(jg.judge_form(form, judge=scripted(reply), template=TWO), [PAIR])
     (item,) = run.items
     assert (item.verdict, [s.value for s in item.scores]) == (verdict, scores)
+    assert {s.status for s in item.scores} <= ({"ok"} if verdict else {"unreadable"}), "what is lost is counted"
     assert [(c.agent, c.order) for c in item.comparisons] == [("form-merge", "AB")]
 
 
