@@ -35,11 +35,13 @@ PAGE = 50  # rows of a page of the table
 BATCH = 500  # samples that are written at once, so that the table grows while it is looked at
 SEARCHED = 20_000  # characters of each text, and of all reasons together, that are searched
 WORDS = 12  # of what is searched for
+TOTALS = 200  # queries whose totals are kept
 ORDERS = {  # what a table is sorted by -> its column, and whether the greatest stand first
     "data": ("place", False), "least": ("score", False), "best": ("score", True), "moved": ("change", True),
     "doubt": ("doubt", True), "time": ("ms", True), "failed": ("failures", True), "id": ("id", False),
 }  # fmt: skip
 ANY = "1"  # no condition
+MATCHED = "n IN (SELECT rowid FROM words WHERE words MATCH ?)"
 UNANSWERED = "unanswered"  # a status that is asked for: failed, or without any answer
 OF_CRITERION = {"score": "share", "change": "change", "doubt": "doubt"}  # what an answer has of its own
 LACKING = {  # of an order, where no sample has what it goes by
@@ -130,6 +132,9 @@ class SampleIndex:
         self._items_end = self._spans_end = self._inode = 0
         self._criteria: dict[str, None] = {}
         self._lock = threading.Lock()
+        self._changes = 0  # of the table: what was counted before one is counted anew
+        self._statuses: tuple[int, Counter[str]] = (-1, Counter())
+        self._totals: dict[tuple[Any, ...], int] = {}  # of queries, since the last change
         self._closed = False
         with closing(sqlite3.connect(self._file)) as db:
             db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;" + _TABLES)
@@ -200,6 +205,7 @@ class SampleIndex:
 
     def _count(self, db: sqlite3.Connection) -> None:
         self.read = db.execute("SELECT count(*) FROM samples").fetchone()[0]
+        self._changes += 1
 
     def _add(self, db: sqlite3.Connection, at: int, line: bytes) -> None:
         try:
@@ -243,6 +249,14 @@ class SampleIndex:
 
     def statuses(self) -> Counter[str]:
         """How many samples ended how, and under "unanswered" how many failed or have no answer."""
+        known, found = self._statuses
+        if known == self._changes:
+            return found
+        changes, found = self._changes, self._counted_statuses()
+        self._statuses = (changes, found)
+        return found
+
+    def _counted_statuses(self) -> Counter[str]:
         with self._reading() as db:
             found = Counter(dict(db.execute("SELECT status, count(*) FROM samples GROUP BY status").fetchall()))
             found[UNANSWERED] = db.execute("SELECT count(*) FROM samples WHERE cause != ''").fetchone()[0]
@@ -266,7 +280,10 @@ class SampleIndex:
             more, chosen = [query.criterion], "samples.*, answers.changed AS moved"
         order = f"{column} IS NULL, {column}{' DESC' if greatest else ''}, {last}"
         with self._reading() as db:
-            total = db.execute(f"SELECT count(*) FROM {counted} WHERE {where}", (*more, *values)).fetchone()[0]
+            asked = f"SELECT count(*) FROM {counted} WHERE {where}"
+            if where == f"{ANY} AND {MATCHED}":  # words alone: their index knows how many
+                asked = "SELECT count(*) FROM words WHERE words MATCH ?"
+            total = self._total(db, asked, (*more, *values))
             rows = db.execute(
                 f"SELECT {chosen}, {column} AS goes_by FROM {table} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",
                 (*more, *values, size, (query.page - 1) * size),
@@ -277,6 +294,15 @@ class SampleIndex:
         for one in found:
             one["changed"] = one.get("moved", one["changed"])
         return Listed(found, total, answers, LACKING.get(query.order, "") if lacking else "")
+
+    def _total(self, db: sqlite3.Connection, query: str, values: tuple[Any, ...]) -> int:
+        """How many samples a query is of; counted once for all of its pages."""
+        key = (self._changes, query, values)
+        if key not in self._totals:
+            if len(self._totals) >= TOTALS:
+                self._totals.clear()
+            self._totals[key] = int(db.execute(query, values).fetchone()[0])
+        return self._totals[key]
 
     def neighbours(self, query: Query, id: str) -> tuple[str | None, str | None]:
         """The samples before and behind one, in the order of a query's page and of those next to it."""
@@ -389,7 +415,7 @@ def _where(query: Query, own: bool) -> tuple[str, list[Any]]:
     parts: list[str] = [ANY]
     values: list[Any] = []
     if words := _matched(query.text):
-        parts.append("n IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        parts.append(MATCHED)
         values.append(words)
     elif query.text.strip():  # signs alone: they stand in ids
         parts.append("instr(id, ?)")
