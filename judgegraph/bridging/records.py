@@ -319,6 +319,9 @@ def _fit_for_training(sample: Sample, judgement: ForeignJudgement) -> None:
     for name, text in texts.items():
         if mark := chat_mark(text):
             raise Fault(name, f"holds {one_line(mark, 40)!r}, {MARKED}")
+    for name in ("output", "rival") if sample.rival is not None else ("output",):
+        if not texts[name].strip():
+            raise Fault(name, "is empty: there is nothing in it that a judge could learn from")
     if sample.rival is not None and judgement.verdict in ("A", "B") and same_text(texts["output"], texts["rival"]):
         raise Fault("rival", f"both responses are the same text, and the verdict is {judgement.verdict}")
 

@@ -147,13 +147,13 @@ def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
 
 
 def _gain(worth: CriticWorth, critic: str) -> str:
-    """Such as " and brought them closer to people (rank correlation +0.05 [0.01, 0.09] on average)"."""
+    """Such as " and brought them closer to people (rank correlation moved by +0.05 [0.01, 0.09] on average)"."""
     known = [one for one in worth.critics if one.critic == critic and one.means]
     judged = max((gain.n for one in known for gain in one.gains), default=0)
     if judged < LEAST:
         return f"; people judged too few to tell whether for the better ({judged:,})"
     statistic, mean = next(iter(known[0].means.items()))
-    said = f"{WORDS.get(statistic, statistic)} {signed(mean.value)} {within(mean.low, mean.high)}".strip()
+    said = f"{WORDS.get(statistic, statistic)} moved by {signed(mean.value)} {within(mean.low, mean.high)}".strip()
     on_average = f"({said} on average{_most_moved(known[0], statistic, mean)})"
     if mean.is_above_zero:
         return f" and brought them closer to people {on_average}"
