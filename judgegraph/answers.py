@@ -8,6 +8,7 @@ What only the wiring tells, such as a join that a user wrote, is in `Precedence`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -193,7 +194,7 @@ def several(answers: Iterable[Score]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(agent for agents in places.values() if len(agents) > 1 for agent in agents))
 
 
-# How far answers moved, where they stand on their scales, and their mean: all from 0 to 1.
+# How far answers moved, where they stand on their scales, how sure they are, and their mean: all from 0 to 1.
 
 
 def moved_by(draft: Score | None, final: Score) -> float | None:
@@ -238,3 +239,37 @@ def means_of(answers: Iterable[Score]) -> dict[str, float]:
             by.setdefault("", []).append(value)
             by.setdefault(score.agent, []).append(value)
     return {agent: fmean(values) for agent, values in by.items()}
+
+
+def distribution_width(score: Score) -> float | None:
+    """Width of a score's distribution, 0 to 1; None where there is none, or no range to measure it by."""
+    shares, scale = score.distribution, score.scale
+    total = math.fsum((shares or {}).values())
+    if not shares or total <= 0:
+        return None
+    if score.label is not None:
+        return max(0.0, 1 - max(shares.values()) / total)
+    if scale is None or scale.low is None or scale.high is None:
+        return None
+    try:
+        points = [(float(point), share / total) for point, share in shares.items()]
+    except ValueError:  # of another agent's making
+        return None
+    mean = math.fsum(point * share for point, share in points)
+    return math.sqrt(math.fsum(share * (point - mean) ** 2 for point, share in points)) / (scale.high - scale.low)
+
+
+def doubt(score: Score) -> float | None:
+    """The width of its distribution, as `jg.wide` measures it, over the largest that its scale allows: 0 to 1.
+
+    Of a number that is the standard deviation over half the range; of a label what the likeliest one leaves to the
+    others, over 1 - 1/count. Both tell how far an answer lies from the one that was given: few chances elsewhere weigh
+    little, as they do not in an entropy. None without a distribution, or a range.
+    """
+    width = distribution_width(score) if score.status == "ok" else None
+    if width is None:
+        return None
+    if score.label is None:
+        return min(1.0, width / 0.5)
+    count = len(score.scale.labels) if score.scale is not None else len(score.distribution or ())
+    return min(1.0, width / (1 - 1 / count)) if count > 1 else 0.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
-from judgegraph.answers import ANSWERING, UNTOUCHED
+from judgegraph.answers import ANSWERING, UNTOUCHED, distribution_width
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.types import Scale, Score, given_criteria
 
@@ -118,7 +118,7 @@ class Wide(OfScores):
     def why(self, score: Score) -> str:
         if score.answer is None:
             return ""
-        width = width_of(score)
+        width = distribution_width(score)
         if width is None:
             return "how wide it is cannot be known: there is no distribution" if self.unknown else ""
         what = (
@@ -129,7 +129,7 @@ class Wide(OfScores):
     def blind(self, scores: Sequence[Score]) -> str:
         """Where none has a distribution, and the unknown is taken for sure."""
         read = [score for score in scores if score.answer is not None]
-        if self.unknown or not read or any(width_of(score) is not None for score in read):
+        if self.unknown or not read or any(distribution_width(score) is not None for score in read):
             return ""
         return "wide: no score has a distribution, and unknown=False takes all of them for sure"
 
@@ -137,24 +137,6 @@ class Wide(OfScores):
         """Half of the range is the widest that a number can be."""
         most = 0.5 if any(s.value is not None for s in scores) else 1.0
         return f"wide: no score can be wider than {most:g}, and above is {self.above:g}" if self.above >= most else ""
-
-
-def width_of(score: Score) -> float | None:
-    """Width of a score's distribution, 0 to 1; None where there is none, or no range to measure it by."""
-    shares, scale = score.distribution, score.scale
-    total = math.fsum((shares or {}).values())
-    if not shares or total <= 0:
-        return None
-    if score.label is not None:
-        return max(0.0, 1 - max(shares.values()) / total)
-    if scale is None or scale.low is None or scale.high is None:
-        return None
-    try:
-        points = [(float(point), share / total) for point, share in shares.items()]
-    except ValueError:  # of another agent's making
-        return None
-    mean = math.fsum(point * share for point, share in points)
-    return math.sqrt(math.fsum(share * (point - mean) ** 2 for point, share in points)) / (scale.high - scale.low)
 
 
 @dataclass(frozen=True)

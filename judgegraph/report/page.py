@@ -43,11 +43,11 @@ from judgegraph.report.sections_scores import agreement, scores
 from judgegraph.runs.folder import write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import GONE, Run, rejected_rows
-from judgegraph.runs.suggestions import suggestions_of
+from judgegraph.runs.suggestions import redacted_suggestions, suggestions_of
 from judgegraph.runs.summary import Summary, criteria_names, summarise
 from judgegraph.traces.rank import node_times, within
 from judgegraph.traces.read import SampleTrace, traces_of
-from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item, redacted_suggestions
+from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item
 from judgegraph.views.amounts import cost, count_text, counted, duration, share
 from judgegraph.views.blocks import Block, Finding, Findings, Fold, Grid, Para, Section
 

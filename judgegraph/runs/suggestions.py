@@ -10,7 +10,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from judgegraph.errors import ConfigError, ExtraError, one_line
@@ -21,6 +21,8 @@ from judgegraph.types import Criterion, Suggestion
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from judgegraph.traces.redact import Names
 
     Floats = NDArray[np.float64]
 
@@ -352,3 +354,23 @@ def _topic(kind: Any, of: str, held: Sequence[_Counted], alike: Floats) -> Topic
         reason=central.reason, agents=tuple(central.agents), count=int(often.sum()), samples=len(places),
         members=members,
     )  # fmt: skip
+
+
+def redacted_suggestions(found: Suggestions, names: Names) -> Suggestions:
+    """Topics of what critics suggest, found in a run's own texts and told without them."""
+
+    def member(one: Member) -> Member:
+        return replace(
+            one, name=names.of("criterion", one.name), definition=names.text(one.definition),
+            reason=names.text(one.reason), agents=tuple(names.of("agent", agent) for agent in one.agents),
+            also=tuple(names.of("criterion", name) for name in one.also),
+        )  # fmt: skip
+
+    def topic(one: Topic) -> Topic:
+        return replace(
+            one, label=names.of("criterion", one.label), of=names.of("criterion", one.of),
+            definition=names.text(one.definition), reason=names.text(one.reason),
+            agents=tuple(names.of("agent", agent) for agent in one.agents), members=tuple(map(member, one.members)),
+        )  # fmt: skip
+
+    return replace(found, topics=tuple(map(topic, found.topics)))

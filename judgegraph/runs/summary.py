@@ -11,31 +11,21 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NamedTuple, get_args
 
-from judgegraph.answers import METRIC, UNTOUCHED, Mean, Role, answers_of, means_of, roles_of, scaled, several
-from judgegraph.compose.scores_in_doubt import width_of as width_of_distribution
+from judgegraph.answers import (
+    METRIC,
+    UNTOUCHED,
+    Mean,
+    Role,
+    answers_of,
+    means_of,
+    roles_of,
+    scaled,
+    several,
+)
 from judgegraph.errors import one_line, printable
 from judgegraph.runs.item import FAILED, FINE, NUMBERS, Item, Notice, by_count, count_kinds, fallbacks
 from judgegraph.shown import Shown
 from judgegraph.types import Scale, Score
-
-# How wide a score's distribution is, from 0 to 1.
-
-
-def doubt(score: Score) -> float | None:
-    """The width of its distribution, as `jg.wide` measures it, over the largest that its scale allows: 0 to 1.
-
-    Of a number that is the standard deviation over half the range; of a label what the likeliest one leaves to the
-    others, over 1 - 1/count. Both tell how far an answer lies from the one that was given: few chances elsewhere weigh
-    little, as they do not in an entropy. None without a distribution, or a range.
-    """
-    width = width_of_distribution(score) if score.status == "ok" else None
-    if width is None:
-        return None
-    if score.label is None:
-        return min(1.0, width / 0.5)
-    count = len(score.scale.labels) if score.scale is not None else len(score.distribution or ())
-    return min(1.0, width / (1 - 1 / count)) if count > 1 else 0.0
-
 
 # One line of a summary: how many scores, how many could be read, their mean, and what the others could do to it.
 

@@ -11,12 +11,11 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from judgegraph.answers import means_of, moved_by, several
+from judgegraph.answers import doubt, means_of, moved_by, several
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.errors import DataError
 from judgegraph.runs.folder import LEDGER, NOTES
 from judgegraph.runs.item import FINE, Item, answers, failures, has_status
-from judgegraph.runs.summary import doubt
 from judgegraph.shown import Shown, drawn
 from judgegraph.trace.span import SPANS, RecordedTrace, Span, Step, recorded_traces
 from judgegraph.traces.read import RunRecord, Usage, UsageBySample, latest_traces, spans_of, tree, usage_of

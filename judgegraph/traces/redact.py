@@ -10,7 +10,6 @@ from typing import Any
 
 from judgegraph.evidence import Image, Passage, ToolCall, Turn
 from judgegraph.runs.item import Item
-from judgegraph.runs.suggestions import Member, Suggestions, Topic
 from judgegraph.trace.span import Step
 from judgegraph.types import Correction, Criterion, EvalState, Note, Sample, Score, key_of, text_of
 
@@ -373,26 +372,6 @@ class UnredactedTexts(RunNames):
     def text(self, text: str) -> str:
         """The text."""
         return text
-
-
-def redacted_suggestions(found: Suggestions, names: Names) -> Suggestions:
-    """Topics of what critics suggest, found in a run's own texts and told without them."""
-
-    def member(one: Member) -> Member:
-        return replace(
-            one, name=names.of("criterion", one.name), definition=names.text(one.definition),
-            reason=names.text(one.reason), agents=tuple(names.of("agent", agent) for agent in one.agents),
-            also=tuple(names.of("criterion", name) for name in one.also),
-        )  # fmt: skip
-
-    def topic(one: Topic) -> Topic:
-        return replace(
-            one, label=names.of("criterion", one.label), of=names.of("criterion", one.of),
-            definition=names.text(one.definition), reason=names.text(one.reason),
-            agents=tuple(names.of("agent", agent) for agent in one.agents), members=tuple(map(member, one.members)),
-        )  # fmt: skip
-
-    return replace(found, topics=tuple(map(topic, found.topics)))
 
 
 def _cased(word: str, number: int) -> str:

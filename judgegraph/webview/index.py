@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from judgegraph.answers import answers_of, moved_by, scaled
+from judgegraph.answers import answers_of, doubt, moved_by, scaled
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.errors import DataError
 from judgegraph.report.samples import head_of
@@ -23,7 +23,6 @@ from judgegraph.runs.folder import ITEMS
 from judgegraph.runs.item import Item
 from judgegraph.runs.lines import DamagedLine, item_of_line, lines
 from judgegraph.runs.run import Run
-from judgegraph.runs.summary import doubt
 from judgegraph.trace.span import line_at, recorded_trace
 from judgegraph.trace.span import lines as span_lines
 from judgegraph.traces.rank import ranked_sample

@@ -7,8 +7,8 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
+from judgegraph.answers import distribution_width
 from judgegraph.compose.conditions import CONDITIONS, EVERY, Own, condition_of, title
-from judgegraph.compose.scores_in_doubt import width_of
 from judgegraph.errors import ConfigError
 from judgegraph.types import Criterion, EvalState, Scale, Score, keyed
 
@@ -51,7 +51,7 @@ def state(*scores, criteria=()):
     ],
 )  # fmt: skip
 def test_width_is_a_share_of_the_range(given, width):
-    assert width_of(given) == pytest.approx(width) if width is not None else width_of(given) is None
+    assert distribution_width(given) == pytest.approx(width) if width is not None else distribution_width(given) is None
 
 
 @pytest.mark.parametrize(("above", "doubted"), [(0.124, True), (0.125, False), (0.126, False)])

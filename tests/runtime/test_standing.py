@@ -9,10 +9,10 @@ import pytest
 from small import samples
 
 import judgegraph as jg
+from judgegraph.answers import doubt
 from judgegraph.graphs import sageval
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
-from judgegraph.runs.summary import doubt
 from judgegraph.traces.rank import (
     ORDERS,
     node_times,
