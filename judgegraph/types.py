@@ -25,7 +25,7 @@ Verdict = Literal["A", "B", "tie"]
 class Value(BaseModel):
     """Base of all values here."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 def text_of(value: Json) -> str:

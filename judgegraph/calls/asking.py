@@ -34,7 +34,6 @@ from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
 from judgegraph.replies.json_text import Declined, parse
 from judgegraph.replies.quotation import parts
-from judgegraph.replies.text import other_name
 from judgegraph.replies.tokens import Token
 from judgegraph.trace.record import ReplyStatus
 from judgegraph.types import Criterion, Scale
@@ -196,6 +195,8 @@ def answer_of(data: Any, scale: Scale, name: str = "") -> float | str | None:
 
 def _refuse_other(entry: Mapping[str, Any], name: str) -> None:
     """A score that says itself which criterion it is of, and means another one than was asked about."""
+    from judgegraph.replies.text import other_name  # many expressions: no part of an import
+
     if (said := other_name(entry.items(), name)) is not None:
         raise ValueError(f"the score is of {said[:60]!r}, and {name[:60]!r} was asked for")
 
@@ -492,11 +493,8 @@ def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
     endpoint = judge.endpoint
     found = {
         "temperature": endpoint.temperature, "top_p": endpoint.top_p, "max_tokens": endpoint.max_tokens,
-        "seed": endpoint.seed,
+        "seed": endpoint.seed, **{k: v for k, v in settings.items() if v is not None},
     }  # fmt: skip
-    for name, value in settings.items():
-        if value is not None:
-            found[name] = value
     return {k: v for k, v in found.items() if v is not None and (v or k != "max_tokens")}
 
 

@@ -163,7 +163,7 @@ def unnoticed(
         criteria: that the sample was judged by, as far as its state says. compared: criteria of its comparisons.
         notes: of the sample.
     """
-    if not rectifications and all([s.draft is None and s.scale is not None and s.reader != "panel" for s in scores]):
+    if not rectifications and all(s.draft is None and s.scale is not None and s.reader != "panel" for s in scores):
         return _dropped(scores, criteria, compared)  # none of the others can say anything: as for nearly all samples
     return [
         *_not_applied(scores, rectifications), *_gainsaid(rectifications), *_unreviewed(scores), *_passed_over(scores),
