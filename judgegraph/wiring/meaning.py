@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from difflib import get_close_matches
 from itertools import combinations, product
@@ -713,7 +713,7 @@ def _lists(source: Source, node: ast.expr | None, depth: int) -> Iterator[ast.ex
     if node is None or depth < 0:
         return
     if isinstance(node, ast.IfExp):
-        parts: list[Any] = [node.body, node.orelse]
+        parts: Sequence[Any] = [node.body, node.orelse]
     elif isinstance(node, ast.BoolOp):
         parts = node.values
     elif isinstance(node, ast.Name):
