@@ -23,7 +23,7 @@ Json: TypeAlias = Any  # text, or a JSON object or array
 class Value(BaseModel):
     """Base of all values that travel: frozen, unknown fields refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 def text_of(value: Json) -> str:

@@ -38,6 +38,11 @@ def test_nothing_heavy_is_imported_by(code: str):
     assert not loaded_by(code) & set(HEAVY)
 
 
+def test_a_method_compiles_no_expressions_that_only_free_text_needs():
+    readers = {f"judgegraph.replies.{name}" for name in ("text", "free_text", "choices")}
+    assert not loaded_by("from judgegraph.graphs import sageval; sageval()") & readers
+
+
 def test_every_public_name_is_there_after_every_submodule_was_imported():
     for module in pkgutil.walk_packages(jg.__path__, "judgegraph."):
         import_module(module.name)

@@ -30,7 +30,6 @@ from judgegraph.errors import ReplyError
 from judgegraph.prompts import Prompt, Rendered
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criteria_text, criterion_text, slugs
-from judgegraph.replies.free_text import text_reading
 from judgegraph.types import Criterion, Sample, Scale, Score, Scores, Side, key_of, keyed, sample_of
 
 TEXT_TOKENS = 1000  # of a rating with its explanation
@@ -125,6 +124,8 @@ def rating_text(scale: Scale, name: str = "") -> Form[Any]:
     """A plain reply that holds one rating on the scale; without one the judge is asked again, unless it abstains."""
 
     def read(text: str) -> str:
+        from judgegraph.replies.free_text import text_reading  # many expressions: no part of an import
+
         reading = text_reading(text, scale, name=name)
         if reading.status == "refused":
             raise ReplyError("the model declined to score", "refused", text)
@@ -194,6 +195,8 @@ def text_form(scale: Scale, tokens: int = EXPLAINED, name: str = "") -> Form[str
     """One score in free text; a reply without one is asked for again, unless it refuses or abstains."""
 
     def read(text: Any) -> str:
+        from judgegraph.replies.free_text import text_reading  # as above
+
         reading = text_reading(str(text), scale, name=name)
         if reading.status == "unreadable":
             raise Incomplete(f"expected one value of the scale {scale}: {reading.rule}", text, 0)

@@ -197,6 +197,7 @@ def answer_of(data: Any, scale: Scale, name: str = "") -> float | str | None:
 
 def _refuse_other(entry: Mapping[str, Any], name: str) -> None:
     """A score that says itself which criterion it is of, and means another one than was asked about."""
+
     if (said := other_name(entry.items(), name)) is not None:
         raise ValueError(f"the score is of {said[:60]!r}, and {name[:60]!r} was asked for")
 
@@ -506,10 +507,8 @@ def _settings(judge: Judge, settings: dict[str, Any]) -> dict[str, Any]:
     found = {
         "temperature": endpoint.temperature, "top_p": endpoint.top_p, "max_tokens": endpoint.max_tokens,
         "seed": endpoint.seed, "reasoning_effort": endpoint.effort,
+        **{k: v for k, v in settings.items() if v is not None},
     }  # fmt: skip
-    for name, value in settings.items():
-        if value is not None:
-            found[name] = value
     return {k: v for k, v in found.items() if v is not None and (v or k != "max_tokens")}
 
 

@@ -11,17 +11,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from judgegraph.calls.asking import Form, Messages, Reply, answer_key, answer_of, is_in_ledger, off_points, replies
 from judgegraph.calls.types import Token
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.judges import JudgeLike, resolve
-from judgegraph.replies.free_text import reason_without_value, text_reading
 from judgegraph.replies.json_text import PROSE, RETAKEN, JsonPath, spans
 from judgegraph.replies.quotation import parts
-from judgegraph.replies.text import Reading
 from judgegraph.types import Scale, Status
+
+if TYPE_CHECKING:  # many expressions, which only what is no form needs: no part of an import
+    from judgegraph.replies.text import Reading
 
 # How one answer is read from a reply, rung by rung: as written, or by token probabilities.
 
@@ -92,7 +93,11 @@ def _stated(reply: Reply[Any], slot: Slot) -> Rated:
     reason = str(entry.get("reason") or "")
     if answer is None:
         return Rated(status="abstained", reason=reason, reader="stated", notes=reply.notes)
-    beside = text_reading(reply.text, slot.scale) if PROSE in reply.notes else None  # "Score: 5 - no, {"score": 2}"
+    beside = None
+    if PROSE in reply.notes:  # "Score: 5 - no, {"score": 2}"
+        from judgegraph.replies.free_text import text_reading
+
+        beside = text_reading(reply.text, slot.scale)
     return _given(answer, reply, slot, reason, beside)
 
 
@@ -118,6 +123,8 @@ def _retaken(notes: Iterable[str]) -> bool:
 
 
 def _stated_in_text(reply: Reply[Any], slot: Slot) -> Rated:
+    from judgegraph.replies.free_text import text_reading
+
     reading = text_reading(reply.text, slot.scale, slot.first_digit, slot.name)
     if reading.status == "abstained":
         return Rated(
@@ -131,6 +138,8 @@ def _stated_in_text(reply: Reply[Any], slot: Slot) -> Rated:
 
 def _reason(reply: Reply[Any], span: tuple[int, int] | None) -> str:
     """What the answer says beside its value; nothing of what was thought."""
+    from judgegraph.replies.free_text import reason_without_value
+
     found = parts(reply.text)
     if not found.spans:
         return reason_without_value(reply.text, span)
@@ -201,6 +210,8 @@ def _by(answer: Rated, found: Weighted, reader: str) -> Rated:
 def _span(reply: Reply[Any], slot: Slot) -> tuple[int, int] | None:
     """Characters of the value in the reply."""
     if slot.path is None:
+        from judgegraph.replies.free_text import text_reading
+
         return text_reading(reply.text, slot.scale, slot.first_digit, slot.name).span
     found = spans(reply.answer)
     path = (*slot.path, answer_key(slot.scale))

@@ -523,10 +523,11 @@ def address_of(judge: Judge, call: Call) -> bytes:
 
 def _said(message: Any) -> str:
     """A message in the address, as JSON."""
-    kind, content = message.type, message.content
+    kind: Any = type(message)
+    content = message.content
     plain = isinstance(content, str) and not (message.name or message.additional_kwargs)
-    if plain and not _has_more_fields(type(message)):  # as nearly all are
-        return f"[{_quoted(kind)},{_quoted(content)}]"
+    if plain and not _has_more_fields(kind):  # as nearly all are
+        return f"[{_quoted(message.type)},{_quoted(content)}]"
     return _encode(_message(message))
 
 
@@ -630,4 +631,4 @@ def _plain(value: Any) -> Any:
 
 
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain).encode
-_quoted = json.encoder.encode_basestring  # type: ignore[attr-defined]  # a text, as `_encode` writes it
+_quoted = json.encoder.encode_basestring  # a text, as `_encode` writes it

@@ -483,7 +483,7 @@ class Findings(BaseModel):
         deviations: where the endpoint does other than OpenAI's API says, and what that means for a run.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     version: int = VERSION
     model: str

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import is_
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 from langgraph.config import get_config
 
@@ -324,7 +324,7 @@ def _step_at_work() -> int | None:
     return step if isinstance(step, int) else None
 
 
-def _is_mapping(value: Any) -> bool:
+def _is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
     return type(value) is dict or isinstance(value, Mapping)  # nearly always the first, and the other is dear
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from hashlib import blake2b
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,8 @@ from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, System
 from langchain_openai import ChatOpenAI
 
 from judgegraph import prompts
-from judgegraph.calls.types import Call, address_of
+from judgegraph.calls.asking import STRING, record
+from judgegraph.calls.types import Call, _message, _numbers, _plain, _who, address_of
 from judgegraph.models.judges import Endpoint, Judge, resolve
 from judgegraph.testing import scripted
 
@@ -178,3 +180,40 @@ def test_a_whole_number_is_one_number_however_it_is_written():
     one, same = (replace(CALL, settings={"temperature": number}) for number in (1, 1.0))
     assert address_of(judge(), one) == address_of(judge(), same)
     assert address_of(judge(), replace(CALL, settings={"temperature": True})) != address_of(judge(), one)
+
+
+def by_the_rule(judge: Judge, call: Call) -> bytes:
+    """The address as version 2 of the rule says it: one JSON list of all parts."""
+    parts = [
+        2, _who(judge), [_message(m) for m in call.messages], call.schema, call.form, list(call.tools),
+        _numbers(call.settings), call.n, call.logprobs, call.repeat,
+    ]  # fmt: skip
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_plain)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+SCHEMAS = [
+    None,
+    {},
+    {"type": "object"},
+    record({"score": {"enum": [2, 1.0]}, "reason": STRING}, title='An "odd" näme\u2028'),
+]
+
+
+@given(
+    texts=st.lists(st.text(st.characters())), form=st.text(), at=st.integers(0, len(SCHEMAS) - 1), n=st.integers(1, 9),
+    logprobs=st.booleans(), settings=st.dictionaries(st.text(), st.floats(allow_nan=False) | st.integers()),
+)  # fmt: skip
+def test_replies_paid_for_before_are_found_again(texts, form, at, n, logprobs, settings):
+    call = Call(
+        tuple(map(HumanMessage, texts)), schema=SCHEMAS[at], form=form, settings=settings, n=n, logprobs=logprobs
+    )
+    assert address_of(judge(), call) == by_the_rule(judge(), call)
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda message: message.type)
+def test_so_are_those_of_messages_with_more_to_say(odd):
+    call = replace(
+        CALL, messages=(SystemMessage('"\\\n\u2028é\x7f'), odd, HumanMessage([{"type": "text", "text": "é"}]))
+    )
+    assert address_of(judge(), call) == by_the_rule(judge(), call)

@@ -1,18 +1,23 @@
 """A recorded graph is the graph: what nodes do, raise and send on is as it was, and each is told as what it was."""
 
 import asyncio
+from contextvars import ContextVar
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.runnables import Runnable
+from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 import judgegraph as jg
+from judgegraph.sync import final_state
 from judgegraph.trace.span import SPANS, RecordedTrace, recorded_traces
+from judgegraph.trace.watched import copied
 
 SAMPLE = jg.Sample(id="s1", output="A short and clear text about nothing much.")
 
@@ -175,3 +180,69 @@ def test_nodes_with_odd_names_are_recorded(tmp_path: Path):
     _, journey = run(graph(("__x", same), ("y", same)).compile(), tmp_path / "run")
     assert journey is not None
     assert [span.name for span in journey.spans[1:]] == ["__x", "y"]
+
+
+WORD: ContextVar[str] = ContextVar("word", default="")
+
+
+async def speak(state: State) -> State:
+    heard, step = WORD.get(), get_config()["metadata"]["langgraph_step"]
+    WORD.set("said by a node")
+    return {"log": [*(state.get("log") or ()), (heard, step)]}
+
+
+def test_a_node_that_nobody_listens_to_has_a_context_of_its_own_and_its_config(tmp_path: Path):
+    async def twice() -> Any:
+        made = copied(graph(("one", speak), ("two", speak)).compile(), whole=True)
+        return [await final_state(made, {"sample": SAMPLE}) for _ in range(2)], WORD.get()
+
+    states, left = asyncio.run(twice())
+    assert [state["log"] for state in states] == [[("", 1), ("", 2)]] * 2
+    assert left == ""
+
+
+class Listener(AsyncCallbackHandler):
+    """Who hears of the runs of nodes."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, Any]] = []
+
+    async def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: Any, **about: Any) -> None:
+        self.heard.append((about.get("name") or "", about.get("parent_run_id") is not None))
+
+    async def on_chain_end(self, outputs: Any, *, run_id: Any, **about: Any) -> None:
+        self.heard.append(("ended", about.get("parent_run_id") is not None))
+
+
+def test_who_listens_hears_of_the_copys_nodes_as_of_the_graphs_own():
+    compiled = graph(("one", speak), ("two", speak)).compile()
+
+    def heard(made: Any) -> list[tuple[str, Any]]:
+        listener = Listener()
+        asyncio.run(made.ainvoke({"sample": SAMPLE}, {"callbacks": [listener]}))
+        return listener.heard
+
+    assert heard(copied(compiled, whole=True)) == heard(compiled)
+    assert ("one", True) in heard(compiled)
+
+
+async def stop(state: State) -> State:
+    interrupt("a person")
+    return {"log": 2}
+
+
+async def nothing(state: State) -> None:
+    return None
+
+
+@pytest.mark.parametrize("nodes", [[("one", speak)], [("one", same), ("two", stop)], [("one", nothing)]])
+def test_the_final_state_is_what_the_graph_itself_gives(nodes: list[tuple[str, Any]]):
+    compiled = graph(*nodes).compile()
+
+    async def both() -> tuple[Any, Any]:
+        return await final_state(compiled, {"sample": SAMPLE}), await compiled.ainvoke({"sample": SAMPLE})
+
+    ours, theirs = asyncio.run(both())
+    stops = [[one.value for one in state.pop("__interrupt__", ())] for state in (ours, theirs)]
+    assert stops[0] == stops[1]
+    assert ours == theirs
