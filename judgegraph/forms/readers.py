@@ -183,6 +183,8 @@ def _gainsaid(
         return "two labels, and none is chosen"
     if step != "line" or not re.search(r"\w", behind):
         return ""
+    from judgegraph.replies.choices import read_choice  # many expressions: no part of an import
+
     line = text[text.rfind("\n", 0, match.start("v")) + 1 :]
     said = [read_choice(words, _spoken(form)) for words in (line.partition("\n")[0], line)]
     if said[0].status == "ok" and said[0].value == verdict:

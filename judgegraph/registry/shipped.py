@@ -193,11 +193,13 @@ ASSISTANTS: dict[str, str] = {  # name -> "module:factory"
     "form-schema": "judgegraph.tools.form:schema",
     "embedding-similarity": "judgegraph.tools.semantic:Embedding",
     "token-matching": "judgegraph.tools.semantic:TokenMatching",
+    "mover": "judgegraph.tools.semantic:Mover",
     "nli": "judgegraph.tools.semantic:Entailment",
     "likelihood": "judgegraph.tools.likelihood:Likelihood",
     "bertscore": "judgegraph.tools.libraries:bertscore",
     "bartscore": "judgegraph.tools.libraries:bartscore",
     "bleurt": "judgegraph.tools.libraries:bleurt",
+    "sumbleurt": "judgegraph.tools.libraries:sumbleurt",
     "comet": "judgegraph.tools.libraries:comet",
 }
 

