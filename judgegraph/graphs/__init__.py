@@ -4,12 +4,13 @@ import langgraph.graph  # noqa: F401  # first: from deep within our own imports 
 
 from judgegraph.graphs.coascore import coascore
 from judgegraph.graphs.fennec import fennec
+from judgegraph.graphs.find_fault import find_fault
 from judgegraph.graphs.fusion_eval import fusion_eval
 from judgegraph.graphs.g_eval import g_eval
 from judgegraph.graphs.judge_form import judge_form
 from judgegraph.graphs.llm_score import llm_score
 from judgegraph.graphs.sageval import sageval
-from judgegraph.graphs.trajectory import find_fault, trajectory
+from judgegraph.graphs.trajectory import trajectory
 
 __all__ = [
     "coascore",

@@ -112,7 +112,7 @@ METHODS: dict[str, str] = {  # name -> "module:factory"
 FORM_METHODS: dict[str, str] = {  # of no one paper
     "judge-form": "judgegraph.graphs.judge_form:judge_form",  # see forms/
     "trajectory": "judgegraph.graphs.trajectory:trajectory",
-    "find-fault": "judgegraph.graphs.trajectory:find_fault",
+    "find-fault": "judgegraph.graphs.find_fault:find_fault",
 }
 
 ABOUT: dict[str, str] = {  # one line each, so that a list of methods imports none of them
