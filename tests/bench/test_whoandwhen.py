@@ -11,8 +11,8 @@ from judgegraph.errors import DataError
 
 LOGS = {
     "algorithm-generated": {
-        "log": "1", "is_correct": False, "question": "How many?", "ground_truth": "8", "mistake_agent": "Coder",
-        "mistake_step": "1", "mistake_reason": "It counts the wrong rows.",
+        "log": "1", "is_correct": False, "question": "How many?", "ground_truth": "8", "mistake_agent": "Planner",
+        "mistake_step": "0", "mistake_reason": "It counts the wrong rows.",
         "history": [{"role": "assistant", "name": "Planner", "content": "Count the rows."},
                     {"role": "user", "name": "Coder", "content": "There are 7."},
                     {"role": "user", "name": "Planner", "content": "So 7."}],
@@ -36,7 +36,7 @@ def folder(tmp_path):
 
 def test_steps_are_counted_from_one_and_agents_are_called_as_the_steps_call_them(folder):
     first, second = samples(folder)
-    assert first.human == {"Decisive step": "step 2", "Agent at fault": "Coder"}
+    assert first.human == {"Decisive step": "step 1", "Agent at fault": "Planner"}
     assert second.human == {"Decisive step": "step 3", "Agent at fault": "WebSurfer"}
     assert [turn.agent for turn in second.turns] == ["", "Orchestrator", "WebSurfer", "Orchestrator"]
     assert second.turns[0].role == "user"
@@ -54,7 +54,7 @@ def test_judges_that_look_at_nothing(folder):
 
 @pytest.mark.parametrize("search", ["at-once", "by-halves"])
 def test_the_command_prints_both_accuracies_beside_them(folder, search):
-    done = CliRunner().invoke(main, ["bench", "whoandwhen", "-d", str(folder), "-s", f"search={search}"])
+    done = CliRunner().invoke(main, ["bench", "whoandwhen", "-d", str(folder), "-s", f"search={search}"], env={"COLUMNS": "140"})
     assert done.exit_code == 0, done.output
     for words in ("Decisive step", "Agent at fault", "the last step", "Chance reaches", "hand-crafted: accuracy"):
         assert words in done.output
