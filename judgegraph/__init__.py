@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from judgegraph.compose.nodes import metric_node, with_person
     from judgegraph.compose.orders import orders
     from judgegraph.compose.panel import each, panel
+    from judgegraph.data.examples import with_examples
     from judgegraph.data.load import load
     from judgegraph.errors import ConfigError, JudgegraphError, ReplyError
     from judgegraph.forms.form import JudgeForm
@@ -90,6 +91,7 @@ _HOMES = {
     "judgegraph.compose.jury": ("debate", "judge_agent", "jury"),
     "judgegraph.compose.orders": ("orders",),
     "judgegraph.compose.panel": ("each", "panel"),
+    "judgegraph.data.examples": ("with_examples",),
     "judgegraph.data.load": ("load",),
     "judgegraph.errors": ("ConfigError", "JudgegraphError", "ReplyError"),
     "judgegraph.forms.form": ("JudgeForm",),
@@ -140,7 +142,7 @@ __all__ = [
     "merged", "method", "metric_node", "never_empty", "orders", "panel", "plan", "probe", "rank_systems",
     "read_choice", "read_rating", "read_table", "refine", "require", "serializer", "show", "tracing", "trajectories",
     "trajectory", "wide",
-    "with_person", "write_report",
+    "with_examples", "with_person", "write_report",
 ]  # fmt: skip
 
 moved.install()

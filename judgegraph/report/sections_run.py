@@ -21,7 +21,7 @@ from judgegraph.runs.item import Item, nothing_judged
 from judgegraph.runs.notices import Notice, by_count, count_kinds, fallbacks, title, without_details
 from judgegraph.runs.run import Run
 from judgegraph.runs.suggestions import Gathering
-from judgegraph.runs.summary import Summary, criteria_names, summarise
+from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
 from judgegraph.traces.rank import NodeTime, node_times
 from judgegraph.types import Scale, Score
 
@@ -181,7 +181,12 @@ def tally_of(run: Run, items: Iterable[Item] | None = None) -> Tally:
     """
     tally = Tally()
     watched = tally.watch(run.items if items is None else items)
-    tally.summary = summarise(watched, str(run.manifest.get("signature", "")), criteria_names(run.manifest))
+    tally.summary = summarise(
+        watched,
+        str(run.manifest.get("signature", "")),
+        criteria_names(run.manifest),
+        weighted=has_weights(run.manifest),
+    )
     return tally
 
 

@@ -20,14 +20,14 @@ from judgegraph.models.capabilities import sees
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.runs.folder import MANIFEST, Folder
-from judgegraph.runs.identity import agents_of
+from judgegraph.runs.identity import agents_of, details
 from judgegraph.runs.manifest import open_run
 from judgegraph.runs.run import Run
 from judgegraph.runs.worker import OnItem, OnProgress, Work, units
 from judgegraph.sync import check_stops, run_sync, without_checkpointer
 from judgegraph.trace.record import recorder, tracer, within
 from judgegraph.trace.watched import checks, copied
-from judgegraph.types import Sample
+from judgegraph.types import Criterion, Sample
 from judgegraph.wiring.check import refuse
 from judgegraph.wiring.graph import precedence
 
@@ -225,7 +225,7 @@ async def aevaluate(
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(without_checkpointer(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
     work.stop, work.wired, work.without = stop or work.stop, precedence(work.graph), left_out
-    work.blind = _blind(graph)
+    work.blind, work.weighted = _blind(graph), _weighted(graph)
     calls.told = "texts" not in redact
     work.traced, work.runs = trace and folder is not None, copied(work.graph, whole=True)
     with (
@@ -249,6 +249,12 @@ def evidence_left_out(reference: bool, without: Sequence[str]) -> tuple[str, ...
         named = without if isinstance(without, str) else wrong[0]
         raise ConfigError(f"without is a list of evidence to leave out, of {', '.join(known)}; got {_shown(named)}")
     return tuple(name for name in known if name in without or (name == "reference" and not reference))
+
+
+def _weighted(graph: Any) -> tuple[Criterion, ...]:
+    """The criteria of a graph where any has another weight than 1; one named twice counts once."""
+    found = {one.name: one for one in details(graph)["criteria"]}
+    return tuple(found.values()) if any(one.weight != 1 for one in found.values()) else ()
 
 
 def _blind(graph: Any) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from judgegraph.runs.alignment import ALIGNMENT, alignment_rows
 from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.suggestions import By, Suggestions, suggestions_of
-from judgegraph.runs.summary import Summary, criteria_names, summarise
+from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
 from judgegraph.runs.tables import Table, by_group, pair_rows, pairs_by_group, refuse_unknown, rows_of, write_csv
 from judgegraph.shown import Shown, drawn
 from judgegraph.types import Correction, Sample, names_of
@@ -265,7 +265,9 @@ class Run(Shown):
 
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""
-        summary = summarise(self.items, self.signature, criteria_names(self.manifest))
+        summary = summarise(
+            self.items, self.signature, criteria_names(self.manifest), weighted=has_weights(self.manifest)
+        )
         summary.notes.update(list(self.folder.left_out) if self.folder else ())
         return summary
 

@@ -54,7 +54,9 @@ def test_judges_that_look_at_nothing(folder):
 
 @pytest.mark.parametrize("search", ["at-once", "by-halves"])
 def test_the_command_prints_both_accuracies_beside_them(folder, search):
-    done = CliRunner().invoke(main, ["bench", "whoandwhen", "-d", str(folder), "-s", f"search={search}"], env={"COLUMNS": "140"})
+    done = CliRunner().invoke(
+        main, ["bench", "whoandwhen", "-d", str(folder), "-s", f"search={search}"], env={"COLUMNS": "140"}
+    )
     assert done.exit_code == 0, done.output
     for words in ("Decisive step", "Agent at fault", "the last step", "Chance reaches", "hand-crafted: accuracy"):
         assert words in done.output
