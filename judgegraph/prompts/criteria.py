@@ -359,7 +359,7 @@ def _scale(file: MarkedFile, node: yaml.Node) -> Scale:
         try:
             return Scale(labels=named, values=values)
         except ValidationError as error:
-            file.fail(line_of(node), "scale", one_line(error.errors()[0]["msg"]))
+            file.fail(line_of(node), "scale", one_line(error.errors()[0]["msg"]).removeprefix("Value error, "))
     try:
         if kind_of(node) != "text":
             raise ValueError
