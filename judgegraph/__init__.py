@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from judgegraph.compose.nodes import metric_node, with_person
     from judgegraph.compose.orders import orders
     from judgegraph.compose.panel import each, panel
+    from judgegraph.data.examples import with_examples
     from judgegraph.data.load import load
     from judgegraph.errors import ConfigError, JudgegraphError, ReplyError
     from judgegraph.forms.form import JudgeForm
@@ -95,6 +96,7 @@ _HOMES = {
     "judgegraph.compose.jury": ("debate", "judge_agent", "jury"),
     "judgegraph.compose.orders": ("orders",),
     "judgegraph.compose.panel": ("each", "panel"),
+    "judgegraph.data.examples": ("with_examples",),
     "judgegraph.data.load": ("load",),
     "judgegraph.errors": ("ConfigError", "JudgegraphError", "ReplyError"),
     "judgegraph.forms.form": ("JudgeForm",),
@@ -144,7 +146,8 @@ __all__ = [
     "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form",
     "jury", "keyed", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "orders", "panel",
     "plan", "probe", "rank_systems", "rate", "read_choice", "read_rating", "read_table", "refine", "require",
-    "serializer", "show", "strict", "tracing", "trajectories", "trajectory", "wide", "with_person", "write_report",
+    "serializer", "show", "strict", "tracing", "trajectories", "trajectory", "wide", "with_examples", "with_person",
+    "write_report",
 ]  # fmt: skip
 
 moved.install()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, Strict, ValidationError, model_validator
@@ -213,16 +213,18 @@ def _gathered(given: dict[str, Any]) -> dict[str, Any]:
 
 
 MOST_POINTS = 100_000  # of a whole scale: they are listed at every reading
-_RANGE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*(any)?\s*")
+MOST_HALVES = 50  # width of a scale by halves
+_RANGE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|\.\.|to)\s*(-?\d+(?:\.\d+)?)\s*(any|by halves)?\s*")
 
 
 def _scale_of(value: Any) -> Any:
     if isinstance(value, str):
         match = _RANGE.fullmatch(value)
         if not match:
-            raise ValueError(f"a scale is written '1-5', '0-1 any' or a list of labels, got {value!r}")
-        low, high, any_value = match.groups()
-        return {"low": float(low), "high": float(high), "whole": not any_value and "." not in low + high}
+            raise ValueError(f"a scale is '1-5', '1-5 by halves', '0-1 any' or a list of labels, got {value!r}")
+        low, high, kind = match.groups()
+        halves = {"halves": True} if kind == "by halves" else {}
+        return {"low": float(low), "high": float(high), "whole": not kind and "." not in low + high, **halves}
     return {"labels": tuple(value)} if isinstance(value, list | tuple) else value
 
 
@@ -233,14 +235,18 @@ class Scale(Value):
         low: the least value, high: the greatest, both inclusive.
         whole: only whole numbers are points of the scale (a weighted score may lie between them).
         labels: two or more labels; then low and high are None.
+        halves: the points are whole numbers and what lies half way between them.
+        values: of labels, a number for each, in their order, so that they can be weighed and held against a bound.
 
-    A string "1-5" is a whole scale, "1-5 any" takes any number, a list is a label scale.
+    A string "1-5" is a whole scale, "1-5 by halves" has half steps, "1-5 any" takes any number, a list has labels.
     """
 
     low: float | None = None
     high: float | None = None
     whole: bool = True
     labels: tuple[str, ...] = ()
+    halves: bool = Field(default=False, exclude_if=empty)
+    values: tuple[float, ...] = Field(default=(), exclude_if=empty)
 
     @model_validator(mode="before")
     @classmethod
@@ -262,6 +268,12 @@ class Scale(Value):
             raise ValueError("a whole scale starts and ends at whole numbers")
         elif self.whole and self.high - self.low >= MOST_POINTS:
             raise ValueError(f"a whole scale of over {MOST_POINTS} points; write '{self} any'")
+        if self.halves and (self.labels or self.whole or (self.low or 0) % 1 or (self.high or 0) % 1):
+            raise ValueError("a scale by halves starts and ends at whole numbers, and has no labels")
+        if self.halves and (self.high or 0) - (self.low or 0) > MOST_HALVES:
+            raise ValueError(f"a scale by halves is at most {MOST_HALVES} wide")
+        if self.values and (len(self.values) != len(self.labels) or len(set(self.values)) < 2):
+            raise ValueError("values are numbers of labels, one for each, and not all alike")
         return self
 
     @classmethod
@@ -275,6 +287,17 @@ class Scale(Value):
         if self.low is None or self.high is None or not self.whole:
             return ()
         return tuple(range(int(self.low), int(self.high) + 1))
+
+    @property
+    def steps(self) -> tuple[float, ...]:
+        """The points of a whole scale, or of one by halves; empty for other scales."""
+        if not self.halves or self.low is None or self.high is None:
+            return self.points
+        return tuple(self.low + at / 2 for at in range(int(2 * (self.high - self.low)) + 1))
+
+    def value_of(self, label: str) -> float | None:
+        """The number of a label, None where labels have none."""
+        return self.values[self.labels.index(label)] if self.values and label in self.labels else None
 
     def check(self, value: Any) -> float:
         """The number, if it lies on this numeric scale.
@@ -307,7 +330,7 @@ class Scale(Value):
     def __str__(self) -> str:
         if self.low is None or self.high is None:
             return " / ".join(self.labels)
-        return f"{self.low:g}-{self.high:g}" + ("" if self.whole else " any")
+        return f"{self.low:g}-{self.high:g}" + (" by halves" if self.halves else "" if self.whole else " any")
 
 
 class Exemplar(Value):
@@ -325,6 +348,19 @@ class Exemplar(Value):
     reason: str = Field(default="", max_length=REASON_CHARS)
 
 
+def _levels(given: Any) -> Any:
+    """(value or label, what it means) of a mapping, or of pairs."""
+    pairs = given.items() if isinstance(given, Mapping) else given or ()
+    return tuple((_level_name(name), str(text)) for name, text in pairs)
+
+
+def _level_name(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value).strip()
+
+
+Levels = Annotated[tuple[tuple[str, str], ...], BeforeValidator(_levels)]
+
+
 class Criterion(Value):
     """What a sample is judged by.
 
@@ -333,7 +369,13 @@ class Criterion(Value):
         definition: what it measures, one or two sentences.
         steps: how to judge it, in order (G-Eval's evaluation steps).
         scale: its values; 1-5 unless said.
-        guideline: what each value means (Fennec's scoring guideline), None until written.
+        guideline: what each value means (Fennec's scoring guideline), None until written; that of `levels` where these
+            are given alone.
+        levels: (value or label, what it means), in the order in which they are shown; a mapping is taken.
+        weight: in the overall score; points in HealthBench's sense, where a negative one counts against. Where any
+            criterion of a run has another weight than 1, the run has a weighted overall score.
+        threshold: the least value (of labels with values also a label) that is good enough; `--require thresholds`
+            holds a run against it.
         examples: texts with their scores by it, at most 8; evaluators and critics are shown them.
     """
 
@@ -343,12 +385,83 @@ class Criterion(Value):
     scale: Scale = Scale(low=1, high=5)
     guideline: str | None = None
     examples: tuple[Exemplar, ...] = Field(default=(), max_length=MOST_EXEMPLARS)
+    levels: Levels = Field(default=(), exclude_if=empty)
+    weight: Number = Field(default=1.0, exclude_if=lambda weight: weight == 1.0, ge=-1000, le=1000)
+    threshold: Number | Annotated[str, Strict()] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _levels_are_a_guideline(cls, given: Any) -> Any:
+        if isinstance(given, Mapping) and given.get("levels") and not given.get("guideline"):
+            levels = _levels(given["levels"])
+            return {**given, "levels": levels, "guideline": levels_text(levels)}
+        return given
 
     @model_validator(mode="after")
     def _on_scale(self) -> Self:
         for one in self.examples:
             _ = self.scale.check_label(one.score) if self.scale.labels else self.scale.check(one.score)
+        for name, _text in self.levels:
+            _ = self.scale.check_label(name) if self.scale.labels else self.scale.check(_number(name))
+        if self.threshold is not None:
+            if self.scale.labels and not self.scale.values:
+                raise ValueError("a threshold needs an order: give the labels values, {poor: 0, good: 1}")
+            labelled = isinstance(self.threshold, str)
+            _ = self.scale.check_label(self.threshold) if labelled else self._bound(float(self.threshold))
         return self
+
+    def _bound(self, threshold: float) -> float:
+        return threshold if self.scale.values else self.scale.check(threshold)
+
+
+def _number(name: str) -> float:
+    try:
+        return float(name)
+    except ValueError:
+        raise ScaleError(f"the level {name!r:.40} is no number") from None
+
+
+def levels_text(levels: Iterable[tuple[str, str]]) -> str:
+    """One line a level, "4: what it means"."""
+    return "\n".join(f"{name}: {' '.join(text.split())}" for name, text in levels)
+
+
+def number_of(score: Score) -> float | None:
+    """A score's value, or the number of its label where its scale gives labels some; None without an answer."""
+    if score.value is not None or score.label is None:
+        return score.value
+    return score.scale.value_of(score.label) if score.scale is not None else None
+
+
+def weighted_overall(scores: Iterable[Score], criteria: Iterable[Criterion]) -> float | None:
+    """Answers by weighted criteria as one number from 0 to 1.
+
+    Each answer is a share of its scale, and counts by its weight; the sum is held against that of the positive weights
+    and drawn into 0 to 1, as HealthBench does it (Arora et al. 2025, arXiv:2505.08775), so that with positive weights
+    alone it is the weighted mean. Several answers by one criterion count by their mean.
+
+    Returns:
+        None where a criterion has no answer that is a number, or no weight is positive: what is missing is no zero.
+    """
+    shares: dict[str, list[float]] = {}
+    for score in scores:
+        if score.of == "output" and (share := _share(score)) is not None:
+            shares.setdefault(score.criterion, []).append(share)
+    total = most = 0.0
+    for one in criteria:
+        if not (found := shares.get(one.name)):
+            return None
+        total += one.weight * sum(found) / len(found)
+        most += max(one.weight, 0.0)
+    return min(1.0, max(0.0, total / most)) if most > 0 else None
+
+
+def _share(score: Score) -> float | None:
+    scale, value = score.scale, number_of(score)
+    if scale is None or value is None:
+        return None
+    low, high = (min(scale.values), max(scale.values)) if scale.values else (scale.low, scale.high)
+    return (value - low) / (high - low) if low is not None and high is not None else None
 
 
 def names_of(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ FAULTS = (
     "none", "wrong tool", "wrong argument", "repeated step", "ignored error", "unsupported claim", "other",
 )  # fmt: skip
 STEP = "step"  # the stage of what is said of single steps: no answer of the graph's
-DECISIVE, KIND, AGENT = "Decisive step", "Kind of fault", "Agent at fault"  # criteria whose labels say where and what
+# Criteria whose labels say where, what and who; of the first and the last each run has labels of its own, so no scale.
+DECISIVE, KIND, AGENT = "Decisive step", "Kind of fault", "Agent at fault"
 NONE = "none"
 MOST_STEPS = 2_000  # of a run
 Search: TypeAlias = Literal["at-once", "by-step", "by-halves"]
@@ -187,12 +188,12 @@ class RunJudge:
         rating = await rate(self.judge, messages, whole_form(asked, labels), slots, self.reader, temperature=0.0)
         scores = [self._score(one.name, one.scale, rating.answers[key].fields()) for key, one in asked.items()]
         where = rating.answers["decisive_step"].fields()
-        scores += [self._score(DECISIVE, scales["decisive_step"], where)]
+        scores += [self._score(DECISIVE, None, where)]
         scores += [self._score(KIND, FAULT, rating.answers["kind"].fields())]
         scores += self._agent(sample, where)
         return {"scores": keyed(*scores), "notes": {}}
 
-    def _score(self, criterion: str, scale: Scale, fields: Mapping[str, Any]) -> Score:
+    def _score(self, criterion: str, scale: Scale | None, fields: Mapping[str, Any]) -> Score:
         return Score(criterion=criterion, agent=self.name, stage=self.stage, scale=scale, **fields)
 
     def _agent(self, sample: Sample, where: Mapping[str, Any]) -> list[Score]:
@@ -211,12 +212,11 @@ class RunJudge:
 def agent_scores(sample: Sample, label: str | None, name: str, stage: str) -> list[Score]:
     """Who took the decisive step, of several agents; none where the turns name fewer than two."""
     agents = tuple(dict.fromkeys(_agent_of(sample.turns[at - 1]) for at in steps_of(sample)))
-    if len(agents) < 2 or not all(agents) or len({one.casefold() for one in agents}) != len(agents):
+    if len(agents) < 2 or not all(agents):
         return []
     number = step_of(label)
     chosen = _agent_of(sample.turns[number - 1]) if number else NONE
-    scale = Scale(labels=(*(() if NONE in agents else (NONE,)), *agents))
-    about: dict[str, Any] = {"agent": name, "stage": stage, "scale": scale}
+    about: dict[str, Any] = {"agent": name, "stage": stage}
     if label is None:
         return [Score(criterion=AGENT, status="abstained", reason="no decisive step was named", **about)]
     return [Score(criterion=AGENT, label=chosen, reason=f"who took {label}" if number else "", **about)]
@@ -287,21 +287,19 @@ class FaultSearch:
         numbers = steps_of(sample)
         if not numbers:
             text = "the sample has no steps of an agent (turns): there is no run to search"
-            score = self._score((NONE, "step"), status="skipped", reason=text)
+            score = self._score(status="skipped", reason=text)
             return {"scores": keyed(score), "notes": keyed(Note(agent=self.name, text=text, kind="no-steps"))}
         ways = {"at-once": self._at_once, "by-step": self._by_step, "by-halves": self._by_halves}
-        labels = (NONE, *map(step_name, numbers))
         try:
             label, reason = await ways[self.search](sample, numbers)
         except ReplyError as error:
-            score = self._score(labels, status=error.status, reason=str(error))
+            score = self._score(status=error.status, reason=str(error))
             return {"scores": keyed(score), "notes": {}}
-        score = self._score(labels, label=label, reason=reason)
+        score = self._score(label=label, reason=reason)
         return {"scores": keyed(score, *agent_scores(sample, label, self.name, self.stage)), "notes": {}}
 
-    def _score(self, labels: Sequence[str], **fields: Any) -> Score:
-        scale = Scale(labels=tuple(labels))
-        return Score(criterion=DECISIVE, agent=self.name, stage=self.stage, scale=scale, reader="stated", **fields)
+    def _score(self, **fields: Any) -> Score:
+        return Score(criterion=DECISIVE, agent=self.name, stage=self.stage, reader="stated", **fields)
 
     async def _asked(
         self, sample: Sample, turns: str, question: str, key: str, answers: Sequence[str]

@@ -258,7 +258,11 @@ class Collection:
         alone: the annotator whom a published figure is held against alone, where the preset takes several together:
             rows against him are printed too; None where there is no such figure.
         notes: what to know beside the table, such as scales that differ.
-        columns: of the table: its criteria, or, where one is judged in several sets (`meta["group"]`), these sets.
+        columns: of the table: its criteria, or, where one is judged in several sets (`meta["group"]`), these sets; with
+            "headings" there is a table for each set.
+        statistics: that are printed, () for all.
+        baselines: criterion -> judge that looks at nothing -> sample -> its answer, to be held beside a run;
+            baseline_names: what these judges are called. chance: what drawing at random reaches, in a sentence.
     """
 
     name: str
@@ -278,7 +282,11 @@ class Collection:
     judges: str = "people"
     alone: int | None = None
     notes: tuple[str, ...] = ()
-    columns: Literal["criteria", "groups"] = "criteria"
+    columns: Literal["criteria", "groups", "headings"] = "criteria"
+    statistics: tuple[str, ...] = ()
+    baselines: Callable[[Sequence[Sample]], Mapping[str, Mapping[str, Mapping[str, str]]]] | None = None
+    baseline_names: tuple[str, ...] = ()
+    chance: Callable[[Sequence[Sample]], str] | None = None
 
 
 # Result files as UniEval's authors publish them: a row for each output, with people's scores and UniEval's.
@@ -385,6 +393,7 @@ COLLECTIONS = {  # name -> module with its COLLECTION
     "autoj": "judgegraph.bench.autoj",
     "prometheus": "judgegraph.bench.prometheus",
     "mateval": "judgegraph.bench.mateval",
+    "whoandwhen": "judgegraph.bench.whoandwhen",
 }
 
 

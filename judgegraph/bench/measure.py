@@ -126,9 +126,13 @@ def measured(found: Sets, collection: Collection, conventions: Conventions, *, o
     for heading, judgements in found.items():
         for one in (*judgements, *against(judgements, alone)):
             for made in _by_level(one, collection.published, conventions):
-                cells += [of_row(row, heading, ours) for row in made.rows]
+                cells += [
+                    of_row(row, heading, ours and row.metric not in collection.baseline_names) for row in made.rows
+                ]
                 cells += [of_pairs(pairs, heading, ours) for pairs in made.systems]
                 ceilings += [ceiling for ceiling in made.ceilings if ceiling not in ceilings]
+    if collection.statistics:
+        cells = [cell for cell in cells if cell.statistic in collection.statistics]
     judged = [one for judgements in found.values() for one in judgements]
     pairwise = tuple(pairs for one in judged if (pairs := among(one, conventions)) is not None)
     return MeasuredJudge(tuple(_with_published(_once(cells), collection.published, ours)), tuple(ceilings), pairwise)

@@ -18,6 +18,7 @@ from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.result import NONE, Ends, Row, SystemPairs
 from judgegraph.stats.agreement import cohen_kappa
 from judgegraph.stats.correlation import coefficient
+from judgegraph.types import Sample
 
 # Judgements arranged for a collection's table: its columns, its rows' names, and the annotator they are held to.
 
@@ -41,6 +42,31 @@ def by_group(found: Iterable[Judgements]) -> list[Judgements]:
         for group in dict.fromkeys(one.groups or ()):
             places = [n for n, name in enumerate(one.groups or ()) if name == group]
             made.append(replace(taken(one, places), criterion=group, groups=None))
+    return made
+
+
+def under_headings(found: Sequence[Judgements], known: Collection) -> dict[str, list[Judgements]]:
+    """A run's, under the heading of each set of items where the table has them; else all under none."""
+    if known.columns != "headings":
+        return {"": list(found)}
+    made: dict[str, list[Judgements]] = {}
+    for one in found:
+        for group in dict.fromkeys(one.groups or ("",)):
+            places = [n for n, name in enumerate(one.groups or ("",) * len(one.ids)) if name == group]
+            made.setdefault(group, []).append(replace(taken(one, places), groups=None))
+    return made
+
+
+def beside(found: Iterable[Judgements], known: Collection, samples: Sequence[Sample]) -> list[Judgements]:
+    """A run's, with what judges that look at nothing would say of the same items."""
+    given = known.baselines(samples) if known.baselines is not None else {}
+    made = []
+    for one in found:
+        own = given.get(one.criterion, {})
+        more: dict[str, tuple[Any, ...]] = {
+            name: tuple(answers.get(id) for id in one.ids) for name, answers in own.items()
+        }
+        made.append(replace(one, metrics={**one.metrics, **more}))
     return made
 
 

@@ -139,6 +139,8 @@ def answer_schema(scale: Scale, *, nullable: bool = True) -> Schema:
     kind: Schema
     if scale.labels:
         kind = {"type": "string", "enum": list(scale.labels)}
+    elif scale.halves and len(scale.steps) <= 21:
+        kind = {"type": "number", "enum": list(scale.steps)}
     elif scale.points and len(scale.points) <= 21:
         kind = {"type": "integer", "enum": list(scale.points)}
     else:

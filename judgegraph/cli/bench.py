@@ -156,20 +156,24 @@ def _recorded(known: Collection, folder: Path, conventions: Conventions, given: 
 def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
     """A method beside published figures; gives the exit code."""
     from judgegraph.bench.measure import measured, part_of
+    from judgegraph.bench.table import beside, under_headings
     from judgegraph.runs.item import nothing_judged
     from judgegraph.runs.summary import coverage
 
     part = part_of(known, known.samples(folder), given["limit"])
     method, result = _evaluated(known, part.samples, given)
     found, unmet = _judgements(known, method, result)
+    found = beside(found, known, part.samples)
     summary = result.summary()
     share, weakest = coverage(summary, 0, 0)
     state = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
     about = {
         "recorded": False, "run": result.signature, **state, "coverage": {"share": share, "weakest": weakest},
-        "part": part.told, "out": str(result.folder.path) if result.folder else None,
+        "part": "; ".join(filter(None, (part.told, known.chance(part.samples) if known.chance else ""))),
+        "out": str(result.folder.path) if result.folder else None,
     }  # fmt: skip
-    _print(known, measured({"": found}, known, conventions, ours=True), conventions, about, given)
+    sets = under_headings(found, known)
+    _print(known, measured(sets, known, conventions, ours=True), conventions, about, given)
     if not given["as_json"]:
         from judgegraph.views.bench import run_end
         from judgegraph.views.terminal import show

@@ -52,7 +52,7 @@ SOON = 0.2  # seconds that the first line waits for the number of samples
 @click.option(
     "--require", "required", multiple=True, metavar="TEST",
     help='Exit code 5 where it is not met, by the end of its 95 % interval: "Clarity >= 4", of the mean, or '
-    '"share(Clarity >= 4) >= 0.95", of samples. Repeat for more.',
+    '"share(Clarity >= 4) >= 0.95", of samples; "thresholds": those of the criteria. Repeat for more.',
 )  # fmt: skip
 def run(method: str, data: str, **given: Any) -> None:
     """Run METHOD over DATA and print what came of it.
@@ -70,7 +70,8 @@ def run(method: str, data: str, **given: Any) -> None:
     from judgegraph.wiring.check import destinations
 
     check(given)
-    given["required"] = _required(given["required"])
+    thresholds = "thresholds" in given["required"]
+    given["required"] = _required([text for text in given["required"] if text != "thresholds"])
     samples = load(
         data, fields=columns(given), limit=given["limit"], strict=given["strict"], format=given["data_format"]
     )
@@ -80,6 +81,7 @@ def run(method: str, data: str, **given: Any) -> None:
         method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
+    given["required"] += _thresholds(thresholds, graph)
     _refuse_unknown(given["required"], graph)
     for line in destinations(graph):
         click.echo(printable(line), err=True)
@@ -96,6 +98,22 @@ def _required(texts: Sequence[str]) -> list[Requirement]:
     from judgegraph.meta.requirements import Requirement
 
     return [Requirement.of(text) for text in texts]
+
+
+def _thresholds(wanted: bool, graph: Any) -> list[Requirement]:
+    """Of `--require thresholds`.
+
+    Raises:
+        ClickException: no criterion has one.
+    """
+    if not wanted:
+        return []
+    from judgegraph.meta.requirements import thresholds_of
+    from judgegraph.runs.identity import details
+
+    if found := thresholds_of(details(graph)["criteria"]):
+        return found
+    raise click.ClickException("--require thresholds: no criterion of this run has a threshold (threshold: 4)")
 
 
 def _refuse_unknown(required: Sequence[Requirement], graph: Any) -> None:

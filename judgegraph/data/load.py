@@ -507,7 +507,7 @@ def load(
         raise ConfigError(f"limit: expected 0 or more, got {limit}")
     if path.is_dir() and (path / TRACED).is_file():
         path, format = path / TRACED, "jsonl"
-    if format in FORMATS:
+    if format is not None and format in FORMATS:
         return _runs_of_agents(path, format, fields or {}, limit, strict)
     fields = fields or {}
     _check_fields(fields)

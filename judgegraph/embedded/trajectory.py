@@ -38,7 +38,14 @@ _ADMITS = re.compile(
 ALIKE = 0.7  # of 1: arguments of a second attempt are spelt like those of the first
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 _NAME = re.compile(r"\b[A-Z][\w-]{2,}\b")
-_TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list, "object": dict}
+_TYPES: Mapping[str, Any] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
 
 
 @dataclass

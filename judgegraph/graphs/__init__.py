@@ -8,6 +8,7 @@ from judgegraph.graphs.chateval import chateval
 from judgegraph.graphs.checkeval import checkeval
 from judgegraph.graphs.coascore import coascore
 from judgegraph.graphs.fennec import fennec
+from judgegraph.graphs.find_fault import find_fault
 from judgegraph.graphs.fusion_eval import fusion_eval
 from judgegraph.graphs.g_eval import g_eval
 from judgegraph.graphs.judge_form import judge_form
@@ -15,7 +16,7 @@ from judgegraph.graphs.llm_score import llm_score
 from judgegraph.graphs.mateval import mateval
 from judgegraph.graphs.poll import poll
 from judgegraph.graphs.sageval import sageval
-from judgegraph.graphs.trajectory import find_fault, trajectory
+from judgegraph.graphs.trajectory import trajectory
 
 __all__ = [
     "bridging", "bsm", "chateval", "checkeval", "coascore", "fennec", "find_fault", "fusion_eval", "g_eval",

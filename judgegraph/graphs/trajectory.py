@@ -17,7 +17,7 @@ from langgraph.types import Send
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from judgegraph.agents.trajectory import FaultSearch, RunJudge, Search, StepCase, StepJudge, steps_of
+from judgegraph.agents.trajectory import RunJudge, StepCase, StepJudge, steps_of
 from judgegraph.calls import JudgeLike
 from judgegraph.graphs.settings import checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
@@ -76,32 +76,3 @@ def builder(
 def trajectory(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:
     """The judge of runs, compiled; settings as `builder` takes them."""
     return narrowed(builder(judge, **settings)).compile(name="trajectory")
-
-
-@checked("find-fault")
-def search_builder(
-    judge: JudgeLike = "embedded", *, search: Search = "at-once", reference: bool = True, name: str = ""
-) -> Builder:
-    """The search for the decisive mistake of a run that failed: START -> search -> END.
-
-    Source: Zhang et al. 2025 (Who&When, arXiv:2505.00212), section 4.
-
-    Args:
-        judge: who answers. search: "at-once" (the whole run in one call), "by-step" (step by step, up to the first that
-            is called the mistake) or "by-halves" (which half holds it, again and again).
-        reference: show the right answer of the task, where the sample has one. name: put before the agent's name.
-
-    Raises:
-        ConfigError: a setting has none of its values.
-    """
-    graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
-    agent = FaultSearch(judge=judge, search=search, reference=reference, name=named(name, "find-fault"))
-    graph.add_node("search", agent)
-    graph.add_edge(START, "search")
-    graph.add_edge("search", END)
-    return graph
-
-
-def find_fault(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:
-    """The search, compiled; settings as `search_builder` takes them."""
-    return narrowed(search_builder(judge, **settings)).compile(name="find-fault")

@@ -26,7 +26,7 @@ from judgegraph.meta.ranking import WON
 from judgegraph.meta.result import Agreement, Row, json_values
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, Table, incomplete_run, rejected_rows
-from judgegraph.runs.summary import Covered, covered, criteria_names, summarise
+from judgegraph.runs.summary import Covered, covered, criteria_names, has_weights, summarise
 from judgegraph.shown import Shown
 from judgegraph.stats.bootstrap import mean_interval
 from judgegraph.stats.correlation import Codes, Floats
@@ -246,7 +246,7 @@ def _held(run: Run, name: str) -> _Held:
             held.add(item)
             yield item
 
-    summary = summarise(watched(), run.signature, criteria_names(run.manifest))
+    summary = summarise(watched(), run.signature, criteria_names(run.manifest), weighted=has_weights(run.manifest))
     spent, rejected = paid_for(run.manifest), rejected_rows(run)
     calls, prompt, completion = (spent[name] for name in ("calls", "prompt_tokens", "completion_tokens"))
     lost = sum(row["lost"] for row in rejected if isinstance(row.get("lost"), int))

@@ -197,6 +197,11 @@ PRESETS: dict[str, tuple[Conventions, str]] = {
         Conventions(),
         "Prometheus (arXiv:2310.08491): Pearson, Spearman and Kendall over all items, with GPT-4's mean score",
     ),
+    "whoandwhen": (
+        Conventions(unreadable="zero"),
+        "Who&When (arXiv:2505.00212): the share of logs whose agent, and whose step, is named; what cannot be read is "
+        "wrong",
+    ),
     "llmbar": (
         Conventions(unreadable="zero", unread_equal=True),
         "LLMBar (arXiv:2310.07641) and its statistics: accuracy is the mean of both orders, consistency the same "

@@ -17,8 +17,9 @@ from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.stats.bootstrap import Draws, interval
-from judgegraph.types import Score
+from judgegraph.types import Criterion, Score, number_of
 
+OVERALL, THRESHOLDS = "overall", "thresholds"
 LEAST = 5  # samples that an interval rests on
 RESAMPLES = 2000
 _TEST = re.compile(r"\s*(?P<name>.+?)\s*(?P<op>>=|<=|==|>|<|=)\s*(?P<bound>.+?)\s*")
@@ -80,7 +81,7 @@ class Requirement:
         own = [
             score for score in answers if score.answer is not None and same_key(score.criterion) == same_key(self.name)
         ]
-        values = [score.value for score in own if score.value is not None]
+        values = [value for score in own if (value := number_of(score)) is not None]
         if self.each is None:
             return sum(values) / len(values) if values else None
         op, bound = self.each
@@ -153,6 +154,8 @@ def outcomes(items: Iterable[Item], required: Sequence[Requirement]) -> list[Out
     seen: dict[str, str] = {}
     for item in items:
         answers = [score for score in answers_of(item) if score.of == "output"] if item.sample.rival is None else []
+        if item.overall is not None and item.sample.rival is None:
+            answers = [*answers, Score(criterion=OVERALL, agent="", value=item.overall)]
         group = item.sample.meta.get("group")
         groups.append(None if group is None else str(group))
         seen.update({same_key(score.criterion): score.criterion for score in answers})
@@ -216,9 +219,19 @@ def _ends(
     return found.low, found.high
 
 
+def thresholds_of(criteria: Iterable[Criterion]) -> list[Requirement]:
+    """A requirement of its mean for each criterion that has a threshold; a label stands for its value."""
+    found = []
+    for one in criteria:
+        bound = one.scale.value_of(one.threshold) if isinstance(one.threshold, str) else one.threshold
+        if bound is not None:
+            found.append(Requirement(f"{one.name} >= {bound:g}", one.name, ">=", float(bound)))
+    return found
+
+
 def unknown(required: Sequence[Requirement], names: Sequence[str]) -> str:
     """Of criteria that are known before a run: what is required of none of them, with the nearest; "" where all fit."""
-    known = {same_key(name): name for name in names}
+    known = {same_key(name): name for name in [*names, OVERALL]} if names else {}
     for one in required:
         if known and same_key(one.name) not in known:
             near = get_close_matches(same_key(one.name), known, 1)

@@ -17,7 +17,16 @@ import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from judgegraph.errors import ConfigError, CriteriaError, one_line
-from judgegraph.types import EXEMPLAR_CHARS, MOST_EXEMPLARS, REASON_CHARS, Criterion, Exemplar, Scale, Value
+from judgegraph.types import (
+    EXEMPLAR_CHARS,
+    MOST_EXEMPLARS,
+    REASON_CHARS,
+    Criterion,
+    Exemplar,
+    Scale,
+    Value,
+    levels_text,
+)
 
 # A YAML or JSON file as nodes that know their line; whatever is wrong is named by file, line and key.
 #
@@ -151,10 +160,10 @@ class MarkedFile:
 
 
 SET_KEYS = ("name", "task", "source", "criteria", "version", "digest")
-CRITERION_KEYS = ("name", "definition", "steps", "scale", "guideline", "examples")
+CRITERION_KEYS = ("name", "definition", "steps", "scale", "guideline", "examples", "levels", "weight", "threshold")
 EXEMPLAR_KEYS = ("output", "score", "reason")
 MOST_CRITERIA, MOST_LISTED, MOST_POINTS = 200, 100, 1001  # in a file, in a list, on a whole scale
-SCALES = 'a scale such as "1-5" or "0-1 any", or a list of two or more labels'
+SCALES = 'a scale such as "1-5", "1-5 by halves" or "0-1 any", a list of two or more labels, or labels with values'
 
 
 @dataclass(frozen=True)
@@ -184,8 +193,11 @@ def read_criteria(path: Path) -> Found:
           - name: Form
             definition: Three lines of five, seven and five syllables.
             steps: [Count the syllables of each line., Choose the value.]  # may be left out
-            scale: "1-5"               # unless given; or "0-1 any", or a list of labels
+            scale: "1-5"               # unless given; or "1-5 by halves", "0-1 any", [poor, good], {poor: 0, good: 1}
             guideline: what each value means                               # may be left out
+            levels: {1: what a 1 is, 5: what a 5 is}                       # instead of it: the same as data
+            weight: 2                  # 1, unless given; negative points count against
+            threshold: 4               # may be left out: what `--require thresholds` holds a run against
             examples:                                                      # may be left out
               - {output: a text, score: 4, reason: why}                    # the reason too
 
@@ -254,8 +266,59 @@ def _criterion(file: MarkedFile, node: yaml.Node) -> Criterion:
         steps=tuple(file.filled(step, "steps", step) for step in steps),
         scale=scale,
         guideline=file.text(keys.get("guideline"), "guideline") or None,
+        levels=tuple(_levels(file, keys["levels"], scale).items()) if "levels" in keys else (),
+        weight=_weight(file, keys["weight"]) if "weight" in keys else 1.0,
+        threshold=_threshold(file, keys["threshold"], scale) if "threshold" in keys else None,
         examples=_exemplars(file, keys["examples"], scale) if "examples" in keys else (),
     )
+
+
+def _pairs(file: MarkedFile, node: yaml.Node, key: str, what: str) -> list[tuple[yaml.Node, yaml.Node]]:
+    """The entries of a mapping whose keys are the user's; a key that stands twice is refused."""
+    file._refuse_tag(node, key)
+    if not isinstance(node, yaml.MappingNode) or not 1 <= len(node.value) <= MOST_LISTED:
+        file.fail(line_of(node), key, f"expected {what}, got {shown(node)}")
+    seen: dict[str, int] = {}
+    for name, _ in node.value:
+        text = one_line(name.value if isinstance(name, yaml.ScalarNode) else shown(name), 60)
+        if text in seen:
+            file.fail(line_of(name), key, f"'{text}' is given twice, first in line {seen[text]}")
+        seen[text] = line_of(name)
+    return list(node.value)
+
+
+def _levels(file: MarkedFile, node: yaml.Node, scale: Scale) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, text in _pairs(file, node, "levels", "a mapping of values to what they mean"):
+        value = _score(file, name, node, scale)
+        said = text.value if isinstance(text, yaml.ScalarNode) and kind_of(text) in ("a number", "text") else ""
+        label = value if isinstance(value, str) else f"{value:g}"
+        found[label] = said.strip() or file.fail(
+            line_of(text), "levels", f"expected what {label} means, got {shown(text)}"
+        )
+    return found
+
+
+def _float(file: MarkedFile, node: yaml.Node, key: str, what: str) -> float:
+    try:
+        value = float(node.value) if isinstance(node, yaml.ScalarNode) else float("nan")
+    except ValueError:
+        value = float("nan")
+    return value if abs(value) <= 1000 else file.fail(line_of(node), key, f"expected {what}, got {shown(node)}")
+
+
+def _weight(file: MarkedFile, node: yaml.Node) -> float:
+    return _float(file, node, "weight", "a number from -1000 to 1000")
+
+
+def _threshold(file: MarkedFile, node: yaml.Node, scale: Scale) -> float | str:
+    if scale.labels and not scale.values:
+        file.fail(line_of(node), "threshold", "needs an order: give the labels values, scale: {poor: 0, good: 1}")
+    if scale.values and kind_of(node) == "text":
+        return _score(file, node, node, scale)
+    if scale.values:
+        return _float(file, node, "threshold", "a label, or a number among those of the labels")
+    return _score(file, node, node, scale)
 
 
 def _exemplars(file: MarkedFile, node: yaml.Node, scale: Scale) -> tuple[Exemplar, ...]:
@@ -289,6 +352,14 @@ def _scale(file: MarkedFile, node: yaml.Node) -> Scale:
         if len({label.casefold() for label in labels}) != len(labels) or len(labels) < 2:
             file.fail(line_of(node), "scale", "expected two or more different labels")
         return Scale(labels=labels)
+    if isinstance(node, yaml.MappingNode):
+        pairs = _pairs(file, node, "scale", SCALES)
+        named = tuple(file.filled(label, "scale", label) for label, _ in pairs)
+        values = tuple(_float(file, one, "scale", "the label's value") for _, one in pairs)
+        try:
+            return Scale(labels=named, values=values)
+        except ValidationError as error:
+            file.fail(line_of(node), "scale", one_line(error.errors()[0]["msg"]).removeprefix("Value error, "))
     try:
         if kind_of(node) != "text":
             raise ValueError
@@ -348,12 +419,24 @@ def as_yaml(found: CriteriaSet) -> str:
     head |= {key: value for key in ("task", "source") if (value := getattr(found, key))}
     listed = [
         {
-            **one.model_dump(mode="json", exclude_defaults=True, exclude={"scale"}),
-            "scale": list(one.scale.labels) or str(one.scale),
+            **one.model_dump(mode="json", exclude_defaults=True, exclude=_unwritten(one)),
+            **({"levels": dict(one.levels)} if one.levels else {}),
+            "scale": _scale_written(one.scale),
         }
         for one in found.criteria
     ]
     return yaml.safe_dump({**head, "criteria": listed}, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _unwritten(one: Criterion) -> set[str]:
+    """Keys that a file does without: a guideline that is its levels'."""
+    return {"scale", "guideline"} if one.levels and one.guideline == levels_text(one.levels) else {"scale"}
+
+
+def _scale_written(scale: Scale) -> object:
+    if scale.values:
+        return dict(zip(scale.labels, scale.values, strict=True))
+    return list(scale.labels) or str(scale)
 
 
 CriteriaLike: TypeAlias = str | os.PathLike[str] | Sequence[Criterion] | CriteriaSet

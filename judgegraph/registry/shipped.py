@@ -112,7 +112,7 @@ METHODS: dict[str, str] = {  # name -> "module:factory"
 FORM_METHODS: dict[str, str] = {  # of no one paper
     "judge-form": "judgegraph.graphs.judge_form:judge_form",  # see forms/
     "trajectory": "judgegraph.graphs.trajectory:trajectory",
-    "find-fault": "judgegraph.graphs.trajectory:find_fault",
+    "find-fault": "judgegraph.graphs.find_fault:find_fault",
 }
 
 PEER_METHODS: dict[str, str] = {  # graphs that others published, made of the parts of those above

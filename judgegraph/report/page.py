@@ -44,7 +44,7 @@ from judgegraph.runs.folder import write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import GONE, Run, rejected_rows
 from judgegraph.runs.suggestions import redacted_suggestions, suggestions_of
-from judgegraph.runs.summary import Summary, criteria_names, summarise
+from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
 from judgegraph.traces.rank import node_times, within
 from judgegraph.traces.read import SampleTrace, traces_of
 from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item
@@ -240,7 +240,7 @@ class RedactedRun(Run):
 
     def summary(self) -> Summary:
         """As of the run; reasons and notes are told by their lengths."""
-        return summarise(self.items, self.signature, criteria_names(self.manifest))
+        return summarise(self.items, self.signature, criteria_names(self.manifest), weighted=has_weights(self.manifest))
 
 
 def two_levels(run: Run) -> tuple[RedactedRun, RedactedRun, RunNames]:

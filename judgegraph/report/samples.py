@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judgegraph.answers import answers_of, means_of, roles_of, scaled, several
+from judgegraph.evidence import turn_text
 from judgegraph.report.charts import Cut, cut, in_line, score_bar
 from judgegraph.runs.item import FINE, LISTED, Item, rival_overall
 from judgegraph.runs.run import OVERALL, TEXTS, Run
@@ -401,6 +402,7 @@ class ScoreRow:
     distributions: tuple[ScoreDistribution, ...]
     human: str
     facts: tuple[str, ...]
+    step: int = 0  # of the run that is judged, which it speaks of; 0 for none
 
 
 def rows_of(item: Item, detail: Detail) -> list[ScoreRow]:
@@ -471,8 +473,17 @@ def _row(
         moved(draft, score),
         is_unchanged(draft, score), tuple(_why(score, draft, critics, detail.reason)),
         tuple(map(distribution_of, drawn)),
-        human_labels(people.get(score.criterion.casefold())), tuple(_score_facts(score)),
+        human_labels(people.get(score.criterion.casefold())), tuple(_score_facts(score)), _step_told(score),
     )  # fmt: skip
+
+
+_STEP = re.compile(r"step (\d{1,6})", re.I)
+
+
+def _step_told(score: Score) -> int:
+    """The number of the step that a score is of, or names; 0 for none."""
+    found = _STEP.fullmatch(score.criterion) or _STEP.fullmatch(score.label or "")
+    return int(found[1]) if found else 0
 
 
 def _why(score: Score, draft: Score | None, critics: Iterable[Rectification], reason: int) -> Iterator[tuple[str, Cut]]:
@@ -682,6 +693,7 @@ class SampleView:
         said: (who, text): comparisons, corrections, findings, notes, what failed. texts: what was judged.
         people: what people said of what no score is of. root: its steps. command: prints the whole trace.
         pair: of a pair, its verdicts: a row per criterion, a column per order.
+        turns: of a run, each step with its number, so that scores can link to it.
     """
 
     id: str
@@ -699,6 +711,7 @@ class SampleView:
     attempts: int
     command: str
     pair: Grid | None = None
+    turns: tuple[tuple[int, Cut], ...] = ()
 
 
 def view_of(
@@ -716,8 +729,19 @@ def view_of(
         tuple(rows[: detail.rows]), max(0, len(rows) - detail.rows), tuple(_remarks(item, detail)),
         tuple(_texts(item, detail)), people[: detail.rows],
         Views(detail).of(root) if root is not None else None, trace.attempts if trace is not None else 0,
-        command(run, item.id), pair_table(item, detail.rows),
+        command(run, item.id), pair_table(item, detail.rows), tuple(_turns(item, detail)),
     )  # fmt: skip
+
+
+def _turns(item: Item, detail: Detail) -> Iterator[tuple[int, Cut]]:
+    """Steps until the room for a text is used up."""
+    left = detail.text
+    for at, turn in enumerate(item.sample.turns, 1):
+        if left <= 0:
+            return
+        shown = cut(turn_text(at, turn), left)
+        left -= len(shown.text)
+        yield at, shown
 
 
 ORDERS = {"AB": "A first", "BA": "B first", "both": "both orders"}

@@ -18,7 +18,7 @@ from judgegraph.report.orders import Commonest, Orders, Probed
 from judgegraph.runs.item import Item, Notice, by_count, count_kinds, fallbacks, nothing_judged, title, without_details
 from judgegraph.runs.run import Run
 from judgegraph.runs.suggestions import Gathering, Suggestions
-from judgegraph.runs.summary import Summary, criteria_names, summarise
+from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
 from judgegraph.traces.rank import NodeTime, node_times
 from judgegraph.types import Scale, Score
 from judgegraph.views.amounts import counted, counts, percent
@@ -185,7 +185,12 @@ def tally_of(run: Run, items: Iterable[Item] | None = None) -> Tally:
     """
     tally = Tally()
     watched = tally.watch(run.items if items is None else items)
-    tally.summary = summarise(watched, str(run.manifest.get("signature", "")), criteria_names(run.manifest))
+    tally.summary = summarise(
+        watched,
+        str(run.manifest.get("signature", "")),
+        criteria_names(run.manifest),
+        weighted=has_weights(run.manifest),
+    )
     return tally
 
 

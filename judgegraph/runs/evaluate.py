@@ -53,7 +53,7 @@ from judgegraph.runs.worker import OnItem, OnProgress, Work, units
 from judgegraph.sync import check_stops, run_sync, without_checkpointer
 from judgegraph.trace.record import recorder, tracer, within
 from judgegraph.trace.watched import checks, copied
-from judgegraph.types import Sample
+from judgegraph.types import Criterion, Sample
 from judgegraph.wiring.check import refuse
 from judgegraph.wiring.graph import precedence
 
@@ -252,7 +252,7 @@ async def aevaluate(
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(without_checkpointer(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
     work.stop, work.wired, work.without = stop or work.stop, precedence(work.graph), left_out
-    work.blind = _blind(graph)
+    work.blind, work.weighted = _blind(graph), _weighted(graph)
     calls.told = "texts" not in redact
     work.traced, work.runs = trace and folder is not None, copied(work.graph, whole=True)
     with (
@@ -263,6 +263,12 @@ async def aevaluate(
     ):
         await _all(work, concurrency, grace)
     return Run(record.manifest, sorted(work.items, key=lambda item: item.place), folder)
+
+
+def _weighted(graph: Any) -> tuple[Criterion, ...]:
+    """The criteria of a graph where any has another weight than 1; one named twice counts once."""
+    found = {one.name: one for one in details(graph)["criteria"]}
+    return tuple(found.values()) if any(one.weight != 1 for one in found.values()) else ()
 
 
 def _blind(graph: Any) -> tuple[str, ...]:

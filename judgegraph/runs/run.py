@@ -276,9 +276,10 @@ class Run(Shown):
 
     def summary(self) -> Summary:
         """Per criterion and stage: how many could be read, their mean, and what the missing could do to it."""
-        from judgegraph.runs.summary import criteria_names, summarise
+        from judgegraph.runs.summary import criteria_names, has_weights, summarise
 
-        summary = summarise(self.items, self.signature, criteria_names(self.manifest))
+        names = criteria_names(self.manifest)
+        summary = summarise(self.items, self.signature, names, weighted=has_weights(self.manifest))
         summary.notes.update(list(self.folder.left_out) if self.folder else ())
         return summary
 

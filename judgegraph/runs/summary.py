@@ -205,6 +205,7 @@ class Summary(Shown):
             per criterion, agent and side; a criterion that one agent answers in some samples and another in the others
             (a gate was between them) has one line. agents: who answer the same criteria side by side, if any do; their
             numbers are kept apart. headline: agent -> mean of its answers; of all under "" where `agents` is empty.
+        weighted: the mean of the samples' weighted overall scores, None where no criterion has a weight.
         lacking: as `headline` -> how many of its samples have no number for some criterion that others have.
         verdicts: of pairs, per verdict; "none" where there is none.
         consistent: pairs judged in both orders with one verdict, of `both` such pairs.
@@ -229,6 +230,7 @@ class Summary(Shown):
     agents: tuple[str, ...] = ()
     headline: dict[str, Mean] = field(default_factory=dict)
     lacking: dict[str, int] = field(default_factory=dict)
+    weighted: Mean | None = None
     verdicts: Counter[str] = field(default_factory=Counter)
     consistent: int = 0
     both: int = 0
@@ -306,13 +308,22 @@ class Summary(Shown):
 
 
 def headlines(summary: Summary) -> list[str]:
-    """The mean of the answers in a line, of several agents one for each; none where no answer is a number."""
+    """The mean of the answers in a line, of several agents one for each; none where no answer is a number.
+
+    Of criteria with weights the weighted overall comes first.
+    """
     found = [
         f"mean of the answers{f' of {agent}' if agent else ''}: {mean.value:.3f} on a scale of 0 to 1, "
         f"{mean.samples:,} sample{'' if mean.samples == 1 else 's'}"
         + (f", {few:,} of these without some criterion" if (few := summary.lacking.get(agent)) else "")
         for agent, mean in summary.headline.items()
     ]
+    if summary.weighted is not None:
+        value, count = summary.weighted
+        left = sum(summary.samples.values()) - count
+        rest = f", {left:,} without: a criterion has no answer there" if left else ""
+        said = f"weighted overall: {value:.3f} on a scale of 0 to 1, {count:,} sample{'' if count == 1 else 's'}{rest}"
+        found.insert(0, said if count else "weighted overall: none, as no sample has an answer by every criterion")
     return [*([summary.side_by_side] if summary.agents else ()), *found]
 
 
@@ -346,15 +357,18 @@ def _counts(counter: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counter.most_common())
 
 
-def summarise(items: Iterable[Item], signature: str, criteria: Iterable[str] = ()) -> Summary:
+def summarise(
+    items: Iterable[Item], signature: str, criteria: Iterable[str] = (), *, weighted: bool = False
+) -> Summary:  # fmt: skip
     """Read items once and add them up; a failed sample misses the scores that the others have and it has not.
 
     Args:
         criteria: names of those that the run was given, which are no sample's own: a name that is spelt nearly so is
             told.
+        weighted: criteria have weights, so that samples have a weighted overall.
     """
     given = set(criteria)
-    summary, held = Summary(signature), _Held(given)
+    summary, held = Summary(signature, weighted=Mean(0.0, 0) if weighted else None), _Held(given)
     alike: dict[tuple[str, str], tuple[str, str]] = {}  # reasons that differ in numbers alone are one
     lost: Counter[tuple[str, bool]] = Counter()  # (status, whether the sample is a pair)
     ok: Counter[bool] = Counter()
@@ -376,6 +390,8 @@ def summarise(items: Iterable[Item], signature: str, criteria: Iterable[str] = (
             lost[item.status, pair] += 1
             unheard += pair and not item.comparisons
         held.add(item)
+        if summary.weighted is not None and item.overall is not None:
+            summary.weighted = summary.weighted.with_one(item.overall)
         _add_pairs(summary, item)
         summary.corrections.update(c.outcome for c in item.corrections)
         for advice in item.suggestions:
@@ -413,6 +429,12 @@ def criteria_names(manifest: Mapping[str, Any]) -> list[str]:
     """Of the criteria that a run was given, by its manifest."""
     told = manifest.get("criteria")
     return [str(one["name"]) for one in told if isinstance(one, Mapping) and "name" in one] if told else []
+
+
+def has_weights(manifest: Mapping[str, Any]) -> bool:
+    """Whether a criterion that a run was given has another weight than 1, by its manifest."""
+    told = manifest.get("criteria")
+    return any(isinstance(one, Mapping) and "weight" in one for one in told) if told else False
 
 
 def _astray(summary: Summary, given: set[str]) -> None:

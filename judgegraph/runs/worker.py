@@ -25,7 +25,7 @@ from judgegraph.runs.state_check import StateCheck
 from judgegraph.sync import final_state, waits
 from judgegraph.trace.record import Recorder, recorder
 from judgegraph.trace.watched import checks
-from judgegraph.types import Sample, Scale
+from judgegraph.types import Criterion, Sample, Scale, weighted_overall
 
 # Who is to blame for unclean exits of the process: which samples run alone, and which are given up.
 #
@@ -223,6 +223,7 @@ class Work:
             None for the graph itself.
         wired: what the graph's wiring tells of whose scores are its answer.
         without: evidence of a sample that is not shown to the graph. evidence: samples that were shown with each kind.
+        weighted: criteria, where any of them has another weight than 1: samples get a weighted overall score.
         blind: judges that see no images, where no judge of the graph does.
     """
 
@@ -240,6 +241,7 @@ class Work:
     without: Sequence[str] = ()
     evidence: Counter[str] = field(default_factory=Counter)
     blind: Sequence[str] = ()
+    weighted: Sequence[Criterion] = ()
     items: list[Item] = field(default_factory=list)
     alone: list[Unit] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -454,6 +456,8 @@ class Work:
             if not waits(state):
                 looks.ended(state)
             item = item_of(sample, state, ms(), place, self.wired)
+            if self.weighted and item.overall is None:
+                item = item.model_copy(update={"overall": weighted_overall(answers_of(item), self.weighted)})
         except TimeoutError as error:
             reason = self._late(calls) if limit.expired() else error
             item = failed_item(sample, "timeout", reason, ms(), place)

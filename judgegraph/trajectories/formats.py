@@ -455,7 +455,9 @@ def from_langfuse(document: Any, id: str) -> Iterator[Run]:
         observations = trace["observations"]
         spans = [_fuse_span(one) for one in observations]
         ids = {span.id for span in spans}
-        root = next((one for one, span in zip(observations, spans, strict=True) if span.parent not in ids), {})
+        root: Mapping[str, Any] = next(
+            (one for one, span in zip(observations, spans, strict=True) if span.parent not in ids), {}
+        )
         asked, said = trace.get("input") or root.get("input"), trace.get("output") or root.get("output")
         yield Run(
             str(trace.get("id") or id), turns_of_spans(spans), trace, human=_fuse_scores(trace),

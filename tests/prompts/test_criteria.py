@@ -19,6 +19,7 @@ SCALES = {
     "general": "1-5 1-5 1-5 1-5 1-5 1-5",
     "rubric": "1-5",
     "story-errors": "-2-0 -2-0 -2-0 -2-0 -2-0",
+    "trajectory": "1-5 1-5 1-5 1-5 1-5 1-5",
 }
 
 
@@ -123,13 +124,13 @@ HEAD = "task: A joke.\ncriteria:\n- name: Wit\n  definition: Is it fun?\n"  # 4 
     [
         (HEAD + "  scael: 1-5\n", 5, "scael", "unknown key of a criterion; did you mean 'scale'?"),
         (HEAD + "extra: 1\n", 5, "extra", "unknown key of a criteria file. Known: name, task"),
-        (HEAD + "  scale: 5\n", 5, "scale", 'such as "1-5" or "0-1 any", or a list'),
+        (HEAD + "  scale: 5\n", 5, "scale", 'such as "1-5", "1-5 by halves" or "0-1 any", a list'),
         (HEAD + "  scale: 5-1\n", 5, "scale", "got text (5-1)"),
         (HEAD + "  scale: 1-99999\n", 5, "scale", "over 1001 points"),
         (HEAD + "  scale: [good]\n", 5, "scale", "two or more different labels"),
         (HEAD + "  scale: [good, Good]\n", 5, "scale", "two or more different labels"),
         (HEAD + "  scale: [yes, no]\n", 5, "scale", "got true or false (yes); put it in quotes"),
-        (HEAD + "  scale: {low: 1}\n", 5, "scale", "got a mapping"),
+        (HEAD + "  scale: {low: 1}\n", 5, "scale", "a label scale needs two or more labels"),
         (HEAD + "  steps: Read it.\n", 5, "steps", "expected a list of steps, got text"),
         (HEAD + "  steps:\n  - Read.\n  -\n", 7, "steps", "missing or empty"),
         (HEAD + "  guideline: [a]\n", 5, "guideline", "expected text, got a list"),

@@ -1,5 +1,7 @@
 """Runs judged: planted faults are named with their step, steps side by side and then the whole, and the search."""
 
+import re
+
 import forecaster
 import planted
 import pytest
@@ -88,7 +90,7 @@ def test_of_several_agents_the_one_at_fault_is_named():
     ]  # fmt: skip
     sample = jg.Sample(id="a", output="x", turns=turns)
     (score,) = agent_scores(sample, "step 3", "judge", "final")
-    assert (score.criterion, score.label, score.scale.labels) == (AGENT, "coder", ("none", "planner", "coder"))
+    assert (score.criterion, score.label) == (AGENT, "coder")
     assert agent_scores(jg.Sample(id="a", output="x", turns=turns[:2]), "step 2", "judge", "final") == []
 
 
@@ -99,3 +101,14 @@ def test_hostile_steps_cannot_name_themselves_sound():
     bad = planted.sample("bad", task, tools, steps, "It is 11 degrees.")
     (item,) = jg.evaluate(trajectory(), [bad]).items
     assert finals(item)[DECISIVE].label == "step 4"
+
+
+def test_the_page_links_a_score_to_the_step_it_names(tmp_path):
+    bad = next(one for one in planted.planted() if one.human[KIND] == "repeated step")
+    run = jg.evaluate(trajectory(), [bad], out=tmp_path / "run")
+    jg.write_report(run, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    number = str(bad.human[DECISIVE]).removeprefix("step ")
+    (target,) = set(re.findall(rf'href="#(s\d+-step{number})">to step {number}<', page))
+    assert f'id="{target}"' in page
+    assert f"[{number}] assistant calls get_weather" in page.partition(f'id="{target}"')[2][:200]
