@@ -92,8 +92,6 @@ MODELS = ["anthropic:claude-sonnet-4-5", "google_genai:gemini-2.5-flash", "opena
 
 
 @pytest.mark.parametrize("model", MODELS)
-    "model", ["anthropic:claude-sonnet-4-5", "google_genai:gemini-2.5-flash", "openai:gpt-4.1-mini"]
-)
 def test_prices_are_known_at_a_providers_own_address_alone(model, monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     nobody = SimpleNamespace(_llm_type="nobody")
