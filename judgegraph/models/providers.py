@@ -37,7 +37,7 @@ class Provider:
     Attributes:
         package: of LangChain. extra: of ours, which brings it. key: the environment variable that its key is in, ""
             where there is none, or more than one.
-        address: the constructor's name for a base URL, "" where it takes none.
+        address: the constructor's name for a base URL.
         init: what its chat model is made with: retries of its own are off.
         names: our setting -> its field, where they differ; None where it has no such setting.
         lacks: what its interface does not have: "logprobs", "n". home: its own address, by which prices are known.
@@ -119,6 +119,11 @@ def chat_model(endpoint: Named, provider: str, name: str) -> Any:
             address of one's own.
     """
     known = PROVIDERS.get(provider)
+    if known is None and endpoint.base_url is not None:  # it would be left aside, and the texts would go elsewhere
+        raise ConfigError(
+            f"judge {endpoint.model}: base_url is of 'openai:MODEL', which speaks to any compatible server, and of "
+            f"{', '.join(PROVIDERS)}; for another provider's own, hand over its LangChain chat model"
+        )
     if known is not None and not all(map(_is_installed, ("langchain", known.package))):
         raise ExtraError(f"judge {endpoint.model}", known.extra)
     if not _is_installed("langchain"):
@@ -156,14 +161,9 @@ def _given(endpoint: Named, known: Provider | None) -> dict[str, Any]:
     """What the chat model is made with.
 
     Raises:
-        ConfigError: a key is missing, or the provider takes no address of one's own.
+        ConfigError: a key is missing.
     """
     found: dict[str, Any] = dict(known.init) if known else {}
-    if endpoint.base_url is not None and (known is None or not known.address):
-        raise ConfigError(
-            f"judge {endpoint.model}: base_url is of 'openai:MODEL', which speaks to any compatible server, and of "
-            f"{', '.join(PROVIDERS)}; for another provider's own, hand over its LangChain chat model"
-        )
     if endpoint.base_url is not None and known is not None:
         found[known.address] = endpoint.base_url
     variable = endpoint.api_key_env if endpoint.api_key_env != OPENAI_KEY else known.key if known else ""
