@@ -24,6 +24,7 @@ import yaml
 
 from judgegraph.errors import ConfigError, CriteriaError, bare, one_line
 from judgegraph.models.judges import Judge
+from judgegraph.models.providers import home_of
 from judgegraph.prompts.criteria import MarkedFile, kind_of, line_of, shown
 
 if TYPE_CHECKING:
@@ -175,6 +176,8 @@ def server_of(judge: Judge) -> str:
     url = getattr(client, "base_url", None) or judge.endpoint.base_url or getattr(judge.model, "base_url", None)
     if not url and judge.name.startswith("openai:"):
         url = os.environ.get("OPENAI_BASE_URL") or OPENAI
+    if not url and not judge.given:
+        url = home_of(judge.name)
     parts = urlsplit(bare(str(url or "")))
     return parts.netloc.lower() + parts.path.rstrip("/")
 
@@ -194,7 +197,8 @@ def _names(judge: Judge) -> tuple[str, ...]:
 def row_name(judge: Judge) -> str:
     """The name of a row of its own for this judge, with its server where that is not the provider's own."""
     server = server_of(judge)
-    return f"{judge.name}@{server}" if server and server != OPENAI.removeprefix("https://") else judge.name
+    own = (OPENAI, home_of(judge.name) or OPENAI)
+    return f"{judge.name}@{server}" if server and f"https://{server}" not in own else judge.name
 
 
 def _split(key: str) -> tuple[tuple[str, ...], str]:

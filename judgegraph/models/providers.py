@@ -37,10 +37,10 @@ class Provider:
     Attributes:
         package: of LangChain. extra: of ours, which brings it. key: the environment variable that its key is in, ""
             where there is none, or more than one.
-        address: the constructor's name for a base URL, "" where it takes none.
+        address: the constructor's name for a base URL.
         init: what its chat model is made with: retries of its own are off.
         names: our setting -> its field, where they differ; None where it has no such setting.
-        lacks: what its interface does not have: "logprobs", "n".
+        lacks: what its interface does not have: "logprobs", "n". home: its own address, by which prices are known.
     """
 
     package: str
@@ -50,6 +50,7 @@ class Provider:
     init: Mapping[str, Any] = field(default_factory=dict)
     names: Mapping[str, str | None] = field(default_factory=dict)
     lacks: frozenset[str] = frozenset({"logprobs", "n"})
+    home: str = ""
 
     @property
     def unsent(self) -> set[str]:
@@ -60,15 +61,16 @@ class Provider:
 NO_RETRIES = {"max_retries": 0}
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
-        "langchain_anthropic", "anthropic", "ANTHROPIC_API_KEY", init=NO_RETRIES, names={"seed": None}
+        "langchain_anthropic", "anthropic", "ANTHROPIC_API_KEY", init=NO_RETRIES, names={"seed": None},
+        home="https://api.anthropic.com",
     ),
     "google_genai": Provider(
         "langchain_google_genai", "google", "GOOGLE_API_KEY", init={"max_retries": 1},  # of them the first is the call
-        names={"max_tokens": "max_output_tokens", "seed": None},
+        names={"max_tokens": "max_output_tokens", "seed": None}, home="https://generativelanguage.googleapis.com",
     ),
     "mistralai": Provider(
         "langchain_mistralai", "mistral", "MISTRAL_API_KEY", "endpoint", {"max_retries": 1},
-        {"seed": "random_seed", "reasoning_effort": None},
+        {"seed": "random_seed", "reasoning_effort": None}, home="https://api.mistral.ai",
     ),
     "bedrock": Provider(
         "langchain_aws", "bedrock", address="endpoint_url",
@@ -93,6 +95,17 @@ _SETTLED = re.compile(
 )
 
 
+ELSEWHERE = ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL")  # say that a provider's package goes to another address
+
+
+def home_of(model: str) -> str:
+    """The address of a provider's own servers, by a judge's name; "" where nobody knows where its calls go."""
+    provider = model.partition(":")[0]
+    if provider not in PROVIDERS or (provider == "anthropic" and any(map(os.environ.get, ELSEWHERE))):
+        return ""
+    return PROVIDERS[provider].home
+
+
 def takes_no_temperature(model: str) -> bool:
     """Whether a model of this name is known to refuse temperature and top_p: OpenAI's reasoning models do."""
     return _SETTLED.search(model.rpartition(":")[2].rpartition("/")[2]) is not None
@@ -106,14 +119,15 @@ def chat_model(endpoint: Named, provider: str, name: str) -> Any:
             address of one's own.
     """
     known = PROVIDERS.get(provider)
+    if known is None and endpoint.base_url is not None:  # it would be left aside, and the texts would go elsewhere
+        raise ConfigError(
+            f"judge {endpoint.model}: base_url is of 'openai:MODEL', which speaks to any compatible server, and of "
+            f"{', '.join(PROVIDERS)}; for another provider's own, hand over its LangChain chat model"
+        )
     if known is not None and not all(map(_is_installed, ("langchain", known.package))):
         raise ExtraError(f"judge {endpoint.model}", known.extra)
     if not _is_installed("langchain"):
-        names = ", ".join(f"{one}:" for one in PROVIDERS)
-        raise ConfigError(
-            f"judge {endpoint.model}: 'embedded' and 'openai:' are built in, {names} come with an extra each; any "
-            "other needs LangChain's own package: pip install langchain langchain-PROVIDER"
-        )
+        raise _unknown(endpoint)
     given = _given(endpoint, known)
     with warnings.catch_warnings():  # what packages say of their own dependencies while they are imported
         warnings.simplefilter("ignore")
@@ -122,8 +136,18 @@ def chat_model(endpoint: Named, provider: str, name: str) -> Any:
         try:
             return init_chat_model(name, model_provider=provider, **given)
         except (ImportError, ValueError, TypeError) as error:
+            if known is None and isinstance(error, ValueError):
+                raise _unknown(endpoint) from None
             told = one_line(scrubbed(str(error)), 300)
             raise ConfigError(f"judge {endpoint.model}: it cannot be made: {told}") from None
+
+
+def _unknown(endpoint: Named) -> ConfigError:
+    names = ", ".join(f"{one}:" for one in PROVIDERS)
+    return ConfigError(
+        f"judge {endpoint.model}: 'embedded' and 'openai:' are built in, {names} come with an extra each; any other "
+        "needs LangChain's own package: pip install langchain langchain-PROVIDER"
+    )
 
 
 def _is_installed(package: str) -> bool:
@@ -137,14 +161,9 @@ def _given(endpoint: Named, known: Provider | None) -> dict[str, Any]:
     """What the chat model is made with.
 
     Raises:
-        ConfigError: a key is missing, or the provider takes no address of one's own.
+        ConfigError: a key is missing.
     """
     found: dict[str, Any] = dict(known.init) if known else {}
-    if endpoint.base_url is not None and (known is None or not known.address):
-        raise ConfigError(
-            f"judge {endpoint.model}: base_url is of 'openai:MODEL', which speaks to any compatible server, and of "
-            f"{', '.join(PROVIDERS)}; for another provider's own, hand over its LangChain chat model"
-        )
     if endpoint.base_url is not None and known is not None:
         found[known.address] = endpoint.base_url
     variable = endpoint.api_key_env if endpoint.api_key_env != OPENAI_KEY else known.key if known else ""

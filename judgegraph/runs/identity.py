@@ -668,7 +668,7 @@ def _text(value: Any) -> str:
 
 
 ASKED = ("criterion", "budget")  # of a graph that is an assistant
-OWN = ("judge", "prompt", "reader", "criteria", "assistants", "tools")  # have a key of their own
+OWN = ("judge", "prompt", "duty_prompts", "reader", "criteria", "assistants", "tools")  # have a key of their own
 
 
 def configuration(graph: Any, *, without: Sequence[str] = ()) -> dict[str, Any]:

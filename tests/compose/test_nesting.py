@@ -107,3 +107,39 @@ async def test_the_three_compose_with_one_another_and_run_over_samples(tmp_path)
     run = jg.evaluate(compiled, samples, out=tmp_path)
     assert {item.status for item in run.items} == {"ok"}
     assert all({"judge", "panel", "one", "two"} <= {s.agent for s in item.scores} for item in run.items)
+
+
+def own(name, **schemas):
+    made = StateGraph(jg.EvalState, **schemas)
+    made.add_node("judge", jg.judge_agent(name, f"You look for what is {name}.", scores=[CLARITY]))
+    made.add_edge(START, "judge")
+    made.add_edge("judge", END)
+    return made.compile(name=name)
+
+
+def beside(**schemas):
+    graph = StateGraph(EvalState)
+    for name in ("missing", "helpful"):
+        graph.add_node(name, own(name, **schemas))
+        graph.add_edge(START, name)
+        graph.add_edge(name, END)
+    return graph
+
+
+async def test_graphs_of_ones_own_stand_side_by_side_by_one_word():
+    graph = beside(output_schema=jg.Result)
+    assert jg.check(graph).ok
+    state = await graph.compile().ainvoke({"sample": SAMPLE})
+    assert sorted(state["scores"]) == ["Clarity/helpful/final/0", "Clarity/missing/final/0"]
+    assert jg.check(beside(input_schema=jg.Asked, output_schema=jg.Result)).ok
+
+
+def test_without_it_check_names_that_word():
+    told = {finding.message for finding in jg.check(beside(), strict=False).findings if finding.severity == "error"}
+    assert len(told) == 3  # sample, criteria, task
+    assert all("hand it back as it came; write StateGraph(..., output_schema=jg.Result) there" in one for one in told)
+
+
+def test_asked_and_result_are_the_shared_state():
+    assert {*jg.Asked.__annotations__} | {*jg.Result.__annotations__} == {*EvalState.__annotations__}
+    assert not {*jg.Asked.__annotations__} & {*jg.Result.__annotations__}

@@ -55,7 +55,7 @@ BROKEN = {  # what is wrong -> (what is replaced, by what, lines of the message 
     "an unknown setting": (
         "{calls: three}", "{cals: three}",
         ["line 7, 'nodes.critique.with.cals': sage has no such setting; did you mean 'calls'? "
-         "Known: task, calls, prompt, cot, reader, name, stage"],
+         "Known: task, calls, prompt, cot, duty_prompts, reader, name, stage"],
     ),
     "a setting off its values": (
         "calls: three", "calls: four",

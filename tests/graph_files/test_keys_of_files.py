@@ -80,6 +80,8 @@ def test_check_and_run_print_where_texts_go(tmp_path, monkeypatch):
 
 
 async def test_an_address_beside_another_provider_is_refused_where_it_was_left_aside():
-    judge = jg.Endpoint(model="anthropic:m", base_url="https://gateway.example")
-    with pytest.raises(ConfigError, match="base_url is of 'openai:MODEL' alone"):
+    judge = jg.Endpoint(model="groq:m", base_url="https://gateway.example")
+    with pytest.raises(
+        ConfigError, match="base_url is of 'openai:MODEL', which speaks to any compatible server, and of anthropic"
+    ):
         await jg.ask(judge, "How good is it?")

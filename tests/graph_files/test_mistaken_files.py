@@ -91,7 +91,7 @@ def test_a_mistaken_file_is_refused_by_line_and_cure(name: str, tmp_path: Path):
 
 def test_a_template_without_a_field_is_told_by_its_line(tmp_path: Path):
     (tmp_path / "mine.md").write_text(TEMPLATE, encoding="utf-8")
-    with pytest.raises(GraphFileError, match=r"line 5, 'nodes.second': .* lacks \$output, \$source"):
+    with pytest.raises(GraphFileError, match=r"line 5, 'nodes.second': .* lacks \$output"):
         jg.load_graph(written(tmp_path, RIGHT))
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,8 @@ from judgegraph.calls import Endpoint
 from judgegraph.errors import ConfigError, ExtraError
 from judgegraph.graphs import llm_score
 from judgegraph.models import providers
-from judgegraph.models.judges import resolve
+from judgegraph.models.judges import Judge, resolve
+from judgegraph.models.prices import Prices
 from judgegraph.models.providers import PROVIDERS, takes_no_temperature
 from judgegraph.runs.identity import judge_line
 
@@ -84,3 +86,18 @@ def test_nothing_of_a_provider_is_imported_by_making_a_graph():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+MODELS = ["anthropic:claude-sonnet-4-5", "google_genai:gemini-2.5-flash", "openai:gpt-4.1-mini"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_prices_are_known_at_a_providers_own_address_alone(model, monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    nobody = SimpleNamespace(_llm_type="nobody")
+    judge = Judge(model, nobody, Endpoint(model=model), True)
+    price = Prices.load(None).price_of(judge)
+    assert price is not None
+    assert 0 < price.prompt < price.completion
+    elsewhere = Endpoint(model=model, base_url="http://127.0.0.1:9/v1")
+    assert Prices.load(None).price_of(Judge(model, nobody, elsewhere, True)) is None

@@ -1,0 +1,44 @@
+"""Samples as plain mappings, and factories in files that import what lies beside them."""
+
+import subprocess
+import sys
+
+import pytest
+
+import judgegraph as jg
+from judgegraph.errors import DataError
+from judgegraph.graphs import llm_score
+
+DEPTH = jg.Criterion(name="Depth")
+ROWS = [{"id": "1", "query": "Why?", "output": "So.", "team": "blue"}, {"id": "2", "output": {"a": 1}}]
+
+
+def test_a_mapping_of_fields_is_a_sample():
+    run = jg.evaluate(llm_score(criteria=[DEPTH]), ROWS)
+    assert [(item.sample.id, item.sample.meta) for item in run.items] == [("1", {"team": "blue"}), ("2", {})]
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([{"id": "1", "output": 5.5}], "sample 1: output: .*write Sample"),
+        ([ROWS[0], {"id": "2"}], "sample 2: output"),
+        ([ROWS[0], ROWS[0]], "samples 1 and 2 have the same id"),
+        ([5], "samples hold a int where a Sample should be"),
+    ],
+)
+def test_what_is_none_is_told_with_its_number(rows, why):
+    with pytest.raises(DataError, match=why):
+        jg.evaluate(llm_score(criteria=[DEPTH]), rows)
+
+
+@pytest.mark.slow
+def test_a_file_imports_its_neighbours_from_anywhere(tmp_path):
+    (tmp_path / "wordings_of_ours.py").write_text('WORDS = "You look for what is missing."\n')
+    (tmp_path / "mine.py").write_text(
+        "import judgegraph as jg\nfrom wordings_of_ours import WORDS\n\n\n"
+        "def factory():\n    return jg.jury({'a': WORDS, 'b': 'You look for what helps.'}, criteria='general')\n"
+    )
+    command = [sys.executable, "-m", "judgegraph", "check", f"{tmp_path / 'mine.py'}:factory"]
+    done = subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "jury: wired" in done.stdout) == (0, True), done.stderr
