@@ -229,12 +229,13 @@ class Series:
     """One stage's scores.
 
     Attributes:
-        counts: point -> how many; mean: None of labels.
+        counts: point -> how many; mean: None of labels. people: whether people said it, which has one look everywhere.
     """
 
     name: str
     counts: Mapping[str, int]
     mean: float | None = None
+    people: bool = False
 
     @property
     def n(self) -> int:
@@ -290,8 +291,15 @@ def _rows(points: Sequence[str], series: Sequence[Series]) -> Iterator[str]:
 
 
 def _bar_fill(at: int, series: Sequence[Series]) -> tuple[int, bool]:
-    """The colour and whether it is hollow; a series alone is filled, in the finals' colour."""
-    return (2, False) if len(series) == 1 or at == 1 else (1, True) if at == 0 else (at + 1, False)
+    """The colour and whether it is hollow: people, drafts and finals look alike in every chart.
+
+    A series without another beside it, but people's, is filled in the finals' colour.
+    """
+    if series[at].people:
+        return 3, True
+    others = [place for place, one in enumerate(series) if not one.people]
+    place = others.index(at)
+    return (2, False) if len(others) == 1 or place == 1 else (1, True) if place == 0 else (place + 2, False)
 
 
 # Numbers with their intervals, a row for each.

@@ -232,7 +232,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _look(run: Run, lists: Sequence[Listing]) -> Iterator[Finding]:
     """One sample of each list."""
-    words = {"failed": "failed", "moved": "moved most", "uncertain": "the least certain"}
+    words = {"lowest": "the lowest score", "failed": "failed", "moved": "moved most", "uncertain": "the least certain"}
     whose: dict[str, list[str]] = {}
     for one in lists:
         if one.samples and one.key in words:

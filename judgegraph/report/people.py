@@ -143,7 +143,7 @@ def _counted(given: Mapping[str, Sequence[Answer]], scale: Scale | None) -> tupl
     for name, values in given.items():
         met = Counter(OFF if _is_off(value, scale) else point_of(value, scale) for value in values)
         numbers = [value for value in values if isinstance(value, float | int)]
-        series.append(Series(name, met, sum(numbers) / len(numbers) if numbers else None))
+        series.append(Series(name, met, sum(numbers) / len(numbers) if numbers else None, name == "people"))
     every = {point for one in series for point in one.counts}
     off = [OFF] if OFF in every else []
     return [*points_of(scale, every - {OFF}), *off], series

@@ -17,7 +17,7 @@ from judgegraph.trace.span import Step
 from judgegraph.traces.rank import RankedSample, tops
 from judgegraph.traces.read import SampleTrace
 from judgegraph.types import Comparison, Rectification, Scale, Score, text_of
-from judgegraph.views.amounts import count_text, counted, duration, money, number, share
+from judgegraph.views.amounts import count_text, counted, duration, money, number, number_text, share
 from judgegraph.views.blocks import Grid, Picture
 from judgegraph.views.trace import command
 
@@ -254,11 +254,13 @@ class Listing:
 
 def listings(run: Run, most: int) -> list[Listing]:
     """At most `most` samples in each. A list without samples is left out, but for that of failures: it says so."""
-    found = tops(run, dict.fromkeys(("change", "doubt", "failures", "cost", "time"), most))
+    found = tops(run, dict.fromkeys(("score", "change", "doubt", "failures", "cost", "time"), most))
     priced = any(one.usd for one in found["cost"])
     dear = found["cost"] if priced else found["time"]
     why = causes(run, {one.id for one in found["failures"] if one.failures})
     lists = [
+        _listing("lowest", "Lowest scores", "The least mean of its answers, each as a share of its scale.",
+                 found["score"], lambda x: x.value is not None and x.verdict is None, _lowest),
         _listing("moved", "Most moved by the critic", "The largest step from a draft to its final score, as a share of "
                  "the scale; a changed label counts as the whole scale.", found["change"], lambda x: x.change, _moved),
         _listing("uncertain", "Most uncertain", "The score that is furthest from certain: 0 % where one answer holds "
@@ -278,6 +280,14 @@ def _listing(
     why: Callable[[RankedSample], str],
 ) -> Listing:  # fmt: skip
     return Listing(key, title, about, tuple((one.id, why(one)) for one in found if weight(one)))
+
+
+def _lowest(one: RankedSample) -> str:
+    """Its mean in the units of its scale; as a share where its answers have several."""
+    scale = Scale.of(one.scale) if one.scale else None
+    if scale is None or scale.low is None or scale.high is None:
+        return f"mean {number_text(one.value)} of 1, on several scales"
+    return f"mean {number_text(scale.low + (one.value or 0.0) * (scale.high - scale.low))} on {scale}"
 
 
 def _moved(one: RankedSample) -> str:

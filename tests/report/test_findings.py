@@ -174,4 +174,6 @@ def test_verdicts_that_change_with_the_order_are_counted(tmp_path):
 def test_which_samples_to_look_at_first_is_told_with_why(tmp_path):
     draft = score("A", 2, "draft")
     found = said(tmp_path, [item(0, draft, score("A", 5, draft=draft)), item(1, score("A", 4))])
-    assert "Look first at s0 (moved most: A 2 → 5)." in found
+    assert "Look first at s1 (the lowest score: mean 4.00 on 1-5); s0 (moved most: A 2 → 5)." in found
+    verdicts = [Item(sample=jg.Sample(id="p", output="t", rival="u"), verdict="A", place=0)]
+    assert not any("lowest" in text for text in said(tmp_path, verdicts))
