@@ -162,7 +162,7 @@ WEIGHTS = {name: {"rouge-l": 1, "chrf": 2} for name in ("Coherence", "Consistenc
         (coascore, {"fuse": "average"}, None),
         (fennec, {"branches": 3}, {"nodes.branch.options.count"}),
         (fennec, {"orders": "both"}, {"nodes.weigh/compare.options.orders"}),
-        (fennec, {"labels": "position"}, {"nodes.weigh/compare.options.labels"}),
+        (fennec, {"labels": "response"}, {"nodes.weigh/compare.options.labels"}),
         (fennec, {"merge": "votes"}, {"nodes.merge.options.rule"}),
         (fennec, {"correct": "at-most"}, {"nodes.correct.options.rule"}),
         (fennec, {"correct": "off"}, {"nodes.correct", "edges"}),
@@ -208,7 +208,7 @@ def test_every_setting_of_every_method_is_in_the_table_above():
 
     table = next(m for m in test_every_setting_of_a_method_changes_its_own_lines.pytestmark if m.name == "parametrize")
     tried = {(make, name) for make, settings, _ in table.args[1] for name in settings}
-    elsewhere = {"judge", "criteria", "assistants", "critic", "name"}  # have tests of their own
+    elsewhere = {"judge", "criteria", "assistants", "critic", "name", "prompts"}  # have tests of their own
     for path in METHODS.values():
         module, _, name = path.partition(":")
         known = set(inspect.signature(import_module(module).builder).parameters) - elsewhere

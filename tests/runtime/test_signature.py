@@ -52,7 +52,7 @@ CLARITY = [Criterion(name="Clarity")]
         (fennec, {"task": "a poem"}), (fennec, {"temperature": 0.5}), (fennec, {"temperature": None}),
         (fennec, {"branches": 3}), (fennec, {"orders": "both"}), (fennec, {"merge": "votes"}),
         (fennec, {"correct": "off"}),
-        (fennec, {"threshold": 2.0}), (fennec, {"labels": "position"}), (fennec, {"mode": "pair"}),
+        (fennec, {"threshold": 2.0}), (fennec, {"labels": "response"}), (fennec, {"mode": "pair"}),
         (fusion_eval, {"assistants": ["chrf"]}), (fusion_eval, {"plan": False}), (fusion_eval, {"consult": "all"}),
         (fusion_eval, {"rounds": 2}), (fusion_eval, {"predictions": 3}), (fusion_eval, {"temperature": 0.5}),
         (g_eval, {"samples": 3}), (g_eval, {"temperature": 2.0}), (g_eval, {"role": "system"}),
