@@ -654,7 +654,7 @@ def _lists(source: Source, node: ast.expr | None, depth: int) -> Iterator[ast.ex
     if node is None or depth < 0:
         return
     if isinstance(node, ast.IfExp):
-        parts: list[Any] = [node.body, node.orelse]
+        parts: Sequence[Any] = [node.body, node.orelse]
     elif isinstance(node, ast.BoolOp):
         parts = node.values
     elif isinstance(node, ast.Name):
