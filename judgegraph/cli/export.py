@@ -295,7 +295,7 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str =
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
 @click.option("-o", "--out", required=True, metavar="FILE.html", type=click.Path(dir_okay=False), help="Where it goes.")
 @click.option("--most", type=click.IntRange(1, 100), default=10, show_default=True, metavar="N",
-              help="Samples in each list: most moved, most uncertain, failed, dearest.")  # fmt: skip
+              help="Samples in each list: lowest scores, most moved, most uncertain, failed, dearest.")  # fmt: skip
 @click.option("--redact", type=click.Choice(["texts"]), help="Leave out judged and generated texts.")
 @click.option("--labels", metavar="FILE.jsonl", type=click.Path(exists=True, dir_okay=False),
               help="People's judgements, as judgegraph view writes them; they come first.")  # fmt: skip

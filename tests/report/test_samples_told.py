@@ -125,7 +125,12 @@ def test_every_list_keeps_its_rank(tmp_path: Path):
     page = page_of([one(0, 1.0, 10.0), one(1, 5.0, 99.0), one(2, 3.0, 50.0), one(3, 5.0, 20.0)], tmp_path)
     slow = page[page.index('id="list-dearest"') : page.index('id="list-all"')]
     assert re.findall(r'class="id">(s\d)<', slow) == ["s1", "s2", "s3", "s0"]
-    assert re.findall(r'<li class="again"><a href="#s\d+"><bdi class="id">(s\d)</bdi></a>', slow) == ["s1", "s2", "s3", "s0"]
+    assert re.findall(r'<li class="again"><a href="#s\d+"><bdi class="id">(s\d)</bdi></a>', slow) == [
+        "s1",
+        "s2",
+        "s3",
+        "s0",
+    ]
     assert "50 ms · told above" in plain(slow)
 
 
