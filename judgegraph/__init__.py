@@ -19,6 +19,7 @@ from judgegraph import moved
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from judgegraph.agent_runs.read import as_records, trajectories, trajectory
     from judgegraph.calls import Endpoint, JudgeLike, Reader, ask, rate
     from judgegraph.calls.budget import Budget
     from judgegraph.calls.limits import Limits
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from judgegraph.tools.fetch import fetch
     from judgegraph.tools.graph_assistant import as_assistant
     from judgegraph.traces.record import serializer, tracing
-    from judgegraph.trajectories.read import as_records, trajectories, trajectory
     from judgegraph.types import (
         Asked,
         Comparison,
@@ -127,7 +127,7 @@ _HOMES = {
     "judgegraph.tools.fetch": ("fetch",),
     "judgegraph.tools.graph_assistant": ("as_assistant",),
     "judgegraph.traces.record": ("serializer", "tracing"),
-    "judgegraph.trajectories.read": ("as_records", "trajectories", "trajectory"),
+    "judgegraph.agent_runs.read": ("as_records", "trajectories", "trajectory"),
     "judgegraph.types": (
         "Asked", "Comparison", "Correction", "Criterion", "EvalState", "Exemplar", "Finding", "Note", "Plan",
         "Rectification", "Result", "Sample", "Scale", "Score", "Scores", "Suggestion", "keyed", "merged",

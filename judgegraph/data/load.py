@@ -18,6 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from judgegraph.agent_runs.formats import FORMATS
+from judgegraph.agent_runs.read import read_trajectories
 from judgegraph.data.samples import (
     COLUMNS,
     PAIR_COLUMNS,
@@ -32,8 +34,6 @@ from judgegraph.data.samples import (
     unmarked,
 )
 from judgegraph.errors import ConfigError, DataError, ExtraError, JudgegraphError, one_line
-from judgegraph.trajectories.formats import FORMATS
-from judgegraph.trajectories.read import read_trajectories
 from judgegraph.types import Sample
 
 # Rows of JSON Lines files, and of JSON files that hold one list.

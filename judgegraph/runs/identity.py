@@ -262,6 +262,12 @@ def fields_of(value: Any) -> Iterator[tuple[str, Any]]:
     yield from getattr(value, "__dict__", {}).items()
 
 
+def _told(about: Any, value: BaseModel, name: str) -> bool:
+    """Whether a field is written: one that came later, and is as it was before it, changes no configuration."""
+    left_out = getattr(about, "exclude_if", None)
+    return left_out is None or not left_out(getattr(value, name))
+
+
 class _Teller:
     """Tells one setting; it remembers the objects it met, which may lead back to one another."""
 
@@ -301,7 +307,9 @@ class _Teller:
                 found = next(one for one in inner if one is not None)
                 return self.serialise([found, getattr(value, "kwargs", {})] if inner[-1] is found else found, depth + 1)
         if isinstance(value, BaseModel):
-            return self.serialise({name: getattr(value, name) for name in type(value).model_fields}, depth)
+            fields = type(value).model_fields.items()
+            told = {name: getattr(value, name) for name, about in fields if _told(about, value, name)}
+            return self.serialise(told, depth)
         if is_dataclass(value):
             return {"is": _named(value), **self.serialise(dict(fields_of(value)), depth)}
         return self._carrying(value, depth)

@@ -27,6 +27,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
 from judgegraph import types
+from judgegraph.agent_runs.read import trajectory
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Paid, checksum, opened
 from judgegraph.calls.texts import Texts, texts_of
@@ -36,7 +37,6 @@ from judgegraph.models.judges import Judge
 from judgegraph.runs.folder import MANIFEST, NOTES
 from judgegraph.trace.record import Recorder, failed, sizes, status_of, traced, tracer, written
 from judgegraph.trace.span import SPANS, SpanFile, lines
-from judgegraph.trajectories.read import trajectory
 
 TRAJECTORIES = "trajectories.jsonl"  # beside the spans: the runs that ended with messages, as samples
 STEP = "graph:step:"  # how the tag of a node's chain begins

@@ -11,6 +11,7 @@ from judgegraph.cli import main
 from judgegraph.graphs import llm_score
 from judgegraph.prompts.criteria import as_yaml, criteria_set
 from judgegraph.prompts.template import criterion_text
+from judgegraph.runs.identity import serialise_setting
 from judgegraph.types import number_of, weighted_overall
 
 RUBRIC = """\
@@ -147,3 +148,10 @@ def test_mistakes_are_named_by_line_and_key(rubric, before, after, said):
     rubric.write_text(RUBRIC.replace(before, after))
     with pytest.raises(jg.ConfigError, match=said):
         criteria_set(rubric)
+
+
+def test_a_configuration_tells_what_came_later_only_where_it_is_used():
+    """So that a run folder of before goes on."""
+    assert serialise_setting(jg.Scale.of("1-5")) == {"low": 1.0, "high": 5.0, "whole": True, "labels": []}
+    assert serialise_setting(jg.Scale.of("1-5 by halves"))["halves"] is True
+    assert not {"levels", "weight", "threshold"} & serialise_setting(jg.Criterion(name="A")).keys()

@@ -6,8 +6,8 @@ import forecaster
 import pytest
 
 import judgegraph as jg
+from judgegraph.agent_runs.read import as_records, read_trajectories, trajectories, trajectory
 from judgegraph.evidence import turns_text
-from judgegraph.trajectories.read import as_records, read_trajectories, trajectories, trajectory
 
 STEPS = """\
 [1] user: Should I take an umbrella to Oslo today?
@@ -313,3 +313,7 @@ def test_the_loader_reads_runs_by_their_format(tmp_path):
     chat.write_text(json.dumps([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]) + "\n")
     (sample,) = jg.load(chat, format="openai")
     assert (sample.query, sample.output) == ("Hi", "Ho")
+
+
+def test_the_function_is_not_hidden_by_a_module_of_its_name():
+    assert [one.query for one in jg.trajectories([{"role": "user", "content": "Hi"}])] == ["Hi"]

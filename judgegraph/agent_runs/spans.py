@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from judgegraph.agent_runs.messages import ROLES, message_text, turn_of
 from judgegraph.evidence import Passage, ToolCall, Turn, compact
-from judgegraph.trajectories.messages import ROLES, message_text, turn_of
 
 Kind = Literal["model", "tool", "retriever", "agent", "other"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from judgegraph.agent_runs.formats import FORMATS, META, format_of_document
+from judgegraph.agent_runs.messages import RECORD, langchain_records, openai_message
 from judgegraph.errors import DataError, one_line
-from judgegraph.trajectories.formats import FORMATS, META, format_of_document
-from judgegraph.trajectories.messages import RECORD, langchain_records, openai_message
 from judgegraph.types import Sample
 
 MOST_BYTES = 512 * 1024 * 1024  # of a file of runs: it is read whole, as a run's spans stand anywhere in it

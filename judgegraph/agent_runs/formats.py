@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from judgegraph.errors import DataError
-from judgegraph.evidence import Passage, ToolCall, Turn, compact
-from judgegraph.trajectories.messages import (
+from judgegraph.agent_runs.messages import (
     ROLES,
     answer_of,
     asked_of,
@@ -17,7 +15,9 @@ from judgegraph.trajectories.messages import (
     message_text,
     openai_turn,
 )
-from judgegraph.trajectories.spans import Span, messages_in, parsed, passages_in, turns_of_spans
+from judgegraph.agent_runs.spans import Span, messages_in, parsed, passages_in, turns_of_spans
+from judgegraph.errors import DataError
+from judgegraph.evidence import Passage, ToolCall, Turn, compact
 from judgegraph.types import Human, Sample
 
 META = "trajectory"  # key of `Sample.meta`: format, and what the document held beside its turns
