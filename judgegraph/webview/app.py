@@ -247,7 +247,7 @@ class View:
         if isinstance(given, Response):
             return given
         outcome = await run_in_threadpool(self._decided, one, given)
-        return RedirectResponse(f"/runs/{place}/suggestions?outcome={self._kept(outcome)}", 303)
+        return RedirectResponse(f"/runs/{place}/suggestions?outcome={self._ticket(outcome)}", 303)
 
     def _decided(self, one: Looked, given: Mapping[str, str]) -> dict[str, Any]:
         """Writes the criteria with what was accepted; what is to be said of it."""
@@ -267,7 +267,7 @@ class View:
         which = f"version {made.version}, {len(made.criteria)} criteria, digest {made.digest}"
         return {"saved": f"Written to {path}: {which}.", "wrong": "", "typed": {}, "path": str(path)}
 
-    def _kept(self, outcome: dict[str, Any]) -> str:
+    def _ticket(self, outcome: dict[str, Any]) -> str:
         """A ticket for what is to be said once, on the page that follows a form."""
         ticket = secrets.token_urlsafe(8)
         self._outcomes[ticket] = outcome
@@ -290,7 +290,7 @@ class View:
         if human:
             one.labels.add(id, human)
         typed = {name.removeprefix("score:"): said for name, said in given.items() if name.startswith("score:")}
-        ticket = self._kept({"marked": len(human), "wrong": wrong, "typed": typed if wrong else {}})
+        ticket = self._ticket({"marked": len(human), "wrong": wrong, "typed": typed if wrong else {}})
         pairs = [("id", id), *parse_qsl(given.get("back", "")), ("outcome", ticket)]
         return RedirectResponse(f"/runs/{place}/sample?{urlencode(pairs)}#labels", 303)
 
