@@ -230,9 +230,9 @@ def _wanted(part: Part, drawn: Drawn, at: str) -> list[Wants]:
     if (when := getattr(runs, "when", None)) is not None:
         run = getattr(runs, "run", None)
         return [_of_condition(_around(at), one, run, part) for one in conditions(when)]
-    if _ours(part) and (heard := getattr(runs, "hears", ())):
-        stages = (runs.at,) if runs.at else ("final", "draft", BALLOT)
-        where = f" at stage '{runs.at}'" if runs.at else ""
+    if (heard := getattr(runs, "hears", ())) and (stage := getattr(runs, "at", None)) is not None:
+        stages = (stage,) if stage else ("final", "draft", BALLOT)
+        where = f" at stage '{stage}'" if stage else ""
         return [Wants(at, part, f"hears 'scores'{where} by '{one}'", stages, (one,)) for one in heard]
     if isinstance(runs, Consensus):
         members = runs.members or (None,)

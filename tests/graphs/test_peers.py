@@ -287,7 +287,7 @@ def sides(a, b):
 async def test_orders_that_disagree_are_a_tie_unless_another_rule_is_set(settings, verdict):
     def compared(messages):
         first = said(messages).find("OUTPUT-MARK") < said(messages).find("RIVAL-MARK")
-        return sides(5, 2) if first else sides(3, 4)
+        return sides(5, 2) if first else sides(4, 3)  # Response A is the one printed first
 
     judge = scripted(*[compared] * 2)
     state = await factory("bsm")(judge, criteria=(CLARITY,), **settings).ainvoke({"sample": PAIR})
@@ -296,7 +296,7 @@ async def test_orders_that_disagree_are_a_tie_unless_another_rule_is_set(setting
 
 async def test_it_is_fennec_without_guidelines_and_correction():
     branched = {"criteria": [{"name": "Clarity", "definition": "One reading."}]}
-    judge = scripted(branched, *[sides(1, 2)] * 2)
+    judge = scripted(branched, sides(1, 2), sides(2, 1))
     state = await factory("bsm")(judge, branches=1).ainvoke({"sample": PAIR})
     assert len(judge.calls) == 3
     assert all("<guideline" not in said(call) for call in judge.calls)
