@@ -31,7 +31,7 @@ BROKEN = {  # what is wrong -> (what is replaced, by what, lines of the message 
     "no such criteria": (
         "criteria: forms", "criteria: form",
         ["line 2, 'criteria': no criteria set 'form'; did you mean 'forms'? Known: data-to-text, dialogue, forms, "
-         "general, rubric, story, story-errors, summary, or the path of a .yaml or .json file"],
+         "general, rubric, story, story-errors, summary, trajectory, or the path of a .yaml o"],
     ),
     "a criterion without a definition": (
         "criteria: forms", "criteria:\n  - {name: Clarity}",

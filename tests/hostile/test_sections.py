@@ -12,6 +12,9 @@ from judgegraph.registry.shipped import AGENTS, CRITICS, METHODS
 MARK = re.compile(r"zq\w+?qz|praise\.|Scale: 1-9")
 
 
+FREE = (  # sections of free texts
+    "output", "source", "query", "rival", "response", "response_a", "response_b", "plan", "guideline", "reference",
+)  # fmt: skip
 known: dict[str, list[str]] = {}  # what was sent without a code that was seen before
 
 
@@ -42,16 +45,7 @@ async def test_nothing_of_it_stands_outside_of_its_section(name):
 async def test_what_a_model_wrote_adds_no_criterion_score_or_finding(name):
     for text in await sent(name):
         for tag, _, body in within(text):
-            if tag not in (
-                "output",
-                "source",
-                "query",
-                "rival",
-                "response",
-                "plan",
-                "guideline",
-                "reference",
-            ):  # free texts
+            if tag not in FREE:
                 headings = [
                     line for line in body.splitlines() if line.startswith(("## Extra", "Scale: 1-9", "Score: 9"))
                 ]
