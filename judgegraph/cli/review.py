@@ -80,7 +80,10 @@ class Decisions:
         except OSError as error:
             raise DataError(f"{path}: {error.strerror or error}") from None
         which = f", version {found.version} ({found.digest})" if run else ""
-        return printable(f"criteria: {len(self.now)}{which}, in {path}")
+        had = {one.name for one in self.before.criteria if one.steps}
+        bare = ", ".join(one_line(one.name, 60) for one in self.now if one.name in had and not one.steps)
+        steps = f"\n  the steps of {bare} went with their definitions: judgegraph criteria {path} --steps writes new ones"
+        return printable(f"criteria: {len(self.now)}{which}, in {path}{steps if bare else ''}")
 
 
 CHOICES = {"a": "accept", "e": "edit", "r": "reject"}

@@ -56,7 +56,7 @@ def judge_agent(
     Args:
         name: whom its scores name; another for each judge of a graph.
         prompt: who the judge is and what it looks for, in your words; criteria, material and the form of the reply are
-            added. A .md file is a whole template, with the fields of `judgegraph prompts juror`.
+            added. A .md file is a whole template, with fields of `prompts/juror.md`.
         scores: what it judges by: a criteria set's name or file, or criteria. None: what the state brings.
         hears: agents whose scores and reasons it reads before it judges; "all" for everybody before it. Its scores
             take the place of theirs. None: it judges alone.

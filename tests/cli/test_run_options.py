@@ -216,3 +216,12 @@ def test_the_manifest_names_misspelt_columns(tmp_path):
     assert call("run", "llm-score", tmp_path / "d.jsonl", "-o", tmp_path / "run").exit_code == 0
     (told,) = json.loads((tmp_path / "run" / "manifest.json").read_text())["misspelt"]
     assert (told["key"], told["meant"], told["rows"]) == ("sorce", "source", 1)
+
+
+def test_two_columns_for_one_field_are_refused_with_what_to_do(tmp_path):
+    (tmp_path / "a.csv").write_text("id,output,first,second\n1,A text of some words.,4,2\n")
+    twice = ["-f", "human.Clarity=first", "-f", "human.Clarity=second"]
+    done = CliRunner().invoke(main, ["run", "llm-score", str(tmp_path / "a.csv"), *twice])
+    assert done.exit_code == 2
+    assert "two columns for human.Clarity: 'first' and 'second'" in done.output
+    assert "a list in one column" in " ".join(done.output.split())

@@ -94,6 +94,11 @@ def test_a_debate_has_two_rounds_at_least():
         ((WORDS,), {"chair": "You decide.", "combine": "vote"}, "would do nothing where a chair decides"),
         ((WORDS,), {"chair": jg.judge_agent("kind", "You decide.")}, "both called 'kind'"),
         (("g-eval", "sageval"), {}, "see jg.panel"),
+        (
+            (jg.judge_agent("a", "You look."), jg.judge_agent("b", "You see.")),
+            {"judge": "openai:m"},
+            "do nothing: it is",
+        ),
     ],
 )
 def test_what_makes_no_jury_is_refused(jurors, settings, why):

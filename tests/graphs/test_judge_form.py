@@ -143,3 +143,5 @@ def test_the_page_lists_every_form_with_its_reader():
     text = (Path(__file__).resolve().parents[2] / "docs/judge-forms.md").read_text()
     listed = re.findall(r"^\| `([a-z0-9-]+)` \| (single|pair) \| (.*?) \|", text, re.M)
     assert listed == [(form.name, form.kind, READERS[form.reader].about) for form in FORMS.values()]
+    own = text.partition("The grammars that `reader` names: ")[2].partition(";")[0]
+    assert set(re.findall(r"`([a-z-]+)`", own)) == READERS.keys()
