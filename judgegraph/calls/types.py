@@ -516,12 +516,12 @@ def address_of(judge: Judge, call: Call) -> bytes:
     are no part of it, but for a query in the server's address, of which nothing but this digest is kept.
     """
     rest = _encode([call.form, list(call.tools), _numbers(call.settings), call.n, call.logprobs, call.repeat])
-    said, form = ",".join([_said(m) for m in call.messages]), _form_text(call.schema)
+    said, form = ",".join([_message_text(m) for m in call.messages]), _form_text(call.schema)
     text = f"[{VERSION},{_encode(_who(judge))},[{said}],{form},{rest[1:]}"
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _said(message: Any) -> str:
+def _message_text(message: Any) -> str:
     """A message in the address, as JSON."""
     kind: Any = type(message)
     content = message.content

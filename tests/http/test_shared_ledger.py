@@ -12,13 +12,14 @@ import time
 from contextlib import closing
 
 import pytest
-from judgegraph.views.terminal_run import print_end
 from rich.console import Console
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint
 from judgegraph.calls.ledger import Ledger, Paid
 from judgegraph.graphs import llm_score
+from judgegraph.views.run import end
+from judgegraph.views.terminal import show
 
 pytestmark = pytest.mark.slow
 
@@ -158,7 +159,7 @@ def test_a_process_that_was_stopped_is_not_waited_for_for_ever(server, tmp_path,
     assert [item.status for item in run.items] == ["ok"]
     assert (site.count, run.manifest["calls"]["ledger"]["overtaken"]) == (2, 1)
     told = io.StringIO()
-    print_end(Console(file=told, width=200), run, run.summary(), [], None)
+    show(end(run, run.summary(), [], None), Console(file=told, width=200))
     assert "1 call of another run with this ledger came to no end, and it was paid for here too" in told.getvalue()
 
 

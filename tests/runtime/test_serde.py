@@ -8,7 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 import judgegraph as jg
-from judgegraph import types
+from judgegraph import evidence, types
 from judgegraph.graphs import fennec, fusion_eval, sageval
 from judgegraph.types import Criterion, Exemplar, Sample, Scale
 
@@ -27,6 +27,7 @@ VALUES = [
     types.Finding(assistant="a", status="skipped", reason="r"),
     types.Comparison(criterion="C", agent="a", verdict="tie", order="both"),
     types.Correction(text="t", criteria=("C",)), types.Note(agent="a", text="t"),
+    evidence.Passage(id="p", text="t"), evidence.Turn(role="user", content="c"), evidence.Image(url="https://a.example/b.png"),
 ]  # fmt: skip
 
 
