@@ -82,7 +82,9 @@ class Decisions:
         which = f", version {found.version} ({found.digest})" if run else ""
         had = {one.name for one in self.before.criteria if one.steps}
         bare = ", ".join(one_line(one.name, 60) for one in self.now if one.name in had and not one.steps)
-        steps = f"\n  the steps of {bare} went with their definitions: judgegraph criteria {path} --steps writes new ones"
+        steps = (
+            f"\n  the steps of {bare} went with their definitions: judgegraph criteria {path} --steps writes new ones"
+        )
         return printable(f"criteria: {len(self.now)}{which}, in {path}{steps if bare else ''}")
 
 

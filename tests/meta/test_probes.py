@@ -24,7 +24,7 @@ CRITERIA = [jg.Criterion(name="Clarity", guideline="1: dark. 5: clear.")]
 TEXTS = ["Short.", "A text of some more words.", "Two. Sentences here.", "One more text that goes on for a while."]
 SINGLE = [Sample(id=f"s{i}", query="q", output=text) for i, text in enumerate(TEXTS)]
 PAIRS = [Sample(id=f"p{i}", query="q", output=text, rival=f"Rival {i}. It is longer.") for i, text in enumerate(TEXTS)]
-_SECTION = re.compile(r"<(output|rival)\b[^>]*>(.*?)</\1", re.S)
+_SECTION = re.compile(r"<(output|response_a|response_b)\b[^>]*>(.*?)</\1", re.S)
 
 
 def shown(messages):
@@ -37,10 +37,10 @@ def judge(score):
 
     def answer(messages):
         points = {name: float(score(text.strip(), place)) for place, (name, text) in enumerate(shown(messages))}
-        if "rival" not in points:
+        if "output" in points:
             return {"reason": "r", "score": points["output"]}
         return {
-            "explanation_a": "a", "score_a": points["output"], "explanation_b": "b", "score_b": points["rival"],
+            "explanation_a": "a", "score_a": points["response_a"], "explanation_b": "b", "score_b": points["response_b"],
             "comparison": "c",
         }  # fmt: skip
 

@@ -44,7 +44,7 @@ class Gatsby:
             return "\n".join(f"{i}. {line}" for i, line in enumerate(self.criteria, 1))
         name = text.partition("## ")[2].partition("\n")[0]
         (at,) = [i for i, line in enumerate(self.criteria) if line.startswith(name)]
-        return self.judgements[at] if "<output-" in text else self.guidelines[at]
+        return self.judgements[at] if "<response_a-" in text else self.guidelines[at]
 
     async def run(self, **settings):
         judge = scripted(*[self.reply] * 40)
@@ -101,7 +101,7 @@ def recorded(run):
 
 def first_printed(messages):
     text = str(messages[1].content)
-    return text.partition("<output-")[2].partition("\n")[2].partition("\n</output-")[0].strip()
+    return text.partition("<response_a-")[2].partition("\n")[2].partition("\n</response_a-")[0].strip()
 
 
 async def verdicts(sample, metrics, said):
