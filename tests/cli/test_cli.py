@@ -30,7 +30,8 @@ def call(*arguments):
 def test_methods_are_listed_one_a_line():
     methods, _, variants = call("methods").output.partition("variants\n")
     assert [line.split()[0] for line in methods.splitlines()] == [
-        "sageval", "coascore", "fennec", "fusion-eval", "g-eval", "llm-score", "judge-form",
+        "sageval", "coascore", "fennec", "fusion-eval", "g-eval", "llm-score", "judge-form", "trajectory", "find-fault",
+        "checkeval", "mateval", "chateval", "bsm", "poll",
     ]  # fmt: skip
     assert [line.split()[0] for line in variants.splitlines()] == list(VARIANTS)
 

@@ -60,7 +60,7 @@ def test_each_mistake_has_its_line():
     lines = told("sageval", "judge=3", "aspects=5", "samples=3", "samples=4", "each=1").splitlines()
     assert lines == [
         "sageval: judge: it has an option of its own, -j/--judge",
-        "sageval has no setting aspects; known: cot, critic, critic_calls, critic_judge, each, name, samples",
+        "sageval has no setting aspects; known: cot, critic, critic_calls, critic_judge, each, name, prompts, samples",
         "sageval: samples: given twice",
         "sageval: each: expected true or false, got '1'",
     ]

@@ -36,7 +36,7 @@ def table(items, width):
     console = Console(width=width, file=io.StringIO())
     finals = [x for x in summary.lines.values() if x.stage == "final"]
     show([answers_grid(summary, finals, {})], console)
-    return console.file.getvalue().splitlines()[1:]
+    return console.file.getvalue().splitlines()
 
 
 def drafted(draft, final, **fields):
