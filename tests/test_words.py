@@ -14,7 +14,7 @@ LEFT = Path(__file__).with_name("words_left.txt")  # names of today: it only shr
 WORDS = {  # a word in the name of a module, a function or a class -> what to say
     "told|said|heard|kept|stands|beside": "the thing itself: `prompt_stored`, `Usage`, `open_run`, `ReadOnlyLedger`",
     "purse|bill|bills|allowance|reservation": "`BudgetTracker`, usage by node, `reserved`",
-    "turn|turns|place|standing|standings": "`RequestSlot`, `Ticket`, `PausedClock`, ranking",
+    "place|standing|standings": "`Ticket`, `PausedClock`, ranking",  # a turn is one of a conversation
     "play|rehearsal|rehearse|manner|stand_in|invented": "`DryRun`, `ReplyPolicy`, `SimulatedJudge`",
     "guilt|guilty|strike|strikes|absolve": "crash count, poison sample, `clear`",
     "journey|journeys|sitting|sittings|mishap|mishaps": "sample trace, sessions, failures",

@@ -46,7 +46,7 @@ class Span:
 
 def turns_of_spans(spans: Sequence[Span]) -> list[Turn]:
     """The steps of a run, in the order in which its spans began."""
-    told = _Told()
+    told = _RunTurns()
     for span in sorted(spans, key=lambda one: one.order or one.at):
         agent = span.agent or _agent_of(span, spans)
         if span.kind == "model":
@@ -69,7 +69,7 @@ def _agent_of(span: Span, spans: Iterable[Span]) -> str:
     return ""
 
 
-class _Told:
+class _RunTurns:
     """Turns told so far, and which messages of a later input are told already."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class _Told:
         """What was new in its input, then what it said; an error where it said nothing."""
         met: Counter[tuple[str, ...]] = Counter()
         for turn in span.asked:
-            if (turn.role == "tool" and self._told_again(turn)) or (PROMPTS in turn.more and self.turns):
+            if (turn.role == "tool" and self._seen_before(turn)) or (PROMPTS in turn.more and self.turns):
                 continue
             met[_key(turn)] += 1
             if met[_key(turn)] > self._seen[_key(turn)]:
@@ -97,7 +97,7 @@ class _Told:
         if span.error and not span.said:
             self._add(Turn(role="assistant", content=span.error, status="error", **_filled(about)))
 
-    def _told_again(self, turn: Turn) -> bool:
+    def _seen_before(self, turn: Turn) -> bool:
         """Whether a message is a result that a span told; of a failed one the agent saw what the message says."""
         for at, known in enumerate(self.turns):
             if turn.call_id and known.call_id == turn.call_id and known.role == "tool":

@@ -57,7 +57,7 @@ def under_headings(found: Sequence[Judgements], known: Collection) -> dict[str, 
     return made
 
 
-def beside(found: Iterable[Judgements], known: Collection, samples: Sequence[Sample]) -> list[Judgements]:
+def with_baselines(found: Iterable[Judgements], known: Collection, samples: Sequence[Sample]) -> list[Judgements]:
     """A run's, with what judges that look at nothing would say of the same items."""
     given = known.baselines(samples) if known.baselines is not None else {}
     made = []

@@ -156,14 +156,14 @@ def _recorded(known: Collection, folder: Path, conventions: Conventions, given: 
 def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
     """A method beside published figures; gives the exit code."""
     from judgegraph.bench.measure import measured, part_of
-    from judgegraph.bench.table import beside, under_headings
+    from judgegraph.bench.table import under_headings, with_baselines
     from judgegraph.runs.item import nothing_judged
     from judgegraph.runs.summary import coverage
 
     part = part_of(known, known.samples(folder), given["limit"])
     method, result = _evaluated(known, part.samples, given)
     found, unmet = _judgements(known, method, result)
-    found = beside(found, known, part.samples)
+    found = with_baselines(found, known, part.samples)
     summary = result.summary()
     share, weakest = coverage(summary, 0, 0)
     state = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}

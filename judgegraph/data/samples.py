@@ -239,7 +239,7 @@ class RowReader:
             sample = Sample(**known, meta=rest)
         except ValidationError as error:
             raise _fault(error) from None
-        return _beside(sample, self.folder) if sample.images else sample
+        return _with_images_found(sample, self.folder) if sample.images else sample
 
     def misspelt(self, sample: Sample) -> dict[str, str]:
         """Key of a sample's `meta` -> the field that it may have been meant for, of fields that the row lacks."""
@@ -301,7 +301,7 @@ def _list_of(text: str) -> Any:
         raise Fault("references", "expected a JSON list of texts") from None
 
 
-def _beside(sample: Sample, folder: Path | None) -> Sample:
+def _with_images_found(sample: Sample, folder: Path | None) -> Sample:
     """With the paths of its images found: beside the data file, or where the command runs.
 
     Raises:

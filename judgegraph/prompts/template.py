@@ -209,14 +209,14 @@ def _with_evidence(
     for name, body in evidence.items():
         tag = f"{name}-{_nonce(body, whole)}"
         sections.append(f"{LEADS[name]}\n\n<{tag}>\n{body}\n</{tag}>")
-    at = next((i for i, (_, text) in enumerate(parts) if _place(text) is not None), len(parts) - 1)
+    at = next((i for i, (_, text) in enumerate(parts) if _last_material_piece(text) is not None), len(parts) - 1)
     role, template = parts[at]
-    filled = _fill(template, texts, whole, "\n\n".join(sections), _place(template))
+    filled = _fill(template, texts, whole, "\n\n".join(sections), _last_material_piece(template))
     return (*messages[:at], (role, filled), *messages[at + 1 :])
 
 
 @lru_cache(maxsize=256)
-def _place(template: str) -> int | None:
+def _last_material_piece(template: str) -> int | None:
     """The last piece of a template that holds a query, a source or a reference; None where it has none."""
     found = [
         at for at, piece in enumerate(_pieces(template)) if piece.tag and _MATERIAL & {name for name, _ in piece.rest}

@@ -483,14 +483,14 @@ def _row(
         moved(draft, score),
         is_unchanged(draft, score), tuple(_why(score, draft, critics, detail.reason)),
         tuple(map(distribution_of, drawn)),
-        human_labels(people.get(score.criterion.casefold())), tuple(_score_facts(score)), _step_told(score),
+        human_labels(people.get(score.criterion.casefold())), tuple(_score_facts(score)), _step_number(score),
     )  # fmt: skip
 
 
 _STEP = re.compile(r"step (\d{1,6})", re.I)
 
 
-def _step_told(score: Score) -> int:
+def _step_number(score: Score) -> int:
     """The number of the step that a score is of, or names; 0 for none."""
     found = _STEP.fullmatch(score.criterion) or _STEP.fullmatch(score.label or "")
     return int(found[1]) if found else 0

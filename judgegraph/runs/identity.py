@@ -262,7 +262,7 @@ def fields_of(value: Any) -> Iterator[tuple[str, Any]]:
     yield from getattr(value, "__dict__", {}).items()
 
 
-def _told(about: Any, value: BaseModel, name: str) -> bool:
+def _is_written(about: Any, value: BaseModel, name: str) -> bool:
     """Whether a field is written: one that came later, and is as it was before it, changes no configuration."""
     left_out = getattr(about, "exclude_if", None)
     return left_out is None or not left_out(getattr(value, name))
@@ -308,7 +308,7 @@ class _Teller:
                 return self.serialise([found, getattr(value, "kwargs", {})] if inner[-1] is found else found, depth + 1)
         if isinstance(value, BaseModel):
             fields = type(value).model_fields.items()
-            told = {name: getattr(value, name) for name, about in fields if _told(about, value, name)}
+            told = {name: getattr(value, name) for name, about in fields if _is_written(about, value, name)}
             return self.serialise(told, depth)
         if is_dataclass(value):
             return {"is": _named(value), **self.serialise(dict(fields_of(value)), depth)}

@@ -57,7 +57,7 @@ class Strict(Runnable[Any, Any]):
             DataError: the sample or the criteria are none. StateError: the state has a key of no node, or a node wrote
                 what cannot be taken up.
         """
-        state = self._at_the_door(input)
+        state = self._validated_input(input)
         token = checks.set(looks := StateCheck())
         try:
             found = await self._copy.ainvoke(state, config, **more)
@@ -68,7 +68,7 @@ class Strict(Runnable[Any, Any]):
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> AsyncIterator[Any]:
         """As the graph's own; raises as `ainvoke`."""
-        state = self._at_the_door(input)
+        state = self._validated_input(input)
         token = checks.set(StateCheck())
         try:
             async for part in self._copy.astream(state, config, **more):
@@ -76,7 +76,7 @@ class Strict(Runnable[Any, Any]):
         finally:
             checks.reset(token)
 
-    def _at_the_door(self, state: Any) -> dict[str, Any]:
+    def _validated_input(self, state: Any) -> dict[str, Any]:
         if not isinstance(state, Mapping):
             raise StateError(f"{self.name}: its state is a {type(state).__name__}; give it {{'sample': Sample(...)}}")
         known = [key for key in getattr(self.graph, "channels", ()) if not key.startswith(("__", "branch:"))]

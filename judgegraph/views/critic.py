@@ -62,7 +62,7 @@ def changes(reviews: Sequence[Review], caption: str = "") -> Iterator[Block]:
     }, most=LINES + 1, rest=CRITERIA)  # fmt: skip
     for name, what in LEFT_OUT.items():
         if count := sum(getattr(r, name) for r in reviews):
-            yield Para(f"{counted(count, 'score')} ({what}) count nowhere above")
+            yield Para(f"{counted(count, 'score')} ({what}) {'counts' if count == 1 else 'count'} nowhere above")
 
 
 def _total(reviews: Sequence[Review]) -> Review:

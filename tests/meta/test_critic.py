@@ -319,7 +319,7 @@ def test_the_section_is_printed_inert_and_says_what_there_is_to_say(capsys):
     show(laid_out(critic_worth(run_of(*rich, human=labels), FAST)))
     out = capsys.readouterr().out
     assert "\x1b" not in out
-    assert "failed: 1 score" in out
+    assert "1 score (failed) counts nowhere above" in out
     assert "does not tell" in out
     show(laid_out(critic_worth(jg.evaluate(sageval(criteria="summary"), SUMMARIES), FAST)))
     out = capsys.readouterr().out

@@ -40,8 +40,8 @@ def judge(score):
         if "output" in points:
             return {"reason": "r", "score": points["output"]}
         return {
-            "explanation_a": "a", "score_a": points["response_a"], "explanation_b": "b", "score_b": points["response_b"],
-            "comparison": "c",
+            "explanation_a": "a", "score_a": points["response_a"],
+            "explanation_b": "b", "score_b": points["response_b"], "comparison": "c",
         }  # fmt: skip
 
     return Answering(answer=answer)

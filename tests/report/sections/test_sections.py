@@ -63,7 +63,7 @@ def test_labels_are_relabelled_and_scores_that_failed_are_told_apart():
     assert (tone["relabelled"], tone["kept"], tone["change"]) == ("1", "50 %", "")
     assert (depth["n"], depth["down"]) == ("1", "1")
     assert (total["criterion"], total["n"], total["kept"]) == ("all", "3", "33 %")
-    assert "1 score (failed) count nowhere above" in said(section)
+    assert "1 score (failed) counts nowhere above" in said(section)
 
 
 def test_agreement_is_that_of_the_run():
