@@ -325,7 +325,7 @@ def test_the_section_is_printed_inert_and_says_what_there_is_to_say(capsys):
     out = capsys.readouterr().out
     assert "critic sage over evaluator/draft, 12 samples" in out
     assert "12 calls" in out
-    assert "50 % of the run's calls" in out
+    assert "50 % of the run's paid calls" in out
     assert "mean gain, pearson" in out
     assert "intervals draw whole groups" in out
     assert re.search(r"mean gain, pearson: [+-][\d.]+ \[.*\]; (not told from 0|a point)", out)
