@@ -328,7 +328,7 @@ def test_the_section_is_printed_inert_and_says_what_there_is_to_say(capsys):
     assert "50 % of the run's paid calls" in out
     assert "mean gain, pearson" in out
     assert "intervals draw whole groups" in out
-    assert re.search(r"mean gain, pearson: [+-][\d.]+ \[.*\]; (not told from 0|a point)", out)
+    assert re.search(r"mean gain, pearson: [-+]?[\d.]+ \[.*\]; (not told from 0|a point)", out)
 
 
 def test_a_number_that_is_undefined_is_null_and_not_nan():
