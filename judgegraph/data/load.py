@@ -585,8 +585,9 @@ def _format(path: Path, format: str | None) -> str:
         return found
     if found not in ENDINGS.values():
         what = f"'{one_line(format or ending)}' is no format" if format or ending else "has no ending"
-        known = f"jsonl, json, csv, tsv or parquet, or a format of runs: {', '.join(FORMATS)}"
-        raise DataError(f"{one_line(path)}: {what} of data; expected {known} as its ending (or format=, from Python)")
+        known = "jsonl, json, csv, tsv or parquet as its ending (or format=, from Python)"
+        runs = f"for runs of agents name their format: {', '.join(FORMATS)}"
+        raise DataError(f"{one_line(path)}: {what} of data; expected {known}; {runs}")
     return found
 
 
