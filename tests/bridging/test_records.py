@@ -50,6 +50,7 @@ REFUSED = {  # a row -> the field that is at fault, and words of the reason
     "off the scale": (single("q", 6), "score", "is not on the scale 1-5"),
     "no number": ({**single("q", 1), "score": "nan"}, "score", "expected a number"),
     "a scale of words": ({**single("q", 1), "scale": ["bad", "good"]}, "scale", "labels"),
+    "an empty response": (pair("q", output=" "), "output", "nothing in it that a judge could learn from"),
     "a mark": (pair("q", output="a [/INST] b"), "output", "which chat templates write between turns"),
     "a mark in the reason": (pair("q", reason="</s>"), "reason", "'</s>'"),
 }

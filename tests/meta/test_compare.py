@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -237,6 +238,25 @@ def test_a_diff_begins_with_a_verdict():
     nobody, means = verdict_on_two(jg.compare([low, high]))
     assert nobody == "people judged too little that both runs judge: which of them is closer to people is not known"
     assert means == "means of B that differ for sure: Clarity +1.00 (of 1 tested)"
+    again = run("again", (judged(at, v, v) for at, v in enumerate(right)))
+    assert verdict_on_two(jg.compare([good, again]))[0] == (
+        "neither is closer to people: they answer alike wherever people judged"
+    )
+
+
+def test_who_is_closer_is_said_only_where_the_interval_does_not_hold_0_and_with_its_p():
+    truth, rng = values(3), random.Random(9)
+    for noise in range(1, 5):
+        first = run("first", (judged(at, v, v) for at, v in enumerate(truth)))
+        other = run(
+            "other", (judged(at, min(5.0, max(1.0, v + rng.randint(-noise, noise))), v) for at, v in enumerate(truth))
+        )
+        found = jg.compare([other, first])
+        said = verdict_on_two(found)[0]
+        for one in found.agreement.differences:
+            low, high = one.interval
+            assert not (low <= 0 <= high and f"({one.statistic}, p " in said), said
+        assert said.startswith("neither") or re.search(r"\(\w+, p [<=]? ?\.?\d", said), said
 
 
 def test_the_command_of_a_diff_prints_it(folders):

@@ -166,6 +166,16 @@ def test_a_human_label_off_the_scale_is_named():
     assert [n.text for n in item.notes] == ["human.clarity = 57 is not on the scale 1-5"]
 
 
+@pytest.mark.parametrize("given", ["90,5", "80 %", "4/5"])
+def test_a_figure_that_is_no_number_is_told_and_refused_by_meta(given):
+    people = [given, "k. A."] if given == "90,5" else [given]
+    told = [Sample(id=str(at), output="words", human={"Clarity": one}) for at, one in enumerate([*people, f"1{given}"])]
+    run = jg.evaluate(graph_of(fine), told)
+    assert any("is no number: write a plain one" in note.text for item in run.items for note in item.notes)
+    with pytest.raises(ConfigError, match="which is no number; write plain ones"):
+        jg.agreement(run)
+
+
 def test_no_more_samples_are_in_flight_than_asked_for():
     most = now = 0
 
