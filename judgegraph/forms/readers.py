@@ -166,13 +166,13 @@ def _matched(
     chosen = matches[last]
     before = [match["v"] for match in every if match["v"].lower() != chosen["v"].lower()]
     verdict = _verdict(answer)
-    if reader.gives == "verdict" and (why := _gainsaid(text, chosen, verdict, step, form, met)):
+    if reader.gives == "verdict" and (why := _contradicted(text, chosen, verdict, step, form, met)):
         return FormReading(status="unreadable", shape=why)
     values = () if isinstance(answer, str) else answer
     return FormReading(verdict, values, step=step, other=one_line(before[-1], 40) if before else "")
 
 
-def _gainsaid(
+def _contradicted(
     text: str, match: re.Match[str], verdict: Verdict | None, step: Step, form: JudgeForm, met: Mapping[str, Verdict]
 ) -> str:
     """Why a label that was found is no verdict: another stands behind it, or the words behind it say otherwise."""

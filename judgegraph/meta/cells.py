@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from judgegraph.data.samples import Samples, column_list, spelt
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.types import Verdict, names_of
+from judgegraph.types import MEANT_AS_NUMBER, Verdict, names_of
 
 if TYPE_CHECKING:
     from judgegraph.meta.conventions import Conventions, Duplicates
@@ -126,7 +126,6 @@ WORDS: Mapping[str, Verdict] = {
 ANEW = "and run it again into another folder, with --ledger RUN/ledger.sqlite: replies that it has cost nothing"
 MOST = 1e100  # of a number, so that sums of squares stay numbers
 _NUMBER = re.compile(r"[+-]?(\d{1,300}(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
-_FIGURE = re.compile(r"[+-]?\d{1,9}([.,]\d{1,9})?\s?(%|/\s?\d{1,9}|)")  # such as 1,5 and 4/5: meant as a number
 SWAPPED: Mapping[Answer, Answer] = {"A": "B", "B": "A"}
 
 
@@ -201,7 +200,7 @@ def kind_of(cells: Iterable[tuple[Any, str]], where: str, *, of_run: bool = Fals
         return "number"
     if words.keys() <= WORDS.keys():
         return "verdict"
-    figures = [shown for key, shown in words.items() if _FIGURE.fullmatch(key)]
+    figures = [shown for key, shown in words.items() if MEANT_AS_NUMBER.fullmatch(key)]
     if not numbers and 2 * len(figures) > len(words):
         raise ConfigError(
             f"{where}: people's judgements are written as {figures[0]}, which is no number; write "

@@ -23,6 +23,7 @@ from judgegraph.errors import ScaleError, StateError, one_line
 from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.sync import WAITS, waits
 from judgegraph.types import (
+    MEANT_AS_NUMBER,
     Comparison,
     Correction,
     Criterion,
@@ -308,9 +309,6 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else repr(value)
 
 
-_FIGURE = re.compile(r"[+-]?\d{1,9}([.,]\d{1,9})?\s?(%|/\s?\d{1,9}|)")  # such as 1,5 and 4/5: meant as a number
-
-
 def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
     if not sample.human:
         return []
@@ -325,7 +323,7 @@ def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
             if isinstance(value, int | float) and not scale.low <= value <= scale.high:  # type: ignore
                 text = f"human.{name} = {value:g} is not on the scale {scale}"
                 found.append(Note(agent="human", text=text, kind=OFF_SCALE))
-            elif isinstance(value, str) and _FIGURE.fullmatch(value.strip()):
+            elif isinstance(value, str) and MEANT_AS_NUMBER.fullmatch(value.strip()):
                 text = f"human.{name} = {one_line(repr(value), 30)} is no number: write a plain one, such as 1.5 or 4"
                 found.append(Note(agent="human", text=text, kind=OFF_SCALE))
     return found

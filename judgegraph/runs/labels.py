@@ -155,7 +155,7 @@ class LabelledRun(Run):
         unknown = given.keys() - {item.id for item in run.items}
         if given and len(unknown) == len(given):
             raise DataError(f"{labels.path}: no label is of a sample of {run.folder.path if run.folder else 'the run'}")
-        for criterion, people in of_another_scale(run.items).items():
+        for criterion, people in (of_another_scale(run.items) if given else {}).items():
             marks = [human[criterion] for human in given.values() if criterion in human]
             if marks and all(isinstance(mark, str) or _within(mark, people.scale) for mark in marks):
                 raise DataError(

@@ -10,7 +10,7 @@ import time
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -31,7 +31,7 @@ from judgegraph.report.charts import cut, in_line
 from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
-from judgegraph.runs.labels import LabelledRun, Labels, OwnScale, of_another_scale
+from judgegraph.runs.labels import LOOKED_AT, LabelledRun, Labels, OwnScale, of_another_scale
 from judgegraph.runs.run import OVERALL, Run, incomplete_run
 from judgegraph.types import Scale, Status, text_of
 from judgegraph.views.blocks import Picture
@@ -70,6 +70,7 @@ class Looked:
     labels: Labels
     title: str = ""
     topics: Topics = field(default_factory=Topics)
+    _own: tuple[int, dict[str, OwnScale]] = field(default=(-1, {}), repr=False)  # at so many samples
 
     @property
     def finished(self) -> int:
@@ -81,10 +82,12 @@ class Looked:
         """The run as its folder tells it now: it may go on."""
         return Run.load(self.index.path)
 
-    @cached_property
+    @property
     def own_scales(self) -> dict[str, OwnScale]:
-        """Criteria that people judged on a scale of their own, on which they are marked too."""
-        return of_another_scale(self.run.items)
+        """Criteria that people judged on a scale of their own, on which they are marked too; a run may go on."""
+        if self._own[0] != (read := min(self.index.read, LOOKED_AT)):
+            self._own = (read, of_another_scale(self.run.items))
+        return self._own[1]
 
     @property
     def marked(self) -> Run:
