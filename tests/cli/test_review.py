@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgegraph.cli.main import main
+from judgegraph.cli.review import Decisions
 from judgegraph.errors import ConfigError
 from judgegraph.prompts.criteria import criteria_set
 from judgegraph.runs.run import Run
@@ -275,3 +276,15 @@ def test_what_is_no_run_is_refused(tmp_path):
     done = CliRunner().invoke(main, ["review", str(tmp_path / "none")])
     assert done.exit_code == 2
     assert "no folder of a run; METHOD takes DATA" in done.output
+
+
+def test_steps_that_go_with_a_definition_are_told_with_what_writes_new_ones(tmp_path):
+    decisions = Decisions(criteria_set("summary"))
+    first, *others = decisions.before.criteria
+    assert first.steps
+    decisions.now = (first.model_copy(update={"definition": "Another.", "steps": ()}), *others)
+    said = decisions.saved(tmp_path / "mine.yaml")
+    assert f"the steps of {first.name} went with their definitions" in said
+    assert f"judgegraph criteria {tmp_path / 'mine.yaml'} --steps writes new ones" in said
+    decisions.now = decisions.before.criteria
+    assert "went with" not in decisions.saved(tmp_path / "same.yaml")
