@@ -17,7 +17,7 @@ from judgegraph.errors import printable
 
 if TYPE_CHECKING:
     from judgegraph.bench.files import Collection
-    from judgegraph.bench.measure import MeasuredJudge
+    from judgegraph.bench.table import MeasuredJudge
     from judgegraph.meta.cells import Judgements
     from judgegraph.meta.conventions import Conventions
     from judgegraph.runs.run import Run
@@ -138,7 +138,7 @@ def _conventions(known: Collection, given: dict[str, Any]) -> Conventions:
 
 def _recorded(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
     """Recorded replies beside published figures; gives the exit code."""
-    from judgegraph.bench.measure import measured
+    from judgegraph.bench.table import measured
 
     read = known.recorded if given["reading"] == "ours" or known.authors is None else known.authors
     found = measured(read(folder), known, conventions)
@@ -155,8 +155,7 @@ def _recorded(known: Collection, folder: Path, conventions: Conventions, given: 
 
 def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
     """A method beside published figures; gives the exit code."""
-    from judgegraph.bench.measure import measured, part_of
-    from judgegraph.bench.table import under_headings, with_baselines
+    from judgegraph.bench.table import measured, part_of, under_headings, with_baselines
     from judgegraph.runs.item import nothing_judged
     from judgegraph.runs.summary import coverage
 
@@ -206,7 +205,7 @@ def _judgements(known: Collection, method: str, result: Run) -> tuple[list[Judge
 
 def _evaluated(known: Collection, samples: list[Sample], given: dict[str, Any]) -> tuple[str, Run]:
     """The method that was run, as it was asked for, and what came of it."""
-    from judgegraph.bench.measure import criteria_of
+    from judgegraph.bench.table import criteria_of
 
     method, settings = given["method"], given["settings"]
     if method is None:
@@ -226,8 +225,7 @@ def _print(
     known: Collection, found: MeasuredJudge, conventions: Conventions, about: dict[str, Any], given: dict[str, Any]
 ) -> None:
     if given["as_json"]:
-        from judgegraph.bench.measure import to_dict
-        from judgegraph.bench.table import finite
+        from judgegraph.bench.table import finite, to_dict
 
         told = finite({**about, **to_dict(found, known, conventions)})
         click.echo(json.dumps(told, indent=1, allow_nan=False))

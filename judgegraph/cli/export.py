@@ -48,9 +48,8 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
         whole = {**found.to_dict(), "comparison": both.to_dict() if both else None, "not_compared": why}
         click.echo(json.dumps(whole, indent=1, allow_nan=False))
         return
-    from judgegraph.views.comparison import verdict_on_two
-    from judgegraph.views.diff import NOT_TOLD
-    from judgegraph.views.diff import diff as laid_out
+    from judgegraph.views.comparison import NOT_TOLD, verdict_on_two
+    from judgegraph.views.comparison import diff as laid_out
     from judgegraph.views.terminal import show
 
     show(laid_out(found, verdict_on_two(both) if both else [f"{NOT_TOLD}: {why}"]))
@@ -272,8 +271,7 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str =
             `traces.otel.export_otel`.
     """
     from judgegraph.runs.run import Run
-    from judgegraph.traces.annotations import WHAT
-    from judgegraph.traces.otel import Scores, export_folder, export_otel
+    from judgegraph.traces.otel import WHAT, Scores, export_folder, export_otel
     from judgegraph.views.amounts import counted
 
     wanted, taker = list(samples) or None, cast(Scores, scores)

@@ -446,7 +446,7 @@ def rank(source: str, as_json: bool, **given: Any) -> None:
     if as_json:
         click.echo(json.dumps([one.to_dict() for one in found], indent=1, allow_nan=False))
         return
-    from judgegraph.views.ranking import rankings
+    from judgegraph.views.agreement import rankings
     from judgegraph.views.terminal import show
 
     show(rankings(found))

@@ -12,12 +12,11 @@ from judgegraph.errors import one_line
 from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
 from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain
 from judgegraph.meta.result import Agreement
-from judgegraph.report.figures import POOLED, Held, LengthEffect, mean_share
-from judgegraph.report.orders import MERGED
+from judgegraph.report.answers import agreement_of
+from judgegraph.report.figures import MERGED, POOLED, Held, LengthEffect, mean_share
 from judgegraph.report.samples import Listing
 from judgegraph.report.sections_critic import worth_of
 from judgegraph.report.sections_run import Tally
-from judgegraph.report.sections_scores import agreement_of
 from judgegraph.runs.run import Run, incomplete_run
 from judgegraph.views.amounts import counted, counts, number_text, percent, signed, valued, within
 from judgegraph.views.blocks import Finding, Grid, Para, Section

@@ -15,7 +15,7 @@ from judgegraph.runs.suggestions import Topic
 from judgegraph.views import critic as of_critic
 from judgegraph.views.amounts import counted, percent
 from judgegraph.views.blocks import Block, Fold, Para, Section
-from judgegraph.views.suggestions import topic_table
+from judgegraph.views.critic import topic_table
 
 
 def rectification(run: Run, tally: Tally | None = None) -> Section | None:

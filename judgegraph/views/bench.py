@@ -13,7 +13,7 @@ from judgegraph.views.run import end
 
 if TYPE_CHECKING:
     from judgegraph.bench.files import Collection
-    from judgegraph.bench.measure import MeasuredJudge
+    from judgegraph.bench.table import MeasuredJudge
     from judgegraph.meta.conventions import Conventions
     from judgegraph.runs.run import Run
     from judgegraph.runs.summary import Summary

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from judgegraph.bridging.bridge import Bridge, Gathered
-from judgegraph.bridging.card import UNSTATED, is_unclear
+from judgegraph.bridging.bridge import UNSTATED, Bridge, Gathered, is_unclear
 from judgegraph.bridging.consistency import KINDS, Reject, counted_kinds
 from judgegraph.bridging.training_set import SPLITS, TASKS
 from judgegraph.views.amounts import counted

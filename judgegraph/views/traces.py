@@ -16,8 +16,7 @@ from rich.text import Text
 from judgegraph.answers import Role, answers_of, roles_of
 from judgegraph.runs.item import Item, ending, overalls
 from judgegraph.shown import draws
-from judgegraph.traces.rank import FolderTrace, RankedSample, firsts_of
-from judgegraph.traces.read import LOST, UNTRACED, SampleTrace
+from judgegraph.traces.read import LOST, UNTRACED, FolderTrace, RankedSample, SampleTrace, firsts_of
 from judgegraph.types import Rectification, Scale, Score, text_of
 from judgegraph.views.amounts import counted, duration, money, number_text
 from judgegraph.views.blocks import columns

@@ -14,7 +14,7 @@ import judgegraph as jg
 from judgegraph.graphs import coascore, fennec, sageval
 from judgegraph.runs.run import Table
 from judgegraph.trace.span import Step
-from judgegraph.traces.rank import FolderTrace
+from judgegraph.traces.read import FolderTrace
 from judgegraph.types import Note, Notes, Scores, Suggestion, keyed
 from judgegraph.views.trace import LONG, fold, table, text
 
