@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgegraph.stats import bootstrap as drawing
-from judgegraph.stats import resampling as weighted_tau
+from judgegraph.stats import bootstrap as weighted_tau
 from judgegraph.stats.bootstrap import LEVELS, UNITS, Draws, Weighted, bootstrap, correlate, counts, resample
 from judgegraph.stats.correlation import COEFFICIENTS, coefficient
 
