@@ -123,7 +123,7 @@ def _list(known: list[Collection], as_json: bool) -> None:
         keys = ("name", "title", "items", "criteria", "judges", "origin", "files", "preset", "method")
         click.echo(json.dumps([{key: getattr(one, key) for key in keys} for one in known], indent=1, allow_nan=False))
     else:
-        from judgegraph.views.bench import shelf
+        from judgegraph.views.agreement import shelf
         from judgegraph.views.terminal import show
 
         show(shelf(known))
@@ -174,7 +174,7 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
     sets = under_headings(found, known)
     _print(known, measured(sets, known, conventions, ours=True), conventions, about, given)
     if not given["as_json"]:
-        from judgegraph.views.bench import run_end
+        from judgegraph.views.agreement import run_end
         from judgegraph.views.terminal import show
 
         show(run_end(result, summary, given["gate"]))
@@ -230,7 +230,7 @@ def _print(
         told = finite({**about, **to_dict(found, known, conventions)})
         click.echo(json.dumps(told, indent=1, allow_nan=False))
     else:
-        from judgegraph.views.bench import bench as laid_out
+        from judgegraph.views.agreement import bench as laid_out
         from judgegraph.views.terminal import show
 
         show(laid_out(known, found, conventions, str(about.get("reading", "")), str(about.get("part", ""))))

@@ -202,7 +202,7 @@ def _table(found: Diagnosis) -> Table:
 
 def _cost(found: Diagnosis) -> str:
     """How many requests it took, how long one takes, what was written where."""
-    from judgegraph.views.amounts import counted, money
+    from judgegraph.views.blocks import counted, money
 
     parts = [counted(found.requests, "request")]
     tokens = found.prompt_tokens + found.completion_tokens

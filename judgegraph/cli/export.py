@@ -211,7 +211,7 @@ def export(
 
 def _write_groups(run: str, out: str, what: str, group: str) -> None:
     from judgegraph.runs.run import Run
-    from judgegraph.views.amounts import counted
+    from judgegraph.views.blocks import counted
 
     found = Run.load(run)
     table = found.pairs_by_group(group) if what == "comparisons" else found.by_group(group)
@@ -224,7 +224,7 @@ def _write_groups(run: str, out: str, what: str, group: str) -> None:
 
 def _write(run: str, out: str, what: str, more: Sequence[str] = ()) -> None:
     from judgegraph.runs.run import Run
-    from judgegraph.views.amounts import counted
+    from judgegraph.views.blocks import counted
 
     found = Run.load(run)
     if what == "items":
@@ -272,7 +272,7 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str =
     """
     from judgegraph.runs.run import Run
     from judgegraph.traces.otel import WHAT, Scores, export_folder, export_otel
-    from judgegraph.views.amounts import counted
+    from judgegraph.views.blocks import counted
 
     wanted, taker = list(samples) or None, cast(Scores, scores)
     if (Path(run) / "manifest.json").exists():
@@ -312,7 +312,7 @@ def report(run: str, out: str, most: int, redact: str | None, labels: str | None
     from judgegraph.report.page import written_report
     from judgegraph.runs.labels import LabelledRun, Labels
     from judgegraph.runs.run import Run
-    from judgegraph.views.amounts import counted
+    from judgegraph.views.blocks import counted
 
     if Path(out).suffix not in (".html", ".htm"):
         raise click.UsageError(f"--out {out}: it ends in .html")

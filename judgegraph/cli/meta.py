@@ -319,7 +319,7 @@ def _of_run(
     run = Run.load(source)
     if given["labels"]:
         from judgegraph.runs.labels import LabelledRun, Labels
-        from judgegraph.views.amounts import counted
+        from judgegraph.views.blocks import counted
 
         run = LabelledRun.of(run, Labels.load(given["labels"]))
         if run.unknown:

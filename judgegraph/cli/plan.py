@@ -30,7 +30,7 @@ from judgegraph.cli.options import (
 from judgegraph.errors import printable
 from judgegraph.evidence import content_text
 from judgegraph.prompts import Prompt, known, load
-from judgegraph.views.amounts import counted
+from judgegraph.views.blocks import counted
 
 if TYPE_CHECKING:
     from judgegraph.data.samples import Samples

@@ -20,7 +20,6 @@ from random import Random
 from statistics import fmean
 from typing import Any, BinaryIO, TypeAlias
 
-from judgegraph.agent_runs.formats import FORMATS, read_trajectories
 from judgegraph.data.samples import (
     COLUMNS,
     PAIR_COLUMNS,
@@ -509,7 +508,7 @@ def load(
         raise ConfigError(f"limit: expected 0 or more, got {limit}")
     if path.is_dir() and (path / TRACED).is_file():
         path, format = path / TRACED, "jsonl"
-    if format is not None and format in FORMATS:
+    if format is not None and format not in ENDINGS.values() and format in _formats_of_agents():
         return _runs_of_agents(path, format, fields or {}, limit, strict)
     fields = fields or {}
     _check_fields(fields)
@@ -524,6 +523,18 @@ def load(
     return Samples(one_line(path), rows, reader, unit=unit, limit=limit, strict=strict, path=path, format=found)
 
 
+def _formats_of_agents() -> Sequence[str]:
+    from judgegraph.agent_runs.formats import FORMATS  # here, as most data holds no runs of agents
+
+    return [*FORMATS]
+
+
+def _trajectories(path: Path, format: str) -> Iterator[Sample]:
+    from judgegraph.agent_runs.formats import read_trajectories
+
+    return read_trajectories(path, format)
+
+
 def _runs_of_agents(
     path: Path, format: str, fields: Mapping[str, str], limit: int | None, strict: bool
 ) -> Samples:  # fmt: skip
@@ -532,7 +543,7 @@ def _runs_of_agents(
         raise DataError(f"fields: a run in the format {format} has no columns; leave -f and fields= out")
 
     def rows() -> Rows:
-        for at, sample in enumerate(read_trajectories(path, format), 1):
+        for at, sample in enumerate(_trajectories(path, format), 1):
             yield at, sample.model_dump(mode="json")
 
     return Samples(one_line(path), rows, RowReader(), unit="row", limit=limit, strict=strict, path=path, format=format)
@@ -583,12 +594,13 @@ def _alike(wanted: Sequence[str], columns: Sequence[str]) -> list[str]:
 def _format(path: Path, format: str | None) -> str:
     ending = Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
     found = format or ENDINGS.get(ending, "")
-    if found in FORMATS:
-        return found
     if found not in ENDINGS.values():
+        of_agents = _formats_of_agents()
+        if found in of_agents:
+            return found
         what = f"'{one_line(format or ending)}' is no format" if format or ending else "has no ending"
         known = "jsonl, json, csv, tsv or parquet as its ending (or format=, from Python)"
-        runs = f"for runs of agents name their format: {', '.join(FORMATS)}"
+        runs = f"for runs of agents name their format: {', '.join(of_agents)}"
         raise DataError(f"{one_line(path)}: {what} of data; expected {known}; {runs}")
     return found
 
@@ -644,12 +656,12 @@ def _rows(path: Path, format: str) -> Generator[int]:
             yield file.metadata.num_rows
     elif format in ("csv", "tsv"):
         yield from (1 for _ in csv_rows(path, "\t" if format == "tsv" else ","))
-    elif format in FORMATS:
-        yield from (1 for _ in read_trajectories(path, format))
     elif format == "json":
         yield from (1 for _ in list_rows(path))
-    else:
+    elif format == "jsonl":
         yield from (isinstance(line, Fault) or bool(line.strip()) for _, line in lines(path))
+    else:
+        yield from (1 for _ in _trajectories(path, format))
 
 
 # Examples of how a scale is used, drawn from samples that people judged.

@@ -39,8 +39,7 @@ from judgegraph.stats.bootstrap import mean_interval
 from judgegraph.types import Scale
 from judgegraph.views import agreement as of_agreement
 from judgegraph.views import run as laid_out
-from judgegraph.views.amounts import counted, number_text, percent, valued
-from judgegraph.views.blocks import Block, Fold, Para, Picture, Section
+from judgegraph.views.blocks import Block, Fold, Para, Picture, Section, counted, number_text, percent, valued
 from judgegraph.views.run import Ends
 
 # People's judgements beside the answers: how both lie on their scale, and which answer met which judgement.

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from judgegraph.report.drawing.figure import shown, width
 from judgegraph.types import Scale
-from judgegraph.views.amounts import number_text, percent
-from judgegraph.views.blocks import Picture
+from judgegraph.views.blocks import Picture, number_text, percent
 
 # The look of charts, as CSS for the page they stand in. Colours are of Okabe and Ito's palette, which colour-blind
 # readers tell apart; series differ in place, filling and name too.

@@ -24,8 +24,7 @@ from judgegraph.stats.agreement import share_interval
 from judgegraph.stats.bootstrap import Interval, bootstrap
 from judgegraph.stats.correlation import Unit, coefficient
 from judgegraph.types import Comparison, Criterion, Score, key_of, text_of
-from judgegraph.views.amounts import counted, percent, signed, within
-from judgegraph.views.blocks import Block, Grid, Para
+from judgegraph.views.blocks import Block, Grid, Para, counted, percent, signed, within
 
 # How many resamples an interval gets, so that many samples and criteria do not keep the report waiting.
 

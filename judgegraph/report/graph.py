@@ -16,8 +16,19 @@ from judgegraph.report.drawing.render import graph_svg
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import RecordedTrace, Span
 from judgegraph.traces.read import NodeTime, latest_traces, node_times, places_of, spans_of, times_of_sample, within
-from judgegraph.views.amounts import cost, count_text, counts, duration, money, percent
-from judgegraph.views.blocks import Block, Grid, Para, Picture, Section
+from judgegraph.views.blocks import (
+    Block,
+    Grid,
+    Para,
+    Picture,
+    Section,
+    cost,
+    count_text,
+    counts,
+    duration,
+    money,
+    percent,
+)
 
 # Which way samples took through a graph: of each conditional edge the share, and what never ran.
 

@@ -21,7 +21,7 @@ from judgegraph.errors import ConfigError, one_line
 from judgegraph.report.answers import agreement, scores
 from judgegraph.report.charts import CHART_CSS, finalize, in_line
 from judgegraph.report.drawing.figure import DRAWING_CSS
-from judgegraph.report.findings import findings, overlap
+from judgegraph.report.findings import findings, overlap, rectification, suggestions
 from judgegraph.report.graph import graph_part
 from judgegraph.report.samples import (
     Detail,
@@ -37,7 +37,6 @@ from judgegraph.report.samples import (
     view_of,
     whole,
 )
-from judgegraph.report.sections_critic import rectification, suggestions
 from judgegraph.report.sections_pairs import biases, pairs
 from judgegraph.report.sections_run import Tally, failures, left_out, notes, tally_of
 from judgegraph.runs.folder import write_lines
@@ -47,8 +46,20 @@ from judgegraph.runs.suggestions import redacted_suggestions, suggestions_of
 from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
 from judgegraph.traces.read import SampleTrace, node_times, traces_of, within
 from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item
-from judgegraph.views.amounts import cost, count_text, counted, duration, share
-from judgegraph.views.blocks import Block, Finding, Findings, Fold, Grid, Para, Section
+from judgegraph.views.blocks import (
+    Block,
+    Finding,
+    Findings,
+    Fold,
+    Grid,
+    Para,
+    Section,
+    cost,
+    count_text,
+    counted,
+    duration,
+    share,
+)
 
 SECTIONS = (failures, left_out, scores, rectification, agreement, overlap, pairs, biases, suggestions, notes)
 

@@ -23,8 +23,7 @@ from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.runs.run import Run
 from judgegraph.shown import draws
 from judgegraph.traces.read import NodeTime, node_times
-from judgegraph.views.amounts import counted
-from judgegraph.views.blocks import Picture
+from judgegraph.views.blocks import Picture, counted
 
 GAP = 16  # pixels between charts
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')

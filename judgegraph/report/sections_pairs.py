@@ -23,8 +23,7 @@ from judgegraph.stats.agreement import share_interval
 from judgegraph.stats.bootstrap import Interval
 from judgegraph.types import Scale
 from judgegraph.views.agreement import table
-from judgegraph.views.amounts import counted, percent
-from judgegraph.views.blocks import Block, Grid, Para, Section
+from judgegraph.views.blocks import Block, Grid, Para, Section, counted, percent
 
 MOST = 40
 PROBES = {

@@ -20,8 +20,7 @@ from judgegraph.runs.suggestions import Gathering, Suggestions
 from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
 from judgegraph.traces.read import NodeTime, node_times
 from judgegraph.types import Scale, Score
-from judgegraph.views.amounts import counted, counts, percent
-from judgegraph.views.blocks import Block, Fold, Grid, Para, Section
+from judgegraph.views.blocks import Block, Fold, Grid, Para, Section, counted, counts, percent
 
 # What the sections tell of a run, counted in one pass over its items; its memory does not grow with their number.
 

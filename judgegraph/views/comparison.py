@@ -10,10 +10,24 @@ from judgegraph.meta.compare import ALPHA, MeanDifference, MeanOf, RunComparison
 from judgegraph.meta.diff_moves import CAUSES, FEWEST, Change, Line, Move, SampleMoves
 from judgegraph.meta.result import Agreement, Difference
 from judgegraph.meta.run_diff import RunDiff
-from judgegraph.views.amounts import chance, count_text, counted, duration, money, number_text, signed, valued, within
-from judgegraph.views.blocks import Block, Grid, Para, columns, table_text
+from judgegraph.views.blocks import (
+    Block,
+    Grid,
+    Para,
+    chance,
+    columns,
+    count_text,
+    counted,
+    duration,
+    money,
+    number_text,
+    signed,
+    table_text,
+    valued,
+    within,
+)
 from judgegraph.views.notebook import lays_out
-from judgegraph.views.sample import cut
+from judgegraph.views.trace import cut
 
 MOST = 40  # differences that are listed
 NAME = 28  # characters of a run's or a criterion's name

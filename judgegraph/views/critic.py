@@ -9,10 +9,14 @@ from judgegraph.errors import one_line
 from judgegraph.meta.criterion_worth import CriteriaWorth
 from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, MeanGain, Review, distribution
 from judgegraph.runs.suggestions import LETTERS, Suggestions, Topic
-from judgegraph.views.amounts import (
+from judgegraph.views.blocks import (
     COEFFICIENT,
     NONE,
+    Block,
+    Grid,
+    Para,
     chance,
+    columns,
     counted,
     money,
     number_text,
@@ -21,7 +25,6 @@ from judgegraph.views.amounts import (
     valued,
     within,
 )
-from judgegraph.views.blocks import Block, Grid, Para, columns
 from judgegraph.views.notebook import lays_out
 
 LINES, SUGGESTED = 40, 5

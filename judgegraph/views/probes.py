@@ -9,8 +9,7 @@ from judgegraph.meta.corrected import CorrectionGain, Gain
 from judgegraph.meta.probes import Change, OwnModel, Padded, Probes, Swapped
 from judgegraph.meta.result import FEW, Measured
 from judgegraph.runs.item import lacks_of
-from judgegraph.views.amounts import NONE, chance, counted, number_text, signed, within
-from judgegraph.views.blocks import Block, Grid, Para
+from judgegraph.views.blocks import NONE, Block, Grid, Para, chance, counted, number_text, signed, within
 from judgegraph.views.run import costs
 
 LINES, FAILURES = 60, 5
