@@ -73,7 +73,7 @@ bench:                           ## figures of the embedded judge
 	$(PY) benchmarks/embedded.py
 
 docs:                            ## docs/commands.md, of the commands
-	$(PY) -m judgegraph.cli.reference docs/commands.md
+	$(PY) tests/docs/commands_page.py docs/commands.md
 
 notebooks:                       ## the outputs of notebooks/, by running them
 	$(PY) tests/notebooks/executed.py

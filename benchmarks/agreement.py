@@ -21,7 +21,7 @@ from typing import Any
 
 import judgegraph as jg
 from judgegraph.bench.files import collection, folder_of
-from judgegraph.bench.measure import criteria_of
+from judgegraph.bench.table import criteria_of
 from judgegraph.meta.cells import Judgements, Unjudged
 from judgegraph.meta.conventions import chosen
 from judgegraph.meta.judgements import of_run

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from judgegraph.stats.bootstrap import bootstrap
 from judgegraph.stats.correlation import Codes, Coefficient, Floats, Level, Unit
-from judgegraph.stats.resampling import bootstrap
 
 THREE: tuple[Coefficient, ...] = ("pearson", "spearman", "kendall-b")
 PLAIN: dict[str, Callable[..., Any]] = {

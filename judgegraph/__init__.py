@@ -19,20 +19,18 @@ from judgegraph import moved
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from judgegraph.agent_runs.read import as_records, trajectories, trajectory
+    from judgegraph.agent_runs.formats import as_records, trajectories, trajectory
     from judgegraph.calls import Endpoint, JudgeLike, Reader, ask, rate
     from judgegraph.calls.budget import Budget
     from judgegraph.calls.limits import Limits
     from judgegraph.compose.conditions import bounded, disagree, either, failed, low, never_empty, wide
     from judgegraph.compose.critique import critique, refine
-    from judgegraph.compose.escalate import escalate
-    from judgegraph.compose.gate import gate
+    from judgegraph.compose.gate import escalate, gate
     from judgegraph.compose.jury import debate, judge_agent, jury
     from judgegraph.compose.nodes import metric_node, with_person
     from judgegraph.compose.orders import orders
     from judgegraph.compose.panel import each, panel
-    from judgegraph.data.examples import with_examples
-    from judgegraph.data.load import load
+    from judgegraph.data.load import load, with_examples
     from judgegraph.errors import ConfigError, JudgegraphError, ReplyError
     from judgegraph.forms.form import JudgeForm
     from judgegraph.graph_files.build import load_graph
@@ -58,9 +56,9 @@ if TYPE_CHECKING:
     from judgegraph.runs.evaluate import aevaluate, evaluate
     from judgegraph.runs.run import Run
     from judgegraph.runs.strict import strict
+    from judgegraph.tools.callables import as_assistant
     from judgegraph.tools.catalogue import About, Metric
     from judgegraph.tools.fetch import fetch
-    from judgegraph.tools.graph_assistant import as_assistant
     from judgegraph.traces.record import serializer, tracing
     from judgegraph.types import (
         Asked,
@@ -85,19 +83,18 @@ if TYPE_CHECKING:
     from judgegraph.wiring.check import Wiring, WiringError, check
 
 _HOMES = {
+    "judgegraph.agent_runs.formats": ("as_records", "trajectories", "trajectory"),
     "judgegraph.calls": ("Endpoint", "JudgeLike", "Reader", "ask", "rate"),
     "judgegraph.calls.budget": ("Budget",),
     "judgegraph.calls.limits": ("Limits",),
     "judgegraph.compose.conditions": ("bounded", "disagree", "either", "failed", "low", "never_empty", "wide"),
     "judgegraph.compose.critique": ("critique", "refine"),
-    "judgegraph.compose.escalate": ("escalate",),
-    "judgegraph.compose.gate": ("gate",),
+    "judgegraph.compose.gate": ("escalate", "gate"),
     "judgegraph.compose.nodes": ("metric_node", "with_person"),
     "judgegraph.compose.jury": ("debate", "judge_agent", "jury"),
     "judgegraph.compose.orders": ("orders",),
     "judgegraph.compose.panel": ("each", "panel"),
-    "judgegraph.data.examples": ("with_examples",),
-    "judgegraph.data.load": ("load",),
+    "judgegraph.data.load": ("load", "with_examples"),
     "judgegraph.errors": ("ConfigError", "JudgegraphError", "ReplyError"),
     "judgegraph.forms.form": ("JudgeForm",),
     "judgegraph.graph_files.build": ("load_graph",),
@@ -125,9 +122,8 @@ _HOMES = {
     "judgegraph.runs.strict": ("strict",),
     "judgegraph.tools.catalogue": ("About", "Metric"),
     "judgegraph.tools.fetch": ("fetch",),
-    "judgegraph.tools.graph_assistant": ("as_assistant",),
+    "judgegraph.tools.callables": ("as_assistant",),
     "judgegraph.traces.record": ("serializer", "tracing"),
-    "judgegraph.agent_runs.read": ("as_records", "trajectories", "trajectory"),
     "judgegraph.types": (
         "Asked", "Comparison", "Correction", "Criterion", "EvalState", "Exemplar", "Finding", "Note", "Plan",
         "Rectification", "Result", "Sample", "Scale", "Score", "Scores", "Suggestion", "keyed", "merged",

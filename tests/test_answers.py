@@ -24,7 +24,7 @@ from judgegraph.meta.judgements import read_run
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import coverage, summarise
-from judgegraph.traces.rank import ranked_sample
+from judgegraph.traces.read import ranked_sample
 from judgegraph.types import EvalState, Rectification, Scale, Score, Scores, keyed
 from judgegraph.views.run import answers
 

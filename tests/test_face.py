@@ -71,7 +71,7 @@ async def test_langgraph_json_names_functions_without_arguments_that_build_a_gra
 
 @pytest.mark.parametrize(
     ("then", "now"),
-    [("agents.critique_form", "agents.sage"), ("runtime.standing", "traces.rank"), ("runtime.run", "runs.run")],
+    [("agents.critique_form", "agents.sage"), ("runtime.standing", "traces.read"), ("runtime.run", "runs.run")],
 )
 def test_modules_that_pages_named_still_import_and_say_where_they_are_now(then, now):
     code = f"import judgegraph.{then} as old, judgegraph.{now} as new; assert old is new"

@@ -17,7 +17,7 @@ from judgegraph.errors import printable
 
 if TYPE_CHECKING:
     from judgegraph.bench.files import Collection
-    from judgegraph.bench.measure import MeasuredJudge
+    from judgegraph.bench.table import MeasuredJudge
     from judgegraph.meta.cells import Judgements
     from judgegraph.meta.conventions import Conventions
     from judgegraph.runs.run import Run
@@ -123,7 +123,7 @@ def _list(known: list[Collection], as_json: bool) -> None:
         keys = ("name", "title", "items", "criteria", "judges", "origin", "files", "preset", "method")
         click.echo(json.dumps([{key: getattr(one, key) for key in keys} for one in known], indent=1, allow_nan=False))
     else:
-        from judgegraph.views.bench import shelf
+        from judgegraph.views.agreement import shelf
         from judgegraph.views.terminal import show
 
         show(shelf(known))
@@ -138,7 +138,7 @@ def _conventions(known: Collection, given: dict[str, Any]) -> Conventions:
 
 def _recorded(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
     """Recorded replies beside published figures; gives the exit code."""
-    from judgegraph.bench.measure import measured
+    from judgegraph.bench.table import measured
 
     read = known.recorded if given["reading"] == "ours" or known.authors is None else known.authors
     found = measured(read(folder), known, conventions)
@@ -155,8 +155,7 @@ def _recorded(known: Collection, folder: Path, conventions: Conventions, given: 
 
 def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
     """A method beside published figures; gives the exit code."""
-    from judgegraph.bench.measure import measured, part_of
-    from judgegraph.bench.table import under_headings, with_baselines
+    from judgegraph.bench.table import measured, part_of, under_headings, with_baselines
     from judgegraph.runs.item import nothing_judged
     from judgegraph.runs.summary import coverage
 
@@ -175,7 +174,7 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
     sets = under_headings(found, known)
     _print(known, measured(sets, known, conventions, ours=True), conventions, about, given)
     if not given["as_json"]:
-        from judgegraph.views.bench import run_end
+        from judgegraph.views.agreement import run_end
         from judgegraph.views.terminal import show
 
         show(run_end(result, summary, given["gate"]))
@@ -206,7 +205,7 @@ def _judgements(known: Collection, method: str, result: Run) -> tuple[list[Judge
 
 def _evaluated(known: Collection, samples: list[Sample], given: dict[str, Any]) -> tuple[str, Run]:
     """The method that was run, as it was asked for, and what came of it."""
-    from judgegraph.bench.measure import criteria_of
+    from judgegraph.bench.table import criteria_of
 
     method, settings = given["method"], given["settings"]
     if method is None:
@@ -226,13 +225,12 @@ def _print(
     known: Collection, found: MeasuredJudge, conventions: Conventions, about: dict[str, Any], given: dict[str, Any]
 ) -> None:
     if given["as_json"]:
-        from judgegraph.bench.measure import to_dict
-        from judgegraph.bench.table import finite
+        from judgegraph.bench.table import finite, to_dict
 
         told = finite({**about, **to_dict(found, known, conventions)})
         click.echo(json.dumps(told, indent=1, allow_nan=False))
     else:
-        from judgegraph.views.bench import bench as laid_out
+        from judgegraph.views.agreement import bench as laid_out
         from judgegraph.views.terminal import show
 
         show(laid_out(known, found, conventions, str(about.get("reading", "")), str(about.get("part", ""))))

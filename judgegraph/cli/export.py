@@ -48,9 +48,8 @@ def diff(run_a: str, run_b: str, criterion: str | None, limit: int, every: bool,
         whole = {**found.to_dict(), "comparison": both.to_dict() if both else None, "not_compared": why}
         click.echo(json.dumps(whole, indent=1, allow_nan=False))
         return
-    from judgegraph.views.comparison import verdict_on_two
-    from judgegraph.views.diff import NOT_TOLD
-    from judgegraph.views.diff import diff as laid_out
+    from judgegraph.views.comparison import NOT_TOLD, verdict_on_two
+    from judgegraph.views.comparison import diff as laid_out
     from judgegraph.views.terminal import show
 
     show(laid_out(found, verdict_on_two(both) if both else [f"{NOT_TOLD}: {why}"]))
@@ -212,7 +211,7 @@ def export(
 
 def _write_groups(run: str, out: str, what: str, group: str) -> None:
     from judgegraph.runs.run import Run
-    from judgegraph.views.amounts import counted
+    from judgegraph.views.blocks import counted
 
     found = Run.load(run)
     table = found.pairs_by_group(group) if what == "comparisons" else found.by_group(group)
@@ -225,7 +224,7 @@ def _write_groups(run: str, out: str, what: str, group: str) -> None:
 
 def _write(run: str, out: str, what: str, more: Sequence[str] = ()) -> None:
     from judgegraph.runs.run import Run
-    from judgegraph.views.amounts import counted
+    from judgegraph.views.blocks import counted
 
     found = Run.load(run)
     if what == "items":
@@ -272,9 +271,8 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str =
             `traces.otel.export_otel`.
     """
     from judgegraph.runs.run import Run
-    from judgegraph.traces.annotations import WHAT
-    from judgegraph.traces.otel import Scores, export_folder, export_otel
-    from judgegraph.views.amounts import counted
+    from judgegraph.traces.otel import WHAT, Scores, export_folder, export_otel
+    from judgegraph.views.blocks import counted
 
     wanted, taker = list(samples) or None, cast(Scores, scores)
     if (Path(run) / "manifest.json").exists():
@@ -314,7 +312,7 @@ def report(run: str, out: str, most: int, redact: str | None, labels: str | None
     from judgegraph.report.page import written_report
     from judgegraph.runs.labels import LabelledRun, Labels
     from judgegraph.runs.run import Run
-    from judgegraph.views.amounts import counted
+    from judgegraph.views.blocks import counted
 
     if Path(out).suffix not in (".html", ".htm"):
         raise click.UsageError(f"--out {out}: it ends in .html")

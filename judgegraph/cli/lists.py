@@ -367,7 +367,7 @@ def schema(example: str | None) -> None:
         text = files("judgegraph.graph_files").joinpath("shipped", f"{example}.yaml").read_text(encoding="utf-8")
         click.echo(text, nl=False)
         return
-    from judgegraph.graph_files.schema import json_schema
+    from judgegraph.graph_files.build import json_schema
 
     click.echo(json.dumps(json_schema(), indent=1))
 

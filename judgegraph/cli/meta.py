@@ -319,7 +319,7 @@ def _of_run(
     run = Run.load(source)
     if given["labels"]:
         from judgegraph.runs.labels import LabelledRun, Labels
-        from judgegraph.views.amounts import counted
+        from judgegraph.views.blocks import counted
 
         run = LabelledRun.of(run, Labels.load(given["labels"]))
         if run.unknown:
@@ -446,7 +446,7 @@ def rank(source: str, as_json: bool, **given: Any) -> None:
     if as_json:
         click.echo(json.dumps([one.to_dict() for one in found], indent=1, allow_nan=False))
         return
-    from judgegraph.views.ranking import rankings
+    from judgegraph.views.agreement import rankings
     from judgegraph.views.terminal import show
 
     show(rankings(found))

@@ -158,7 +158,7 @@ def review(method: str, data: str | None, **given: Any) -> None:
 
 def _review_run(path: str, judge: Any, given: Mapping[str, Any], save: Path | None) -> None:
     from judgegraph.runs.run import Run
-    from judgegraph.views.amounts import counted
+    from judgegraph.views.blocks import counted
 
     if not Path(path).is_dir():
         raise click.UsageError(f"{one_line(path, 120)} is no folder of a run; METHOD takes DATA, a file of samples")

@@ -26,8 +26,8 @@ from judgegraph.cli.options import (
     run_options,
 )
 from judgegraph.errors import printable
-from judgegraph.views.amounts import counted
-from judgegraph.views.progress import Pace, details, state_line
+from judgegraph.views.blocks import counted
+from judgegraph.views.run import Pace, details, state_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,7 +11,7 @@ panel of Verga et al. 2024 (arXiv:2404.18796).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import pairwise
@@ -27,12 +27,34 @@ from judgegraph.answers import BALLOT, ROUND
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.compose.panel import Brief, Node
-from judgegraph.compose.rounds import add_columns
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.prompts.template import load
 from judgegraph.registry.lookup import vocabulary
 from judgegraph.types import Asked, EvalState, Notes, Scores, merged
+
+# Rounds of agents: columns of nodes, each of which waits for all of the column before.
+
+
+def add_columns(graph: Any, columns: Iterable[Mapping[str, Any]], after: Sequence[str] = (START,)) -> list[str]:
+    """Adds columns of nodes to a graph; each node of a column has an edge from every node of the one before.
+
+    In a column of one node it has the floor alone; those of a wider one do not know of each other.
+
+    Args:
+        columns: node's name -> what it runs. after: nodes that the first column waits for.
+
+    Returns:
+        The names of the last column, for the edges that lead on.
+    """
+    before = [*after]
+    for column in columns:
+        for name, node in column.items():
+            graph.add_node(name, node)
+            graph.add_edge(before if len(before) > 1 else before[0], name)
+        before = [*column]
+    return before
+
 
 MOST_ROUNDS = 10  # of a debate
 CHAIR = "You chair a jury. You have heard its judges; you decide by what they show of the text, not by their number."

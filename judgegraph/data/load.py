@@ -12,14 +12,14 @@ import sys
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from random import Random
+from statistics import fmean
 from typing import Any, BinaryIO, TypeAlias
 
-from judgegraph.agent_runs.formats import FORMATS
-from judgegraph.agent_runs.read import read_trajectories
 from judgegraph.data.samples import (
     COLUMNS,
     PAIR_COLUMNS,
@@ -34,7 +34,8 @@ from judgegraph.data.samples import (
     unmarked,
 )
 from judgegraph.errors import ConfigError, DataError, ExtraError, JudgegraphError, one_line
-from judgegraph.types import Sample
+from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set, same_key
+from judgegraph.types import EXEMPLAR_CHARS, MOST_EXEMPLARS, Criterion, Exemplar, Sample, text_of
 
 # Rows of JSON Lines files, and of JSON files that hold one list.
 
@@ -507,7 +508,7 @@ def load(
         raise ConfigError(f"limit: expected 0 or more, got {limit}")
     if path.is_dir() and (path / TRACED).is_file():
         path, format = path / TRACED, "jsonl"
-    if format is not None and format in FORMATS:
+    if format is not None and format not in ENDINGS.values() and format in _formats_of_agents():
         return _runs_of_agents(path, format, fields or {}, limit, strict)
     fields = fields or {}
     _check_fields(fields)
@@ -522,6 +523,18 @@ def load(
     return Samples(one_line(path), rows, reader, unit=unit, limit=limit, strict=strict, path=path, format=found)
 
 
+def _formats_of_agents() -> Sequence[str]:
+    from judgegraph.agent_runs.formats import FORMATS  # here, as most data holds no runs of agents
+
+    return [*FORMATS]
+
+
+def _trajectories(path: Path, format: str) -> Iterator[Sample]:
+    from judgegraph.agent_runs.formats import read_trajectories
+
+    return read_trajectories(path, format)
+
+
 def _runs_of_agents(
     path: Path, format: str, fields: Mapping[str, str], limit: int | None, strict: bool
 ) -> Samples:  # fmt: skip
@@ -530,7 +543,7 @@ def _runs_of_agents(
         raise DataError(f"fields: a run in the format {format} has no columns; leave -f and fields= out")
 
     def rows() -> Rows:
-        for at, sample in enumerate(read_trajectories(path, format), 1):
+        for at, sample in enumerate(_trajectories(path, format), 1):
             yield at, sample.model_dump(mode="json")
 
     return Samples(one_line(path), rows, RowReader(), unit="row", limit=limit, strict=strict, path=path, format=format)
@@ -581,12 +594,13 @@ def _alike(wanted: Sequence[str], columns: Sequence[str]) -> list[str]:
 def _format(path: Path, format: str | None) -> str:
     ending = Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
     found = format or ENDINGS.get(ending, "")
-    if found in FORMATS:
-        return found
     if found not in ENDINGS.values():
+        of_agents = _formats_of_agents()
+        if found in of_agents:
+            return found
         what = f"'{one_line(format or ending)}' is no format" if format or ending else "has no ending"
         known = "jsonl, json, csv, tsv or parquet as its ending (or format=, from Python)"
-        runs = f"for runs of agents name their format: {', '.join(FORMATS)}"
+        runs = f"for runs of agents name their format: {', '.join(of_agents)}"
         raise DataError(f"{one_line(path)}: {what} of data; expected {known}; {runs}")
     return found
 
@@ -642,9 +656,70 @@ def _rows(path: Path, format: str) -> Generator[int]:
             yield file.metadata.num_rows
     elif format in ("csv", "tsv"):
         yield from (1 for _ in csv_rows(path, "\t" if format == "tsv" else ","))
-    elif format in FORMATS:
-        yield from (1 for _ in read_trajectories(path, format))
     elif format == "json":
         yield from (1 for _ in list_rows(path))
-    else:
+    elif format == "jsonl":
         yield from (isinstance(line, Fault) or bool(line.strip()) for _, line in lines(path))
+    else:
+        yield from (1 for _ in _trajectories(path, format))
+
+
+# Examples of how a scale is used, drawn from samples that people judged.
+
+
+def with_examples(criteria: CriteriaLike, samples: Iterable[Sample], *, count: int = 3, seed: int = 0) -> CriteriaSet:
+    """Criteria with examples of their own, drawn from samples that people judged by them.
+
+    Those of a criterion are spread over the values that people gave, and no text comes twice. A judge is never shown an
+    example whose text is the one it judges, so the same samples may be judged by what comes of it.
+
+    Args:
+        criteria: a set, by its name or file, or criteria. samples: with `human`; those without are passed over.
+        count: examples for each criterion, 1 to 8. seed: of the draw.
+
+    Raises:
+        ConfigError: a count out of range, or no sample has a judgement by any of the criteria. CriteriaError: no such
+            criteria.
+    """
+    if not 1 <= count <= MOST_EXEMPLARS:
+        raise ConfigError(f"with_examples: count is 1 to {MOST_EXEMPLARS}, got {count}")
+    chosen = criteria_set(criteria)
+    known = [sample for sample in samples if sample.human and 0 < len(text_of(sample.output).strip()) <= EXEMPLAR_CHARS]
+    made = tuple(_drawn(one, known, count, Random(f"{seed}/{one.name}")) for one in chosen.criteria)
+    if not any(one.examples for one in made):
+        names = ", ".join(one.name for one in chosen.criteria)
+        raise ConfigError(f"with_examples: no sample has a judgement of people by {names}, on its scale")
+    return chosen.model_copy(update={"criteria": made})
+
+
+def _drawn(criterion: Criterion, samples: Sequence[Sample], count: int, draw: Random) -> Criterion:
+    by_score: dict[float | str, dict[str, None]] = {}
+    for sample in samples:
+        score = _score(criterion, sample)
+        if score is not None:
+            by_score.setdefault(score, {})[text_of(sample.output)] = None
+    scores = sorted(by_score, key=lambda score: (isinstance(score, str), score))
+    if len(scores) > count:  # both ends, and what lies evenly between them
+        scores = [scores[round(at * (len(scores) - 1) / max(1, count - 1))] for at in range(count)]
+    left = {score: draw.sample([*by_score[score]], len(by_score[score])) for score in dict.fromkeys(scores)}
+    found: dict[str, float | str] = {}
+    while len(found) < count and any(left.values()):
+        for score, texts in left.items():
+            text = texts.pop() if texts and len(found) < count else None
+            if text is not None:
+                found.setdefault(text, score)
+    examples = tuple(Exemplar(output=text, score=score) for text, score in found.items())
+    return criterion.model_copy(update={"examples": examples}) if examples else criterion
+
+
+def _score(criterion: Criterion, sample: Sample) -> float | str | None:
+    """What people gave: of several numbers the mean, of several labels the one that all gave; None off the scale."""
+    given = next((value for name, value in sample.human.items() if same_key(name) == same_key(criterion.name)), None)
+    values = given if isinstance(given, list) else [] if given is None else [given]
+    try:
+        if criterion.scale.labels:
+            labels = {criterion.scale.check_label(value) for value in values}
+            return labels.pop() if len(labels) == 1 else None
+        return criterion.scale.check(fmean(float(value) for value in values)) if values else None
+    except (ValueError, TypeError):
+        return None

@@ -8,7 +8,7 @@ With `speaking="simultaneous"` the readers of a round do not know of each other,
 
 With `speaking="summarized"` a summariser stands between two such rounds, and the next one hears it alone. It is one
 node of rounds over a transcript, as MATEval is: speakers (`judgegraph.agents.discussion`) in columns
-(`judgegraph.compose.rounds`), whose last column scores; the scores are combined as a panel's are.
+(`judgegraph.compose.jury`), whose last column scores; the scores are combined as a panel's are.
 
 Source: Chan et al. 2023, arXiv:2308.07201: roles, the three ways of speaking, two rounds. Wording of
 roles and prompts ours. The scores of the last round come in a form; there they are read off the last lines.
@@ -28,7 +28,7 @@ from judgegraph.agents.discussion import Listener, Speaker, Transcript
 from judgegraph.agents.panel import Combine, Consensus
 from judgegraph.answers import BALLOT
 from judgegraph.calls import JudgeLike
-from judgegraph.compose.rounds import add_columns
+from judgegraph.compose.jury import add_columns
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.graphs.settings import Temperature, checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set

@@ -3,7 +3,7 @@
     START -> ann -> ben -> feedback -> ann-2 -> ben-2 -> feedback-2 -> ann-3 -> ben-3 -> summary -> report -> END
 
 It is one node of rounds over a transcript, as ChatEval is: speakers (`judgegraph.agents.discussion`) in columns of one
-(`judgegraph.compose.rounds`). Here they score nothing themselves: one who has heard all of it does.
+(`judgegraph.compose.jury`). Here they score nothing themselves: one who has heard all of it does.
 
 Source: Li et al. 2024, arXiv:2403.19305, and the authors' code: two evaluators of one model, feedback after
 rounds 1 and 2 of 3, a summary in questions and answers, a report in free text; self-reflection and chain of thought
@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from judgegraph.agents.discussion import Listener, Reporter, Speaker, Transcript
 from judgegraph.agents.judge import ReplyKind
 from judgegraph.calls import JudgeLike
-from judgegraph.compose.rounds import add_columns
+from judgegraph.compose.jury import add_columns
 from judgegraph.graphs.chateval import Turns
 from judgegraph.graphs.settings import Temperature, checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set

@@ -23,7 +23,7 @@ from judgegraph.agents.juror import Juror
 from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
 from judgegraph.answers import BALLOT
 from judgegraph.calls import Endpoint, JudgeLike
-from judgegraph.compose.rounds import add_columns
+from judgegraph.compose.jury import add_columns
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.graphs.settings import checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set

@@ -25,8 +25,8 @@ from judgegraph.prompts.criteria import same_key
 from judgegraph.registry.shipped import ASSISTANTS
 from judgegraph.runs.folder import write_lines
 from judgegraph.runs.run import Run
+from judgegraph.stats.bootstrap import correlate
 from judgegraph.stats.correlation import Floats
-from judgegraph.stats.resampling import correlate
 from judgegraph.tools.catalogue import assistant
 
 # Values of a run's assistants as a mean counts them: from the worst to the best, whichever of them is the lower.

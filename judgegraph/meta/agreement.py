@@ -19,33 +19,31 @@ from judgegraph.meta.answers import WRONG, Answers, answers, at, floats
 from judgegraph.meta.cells import Answer, Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions, chosen
 from judgegraph.meta.judgements import read_run, with_annotator
-from judgegraph.meta.numbers import (
-    AGREE,
-    POWER,
-    Numbers,
-    comparable_pairs,
-    differences,
-    items_needed,
-    pairs,
-    permutations,
-    same_notes,
-    signature,
-    unit_of,
-    unread_rule,
-    with_corrections,
-)
 from judgegraph.meta.result import (
+    AGREE,
     NONE,
+    POWER,
     Agreement,
     Difference,
     Ends,
     HumanCeiling,
+    Numbers,
     Row,
     SystemPairs,
     Test,
+    comparable_pairs,
+    differences,
     few_resamples,
+    items_needed,
     of_units,
+    pairs,
+    permutations,
+    same_notes,
     settled_ends,
+    signature,
+    unit_of,
+    unread_rule,
+    with_corrections,
 )
 from judgegraph.runs.run import Run
 from judgegraph.stats.agreement import (
@@ -62,10 +60,9 @@ from judgegraph.stats.agreement import (
     share_interval,
     variance_of_mean,
 )
-from judgegraph.stats.bootstrap import Draws, interval
+from judgegraph.stats.bootstrap import Draws, Weighted, bootstrap, interval, resample, system_means
 from judgegraph.stats.correlation import Codes, Coefficient, Floats, Level
 from judgegraph.stats.ranking import Rule, ranked_pairs
-from judgegraph.stats.resampling import Weighted, bootstrap, resample, system_means
 from judgegraph.stats.tests import both_orders, permutation_test_of_shares
 
 # Intervals of how far people agree with one another, and of how many resamples each is.

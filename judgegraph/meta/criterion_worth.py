@@ -24,8 +24,8 @@ from judgegraph.meta.critic import codes
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
+from judgegraph.stats.bootstrap import bootstrap
 from judgegraph.stats.correlation import Codes, Coefficient, Floats, coefficient
-from judgegraph.stats.resampling import bootstrap
 from judgegraph.stats.tests import corrected, permutation_test
 
 LEAST = 10  # samples that a correlation rests on

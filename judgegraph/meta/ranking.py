@@ -31,11 +31,10 @@ from judgegraph.meta.cells import (
 )
 from judgegraph.meta.conventions import Conventions, Unreadable
 from judgegraph.meta.judgements import Raw, asked_of, read_table
-from judgegraph.meta.numbers import AGREE
-from judgegraph.meta.result import NONE, Ends, json_values, settled_ends
+from judgegraph.meta.result import AGREE, NONE, Ends, json_values, settled_ends
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
-from judgegraph.stats.bootstrap import interval, p_of_zero
+from judgegraph.stats.bootstrap import interval, p_of_zero, settled
 from judgegraph.stats.correlation import Codes, Floats
 from judgegraph.stats.ranking import (
     PRIOR,
@@ -52,7 +51,6 @@ from judgegraph.stats.ranking import (
     signs,
     taus,
 )
-from judgegraph.stats.resampling import settled
 from judgegraph.stats.tests import corrected
 from judgegraph.types import Verdict, names_of
 

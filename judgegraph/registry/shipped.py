@@ -152,7 +152,7 @@ AGENTS: dict[str, str] = {  # name -> "module:class"; what makes a node of setti
     "merge": "judgegraph.agents.merge:Merge",
     "corrector": "judgegraph.agents.corrector:Corrector",
     "critique": "judgegraph.compose.critique:critique",
-    "escalate": "judgegraph.compose.escalate:escalate",
+    "escalate": "judgegraph.compose.gate:escalate",
     "gate": "judgegraph.compose.gate:gate",
     "refine": "judgegraph.compose.critique:refine",
     "consensus": "judgegraph.agents.panel:Consensus",

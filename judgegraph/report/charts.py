@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
-from judgegraph.report.drawing.mermaid import shown, width
+from judgegraph.report.drawing.figure import shown, width
 from judgegraph.types import Scale
-from judgegraph.views.amounts import number_text, percent
-from judgegraph.views.blocks import Picture
+from judgegraph.views.blocks import Picture, number_text, percent
 
 # The look of charts, as CSS for the page they stand in. Colours are of Okabe and Ito's palette, which colour-blind
 # readers tell apart; series differ in place, filling and name too.
@@ -118,7 +117,7 @@ def bar(x: float, y: float, wide: float, high: float, colour: int, hollow: bool 
     return f'<rect x="{x:.4g}" y="{y:.4g}" width="{wide:.4g}" height="{high:.4g}" {seen(f"jg-c{colour}")}{inside}/>'
 
 
-def line(x1: float, y1: float, x2: float, y2: float, look: str = "jg-line", width: float = 1) -> str:
+def straight(x1: float, y1: float, x2: float, y2: float, look: str = "jg-line", width: float = 1) -> str:
     """A straight line."""
     ends = f'x1="{x1:.4g}" y1="{y1:.4g}" x2="{x2:.4g}" y2="{y2:.4g}"'
     return f'<line {ends} stroke-width="{width:.3g}" {seen(look)}/>'
@@ -287,7 +286,7 @@ def _rows(points: Sequence[str], series: Sequence[Series]) -> Iterator[str]:
                 yield bar(NAMES, y + at * HIGH + 1, wide, HIGH - 3, *_bar_fill(at, series))
             amount = f"{count:,} ({percent(count, one.n)})" if count else "0"
             yield text(NAMES + wide + 5, y + at * HIGH + 11, amount, look="jg-muted")
-    yield line(NAMES, top - 2, NAMES, top + len(points) * step - GAP + 2)
+    yield straight(NAMES, top - 2, NAMES, top + len(points) * step - GAP + 2)
 
 
 def _bar_fill(at: int, series: Sequence[Series]) -> tuple[int, bool]:
@@ -359,11 +358,11 @@ def _row(row: Measure, y: float, low: float, high: float, shares: bool) -> Itera
     label = _label_of(row, shares)
     yield text(0, y + 12, row.name, WIDE - 8 - 6.9 * len(label))
     yield text(WIDE, y + 12, label, look="jg-muted", end=True)
-    yield line(EDGE, y + 25, WIDE - EDGE, y + 25, width=0.5)
+    yield straight(EDGE, y + 25, WIDE - EDGE, y + 25, width=0.5)
     if not math.isnan(row.low):
         left, right = (_x(end, low, high) for end in (row.low, row.high))
-        yield line(left, y + 25, right, y + 25, "jg-whisker", 3)
-        yield from (line(x, y + 20, x, y + 30, "jg-whisker", 1.5) for x in (left, right))
+        yield straight(left, y + 25, right, y + 25, "jg-whisker", 3)
+        yield from (straight(x, y + 20, x, y + 30, "jg-whisker", 1.5) for x in (left, right))
     if not math.isnan(row.value):
         look = "jg-node" if row.hollow else "jg-c1"
         yield f'<circle cx="{_x(row.value, low, high):.4g}" cy="{y + 25:.4g}" r="4.5" {seen(look)}/>'
@@ -407,7 +406,7 @@ def score_bar(distribution: Mapping[str, float] | None, scale: Scale | None, val
     return picture(
         f"{label}{on}",
         about,
-        [line(2, BASE + 0.5, SCORE_BAR_WIDE - 2, BASE + 0.5), *parts],
+        [straight(2, BASE + 0.5, SCORE_BAR_WIDE - 2, BASE + 0.5), *parts],
         TALL,
         SCORE_BAR_WIDE,
         "jg-mini",

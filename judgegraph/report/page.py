@@ -18,9 +18,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from judgegraph.errors import ConfigError, one_line
+from judgegraph.report.answers import agreement, scores
 from judgegraph.report.charts import CHART_CSS, finalize, in_line
-from judgegraph.report.drawing.mermaid import DRAWING_CSS
-from judgegraph.report.findings import findings, overlap
+from judgegraph.report.drawing.figure import DRAWING_CSS
+from judgegraph.report.findings import findings, overlap, rectification, suggestions
 from judgegraph.report.graph import graph_part
 from judgegraph.report.samples import (
     Detail,
@@ -36,20 +37,29 @@ from judgegraph.report.samples import (
     view_of,
     whole,
 )
-from judgegraph.report.sections_critic import rectification, suggestions
 from judgegraph.report.sections_pairs import biases, pairs
 from judgegraph.report.sections_run import Tally, failures, left_out, notes, tally_of
-from judgegraph.report.sections_scores import agreement, scores
 from judgegraph.runs.folder import write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import GONE, Run, rejected_rows
 from judgegraph.runs.suggestions import redacted_suggestions, suggestions_of
 from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
-from judgegraph.traces.rank import node_times, within
-from judgegraph.traces.read import SampleTrace, traces_of
+from judgegraph.traces.read import SampleTrace, node_times, traces_of, within
 from judgegraph.traces.redact import Names, RunNames, UnredactedTexts, known_names, redacted_item
-from judgegraph.views.amounts import cost, count_text, counted, duration, share
-from judgegraph.views.blocks import Block, Finding, Findings, Fold, Grid, Para, Section
+from judgegraph.views.blocks import (
+    Block,
+    Finding,
+    Findings,
+    Fold,
+    Grid,
+    Para,
+    Section,
+    cost,
+    count_text,
+    counted,
+    duration,
+    share,
+)
 
 SECTIONS = (failures, left_out, scores, rectification, agreement, overlap, pairs, biases, suggestions, notes)
 

@@ -14,11 +14,9 @@ from judgegraph.report.charts import Cut, cut, in_line, score_bar
 from judgegraph.runs.item import FINE, LISTED, Item, rival_overall
 from judgegraph.runs.run import OVERALL, TEXTS, Run
 from judgegraph.trace.span import Step
-from judgegraph.traces.rank import RankedSample, tops
-from judgegraph.traces.read import SampleTrace
+from judgegraph.traces.read import RankedSample, SampleTrace, tops
 from judgegraph.types import Comparison, Rectification, Scale, Score, text_of
-from judgegraph.views.amounts import count_text, counted, duration, money, number, number_text, share
-from judgegraph.views.blocks import Grid, Picture
+from judgegraph.views.blocks import Grid, Picture, count_text, counted, duration, money, number, number_text, share
 from judgegraph.views.trace import command
 
 # Why samples failed, in a line each.

@@ -12,21 +12,18 @@ from judgegraph.errors import ConfigError, DataError, ExtraError, one_line
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes, point_of
 from judgegraph.meta.ranking import Ranking, rank_systems
-from judgegraph.report import people
+from judgegraph.report.answers import agreement_of, beside_people, matched_with_people
 from judgegraph.report.charts import WIN_GRAPH_MOST as DRAWN
 from judgegraph.report.charts import Measure, interval_plot, split_bar, win_graph
-from judgegraph.report.figures import POOLED, LengthEffect, group_of, mean_share
-from judgegraph.report.orders import probe_blocks
+from judgegraph.report.figures import POOLED, LengthEffect, group_of, mean_share, probe_blocks
 from judgegraph.report.sections_run import Tally, points_of, tally_of
-from judgegraph.report.sections_scores import agreement_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import STAGES, Line
 from judgegraph.stats.agreement import share_interval
 from judgegraph.stats.bootstrap import Interval
 from judgegraph.types import Scale
-from judgegraph.views.amounts import counted, percent
-from judgegraph.views.blocks import Block, Grid, Para, Section
-from judgegraph.views.ranking import table
+from judgegraph.views.agreement import table
+from judgegraph.views.blocks import Block, Grid, Para, Section, counted, percent
 
 MOST = 40
 PROBES = {
@@ -180,7 +177,7 @@ def pairs(run: Run, tally: Tally | None = None) -> Section | None:
         same = tally.summary.consistent
         blocks.append(Para(f"The same verdict in both orders: {same:,} of {both:,} ({percent(same, both)})."))
     if tally.labelled.items:
-        blocks += people.blocks(people.matched_with_people(run, tally, agreement_of(run, tally)), ("verdict",))
+        blocks += beside_people(matched_with_people(run, tally, agreement_of(run, tally)), ("verdict",))
     return Section("pairs", "Pairs", (*blocks, *_systems(run, tally)))
 
 

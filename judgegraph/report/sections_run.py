@@ -13,16 +13,14 @@ from judgegraph.errors import one_line
 from judgegraph.meta.critic import MOST_POINTS as POINTS
 from judgegraph.meta.critic import PARTS, CriticWorth, Critiques, judged_by_people, point_of
 from judgegraph.meta.result import Agreement
-from judgegraph.report.figures import LengthEffect, Pool, SomeItems, length_effects
-from judgegraph.report.orders import Commonest, Orders, Probed
+from judgegraph.report.figures import Commonest, LengthEffect, Orders, Pool, Probed, SomeItems, length_effects
 from judgegraph.runs.item import Item, Notice, by_count, count_kinds, fallbacks, nothing_judged, title, without_details
 from judgegraph.runs.run import Run
 from judgegraph.runs.suggestions import Gathering, Suggestions
 from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
-from judgegraph.traces.rank import NodeTime, node_times
+from judgegraph.traces.read import NodeTime, node_times
 from judgegraph.types import Scale, Score
-from judgegraph.views.amounts import counted, counts, percent
-from judgegraph.views.blocks import Block, Fold, Grid, Para, Section
+from judgegraph.views.blocks import Block, Fold, Grid, Para, Section, counted, counts, percent
 
 # What the sections tell of a run, counted in one pass over its items; its memory does not grow with their number.
 

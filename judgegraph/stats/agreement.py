@@ -11,9 +11,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import stats
 
-from judgegraph.stats.bootstrap import Interval
+from judgegraph.stats.bootstrap import Interval, correlate, settled
 from judgegraph.stats.correlation import Codes, Coefficient, Constant, Floats, Level
-from judgegraph.stats.resampling import correlate, settled
 
 
 def cohen_kappa(

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
-from scipy import stats
+from scipy import sparse, stats
 
-from judgegraph.stats.correlation import ROUND_OFF, Codes, Coefficient, Floats, Unit, coefficient
+from judgegraph.stats.correlation import (
+    COEFFICIENTS,
+    ROUND_OFF,
+    Codes,
+    Coefficient,
+    Constant,
+    Floats,
+    Level,
+    Side,
+    Unit,
+    checked,
+    coefficient,
+    ranks,
+)
+from judgegraph.stats.correlation import coefficient as plain
 
 ENTRIES = 2**20  # numbers of resamples held at once: 8 MiB an array, however many items there are
 CACHED = 2**14  # draws that are counted together, while their counts stay in the processor's cache
@@ -273,3 +288,507 @@ def tau(name: Coefficient, surplus: Floats, untied_x: Floats, untied_y: Floats, 
         under = np.asarray(n, dtype=np.float64) ** 2 * (classes - 1) / np.maximum(classes, 1)
     found = np.asarray(surplus, dtype=np.float64) / np.where(defined, under, 1.0)
     return np.where(defined, np.clip(found, -1.0, 1.0), np.nan)
+
+
+# Coefficients under many resamples of items, groups or systems, and their intervals.
+
+
+# Agreement over all items, as the mean over groups, or over the systems' means.
+
+
+LEVELS: tuple[Level, ...] = ("dataset", "group", "system")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A coefficient at a level.
+
+    Attributes:
+        value: -1 to 1, nan where it is undefined.
+        n: items. units: what counted: items, groups or systems, by level.
+        skipped: groups without a coefficient (constant or single): left out, or counted as 0.
+    """
+
+    value: float
+    n: int
+    units: int
+    skipped: int
+
+
+def codes_of(name: str, codes: Codes | None, n: int) -> Codes:
+    """0, 1, ... without gaps.
+
+    Raises:
+        ValueError: they are needed and missing, or of another length.
+    """
+    if codes is None:
+        raise ValueError(f"{name}: this level or unit needs to know the {name} of each item")
+    if len(codes) != n:
+        raise ValueError(f"{name}: expected {n} codes, got {len(codes)}")
+    return np.unique(np.asarray(codes), return_inverse=True)[1].astype(np.intp)
+
+
+def settled(means: Floats, largest: float | None = None) -> Floats:
+    """Means without what floating point left of them, so that equal ones are equal however they were summed.
+
+    Args:
+        largest: size of the largest value that went into a mean; None: of the means.
+    """
+    if largest is None:
+        largest = float(np.abs(means[np.isfinite(means)]).max(initial=0.0))
+    if not largest:
+        return means
+    unit = 10.0 ** np.floor(np.log10(largest))
+    return np.asarray(np.round(means / unit, 12) * unit)
+
+
+def system_means(values: Floats, system: Codes) -> Floats:
+    """The mean of each system."""
+    return settled(np.bincount(system, values) / np.bincount(system), float(np.abs(values).max(initial=0.0)))
+
+
+def checked_level(level: Level, names: Sequence[Coefficient], series: Sequence[Floats]) -> None:
+    """Raises ValueError: an unknown level or coefficient, or means asked of infinite values."""
+    if level not in LEVELS:
+        raise ValueError(f"level {level!r}: expected one of {', '.join(LEVELS)}")
+    if unknown := [name for name in names if name not in COEFFICIENTS]:
+        raise ValueError(f"coefficient {unknown[0]!r}: expected one of {', '.join(COEFFICIENTS)}")
+    if level == "system" and not all(np.isfinite(one).all() for one in series):
+        raise ValueError("level 'system': an infinite value has no place in a mean; leave such items out first")
+
+
+def correlate(
+    human: Floats,
+    metric: Floats,
+    *,
+    coefficient: Coefficient,
+    level: Level = "dataset",
+    group: Codes | None = None,
+    system: Codes | None = None,
+    constant: Constant = "skip",
+) -> Estimate:
+    """How a metric agrees with people at a level; the value is nan where nothing counted.
+
+    Raises:
+        ValueError: a nan, different lengths, an unknown level, or codes that the level needs are missing.
+    """
+    human = checked("human", human)
+    metric = checked("metric", metric, len(human))
+    checked_level(level, [coefficient], [human, metric])
+    n = len(human)
+    if level == "dataset":
+        return Estimate(plain(coefficient, human, metric), n, n, 0)
+    if level == "system":
+        code = codes_of("system", system, n)
+        x, y = system_means(human, code), system_means(metric, code)
+        return Estimate(plain(coefficient, x, y), n, len(x), 0)
+    each = of_groups(human, metric, codes_of("group", group, n), [coefficient])[0]
+    undefined = np.isnan(each)
+    counted = np.where(undefined, 0.0, each) if constant == "zero" else each[~undefined]
+    return Estimate(float(counted.mean()) if len(counted) else math.nan, n, len(counted), int(undefined.sum()))
+
+
+# Kendall's tau under many weightings, from counts of distinct pairs of values where that is cheaper than sorting.
+
+
+PAIRED = 2048  # so many distinct pairs of values are compared with each other once, a matrix product per resample
+NARROW = 32  # so many values of one side are gone through one by one
+EXACT = 2**24  # integers up to here are exact in single precision
+SORTED = 20_000_000  # items that are sorted in all resamples together ...
+LEAST = 100  # ... but so many resamples at least
+
+
+class Taus:
+    """Tau of cells (distinct pairs of values) that are drawn so and so often.
+
+    Attributes:
+        fast: from counts; False: each resample is sorted by scipy.
+    """
+
+    def __init__(self, x: Side, y: Side) -> None:
+        self._x, self._y = x, y
+        cells = len(x.code)
+        self._few, self._many = (x, y) if x.values <= y.values else (y, x)
+        table = self._few.values * self._many.values
+        narrow = self._few.values <= NARROW or table <= NARROW * cells
+        # a step through the table costs about as much as a dozen products
+        self._matrix = cells <= PAIRED and not (narrow and 12 * table < cells**2)
+        self.fast = narrow or self._matrix
+        signs = [np.sign(s.code[:, None] - s.code[None, :]).astype(np.int8) for s in (x, y)] if self._matrix else []
+        self._signs = signs[0] * signs[1] if signs else np.zeros((0, 0), dtype=np.int8)
+        self._by_few = np.lexsort((self._many.code, self._few.code))
+        self._ends = np.searchsorted(self._few.code[self._by_few], np.arange(self._few.values + 1))
+
+    def made(self, resamples: int, n: int) -> int:
+        """How many of the resamples are worth their time: fewer only where many items of many values are sorted."""
+        return resamples if self.fast else min(resamples, max(LEAST, SORTED // max(1, n)))
+
+    def surplus(self, weights: Floats) -> Floats:
+        """Concordant pairs less discordant ones, each pair twice; (resamples,).
+
+        Args:
+            weights: (resamples, cells).
+        """
+        if self._matrix:
+            kind = np.float32 if weights.sum(axis=1).max(initial=0) < EXACT else np.float64
+            return np.asarray(np.einsum("ij,ij->i", weights.astype(kind) @ self._signs.astype(kind), weights))
+        return self._by_table(weights) if self.fast else self._by_sorting(weights)
+
+    def _by_table(self, weights: Floats) -> Floats:
+        """Goes up the values of the side with fewer; `below` counts the other side's values among lower ones."""
+        below = np.zeros((len(weights), self._many.values))
+        found = np.zeros(len(weights))
+        for start, end in zip(self._ends[:-1], self._ends[1:], strict=True):
+            cells = self._by_few[start:end]
+            at, drawn = self._many.code[cells], np.take(weights, cells, axis=1)
+            if start:
+                lower = np.cumsum(below, axis=1)
+                surplus = 2 * lower - below - lower[:, -1:]  # pairs lower there too, less those that are higher there
+                found += np.einsum("ij,ij->i", drawn, np.take(surplus, at, axis=1))
+            below[:, at] += drawn
+        return 2 * found
+
+    def _by_sorting(self, weights: Floats) -> Floats:
+        found = np.zeros(len(weights))
+        for row, drawn in enumerate(weights):
+            items = np.repeat(np.arange(len(drawn)), drawn.astype(np.intp))
+            x, y = self._x.code[items], self._y.code[items]
+            value = coefficient("kendall-b", x.astype(np.float64), y.astype(np.float64))
+            pairs = [float(len(items)) ** 2 - float((np.bincount(s).astype(np.float64) ** 2).sum()) for s in (x, y)]
+            found[row] = 0.0 if np.isnan(value) else np.rint(value * np.sqrt(pairs[0]) * np.sqrt(pairs[1]))
+        return found
+
+
+def tau_of_counts(name: Coefficient, surplus: Floats, x: Floats, y: Floats) -> Floats:
+    """Tau-b or tau-c of each resample from its surplus and from how often each value of either side was drawn."""
+    n = x.sum(axis=1)
+    untied = [n**2 - np.einsum("ij,ij->i", side, side) for side in (x, y)]
+    classes = np.minimum(np.count_nonzero(x, axis=1), np.count_nonzero(y, axis=1))
+    return tau(name, surplus, untied[0], untied[1], n, classes)
+
+
+# Coefficients of two series under many weightings: a resample is one, as it only repeats items.
+
+
+CANCELS = 1e-6  # a variance below this share of all the data's has lost digits in the difference of two moments
+
+
+class Weighted:
+    """Two series, sorted once; equal pairs of values are folded to one cell, so that few values cost little.
+
+    Attributes:
+        n: items. cells: distinct pairs of values.
+    """
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        self.n = len(x)
+        x_code, y_code = (np.unique(side, return_inverse=True)[1] for side in (x, y))
+        self._order = np.lexsort((y_code, x_code))
+        first = np.ones(self.n, dtype=bool)
+        first[1:] = (np.diff(x_code[self._order]) != 0) | (np.diff(y_code[self._order]) != 0)
+        self._starts = np.flatnonzero(first)
+        firsts = self._order[self._starts]
+        self.cells = len(firsts)
+        self._values = x[firsts], y[firsts]
+        self._sides = Side(x_code[firsts]), Side(y_code[firsts])
+        self._taus: Taus | None = None
+        self._basis = _basis(x, y, firsts)
+
+    def made(self, name: Coefficient, resamples: int) -> int:
+        """How many of the resamples are worth their time."""
+        return resamples if name in ("pearson", "spearman") else self._tau().made(resamples, self.n)
+
+    def coefficients(self, weights: Floats, names: Sequence[Coefficient]) -> Floats:
+        """(coefficients, resamples), nan where undefined.
+
+        Args:
+            weights: (resamples, n), how often each item stands in each resample.
+        """
+        found = np.full((len(names), len(weights)), np.nan)
+        if not self.cells:
+            return found
+        drawn = np.take(weights, self._order, axis=1)
+        if self.cells < self.n:
+            drawn = np.add.reduceat(drawn, self._starts, axis=1)
+        by_rank = set(names) - {"pearson"}
+        x, y = (side.counts(drawn) for side in self._sides) if by_rank else (drawn, drawn)
+        surplus = self._tau().surplus(drawn) if by_rank - {"spearman"} else drawn[:, 0]
+        for row, name in enumerate(names):
+            if name == "pearson":
+                found[row] = self._pearson(drawn)
+            elif name == "spearman":
+                found[row] = self._spearman(drawn, x, y)
+            else:
+                found[row] = tau_of_counts(name, surplus, x, y)
+        return found
+
+    def _tau(self) -> Taus:
+        if self._taus is None:
+            self._taus = Taus(*self._sides)
+        return self._taus
+
+    def _pearson(self, drawn: Floats) -> Floats:
+        """By moments; where their difference lost digits, from the drawn items themselves."""
+        if not self._basis.size:
+            return np.full(len(drawn), np.nan)
+        n, x, y, xx, yy, xy = (drawn @ self._basis).T
+        at_least_one = np.maximum(n, 1)
+        variances = xx - x * x / at_least_one, yy - y * y / at_least_one
+        sure = (variances[0] > CANCELS * n) & (variances[1] > CANCELS * n)
+        under = np.sqrt(np.where(sure, variances[0], 1.0) * np.where(sure, variances[1], 1.0))
+        found = np.clip((xy - x * y / at_least_one) / under, -1.0, 1.0)
+        for row in np.flatnonzero(~sure):
+            items = np.repeat(np.arange(self.cells), drawn[row].astype(np.intp))
+            found[row] = coefficient("pearson", *(side[items] for side in self._values))
+        return np.asarray(found)
+
+    def _spearman(self, drawn: Floats, x: Floats, y: Floats) -> Floats:
+        by_x, by_y = ranks(x), ranks(y)
+        variances = [np.einsum("ij,ij,ij->i", side, r, r) for side, r in ((x, by_x), (y, by_y))]
+        defined = (variances[0] > 0) & (variances[1] > 0)
+        together = np.einsum("ij,ij,ij->i", drawn, self._sides[0].by_item(by_x), self._sides[1].by_item(by_y))
+        under = np.where(defined, np.sqrt(variances[0]) * np.sqrt(variances[1]), 1.0)
+        return np.where(defined, np.clip(together / under, -1.0, 1.0), np.nan)
+
+
+def _basis(x: Floats, y: Floats, firsts: Codes) -> Floats:
+    """(cells, 6): what is summed to moments, of values less their mean by their deviation; none where undefined."""
+    if len(x) < 2 or not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return np.zeros((0, 6))
+    sides = []
+    for side in (x, y):
+        scaled = side / (np.abs(side).max() or 1.0)
+        off = scaled - scaled.mean()
+        sides.append((off / (off.std() or 1.0))[firsts])
+    a, b = sides
+    return np.stack([np.ones(len(a)), a, b, a * a, b * b, a * b], axis=1)
+
+
+# What a level makes of drawn weights: one coefficient, the mean over drawn groups, or one of drawn systems' means.
+
+
+class Leveled(Protocol):
+    """One metric at a level.
+
+    Attributes:
+        width: numbers that are held of a resample at a time.
+    """
+
+    width: int
+
+    def made(self, name: Coefficient, resamples: int) -> int: ...  # so many of the resamples are made
+
+    def __call__(self, drawn: Drawn, names: Sequence[Coefficient]) -> Floats:
+        """(coefficients, resamples)."""
+        ...
+
+
+class OverItems:
+    """One coefficient over all drawn items."""
+
+    def __init__(self, human: Floats, metric: Floats) -> None:
+        self._pair, self.width = Weighted(human, metric), len(human)
+
+    def made(self, name: Coefficient, resamples: int) -> int:
+        return self._pair.made(name, resamples)
+
+    def __call__(self, drawn: Drawn, names: Sequence[Coefficient]) -> Floats:
+        return self._pair.coefficients(drawn.weights, names)
+
+
+class OverWholeGroups:
+    """The mean over drawn groups, each of which is whole: its coefficient is the same in all resamples."""
+
+    def __init__(
+        self, human: Floats, metric: Floats, group: Codes, names: Sequence[Coefficient], constant: Constant
+    ) -> None:
+        self._names = list(names)
+        each = of_groups(human, metric, group, names)
+        self._counts = np.ones_like(each) if constant == "zero" else np.isfinite(each).astype(np.float64)
+        self._each, self.width = np.nan_to_num(each, nan=0.0), each.shape[1]
+
+    def made(self, name: Coefficient, resamples: int) -> int:
+        return resamples
+
+    def __call__(self, drawn: Drawn, names: Sequence[Coefficient]) -> Floats:
+        assert drawn.groups is not None
+        rows = [self._names.index(name) for name in names]
+        return _mean(self._each[rows] @ drawn.groups.T, self._counts[rows] @ drawn.groups.T)
+
+
+class OverGroups:
+    """The mean over groups (drawn ones, where groups are drawn), of each what was drawn within it."""
+
+    def __init__(self, human: Floats, metric: Floats, group: Codes, constant: Constant) -> None:
+        count = int(group.max(initial=-1)) + 1
+        ends = np.searchsorted(np.sort(group), np.arange(1, count))
+        self._items = np.split(np.argsort(group, kind="stable"), ends) if count else []
+        self._pairs = [Weighted(human[items], metric[items]) for items in self._items]
+        self._zero, self.width = constant == "zero", int(np.bincount(group).max(initial=0))
+
+    def made(self, name: Coefficient, resamples: int) -> int:
+        return min((pair.made(name, resamples) for pair in self._pairs), default=resamples)
+
+    def __call__(self, drawn: Drawn, names: Sequence[Coefficient]) -> Floats:
+        total = np.zeros((2, len(names), len(drawn)))
+        for g, (items, pair) in enumerate(zip(self._items, self._pairs, strict=True)):
+            inside = drawn.within(items)
+            each = pair.coefficients(inside, names)
+            times = np.ones(len(drawn)) if drawn.groups is None else drawn.groups[:, g]
+            counts = (inside.any(axis=1) if self._zero else np.isfinite(each)) * times
+            total += np.stack([np.nan_to_num(each, nan=0.0) * times, np.broadcast_to(counts, each.shape)])
+        return _mean(*total)
+
+
+class OverSystems:
+    """One coefficient over the means of systems (drawn ones, where systems are drawn)."""
+
+    def __init__(self, human: Floats, metric: Floats, system: Codes, draws: Draws) -> None:
+        self.width = int(system.max(initial=-1)) + 1
+        unit = np.arange(len(human)) if draws.unit == "item" else draws.group
+        at = (np.zeros(len(human), dtype=np.intp) if unit is None else unit, system)
+        shape = (int(at[0].max(initial=-1)) + 1, self.width)
+        # transposed, as scipy multiplies from the left: (systems, units) by (units, resamples)
+        self._sums = [sparse.csr_array((s, at), shape=shape).T for s in (human, metric, np.ones(len(human)))]
+        self._scales = [float(np.abs(s).max(initial=0.0)) for s in (human, metric)]
+
+    def made(self, name: Coefficient, resamples: int) -> int:
+        return resamples
+
+    def __call__(self, drawn: Drawn, names: Sequence[Coefficient]) -> Floats:
+        by_unit = drawn.items if drawn.items is not None else drawn.groups
+        by_unit = np.ones((1, self._sums[0].shape[1])) if by_unit is None else by_unit
+        human, metric, counts = (np.asarray(s @ by_unit.T).T for s in self._sums)
+        means = [_mean(side, counts) for side in (human, metric)]
+        x, y = (settled(side, scale) for side, scale in zip(means, self._scales, strict=True))
+        if drawn.systems is not None:
+            rows, systems = drawn.systems.shape
+            times = drawn.systems.astype(np.intp).ravel()
+            which = np.repeat(np.tile(np.arange(systems), rows), times).reshape(rows, systems)
+            x, y = (np.take_along_axis(np.broadcast_to(side, which.shape), which, axis=1) for side in (x, y))
+        return of_rows(x, y, names)
+
+
+def _mean(total: Floats, counts: Floats) -> Floats:
+    return np.where(counts > 0, total / np.where(counts > 0, counts, 1.0), np.nan)
+
+
+UNITS: tuple[Unit, ...] = ("item", "group", "system", "both")
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Coefficients of resamples; the r-th value of each metric comes from one and the same draw.
+
+    Attributes:
+        values: (metrics, coefficients, resamples), nan where a resample has none.
+        made: (metrics, coefficients), how many resamples were made: all, but for tau of many values by many items.
+            What comes after them is nan and counts as undefined nowhere.
+        units: that were drawn; of groups and systems the fewer.
+    """
+
+    values: Floats
+    made: Codes
+    units: int
+
+    def interval(self, m: int, c: int, confidence: float = 0.95) -> Interval:
+        """Of the m-th metric's c-th coefficient."""
+        return interval(self.values[m, c, : self.made[m, c]], confidence, units=self.units)
+
+    def difference(self, m1: int, m2: int, c: int, confidence: float = 0.95) -> Interval:
+        """Of the m1-th metric's c-th coefficient less the m2-th's."""
+        made = min(self.made[m1, c], self.made[m2, c])
+        return interval(self.values[m1, c, :made] - self.values[m2, c, :made], confidence, units=self.units)
+
+
+def bootstrap(
+    human: Floats,
+    metrics: Sequence[Floats],
+    *,
+    coefficients: Sequence[Coefficient] = COEFFICIENTS[:3],
+    level: Level = "dataset",
+    unit: Unit = "item",
+    group: Codes | None = None,
+    system: Codes | None = None,
+    constant: Constant = "skip",
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Resampled:
+    """Each metric's agreement with people in resamples of their items; all metrics are given the same resamples.
+
+    A group or system that is drawn twice counts as two. Memory is bounded: it does not grow by resamples x items.
+
+    An interval speaks of what was drawn: drawn groups alone leave the systems as they are, and say nothing of how
+    other systems would fare (at level "system" that is most of the doubt). Drawn items take no heed of what goes
+    together in a group, and are too sure where something does.
+
+    Args:
+        human, metrics: (n,) each.
+        unit: what is drawn with replacement; "both" draws groups and systems, each on its own, and takes the items
+            where they cross.
+
+    Raises:
+        ValueError: a nan, different lengths, an unknown word, or codes that level or unit need are missing.
+    """
+    human = checked("human", human)
+    series = [checked("metric", metric, len(human)) for metric in metrics]
+    checked_level(level, coefficients, [human, *series])
+    draws = _draws(len(human), unit, group, system, resamples, seed)
+    leveled = [_leveled(human, metric, coefficients, level, draws, group, system, constant) for metric in series]
+    shape = (len(series), len(coefficients))
+    made = np.array([[one.made(c, resamples) for c in coefficients] for one in leveled], dtype=np.intp).reshape(shape)
+    values = np.full((*shape, resamples), np.nan)
+    for drawn in replace(draws, width=max((one.width for one in leveled), default=None)):
+        for m, one in enumerate(leveled):
+            due = [c for c in range(len(coefficients)) if made[m, c] > drawn.resamples.start]
+            values[m, due, drawn.resamples] = one(drawn, [coefficients[c] for c in due])
+    values[np.arange(resamples) >= made[:, :, None]] = np.nan
+    return Resampled(values, made, draws.units)
+
+
+def resample(
+    statistic: Callable[[Codes], Floats], n: int, *, units: Codes | None = None, resamples: int = 1000, seed: int = 0
+) -> Floats:
+    """Any statistic in resamples of items, or of units of items: (k, resamples).
+
+    Args:
+        statistic: indices of the drawn items, repeated as drawn -> k numbers, nan where undefined.
+        units: which unit each of the n items belongs to; None: each is one.
+    """
+    code = None if units is None else codes_of("units", units, n)
+    draws = Draws("item" if code is None else "group", n, resamples, seed, group=code)
+    by_unit = np.arange(n) if code is None else np.argsort(code, kind="stable")
+    found = [
+        np.atleast_1d(statistic(np.repeat(by_unit, row[by_unit].astype(np.intp))))
+        for drawn in draws
+        for row in drawn.weights
+    ]
+    return np.array(found, dtype=np.float64).T
+
+
+def _draws(n: int, unit: Unit, group: Codes | None, system: Codes | None, resamples: int, seed: int) -> Draws:
+    if unit not in UNITS:
+        raise ValueError(f"unit {unit!r}: expected one of {', '.join(UNITS)}")
+    groups = codes_of("group", group, n) if unit in ("group", "both") else None
+    systems = codes_of("system", system, n) if unit in ("system", "both") else None
+    return Draws(unit, n, resamples, seed, group=groups, system=systems)
+
+
+def _leveled(
+    human: Floats,
+    metric: Floats,
+    names: Sequence[Coefficient],
+    level: Level,
+    draws: Draws,
+    group: Codes | None,
+    system: Codes | None,
+    constant: Constant,
+) -> Leveled:
+    if level == "dataset":
+        return OverItems(human, metric)
+    if level == "system":
+        return OverSystems(human, metric, codes_of("system", system, len(human)), draws)
+    code = codes_of("group", group, len(human))
+    if draws.unit == "group":
+        return OverWholeGroups(human, metric, code, names, constant)
+    return OverGroups(human, metric, code, constant)

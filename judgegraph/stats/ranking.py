@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgegraph.errors import ExtraError
-from judgegraph.stats.bootstrap import ENTRIES, Draws
+from judgegraph.stats.bootstrap import ENTRIES, Draws, settled
 from judgegraph.stats.correlation import Codes, Floats, pearson
-from judgegraph.stats.resampling import settled
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgegraph.stats.bootstrap import of_groups
+from judgegraph.stats.bootstrap import checked_level, codes_of, of_groups, system_means
 from judgegraph.stats.correlation import (
     Codes,
     Coefficient,
@@ -25,7 +25,6 @@ from judgegraph.stats.correlation import (
     shared_error,
 )
 from judgegraph.stats.correlation import coefficient as coefficient_of
-from judgegraph.stats.resampling import checked_level, codes_of, system_means
 
 Counts = NDArray[np.float32]  # whole numbers below 2^24, which single precision holds exactly
 

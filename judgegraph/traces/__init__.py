@@ -6,12 +6,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judgegraph.traces.rank import node_times, top
-    from judgegraph.traces.read import trace_of
+    from judgegraph.traces.read import node_times, top, trace_of
 
 _HOMES = {
-    "node_times": "judgegraph.traces.rank",
-    "top": "judgegraph.traces.rank",
+    "node_times": "judgegraph.traces.read",
+    "top": "judgegraph.traces.read",
     "trace_of": "judgegraph.traces.read",
 }
 

@@ -27,7 +27,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
 from judgegraph import types
-from judgegraph.agent_runs.read import trajectory
+from judgegraph.agent_runs.formats import trajectory
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Paid, checksum, opened
 from judgegraph.calls.texts import Texts, texts_of

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, groupby
+from typing import TYPE_CHECKING
 
+from judgegraph.bench.table import LEVELS, Line, Section, counts_line, figure, sections, shown, worth_printing
 from judgegraph.errors import one_line
+from judgegraph.meta.ranking import Ranking
 from judgegraph.meta.result import (
     Agreement,
     Difference,
@@ -17,9 +20,29 @@ from judgegraph.meta.result import (
     general_notes,
     row_notes,
 )
-from judgegraph.views.amounts import COEFFICIENT, NONE, chance, counted, number_text, valued
-from judgegraph.views.blocks import Block, Grid, Para, columns, table_text
+from judgegraph.views.blocks import (
+    COEFFICIENT,
+    NONE,
+    Block,
+    Grid,
+    Para,
+    chance,
+    columns,
+    counted,
+    number_text,
+    table_text,
+    valued,
+)
 from judgegraph.views.notebook import lays_out
+from judgegraph.views.run import end
+
+if TYPE_CHECKING:
+    from judgegraph.bench.files import Collection
+    from judgegraph.bench.table import MeasuredJudge
+    from judgegraph.meta.conventions import Conventions
+    from judgegraph.runs.run import Run
+    from judgegraph.runs.summary import Summary
+
 
 LINES, NOTES = 60, 12
 SHORT = {
@@ -166,3 +189,201 @@ def agreement_text(found: Agreement, form: str) -> str:
     A row for each criterion and metric, a column for each statistic with its interval, and n.
     """
     return table_text(statistics(found.rows), form)
+
+
+# Rankings of systems: a table for each judge, what to know of it, and each metric against people.
+
+
+SYSTEM_LINES, CYCLES = 60, 10
+LONGEST_NAME = 200  # characters of a name
+SYSTEMS = ("system", "systems")
+NEXT = (
+    "p next: could the lead over the system below be chance? Paired bootstrap of strengths, two-sided, corrected for "
+    "all neighbours within each table"
+)
+
+
+def rankings(found: Sequence[Ranking]) -> Iterator[Block]:
+    """Each of them, the metrics against people, and the choices behind the numbers."""
+    for one in found:
+        yield from ranking(one)
+    yield from _against(found)
+    if any(not math.isnan(row.p_next) for one in found for row in one.systems):
+        yield Para(f"\n{NEXT}", "fine")
+    yield from (Para(f"\n{signature}", "fine") for signature in dict.fromkeys(one.signature for one in found))
+
+
+def ranking(one: Ranking) -> Iterator[Block]:
+    """Its table, the circles that its preferences run in, and what is missing."""
+    yield table(one)
+    cycles = one.cycles
+    if cycles.knots:
+        tied = sum(map(len, cycles.knots))
+        yield Para(f"preferences run in circles among {counted(tied, 'system')}; no ranking is right there:")
+        for cycle in cycles.found[:CYCLES]:
+            yield Para("  " + " > ".join(map(_name, (*cycle, cycle[0]))))
+        if cycles.more or len(cycles.found) > CYCLES:
+            yield Para("  and others; --json has more of them")
+    if one.unread:
+        yield Para(f"{counted(one.unread, 'answer')} missing", "note")
+    yield from (Para(note, "note") for note in one.notes)
+
+
+def table(one: Ranking) -> Grid:
+    """A row for each system, the best first."""
+    of = f"{_name(one.criterion)}, by {_name(one.judge)}" if one.criterion else f"by {_name(one.judge)}"
+    units = "" if one.units == one.comparisons else f" in {counted(one.units, 'unit')}"
+    rows = one.systems
+    scored = any(not math.isnan(row.score) for row in rows)
+    tested = any(not math.isnan(row.p_next) for row in rows)
+    parted = any((row.part or 1) > 1 for row in rows)
+    digits = min(9, max(0, 2 - math.floor(math.log10(one.elo_scale))))  # of 400 points none, of 1 two
+    return columns(f"{of}: {counted(one.comparisons, 'comparison')}{units}", {
+        "system": [_name(row.system) for row in rows],
+        "part": [str(row.part or NONE) if parted else "" for row in rows],
+        "place": [str(row.place or NONE) for row in rows],
+        "score": [number_text(row.score, COEFFICIENT) if scored else "" for row in rows],
+        "won": [NONE if math.isnan(row.won) else f"{row.won:.1%}" for row in rows],
+        "met": [f"{row.met:,.0f}" for row in rows],
+        "strength": [valued(row.strength, *row.strength_interval) for row in rows],
+        "Elo": [valued(row.elo, *row.elo_interval, digits) for row in rows],
+        "p next": [chance(row.p_next_corrected) if tested else "" for row in rows],
+    }, most=SYSTEM_LINES, rest=SYSTEMS)  # fmt: skip
+
+
+def _name(text: str) -> str:
+    """Foreign, and never more than its own line."""
+    return one_line(text, LONGEST_NAME)
+
+
+def _against(found: Sequence[Ranking]) -> Iterator[Block]:
+    rows = [(one, by) for one in found for by in one.against]
+    if rows:
+        yield columns("against people", {
+            "criterion": [_name(one.criterion) for one, _ in rows],
+            "metric": [_name(one.judge) for one, _ in rows],
+            "by": [by.by for _, by in rows],
+            "Kendall tau-b": [valued(by.kendall, *by.kendall_interval, COEFFICIENT) for _, by in rows],
+            "Spearman": [number_text(by.spearman, COEFFICIENT) for _, by in rows],
+            "pairs ranked alike": [f"{by.alike:,} of {by.pairs:,}" for _, by in rows],
+        }, names=3, most=SYSTEM_LINES)  # fmt: skip
+
+
+# A collection's table: published figures, beside them recorded judges or a run, and their sources.
+
+
+LEGEND = ".448 = equals the published figure; .282 (.234) does not, it is in brackets; (.575) is published only"
+READINGS = {
+    "ours": "replies read by our readers; --reading authors takes the rules of those who recorded them",
+    "authors": "replies read by the rules of those who recorded them; ours are --reading ours",
+}
+
+
+def bench(
+    known: Collection, found: MeasuredJudge, conventions: Conventions, reading: str = "", part: str = ""
+) -> Iterator[Block]:
+    """Title, a table for each statistic, the annotators' own agreement, sources, and what was left unread.
+
+    Args:
+        reading: how recorded replies were read, "" where none were. part: which items were taken, "" for all.
+    """
+    yield Para(known.title, "lead")
+    marks: dict[str, int] = {}
+    if part:
+        yield Para(part, "fine")
+    for section in filter(worth_printing, sections(found.cells, known.judges)):
+        yield _table(section, marks)
+    for name, mark in marks.items():
+        yield Para(f"[{mark}] {name}", "fine")
+    if marks:
+        yield Para(LEGEND, "fine")
+    if reading and known.authors is not None:
+        yield Para(READINGS[reading], "fine")
+    for note in known.notes:
+        yield Para(note, "fine")
+    yield from _people(found, known.judges)
+    yield from _among(found, known.judges)
+    yield from _unread(found)
+    yield from _how(found, conventions)
+
+
+def _how(found: MeasuredJudge, conventions: Conventions) -> Iterator[Block]:
+    """The choices behind the numbers."""
+    signatures = {cell.signature for cell in found.cells if cell.signature}
+    signature = next((cell.signature for cell in found.cells if cell.signature), "")
+    if signature:
+        more = f" (and {counted(len(signatures) - 1, 'other')}; --json has them)" if len(signatures) > 1 else ""
+        yield Para(f"{signature}{more}", "fine")
+    if conventions.resamples:
+        yield Para(f"intervals: {conventions.confidence:.0%}, {conventions.resamples:,} resamples", "fine")
+
+
+def _table(section: Section, marks: dict[str, int]) -> Grid:
+    """A row for each judge, below it what its numbers rest on where that differs, and a column for each criterion."""
+    for source in (source for line in section.lines for source in line.sources):
+        marks.setdefault(source, len(marks) + 1)
+    rows = []
+    for line in section.lines:
+        cells = [line.cells.get(name) for name in section.criteria]
+        rows.append((_label(line, marks), line.n, *(shown(cell) if cell else "" for cell in cells)))
+        if any(below := [counts_line(cell) if cell else "" for cell in cells]):
+            rows.append(("", "", *below))
+    head = ("judge", section.counted, *section.criteria)
+    return Grid(section.title, head, tuple(rows), frozenset(range(1, len(head))), names=2)
+
+
+def _label(line: Line, marks: dict[str, int]) -> str:
+    numbers = "".join(f"[{marks[source]}]" for source in line.sources)
+    return f"{line.judge} {'(this run)' if line.ours else numbers}".rstrip()
+
+
+def _people(found: MeasuredJudge, who: str) -> Iterator[Block]:
+    """How far one annotator agrees with the others: more cannot be asked of a judge."""
+    by_ceiling: dict[tuple[str, int, int], list[str]] = {}
+    for ceiling in found.ceilings:
+        criteria = by_ceiling.setdefault((ceiling.criterion, ceiling.annotators, ceiling.n), [])
+        criteria.append(f"{ceiling.statistic} {figure(ceiling.value)} ({LEVELS.get(ceiling.level, ceiling.level)})")
+    for (criterion, annotators, n), criteria in by_ceiling.items():
+        people = f"{who}, {criterion}, each of {annotators} with the others, n {n:,}"
+        yield Para(f"{people}: {', '.join(criteria)}", "fine")
+
+
+def _among(found: MeasuredJudge, who: str) -> Iterator[Block]:
+    """How far each two annotators agree, and what all of them together say."""
+    for one in found.among:
+        pairs = ", ".join(f"{a}-{b}" for a, b in combinations(range(1, one.annotators + 1), 2))
+        parts = [
+            f"{name} {' '.join(map(figure, values))}, mean {figure(one.means[name])}"
+            for name, values in one.pairs.items()
+        ]
+        parts += [", ".join(f"{answer} {count:,}" for answer, count in one.split.items())] if one.split else []
+        text = f"{who}, {one.criterion}, two by two ({pairs}), n {one.n:,}: {'; '.join(parts)}"
+        yield Para(text, "fine")
+
+
+def _unread(found: MeasuredJudge) -> Iterator[Block]:
+    by_counts: dict[tuple[str, str], str] = {}
+    for cell in found.cells:
+        missing = {status: count for status, count in cell.unread.items() if count}
+        if missing:
+            counts = ", ".join(f"{count:,} {status}" for status, count in missing.items())
+            by_counts.setdefault((cell.judge, cell.criterion), f"{counts} of {cell.judged:,}")
+    for (judge, criterion), counts in list(by_counts.items())[:10]:
+        yield Para(f"without an answer: {judge}, {criterion}: {counts}", "note")
+    if len(by_counts) > 10:
+        yield Para(f"  and {len(by_counts) - 10:,} more; --json has them all", "note")
+
+
+def run_end(run: Run, summary: Summary, gate: float | None) -> Iterator[Block]:
+    """What the run took, how it ended, how much could be read, and where it lies."""
+    yield Para(run.signature, "fine")
+    yield from end(run, summary, (), gate)
+
+
+def shelf(collections: Iterable[Collection]) -> Iterator[Block]:
+    """The collections: name, title, what is in them, what it is judged by, their files, and where they are from."""
+    for known in collections:
+        yield Para(f"{known.name:13} {known.title}", "lead")
+        files = f"below DIR/{known.folder or known.name}: {', '.join(known.files)}"
+        for text in (known.items, f"criteria: {known.criteria}", files, known.origin):
+            yield Para(text, indent=14)

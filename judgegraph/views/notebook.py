@@ -2,13 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from html import escape
+from typing import Any, NewType, TypeVar
 
+from judgegraph.errors import printable
+from judgegraph.runs.run import Table
 from judgegraph.shown import draws
-from judgegraph.views.amounts import counted
-from judgegraph.views.blocks import Block, Findings, Fold, Grid, Para, Picture
-from judgegraph.views.trace import ROWS, Html, fold, framed, para, table, text
+from judgegraph.views.blocks import Block, Findings, Fold, Grid, Para, Picture, counted, number_text
+
+Html = NewType("Html", str)  # what this module made: escaped, and whole
+ROWS = 60  # of a table
+LONG = 20_000  # characters of a text
+CELL = 300  # characters of a table's cell
+LEFT, RIGHT = ' style="text-align:left"', ' style="text-align:right;white-space:nowrap"'
+
+
+def text(value: object, most: int = LONG) -> Html:
+    """A text that can neither close nor open anything, nor turn what stands around it; cut at `most` characters."""
+    whole = str(value).replace("\r\n", "\n").expandtabs(4)
+    cut = whole if len(whole) <= most else f"{whole[:most]}… ({len(whole):,} characters)"
+    return Html(escape(printable(cut)))
+
+
+def joined(*parts: Html) -> Html:
+    """One after the other."""
+    return Html("\n".join(part for part in parts if part))
+
+
+def framed(*parts: Html) -> Html:
+    """Parts as one output."""
+    return Html(f'<div class="jg-shown">{joined(*parts)}</div>')
+
+
+def para(value: object) -> Html:
+    """A paragraph."""
+    return Html(f'<p style="overflow-wrap:anywhere">{text(value)}</p>')
+
+
+def verbatim(value: object) -> Html:
+    """A text with its line breaks, folded to the width there is."""
+    style = "white-space:pre-wrap;overflow-wrap:anywhere;text-align:left"
+    return Html(f'<pre style="{style}">{text(value)}</pre>')
+
+
+def fold(summary: Html, *parts: Html, opened: bool = False) -> Html:
+    """What is behind a click."""
+    style = ' style="margin-left:1em;text-align:left"'
+    return Html(
+        f"<details{style}{' open' if opened else ''}><summary>{summary}</summary>\n{joined(*parts)}\n</details>"
+    )
+
+
+def table(
+    caption: object, head: Sequence[str], rows: Iterable[Sequence[object]], numeric: Collection[str] = (),
+    most: int = ROWS,
+) -> Html:  # fmt: skip
+    """A table of texts; its first column names the row.
+
+    Args:
+        numeric: columns that are set to the right, on one line.
+        most: rows; of more the first are shown, and their count.
+    """
+    sides = [RIGHT if name in numeric else LEFT for name in head]
+    table_rows = list(rows)
+    first = "".join(f'<th scope="col"{side}>{text(name)}</th>' for name, side in zip(head, sides, strict=True))
+    lines = ["".join(_cells(row, sides)) for row in table_rows[:most]]
+    more = f"; {most} of {len(table_rows):,} rows are shown" if len(table_rows) > most else ""
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    return Html(
+        f"<table>\n<caption{LEFT}>{text(f'{caption}{more}')}</caption>\n"
+        f"<thead><tr>{first}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    )
+
+
+def _cells(row: Sequence[object], sides: Sequence[str]) -> Iterable[str]:
+    for place, (cell, side) in enumerate(zip(row, sides, strict=True)):
+        shown = text(cell, CELL)
+        yield f'<th scope="row"{side}>{shown}</th>' if place == 0 else f"<td{side}>{shown}</td>"
+
+
+# Blocks as such HTML.
+
 
 Layout = TypeVar("Layout", bound=Callable[..., Iterable[Block]])
 
@@ -56,3 +131,24 @@ def _table(grid: Grid) -> Html:
     beyond = max(0, len(rows) - ROWS) + grid.left
     caption = grid.caption + (f"; {counted(beyond, f'more {one}', f'more {many}')}" if beyond else "")
     return table(caption, grid.head, rows[:ROWS], numeric)
+
+
+# Tables of scores, comparisons and the like as a notebook shows them.
+
+
+FIRST = 10  # rows
+NUMERIC = ("value", "score_a", "score_b", "samples", "mean", "low", "high", "n", "judged", "calls", "tokens", "usd")
+UNSHOWN = ("repeat", "of", "unseen")  # columns of a table of scores
+
+
+@draws(Table)
+def table_html(shown_table: Table) -> str:
+    """The first rows, and how many there are."""
+    count, shown = len(shown_table), [name for name in shown_table.columns if name not in UNSHOWN]
+    caption = f"{count:,} {shown_table.what}s" + (f", the first {FIRST}" if count > FIRST else "")
+    rows = [[_cell(row.get(name)) for name in shown] for row in shown_table.rows[:FIRST]]
+    return framed(table(caption, shown, rows, NUMERIC))
+
+
+def _cell(value: Any) -> object:
+    return "" if value is None else number_text(value) if isinstance(value, float) else value

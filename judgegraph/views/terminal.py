@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judgegraph.errors import printable
-from judgegraph.views.amounts import counted
-from judgegraph.views.blocks import Block, Findings, Fold, Grid, Para
+from judgegraph.views.blocks import Block, Findings, Fold, Grid, Para, counted
 
 GAP = 2  # columns between two of a table
 NAME, TEXT = 16, 46  # columns that a name keeps, and that another text has whole; longer ones are folded

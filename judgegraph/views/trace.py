@@ -1,96 +1,156 @@
-"""Small HTML for notebooks: tables, folds and texts. No script and no colour of its own; whatever it shows is inert."""
+"""Steps of a sample: a tree on a terminal, folds in a notebook; distributions as small bars; commands to copy."""
 
 from __future__ import annotations
 
 import io
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Any, NewType
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
+from judgegraph.answers import answers_of
 from judgegraph.errors import printable
 from judgegraph.shown import draws
 from judgegraph.trace.span import Step
-from judgegraph.views.amounts import duration, money
-from judgegraph.views.sample import answer
+from judgegraph.views.blocks import Block, Para, counted, duration, money, number_text
+from judgegraph.views.notebook import Html, fold, framed, joined, para, table, text, verbatim
 
 if TYPE_CHECKING:
-    from judgegraph.types import Scale, Score
-
-Html = NewType("Html", str)  # what this module made: escaped, and whole
-ROWS = 60  # of a table
-LONG = 20_000  # characters of a text
-CELL = 300  # characters of a table's cell
-LEFT, RIGHT = ' style="text-align:left"', ' style="text-align:right;white-space:nowrap"'
+    from judgegraph.runs.item import Item
+    from judgegraph.runs.summary import Line
+    from judgegraph.types import Comparison, Correction, Scale, Score
 
 
-def text(value: object, most: int = LONG) -> Html:
-    """A text that can neither close nor open anything, nor turn what stands around it; cut at `most` characters."""
-    whole = str(value).replace("\r\n", "\n").expandtabs(4)
-    cut = whole if len(whole) <= most else f"{whole[:most]}… ({len(whole):,} characters)"
-    return Html(escape(printable(cut)))
+# One sample in a few lines: its scores with what the critic moved, its comparisons and corrections.
 
 
-def joined(*parts: Html) -> Html:
-    """One after the other."""
-    return Html("\n".join(part for part in parts if part))
+MOST_SAMPLES = 12  # rows of a list that need not be seen whole
 
 
-def framed(*parts: Html) -> Html:
-    """Parts as one output."""
-    return Html(f'<div class="jg-shown">{joined(*parts)}</div>')
+def telling(items: Iterable[Item]) -> Item | None:
+    """The sample that the critic moved most, else the one with the lowest score, else the first."""
+
+    def weight(item: Item) -> tuple[float, float]:
+        values = {s.key: s.value for s in item.scores if s.value is not None}
+        finals = [s for s in answers_of(item) if s.value is not None]
+        moved = max((abs(values[s.key] - values[s.draft]) for s in finals if s.draft in values), default=0.0)
+        return moved, -min((values[s.key] for s in finals), default=float("inf"))
+
+    return max((item for item in items if item.status == "ok"), key=weight, default=None)
 
 
-def para(value: object) -> Html:
-    """A paragraph."""
-    return Html(f'<p style="overflow-wrap:anywhere">{text(value)}</p>')
+def sample(item: Item) -> Iterator[Block]:
+    """Its id and query, its answers, comparisons and corrections; a row for what is repeated."""
+    yield Para(item.id[:80], "title")
+    if item.sample.query:
+        yield Para(f"  {cut(item.sample.query, 200)}", "fine")
+    yield from _scores(item)
+    yield from comparisons(item)
+    for correction in item.corrections:
+        who = f" by {cut(correction.agent, 80)}" if correction.agent else ""
+        yield Para(f"  {heading(correction)}{who}: {cut(correction.text or correction.reason, 300)}")
 
 
-def verbatim(value: object) -> Html:
-    """A text with its line breaks, folded to the width there is."""
-    style = "white-space:pre-wrap;overflow-wrap:anywhere;text-align:left"
-    return Html(f'<pre style="{style}">{text(value)}</pre>')
+def heading(correction: Correction) -> str:
+    """What stands before a correction's text, or before why there is none."""
+    if correction.changed:
+        return f"corrected {correction.of}"
+    ended = "" if correction.outcome == "unchanged" else f" ({correction.status.replace('_', ' ')})"
+    return f"{correction.of} not corrected{ended}"
 
 
-def fold(summary: Html, *parts: Html, opened: bool = False) -> Html:
-    """What is behind a click."""
-    style = ' style="margin-left:1em;text-align:left"'
-    return Html(
-        f"<details{style}{' open' if opened else ''}><summary>{summary}</summary>\n{joined(*parts)}\n</details>"
-    )
+def cut(text: str, length: int) -> str:
+    """On one line, at most `length` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def table(
-    caption: object, head: Sequence[str], rows: Iterable[Sequence[object]], numeric: Collection[str] = (),
-    most: int = ROWS,
-) -> Html:  # fmt: skip
-    """A table of texts; its first column names the row.
-
-    Args:
-        numeric: columns that are set to the right, on one line.
-        most: rows; of more the first are shown, and their count.
-    """
-    sides = [RIGHT if name in numeric else LEFT for name in head]
-    table_rows = list(rows)
-    first = "".join(f'<th scope="col"{side}>{text(name)}</th>' for name, side in zip(head, sides, strict=True))
-    lines = ["".join(_cells(row, sides)) for row in table_rows[:most]]
-    more = f"; {most} of {len(table_rows):,} rows are shown" if len(table_rows) > most else ""
-    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
-    return Html(
-        f"<table>\n<caption{LEFT}>{text(f'{caption}{more}')}</caption>\n"
-        f"<thead><tr>{first}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
-    )
+def names(rows: Sequence[Line] | Sequence[Score]) -> list[str]:
+    """What each row is called: its criterion, the side of a pair, and the agent where several judged the same."""
+    agents: dict[tuple[str, ...], set[str]] = {}
+    for x in rows:
+        agents.setdefault((x.criterion, x.stage, x.of), set()).add(x.agent)
+    return [
+        x.criterion
+        + (" (rival)" if x.of == "rival" else "")
+        + (f" ({x.agent})" if len(agents[x.criterion, x.stage, x.of]) > 1 else "")
+        for x in rows
+    ]
 
 
-def _cells(row: Sequence[object], sides: Sequence[str]) -> Iterable[str]:
-    for place, (cell, side) in enumerate(zip(row, sides, strict=True)):
-        shown = text(cell, CELL)
-        yield f'<th scope="row"{side}>{shown}</th>' if place == 0 else f"<td{side}>{shown}</td>"
+def _scores(item: Item) -> Iterator[Block]:
+    if not item.scores and item.overall is not None:  # of a graph that writes no more
+        yield Para(f"  overall: {item.overall:.4g}")
+    scores = {s.key: s for s in item.scores}
+    finals = answers_of(item)
+    paired = {c.agent for c in item.comparisons}  # their repeats are the orders
+    rows: dict[str, list[Score]] = {}
+    for name, score in zip(names(finals), finals, strict=True):
+        rows.setdefault(name, []).append(score)
+    shown = list(rows.items())[:MOST_SAMPLES]
+    for name, row in shown:
+        said, reason = [], ""
+        for score in sorted(row, key=lambda s: s.repeat):
+            draft = scores.get(score.draft or "")
+            moved = draft is not None and draft.answer != score.answer
+            arrow = f"{answer(draft)} -> " if draft and moved else ""
+            said.append(f"{arrow}{answer(score)}{repeat_of(score, paired) if len(row) > 1 or score.repeat else ''}")
+            if not reason and (reason := draft.reason if draft and not moved else score.reason) and len(row) > 1:
+                reason = f"{repeat_of(score, paired).strip()} {reason}"
+        yield Para(f"  {name}: {', '.join(said)}  {cut(reason, 220)}")
+    yield from _more(len(finals) - sum(len(row) for _, row in shown), "score")
+
+
+def repeat_of(score: Score, paired: Iterable[str]) -> str:
+    """Which of repeated scores: by the order of a pair, else by number."""
+    if score.agent in paired and score.repeat < 2:
+        return (" (AB)", " (BA)")[score.repeat]
+    return f" ({score.repeat + 1})"
+
+
+def comparisons(item: Item) -> Iterator[Block]:
+    """A row for each criterion, of many the first; the verdict of a graph that writes no more."""
+    if not item.comparisons and item.verdict is not None:
+        yield Para(f"  verdict: {item.verdict}")
+    rows: dict[tuple[str, str], list[Comparison]] = {}
+    for comparison in item.comparisons:
+        rows.setdefault((comparison.criterion, comparison.agent), []).append(comparison)
+    shown = list(rows.items())[:MOST_SAMPLES]
+    for (criterion, agent), row in shown:
+        several = sum(name == criterion for name, _ in rows) > 1
+        name = f"{criterion} ({agent})" if several else criterion
+        yield Para(f"  {name}: {_verdicts(row)}  {cut(_reason_of(row), 160)}")
+    yield from _more(len(item.comparisons) - sum(len(row) for _, row in shown), "comparison")
+
+
+def _more(count: int, one: str) -> Iterator[Block]:
+    if count > 0:
+        yield Para(f"  and {counted(count, f'more {one}')}")
+
+
+def _reason_of(row: Sequence[Comparison]) -> str:
+    """What stands beside the verdicts: of both orders together, else of the first that says anything, and of which."""
+    given = sorted((c for c in row if c.reason), key=lambda c: c.order != "both")
+    if not given:
+        return ""
+    return given[0].reason if len(row) == 1 else f"({given[0].order}) {given[0].reason}"
+
+
+def _verdicts(row: Sequence[Comparison]) -> str:
+    lines = []
+    for c in row:
+        sums = f" {c.score_a:g} : {c.score_b:g}" if c.score_a is not None and c.score_b is not None else ""
+        lines.append(f"{c.verdict or c.status}{sums} ({c.order})")
+    return ", ".join(lines)
+
+
+def answer(score: Score) -> str:
+    """The value, the label, or how it failed."""
+    return number_text(score.value) if score.value is not None else score.label or score.status
 
 
 # Steps as a tree on a terminal; whatever it shows is inert there.

@@ -16,25 +16,26 @@ from rich.text import Text
 from judgegraph.answers import Role, answers_of, roles_of
 from judgegraph.runs.item import Item, ending, overalls
 from judgegraph.shown import draws
-from judgegraph.traces.rank import FolderTrace, RankedSample, firsts_of
-from judgegraph.traces.read import LOST, UNTRACED, SampleTrace
+from judgegraph.traces.read import LOST, UNTRACED, FolderTrace, RankedSample, SampleTrace, firsts_of
 from judgegraph.types import Rectification, Scale, Score, text_of
-from judgegraph.views.amounts import counted, duration, money, number_text
-from judgegraph.views.blocks import columns
+from judgegraph.views.blocks import columns, counted, duration, money, number_text
+from judgegraph.views.notebook import Html, framed, para
 from judgegraph.views.run import more
-from judgegraph.views.sample import MOST_SAMPLES, comparisons, cut, heading, names, repeat_of
 from judgegraph.views.terminal import plain, screen, show
 from judgegraph.views.trace import (
-    Html,
+    MOST_SAMPLES,
     Look,
     bars,
+    comparisons,
+    cut,
     excerpt,
-    framed,
+    heading,
     inert,
     likeliest,
-    para,
+    names,
     quoted,
     read_by,
+    repeat_of,
     scores_html,
     step_html,
     tree_of,

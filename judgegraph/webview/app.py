@@ -35,7 +35,7 @@ from judgegraph.runs.labels import LOOKED_AT, LabelledRun, Labels, OwnScale, of_
 from judgegraph.runs.run import OVERALL, Run, incomplete_run
 from judgegraph.types import Scale, Status, text_of
 from judgegraph.views.blocks import Picture
-from judgegraph.views.suggestions import conclusion
+from judgegraph.views.critic import conclusion
 from judgegraph.webview.index import ORDERS, PAGE, UNANSWERED, Query, SampleIndex, bound
 from judgegraph.webview.suggestions import LONGEST, MOST, Topics, adopted, answers, state_of, written
 

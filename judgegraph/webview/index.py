@@ -25,10 +25,9 @@ from judgegraph.runs.lines import DamagedLine, item_of_line, lines
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import line_at, recorded_trace
 from judgegraph.trace.span import lines as span_lines
-from judgegraph.traces.rank import ranked_sample
-from judgegraph.traces.read import SampleTrace, belongs, id_of, ledger_of, spans_of, tree
+from judgegraph.traces.read import SampleTrace, belongs, id_of, ledger_of, ranked_sample, spans_of, tree
 from judgegraph.types import Sample, text_of
-from judgegraph.views.amounts import number_text
+from judgegraph.views.blocks import number_text
 
 PAGE = 50  # rows of a page of the table
 BATCH = 500  # samples that are written at once, so that the table grows while it is looked at

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from judgegraph.bench.autoj import COLLECTION
-from judgegraph.bench.measure import measured
+from judgegraph.bench.table import measured
 from judgegraph.errors import DataError
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.conventions import chosen

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgegraph.bench.files import COLLECTIONS, collection, folder_of
-from judgegraph.bench.measure import part_of
+from judgegraph.bench.table import part_of
 from judgegraph.cli import main
 
 ARTICLE = "The council met on Monday. It voted to close the old bridge for a year. Traffic will use the ring road."
@@ -235,7 +235,7 @@ def test_criteria_that_are_given_take_the_place_of_those_that_fennec_would_write
 
 
 def test_a_method_that_needs_criteria_has_the_collection_s_own(pairs: Path):
-    from judgegraph.bench.measure import criteria_of
+    from judgegraph.bench.table import criteria_of
     from judgegraph.registry import factory
 
     known = collection("autoj")

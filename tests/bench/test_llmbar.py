@@ -6,7 +6,7 @@ import re
 import pytest
 
 from judgegraph.bench.llmbar import COLLECTION, SUBSETS
-from judgegraph.bench.measure import measured
+from judgegraph.bench.table import measured
 from judgegraph.errors import DataError
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.conventions import chosen

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from judgegraph.bench.mateval import COLLECTION, ERRORS
-from judgegraph.bench.measure import measured
+from judgegraph.bench.table import measured
 from judgegraph.errors import DataError
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.conventions import chosen

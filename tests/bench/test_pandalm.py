@@ -5,8 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from judgegraph.bench.measure import measured
 from judgegraph.bench.pandalm import COLLECTION
+from judgegraph.bench.table import measured
 from judgegraph.cli import main
 from judgegraph.errors import DataError
 from judgegraph.meta.agreement import agreement

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from judgegraph.bench.files import Collection, Published
-from judgegraph.bench.measure import measured
 from judgegraph.bench.table import (
     Cell,
     against,
@@ -15,6 +14,7 @@ from judgegraph.bench.table import (
     figure,
     finite,
     in_columns,
+    measured,
     named,
     of_published,
     sections,

@@ -7,8 +7,7 @@ import yaml
 from foreign import pair, single
 
 import judgegraph as jg
-from judgegraph.bridging.bridge import Branched, bridge, gather
-from judgegraph.bridging.card import SEQUENCE, write
+from judgegraph.bridging.bridge import SEQUENCE, Branched, bridge, gather, write
 from judgegraph.bridging.records import read_records
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec

@@ -5,8 +5,7 @@ import json
 import pytest
 
 import judgegraph as jg
-from judgegraph.bridging.bridge import bridge, gather
-from judgegraph.bridging.card import write
+from judgegraph.bridging.bridge import bridge, gather, write
 from judgegraph.bridging.consistency import KINDS
 from judgegraph.bridging.records import read_records
 from judgegraph.bridging.training_set import SPLITS

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from foreign import pair, single
 
-from judgegraph.bridging.card import write
+from judgegraph.bridging.bridge import write
 from judgegraph.bridging.training_set import SPLITS
 
 PYTHON = Path(os.environ.get("JUDGEGRAPH_TRL", Path(__file__).resolve().parents[2] / ".trl")) / "bin/python"

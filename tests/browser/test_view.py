@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 from report_runs import hostile_run, scored_run
 
-from judgegraph.cli.view import _listening
+from judgegraph.cli.folder import _listening
 
 uvicorn = pytest.importorskip("uvicorn", reason="skipped: no uvicorn (the extra 'view')")
 from judgegraph.webview.app import View  # noqa: E402

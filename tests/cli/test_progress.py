@@ -21,7 +21,7 @@ from judgegraph.graphs import g_eval
 from judgegraph.runs import worker as work
 from judgegraph.runs.worker import Progress
 from judgegraph.types import EvalState, Sample
-from judgegraph.views.progress import Pace, state_line
+from judgegraph.views.run import Pace, state_line
 
 NOW = Progress(
     done=120, resumed=0, by_status={"ok": 117, "refused": 1, "timeout": 2}, requests=250, calls=240, saved=12,

@@ -9,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Case, Evaluator, Scored
-from judgegraph.compose import escalate as module
+from judgegraph.compose import gate as module
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, sageval
 from judgegraph.prompts.criteria import criteria_set

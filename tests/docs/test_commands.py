@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 import pytest
+from commands_page import examples_of, page, write
 
 from judgegraph.cli.main import BELOW_COVERAGE, COMMANDS, FAILURE, NOT_MET, OVER_BUDGET, STOPPED, USAGE, main
-from judgegraph.cli.reference import examples_of, page, write
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/commands.md"

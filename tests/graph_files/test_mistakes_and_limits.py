@@ -10,7 +10,7 @@ from small_files import FILE, graph, written
 import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
-from judgegraph.graph_files.schema import json_schema
+from judgegraph.graph_files.build import json_schema
 from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.identity import configuration, differences, signature
 from judgegraph.types import Sample

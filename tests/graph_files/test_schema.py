@@ -8,9 +8,8 @@ import yaml
 from small_files import FILE
 from test_broken_files import BROKEN
 
-from judgegraph.graph_files.build import known
+from judgegraph.graph_files.build import json_schema, known
 from judgegraph.graph_files.read import EdgeSpec, GraphSpec, JudgeSpec, NodeSpec
-from judgegraph.graph_files.schema import json_schema
 
 validators = pytest.importorskip("jsonschema_rs")
 SHIPPED = list(files("judgegraph.graph_files").joinpath("shipped").iterdir())

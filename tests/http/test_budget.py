@@ -17,8 +17,7 @@ from judgegraph.graphs import g_eval, llm_score
 from judgegraph.models.prices import Price, Prices
 from judgegraph.report.page import facts
 from judgegraph.types import EvalState
-from judgegraph.views.progress import Pace, details
-from judgegraph.views.run import costs
+from judgegraph.views.run import Pace, costs, details
 
 pytestmark = pytest.mark.slow
 

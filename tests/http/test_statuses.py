@@ -11,7 +11,7 @@ import judgegraph as jg
 from judgegraph.graphs import g_eval, llm_score
 from judgegraph.report import graph as graph_parts
 from judgegraph.trace.span import SPANS, recorded_traces
-from judgegraph.traces.rank import node_times
+from judgegraph.traces.read import node_times
 from judgegraph.types import Criterion, Sample
 from judgegraph.views.blocks import Grid
 

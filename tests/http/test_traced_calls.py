@@ -11,7 +11,7 @@ from judgegraph.calls import Endpoint
 from judgegraph.graphs import llm_score
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import SPANS, Span, recorded_traces
-from judgegraph.traces.rank import node_times, ranked_samples, within
+from judgegraph.traces.read import node_times, ranked_samples, within
 from judgegraph.types import Criterion, Sample
 
 CRITERION = [Criterion(name="Clarity", definition="It is clear.")]

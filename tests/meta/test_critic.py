@@ -16,7 +16,7 @@ from judgegraph.meta.agreement import agreement
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import CriticWorth, Gain, Pair, critic_worth, gains, mean_gain, point_of, repeats
 from judgegraph.prompts.criteria import criteria_set
-from judgegraph.report.sections_critic import rectification
+from judgegraph.report.findings import rectification
 from judgegraph.runs.evaluate import critic_nodes
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run

@@ -6,8 +6,7 @@ from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import read_run
 from judgegraph.meta.probes import Seen
 from judgegraph.meta.ranking import contests, of_run
-from judgegraph.report.figures import Pool
-from judgegraph.report.orders import Orders
+from judgegraph.report.figures import Orders, Pool
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import summarise

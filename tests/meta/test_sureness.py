@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from judgegraph.meta import agreement as ceiling_draws
-from judgegraph.meta import numbers as of_numbers
+from judgegraph.meta import result as of_numbers
 from judgegraph.meta.agreement import agreement, needed
 from judgegraph.meta.cells import Judgements
 from judgegraph.meta.result import difference_notes, general_notes, note_lines, row_notes

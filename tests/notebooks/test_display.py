@@ -14,9 +14,9 @@ import judgegraph as jg
 from judgegraph.graphs import coascore, fennec, sageval
 from judgegraph.runs.run import Table
 from judgegraph.trace.span import Step
-from judgegraph.traces.rank import FolderTrace
+from judgegraph.traces.read import FolderTrace
 from judgegraph.types import Note, Notes, Scores, Suggestion, keyed
-from judgegraph.views.trace import LONG, fold, table, text
+from judgegraph.views.notebook import LONG, fold, table, text
 
 TAGS = {"div", "p", "pre", "b", "table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"}
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)></td></table></details></div>\x1b[31m\u202e&amp;"

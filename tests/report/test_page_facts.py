@@ -21,8 +21,7 @@ from judgegraph.report.page import facts
 from judgegraph.runs.identity import configuration, fan_outs
 from judgegraph.testing import scripted
 from judgegraph.types import Asked
-from judgegraph.views.amounts import cost
-from judgegraph.views.blocks import Grid, Para
+from judgegraph.views.blocks import Grid, Para, cost
 from judgegraph.views.run import answers_grid
 
 CLEAR = jg.Criterion(name="Clear")

@@ -13,7 +13,7 @@ from judgegraph.graphs import sageval
 from judgegraph.report.page import facts
 from judgegraph.report.samples import WHOLE, rows_of
 from judgegraph.runs.item import Item
-from judgegraph.traces.rank import ranked_sample
+from judgegraph.traces.read import ranked_sample
 from judgegraph.views.run import answers_grid
 
 SCALE = jg.Scale.of("1-5")

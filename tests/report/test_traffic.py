@@ -10,8 +10,7 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.graphs import sageval
-from judgegraph.report.graph import graph_part, run_figure
-from judgegraph.report.traffic import traffic
+from judgegraph.report.graph import graph_part, run_figure, traffic
 from judgegraph.types import Score, keyed
 from judgegraph.views.blocks import Para, Picture
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgegraph.cli.main import main
-from judgegraph.data.mapping import proposed_mapping
+from judgegraph.cli.new import proposed_mapping
 from judgegraph.data.samples import likely_column
 from judgegraph.errors import DataError
 

@@ -13,7 +13,7 @@ from judgegraph.answers import doubt
 from judgegraph.graphs import sageval
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
-from judgegraph.traces.rank import (
+from judgegraph.traces.read import (
     ORDERS,
     node_times,
     ranked_sample,

@@ -19,7 +19,7 @@ from judgegraph.errors import DataError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import SPANS, RecordedTrace, line_at, lines, recorded_trace, recorded_traces
-from judgegraph.traces.rank import node_times, ranked_samples
+from judgegraph.traces.read import node_times, ranked_samples
 from judgegraph.types import Criterion, EvalState, Sample, Score, keyed
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

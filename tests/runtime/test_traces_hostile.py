@@ -15,7 +15,7 @@ from judgegraph.data.load import load
 from judgegraph.graphs import fennec, sageval
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import SPANS, recorded_traces
-from judgegraph.traces.rank import ranked_samples
+from judgegraph.traces.read import ranked_samples
 from judgegraph.types import text_of
 
 WORD = re.compile(r"\w{7,}")

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgegraph.stats import bootstrap as drawing
-from judgegraph.stats import resampling as weighted_tau
-from judgegraph.stats.bootstrap import Draws, counts
+from judgegraph.stats import bootstrap as weighted_tau
+from judgegraph.stats.bootstrap import LEVELS, UNITS, Draws, Weighted, bootstrap, correlate, counts, resample
 from judgegraph.stats.correlation import COEFFICIENTS, coefficient
-from judgegraph.stats.resampling import LEVELS, UNITS, Weighted, bootstrap, correlate, resample
 
 
 def built(times_group, times_system, times_item, group, system):

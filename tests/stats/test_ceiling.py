@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from judgegraph.stats.agreement import leave_one_out, leave_one_out_labels
-from judgegraph.stats.resampling import correlate
+from judgegraph.stats.bootstrap import correlate
 
 NAN = math.nan
 

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from judgegraph.stats.bootstrap import of_groups, of_rows
+from judgegraph.stats.bootstrap import correlate, of_groups, of_rows, settled, system_means
 from judgegraph.stats.correlation import COEFFICIENTS, coefficient
-from judgegraph.stats.resampling import correlate, settled, system_means
 
 SCIPY = {
     "pearson": lambda x, y: stats.pearsonr(x, y).statistic,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from judgegraph.stats.agreement import share_interval
+from judgegraph.stats.bootstrap import bootstrap, correlate
 from judgegraph.stats.correlation import COEFFICIENTS
-from judgegraph.stats.resampling import bootstrap, correlate
 
 MANY = 4000  # simulations: the share that is found then has a standard error of 0.34 points
 

@@ -10,8 +10,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from judgegraph.stats import tests as swaps
+from judgegraph.stats.bootstrap import correlate
 from judgegraph.stats.correlation import COEFFICIENTS, coefficient, steiger, williams
-from judgegraph.stats.resampling import correlate
 from judgegraph.stats.tests import corrected, permutation_test, permutation_test_of_shares
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from judgegraph.stats.resampling import bootstrap, correlate
+from judgegraph.stats.bootstrap import bootstrap, correlate
 
 TOPICAL_CHAT = {  # Pearson, Spearman, Kendall of UniEval, dataset level
     "naturalness": (0.443666, 0.513986, 0.373973),

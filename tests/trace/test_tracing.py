@@ -26,7 +26,7 @@ from judgegraph.cli import main
 from judgegraph.testing import scripted
 from judgegraph.trace.record import Recorder
 from judgegraph.trace.span import SPANS, RecordedTrace, Span, SpanFile, recorded_traces
-from judgegraph.traces.rank import FolderTrace, traces_in
+from judgegraph.traces.read import FolderTrace, traces_in
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 METHODS = [  # method, data, arguments

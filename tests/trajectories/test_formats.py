@@ -6,7 +6,7 @@ import forecaster
 import pytest
 
 import judgegraph as jg
-from judgegraph.agent_runs.read import as_records, read_trajectories, trajectories, trajectory
+from judgegraph.agent_runs.formats import as_records, read_trajectories, trajectories, trajectory
 from judgegraph.evidence import turns_text
 
 STEPS = """\

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import judgegraph
-from judgegraph.views.amounts import chance, duration, money, number_text, signed, valued, whole_seconds, within
+from judgegraph.views.blocks import chance, duration, money, number_text, signed, valued, whole_seconds, within
 
 NAN = math.nan
 VIEWS = [path for room in ("views", "report", "webview", "cli") for path in
-         (Path(judgegraph.__file__).parent / room).rglob("*.py") if path.name != "amounts.py"]  # fmt: skip
+         (Path(judgegraph.__file__).parent / room).rglob("*.py") if path.name != "blocks.py"]  # fmt: skip
 
 
 @pytest.mark.parametrize(

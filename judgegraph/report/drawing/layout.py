@@ -11,8 +11,7 @@ from typing import Literal, TypeAlias
 
 import networkx as nx
 
-from judgegraph.report.drawing.figure import END, NAMES, Edge, Figure, Node
-from judgegraph.report.drawing.mermaid import LEADING, NAME, SMALL, shown, width, wrapped
+from judgegraph.report.drawing.figure import END, LEADING, NAME, NAMES, SMALL, Edge, Figure, Node, shown, width, wrapped
 
 # What a layout is made of: boxes with their lines, and routes between them.
 

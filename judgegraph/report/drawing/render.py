@@ -13,9 +13,21 @@ from typing import Any
 from zlib import crc32
 
 from judgegraph.errors import ConfigError, one_line
-from judgegraph.report.drawing.figure import END, Edge, Figure, figure_of, name_of
+from judgegraph.report.drawing.figure import (
+    DRAWING_CSS,
+    END,
+    LEADING,
+    NAME,
+    SMALL,
+    Edge,
+    Figure,
+    figure_of,
+    graph_mermaid,
+    look,
+    name_of,
+    shown,
+)
 from judgegraph.report.drawing.layout import LOOP, PAD, Box, Layout, Route, back_edges, in_order, label_size, layout
-from judgegraph.report.drawing.mermaid import DRAWING_CSS, LEADING, NAME, SMALL, graph_mermaid, look, shown
 from judgegraph.shown import Shown
 
 # A graph as lines of text, for terminals and for those who hear a page.

@@ -21,7 +21,7 @@ from judgegraph.report.charts import (
     win_graph,
 )
 from judgegraph.types import Scale
-from judgegraph.views.amounts import number_text, percent
+from judgegraph.views.blocks import number_text, percent
 
 NS = "{http://www.w3.org/2000/svg}"
 SCALE = Scale.of("1-5")

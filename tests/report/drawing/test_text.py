@@ -7,8 +7,7 @@ from drawn_graphs import EVERY, built, graph
 from langgraph.graph import END, START
 
 from judgegraph.report.drawing import graph_text
-from judgegraph.report.drawing.figure import figure_of, name_of
-from judgegraph.report.drawing.mermaid import shown, width, wrapped
+from judgegraph.report.drawing.figure import figure_of, name_of, shown, width, wrapped
 
 FENNEC = """\
 fennec

@@ -10,15 +10,14 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.graphs import fennec, g_eval, sageval
 from judgegraph.meta.conventions import Conventions
+from judgegraph.report.answers import agreement, scores
+from judgegraph.report.findings import rectification, suggestions
 from judgegraph.report.page import all_sections
-from judgegraph.report.sections_critic import rectification, suggestions
 from judgegraph.report.sections_pairs import biases, pairs
 from judgegraph.report.sections_run import failures, notes, tally_of
-from judgegraph.report.sections_scores import agreement, scores
 from judgegraph.stats.correlation import coefficient
 from judgegraph.types import Note, Score
-from judgegraph.views.amounts import signed
-from judgegraph.views.blocks import Fold, Grid, Para, Picture
+from judgegraph.views.blocks import Fold, Grid, Para, Picture, signed
 
 ENGAGEMENT = (
     [reviewed("Engagement", 4.0, 3.0)] * 5 + [reviewed("Engagement", 3.0, 5.0)] + [reviewed("Engagement", 4.0, 4.0)] * 4

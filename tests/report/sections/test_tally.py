@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 from section_runs import SCALE, advice, item, reviewed, run_of
 
-from judgegraph.report.figures import OTHERS, OWN, SomeItems
-from judgegraph.report.orders import Commonest, Probed
+from judgegraph.report.figures import OTHERS, OWN, Commonest, Probed, SomeItems
 from judgegraph.report.page import all_sections
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.runs.item import Item

@@ -1,4 +1,4 @@
-"""docs/commands.md, made of the commands: `python -m judgegraph.cli.reference docs/commands.md` writes it anew.
+"""docs/commands.md, made of the commands: `python tests/docs/commands_page.py docs/commands.md` writes it anew.
 
 All but the examples is generated. They are written by hand in the page itself, between the line "For example:" and the
 next title, and stay as they are; tests/docs runs them.
