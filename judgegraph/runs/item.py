@@ -45,6 +45,7 @@ from judgegraph.types import (
 
 
 LEAST = 8  # words; a text of fewer is flagged
+UNTRUSTED = ("text-empty", "text-opening")  # kinds of notes on texts of which no score can be trusted
 LOOKED_AT = 2000  # characters
 HEAD = 300  # of these, which settle it for nearly every text: the rest is not worth its time on every sample
 _KEYS = re.compile(  # what opens an answer and is none; Zhao et al. 2025, arXiv:2507.08794, has such a list
