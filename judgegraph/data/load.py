@@ -601,7 +601,7 @@ def _check_fields(fields: Mapping[str, str]) -> None:
             if name.startswith("meta."):
                 hint = (
                     ": columns that are no field go to meta by their own names. Leave it out, and name the column "
-                    f"where it is used: --group {one_line(fields[name], 60)} (or --system) of compare, meta, rank and export."
+                    f"where it is used: --group {one_line(fields[name], 60)} of compare, meta, rank or export."
                 )
             raise DataError(f"fields: '{one_line(name, 60)}' is no field of a sample{hint} Known: {shown}")
 
