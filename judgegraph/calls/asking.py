@@ -383,7 +383,8 @@ def _parsed(
     answer: str, form: Form[Any], judged: Callable[[], str], text: str
 ) -> tuple[Any, tuple[str, ...]]:  # fmt: skip
     try:
-        return parse(answer, frozenset((form.schema or {}).get("properties", ())), judged)
+        schema = form.schema or {}
+        return parse(answer, frozenset(schema.get("properties", ())), judged, schema)
     except Declined as error:
         raise ReplyError(str(error), "refused", text) from None
     except ValueError as error:

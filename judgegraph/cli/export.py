@@ -72,6 +72,7 @@ def _compared(a: str, b: str, criterion: str | None) -> tuple[RunComparison | No
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN RUN...")
 @click.option("--criterion", "criteria", metavar="NAME", multiple=True, help="This one alone; may be repeated.")
+@click.option("--group", metavar="COLUMN", help="Its document or dialogue, a key of meta: tested as a whole.")
 @click.option("--csv", metavar="FILE.csv", type=click.Path(dir_okay=False), help="Write a row per run and criterion.")
 @click.option("--as", "form", type=click.Choice(["latex", "markdown"]), help="Print a table for a paper or a page.")
 @click.option(
@@ -81,8 +82,9 @@ def _compared(a: str, b: str, criterion: str | None) -> tuple[RunComparison | No
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(
-    runs: tuple[str, ...], criteria: tuple[str, ...], csv: str | None, form: str | None, not_worse: bool, as_json: bool
-) -> None:
+    runs: tuple[str, ...], criteria: tuple[str, ...], group: str | None, csv: str | None, form: str | None,
+    not_worse: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Hold two to twelve RUNs, folders, over the same samples beside one another; the first is the baseline.
 
     Samples are matched by id; their query, source and reference are alike. Of one output two judges are compared, of
@@ -90,8 +92,9 @@ def compare(
 
     Prints which means really differ, the mean answer by each criterion, agreement with people where samples hold their
     judgements, coverage, calls, tokens, USD and the median time of a sample. Means are of the samples that every run
-    with the criterion answers. Differences are tested sample by sample, groups whole where meta.group is told, and
-    corrected together (Holm). Runs that judge on several scales are told as shares of their scale.
+    with the criterion answers. Differences are tested sample by sample, groups whole where meta.group, or the column
+    that --group names, is told, and corrected together (Holm). Runs that judge on several scales are told as shares of
+    their scale.
 
     Exit codes: 0, 1 failure, 2 usage, 4 the gate --not-worse was not passed.
     """
@@ -105,7 +108,7 @@ def compare(
         raise click.UsageError("--as and --json: one of them")
     for run in runs:
         refuse_traces(run)
-    found = compared(runs, criteria=criteria)
+    found = compared(runs, criteria=criteria, group=group)
     if csv is not None:
         found.table().to_csv(csv)
     if as_json:

@@ -248,9 +248,12 @@ def _ledger(run: Any, given: Mapping[str, Any]) -> Any:
 
 def _rerun_lines(forecast: Any) -> Iterator[str]:
     total = forecast.total
-    low, high = total.missing + total.rest[0], total.missing + total.rest[1]
-    pay = f"{low:,}" if low == high else f"{low:,}-{high:,}"
-    yield f"a rerun by these criteria pays for {pay} calls; {total.kept:,} are in the ledger"
+    low, high, worst = (total.missing + more for more in total.rest)
+    pay = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    yield (
+        f"a rerun by these criteria pays for {pay} calls where every reply can be read (at worst {worst:,}, as others "
+        f"are asked for again); {total.kept:,} are in the ledger"
+    )
     whole = [one_line(node.node, 60) for node in forecast.nodes if not node.kept and node.missing + node.rest[1]]
     if whole:
         yield f"  every call of {', '.join(whole)} is new: prompts there hold all criteria, and change with any of them"

@@ -217,6 +217,9 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     held = _outcomes(result, given["required"]) if summary.judged else []
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
+        spent = about["spent"] or {}
+        if spent.get("unpriced"):  # 0.0 would be a price
+            about["spent"] = {**spent, "usd": None, "usd_at_least": spent.get("usd") or 0.0}
         read = {"share": part.share, "weakest": part.name, "gate": given["gate"], "unjudged": unjudged}
         read |= {"ok": part.ok, "n": part.n, "absent": part.absent, "read_to_end": cut is None}
         rejected = [r.model_dump() for r in samples.rejected]

@@ -612,6 +612,11 @@ def _check_fields(fields: Mapping[str, str]) -> None:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean '{near[0]}'?" if near else "."
             shown = ", ".join([*known, "human.NAME"])
+            if name.startswith("meta."):
+                hint = (
+                    ": columns that are no field go to meta by their own names. Leave it out, and name the column "
+                    f"where it is used: --group {one_line(fields[name], 60)} of compare, meta, rank or export."
+                )
             raise DataError(f"fields: '{one_line(name, 60)}' is no field of a sample{hint} Known: {shown}")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.cells import Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions
@@ -207,12 +207,14 @@ class _Held:
     groups: dict[str, str | None] = field(default_factory=dict)
     times: list[float] = field(default_factory=list)
 
-    def add(self, item: Item) -> None:
-        """One item's answers; several agents' by one criterion count by their mean."""
+    def add(self, item: Item, key: str | None = None) -> None:
+        """One item's answers; several agents' by one criterion count by their mean. `key`: of its group, in meta."""
         sample = item.sample
         self.given[item.id] = _digest(sample.query, sample.source, sample.reference, *sample.shown_evidence().values())
         self.judged[item.id] = _digest(sample.output, sample.rival)
-        group = sample.meta.get("group")
+        group = sample.meta.get(key or "group")
+        if key and group is None:
+            raise DataError(f"sample '{one_line(item.id, 60)}' has no {one_line(key, 60)!r} in its meta, to group by")
         self.groups[item.id] = None if group is None else str(group)
         if item.ms:
             self.times.append(item.ms / 1000)
@@ -236,14 +238,14 @@ def _digest(*parts: object) -> bytes:
     return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=8).digest()
 
 
-def _held(run: Run, name: str) -> _Held:
+def _held(run: Run, name: str, group: str | None = None) -> _Held:
     row = ComparedRun(name=name, method=str(run.manifest.get("method") or "graph"), signature=run.signature, samples=0,
                       coverage=Covered(0.0, "", 0, 0), calls=None, tokens=None, usd=None, seconds=None)  # fmt: skip
     held = _Held(row)
 
     def watched() -> Iterable[Item]:
         for item in run.items:
-            held.add(item)
+            held.add(item, group)
             yield item
 
     summary = summarise(watched(), run.signature, criteria_names(run.manifest), weighted=has_weights(run.manifest))
@@ -290,7 +292,7 @@ def _name(path: Path | None, run: Run, parts: int) -> str:
 
 def compare(
     runs: Sequence[RunLike] | Mapping[str, RunLike], *, conventions: Conventions | None = None,
-    criteria: Sequence[str] = (),
+    criteria: Sequence[str] = (), group: str | None = None,
 ) -> RunComparison:  # fmt: skip
     """Hold several runs over the same samples beside one another.
 
@@ -303,16 +305,16 @@ def compare(
         runs: two to twelve runs, or their folders, or a mapping of such by the names they shall have in the table;
             the first is what the others are held to.
         conventions: of agreement with people; None is Spearman for numbers, accuracy for labels and verdicts.
-        criteria: only by these.
+        criteria: only by these. group: key of a sample's meta, its document: whole groups are tested; None: "group".
 
     Raises:
         ConfigError: fewer than two runs, a run twice, runs without a sample in common, a criterion of none of them.
-        DataError: a run cannot be read.
+        DataError: a run cannot be read, or a sample has no such key.
     """
     if isinstance(runs, str | os.PathLike) or not 2 <= len(runs) <= MOST_RUNS:
         raise ConfigError(f"compare takes two to {MOST_RUNS} runs")
     named = _named(runs)
-    held = [_held(run, name) for name, run in named]
+    held = [_held(run, name, group) for name, run in named]
     notes = [f"{one.row.name} is {one.row.incomplete}" for one in held if one.row.incomplete]
     common, same = _common(held, notes)
     keys = _keys(held, criteria, notes)

@@ -550,7 +550,7 @@ def _lone(text: str, found: list[Mention]) -> list[Mention]:
     return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
 
 
-_NEGATIVE = frozenset(  # labels whose reason may well be "The answer is wrong."
+NEGATIVE = frozenset(  # labels whose reason may well be "The answer is wrong."
     re.findall(
         r"\w+",
         """no false incorrect wrong fail failed fails bad poor invalid unsafe unfaithful inconsistent hallucinated
@@ -592,7 +592,7 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
         if later.span and (alone or later.rule in ("marked", "named", "said")):
             reading = taking_back(_read(excerpt.text[:turn], met), later, turn)
             break
-    poor = isinstance(reading.value, str) and reading.value.casefold() in _NEGATIVE
+    poor = isinstance(reading.value, str) and reading.value.casefold() in NEGATIVE
     if reading.span and withdrawn(excerpt.text, reading.span[1], poor):
         return unread(excerpt.text, "an answer that is taken back")
     return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from judgegraph.replies.choices import read_choice
+from judgegraph.replies.choices import NEGATIVE, read_choice
 from judgegraph.replies.quotation import SPEECH, attributed, disowned, enclosed, other_name, unquoted
 from judgegraph.replies.text import (
     GIVEN,
@@ -545,12 +545,15 @@ _STATES = re.compile(
 )
 
 
-def objection(text: str, start: int, end: int, value: Any, judged: Callable[[], str] = str) -> str:
+def objection(
+    text: str, start: int, end: int, value: Any, judged: Callable[[], str] = str,
+    schema: Mapping[str, Any] | None = None,
+) -> str:  # fmt: skip
     """Why JSON inside a reply is not its answer; "" where nothing speaks against it.
 
     Args:
         text: the reply, its thoughts blanked. start, end: of the JSON in it. value: what the JSON says.
-        judged: gives the texts that the judge was shown.
+        judged: gives the texts that the judge was shown. schema: of the form that was asked for.
     """
     before, behind = text[:start][-PROSE:], text[end:][:PROSE]
     if not (before.strip() or behind.strip()):
@@ -573,13 +576,33 @@ def objection(text: str, start: int, end: int, value: Any, judged: Callable[[], 
     around = unquoted(f"{before}\n\n{behind}")
     if declines(around) or _UNJUDGED.search(around):
         return DECLINED
-    if taken_back("x" + unquoted(re.sub(r"\A\s{0,3}```", "", behind)), 1):
+    if taken_back("x" + unquoted(re.sub(r"\A\s{0,3}```", "", behind)), 1, says_bad(value, schema or {})):
         return "it is taken back behind its JSON"
     stated = [_number(next(filter(None, match.groups()))) for match in _STATES.finditer(around)]
     numbers = list(_numbers(value))
     if len(numbers) == 1 and stated and stated[-1] != numbers[0]:
         return f"it says {stated[-1]:g} beside its JSON, which says {numbers[0]:g}"
     return _of_pair(around, value)
+
+
+def says_bad(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether some answer in JSON says that something is bad, by the form that was asked for.
+
+    A number does in the lower half of what its schema allows, false does, and so does a label such as "no".
+    """
+    if isinstance(value, Mapping):
+        inner = schema.get("properties") or {}
+        return any(says_bad(one, inner.get(key) or {}) for key, one in value.items())
+    if isinstance(value, list):
+        return any(says_bad(one, schema.get("items") or {}) for one in value)
+    kinds = [schema, *schema.get("anyOf", ())]
+    if isinstance(value, str):
+        return value.casefold() in NEGATIVE and any(value in kind.get("enum", ()) for kind in kinds)
+    if isinstance(value, bool) or value is None:
+        return value is False
+    ends = [end for kind in kinds for end in (*kind.get("enum", ()), kind.get("minimum"), kind.get("maximum"))]
+    numbers = [end for end in ends if isinstance(end, int | float)]
+    return bool(numbers) and value < (min(numbers) + max(numbers)) / 2
 
 
 def _of_pair(around: str, value: Any) -> str:

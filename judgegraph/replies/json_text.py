@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +109,7 @@ _REVISED = re.compile(  # what a judge says between an answer and the one that t
 )
 _ANOTHERS = re.compile(r"claim|request|demand|inject|candidate|author|user|quot|cited|initial|draft|example", re.I)
 Notes = tuple[str, ...]
+_Asked = tuple[Callable[[], str], Mapping[str, Any]]  # texts that the judge was shown; the form's schema
 FENCED, COMMA, PROSE = "code fence removed", "trailing comma removed", "prose around the JSON removed"
 RETAKEN, SURPLUS = "an earlier answer taken back", "surplus level removed"
 MENDED = (FENCED, COMMA, PROSE, SURPLUS)  # notes on what had to be mended
@@ -147,7 +148,10 @@ def _finite(digits: str) -> float:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite)
 
 
-def parse(text: str, keys: frozenset[str] = frozenset(), judged: Callable[[], str] = str) -> tuple[Any, Notes]:
+def parse(
+    text: str, keys: frozenset[str] = frozenset(), judged: Callable[[], str] = str,
+    schema: Mapping[str, Any] | None = None,
+) -> tuple[Any, Notes]:  # fmt: skip
     """The JSON value in a reply, and notes on what was mended.
 
     Mended where unambiguous: code fences, prose around one object, trailing commas, one surplus level
@@ -158,6 +162,7 @@ def parse(text: str, keys: frozenset[str] = frozenset(), judged: Callable[[], st
         text: the reply, with blanks in the place of thoughts.
         keys: the form's top-level keys; they tell which of several objects is meant.
         judged: gives the texts that the judge was shown: JSON that stands so in them is no answer.
+        schema: of the form: of a low value in it "The answer is incorrect." is the reason, and takes nothing back.
 
     Raises:
         ValueError: there is no JSON in it, more than one reading, or its words say that the JSON is not its answer.
@@ -165,7 +170,7 @@ def parse(text: str, keys: frozenset[str] = frozenset(), judged: Callable[[], st
     if len(text) > MOST:
         raise ValueError(f"a reply of {len(text)} characters is no answer to a form")
     try:
-        value, notes = _decode(text.strip().removeprefix("\ufeff").strip(), keys, judged)
+        value, notes = _decode(text.strip().removeprefix("\ufeff").strip(), keys, (judged, schema or {}))
         if _LONE.search(text):
             value = _writable(value)
     except RecursionError:
@@ -173,7 +178,7 @@ def parse(text: str, keys: frozenset[str] = frozenset(), judged: Callable[[], st
     return _unwrap(value, keys, notes)
 
 
-def _decode(text: str, keys: frozenset[str], judged: Callable[[], str]) -> tuple[Any, Notes]:
+def _decode(text: str, keys: frozenset[str], asked: _Asked) -> tuple[Any, Notes]:
     try:
         return _whole(text), ()
     except ValueError as error:
@@ -185,7 +190,7 @@ def _decode(text: str, keys: frozenset[str], judged: Callable[[], str]) -> tuple
         except ValueError as error:
             reason = error
         else:
-            return _own(text, fences[0].span(), value, judged), (FENCED, *notes)
+            return _own(text, fences[0].span(), value, asked), (FENCED, *notes)
     found = _objects(text, keys)
     if not found:
         raise ValueError(f"the reply is no JSON: {reason}")
@@ -201,7 +206,7 @@ def _decode(text: str, keys: frozenset[str], judged: Callable[[], str]) -> tuple
     if different and not _REVISED.search(mended[different[-1].span[1] : last.span[0]][-500:]):
         raise ValueError(f"the reply holds {len(different) + 1} different JSON objects")
     notes = (_retaken(different, last),) * bool(different)
-    return _own(mended, last.span, last.value, judged), (*notes, *last.notes)
+    return _own(mended, last.span, last.value, asked), (*notes, *last.notes)
 
 
 def _retaken(different: list[_Object], last: _Object) -> str:
@@ -230,13 +235,13 @@ def _filled(text: str, objects: list[_Object]) -> str:
     return text
 
 
-def _own(text: str, span: tuple[int, int], value: Any, judged: Callable[[], str]) -> Any:
+def _own(text: str, span: tuple[int, int], value: Any, asked: _Asked) -> Any:
     """The value, where the words around it do not say that it is another's or none."""
     if not (text[: span[0]].strip() or text[span[1] :].strip()):
         return value
     from judgegraph.replies.free_text import DECLINED, objection  # many expressions: no part of an import
 
-    if why := objection(text, *span, value, judged):
+    if why := objection(text, *span, value, *asked):
         raise (Declined if why == DECLINED else ValueError)(f"the reply is unclear: {why}")
     return value
 

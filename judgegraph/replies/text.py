@@ -467,9 +467,9 @@ def lowered(text: str, since: int) -> bool:
     return _DEDUCTED.match(text, since) is not None
 
 
-def taken_back(text: str, since: int) -> bool:
+def taken_back(text: str, since: int, poor: bool = False) -> bool:
     """Whether words behind a place take back what stands before it, or begin to: for answers that stand alone."""
-    return withdrawn(text, since) or any(pattern.search(text, since) for pattern in (_TURN, _RETAKES))
+    return withdrawn(text, since, poor) or any(pattern.search(text, since) for pattern in (_TURN, _RETAKES))
 
 
 def only_answers(later: str) -> bool:
@@ -584,7 +584,9 @@ _REDUCED = re.compile(  # "Deducted 2 points from 5", "5 points minus 2", "Score
     rf"[ ]{NUMBER}|{NUMBER}[ ](?:points?|stars?|marks?)[ ](?:minus|less)[ ]{NUMBER}|^\W{{0,4}}(?:minus|less)[ ]{NUMBER}"
     rf"|\b(?:scores?|ratings?)[ ](?:of|by|from)[ ](?:the[ ])?(?:others?|users?|people|candidates?)[ ]?:[ ]?{NUMBER}"
     rf"|\bif\b[^.!?\n0-9]{{1,60}}\b(?:score|rating):[ ]{NUMBER}"
-    rf"|{NUMBER}[ ]üzerinden\b",
+    rf"|\b(?:normally|usually|ordinarily|typically)\b[^.!?\n0-9]{{0,40}}{NUMBER}"  # "I'd normally give 4; so: 2"
+    rf"|{NUMBER}[ ](?:is|was|would[ ]be|seems)[ ](?:out[ ]of[ ](?:the[ ]question|reach)|undeserved|unthinkable"
+    rf"|unjustified|unwarranted)\b|{NUMBER}[ ]üzerinden\b",
     re.I | re.M,
 )
 _ITEM = rf"^[ \t]*[-*•][ ]?[a-z][a-z ]{{0,30}}[ ]{NUMBER}/[0-9]"  # "- Clarity 4/5"

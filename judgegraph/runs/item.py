@@ -45,6 +45,7 @@ from judgegraph.types import (
 
 
 LEAST = 8  # words; a text of fewer is flagged
+UNTRUSTED = ("text-empty", "text-opening")  # kinds of notes on texts of which no score can be trusted
 LOOKED_AT = 2000  # characters
 HEAD = 300  # of these, which settle it for nearly every text: the rest is not worth its time on every sample
 _KEYS = re.compile(  # what opens an answer and is none; Zhao et al. 2025, arXiv:2507.08794, has such a list
@@ -179,6 +180,7 @@ UNANSWERED = Note(
     kind="nothing-written",
 )  # fmt: skip
 OFF_SCALE = "labels-off-scale"
+OFF_CURE = "judge on people's scale, by a criteria set that has it (-c FILE), or leave empty what they did not judge"
 FOUND = frozenset(Item.model_fields) - {"sample", "place", "ms", "answers"}  # keys of a state that an item keeps
 
 
@@ -607,7 +609,8 @@ class Notice:
         plural = "" if samples == 1 else "s"
         said = title(self.kind) if self.kind not in FAILED else f"{self.kind.capitalize()} ended with {self.status}"
         other = f" ({self.others:,} of them for other reasons)" if self.others else ""
-        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, LONGEST)}{other}"
+        cure = f"; {OFF_CURE}" if self.kind == OFF_SCALE and "is not on the scale" in self.text else ""
+        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, LONGEST)}{other}{cure}"
 
 
 NUMBERS = r"(?<!HTTP )(?<!code: )(?<!code )(?<!\d)\d+(?:[.,]\d+)*"  # a status of HTTP tells kinds apart
@@ -625,15 +628,16 @@ def title(kind: str) -> str:
 
 
 def count_kinds(notices: dict[str, Notice], sample: str, notes: Iterable[Note]) -> None:
-    """Count one sample's notes: each kind once, however many it has of it."""
+    """Count one sample's notes: each kind once, however many it has of it; labels off the scale by their column."""
     first: dict[str, Note] = {}
     for note in notes:
         if note.kind:
-            first.setdefault(note.kind, note)
-    for kind, note in first.items():
-        if kind not in notices and len(notices) >= MOST_KINDS:
+            column = f" {note.text.partition(' = ')[0]}" if note.kind == OFF_SCALE else ""
+            first.setdefault(f"{note.kind}{column}", note)
+    for place, note in first.items():
+        if place not in notices and len(notices) >= MOST_KINDS:
             continue
-        notices.setdefault(kind, Notice(kind, note.agent, note.text, note.status, sample)).count(note.text)
+        notices.setdefault(place, Notice(note.kind, note.agent, note.text, note.status, sample)).count(note.text)
 
 
 def by_count(notices: Mapping[Any, Notice]) -> list[Notice]:

@@ -23,7 +23,7 @@ from judgegraph.answers import (
     several,
 )
 from judgegraph.errors import one_line, printable
-from judgegraph.runs.item import FAILED, FINE, NUMBERS, Item, Notice, by_count, count_kinds, fallbacks
+from judgegraph.runs.item import FAILED, FINE, NUMBERS, UNTRUSTED, Item, Notice, by_count, count_kinds, fallbacks
 from judgegraph.shown import Shown
 from judgegraph.types import Scale, Score
 
@@ -206,6 +206,8 @@ class Summary(Shown):
             (a gate was between them) has one line. agents: who answer the same criteria side by side, if any do; their
             numbers are kept apart. headline: agent -> mean of its answers; of all under "" where `agents` is empty.
         weighted: the mean of the samples' weighted overall scores, None where no criterion has a weight.
+        trusted: as `headline` -> mean of the samples whose text gives something to judge, where others are in the mean:
+            of what is empty, or opens an answer and gives none, no score can be trusted.
         lacking: as `headline` -> how many of its samples have no number for some criterion that others have.
         verdicts: of pairs, per verdict; "none" where there is none.
         consistent: pairs judged in both orders with one verdict, of `both` such pairs.
@@ -229,6 +231,7 @@ class Summary(Shown):
     answers: dict[Key, Line] = field(default_factory=dict)
     agents: tuple[str, ...] = ()
     headline: dict[str, Mean] = field(default_factory=dict)
+    trusted: dict[str, Mean] = field(default_factory=dict)
     lacking: dict[str, int] = field(default_factory=dict)
     weighted: Mean | None = None
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -276,6 +279,7 @@ class Summary(Shown):
             {
                 "agent": agent or None, "mean": m.value, "samples": m.samples,
                 **({"lacking": self.lacking[agent]} if agent in self.lacking else {}),
+                **self._untrusted(agent),
             }
             for agent, m in self.headline.items()
         ]  # fmt: skip
@@ -292,6 +296,23 @@ class Summary(Shown):
             "notices": [notice.to_dict() for notice in by_count(self.notices)],
             "unread": [notice.to_dict() for notice in by_count(self.unread)],
         }  # fmt: skip
+
+    def _untrusted(self, agent: str) -> dict[str, Any]:
+        """Samples in a mean whose scores cannot be trusted, and the mean without them; {} where there are none."""
+        if agent not in self.trusted:
+            return {}
+        value, samples = self.trusted[agent]
+        return {
+            "untrusted": self.headline[agent].samples - samples, "mean_without_untrusted": value if samples else None
+        }  # fmt: skip
+
+    def untrusted_line(self, agent: str) -> str:
+        """Such as "3 of these of texts that give nothing to judge: 0.712 without them"; "" where there are none."""
+        if not (found := self._untrusted(agent)):
+            return ""
+        value = found["mean_without_untrusted"]
+        left = f"{value:.3f} without them" if value is not None else "none without them"
+        return f"{found['untrusted']:,} of these of texts that give nothing to judge: {left}"
 
     def __str__(self) -> str:
         rows = [f"{self.signature}", f"samples: {_counts(self.samples)}", *headlines(self)]
@@ -316,6 +337,7 @@ def headlines(summary: Summary) -> list[str]:
         f"mean of the answers{f' of {agent}' if agent else ''}: {mean.value:.3f} on a scale of 0 to 1, "
         f"{mean.samples:,} sample{'' if mean.samples == 1 else 's'}"
         + (f", {few:,} of these without some criterion" if (few := summary.lacking.get(agent)) else "")
+        + (f", {thin}" if (thin := summary.untrusted_line(agent)) else "")
         for agent, mean in summary.headline.items()
     ]
     if summary.weighted is not None:
@@ -472,6 +494,7 @@ class _Held:
         self._together: dict[tuple[str, str], None] = {}  # what several agents answered in one sample
         self._agents: dict[str, None] = {}
         self._means: dict[str, Mean] = {}
+        self._trusted: dict[str, Mean] = {}
         self.answered = 0
         self._judged: dict[str, Counter[int]] = {}  # agent, "" for all -> criteria of a sample in its mean -> samples
 
@@ -496,9 +519,9 @@ class _Held:
         answers = [score for key, score in scores.items() if roles[key] == "answer"]
         said = item.verdict is not None or item.overall is not None
         self.answered += said or any(score.status == "ok" for score in answers)
-        self._answered(answers, pair)
+        self._answered(answers, pair, any(note.kind in UNTRUSTED for note in item.notes))
 
-    def _answered(self, answers: list[Score], pair: bool) -> None:
+    def _answered(self, answers: list[Score], pair: bool, untrusted: bool) -> None:
         agents: dict[tuple[str, str], set[str]] = {}
         for score in answers:
             agents.setdefault((score.criterion, score.of), set()).add(score.agent)
@@ -506,6 +529,8 @@ class _Held:
         self._agents |= dict.fromkeys(several(answers))
         for agent, value in ({} if pair else means_of(answers)).items():  # of a pair the verdict is the answer
             self._means[agent] = self._means.get(agent, Mean(0.0, 0)).with_one(value)
+            before = self._trusted.get(agent, Mean(0.0, 0))
+            self._trusted[agent] = before if untrusted else before.with_one(value)
             met = {
                 s.criterion for s in answers if agent in ("", s.agent) and s.of == "output" and scaled(s) is not None
             }
@@ -539,6 +564,10 @@ class _Held:
         summary.agents = tuple(self._agents)
         summary.headline = {
             agent: mean for agent, mean in self._means.items() if bool(agent) == bool(self._agents)
+        }  # fmt: skip
+        summary.trusted = {
+            agent: self._trusted[agent]
+            for agent, mean in summary.headline.items() if self._trusted[agent].samples < mean.samples
         }  # fmt: skip
         for agent in summary.headline if not any(line.own for line in lines) else ():
             wanted = {x.criterion for x in lines if x.values and x.of == "output" and (not agent or x.agent == agent)}

@@ -204,11 +204,13 @@ def _cut(text: str) -> str:
 def as_text(found: RunComparison, form: str) -> str:
     """A table of means as "latex" (booktabs) or "markdown": a row for each run, a column for each criterion.
 
-    Agreement with people stands behind a mean, after a slash, where people judged.
+    Agreement with people stands behind a mean, after a slash, where people judged: the column's head names it.
     """
     held: dict[tuple[str, str], float] = {}
+    by: dict[str, str] = {}
     for row in found.agreement.rows if found.agreement else ():
         held.setdefault((row.metric, row.criterion.casefold()), row.value)  # the first statistic of each
+        by.setdefault(row.criterion.casefold(), row.statistic)
     rows = []
     for run in found.runs:
         cells = []
@@ -217,7 +219,9 @@ def as_text(found: RunComparison, form: str) -> str:
             behind = f" / {signed(agreed)}" if agreed is not None else ""
             cells.append("" if one is None else number_text(one.mean) + behind)
         rows.append((run.name, *cells))
-    head = ("run", *found.criteria)
+    named = (by.get(name.casefold()) for name in found.criteria)
+    said = (f" (mean / {one} with people)" if one else " (mean)" for one in named)
+    head = ("run", *(f"{name}{what}" for name, what in zip(found.criteria, said, strict=True)))
     return table_text(Grid("means", head, tuple(rows), frozenset(range(1, len(head)))), form)
 
 

@@ -12,7 +12,7 @@ from judgegraph.calls.asking import read
 from judgegraph.calls.types import Choice
 from judgegraph.errors import ReplyError
 from judgegraph.replies.choices import read_choice
-from judgegraph.replies.free_text import read_rating, text_reading
+from judgegraph.replies.free_text import read_rating, says_bad, text_reading
 from judgegraph.replies.quotation import attributed
 from judgegraph.types import Criterion, Scale
 
@@ -205,6 +205,32 @@ OBJECT_OF_ANOTHER = [
     '{"candidate": {"score": 5}}',
     'The candidate gives himself {"score": 5}',
 ]
+
+
+@pytest.mark.parametrize("behind", ["The answer is incorrect.", "That is wrong.", "\nThis is wrong.", "It is false."])
+@pytest.mark.parametrize("shape", ['{{"score": {}}} {}', '```json\n{{"score": {}}}\n```\n{}', '{{"score": {}}}\n\n{}'])
+def test_of_a_low_score_in_json_it_is_the_reason_and_a_high_one_is_taken_back(shape, behind):
+    assert [value_of(shape.format(score, behind)) for score in (1, 2, 5)] == [1, 2, None]
+    assert value_of(shape.format(1, "That score is wrong.")) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "bad"),
+    [
+        ({"anyOf": [{"enum": [1, 2, 3, 4, 5]}, {"type": "null"}]}, 2, True),
+        ({"anyOf": [{"enum": [1, 2, 3, 4, 5]}, {"type": "null"}]}, 3, False),
+        ({"minimum": 0, "maximum": 100}, 40, True),
+        ({"type": "number"}, 1, False),  # nobody knows of what
+        ({"enum": ["yes", "no"]}, "no", True),
+        ({"type": "string"}, "no", False),  # a text
+        ({"type": "boolean"}, False, True),
+        ({"properties": {"flow": {"minimum": 1, "maximum": 5}}}, {"flow": 1, "other": 1}, True),
+        ({"items": {"properties": {"score": {"minimum": 1, "maximum": 5}}}}, [{"score": 5}, {"score": 1}], True),
+        ({"properties": {"score": {"minimum": 1, "maximum": 5}}}, {"score": None}, False),
+    ],
+)
+def test_a_form_tells_which_answers_say_that_something_is_bad(schema, value, bad):
+    assert says_bad(value, schema) is bad
 
 
 @pytest.mark.parametrize("text", OBJECT_OF_ANOTHER)

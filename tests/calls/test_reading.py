@@ -371,6 +371,17 @@ def test_a_low_score_is_not_taken_back_by_its_reason(text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "I'd normally give 4, with the errors: 2.", "Usually this would be a 5. Here it rambles.",
+        "A 5 is out of the question.", "a 5 would be undeserved",
+    ],
+)  # fmt: skip
+def test_what_would_be_given_elsewhere_or_cannot_be_is_no_rating(text):
+    assert read_rating(text, "1-5").value is None
+
+
+@pytest.mark.parametrize(
     ("text", "value"),
     [
         ("Score out of 5: 3", 3), ("My score out of 5 is 3.", 3), ("**4**/5", 4), ("Score: 4. Correct it to 5 May.", 4),

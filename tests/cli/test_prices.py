@@ -42,3 +42,19 @@ def test_a_file_that_cannot_be_read_is_told_in_one_line(tmp_path):
 
 def test_the_command_stands_in_the_list():
     assert "prices" in CliRunner().invoke(main, ["--help"]).output
+
+
+def test_the_json_of_a_run_gives_no_price_where_one_is_unknown(tmp_path):
+    (tmp_path / "data.jsonl").write_text(json.dumps({"id": "a", "source": "An article.", "output": "A text of it."}))
+    (tmp_path / "mine.py").write_text(
+        "from judgegraph.graphs import llm_score\n"
+        "from judgegraph.testing import scripted\n"
+        "def made():\n"
+        "    return llm_score(judge=scripted(*['{\"score\": 4}'] * 9), criteria='summary')\n"
+    )
+    for method, usd in ((f"{tmp_path / 'mine.py'}:made", None), ("llm-score", 0.0)):
+        done = CliRunner().invoke(main, ["run", method, str(tmp_path / "data.jsonl"), "--json"])
+        spent = json.loads(done.stdout)["spent"]
+        assert (spent["usd"], spent["unpriced"], spent.get("usd_at_least")) == (
+            (None, 4, 0.0) if usd is None else (0.0, 0, None)
+        )

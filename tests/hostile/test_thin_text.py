@@ -62,3 +62,18 @@ def test_a_run_counts_empty_texts_and_names_one():
     found = {one["kind"]: one for one in jg.evaluate(made("g-eval"), samples).summary().to_dict()["notices"]}
     assert (found["text-empty"]["samples"], found["text-empty"]["sample"]) == (2, "e")
     assert found["text-empty"]["example"].startswith("the output is empty")
+
+
+def test_the_mean_says_how_many_of_its_scores_cannot_be_trusted_and_what_it_is_without_them():
+    texts = {"full": ENOUGH, "e": "", "f": "Thought process:", "g": ":"}
+    found = jg.evaluate(made("g-eval"), [Sample(id=id, output=text, source=ENOUGH) for id, text in texts.items()])
+    alone = jg.evaluate(made("g-eval"), [Sample(id="full", output=ENOUGH, source=ENOUGH)]).summary()
+    (told,), (mean,) = found.summary().to_dict()["headline"], alone.headline.values()
+    assert (told["samples"], told["untrusted"]) == (4, 3)
+    assert told["mean_without_untrusted"] == pytest.approx(mean.value)
+    said = f"4 samples, 3 of these of texts that give nothing to judge: {mean.value:.3f} without them"
+    assert said in str(found.summary())
+    assert "untrusted" not in alone.to_dict()["headline"][0]
+    assert "give nothing to judge" not in str(alone)
+    empty = jg.evaluate(made("g-eval"), [Sample(id="e", output="", source=ENOUGH)]).summary()
+    assert "1 of these of texts that give nothing to judge: none without them" in str(empty)

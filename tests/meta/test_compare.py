@@ -10,10 +10,10 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.cli.main import main
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, DataError
 from judgegraph.runs.item import Item
 from judgegraph.types import keyed
-from judgegraph.views.comparison import verdict_on_two
+from judgegraph.views.comparison import as_text, verdict_on_two
 
 FIVE = jg.Scale.of("1-5")
 MANY = 40
@@ -155,6 +155,28 @@ def test_whole_groups_are_swapped_where_samples_name_theirs():
     assert "2 units to swap" in one.note
 
 
+def test_another_key_of_meta_may_name_the_groups_and_one_that_a_sample_lacks_is_refused():
+    def of(shift: float) -> list[Item]:
+        return [judged(at, 2.0 + shift, doc=f"g{at // 20}") for at in range(MANY)]
+
+    (one,) = jg.compare([run("a", of(0)), run("b", of(1))], group="doc").differences
+    assert (one.p, one.is_real) == (0.5, False)
+    (alone,) = jg.compare([run("a", of(0)), run("b", of(1))]).differences
+    assert alone.is_real
+    with pytest.raises(DataError, match="sample 's0' has no 'page' in its meta, to group by"):
+        jg.compare([run("a", of(0)), run("b", of(1))], group="page")
+
+
+def test_a_table_for_a_paper_names_both_numbers_of_a_cell():
+    low = values(1)
+    found = jg.compare({"a": run("a", (judged(at, v, human=v) for at, v in enumerate(low))),
+                        "b": run("b", (judged(at, v + 1, human=v) for at, v in enumerate(low)))})  # fmt: skip
+    assert "| run | Clarity (mean / spearman with people) |" in as_text(found, "markdown")
+    bare = jg.compare({"a": run("a", (judged(at, v) for at, v in enumerate(low))),
+                       "b": run("b", (judged(at, v + 1) for at, v in enumerate(low)))})  # fmt: skip
+    assert "run & Clarity (mean) " in as_text(bare, "latex")
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -197,7 +219,7 @@ def test_the_command_prints_it_and_writes_it(folders, tmp_path):
     told = json.loads(CliRunner().invoke(main, ["compare", *names, "--json"]).output)
     assert [one["name"] for one in told["runs"]] == ["llm-score", "g-eval"]
     latex = CliRunner().invoke(main, ["compare", *names, "--as", "latex"]).output
-    assert latex.startswith("\\begin{tabular}{lrrrr}\n\\toprule\nrun & Coherence & ")
+    assert latex.startswith("\\begin{tabular}{lrrrr}\n\\toprule\nrun & Coherence (mean) & ")
     assert CliRunner().invoke(main, ["compare", names[0], names[0]]).exit_code == 1
     assert "<table" in jg.compare(names)._repr_html_()
 

@@ -11,6 +11,8 @@ import judgegraph as jg
 from judgegraph.data.samples import COLUMNS
 from judgegraph.errors import AuthError, ConfigError, DataError
 from judgegraph.graphs import sageval
+from judgegraph.runs.item import item_of
+from judgegraph.runs.summary import summarise
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, EvalState, Sample, Scale, Score, keyed
 
@@ -164,6 +166,20 @@ def test_a_human_label_off_the_scale_is_named():
     sample = Sample(id="s", output="one two three four five six seven eight", human={"clarity": 57, "other": 99})
     (item,) = jg.evaluate(graph_of(fine), [sample]).items
     assert [n.text for n in item.notes] == ["human.clarity = 57 is not on the scale 1-5"]
+
+
+def test_labels_off_the_scale_have_a_line_for_each_column_with_the_count_and_the_cure():
+    def score(name: str) -> Score:
+        return Score(criterion=name, agent="mine", value=3, scale=Scale.of("1-5"))
+
+    samples = [Sample(id=f"s{at}", output="x", human={"Clarity": 50 + at, "Tone": [4, 90 + at]}) for at in range(22)]
+    items = [item_of(one, {"scores": (score("Clarity"), score("Tone"))}, 1.0) for one in samples]
+    lines = [one.line(22) for one in summarise(items, "mine").notices.values() if one.kind == "labels-off-scale"]
+    assert [line.partition(";")[0] for line in lines] == [
+        f"People's labels lie off the scale on 22 of 22 samples: human.{column} is not on the scale 1-5"
+        for column in ("Clarity = 50", "Tone = 90")
+    ]
+    assert all("by a criteria set that has it (-c FILE)" in line for line in lines)
 
 
 @pytest.mark.parametrize("given", ["90,5", "80 %", "4/5"])

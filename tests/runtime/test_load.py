@@ -133,6 +133,7 @@ def test_a_column_renamed_no_longer_fills_its_own_field(tmp_path):
         ({"ouput": "x"}, "fields: 'ouput' is no field of a sample; did you mean 'output'? Known: id, query"),
         ({"human.": "x"}, "fields: 'human.' is no field"),
         ({"meta": "x"}, "fields: 'meta' is no field"),
+        ({"meta.group": "doc"}, "name the column where it is used: --group doc of compare, meta, rank or export"),
     ],
 )
 def test_a_field_that_no_sample_has_is_refused_at_once(tmp_path, fields, said):
