@@ -10,10 +10,10 @@ from typing import Any
 from judgegraph.report.charts import in_line
 from judgegraph.report.drawing.figure import END, START, Choice, Edge, Figure, Node
 from judgegraph.report.drawing.render import graph_svg
-from judgegraph.report.traffic import Traffic, marks_of, traffic, traffic_of, with_shares
+from judgegraph.report.traffic import Traffic, marks_of, times_and_traffic, traffic_of, with_shares
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import RecordedTrace
-from judgegraph.traces.rank import NodeTime, node_times, times_of_sample, within
+from judgegraph.traces.rank import NodeTime, times_of_sample, within
 from judgegraph.views.amounts import cost, count_text, counts, duration, money
 from judgegraph.views.blocks import Block, Grid, Para, Picture, Section
 
@@ -143,18 +143,21 @@ UNTRACED = (
 )
 
 
-def graph_part(run: Run) -> Section:
-    """The section; a run that was not traced has its calls by node."""
-    return Section("graph", "Graph", tuple(_blocks(run)))
+def graph_part(run: Run, read: tuple[dict[str, NodeTime], Traffic] | None = None) -> Section:
+    """The section; a run that was not traced has its calls by node.
+
+    Args:
+        read: as `times_and_traffic` gives them, where the spans were read already.
+    """
+    return Section("graph", "Graph", tuple(_blocks(run, read)))
 
 
-def _blocks(run: Run) -> Iterator[Block]:
-    times = node_times(run)
+def _blocks(run: Run, read: tuple[dict[str, NodeTime], Traffic] | None) -> Iterator[Block]:
     figure = run_figure(run.manifest)
+    times, went = read or times_and_traffic(run, figure)
     total = {place: within(times, place) if place else times[place] for place in times}
     if figure is not None:
         badges = {place: _badge(one) for place, one in total.items() if place}
-        went = traffic(run, figure) if times else Traffic()
         failed = [place for place, one in total.items() if place and one.failures]
         marks = marks_of(figure, went, failed) if went.samples else {}
         shown = with_shares(figure, went)

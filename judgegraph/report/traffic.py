@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import networkx as nx
@@ -11,7 +11,7 @@ import networkx as nx
 from judgegraph.report.drawing.figure import END, START, Edge, Figure
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import RecordedTrace, Span
-from judgegraph.traces.rank import places_of
+from judgegraph.traces.rank import NodeTime, add_times, places_of
 from judgegraph.traces.read import latest_traces, spans_of
 from judgegraph.views.amounts import percent
 
@@ -38,18 +38,26 @@ class Traffic:
         return percent(self.taken[way], self.reached[way[0]]) if self.reached[way[0]] else ""
 
 
-def traffic(run: Run, figure: Figure) -> Traffic:
-    """Read from the spans, which say when each node ran, not who sent it there.
+def times_and_traffic(run: Run, figure: Figure | None) -> tuple[dict[str, NodeTime], Traffic]:
+    """(`node_times`, traffic), of one reading of the spans, which say when each node ran, not who sent it there.
 
     A visit follows from the last node that leads there and had ended; a choice that led nowhere led to END, where it
     may lead there. Of two nodes that ran side by side and lead to the same one, both count.
     """
-    return traffic_of((journey for journey, stands in latest_traces(spans_of(run)) if stands), figure)
+    times: dict[str, NodeTime] = {}
+
+    def standing() -> Iterator[RecordedTrace]:
+        for journey, stands in latest_traces(spans_of(run)):
+            add_times(times, journey, stands)
+            if stands:
+                yield journey
+
+    return times, traffic_of(standing(), figure)
 
 
-def traffic_of(journeys: Iterable[RecordedTrace], figure: Figure) -> Traffic:
-    """The same of some samples' journeys."""
-    found, levels = Traffic(), [_Level.of(one) for one in figure.everywhere()]
+def traffic_of(journeys: Iterable[RecordedTrace], figure: Figure | None) -> Traffic:
+    """The same of some samples' journeys; without a figure nothing chose."""
+    found, levels = Traffic(), [_Level.of(one) for one in figure.everywhere()] if figure is not None else []
     for journey in journeys:
         found.samples += 1
         _add(found, journey, levels)
