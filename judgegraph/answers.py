@@ -112,26 +112,30 @@ def drafts_that_stand(scores: Iterable[Score]) -> list[tuple[Score, Score]]:
     return [(score, held[stood]) for score, stood in found if stood in answers]
 
 
-_known: dict[int, tuple[Sequence[Score], tuple[str, ...]]] = {}  # id -> the scores themselves, and what came of them
+# id -> the scores themselves, the keys of those that are the answer, and these
+_known: dict[int, tuple[Sequence[Score], tuple[str, ...], tuple[Score, ...]]] = {}
 KNOWN = 64  # samples of which it is known: a page asks a dozen times of each, one after the other
 
 
-def _own_keys(scores: Sequence[Score]) -> tuple[str, ...]:
-    """As `answer_keys`; of a tuple, which stays as it is, it is worked out once."""
+def _own(scores: Sequence[Score]) -> tuple[tuple[str, ...], tuple[Score, ...]]:
+    """`answer_keys` and their scores; of a tuple, which stays as it is, they are worked out once."""
     held = _known.get(id(scores))
     if held is not None and held[0] is scores:
-        return held[1]
-    found = answer_keys(scores)
+        return held[1:]
+    keys = answer_keys(scores)
+    found = tuple(score for score in scores if score.key in keys)
     if isinstance(scores, tuple):
         if len(_known) >= KNOWN:
             _known.clear()
-        _known[id(scores)] = (scores, found)
-    return found
+        _known[id(scores)] = (scores, keys, found)
+    return keys, found
 
 
 def answers_of(item: Judged) -> list[Score]:
     """The scores that are the graph's answer for a sample; empty where it wrote none, as a graph of metrics alone."""
-    keys = set(item.answers or _own_keys(item.scores))
+    if not item.answers:
+        return [*_own(item.scores)[1]]
+    keys = set(item.answers)
     return [score for score in item.scores if score.key in keys]
 
 
@@ -143,7 +147,7 @@ def roles_of(item: Judged) -> dict[str, Role]:
     an aspect of a criterion; "other": of another stage, such as a metric's.
     """
     held = {score.key: score for score in item.scores}
-    own = _own_keys(item.scores)
+    own, _ = _own(item.scores)
     answers = [key for key in held if key in set(item.answers or own)]
     drafts, votes = _behind(answers, held)
     replaced = set(own) - set(answers)  # by the wiring alone

@@ -15,7 +15,7 @@ from judgegraph.report.drawing.figure import END, START, Choice, Edge, Figure, N
 from judgegraph.report.drawing.render import graph_svg
 from judgegraph.runs.run import Run
 from judgegraph.trace.span import RecordedTrace, Span
-from judgegraph.traces.read import NodeTime, latest_traces, node_times, places_of, spans_of, times_of_sample, within
+from judgegraph.traces.read import NodeTime, add_times, latest_traces, places_of, spans_of, times_of_sample, within
 from judgegraph.views.blocks import (
     Block,
     Grid,
@@ -56,18 +56,26 @@ class Traffic:
         return percent(self.taken[way], self.reached[way[0]]) if self.reached[way[0]] else ""
 
 
-def traffic(run: Run, figure: Figure) -> Traffic:
-    """Read from the spans, which say when each node ran, not who sent it there.
+def times_and_traffic(run: Run, figure: Figure | None) -> tuple[dict[str, NodeTime], Traffic]:
+    """(`node_times`, traffic), of one reading of the spans, which say when each node ran, not who sent it there.
 
     A visit follows from the last node that leads there and had ended; a choice that led nowhere led to END, where it
     may lead there. Of two nodes that ran side by side and lead to the same one, both count.
     """
-    return traffic_of((journey for journey, stands in latest_traces(spans_of(run)) if stands), figure)
+    times: dict[str, NodeTime] = {}
+
+    def standing() -> Iterator[RecordedTrace]:
+        for journey, stands in latest_traces(spans_of(run)):
+            add_times(times, journey, stands)
+            if stands:
+                yield journey
+
+    return times, traffic_of(standing(), figure)
 
 
-def traffic_of(journeys: Iterable[RecordedTrace], figure: Figure) -> Traffic:
-    """The same of some samples' journeys."""
-    found, levels = Traffic(), [_Level.of(one) for one in figure.everywhere()]
+def traffic_of(journeys: Iterable[RecordedTrace], figure: Figure | None) -> Traffic:
+    """The same of some samples' journeys; without a figure nothing chose."""
+    found, levels = Traffic(), [_Level.of(one) for one in figure.everywhere()] if figure is not None else []
     for journey in journeys:
         found.samples += 1
         _add(found, journey, levels)
@@ -326,18 +334,21 @@ UNTRACED = (
 )
 
 
-def graph_part(run: Run) -> Section:
-    """The section; a run that was not traced has its calls by node."""
-    return Section("graph", "Graph", tuple(_blocks(run)))
+def graph_part(run: Run, read: tuple[dict[str, NodeTime], Traffic] | None = None) -> Section:
+    """The section; a run that was not traced has its calls by node.
+
+    Args:
+        read: as `times_and_traffic` gives them, where the spans were read already.
+    """
+    return Section("graph", "Graph", tuple(_blocks(run, read)))
 
 
-def _blocks(run: Run) -> Iterator[Block]:
-    times = node_times(run)
+def _blocks(run: Run, read: tuple[dict[str, NodeTime], Traffic] | None) -> Iterator[Block]:
     figure = run_figure(run.manifest)
+    times, went = read or times_and_traffic(run, figure)
     total = {place: within(times, place) if place else times[place] for place in times}
     if figure is not None:
         badges = {place: _badge(one) for place, one in total.items() if place}
-        went = traffic(run, figure) if times else Traffic()
         failed = [place for place, one in total.items() if place and one.failures]
         marks = marks_of(figure, went, failed) if went.samples else {}
         shown = with_shares(figure, went)

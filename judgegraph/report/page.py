@@ -22,7 +22,7 @@ from judgegraph.report.answers import agreement, scores
 from judgegraph.report.charts import CHART_CSS, finalize, in_line
 from judgegraph.report.drawing.figure import DRAWING_CSS
 from judgegraph.report.findings import findings, overlap, rectification, suggestions
-from judgegraph.report.graph import graph_part
+from judgegraph.report.graph import graph_part, run_figure, times_and_traffic
 from judgegraph.report.samples import (
     Detail,
     Listing,
@@ -382,13 +382,15 @@ def page_of(run: Run, *, most: int, redact: bool, most_bytes: int | None = None)
     if names is not None:  # texts that stand for others are alike, whatever the others say
         shown.suggested = redacted_suggestions(suggestions_of(run.items), names)
     lists = listings(texts, most)
+    read = times_and_traffic(run, run_figure(run.manifest))
+    shown.nodes = read[0]
     parts = [*_sections(counted, tally, texts, shown)]
     state = state_of(run, summary)
     damaged = [
         what.partition(": sample")[0] if redact else what for what in (run.folder.left_out if run.folder else ())
     ]
     last = about(run.manifest, rejected, state, damaged)
-    behind = [graph_part(run), last]
+    behind = [graph_part(run, read), last]
     found = findings(counted, tally, shown, lists)
     answers = Findings(found, dict(_anchors(parts, behind)))
     parts = [Section("findings", "Findings", (answers,)), *parts]

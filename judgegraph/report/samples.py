@@ -423,24 +423,26 @@ def rows_of(item: Item, detail: Detail) -> list[ScoreRow]:
     shown = finals + alone
     names = named(shown, item.comparisons)
     return [
-        _row(name, score, scores.get(score.draft or ""), _critics(score, scores, item), people, detail)
+        _row(name, score, scores.get(score.draft or ""), _critics(score, scores, item, finals), people, detail)
         for name, score in zip(names, shown, strict=True)
     ]
 
 
-def _critics(score: Score, scores: Mapping[str, Score], item: Item) -> list[Rectification]:
+def _critics(score: Score, scores: Mapping[str, Score], item: Item, answers: list[Score]) -> list[Rectification]:
     """What critics said of a score: who wrote it or the scores that it came of; of others, those with no final score.
 
     A panel's members leave the final score to who reconciles them; where a criterion has several final scores, nobody
     knows which of them such a member spoke of.
     """
-    finals = {s.agent for s in answers_of(item) if s.criterion == score.criterion}
+    rectifications = [r for r in item.rectifications if r.criterion == score.criterion]
+    if not rectifications:
+        return []
+    finals = {s.agent for s in answers if s.criterion == score.criterion}
     chain, one = {score.agent}, score
     while (draft := scores.get(one.draft or "")) is not None and draft.agent not in chain:
         chain.add(draft.agent)
         one = draft
     alone = score.agent in finals and len(finals) == 1
-    rectifications = [r for r in item.rectifications if r.criterion == score.criterion]
     return [r for r in rectifications if r.agent in chain or (alone and r.agent not in finals)]
 
 

@@ -102,6 +102,7 @@ class Tally:
         agreed, worth: what several parts of a page tell, once it was worked out: agreement with people, and what the
             critics were worth; in words where it cannot be told.
         matched: people's judgements with the answers, criterion by criterion, worked out once too.
+        nodes: what each node took, as `node_times` gives it, where the spans were read already.
     """
 
     def __init__(self) -> None:
@@ -119,6 +120,7 @@ class Tally:
         self.agreed: Agreement | str | None = None
         self.worth: CriticWorth | str | None = None
         self.matched: list[Any] | None = None
+        self.nodes: dict[str, NodeTime] | None = None
         self._pool = Pool()
 
     @cached_property
@@ -216,14 +218,10 @@ def _taken_over(final: Score, draft: Score | None) -> bool:
 MOST = 30
 
 
-def failures(run: Run, tally: Tally | None = None, nodes: dict[str, NodeTime] | None = None) -> Section | None:
-    """Samples, scores and nodes that did not come to their end, and why; None where all did.
-
-    Args:
-        nodes: as `node_times` gives them, where they were read already.
-    """
+def failures(run: Run, tally: Tally | None = None) -> Section | None:
+    """Samples, scores and nodes that did not come to their end, and why; None where all did."""
     tally = tally or tally_of(run)
-    nodes = node_times(run) if nodes is None else nodes
+    nodes = node_times(run) if tally.nodes is None else tally.nodes
     failed = tally.samples - tally.summary.samples["ok"]
     blocks: list[Block] = []
     if failed:

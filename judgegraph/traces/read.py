@@ -800,18 +800,19 @@ def node_times(run: RunRecord) -> dict[str, NodeTime]:
     """
     found: dict[str, NodeTime] = {}
     for journey, stands in latest_traces(spans_of(run)):
-        _add(found, journey, stands)
+        add_times(found, journey, stands)
     return found
 
 
 def times_of_sample(journey: RecordedTrace) -> dict[str, NodeTime]:
     """The same of one sample's journey."""
     found: dict[str, NodeTime] = {}
-    _add(found, journey, True)
+    add_times(found, journey, True)
     return found
 
 
-def _add(found: dict[str, NodeTime], journey: RecordedTrace, stands: bool) -> None:
+def add_times(found: dict[str, NodeTime], journey: RecordedTrace, stands: bool) -> None:
+    """Count what a journey took; of one that another took the place of, its calls alone."""
     places = places_of(journey)
     for span in journey.spans:
         if span.kind == "node" and stands:

@@ -34,9 +34,9 @@ from judgegraph.report.samples import Detail, view_of
 from judgegraph.runs.labels import LOOKED_AT, LabelledRun, Labels, OwnScale, of_another_scale
 from judgegraph.runs.run import OVERALL, Run, incomplete_run
 from judgegraph.types import Scale, Status, text_of
-from judgegraph.views.blocks import Picture
+from judgegraph.views.blocks import Picture, number_text, signed
 from judgegraph.views.critic import conclusion
-from judgegraph.webview.index import ORDERS, PAGE, UNANSWERED, Query, SampleIndex, bound
+from judgegraph.webview.index import BESIDE, ORDERS, PAGE, UNANSWERED, Listed, Query, SampleIndex, bound
 from judgegraph.webview.suggestions import LONGEST, MOST, Topics, adopted, answers, state_of, written
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -54,6 +54,7 @@ ORDER_NAMES = {
     "moved": "most moved by the critic", "doubt": "most uncertain", "time": "longest", "failed": "most failures",
     "id": "id",
 }  # fmt: skip
+BESIDE_NAMES = {"apart": "furthest apart", "rose": "greatest gain first", "fell": "greatest loss first"}
 POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 HEADERS = {
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
@@ -185,18 +186,35 @@ class View:
     def _samples(self, request: Request) -> Response:
         place, one = self._at(request)
         query, wrong = query_of(request.query_params)
-        listed, known, run = one.index.listed(query), one.index.criteria(), one.run
+        other = self._beside(place, query)
+        listed, known, run = self._listed(one, query, other), one.index.criteria(), one.run
+        if other is not None:
+            theirs = other.index.criteria()
+            known = [name for name in known if name in theirs]
         columns = [query.criterion] if query.criterion else known[:COLUMNS]
         if query.criterion and query.criterion not in known:
-            wrong.append(f"no sample was judged by {query.criterion!r}")
+            by = "by" if other is None else "in both runs by"
+            wrong.append(f"no sample was judged {by} {query.criterion!r}")
         running = run.manifest.get("state") == "running" or not one.index.done
         return self._page(
             "samples.html", title=one.title, place=place, one=one, query=query, listed=listed, known=known[:CHOICES],
-            criteria=len(known), columns=columns, statuses=one.index.statuses(), orders=ORDER_NAMES,
+            criteria=len(known), columns=columns, statuses=one.index.statuses(),
+            orders=ORDER_NAMES if other is None else BESIDE_NAMES | ORDER_NAMES, other=other,
+            shares=other is None or _shares(one, other, query.criterion),
             pages=max(1, -(-listed.total // PAGE)), link=link_of(place, query), state=incomplete_run(run, one.finished),
             refresh=running, manifest=run.manifest, others=self._others(place), wrong="; ".join(wrong),
-            endings=ENDINGS,
+            endings=ENDINGS, amount=number_text, gap=signed,
         )  # fmt: skip
+
+    def _beside(self, place: int, query: Query) -> Looked | None:
+        """The other run that a query names, if it names one."""
+        at = query.beside
+        return self.runs[at] if at is not None and at < len(self.runs) and at != place else None
+
+    def _listed(self, one: Looked, query: Query, other: Looked | None) -> Listed:
+        if other is None:
+            return one.index.listed(query)
+        return one.index.compared(query, other.index, _shares(one, other, query.criterion))
 
     def _others(self, place: int) -> list[tuple[int, str]]:
         return [(at, one.title) for at, one in enumerate(self.runs) if at != place]
@@ -204,15 +222,15 @@ class View:
     def _sample(self, request: Request) -> Response:
         place, one = self._at(request)
         query, id = query_of(request.query_params)[0], request.query_params.get("id", "")
-        before, behind = one.index.neighbours(query, id)
+        other = self._beside(place, query)
+        before, behind = one.index.neighbours(query, id, lambda asked: self._listed(one, asked, other))
         shown = [_Shown.of(place, one, id)]
-        beside = request.query_params.get("beside", "")
-        if beside.isdecimal() and int(beside) < len(self.runs) and int(beside) != place:
-            shown.append(_Shown.of(int(beside), self.runs[int(beside)], id))
+        if other is not None:
+            shown.append(_Shown.of(query.beside or 0, other, id))
         return self._page(
             "one.html", title=id, place=place, one=one, id=id, shown=shown, before=before, behind=behind,
             link=link_of(place, query), back=urlencode(link_pairs(query)), others=self._others(place),
-            beside=beside, secret=self.secret,
+            beside=other is not None, secret=self.secret,
             **self._outcomes.pop(request.query_params.get("outcome", ""), {"marked": None, "wrong": "", "typed": {}}),
             status=404 if shown[0].view is None else 200,
             hint=shlex.join(["judgegraph", "meta", str(one.index.path), "--labels", str(one.labels.path)]),
@@ -417,22 +435,33 @@ def _number(said: str, scale: Scale | None) -> float:
     return value if scale is None else scale.check(value)
 
 
+def _shares(one: Looked, other: Looked, criterion: str) -> bool:
+    """Whether two runs' scores are told apart as shares of the scale: a mean, or a criterion of two scales, is."""
+    scales = [
+        [c.get("scale") for c in each.run.manifest.get("criteria") or () if c.get("name") == criterion]
+        for each in (one, other)
+    ]
+    return not criterion or scales[0] != scales[1]
+
+
 def query_of(given: Mapping[str, str]) -> tuple[Query, list[str]]:
     """What an address asks for, and what of it makes no sense and is left out."""
     page = given.get("page", "")
-    order = given.get("order", "data")
+    order, at = given.get("order", "data"), given.get("beside", "")
+    beside = int(at) if at.isdecimal() and len(at) < 8 else None
     wrong = [
         f"{name} {given[key].strip()!r} is no number: not applied"
         for key, name in (("low", "from"), ("high", "to"))
         if given.get(key, "").strip() and bound(given[key]) is None
     ]
-    wrong += [f"there is no order {order!r}: that of the data"] if order not in ORDERS else []
+    orders = ORDERS if beside is None else ORDERS | BESIDE
+    wrong += [f"there is no order {order!r}: that of the data"] if order not in orders else []
     if (status := given.get("status", "")[:40]) not in ("", UNANSWERED, *ENDINGS):
         wrong.append(f"there is no status {status!r}")
     asked = Query(
         given.get("q", "")[:500], status, given.get("criterion", "")[:500],
-        bound(given.get("low", "")), bound(given.get("high", "")), order if order in ORDERS else "data",
-        max(1, int(page)) if page.isdecimal() and len(page) < 8 else 1,
+        bound(given.get("low", "")), bound(given.get("high", "")), order if order in orders else "data",
+        max(1, int(page)) if page.isdecimal() and len(page) < 8 else 1, beside,
     )  # fmt: skip
     return asked, wrong
 
@@ -442,6 +471,7 @@ def link_pairs(query: Query) -> list[tuple[str, str]]:
     pairs = [("q", query.text), ("status", query.status), ("criterion", query.criterion)]
     pairs += [(name, f"{end:g}") for name, end in (("low", query.low), ("high", query.high)) if end is not None]
     pairs += [("order", query.order)] if query.order != "data" else []
+    pairs += [("beside", str(query.beside))] if query.beside is not None else []
     pairs += [("page", str(query.page))] if query.page > 1 else []
     return [(name, value) for name, value in pairs if value]
 
@@ -449,12 +479,14 @@ def link_pairs(query: Query) -> list[tuple[str, str]]:
 def link_of(place: int, query: Query) -> Callable[..., str]:
     """Addresses in a run that keep what is asked for: of the table, or of a sample where an id is given."""
 
-    def link(id: str | None = None, beside: str = "", **changed: Any) -> str:
-        pairs = link_pairs(replace(query, **changed))
+    def link(id: str | None = None, **changed: Any) -> str:
+        asked = replace(query, **changed)
+        if asked.beside is None and asked.order in BESIDE:
+            asked = replace(asked, order="data")
+        pairs = link_pairs(asked)
         if id is None:
             return f"/runs/{place}?{urlencode(pairs)}"
-        more = [("beside", beside)] if beside else []
-        return f"/runs/{place}/sample?{urlencode([('id', id), *pairs, *more])}"
+        return f"/runs/{place}/sample?{urlencode([('id', id), *pairs])}"
 
     return link
 

@@ -9,9 +9,9 @@ import sqlite3
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,16 @@ ORDERS = {  # what a table is sorted by -> its column, and whether the greatest 
     "data": ("place", False), "least": ("score", False), "best": ("score", True), "moved": ("change", True),
     "doubt": ("doubt", True), "time": ("ms", True), "failed": ("failures", True), "id": ("id", False),
 }  # fmt: skip
+BESIDE = {  # and of two runs, by the other's score less this one's
+    "apart": ("abs(difference)", True), "rose": ("difference", True), "fell": ("difference", False),
+}  # fmt: skip
 ANY = "1"  # no condition
 MATCHED = "n IN (SELECT rowid FROM words WHERE words MATCH ?)"
 UNANSWERED = "unanswered"  # a status that is asked for: failed, or without any answer
 OF_CRITERION = {"score": "share", "change": "change", "doubt": "doubt"}  # what an answer has of its own
 LACKING = {  # of an order, where no sample has what it goes by
     "least": "no number to sort by", "best": "no number to sort by", "moved": "no critic moved a score",
-    "doubt": "no answer has a distribution",
+    "doubt": "no answer has a distribution", **dict.fromkeys(BESIDE, "no sample has a number in both runs"),
 }  # fmt: skip
 _TABLES = """
 CREATE TABLE samples (
@@ -84,7 +87,8 @@ class Query:
         text: words that each sample holds, in its id, its texts or its reasons; the last may be the beginning of one.
         status: how samples ended, or answers of theirs; "unanswered": failed, or without any answer; "" for all.
         criterion: one by which a sample is judged; `low` and `high` bound its value then, else the mean as a share of
-            its scale. order: of `ORDERS`. page: from 1.
+            its scale. order: of `ORDERS`, beside another run of `BESIDE` too. page: from 1.
+        beside: the number of a run that is looked at too: the samples that both have.
     """
 
     text: str = ""
@@ -94,6 +98,7 @@ class Query:
     high: float | None = None
     order: str = "data"
     page: int = 1
+    beside: int | None = None
 
 
 @dataclass(frozen=True)
@@ -102,12 +107,14 @@ class Listed:
 
     Attributes:
         unordered: why they stand in the order of the data where another was asked for, "" where they do not.
+        theirs: the answers of another run, beside which these stand; a row has `one`, `other` and `difference` then.
     """
 
     rows: list[dict[str, Any]]
     total: int
     answers: dict[str, dict[str, str]]
     unordered: str = ""
+    theirs: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class SampleIndex:
@@ -293,21 +300,68 @@ class SampleIndex:
             one["changed"] = one.get("moved", one["changed"])
         return Listed(found, total, answers, LACKING.get(query.order, "") if lacking else "")
 
-    def _total(self, db: sqlite3.Connection, query: str, values: tuple[Any, ...]) -> int:
+    def compared(self, query: Query, other: SampleIndex, shares: bool = True, size: int = PAGE) -> Listed:
+        """One page of the samples that this run and another have, of those of this run that a query asks for.
+
+        Args:
+            shares: whether differences are of shares of the scale, as where two runs' scales differ; else of values.
+        """
+        column, greatest = {**ORDERS, **BESIDE}.get(query.order, ORDERS["data"])
+        where, values = _where(query, False)
+        value = "share" if shares else "value"
+        chosen, table, more = "samples.score AS one, theirs.score AS other, NULL AS differ", "", list[Any]()
+        if query.criterion:
+            chosen = f"mine.{value} AS one, its.{value} AS other, mine.label != its.label AS differ"
+            table = "".join(
+                f" LEFT JOIN {run}answers AS {name} ON {name}.n = {whose}.n AND {name}.criterion = ? AND {name}.least"
+                for run, name, whose in (("", "mine", "samples"), ("other.", "its", "theirs"))
+            )
+            more = [query.criterion, query.criterion]
+        both = f"(SELECT * FROM samples WHERE {where}) AS samples JOIN other.samples AS theirs USING (id)"
+        sorted_by = ORDERS.get(query.order, ORDERS["data"])[0]
+        narrow = f"samples.n, id, samples.place, samples.{sorted_by} AS own, theirs.n AS their_n"
+        asked = f"SELECT {narrow}, {chosen} FROM {both}{table}"
+        # labels have no difference: those that are not the same stand where the greatest differences do
+        told = f"SELECT *, coalesce(other - one, differ) AS difference FROM ({asked})"
+        if query.order in ORDERS:
+            column = "one" if query.criterion and column == "score" else "own"
+        order = f"{column} IS NULL, {column}{' DESC' if greatest else ''}, place"
+        with self._reading() as db:
+            db.execute("ATTACH ? AS other", (f"file:{other._file}?mode=ro",))
+            total = self._total(db, f"SELECT count(*) FROM {both}", tuple(values), other)
+            rows = db.execute(
+                f"SELECT *, {column} AS goes_by FROM ({told}) ORDER BY {order} LIMIT ? OFFSET ?",
+                (*values, *more, size, (query.page - 1) * size),
+            ).fetchall()
+            answers = {row["id"]: _shown_answers(db, row["n"]) for row in rows}
+            theirs = {row["id"]: _shown_answers(db, row["their_n"], "other.") for row in rows}
+        lacking = bool(rows) and query.page == 1 and rows[0]["goes_by"] is None
+        lack = LACKING.get(query.order, "") if lacking else ""
+        return Listed([dict(row) for row in rows], total, answers, lack, theirs)
+
+    def _total(
+        self, db: sqlite3.Connection, query: str, values: tuple[Any, ...], other: SampleIndex | None = None
+    ) -> int:
         """How many samples a query is of; counted once for all of its pages."""
-        key = (self._changes, query, values)
+        key = (self._changes, query, values, other and (other._file, other._changes))
         if key not in self._totals:
             if len(self._totals) >= TOTALS:
                 self._totals.clear()
             self._totals[key] = int(db.execute(query, values).fetchone()[0])
         return self._totals[key]
 
-    def neighbours(self, query: Query, id: str) -> tuple[str | None, str | None]:
-        """The samples before and behind one, in the order of a query's page and of those next to it."""
+    def neighbours(
+        self, query: Query, id: str, listed: Callable[[Query], Listed] | None = None
+    ) -> tuple[str | None, str | None]:
+        """The samples before and behind one, in the order of a query's page and of those next to it.
+
+        Args:
+            listed: what makes pages, where they are not of this run alone.
+        """
         names: list[str] = []
         for page in (query.page - 1, query.page, query.page + 1):
             if page > 0:
-                names += [row["id"] for row in self.listed(replace(query, page=page)).rows]
+                names += [row["id"] for row in (listed or self.listed)(replace(query, page=page)).rows]
         if id not in names:
             return None, None
         at = names.index(id)
@@ -399,10 +453,11 @@ def _answers(item: Item) -> Iterator[tuple[Any, ...]]:
         seen.add(name)
 
 
-def _shown_answers(db: sqlite3.Connection, n: int) -> dict[str, str]:
+def _shown_answers(db: sqlite3.Connection, n: int, run: str = "") -> dict[str, str]:
     """Criterion -> its answers on a sample, one beside another where there are several, or why there is none."""
     found: dict[str, list[str]] = {}
-    for row in db.execute("SELECT criterion, value, label, status FROM answers WHERE n = ? ORDER BY key", (n,)):
+    asked = f"SELECT criterion, value, label, status FROM {run}answers WHERE n = ? ORDER BY key"
+    for row in db.execute(asked, (n,)):
         said = shown(row["label"] if row["value"] is None else row["value"]) or row["status"].replace("_", " ")
         found.setdefault(row["criterion"], []).append(said)
     return {criterion: ", ".join(said) for criterion, said in found.items()}

@@ -10,7 +10,7 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.graphs import sageval
-from judgegraph.report.graph import graph_part, run_figure, traffic
+from judgegraph.report.graph import graph_part, run_figure, times_and_traffic
 from judgegraph.types import Score, keyed
 from judgegraph.views.blocks import Para, Picture
 
@@ -70,7 +70,7 @@ def test_each_branch_has_the_share_of_the_samples_that_took_it(tmp_path: Path):
     for inner in (False, True):
         run = judged(tmp_path / str(inner), graph(inner))
         at = "inner/" if inner else ""
-        found = traffic(run, run_figure(run.manifest))
+        _, found = times_and_traffic(run, run_figure(run.manifest))
         third, odd = {0, 3, 6, 9}, {1, 5, 7, 11}
         assert found.taken[f"{at}start", f"{at}a"] == len(third)
         assert found.taken[f"{at}start", f"{at}b"] == len(odd)  # 3 and 9 came to b by way of a
@@ -97,7 +97,7 @@ def test_a_loop_counts_a_sample_once_on_each_edge(tmp_path: Path):
     g.add_edge(START, "work")
     g.add_conditional_edges("work", jg.bounded(more, at_most=4))
     run = judged(tmp_path, g.compile(name="loop"), 3)
-    found = traffic(run, run_figure(run.manifest))
+    _, found = times_and_traffic(run, run_figure(run.manifest))
     assert found.taken["work", "work"] == 2
     assert found.taken["work", "__end__"] == 3
 

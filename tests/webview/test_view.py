@@ -285,6 +285,69 @@ def test_two_runs_stand_beside_one_another(folder: Path, tmp_path: Path):
     view.close()
 
 
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Two runs of three samples that both have, and one each that only one has."""
+    root = tmp_path_factory.mktemp("beside")
+    given = {"first": {"a": 2, "b": 4, "c": 3, "x": 1}, "second": {"c": 3, "b": 1, "a": 4, "y": 5}}
+    kinds = {"first": "bad", "second": "good"}
+    for name, values in given.items():
+        items = [
+            Item(sample=jg.Sample(id=id, output="t zebra" if id == "b" else "t"), place=place, scores=(
+                Score(criterion="Clarity", agent="judge", value=value, scale=jg.Scale.of("1-5")),
+                Score(criterion="Kind", agent="judge", label="bad" if id == "c" else kinds[name],
+                      scale=jg.Scale.of(["bad", "good"])),
+            )) for place, (id, value) in enumerate(values.items())
+        ]  # fmt: skip
+        jg.evaluate(llm_score(criteria=[Criterion(name="Clarity")]), [jg.Sample(id="z", output="t")], out=root / name)
+        (root / name / "items.jsonl").write_bytes(b"".join(item.line().encode() + b"\n" for item in items))
+    view = View([root / "first", root / "second"])
+    view.start()
+    view.wait()
+    yield TestClient(view.guarded, base_url=HOST)
+    view.close()
+
+
+def cells(page: str) -> list[list[str]]:
+    rows = re.findall(r"<tr>(<th scope=\"row\">.*?)</tr>", page, re.S)
+    return [[" ".join(re.sub("<[^>]*>", " ", cell).split()) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.S)]
+            for row in rows]  # fmt: skip
+
+
+@pytest.mark.parametrize(("order", "ids"), [("apart", "bac"), ("rose", "acb"), ("fell", "bca"), ("data", "abc")])
+def test_samples_of_two_runs_stand_side_by_side_and_are_sorted_by_their_difference(beside, order, ids):
+    page = beside.get("/runs/0", params={"beside": 1, "criterion": "Clarity", "order": order}).text
+    rows = {
+        "a": ["a", "2.00", "4.00", "+2.00"],
+        "b": ["b", "4.00", "1.00", "-3.00"],
+        "c": ["c", "3.00", "3.00", "0.00"],
+    }
+    assert cells(page) == [rows[id] for id in ids]
+    assert "3 samples that" in re.sub("<[^>]*>", "", page)
+
+
+def test_two_runs_without_a_criterion_are_told_apart_by_means_and_labels_by_whether_they_are_the_same(beside):
+    page = beside.get("/runs/0", params={"beside": 1, "order": "apart"}).text
+    assert cells(page)[0] == ["b", "0.75", "0.00", "-0.75", "4.00 → 1.00", "bad → good"]
+    kinds = cells(beside.get("/runs/0", params={"beside": 1, "criterion": "Kind", "order": "apart"}).text)
+    assert kinds == [["a", "bad", "good", "other label"], ["b", "bad", "good", "other label"],
+                     ["c", "bad", "bad", "same label"]]  # fmt: skip
+
+
+def test_beside_another_run_search_goes_on_and_a_sample_keeps_its_neighbours(beside):
+    assert [row[0] for row in cells(beside.get("/runs/0?beside=1&q=zebra").text)] == ["b"]
+    asked = {"beside": 1, "criterion": "Clarity", "order": "apart"}
+    page = beside.get("/runs/0", params=asked).text
+    assert "/runs/0/sample?id=b&amp;criterion=Clarity&amp;order=apart&amp;beside=1" in page
+    sample = beside.get("/runs/0/sample", params={"id": "a", **asked}).text
+    assert re.findall(
+        r'rel="(?:prev|next)" href="/runs/0/sample\?id=(.)&amp;criterion=Clarity&amp;order=apart', sample
+    ) == ["b", "c"]
+    assert sample.count('class="scores"') == 2
+    assert "there is no order" in beside.get("/runs/0?order=apart").text
+    assert 'name="beside"' not in beside.get("/runs/0?beside=7").text
+
+
 def test_a_pair_shows_both_outputs_and_its_verdict_and_takes_one_of_a_person(tmp_path: Path):
     jg.evaluate(fennec(branches=1), [*jg.load(EXAMPLES / "pairs.jsonl", limit=8)], out=tmp_path / "pairs")
     view = View([tmp_path / "pairs"], labels=tmp_path / "mine.jsonl")
