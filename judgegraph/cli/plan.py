@@ -19,8 +19,10 @@ from judgegraph.cli.options import (
     Grouped,
     check,
     columns,
+    criteria_of,
     data_format,
     evaluation,
+    examples,
     folder,
     graph_of,
     judge_of,
@@ -51,7 +53,7 @@ def as_run(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 @click.command(cls=Grouped, context_settings={"show_default": True})
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
-@as_run(*SUBJECT)
+@as_run(*SUBJECT, examples)
 @click.option(
     "-o", "--out", type=click.Path(file_okay=False), callback=folder,
     help="A run's folder: what it has finished and what its ledger holds is left out. Only a pilot writes there.",
@@ -95,7 +97,7 @@ def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any)
     )
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
-        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+        method, criteria=criteria_of(given), judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
     for line in before_a_run(samples):
@@ -153,7 +155,7 @@ NAMES, PADDINGS = ("swap", "padded", "self"), ("repeated", "polite", "restated")
 @click.command(cls=Grouped, context_settings={"show_default": True})
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
-@as_run(*SUBJECT)
+@as_run(*SUBJECT, examples)
 @click.option(
     "-p", "--probe", "probes", multiple=True, type=click.Choice(NAMES), help="Which; repeat for more.  [default: all]"
 )
@@ -196,7 +198,7 @@ def probe(method: str, data: str, **given: Any) -> None:
     )
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
-        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+        method, criteria=criteria_of(given), judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
     found = measured(

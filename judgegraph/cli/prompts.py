@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from judgegraph.cli.options import SUBJECT, columns, evidence_left_out, graph_of, judge_of
+from judgegraph.cli.options import SUBJECT, columns, criteria_of, evidence_left_out, examples, graph_of, judge_of
 from judgegraph.errors import printable
 from judgegraph.evidence import content_text
 from judgegraph.prompts import Prompt, known, load
@@ -19,7 +19,7 @@ ROLES = {"human": "user", "ai": "assistant"}  # as prompts call them
 
 def subject(command: Any) -> Any:
     """The options that say what is judged, and by whom."""
-    for option in reversed(SUBJECT):
+    for option in reversed((*SUBJECT, examples)):
         command = option(command)
     return command
 
@@ -46,7 +46,7 @@ def prompts(method: str | None, data: str | None, as_json: bool, **given: Any) -
         return
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
-        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+        method, criteria=criteria_of(given), judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     if data is None:
         found = _templates(graph)
