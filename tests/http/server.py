@@ -105,8 +105,12 @@ def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
         message["content"] = f"{text} {time.monotonic_ns()}"
     forced = isinstance(body.get("tool_choice"), dict)
     if body.get("tools") and does != "tools-ignored" and not (forced and does == "tool-choice-ignored"):
-        called = {"name": body["tools"][0]["function"]["name"], "arguments": "{}"}
-        message |= {"content": None, "tool_calls": [{"id": "c1", "type": "function", "function": called}]}
+        offered = [tool["function"]["name"] for tool in body["tools"]]
+        called = [
+            {"id": f"c{at}", "type": "function", "function": {"name": name, "arguments": "{}"}}
+            for at, name in enumerate(offered if does == "tools-all" else offered[:1], 1)
+        ]
+        message |= {"content": None, "tool_calls": called}
         finish = "tool_calls"
     given = logprobs(text) if body.get("logprobs") and does != "null-logprobs" else None
     for place in (given or {"content": ()})["content"]:
