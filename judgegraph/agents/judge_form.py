@@ -16,7 +16,7 @@ from judgegraph.agents.merge import OVERALL
 from judgegraph.calls import Form, JudgeLike, replies
 from judgegraph.calls.asking import off_points
 from judgegraph.errors import ConfigError, ReplyError, one_line
-from judgegraph.evidence import EVIDENCE, references_text
+from judgegraph.evidence import EVIDENCE, Image, references_text
 from judgegraph.forms.form import KEYS, JudgeForm
 from judgegraph.forms.readers import FormReading, read_reply, reader_of
 from judgegraph.forms.shipped import FORMS
@@ -101,11 +101,11 @@ class FormJudge:
         sample, task = sample_of(state), state.get("task") or self.task
         asked = asked_by(self.form, self.template, given_criteria(state) or self.criteria)
         values = {c.name: values_of(sample, c, self.form, task) for c in asked}
-        said = await asyncio.gather(*(self._asked(c, values[c.name]) for c in asked))
+        said = await asyncio.gather(*(self._asked(c, values[c.name], sample.images) for c in asked))
         scores = [self._score(c, one) for c, one in zip(asked, said, strict=True)]
         return {"scores": keyed(*scores), "notes": keyed(*remarks(self, values, asked))}
 
-    async def _asked(self, criterion: Criterion, values: Mapping[str, str]) -> Answered:
+    async def _asked(self, criterion: Criterion, values: Mapping[str, str], images: Sequence[Image]) -> Answered:
         scale = self.form.numbers(criterion.scale)
         if criterion.scale.labels or (
             self.form.scale and shows_criterion(self.form, self.template) and scale != criterion.scale
@@ -114,7 +114,7 @@ class FormJudge:
             given = numbers if criterion.scale.labels else f"scores on {scale or self.form.scale}"
             why = f"the form {given}, and '{criterion.name}' is on {criterion.scale}"
             return Answered(FormReading(), "skipped", why)
-        return await ask_form(self, values, scale)
+        return await ask_form(self, values, scale, images)
 
     def _score(self, criterion: Criterion, said: Answered) -> Score:
         value, scale = said.reading.value, self.form.numbers(criterion.scale)
@@ -151,7 +151,9 @@ class FormComparer:
             lost = Comparison(criterion=OVERALL, agent=self.name, status="skipped", reason=why)
             return {"comparisons": keyed(lost), "scores": {}, "notes": {}}
         values = {c.name: values_of(sample, c, self.form, task) for c in asked}
-        said = await asyncio.gather(*(ask_form(self, values[c.name], self.form.numbers(c.scale)) for c in asked))
+        said = await asyncio.gather(
+            *(ask_form(self, values[c.name], self.form.numbers(c.scale), sample.images) for c in asked)
+        )
         both = [*zip(asked, said, strict=True)]
         return {
             "comparisons": keyed(*(self._comparison(c, one) for c, one in both)),
@@ -241,7 +243,7 @@ def messages_of(form: JudgeForm, template: FormTemplate, values: Mapping[str, st
     return Rendered((("user", text + begun),), form.name, template.digest)
 
 
-def ours(form: JudgeForm, values: Mapping[str, str], criterion: Criterion) -> Rendered:
+def ours(form: JudgeForm, values: Mapping[str, str], criterion: Criterion, images: Sequence[Image] = ()) -> Rendered:
     """The question of a form of ours, whose template has sections."""
     prompt = prompts.load(form.prompt)
     if form.kind == "pair":
@@ -249,12 +251,17 @@ def ours(form: JudgeForm, values: Mapping[str, str], criterion: Criterion) -> Re
     else:
         more = {"output": values["output"], "criterion": bare(criterion), "guideline": values["levels"]}
     known = {"task": values["task"], "query": values["query"], "source": values["source"]}
-    beside = {name: values[name] for name in EVIDENCE if name != "images" and values.get(name)}
-    rendered = prompt.render(**known, reference=values["reference"], **more, **beside)
-    return replace(rendered, left_out=(*rendered.left_out, "images")) if values.get("images") else rendered
+    beside: dict[str, Any] = {name: values[name] for name in EVIDENCE if values.get(name)}
+    beside |= {"images": tuple(images)} if images else {}
+    return prompt.render(**known, reference=values["reference"], **more, **beside)
 
 
-async def ask_form(agent: Any, values: Mapping[str, str], scale: Scale | None) -> Answered:
+UNSEEN = "the sample has images, which the form's template does not show; --no-images judges without them"
+
+
+async def ask_form(
+    agent: Any, values: Mapping[str, str], scale: Scale | None, images: Sequence[Image] = ()
+) -> Answered:
     """Ask once and read; it never raises for a bad reply.
 
     A reply that cannot be read is not asked for again: a judge that was trained on one turn knows no second.
@@ -264,9 +271,9 @@ async def ask_form(agent: Any, values: Mapping[str, str], scale: Scale | None) -
         criterion = Criterion(
             name=values["criterion"], definition=values["definition"], scale=scale or Scale(low=1, high=5)
         )
-        rendered = ours(form, values, criterion)
+        rendered = ours(form, values, criterion, images)
     else:
-        if why := lacking(form, agent.template, values):
+        if why := UNSEEN if images else lacking(form, agent.template, values):
             return Answered(FormReading(), "skipped", why)
         rendered = messages_of(form, agent.template, values)
         unshown = tuple(name for name in EVIDENCE if values.get(name) and name not in agent.template.keys)

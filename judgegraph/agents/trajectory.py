@@ -178,8 +178,8 @@ class RunJudge:
             return {"scores": keyed(*skipped), "notes": keyed(Note(agent=self.name, text=text, kind="no-steps"))}
         found = _findings(state.get("scores") or {})
         messages = prompts.load(self.prompt).render(
-            task=self.task, criteria=criteria_text(asked), query=sample.query, output=sample.output,
-            **prompts.evidence_of(sample) | {"turns": self._shown(sample, found), "findings": findings_text(found)},
+            task=self.task, criteria=criteria_text(asked),
+            **prompts.material(sample) | {"turns": self._shown(sample, found), "findings": findings_text(found)},
         )  # fmt: skip
         labels = (NONE, *map(step_name, numbers))
         scales = {"decisive_step": Scale(labels=labels), "kind": FAULT}

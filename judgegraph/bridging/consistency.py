@@ -22,7 +22,7 @@ from judgegraph.bridging.records import MARKED, chat_mark
 from judgegraph.data.samples import Rejection
 from judgegraph.errors import one_line
 from judgegraph.runs.item import Item
-from judgegraph.types import Comparison, Criterion, Sample, Score, Side, text_of, words
+from judgegraph.types import Comparison, Criterion, Json, Sample, Score, Side, text_of, words
 
 Kind: TypeAlias = Literal[
     "unreadable", "doubled", "contradicted", "failed", "no-criterion", "no-guideline", "gives-away", "not-judged",
@@ -126,7 +126,10 @@ def of_rejections(rejected: Iterable[Rejection]) -> list[Reject]:
 
 
 def without_doubles(samples: Iterable[Sample]) -> tuple[list[Sample], list[Reject]]:
-    """The first of records with the same query and responses, in either order; all of those that contradict another."""
+    """The first of records with the same query and responses, in either order; all of those that contradict another.
+
+    White space tells no texts apart, nor does case queries and sources.
+    """
     held: dict[tuple[str, ...], list[tuple[Sample, str]]] = {}
     for sample in samples:
         key, said = _content(sample)
@@ -144,15 +147,19 @@ def without_doubles(samples: Iterable[Sample]) -> tuple[list[Sample], list[Rejec
     return kept, rejects
 
 
+def _one_spaced(value: Json) -> str:
+    return " ".join(text_of(value).split())
+
+
 def _content(sample: Sample) -> tuple[tuple[str, ...], str]:
     """What is judged by what, and what is said of it; an exchanged pair is the same pair."""
     judgement = foreign_judgement(sample)
     by = judgement.criterion.model_dump_json() if judgement.criterion else ""
-    about = (by, " ".join(sample.query.split()), text_of(sample.source))
-    output = text_of(sample.output)
+    about = (by, _one_spaced(sample.query).casefold(), _one_spaced(sample.source).casefold())
+    output = _one_spaced(sample.output)
     if sample.rival is None:
         return (*about, output), f"{judgement.score:g} on {judgement.scale}"
-    rival = text_of(sample.rival)
+    rival = _one_spaced(sample.rival)
     if output <= rival:
         return (*about, output, rival), str(judgement.verdict)
     return (*about, rival, output), {"A": "B", "B": "A"}.get(str(judgement.verdict), "tie")

@@ -628,10 +628,12 @@ PATIENCE = 3600.0  # seconds: a server that asks for a longer wait is taken at i
 _BROKEN = {"APIConnectionError", "TransportError", "APIResponseValidationError", "JSONDecodeError", "ClientError"}
 _UNREACHED = {"NoConnection", "ClientConnectorError", "ConnectionTimeoutError", "ConnectError", "ConnectTimeout"}
 _NO_WAY = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL}
-_TOO_LONG = (
-    "context_length_exceeded", "maximum context length", "exceeds the context", "context window", "prompt is too long",
-    "exceeds the available context",
-)  # fmt: skip
+_TOO_LONG = re.compile(  # OpenAI, llama.cpp, vLLM, SGLang, Anthropic, Gemini, Bedrock
+    "context_length_exceeded|maximum context length|exceeds? (the|model's) (available )?context|exceed context limit"
+    "|context window|(prompt|input) is too long|too long to fit into the model|longer than the (maximum model length|"
+    "model's context)|input token count.{0,40}exceeds|exceed_context_size|input is too large to process"
+    "|request too large for"  # of tokens a minute: it never fits
+)
 _FILTERED = ("content_filter", "content management policy", "content policy", "moderation", "flagged")
 
 
@@ -722,7 +724,7 @@ def _by_code(code: int, error: BaseException, message: str, clock: Callable[[], 
     filtered = any(name in said for name in _FILTERED) if code in (400, 403) else "content_filter" in said
     if filtered and code in (400, 401, 403, 404):
         return replace(refused, status="filtered")
-    if code in (400, 413) and any(name in said for name in _TOO_LONG):
+    if code == 413 or (code in (400, 429, 500) and _TOO_LONG.search(said)):
         return replace(refused, status="too_large")
     if 300 <= code < 400:
         return replace(refused, message=_redirected(code, headers), fatal=True, of_text=True)

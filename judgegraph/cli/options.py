@@ -158,6 +158,25 @@ def graph_of(
     return compiled(method, build, given | options)
 
 
+def criteria_of(given: Mapping[str, Any]) -> str | CriteriaSet | None:
+    """Of --criteria, with the examples of --examples.
+
+    Raises:
+        UsageError: examples without criteria. ConfigError: the file has none for them.
+    """
+    chosen: str | None = given["criteria"]
+    if given["examples"] is None:
+        return chosen
+    if chosen is None:
+        raise click.UsageError("--examples are of criteria: name these too, as --criteria SET")
+    from judgegraph.data.load import load, with_examples
+
+    try:
+        return with_examples(chosen, load(given["examples"], fields=columns(given)))
+    except ConfigError as error:
+        raise ConfigError(f"--examples {given['examples']}: {error}") from None
+
+
 def judge_of(
     judge: str | None, base_url: str | None, temperature: float | None = None, max_tokens: int | None = None
 ) -> Any:  # fmt: skip
@@ -254,7 +273,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 GROUPS = {  # heading of --help -> options; what stands nowhere comes last
     "What is judged, and by whom": (
         "criteria", "judge", "base_url", "temperature", "max_tokens", "critic", "settings", "fields",
-        "data_format", "limit",
+        "examples", "data_format", "limit",
         "reference", "contexts", "turns", "images", "facts",
     ),
     "Where it is kept": ("out", "ledger", "retry_failed", "trace", "redact"),
@@ -345,6 +364,11 @@ SUBJECT = (
 DATA_FORMATS = (
     "jsonl", "json", "csv", "tsv", "parquet", "openai", "langchain", "langsmith", "otel", "openinference", "langfuse",
     "atif",
+)  # fmt: skip
+examples = click.option(
+    "--examples", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+    help="Samples that people judged, of which three per criterion of --criteria are shown to its judges, read as DATA "
+    "is; none is shown beside its own text.",
 )  # fmt: skip
 data_format = click.option(
     "--format", "data_format", type=click.Choice(DATA_FORMATS), metavar="NAME",

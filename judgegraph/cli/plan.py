@@ -19,9 +19,11 @@ from judgegraph.cli.options import (
     Grouped,
     check,
     columns,
+    criteria_of,
     data_format,
     evaluation,
     evidence_left_out,
+    examples,
     folder,
     graph_of,
     judge_of,
@@ -54,7 +56,7 @@ def as_run(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 @click.command(cls=Grouped, context_settings={"show_default": True})
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
-@as_run(*SUBJECT)
+@as_run(*SUBJECT, examples)
 @click.option(
     "-o", "--out", type=click.Path(file_okay=False), callback=folder,
     help="A run's folder: what it has finished and what its ledger holds is left out. Only a pilot writes there.",
@@ -98,7 +100,7 @@ def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any)
     )
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
-        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+        method, criteria=criteria_of(given), judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
     for line in before_a_run(samples):
@@ -156,7 +158,7 @@ NAMES, PADDINGS = ("swap", "padded", "self"), ("repeated", "polite", "restated")
 @click.command(cls=Grouped, context_settings={"show_default": True})
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
-@as_run(*SUBJECT)
+@as_run(*SUBJECT, examples)
 @click.option(
     "-p", "--probe", "probes", multiple=True, type=click.Choice(NAMES), help="Which; repeat for more.  [default: all]"
 )
@@ -199,7 +201,7 @@ def probe(method: str, data: str, **given: Any) -> None:
     )
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
-        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+        method, criteria=criteria_of(given), judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
     found = measured(
@@ -233,7 +235,7 @@ ROLES = {"human": "user", "ai": "assistant"}  # as prompts call them
 
 def subject(command: Any) -> Any:
     """The options that say what is judged, and by whom."""
-    for option in reversed(SUBJECT):
+    for option in reversed((*SUBJECT, examples)):
         command = option(command)
     return command
 
@@ -260,7 +262,7 @@ def prompts(method: str | None, data: str | None, as_json: bool, **given: Any) -
         return
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
-        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+        method, criteria=criteria_of(given), judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     if data is None:
         found = _templates(graph)

@@ -18,8 +18,10 @@ from judgegraph.cli.options import (
     Grouped,
     check,
     columns,
+    criteria_of,
     data_format,
     evaluation,
+    examples,
     graph_of,
     judge_of,
     refuse_unwired,
@@ -48,6 +50,7 @@ SOON = 0.2  # seconds that the first line waits for the number of samples
 @click.argument("method")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
 @run_options
+@examples
 @data_format
 @click.option(
     "--require", "required", multiple=True, metavar="TEST",
@@ -78,7 +81,7 @@ def run(method: str, data: str, **given: Any) -> None:
     total = _total(samples, given)
     judge = judge_of(given["judge"], given["base_url"], given["temperature"], given["max_tokens"])
     graph = graph_of(
-        method, criteria=given["criteria"], judge=judge, settings=given["settings"], critic=given["critic"]
+        method, criteria=criteria_of(given), judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
     given["required"] += _thresholds(thresholds, graph)

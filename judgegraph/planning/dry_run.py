@@ -357,6 +357,7 @@ def simulating(simulated: SimulatedJudge, judges: dict[Any, Judge]) -> Generator
     calls, tried = context.set(here), trying.set(judges)
     try:
         yield
+        simulated.about.unshown |= here.unshown.keys()
     finally:
         trying.reset(tried)
         context.reset(calls)
@@ -401,6 +402,7 @@ class DryRun:
         own: where code of the caller's own may decide what is asked.
         invented: some replies were. again: `known` met calls that asked once more.
         prefixes: of the prompts that would be sent with drawn replies, which differ from call to call.
+        unshown: "$field in PROMPT", where a sample has something that the prompt has no place for.
     """
 
     graph: Any
@@ -415,6 +417,7 @@ class DryRun:
     invented: bool = False
     again: bool = False
     prefixes: Prefixes = field(default_factory=Prefixes)
+    unshown: set[str] = field(default_factory=set)
     own: tuple[str, ...] = field(init=False)
     _judges: dict[str, dict[Any, Judge]] = field(default_factory=dict)
     _rows: dict[bytes, Paid | None] = field(default_factory=dict)  # of the sample at hand

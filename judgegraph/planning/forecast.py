@@ -544,6 +544,10 @@ def _basis(dry_run: DryRun, pilot: Pilot | None, prices: Prices, paid: bool) -> 
     prompts = [f"Tokens of prompts: {basis} ({', '.join(judges)})." for basis, judges in by_basis.items()]
     assumed = f"{COMPLETION} for each choice, an assumption, or the judge's max_tokens"
     lines = [_own(dry_run.own)] if dry_run.own else []
+    if dry_run.unshown:
+        lines.append(
+            f"Not shown to the judge, as the prompt has no place for it: {', '.join(sorted(dry_run.unshown))}."
+        )
     lines += [*prompts, f"Tokens of replies: {f'as in the pilot, else {assumed}' if pilot else assumed}."]
     thinkers = [judge for judge in dry_run.counters if thinks_by_name(judge)]
     if thinkers and not pilot:

@@ -29,6 +29,7 @@ REASONS = {  # a row -> kind of its reject, and words of the reason; None: it ho
     "no verdict": ({"query": "why is tea brown?", "output": OUTPUT, "rival": RIVAL}, "unreadable", "neither a verdict"),
     "alike, yet A": (pair("why is salt white?", output="Yes.", rival=" Yes. "), "unreadable", "are the same text"),
     "twice": (pair("holds: why is  the sky blue?"), "doubled", "line 1"),
+    "in capitals": (pair("Holds: why is the SKY blue? ", output=f" {OUTPUT}\n"), "doubled", "line 1"),
     "a score": (single("holds: say why.", 4), None, ""),
     "another score": (single("holds: say it again.", 2), "score", "was 2 on 1-5, is 4 on 1-5"),
     "another scale": (single("holds: say it once more.", 8, "1-10"), None, ""),

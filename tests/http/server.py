@@ -27,6 +27,21 @@ TOKEN = re.compile(r"\d|[A-Za-z]+|\s+|[^\w\s]|\w")
 ODDS = {"4": 0.6, "5": 0.3, "3": 0.1}
 PROSE = "I am glad to help, but what form should it have?"
 NUMBERS = "one two three four five six seven eight nine ten " * 6
+TOO_LARGE = {  # as servers word it
+    "too-large-openai": (400, "This model's maximum context length is 8192 tokens, your messages have 9000 tokens."),
+    "too-large-openai-input": (400, "Your input exceeds the context window of this model. Please adjust your input."),
+    "too-large-a-minute": (429, "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 41000."),
+    "too-large-llama.cpp": (400, "request (9000 tokens) exceeds the available context size (8192 tokens), increase it"),
+    "too-large-llama.cpp-batch": (500, "input is too large to process. increase the physical batch size"),
+    "too-large-vllm": (400, "The decoder prompt (length 9000) is longer than the maximum model length of 8192."),
+    "too-large-sglang": (400, "The input (9000 tokens) is longer than the model's context length (8192 tokens)."),
+    "too-large-anthropic": (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+    "too-large-gemini": (
+        400,
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    ),
+    "too-large-bytes": (413, "Request Entity Too Large"),
+}
 LIMITS = {"max-ignored": (), "max-older": ("max_tokens",)}  # behaviour -> the names of a limit that it heeds
 
 
@@ -90,8 +105,12 @@ def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
         message["content"] = f"{text} {time.monotonic_ns()}"
     forced = isinstance(body.get("tool_choice"), dict)
     if body.get("tools") and does != "tools-ignored" and not (forced and does == "tool-choice-ignored"):
-        called = {"name": body["tools"][0]["function"]["name"], "arguments": "{}"}
-        message |= {"content": None, "tool_calls": [{"id": "c1", "type": "function", "function": called}]}
+        offered = [tool["function"]["name"] for tool in body["tools"]]
+        called = [
+            {"id": f"c{at}", "type": "function", "function": {"name": name, "arguments": "{}"}}
+            for at, name in enumerate(offered if does == "tools-all" else offered[:1], 1)
+        ]
+        message |= {"content": None, "tool_calls": called}
         finish = "tool_calls"
     given = logprobs(text) if body.get("logprobs") and does != "null-logprobs" else None
     for place in (given or {"content": ()})["content"]:
@@ -153,6 +172,7 @@ def refused(does: str, body: dict[str, Any], headers: dict[str, str]) -> tuple[i
             "parameters max_tokens and max_completion_tokens: is not supported",
         ),
         "no-temperature": ("temperature" in body, 400, "Unsupported value: 'temperature' is not supported"),
+        **{name: (True, status, said) for name, (status, said) in TOO_LARGE.items()},
         "filter-400": (True, 400, "the prompt triggered content_filter"),
         "filter-one-text": ("forbidden" in str(body.get("messages")), 400, "the prompt triggered content_filter"),
         "400": (True, 400, "a bad request"),

@@ -1,5 +1,7 @@
 """A prompt above the limit is a status with size and limit, and costs nothing."""
 
+import pytest
+
 import judgegraph as jg
 from judgegraph.graphs import fennec, llm_score
 from judgegraph.report.sections_run import tally_of
@@ -49,3 +51,23 @@ def test_the_page_counts_a_final_score_that_lacks_its_draft_with_the_draft():
     assert [score.status for score in scores] == ["too_large", "too_large"]
     told = tally_of(run)
     assert [(one.status, one.scores) for one in told.causes.commonest] == [("too_large", 1)]
+
+
+WORDED = (
+    "openai", "openai-input", "a-minute", "llama.cpp", "llama.cpp-batch", "vllm", "sglang", "anthropic",
+    "gemini", "bytes",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("worded", WORDED)
+@pytest.mark.parametrize("transport", ["fast", "langchain"], indirect=True)
+async def test_a_server_that_refuses_a_prompt_for_its_length_is_asked_once_and_told_so(worded, transport, server):
+    """As their servers word it, and as a proxy does that looks at bytes alone; the run goes on."""
+    site = server(f"too-large-{worded},ok")
+    samples = [Sample(id="long", source="a b", output="A reply."), Sample(id="short", source="a b", output="Another.")]
+    graph = llm_score(judge=site.judge(), criteria=[jg.Criterion(name="Coherence")])
+    run = await jg.aevaluate(graph, samples, concurrency=1)
+    assert [(item.id, score.status) for item in run.items for score in item.scores] == [
+        ("long", "too_large"), ("short", "ok"),
+    ]  # fmt: skip
+    assert site.count == 2

@@ -179,3 +179,21 @@ def test_a_wrong_name_to_leave_out_is_refused():
     graph = graph_of("llm-score", criteria=None, judge="embedded", settings=())
     with pytest.raises(jg.ConfigError, match="contexts, turns, images, facts"):
         jg.evaluate(graph, [PLAIN], without=["context"])
+
+
+def test_nested_columns_of_parquet_are_read_as_the_same_lines_of_json_are(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [
+        {"id": "1", "output": "x", "references": ["r", "s"], "facts": {"tier": "gold", "visits": 3}, "turns": TURNS,
+         "contexts": [{"id": "d1", "text": "a", "score": 0.5}, {"id": "d2", "text": "b", "score": None}]},
+        {"id": "2", "output": "y", "references": [], "facts": None, "turns": None, "contexts": None},
+    ]  # fmt: skip
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "rows.parquet")
+    lines = parquet.read_table(tmp_path / "rows.parquet").to_pylist()
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    first, second = jg.load(tmp_path / "rows.parquet")
+    assert [first, second] == [*jg.load(tmp_path / "rows.jsonl")]
+    assert (first.references, first.facts) == (("r", "s"), {"tier": "gold", "visits": 3})
+    assert [(one.id, one.text) for one in first.contexts] == [("d1", "a"), ("d2", "b")]
+    assert first.turns[1].calls[0].arguments == TURNS[1]["tool_calls"][0]["function"]["arguments"]
+    assert (second.references, second.facts, second.turns, second.contexts) == ((), {}, (), ())
