@@ -98,6 +98,44 @@ def test_a_critic_without_people_is_told_by_its_changes_alone(tmp_path):
     assert not any("critic" in text for text in said(tmp_path, [item(0, score("A", 3))]))
 
 
+def test_a_critic_that_changed_nothing_or_was_judged_by_too_few_says_so(tmp_path):
+    draft = score("A", 3, "draft")
+    kept = [item(at, draft, score("A", 3, draft=draft)) for at in range(4)]
+    assert "The critic critic changed none of 4 scores." in said(tmp_path, kept)
+    few = [item(at, draft, score("A", 4, draft=draft), A=at % 5 + 1) for at in range(4)]
+    (text,) = [text for text in said(tmp_path, few) if text.startswith("The critic")]
+    assert "changed 4 of 4 scores" in text
+    assert "people judged too few to tell" in text or "cannot be told" in text
+    assert not any("changed none" in text or "too few" in text for text in said(tmp_path, critic(True)))
+
+
+def test_a_critic_of_which_it_cannot_be_told_claims_neither_way(tmp_path):
+    def one(rng: random.Random, at: int) -> Item:
+        draft = score("A", noise(rng), "draft")
+        return item(at, draft, score("A", noise(rng), draft=draft), A=noise(rng))
+
+    (text,) = [text for text in said(tmp_path, drawn(one)) if text.startswith("The critic")]
+    assert "it cannot be told whether for the better" in text
+    assert "closer" not in text
+    assert "further" not in text
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_without_people_a_criterion_is_named_where_it_follows_length_clearly(tmp_path, follows):
+    def one(rng: random.Random, at: int) -> Item:
+        long = rng.randint(10, 90)
+        return item(at, score("Long", 1 + 4 * long / 90 if follows else noise(rng)), words=long)
+
+    found = [text for text in said(tmp_path, drawn(one)) if "output's length" in text]
+    assert [text.partition(" (rank")[0] for text in found] == ["Long follows the output's length"] * follows
+
+
+def test_verdicts_of_one_order_say_nothing_of_exchanges(tmp_path):
+    pairs = [Item(sample=jg.Sample(id=f"p{at}", output="t", rival="u"), verdict="A", place=at) for at in range(3)]
+    assert "Of 3 pairs: A 3." in said(tmp_path, pairs)
+    assert not any("pairs" in text for text in said(tmp_path, [item(0, score("A", 3))]))
+
+
 def test_a_criterion_that_follows_length_as_it_follows_people_is_named(tmp_path):
     def one(rng: random.Random, at: int) -> Item:
         long, right = rng.randint(10, 90), noise(rng)
