@@ -95,6 +95,7 @@ Number: TypeAlias = Annotated[float, Strict()]  # no text that reads like one, a
 MOST_EXEMPLARS, EXEMPLAR_CHARS, REASON_CHARS = 8, 4_000, 1_000  # of a criterion; characters of one, of its reason
 Human: TypeAlias = dict[str, float | str | list[float | str]]
 Passages = Annotated[tuple[Passage, ...], BeforeValidator(passages_of)]
+References = Annotated[tuple[Material, ...], BeforeValidator(lambda given: () if given is None else given)]
 Turns = Annotated[tuple[Turn, ...], BeforeValidator(turns_of)]
 Images = Annotated[tuple[Image, ...], BeforeValidator(images_of)]
 Facts = Annotated[dict[str, Json], BeforeValidator(facts_of)]
@@ -126,7 +127,7 @@ class Sample(Value):
     output: Material
     rival: Optional_ = None
     reference: Optional_ = None
-    references: tuple[Material, ...] = Field(default=(), exclude_if=empty)
+    references: References = Field(default=(), exclude_if=empty)
     contexts: Passages = Field(default=(), exclude_if=empty)
     turns: Turns = Field(default=(), exclude_if=empty)
     images: Images = Field(default=(), exclude_if=empty)

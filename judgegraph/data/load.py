@@ -403,10 +403,17 @@ def _cells(batch: Any, place: int) -> dict[str, Any] | Fault:
     row: dict[str, Any] = {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
-            row[name] = column[place].as_py()
+            row[name] = _without_nulls(column[place].as_py())
         except (ValueError, OverflowError) as error:  # bytes that are no UTF-8, a date beyond Python's
             return Fault(one_line(name, 60), f"cannot be read: {one_line(error)}")
     return row
+
+
+def _without_nulls(value: Any) -> Any:
+    """An object of a column without its nulls: all objects of a column have the keys of all, as null where absent."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
+    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
 
 
 def open_parquet(path: Path) -> Any:
