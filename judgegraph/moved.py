@@ -57,7 +57,6 @@ MOVED = {
     "judgegraph.stats.resampling": "judgegraph.stats.bootstrap",
     "judgegraph.testing.states": "judgegraph.testing.conformance",
     "judgegraph.testing.written": "judgegraph.testing.rules",
-    "judgegraph.trace.watched": "judgegraph.trace.record",
     "judgegraph.traces.rank": "judgegraph.traces.read",
     "judgegraph.views.amounts": "judgegraph.views.blocks",
     "judgegraph.views.bench": "judgegraph.views.agreement",

@@ -45,7 +45,7 @@ class GraphAssistant:
     budget: Budget | None = None
 
     async def __call__(self, sample: Sample, /) -> Finding:
-        from judgegraph.trace.record import watched
+        from judgegraph.trace.watched import watched
 
         around = part_budget.get()
         before = part_budget.set(PartBudget(_tracker(self.budget), around) if self.budget else around)
