@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from judgegraph.runs.evaluate import aevaluate, evaluate
     from judgegraph.runs.run import Run
     from judgegraph.runs.strict import strict
-    from judgegraph.tools.callables import as_assistant
     from judgegraph.tools.catalogue import About, Metric
     from judgegraph.tools.fetch import fetch
+    from judgegraph.tools.graph_assistant import as_assistant
     from judgegraph.traces.record import serializer, tracing
     from judgegraph.types import (
         Asked,
@@ -122,7 +122,7 @@ _HOMES = {
     "judgegraph.runs.strict": ("strict",),
     "judgegraph.tools.catalogue": ("About", "Metric"),
     "judgegraph.tools.fetch": ("fetch",),
-    "judgegraph.tools.callables": ("as_assistant",),
+    "judgegraph.tools.graph_assistant": ("as_assistant",),
     "judgegraph.traces.record": ("serializer", "tracing"),
     "judgegraph.types": (
         "Asked", "Comparison", "Correction", "Criterion", "EvalState", "Exemplar", "Finding", "Note", "Plan",

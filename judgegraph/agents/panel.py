@@ -38,7 +38,8 @@ from judgegraph.agents.under_review import (
 from judgegraph.calls import Endpoint, JudgeLike, Reader, rate
 from judgegraph.calls.ratings import mean_of, tied
 from judgegraph.errors import ConfigError, ReplyError, ScaleError, one_line
-from judgegraph.trace.record import span, status_of, watched, written
+from judgegraph.trace.record import span, status_of, written
+from judgegraph.trace.watched import watched
 from judgegraph.types import (
     Criterion,
     EvalState,

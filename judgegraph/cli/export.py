@@ -274,7 +274,8 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str =
             `traces.otel.export_otel`.
     """
     from judgegraph.runs.run import Run
-    from judgegraph.traces.otel import WHAT, Scores, export_folder, export_otel
+    from judgegraph.traces.annotations import WHAT
+    from judgegraph.traces.otel import Scores, export_folder, export_otel
     from judgegraph.views.blocks import counted
 
     wanted, taker = list(samples) or None, cast(Scores, scores)

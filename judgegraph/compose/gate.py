@@ -4,6 +4,13 @@
              doubt -> END (nothing is in doubt)
 
 With another node for that case: doubt -> otherwise -> END.
+
+Escalated: a cheap judge of all criteria, and a strong one of those that are in doubt.
+
+    START -> cheap -> doubt -> strong -> join -> settle -> END
+                      doubt -> join (nothing is in doubt)
+
+With criteria of its own START leads to brief, and brief to cheap.
 """
 
 from __future__ import annotations
@@ -279,14 +286,6 @@ def nothing(critic: str, reviewed: Reviewed, state: Mapping[str, Any]) -> Notes:
 def not_read(critic: str, asked: Mapping[str, Score]) -> Notes:
     """A note where the critic was not asked, as no score that it would be shown could be read; else none."""
     return keyed(unread(critic, list(asked.values()))) if asked and not readable(asked.values()) else {}
-
-
-# A cheap judge of all criteria, and a strong one of those that are in doubt, as one node.
-#
-#     START -> cheap -> doubt -> strong -> join -> settle -> END
-#                       doubt -> join (nothing is in doubt)
-#
-# With criteria of its own START leads to brief, and brief to cheap.
 
 
 # One score per criterion from a cheap judge and a strong one that was asked about some: plain code, no model.

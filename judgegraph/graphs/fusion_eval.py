@@ -37,8 +37,8 @@ from judgegraph.graphs.settings import OwnPrompts, Temperature, Templates, UpToF
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry import declare
 from judgegraph.tools import catalogue
-from judgegraph.tools.callables import ToolCalls, as_dict
 from judgegraph.tools.catalogue import DEFAULTS, FORM_DEFAULTS, Assistant, AssistantLike, Panel
+from judgegraph.tools.langchain import ToolCalls, as_dict
 from judgegraph.types import Asked, Criterion, EvalState, Finding, Notes, Plan, Sample, Scores, latest, merged
 
 # Fusion-Eval's consultation: a model calls assistants as tools, in bounded rounds.

@@ -13,7 +13,8 @@ from typing import Any, TypeGuard, get_args
 from langgraph.config import get_config
 
 from judgegraph.errors import ScaleError, StateError, one_line
-from judgegraph.trace.record import STATUSES, NodeInfo, Scales, updates
+from judgegraph.trace.record import STATUSES, updates
+from judgegraph.trace.watched import NodeInfo, Scales
 from judgegraph.types import (
     Comparison,
     Correction,

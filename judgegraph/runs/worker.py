@@ -23,7 +23,8 @@ from judgegraph.runs.item import Item, failed_item, failures, item_of, taken_aga
 from judgegraph.runs.lines import STRIKE, Known, Mark, mark_of
 from judgegraph.runs.state_check import StateCheck
 from judgegraph.sync import final_state, waits
-from judgegraph.trace.record import Recorder, checks, recorder
+from judgegraph.trace.record import Recorder, recorder
+from judgegraph.trace.watched import checks
 from judgegraph.types import Criterion, Sample, Scale, weighted_overall
 
 # Who is to blame for unclean exits of the process: which samples run alone, and which are given up.

@@ -1,7 +1,6 @@
 """Assistant evaluators: metrics, and other graphs, that a fusing judge can consult."""
 
 from judgegraph.registry.shipped import ASSISTANTS
-from judgegraph.tools.callables import GraphAssistant, as_assistant
 from judgegraph.tools.catalogue import (
     DEFAULTS,
     FORM_DEFAULTS,
@@ -16,6 +15,7 @@ from judgegraph.tools.catalogue import (
     find_all,
     measure,
 )
+from judgegraph.tools.graph_assistant import GraphAssistant, as_assistant
 
 __all__ = [
     "ASSISTANTS",

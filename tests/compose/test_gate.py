@@ -111,7 +111,7 @@ def test_what_can_be_no_node_is_refused(which):
 
 
 def test_the_graph_is_the_figure_of_the_docstring():
-    assert arrows(jg.gate("sage", "wide")) == figure(module.__doc__)
+    assert arrows(jg.gate("sage", "wide")) == figure((module.__doc__ or "").split("Escalated:")[0])
     assert "doubt > otherwise" in arrows(jg.gate("sage", "wide", otherwise="self-reflection"))
     jg.check(graph_of(jg.gate(jg.critique("sage"), "wide", otherwise=jg.critique("self-reflection"))))
 

@@ -14,7 +14,7 @@ from judgegraph import registry
 from judgegraph.errors import ConfigError
 from judgegraph.prompts.template import finding_text
 from judgegraph.tools import Unmeasurable, assistant, find
-from judgegraph.tools.callables import ToolCalls, as_dict, spoken
+from judgegraph.tools.langchain import ToolCalls, as_dict, spoken
 from judgegraph.types import Criterion, Finding, Sample
 
 SAMPLE = Sample(

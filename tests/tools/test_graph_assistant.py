@@ -15,7 +15,7 @@ from judgegraph.errors import ConfigError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
 from judgegraph.testing import scripted
 from judgegraph.tools import assistant, assistants, find
-from judgegraph.tools.callables import as_dict, as_tool
+from judgegraph.tools.langchain import as_dict, as_tool
 from judgegraph.types import Criterion, EvalState, Sample
 
 SAMPLE = Sample(id="1", query="Why is it shut?", source="The bridge is shut until spring.", output="It is shut.")

@@ -8,7 +8,7 @@ from langgraph.prebuilt import ToolNode
 from typing_extensions import TypedDict
 
 from judgegraph.tools import Metric, assistant
-from judgegraph.tools.callables import as_dict, as_tool
+from judgegraph.tools.langchain import as_dict, as_tool
 from judgegraph.types import Finding, Sample
 
 SAMPLE = Sample(id="s", output="the cat sat", source="the cat sat down")

@@ -3,7 +3,7 @@
 from langchain_core.messages import AIMessage
 
 from judgegraph.tools import Metric
-from judgegraph.tools.callables import ToolCalls
+from judgegraph.tools.langchain import ToolCalls
 from judgegraph.types import Finding, Sample
 
 SAMPLE = Sample(id="s", output="x")

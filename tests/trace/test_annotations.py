@@ -189,14 +189,14 @@ def test_phoenix_is_known_by_its_answer_and_langfuse_by_its_address(
 
 
 def test_phoenix_is_asked_again_until_it_has_the_spans(forms: jg.Run, taker: Taker, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("judgegraph.traces.otel.PAUSE", 0.01)
+    monkeypatch.setattr("judgegraph.traces.annotations.PAUSE", 0.01)
     taker.late = 3
     assert forms.export_otel(taker.url, scores="phoenix").annotations == len(taker.kept) == 38
     assert taker.paths.count("/v1/span_annotations?sync=true") == 4
 
 
 def test_many_go_in_small_requests(forms: jg.Run, taker: Taker, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("judgegraph.traces.otel.MANY", 5)
+    monkeypatch.setattr("judgegraph.traces.annotations.MANY", 5)
     assert forms.export_otel(address(taker, "langfuse")).annotations == len(taker.kept) == 38
     assert taker.paths.count("/api/public/ingestion") == 8
 

@@ -25,8 +25,8 @@ import judgegraph.graphs as methods
 from judgegraph.cli import main
 from judgegraph.testing import Scripted, scripted
 from judgegraph.testing.scripted import TEXTS
+from judgegraph.trace.otel import CONVENTIONS, attributes
 from judgegraph.trace.span import Step
-from judgegraph.traces.collector import CONVENTIONS, attributes
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 METHODS = [  # method, data, arguments

@@ -16,8 +16,8 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.sync import final_state
-from judgegraph.trace.record import copied
 from judgegraph.trace.span import SPANS, RecordedTrace, recorded_traces
+from judgegraph.trace.watched import copied
 
 SAMPLE = jg.Sample(id="s1", output="A short and clear text about nothing much.")
 
