@@ -50,7 +50,7 @@ from judgegraph.runs.item import taken_again
 from judgegraph.runs.lines import CHECKSUMS, mark_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.worker import OnItem, OnProgress, Work, units
-from judgegraph.sync import check_stops, run_sync, without_checkpointer
+from judgegraph.sync import check_stops, entered_at_once, run_sync, without_checkpointer
 from judgegraph.trace.record import recorder, tracer, within
 from judgegraph.trace.watched import checks, copied
 from judgegraph.types import Criterion, Sample
@@ -254,7 +254,7 @@ async def aevaluate(
     work.stop, work.wired, work.without = stop or work.stop, precedence(work.graph), left_out
     work.blind, work.weighted = _blind(graph), _weighted(graph)
     calls.told = "texts" not in redact
-    work.traced, work.runs = trace and folder is not None, copied(work.graph, whole=True)
+    work.traced, work.runs = trace and folder is not None, entered_at_once(copied(work.graph, whole=True))
     with (
         seldom(),
         closing(reading),
