@@ -18,6 +18,7 @@ MOVED = {
     "judgegraph.meta.diff_changes": "judgegraph.meta.diff_moves",
     "judgegraph.meta.labels": "judgegraph.meta.agreement",
     "judgegraph.meta.reviews": "judgegraph.meta.critic",
+    "judgegraph.models.capabilities": "judgegraph.models.prices",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
     "judgegraph.replies.tokens": "judgegraph.calls.ratings",
     "judgegraph.runs.alignment": "judgegraph.runs.run",

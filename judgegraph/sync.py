@@ -178,7 +178,7 @@ async def final_state(graph: Any, given: Mapping[str, Any]) -> Any:
     outputs, inputs = getattr(graph, "output_channels", None), getattr(graph, "input_channels", None)
     if outputs is None or isinstance(outputs, str) or not hasattr(graph, "builder"):
         return await graph.ainvoke(given)
-    if not isinstance(inputs, str):
+    if inputs is not None and not isinstance(inputs, str):
         given = {key: given.get(key) for key in inputs if key in given or key.startswith(ENTRY)}
     state, stops = None, None
     async for values in graph.astream(given, stream_mode="values", output_keys=outputs):

@@ -52,8 +52,8 @@ from judgegraph.calls.types import (
 )
 from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError, one_line
 from judgegraph.evidence import content_text
-from judgegraph.models.capabilities import refuse_beyond_window
 from judgegraph.models.judges import Judge
+from judgegraph.models.prices import SMALLEST, refuse_beyond_window
 from judgegraph.trace.record import ReplyStatus, recording, span, tracer
 
 UNBOUNDED = 1_000_000  # tokens of a reply that may be as long as it likes, where a plan wants the longest
@@ -72,7 +72,8 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
         LedgerError: the reply could not be kept.
     """
     _refuse_too_large(call)
-    refuse_beyond_window(judge, prompt_tokens(call.messages), run_prices())
+    if (tokens := prompt_tokens(call.messages)) >= SMALLEST:
+        refuse_beyond_window(judge, tokens, run_prices())
     if not recording():
         return await _answered(judge, call, anew)
     told: dict[str, Any] = {"prompt": call.prompt, "form": call.form}

@@ -31,9 +31,8 @@ from judgegraph.calls.limits import Limits, limits_of_run
 from judgegraph.data.samples import Samples, checked, data_of, how_many
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.evidence import EVIDENCE, evidence_left_out
-from judgegraph.models.capabilities import sees
 from judgegraph.models.judges import resolve
-from judgegraph.models.prices import Prices
+from judgegraph.models.prices import Prices, sees
 from judgegraph.registry.lookup import agents_of, keys
 from judgegraph.runs.folder import LEDGER, MANIFEST, REJECTED, Folder, ledger_name
 from judgegraph.runs.identity import (

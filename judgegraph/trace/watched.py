@@ -229,8 +229,9 @@ class _InContext:
         self._coroutine, self._context = coroutine, context
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        run, coroutine, given = self._context.run, self._coroutine, None
+        run, coroutine = self._context.run, self._coroutine
         step: Callable[[Any], Any] = coroutine.send
+        given: Any = None
         try:
             while True:
                 try:
