@@ -35,14 +35,14 @@ LINES = (
     "judgegraph", "judgegraph-five", "judgegraph-chatopenai", "judgegraph-again",
 )  # fmt: skip
 GOALS = (  # what, of what, at most; a goal "k times less" is 1 / k
-    ("judgegraph", "raw-aiohttp", 9.0),
-    ("judgegraph-five", "raw-aiohttp", 7.0),
+    ("judgegraph", "raw-aiohttp", 8.0),
+    ("judgegraph-five", "raw-aiohttp", 6.0),
     ("judgegraph-five", "bare-five", 1.3),
     ("judgegraph", "openevals", 1 / 2.4),
-    ("judgegraph", "langgraph-chatopenai", 1 / 5),
-    ("judgegraph", "verdict", 1 / 10),
+    ("judgegraph", "langgraph-chatopenai", 0.18),
+    ("judgegraph", "verdict", 0.07),
     ("judgegraph-chatopenai", "langgraph-chatopenai", 0.6),
-    ("judgegraph-again", "bare-graph", 1.3),
+    ("judgegraph-again", "bare-graph", 1.35),
 )
 WALLS = ((50.0, 64, 40, 1.6), (500.0, 64, 8, 1.10), (2000.0, 512, 2, 1.25))  # ms, in flight, rounds, goal
 IMPORTS = {

@@ -37,6 +37,7 @@ MOVED = {
     "judgegraph.meta.labels": "judgegraph.meta.agreement",
     "judgegraph.meta.numbers": "judgegraph.meta.result",
     "judgegraph.meta.reviews": "judgegraph.meta.critic",
+    "judgegraph.models.capabilities": "judgegraph.models.prices",
     "judgegraph.registry.plugins": "judgegraph.registry.shipped",
     "judgegraph.replies.tokens": "judgegraph.calls.ratings",
     "judgegraph.report.drawing.mermaid": "judgegraph.report.drawing.figure",

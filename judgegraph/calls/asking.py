@@ -31,8 +31,8 @@ from judgegraph.calls.types import (
 )
 from judgegraph.errors import ConfigError, ReplyError, ScaleError, one_line
 from judgegraph.evidence import Image, content_text, image_count
-from judgegraph.models.capabilities import sees
 from judgegraph.models.judges import Judge, JudgeLike, resolve
+from judgegraph.models.prices import sees
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
 from judgegraph.replies.json_text import Declined, parse
@@ -455,7 +455,7 @@ async def replies(
 
 def _refuse_unseen(judge: Judge, call: Call) -> None:
     """Pictures for a judge that is known to see none: before anything is looked up or paid for."""
-    count = sum(image_count(message.content) for message in call.messages)
+    count = sum(image_count(said) for message in call.messages if not isinstance(said := message.content, str))
     if count and sees(judge) is False:
         raise ReplyError(
             f"{judge.name} sees no images, and the prompt has {count}: name a judge that does (Endpoint(vision=True) "

@@ -40,11 +40,20 @@ from judgegraph.calls.send import (
     learn_schema,
     sent_to_others,
 )
-from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, packed, prompt_tokens, unpacked
+from judgegraph.calls.types import (
+    Call,
+    Choice,
+    address_of,
+    completion_tokens,
+    packed,
+    prompt_tokens,
+    read_back,
+    unpacked,
+)
 from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError, one_line
 from judgegraph.evidence import content_text
-from judgegraph.models.capabilities import refuse_beyond_window
 from judgegraph.models.judges import Judge
+from judgegraph.models.prices import SMALLEST, refuse_beyond_window
 from judgegraph.trace.record import ReplyStatus, recording, span, tracer
 
 UNBOUNDED = 1_000_000  # tokens of a reply that may be as long as it likes, where a plan wants the longest
@@ -63,7 +72,8 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
         LedgerError: the reply could not be kept.
     """
     _refuse_too_large(call)
-    refuse_beyond_window(judge, prompt_tokens(call.messages), run_prices())
+    if (tokens := prompt_tokens(call.messages)) >= SMALLEST:
+        refuse_beyond_window(judge, tokens, run_prices())
     if not recording():
         return await _answered(judge, call, anew)
     told: dict[str, Any] = {"prompt": call.prompt, "form": call.form}
@@ -122,14 +132,15 @@ async def _from_ledger(
     run: CallContext, ledger: Ledger, judge: Judge, call: Call, anew: bool, about: About
 ) -> list[Choice]:
     """The reply as the run's ledger has it; where it has none, one of those who want it pays, and all get it."""
-    address, sample, waiting, ours = address_of(judge, call), unit.get(), waits_for_it(), False
+    address, sample, waiting = address_of(judge, call), unit.get(), waits_for_it()
+    ours: list[Sequence[Choice]] = []
     anew = anew and address not in run.renewed
     waiters, joined = run.wait_for(address, waiting), ledger.flies(address)
 
     def pay() -> Awaitable[Paid]:
-        nonlocal ours
-        ours = True
-        return _paid(run, judge, call, waiters, address, about)
+        got: list[Choice] = []
+        ours.append(got)
+        return _paid(run, judge, call, waiters, address, about, got)
 
     try:
         if sample and sample.waits:
@@ -144,7 +155,7 @@ async def _from_ledger(
             sample.progressed = None
         if not ours:
             run.bills.found(sample.asked if sample else None)
-        return unpacked(body)
+        return read_back(ours[-1], body) if ours and ours[-1] else unpacked(body)
     except OverBudget as error:
         if sample:
             sample.denied = str(error)
@@ -244,9 +255,12 @@ def _note_usage(about: About, share: Reserved, paid: tuple[int, int, float | Non
             about["prompt_tokens"], about["completion_tokens"], about["usd"] = paid
 
 
-async def _paid(run: CallContext, judge: Judge, call: Call, waiters: Waiters, address: bytes, about: About) -> Paid:
-    """As a ledger keeps it; what was asked is committed with it."""
+async def _paid(
+    run: CallContext, judge: Judge, call: Call, waiters: Waiters, address: bytes, about: About, got: list[Choice]
+) -> Paid:
+    """As a ledger keeps it; what was asked is committed with it. `got` is filled with what it is made of."""
     choices, share = await _bought(run, judge, call, waiters, about)
+    got.extend(choices)
     if about is not None and run.told and run.ledger is not None:
         run.ledger.ask(address, call.messages, new=True)
         about["asked"] = True

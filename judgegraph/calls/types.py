@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -350,6 +350,16 @@ def packed(choices: Iterable[Choice]) -> bytes:
         for c in choices
     ]  # fmt: skip
     return _ENCODER.encode(rows).encode("utf-8", "replace")
+
+
+def read_back(choices: Sequence[Choice], body: bytes) -> list[Choice]:
+    """Choices as they are read from the bytes made of them; of plain ones, as nearly all are, nothing need be read."""
+    plain = all(
+        c.given is None and c.tokens is None and not c.tool_calls and not c.refusal and c.finish.isascii()
+        and c.text == writable(c.text) and c.reasoning == writable(c.reasoning)
+        for c in choices
+    )  # fmt: skip
+    return list(choices) if plain else unpacked(body)
 
 
 def unpacked(body: bytes) -> list[Choice]:

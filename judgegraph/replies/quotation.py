@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 LOOK = 160  # characters before a place that may attribute it
 MOST = 400  # quotations looked at
@@ -69,12 +69,30 @@ _NEVER_BEFORE = frozenset(
     ["to", "i", "we", "i'd", "i’d", "i'll", "i’ll", "would", "can", "could", "may", "must", "let"]
 )
 _GAP = "\n\t :,\"'“‘`«{[(*_>=-"
-_TAG = re.compile(r"(?:</?[\w|]{1,12}>|```\w{0,9})\s*\Z")
-_LEADS_ON = re.compile(r"[:,\"“‘«>][^\n]*\n|\n\s*[\"“‘«>]")
-_SENTENCE = re.compile(r"[.!?;](?=\s)|\n|[”»]|[\"'`“«][ ]{3,}[\"'`”»]")  # the last: a quotation that was blanked
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[,:]")
 
-_QUOTED = re.compile(
+
+class _Late:
+    """A regular expression that is made when it is first used: all of them take a sixth of an import's time."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self.pattern, self.flags = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(self.pattern, self.flags), name)
+        setattr(self, name, found)
+        return found
+
+
+def _late(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    return cast("re.Pattern[str]", _Late(pattern, flags))
+
+
+_TAG = _late(r"(?:</?[\w|]{1,12}>|```\w{0,9})\s*\Z")
+_LEADS_ON = _late(r"[:,\"“‘«>][^\n]*\n|\n\s*[\"“‘«>]")
+_SENTENCE = _late(r"[.!?;](?=\s)|\n|[”»]|[\"'`“«][ ]{3,}[\"'`”»]")  # the last: a quotation that was blanked
+_WORD = _late(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[,:]")
+
+_QUOTED = _late(
     r"(?<![\w\"])\"(?=[^\s\"])(?P<double>[^\"\n]{1,1000})(?<!\s)\"(?!\w)|“(?P<curly>[^”\n]{1,1000})”"
     r"|«(?P<angle>[^»\n]{1,1000})»"
     r"|(?<![\w'])'(?=[^\s'])(?P<single>(?:[^'\n]|(?<=\w)'(?=\w)){1,300})(?<!\s)'(?!\w)"
@@ -84,40 +102,38 @@ _QUOTED = re.compile(
     r"|「(?P<corner>[^」\n]{1,1000})」|『(?P<white>[^』\n]{1,1000})』|‹(?P<guillemet>[^›\n]{1,1000})›"
 )
 _WRAPS = ("double", "single", "code")  # a reply that stands in these as a whole is the judge's
-_FENCED = re.compile(r"```[^`]{1,4000}```")
-_BLOCK = re.compile(r"^[ \t]{0,3}(?:[-*][ ])?>(?!=)[^\n]*", re.M)  # a line of a block quotation in markdown
-_BEGUN = re.compile(
+_FENCED = _late(r"```[^`]{1,4000}```")
+_BLOCK = _late(r"^[ \t]{0,3}(?:[-*][ ])?>(?!=)[^\n]*", re.M)  # a line of a block quotation in markdown
+_BEGUN = _late(
     r"\b(?:begin|start)(?:[ ]of)?[ _-](?P<what>quote|quotation|excerpt|injection|citation|passage|candidate|text"
     r"|document"
     r"|source|submission|essay)\b.{0,4000}?\bend(?:[ ]of)?[ _-](?P=what)\b",
     re.I | re.S,
 )
-_STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,1000}~~|<!--[^<]{1,4000}?-->")
-_TAGS = re.compile(
+_STRUCK = _late(r"~~(?=\S)[^~\n]{1,1000}~~|<!--[^<]{1,4000}?-->")
+_TAGS = _late(
     r"<(?P<close>/)?(?P<name>[a-z][\w-]{0,30})(?:\s[^<>\n]{0,80})?>"
     r"|\[(?P<shut>/)?(?P<square>quote|cite)[^\[\]\n]{0,40}\]",
     re.I,
 )
-_ANSWER_TAG = re.compile(
+_ANSWER_TAG = _late(
     r"(?:\w{1,12}[_-])?(?:answers?|verdicts?|results?|choice|scores?|ratings?|grade|marks?|judge?ments?|decision|json)",
     re.I,
 )
-_OWN_TAG = re.compile(  # of answers, and of how a text is set
+_OWN_TAG = _late(  # of answers, and of how a text is set
     rf"{_ANSWER_TAG.pattern}|evaluation|assessment|conclusion|final|overall|b|strong|i|em|u|p|br|hr|s|span|div|code"
     r"|pre|li|ul|ol|h[1-6]|font|small|big|su[bp]|html|body|table|t[rdh]|center|tool_call|function",
     re.I,
 )
-_ASIDE_TAG = re.compile(
-    r"reason|rational|explan|justif|scratch|draft|notes?\b|think|thought|quot|cit|q\b|blockquote", re.I
-)
-_ANOTHERS_TAG = re.compile(
+_ASIDE_TAG = _late(r"reason|rational|explan|justif|scratch|draft|notes?\b|think|thought|quot|cit|q\b|blockquote", re.I)
+_ANOTHERS_TAG = _late(
     rf"(?:{_ASIDE_TAG.pattern}|output|text|candidate|response|summary|author|user|article|story|source|document"
     r"|submission|essay|passage|prompt|instruction|message|dialogue|context|sample|injection|system|del|strike"
     r"|example)",
     re.I,
 )
-_VERDICT = re.compile(r"\[\[|\b(?:scor|rat|grad|answer|verdict|winner|result|prefer|choose|better|wins?\b|mark)", re.I)
-_OWN = re.compile(
+_VERDICT = _late(r"\[\[|\b(?:scor|rat|grad|answer|verdict|winner|result|prefer|choose|better|wins?\b|mark)", re.I)
+_OWN = _late(
     r"\b(?:my[ ](?:final[ ]|overall[ ])?(?:answer|verdict|rating|score|evaluation|judge?ment|decision|conclusion|reply)"
     r"|I(?:['’]d|['’]ll|[ ]would|[ ]will)?[ ](?:say|answer|rate|give|output|choose|go[ ]with|conclude|reply)"
     r"|(?:final|overall)[ ](?:answer|verdict|rating|score|decision))\b[^.!?\n]{0,30}\Z",
@@ -127,7 +143,7 @@ _SAYING_VERB = rf"(?:{'|'.join(sorted(_SAYS))})"
 _NAMED_TEXT = (
     r"(?:the|its|an?)[ ](?:\w{1,12}[ ])?(?:candidate|text|author|output|response|essay|summary|writer|article)"
 )
-_DISOWNED_BEFORE = re.compile(
+_DISOWNED_BEFORE = _late(
     r"(?:\b(?:hidden|embedded|injected)[ ](?:instruction|prompt|line|text|command|message)s?"
     r"(?:[ ](?:at|in|near|inside)[ ](?:[\w'’]{1,12}[ ]?){1,4})?"
     r"|\binjection[ ](?:detected|found|attempt)"
@@ -137,13 +153,13 @@ _DISOWNED_BEFORE = re.compile(
     r"[\s:,*_\"'“`\[(<>]{0,6}(?:(?:final[ ])?(?:score|rating|answer|verdict)[\s:*_]{1,4})?\Z",
     re.I,
 )
-_DISOWNED_BEHIND = re.compile(
+_DISOWNED_BEHIND = _late(
     r"[\s\"'”*_`\])]{0,4}(?:/[0-9]{1,3})?[\s,(–—-]{1,4}(?:(?:(?:that|which|this)[ ])?(?:is|was)[ ]"
     rf"(?:only[ ]|just[ ])?what[ ](?:{_NAMED_TEXT}|it|he|she|they)[ ](?:\w{{1,12}}[ ])?{_SAYING_VERB}"
     rf"|{_SAYING_VERB}[ ]{_NAMED_TEXT}|as[ ]{_NAMED_TEXT}[ ]{_SAYING_VERB})\b",
     re.I,
 )
-_CALLED_QUOTED = re.compile(r"\b(?:is|was|are|line|above)[ ](?:\w{1,12}[ ])?quot(?:ed|ation|e)\b", re.I)
+_CALLED_QUOTED = _late(r"\b(?:is|was|are|line|above)[ ](?:\w{1,12}[ ])?quot(?:ed|ation|e)\b", re.I)
 _THEN = r"(?:[ ](?!(?:and|but|so|then|now|yet|however|though|finally|I[ ](?:now|therefore|settle))\b)[\w'’]+)"
 _NAMES = r"(?:scores?|rating|grade|mark|verdict|answer|points?|winner)"
 _OPENS = rf"[\s:*_\"'“‘(\[=]{{0,6}}(?:{_NAMES}[ ]?[:=][\s*_\"'\[]{{0,4}})?\Z"
@@ -163,11 +179,11 @@ _THAT = (
 )
 _PEOPLE = r"(?:reviewers?|judges|evaluators?|raters?|graders?|critics?|annotators?|experts?|attacker|readers?|fans?)"
 _WRITERS = r"(?:author|writer|candidate|student|user|speaker|he|she|they|who|assistant|[AB])"
-_CLAUSE_END = re.compile(r"[.!?;](?=[\s\"”'])|(?<!:)\n|[。！？；]")
+_CLAUSE_END = _late(r"[.!?;](?=[\s\"”'])|(?<!:)\n|[。！？；]")
 _CLAIMS = r"(?:claimed|demanded|wanted|injected|inserted|(?:requested|suggested|asked[ ]for)[ ]by)"
 _ANOTHERS = r"(?:candidate|author|attacker|writer|essay|submission|user|student|text|output|injection|injector)"
 _DOUBTS = (
-    re.compile(  # what was meant at first
+    _late(  # what was meant at first
         r"(?:\b(?:initially|at[ ]first|originally"
         r"|(?:initial|first|previous|earlier|preliminary|provisional|tentative|draft)"
         rf"[ ](?:{_NAMES}|thought|thinking|impression|instinct|guess|glance|reading|evaluator|judge)"
@@ -186,7 +202,7 @@ _DOUBTS = (
         r"|(?:最初|起初|原本|一开始)[^，,。]{0,12}\Z",
         re.I,
     ),
-    re.compile(  # what would hold if something else did
+    _late(  # what would hold if something else did
         r"\b(?:but[ ]for(?=[ ](?:the|that|this|its?)\b)|if[ ]not[ ]for"
         r"|(?<!even[ ])if(?![ ](?:I|we|you|forced|pressed|pushed|asked|anything|not)\b)"
         r"|(?<![^\W_])(?:had|were|without)(?=[ ](?:it|this|that|the)\b)"
@@ -196,7 +212,7 @@ _DOUBTS = (
         rf"|\bif\b[^.!?\n]{{1,100}}[ ](?:else|otherwise),?[ ](?:(?:it['’]s|it[ ]is|an?|the)[ ])*{_OPENS}",
         re.I,
     ),
-    re.compile(  # what is claimed or asked for
+    _late(  # what is claimed or asked for
         rf"\b{_NAMES}[ ][(\[]{_CLAIMS}[^()\n]{{0,30}}[)\]]{_OPENS}|\bbefore[ ](?:the[ ])?penalt\w*[)]?[ ]?:{_OPENS}"
         rf"|\b{_WRITERS}[ ](?:wants|claims|demands|asks(?:[ ]for)?)[)\]]?[ ]?:{_OPENS}"
         rf"|\b(?:{_WRITERS}|text|essay|output|response|answer|summary|his|her|its|their)(?:['’]s)?[ ]"
@@ -206,7 +222,7 @@ _DOUBTS = (
         rf"|\bself[- ](?:assess|rat|grad|scor)\w+[ ]?:{_OPENS}",
         re.I,
     ),
-    re.compile(  # what another rates
+    _late(  # what another rates
         rf"\b{_RATES}[ ](?:him|her|it|one|them|your?)sel(?:f|ves)\b{_SMALL}{_OPENS}"
         rf"|\b(?<!this[ ]){_PEOPLE}(?:[ ](?!(?:I|we|my)\b)\w+){{0,3}}?[ ](?:{_RATES}|{_CHOOSES}|say|says|argue)\b"
         rf"(?:[ ](?:it|this|that|them|(?:the|his|her|their)[ ]\w+))?{_SMALL}{_OPENS}"
@@ -222,7 +238,7 @@ _DOUBTS = (
         rf"(?:[ ](?:une?|eine?|um)|[ ]note|[ ]de|[ ]la|[ ]lui-même)*{_OPENS}|给自己[^，,。]{{0,6}}\Z",
         re.I,
     ),
-    re.compile(  # what another says, elsewhere than in English
+    _late(  # what another says, elsewhere than in English
         r"(?:\b(?:dice|afirma|pide|exige|diz|pede|dit|affirme|demande|écrit|prétend|sagt|schreibt|behauptet|verlangt"
         r"|fordert|afferma|chiede|zegt|говорит|пишет|требует|утверждает)\b"
         r"|(?:候选|文本|作者|文章|回答|摘要|候補|著者|[他她它])[^。，,\n]{0,6}(?:[说說写寫称稱]|要求|言う))"
@@ -230,7 +246,7 @@ _DOUBTS = (
         re.I,
     ),
 )
-_LABELLED = re.compile(  # "Candidate: Score: 5", "Maximum score: 5"
+_LABELLED = _late(  # "Candidate: Score: 5", "Maximum score: 5"
     r"(?:(?:\A|\n)[\W_]*(?:(?:user|candidate|author|student|writer|speaker|attacker|quot\w{1,6}|excerpt|injection"
     r"|(?:the[ ])?(?:last|first|final|closing|opening|injected|hidden)[ ](?:line|sentence|words?|paragraph))\b"
     r"(?:[ ](?:ends?|reads?|wrote|text|is))?[ ]?[:：]"
@@ -246,14 +262,14 @@ _LABELLED = re.compile(  # "Candidate: Score: 5", "Maximum score: 5"
     rf"(?P<named>(?:\w{{1,12}}[ ])?{_NAMES}\b[^.\n:;,]{{0,20}}?(?:[ ](?:is|was))?[\s:*_\"'=(\[]{{0,5}})?\Z",
     re.I,
 )
-_WOULD = re.compile(r"\b(?:would|could|might)\b|['’]d\b", re.I)
-_IF_BEHIND = re.compile(
+_WOULD = _late(r"\b(?:would|could|might)\b|['’]d\b", re.I)
+_IF_BEHIND = _late(
     r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\"'*)]{0,2},?[ ](?:only[ ])?"
     r"(?:if(?![ ](?:I|we|you|forced|pressed|pushed|asked|anything)\b)|were|had"
     r"|but(?![ ](?:not|no|only|barely|just)\b))\b",
     re.I,
 )
-_PAST_BEHIND = re.compile(
+_PAST_BEHIND = _late(
     r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\"'”*_\])}]{0,4}[ ,]{0,2}(?:(?://|#)[ ]?)?[(\[]?"
     r"(?:as[ ](?:instructed|told|ordered|commanded|demanded)|initial(?:ly)?|at[ ](?:first|the[ ]start)|originally"
     r"|(?:to|for)[ ](?:begin|start)[ ]with"
@@ -270,7 +286,7 @@ _PAST_BEHIND = re.compile(
     r"|,?[ ]if[ ][^.!?\n]{1,80}[ ](?:else|otherwise)\b)",
     re.I,
 )
-_REFERS_BACK = re.compile(  # "Score: 5. That's the candidate's text"
+_REFERS_BACK = _late(  # "Score: 5. That's the candidate's text"
     r"(?:[ ]?/[ ]?[0-9]{1,4})?[\s\"'”’`*_\])}>.!,]{0,8}"
     r"\b(?:(?:that|this)(?:[ ](?:score|rating|verdict|answer))?|which|(?:the[ ])?(?:above|block|line|quote"
     r"|fence)(?:[ ]above)?)"
@@ -284,14 +300,14 @@ _REFERS_BACK = re.compile(  # "Score: 5. That's the candidate's text"
 )
 
 
-_LED_IN = re.compile(  # what stands below "The summary ends with:", up to an empty line
+_LED_IN = _late(  # what stands below "The summary ends with:", up to an empty line
     rf"\b(?:{'|'.join(sorted(_JUDGED))})\b(?:[ ][\w'’]+){{0,4}}?[ ](?<!to[ ])(?:{'|'.join(sorted(_SAYS | _HOLDS))})"
     r"(?:[ ](?:as|by|in|on|at|its|the|a|this|these|last|follows|end|hidden|injected))*"
     r"(?:[ ](?:with|line|lines|words|text|sentence|instructions?|following|this|saying|reading)[ ]?:?|[ ]?:)[ ]*"
     r"\n(?:(?<=:\n)[ ]*\n)?(?![ \t]*[\"'“«`>*\d•-])(?P<led>[^\n]+(?:\n[ \t]*[^\s][^\n]*)*)",
     re.I,
 )
-SPEECH = re.compile(rf"\b(?:{'|'.join(sorted(_SAYS | _HOLDS))})\b", re.I)  # without it nothing is attributed
+SPEECH = _late(rf"\b(?:{'|'.join(sorted(_SAYS | _HOLDS))})\b", re.I)  # without it nothing is attributed
 
 
 def attributed(text: str, place: int) -> bool:
@@ -454,20 +470,18 @@ def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
 _REASONING_NAMES = (
     r"(?:seed:)?think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis|(?:internal|inner)_monologue"
 )
-_MARK = re.compile(
+_MARK = _late(
     rf"<(?P<close>/)?(?:{_REASONING_NAMES})(?:\s[^<>\n]{{0,80}})?>|(?-i:\[(?P<shut>/)?(?:THINK|think)\])"
     rf"|(?P<tri>◁(?P<endtri>/)?think▷)"
     r"|<\|(?P<edge>START|END)_THINKING\|>|<\|(?P<endbar>/)?think(?:ing)?\|>|<\|(?P<of>begin|end)_of_thought\|>"
     r"|<(?:[ ](?P<spaced>/[ ]?)?|(?P<slashed>/)[ ])think(?:ing)?[ ]?>",
     re.I,
 )
-_HARMONY = re.compile(
+_HARMONY = _late(
     r"(?:<\|start\|>\s{0,3}\w{0,20}\s{0,3})?<\|channel\|>\s{0,3}(?P<name>\w{1,20})[^<\n]{0,80}<\|message\|>"
 )
-_ENDS = re.compile(
-    r"<\|(?:end|return|call)\|>|<\|start\|>|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>"
-)
-_GLUED = re.compile(r"\s{0,9}analysis(?=[A-Z])")  # harmony whose special tokens a server dropped
+_ENDS = _late(r"<\|(?:end|return|call)\|>|<\|start\|>|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>")
+_GLUED = _late(r"\s{0,9}analysis(?=[A-Z])")  # harmony whose special tokens a server dropped
 _GLUED_FINAL = "assistantfinal"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _HINTS = (

@@ -31,9 +31,8 @@ from judgegraph.calls.limits import Limits, limits_of_run
 from judgegraph.data.samples import Samples, checked, data_of, how_many
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.evidence import EVIDENCE, evidence_left_out
-from judgegraph.models.capabilities import sees
 from judgegraph.models.judges import resolve
-from judgegraph.models.prices import Prices
+from judgegraph.models.prices import Prices, sees
 from judgegraph.registry.lookup import agents_of, keys
 from judgegraph.runs.folder import LEDGER, MANIFEST, REJECTED, Folder, ledger_name
 from judgegraph.runs.identity import (
@@ -50,9 +49,9 @@ from judgegraph.runs.item import taken_again
 from judgegraph.runs.lines import CHECKSUMS, mark_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.worker import OnItem, OnProgress, Work, units
-from judgegraph.sync import check_stops, run_sync, without_checkpointer
-from judgegraph.trace.record import checks, recorder, tracer, within
-from judgegraph.trace.watched import copied
+from judgegraph.sync import check_stops, entered_at_once, run_sync, without_checkpointer
+from judgegraph.trace.record import recorder, tracer, within
+from judgegraph.trace.watched import checks, copied
 from judgegraph.types import Criterion, Sample
 from judgegraph.wiring.check import refuse
 from judgegraph.wiring.graph import precedence
@@ -254,7 +253,7 @@ async def aevaluate(
     work.stop, work.wired, work.without = stop or work.stop, precedence(work.graph), left_out
     work.blind, work.weighted = _blind(graph), _weighted(graph)
     calls.told = "texts" not in redact
-    work.traced, work.runs = trace and folder is not None, copied(work.graph, whole=True)
+    work.traced, work.runs = trace and folder is not None, entered_at_once(copied(work.graph, whole=True))
     with (
         seldom(),
         closing(reading),

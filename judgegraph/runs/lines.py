@@ -655,7 +655,8 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._db = _open(path)
-        self._since, self._rows = 0.0, 0
+        self._since = 0.0
+        self._finished: list[tuple[Any, ...]] = []  # rows that are written with the next statement
         self._failure: ConfigError | None = None
         self.state = State(*self._run('SELECT "end", superseded, moving FROM state').fetchone())
 
@@ -668,11 +669,11 @@ class Journal:
 
     def finish(self, mark: Mark, status: str, failed: int, offset: int, end: int) -> None:
         """A sample's line stands in the file, from one byte to another; its strikes are forgotten."""
-        self._begin()
-        self._run(_FINISH, (mark.id, mark.place, mark.content, status, failed, offset))
+        if not self._finished:
+            self._begin()
+        self._finished.append((mark.id, mark.place, mark.content, status, failed, offset))
         self.state.end = end
-        self._rows += 1
-        if self._rows >= MOST or time.monotonic() - self._since >= EVERY:
+        if len(self._finished) >= MOST or time.monotonic() - self._since >= EVERY:
             self.commit()
 
     def count_crash(self, marks: Iterable[Mark]) -> None:
@@ -774,10 +775,13 @@ class Journal:
             raise self._failure
         if not self._db.in_transaction:
             self._run("BEGIN IMMEDIATE")
-            self._since, self._rows = time.monotonic(), 0
+            self._since = time.monotonic()
 
     def _run(self, statement: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
         try:
+            if self._finished:
+                finished, self._finished = self._finished, []
+                self._db.executemany(_FINISH, finished)
             return self._db.execute(statement, values)
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):

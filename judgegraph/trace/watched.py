@@ -5,10 +5,9 @@ keys and its errors are as they were. What it writes goes to the sample's `Check
 
 from __future__ import annotations
 
-import asyncio
 import copy
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextvars import ContextVar, copy_context
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -195,8 +194,8 @@ def _unheard(node: Any) -> Any:
 class _Unheard(Runnable[Any, Any]):
     """A node's function and what writes its result down, as LangGraph's sequence runs them.
 
-    The sequence makes two managers of callbacks and two configs a call, for whoever listens; here nobody does. The
-    function has a task and a context of its own all the same.
+    The sequence makes two managers of callbacks, two configs and a task a call, for whoever listens; here nobody does.
+    The function has a context of its own all the same.
     """
 
     def __init__(self, whole: Any) -> None:
@@ -211,7 +210,7 @@ class _Unheard(Runnable[Any, Any]):
             return await self.whole.ainvoke(input, config, **more)
         context = copy_context()
         context.run(var_child_runnable_config.set, config)
-        found = await asyncio.create_task(self._function.ainvoke(input, config), context=context)
+        found = await _InContext(self._function.ainvoke(input, config), context)
         for writer in self._writers:
             found = await writer.ainvoke(found, config)
         return found
@@ -219,6 +218,32 @@ class _Unheard(Runnable[Any, Any]):
     async def astream(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> AsyncIterator[Any]:
         async for part in self.whole.astream(input, config, **more):
             yield part
+
+
+class _InContext:
+    """A coroutine that runs within a context and in the task that awaits it."""
+
+    __slots__ = ("_context", "_coroutine")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any], context: Context) -> None:
+        self._coroutine, self._context = coroutine, context
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        run, coroutine = self._context.run, self._coroutine
+        step: Callable[[Any], Any] = coroutine.send
+        given: Any = None
+        try:
+            while True:
+                try:
+                    waited = run(step, given)
+                except StopIteration as done:
+                    return done.value
+                try:
+                    given, step = (yield waited), coroutine.send
+                except BaseException as error:
+                    given, step = error, coroutine.throw
+        finally:
+            given = None  # an error would hold this frame, and the frame it
 
 
 class _Recorded(Runnable[Any, Any]):

@@ -15,7 +15,7 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 import judgegraph as jg
-from judgegraph.sync import final_state
+from judgegraph.sync import entered_at_once, final_state
 from judgegraph.trace.span import SPANS, RecordedTrace, recorded_traces
 from judgegraph.trace.watched import copied
 
@@ -246,3 +246,82 @@ def test_the_final_state_is_what_the_graph_itself_gives(nodes: list[tuple[str, A
     stops = [[one.value for one in state.pop("__interrupt__", ())] for state in (ours, theirs)]
     assert stops[0] == stops[1]
     assert ours == theirs
+
+
+def entries() -> dict[str, tuple[StateGraph, bool]]:
+    """Graphs by the way into them, and whether their input can go straight to the first nodes."""
+
+    async def silent(state: State) -> None:
+        return None
+
+    found = {"one": (graph(("same", same)), True), "no node writes": (graph(("silent", silent)), True)}
+    found["one after the other"] = (graph(("silent", silent), ("same", same)), True)
+    two = graph(("same", same))
+    two.add_node("other", silent)
+    two.add_edge(START, "other")
+    found["two"] = (two, True)
+    chosen = StateGraph(State)
+    chosen.add_node("same", same)
+    chosen.add_conditional_edges(START, lambda state: "same", ["same"])
+    found["a condition"] = (chosen, False)
+    late = graph(("silent", silent))
+    late.add_node("join", same, defer=True)
+    late.add_edge(START, "join")
+    found["a node that waits for the end"] = (late, False)
+    return found
+
+
+@pytest.mark.parametrize(("made", "straight"), entries().values(), ids=list(entries()))
+async def test_a_graph_entered_at_once_gives_what_it_gives(made: StateGraph, straight: bool):
+    copy = copied(made.compile(), whole=True)
+    entered = entered_at_once(copy)
+    assert ("__start__" not in entered.nodes) == straight
+    assert "__start__" in copy.nodes
+    assert await final_state(entered, {"sample": SAMPLE}) == await copy.ainvoke({"sample": SAMPLE})
+    assert await final_state(entered, {"sample": SAMPLE, "unknown": 1}) == await copy.ainvoke({"sample": SAMPLE})
+
+
+async def test_a_graph_entered_at_once_may_stop_for_a_person():
+    async def ask(state: State) -> State:
+        return {"log": interrupt("which?")}
+
+    entered = entered_at_once(copied(graph(("ask", ask)).compile(), whole=True))
+    assert (await final_state(entered, {"sample": SAMPLE}))["__interrupt__"][0].value == "which?"
+
+
+own: ContextVar[str] = ContextVar("own", default="")
+
+
+async def test_a_node_runs_in_a_context_of_its_own_and_is_cancelled_and_closed_like_any_other():
+    seen: list[str] = []
+    begun = asyncio.Event()
+
+    async def first(state: State) -> State:
+        own.set("the first node's")
+        await asyncio.sleep(0)
+        seen.append(own.get())
+        try:
+            async with asyncio.timeout(0.01):
+                await asyncio.sleep(10)
+        except TimeoutError:
+            seen.append("late")
+        return {"log": get_config()["metadata"]["langgraph_node"]}
+
+    async def second(state: State) -> State:
+        seen.append(own.get())
+        begun.set()
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+        return {}
+
+    run_once = asyncio.ensure_future(
+        final_state(copied(graph(("first", first), ("second", second)).compile(), whole=True), {"sample": SAMPLE})
+    )
+    await asyncio.wait_for(begun.wait(), 30)
+    run_once.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run_once
+    assert seen == ["the first node's", "late", "", "cancelled"]
