@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from judgegraph.errors import one_line
 
@@ -305,3 +305,24 @@ def whole_seconds(seconds: float) -> str:
     (large, size), (small, part) = UNITS[place : place + 2]
     rest = whole % size // part
     return f"{whole // size} {large}" + (f" {rest} {small}" if rest else "")
+
+
+def more(count: int, one: str = "", many: str = "", indent: str = "") -> Iterator[Block]:
+    """A list that is cut says so."""
+    if count > 0:
+        what = counted(count, f"more {one}", f"more {many or one + 's'}" if one else "more")
+        yield Para(f"{indent}and {what}".rstrip())
+
+
+def rejected_lines(rejected: Sequence[Any], most: int) -> list[str]:
+    """Rows of the data that are no samples, each reason once: the first row with it, and which others have it too."""
+    alike: dict[tuple[str, str], list[Any]] = {}
+    for row in rejected:
+        alike.setdefault((row.field, row.reason), []).append(row)
+    found = []
+    for first, *others in list(alike.values())[:most]:
+        places = ", ".join(str(row.line) for row in others[:8]) + (", ..." if len(others) > 8 else "")
+        rest = f" (and {len(others):,} more for this reason: {first.unit} {places})" if others else ""
+        found.append(f"  {first}{rest}")
+    left = len(alike) - most
+    return [*found, f"  and {counted(left, 'more reason')}; --json has every row"] if left > 0 else found

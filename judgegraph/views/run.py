@@ -23,7 +23,9 @@ from judgegraph.views.blocks import (
     counted,
     counts,
     money,
+    more,
     number_text,
+    rejected_lines,
     whole_seconds,
     within,
 )
@@ -268,27 +270,6 @@ def _troubles(summary: Summary, rejected: Sequence[Any]) -> Iterator[Block]:
     if rejected:
         yield Para(f"{counted(len(rejected), 'row')} rejected:", "bad")
     yield from map(Para, rejected_lines(rejected, MOST_SAMPLES))
-
-
-def more(count: int, one: str = "", many: str = "", indent: str = "") -> Iterator[Block]:
-    """A list that is cut says so."""
-    if count > 0:
-        what = counted(count, f"more {one}", f"more {many or one + 's'}" if one else "more")
-        yield Para(f"{indent}and {what}".rstrip())
-
-
-def rejected_lines(rejected: Sequence[Any], most: int) -> list[str]:
-    """Rows of the data that are no samples, each reason once: the first row with it, and which others have it too."""
-    alike: dict[tuple[str, str], list[Any]] = {}
-    for row in rejected:
-        alike.setdefault((row.field, row.reason), []).append(row)
-    found = []
-    for first, *others in list(alike.values())[:most]:
-        places = ", ".join(str(row.line) for row in others[:8]) + (", ..." if len(others) > 8 else "")
-        rest = f" (and {len(others):,} more for this reason: {first.unit} {places})" if others else ""
-        found.append(f"  {first}{rest}")
-    left = len(alike) - most
-    return [*found, f"  and {counted(left, 'more reason')}; --json has every row"] if left > 0 else found
 
 
 # The last lines of a run: what it took, how it ended, and how much of it could be read.

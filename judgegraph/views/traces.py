@@ -18,9 +18,8 @@ from judgegraph.runs.item import Item, ending, overalls
 from judgegraph.shown import draws
 from judgegraph.traces.read import LOST, UNTRACED, FolderTrace, RankedSample, SampleTrace, firsts_of
 from judgegraph.types import Rectification, Scale, Score, text_of
-from judgegraph.views.blocks import columns, counted, duration, money, number_text
+from judgegraph.views.blocks import columns, counted, duration, money, more, number_text
 from judgegraph.views.notebook import Html, framed, para
-from judgegraph.views.run import more
 from judgegraph.views.terminal import plain, screen, show
 from judgegraph.views.trace import (
     MOST_SAMPLES,
