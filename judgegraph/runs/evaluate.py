@@ -51,8 +51,8 @@ from judgegraph.runs.lines import CHECKSUMS, mark_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.worker import OnItem, OnProgress, Work, units
 from judgegraph.sync import check_stops, run_sync, without_checkpointer
-from judgegraph.trace.record import checks, recorder, tracer, within
-from judgegraph.trace.watched import copied
+from judgegraph.trace.record import recorder, tracer, within
+from judgegraph.trace.watched import checks, copied
 from judgegraph.types import Criterion, Sample
 from judgegraph.wiring.check import refuse
 from judgegraph.wiring.graph import precedence

@@ -13,8 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from judgegraph.errors import ConfigError, StateError, one_line
 from judgegraph.runs.state_check import StateCheck
-from judgegraph.trace.record import checks
-from judgegraph.trace.watched import copied
+from judgegraph.trace.watched import checks, copied
 from judgegraph.types import given_criteria, sample_of
 
 
