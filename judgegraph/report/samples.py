@@ -790,8 +790,8 @@ def head_of(item: Item) -> str:
     values = [s.value for s in finals if s.value is not None]
     scales = {str(s.scale) for s in finals if s.value is not None}
     if values and len(scales) == 1:  # of labels beside numbers, the numbers
-        mean = "mean " if len(values) > 1 else ""
-        return f"{mean}{number(sum(values) / len(values))} on {in_line(scales.pop(), NAMED)}"
+        mean = f"mean {number_text(sum(values) / len(values))}" if len(values) > 1 else number(values[0])
+        return f"{mean} on {in_line(scales.pop(), NAMED)}"
     read = sum(s.answer is not None for s in finals)
     if read < len(finals):
         return f"{read:,} of {counted(len(finals), 'score')} could be read"
