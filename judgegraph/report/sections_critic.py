@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.conventions import Conventions
-from judgegraph.meta.critic import CriticWorth, Review, cost_of, critic_worth
+from judgegraph.meta.critic import CriticWorth, Review, cost_of, critic_worth, reviewer
 from judgegraph.report.charts import bars
 from judgegraph.report.figures import draws
 from judgegraph.report.sections_run import Tally, tally_of
@@ -29,13 +29,15 @@ def rectification(run: Run, tally: Tally | None = None) -> Section | None:
         by.setdefault((review.critic, review.reviewed), []).append(review)
     if not by:
         return None
+    kinds = {reviewer(reviews) for reviews in by.values()}
+    who = kinds.pop() if len(kinds) == 1 else "critic"
     blocks: list[Block] = []
     for (critic, reviewed), reviews in by.items():
         blocks += [*of_critic.changes(reviews, f"{critic} over {reviewed}"), *map(Para, _sentences(reviews))]
         cost = cost_of(run.manifest, critic)
         if cost is not None:
             blocks.append(Para(f"Cost of {critic}: {of_critic.cost_text(cost)}."))
-    return Section("rectification", "What the critic changed", (*blocks, *_worth(run, tally)))
+    return Section("rectification", f"What the {who} changed", (*blocks, *_worth(run, tally)))
 
 
 def _sentences(reviews: Sequence[Review]) -> list[str]:
