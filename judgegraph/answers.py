@@ -24,6 +24,7 @@ UNTOUCHED = (  # notes of finals that a condition left as they were: nobody was 
     "the critic was not asked: nothing was in doubt",
     "not escalated: nothing was in doubt",
 )
+ESCALATED = ("escalated:", "not escalated:")  # how notes of finals begin for which a stronger judge was there
 Agents = frozenset[str]
 
 
@@ -188,6 +189,12 @@ def _behind(answers: Iterable[str], held: Mapping[str, Score]) -> tuple[set[str]
             drafts.add(behind)
             score = held[behind]
     return drafts, votes
+
+
+def is_escalation(final: Score, draft: Score | None) -> bool:
+    """Whether a stronger judge stood behind a final score, and no critic."""
+    before = () if draft is None else draft.notes
+    return any(note.startswith(ESCALATED) for note in final.notes if note not in before)
 
 
 def several(answers: Iterable[Score]) -> tuple[str, ...]:

@@ -429,6 +429,11 @@ class Own:
                 f"condition {one_line(title(self.decide), 80)} gave None, which says nothing: return True, False or "
                 "the criteria in doubt on every way through it"
             )
+        if callable(said):
+            raise ConfigError(
+                f"condition {one_line(title(self.decide), 80)} gave {one_line(title(said), 60)} itself and never asked "
+                f"it: give it as it is, when={one_line(title(said), 60)}, or return what it says of the state"
+            )
         if isinstance(said, Mapping):
             return {str(criterion): str(reason) for criterion, reason in said.items()}
         if isinstance(said, list | tuple | set | frozenset):

@@ -461,6 +461,10 @@ def _differ(members: Mapping[str, Any], judges: Sequence[Any], briefed: bool) ->
     first, place = alike
     one, which = judges[first - 1], judges[place - 1]
     same, cure = "differ in their names alone", "give one another judge or prompt"
+    own = [getattr(node, "criteria", ()) for node in members.values()]
+    if briefed and own[first - 1] and own[place - 1] and own[first - 1] != own[place - 1]:
+        same = "differ in their criteria alone, in whose place those of the panel stand"
+        cure = "leave criteria= of the panel out, or give one another judge or prompt"
     if (is_judge(one) and is_judge(which)) or (isinstance(which, str) and one == which):
         named = which if isinstance(which, str) else getattr(which, "model", type(which).__name__)
         same, cure = f"are both {one_line(named, 80)!r}", "name another judge"

@@ -230,7 +230,7 @@ class RowReader:
             known["id"] = str(known["id"])
         if "output" not in known:
             columns = column_list(row, 120) or "nothing"
-            near = likely_column("output", row)
+            near = likely_column("output", row) or next((key for key in row if meant(key) == "output"), "")
             name = f"perhaps it is '{near}': -f output={near}, fields={{'output': '{near}'}}" if near else (
                 "if it goes by another name, map it: fields={'output': COLUMN}, or -f output=COLUMN"
             )  # fmt: skip

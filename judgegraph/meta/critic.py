@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy.stats import binomtest
 
-from judgegraph.answers import UNTOUCHED
+from judgegraph.answers import UNTOUCHED, is_escalation
 from judgegraph.calls.budget import NodeUsage
 from judgegraph.data.samples import ABSENT, value_at
 from judgegraph.errors import one_line, printable
@@ -68,7 +68,7 @@ class Review:
             neither up nor down is a label.
         size_up, size_down: sums of the moves, in the units of the scale, both 0 or more.
         not_asked: drafts that a condition kept from the critic. failed: readable drafts whose final is not.
-        unread: drafts that could not be read.
+        unread: drafts that could not be read. escalated: finals behind which a stronger judge stood, and no critic.
         reasons: finals with a reason of the critic's own. repeated: of these, the ones that repeat the draft's.
         definitions: samples for which the critic wants the criterion's definition changed.
         before, after: point of the scale or label -> count, over the n.
@@ -89,6 +89,7 @@ class Review:
     not_asked: int = 0
     failed: int = 0
     unread: int = 0
+    escalated: int = 0
     reasons: int = 0
     repeated: int = 0
     definitions: int = 0
@@ -99,6 +100,7 @@ class Review:
     def add(self, draft: Score, final: Score, reason: str) -> None:
         """Count one draft with its final; `reason` is what the critic said itself."""
         self.scale = self.scale or final.scale or draft.scale
+        self.escalated += is_escalation(final, draft)
         if draft.answer is None:
             self.unread += 1
         elif any(note in UNTOUCHED for note in final.notes):
@@ -123,6 +125,11 @@ class Review:
         self.down += move < 0
         self.size_up += max(0.0, move)
         self.size_down += max(0.0, -move)
+
+
+def reviewer(reviews: Iterable[Review]) -> str:
+    """What reviewed the drafts, in a word: "critic", or "stronger judge" of what `jg.escalate` made."""
+    return "stronger judge" if any(review.escalated for review in reviews) else "critic"
 
 
 @dataclass

@@ -11,7 +11,7 @@ from itertools import combinations
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
-from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain, Review, cost_of, critic_worth
+from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain, Review, cost_of, critic_worth, reviewer
 from judgegraph.meta.result import Agreement
 from judgegraph.report.answers import agreement_of
 from judgegraph.report.charts import bars
@@ -52,13 +52,15 @@ def rectification(run: Run, tally: Tally | None = None) -> Section | None:
         by.setdefault((review.critic, review.reviewed), []).append(review)
     if not by:
         return None
+    kinds = {reviewer(reviews) for reviews in by.values()}
+    who = kinds.pop() if len(kinds) == 1 else "critic"
     blocks: list[Block] = []
     for (critic, reviewed), reviews in by.items():
         blocks += [*of_critic.changes(reviews, f"{critic} over {reviewed}"), *map(Para, _sentences(reviews))]
         cost = cost_of(run.manifest, critic)
         if cost is not None:
             blocks.append(Para(f"Cost of {critic}: {of_critic.cost_text(cost)}."))
-    return Section("rectification", "What the critic changed", (*blocks, *_worth(run, tally)))
+    return Section("rectification", f"What the {who} changed", (*blocks, *_worth(run, tally)))
 
 
 def _sentences(reviews: Sequence[Review]) -> list[str]:
@@ -171,6 +173,10 @@ def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
     samples = tally.summary.samples
     left = incomplete_run(run, samples.total() - samples["over_budget"])
     failed = tally.samples - samples["ok"]
+    gone = sum(what.startswith("left out: ") for what in (run.folder.left_out if run.folder else ()))
+    if gone:
+        text = f"{counted(gone, 'line')} of the run's items {'is' if gone == 1 else 'are'} damaged and left out."
+        yield Finding(text, "about", f"judgegraph repair {_folder(run)}")
     if left:
         yield Finding(f"The run is {left}.", "about", "the same command goes on with what is left")
     if failed:
@@ -182,7 +188,7 @@ def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
         cap = "with a larger budget" if set(rest) == {"over_budget"} else "and --retry-failed"
         yield Finding(f"{text}.", "failures", f"the same command {cap}")
     elif tally.samples and not left:
-        yield Finding(_ended(tally), "scores")
+        yield Finding(_ended(tally).replace("All ", "All other " if gone else "All ", 1), "scores")
 
 
 def _ended(tally: Tally) -> str:
@@ -226,9 +232,14 @@ def _people(run: Run, tally: Tally) -> Iterator[Finding]:
         if not rows:
             continue
         best, worst = max(rows, key=lambda row: row.value), min(rows, key=lambda row: row.value)
-        text = f"{one_line(best.criterion, 80)} follows people best ({what} {valued(best.value, *best.interval)})"
+        alike = {row.criterion for row in rows if sum(one.criterion == row.criterion for one in rows) > 1}
+        first, last = (
+            one_line(row.criterion, 80) + (f" of {one_line(row.metric, 80)}" if row.criterion in alike else "")
+            for row in (best, worst)
+        )
+        text = f"{first} follows people best ({what} {valued(best.value, *best.interval)})"
         if worst is not best:
-            text += f", {one_line(worst.criterion, 80)} least ({valued(worst.value, *worst.interval)})"
+            text += f", {last} least ({valued(worst.value, *worst.interval)})"
             if statistic == "spearman":
                 text += _against(*worst.interval)
         yield Finding(f"{text}.", "agreement", f"judgegraph meta {_folder(run)}")
@@ -243,18 +254,21 @@ def _against(low: float, high: float) -> str:
 def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
     """What each critic did, and whether it brought the scores closer to people."""
     by: dict[str, list[int]] = {}
+    met: dict[str, list[Review]] = {}
     for review in tally.critiques.reviews.values():
         for at, n in enumerate((review.n, review.changed, review.down, review.up)):
             by.setdefault(review.critic, [0, 0, 0, 0])[at] += n
+        met.setdefault(review.critic, []).append(review)
     worth = worth_of(run, tally)
     for critic, (n, changed, down, up) in by.items():
         ways = ", ".join(f"{many:,} {way}" for many, way in ((down, "down"), (up, "up")) if many)
         did = f"changed {changed:,} of {counted(n, 'score')} ({percent(changed, n)}{': ' if ways else ''}{ways})"
-        name = one_line(critic, 80)
+        who = reviewer(met[critic])
+        name = f"{who} {'' if who == 'critic' else 'of '}{one_line(critic, 80)}"
         if not changed:
-            yield Finding(f"The critic {name} changed none of {counted(n, 'score')}.", "rectification")
+            yield Finding(f"The {name} changed none of {counted(n, 'score')}.", "rectification")
             continue
-        text = f"The critic {name} {did}"
+        text = f"The {name} {did}"
         if not isinstance(worth, CriticWorth):
             end = f"whether for the better cannot be told: {worth}" if worth else (
                 "whether for the better, only judgements of people tell"

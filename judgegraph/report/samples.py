@@ -133,8 +133,9 @@ def group_of(item: Item, scale: Scale | None) -> tuple[float, str]:
     answers = answers_of(item)
     finals = [s for s in answers if s.of == "output"]
     values = [x for s in finals if (x := scaled(s)) is not None]
-    if len(agents := several(finals)) > 1 and (means := means_of(finals)):
-        return _by_mean(min(means[agent] for agent in agents if agent in means), scale, True)  # as the list of samples
+    means = means_of(finals)
+    if apart := [means[agent] for agent in several(finals) if agent in means]:  # of labels none has a mean
+        return _by_mean(min(apart), scale, True)  # as the list of samples
     if values:
         return _by_mean(sum(values) / len(values), scale, len(values) > 1)
     labels = [s.label for s in finals if s.label is not None]

@@ -49,11 +49,7 @@ from judgegraph.runs.item import taken_again
 from judgegraph.runs.lines import CHECKSUMS, mark_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.worker import OnItem, OnProgress, Work, units
-<<<<<<< HEAD
 from judgegraph.sync import check_stops, entered_at_once, run_sync, without_checkpointer
-=======
-from judgegraph.sync import check_stops, run_sync, without_checkpointer
->>>>>>> c
 from judgegraph.trace.record import recorder, tracer, within
 from judgegraph.trace.watched import checks, copied
 from judgegraph.types import Criterion, Sample

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from judgegraph.answers import ANSWERING, Precedence, answer_keys, answers_of, drafts_that_stand
+from judgegraph.answers import ANSWERING, Precedence, answer_keys, answers_of, drafts_that_stand, is_escalation
 from judgegraph.calls.ratings import CONTRARY, GAINSAID, SEVERAL, fallback_reason
 from judgegraph.errors import ScaleError, StateError, one_line
 from judgegraph.replies.json_text import MENDED, RETAKEN
@@ -181,6 +181,7 @@ UNANSWERED = Note(
 )  # fmt: skip
 OFF_SCALE = "labels-off-scale"
 OFF_CURE = "judge on people's scale, by a criteria set that has it (-c FILE), or leave empty what they did not judge"
+MERGED = "overall"  # the criterion of what is compared over all
 FOUND = frozenset(Item.model_fields) - {"sample", "place", "ms", "answers"}  # keys of a state that an item keeps
 
 
@@ -203,6 +204,8 @@ def item_of(
         if (value := known.get(key)) is not None and (type(value) is dict or isinstance(value, Mapping)):
             known[key] = tuple(value.values())
     other = {k: _plain(v) for k, v in state.items() if k not in known and k not in ("sample", "task")}
+    if known.get("verdict") is None and (lone := _lone(known.get("comparisons", ()))) is not None:
+        known["verdict"] = lone.verdict
     scores = known.get("scores", ())
     if any(score.label is not None for score in scores):
         scores = known["scores"] = tuple(map(_spelt, scores))
@@ -218,6 +221,8 @@ def item_of(
         *empty,
         *_off_scale(sample, scores),
         *_unnoticed(known),
+        *_unjoined(known),
+        *_doubtful_overall(known),
         *short_text_notes(sample),
     )
     status, reason = _why_not_judged(known)
@@ -225,6 +230,39 @@ def item_of(
         sample=sample, status=status, reason=reason, other=other, place=place, ms=ms, answers=_answers(scores, wired),
         **known,
     )  # fmt: skip
+
+
+def _lone(comparisons: Sequence[Comparison]) -> Comparison | None:
+    """What is the verdict of a pair by its comparisons alone: the one of both orders, or over all, or the only one."""
+    over_all = [one for one in comparisons if one.criterion == MERGED]
+    some = [one for one in over_all if one.order == "both"] or over_all or comparisons
+    return some[0] if len(some) == 1 else None
+
+
+def _unjoined(known: Mapping[str, Any]) -> list[Note]:
+    """A note where verdicts were given and none is the pair's, or the pair's is another than the only one over all."""
+    comparisons, verdict = known.get("comparisons", ()), known.get("verdict")
+    if not comparisons:
+        return []
+    lone = _lone(comparisons)
+    if verdict is not None:
+        if lone is None or lone.criterion != MERGED or lone.verdict in (None, verdict):
+            return []
+        text = f"the graph wrote verdict = '{verdict}', and '{one_line(lone.agent, 80)}' says {lone.verdict} over all"
+        cure = "write both alike, or give the comparison the name of a criterion"
+        return [Note(agent=lone.agent, text=f"{text}: {cure}", status="skipped", kind="verdict-differs")]
+    if lone is not None or not any(one.verdict for one in comparisons):
+        return []
+    some = [one for one in comparisons if one.criterion == MERGED] or comparisons
+    agents = list(dict.fromkeys(one.agent for one in some))
+    if len(agents) > 1:
+        text, cure = f"{names(agents)} say who is better, and no node joins them", "write verdict from theirs"
+    elif len({one.criterion for one in some}) > 1:
+        text, cure = f"{names(agents)} compares by several criteria, and not over all", "write verdict"
+    else:
+        text = f"{names(agents)} compares in both orders, and no node joins them"
+        cure = "write verdict, or a Comparison(order='both'), or give one order alone and wrap it, jg.orders(...)"
+    return [Note(agent=agents[0], text=f"{text}: {cure}", status="skipped", kind="verdict-missing")]
 
 
 def _spelt(score: Score) -> Score:
@@ -256,6 +294,20 @@ def relabelled(item: Item, sample: Sample) -> Item:
     return item.model_copy(update={"sample": sample, "notes": notes})
 
 
+def _doubtful_overall(known: Mapping[str, Any]) -> list[Note]:
+    """A note on an answer over all that is a number of no scale of the scores, nor a share."""
+    overall = known.get("overall")
+    scales = [s.scale for s in known.get("scores", ()) if s.scale is not None] if overall is not None else []
+    ends = [(scale.low, scale.high) for scale in scales if scale.low is not None and scale.high is not None]
+    if not ends or any(low <= overall <= high for low, high in [*ends, (0.0, 1.0)]):
+        return []
+    if min(low for low, _ in ends) <= overall <= max(high for _, high in ends):
+        return []
+    many = ", ".join(dict.fromkeys(map(str, scales)))
+    text = f"overall = {overall:.6g}, and the scores' scales are {one_line(many, 80)}: write it on one, or from 0 to 1"
+    return [Note(agent="graph", text=text, status="skipped", kind="overall-off-scale")]
+
+
 def _answers(scores: Sequence[Score], wired: Sequence[Precedence]) -> tuple[str, ...]:
     """What the wiring tells beyond the scores; nothing where it tells no more."""
     if not wired:
@@ -281,6 +333,10 @@ def _unnoticed(known: Mapping[str, Any]) -> list[Note]:
     )
 
 
+WRITTEN_IN: Mapping[str, str] = {  # what nodes make -> the key of the state that holds it
+    "Score": "scores", "Rectification": "rectifications", "Comparison": "comparisons", "Finding": "findings",
+    "Correction": "corrections",
+}  # fmt: skip
 _TASK = re.compile(r"During task with name '([^']*)'")  # as LangGraph notes it
 
 
@@ -296,6 +352,11 @@ def _in_words(error: BaseException) -> str:
     if isinstance(error, ValidationError):
         wrong = (f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}" for one in error.errors())
         text = f"{error.title}: {'; '.join(wrong)}"
+        if key := WRITTEN_IN.get(error.title):
+            text = (
+                f"for the state's '{key}', {text}; write what {error.title} takes, and where there is no answer a "
+                "status other than 'ok' with its reason"
+            )
     said = f"{kind}: {text}" if text else kind
     node = "" if isinstance(error, StateError) else node_of(error)
     return f"{said} (node '{node}')" if node else said
@@ -551,7 +612,10 @@ TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "panel-member-silent": "A judge of a panel gave no answer",
     "criterion-unknown": "Scores of a criterion that nobody gave count",
     "scale-missing": "Numbers came without a scale",
-    "criterion-on-scales": "One criterion was scored on several scales, so it has no mean",
+    "criterion-on-scales": "One criterion was scored on several scales, so neither it nor the answers have a mean",
+    "overall-off-scale": "The answer over all lies off the scores' scales",
+    "verdict-differs": "The verdict is another than the comparison over all",
+    "verdict-missing": "Pairs were compared and have no verdict",
     "no-answer": "No score is the graph's answer",
     "panel-fewer": "A panel counted fewer judges than it has",
     "panel-scales-differ": "A panel left out a judge whose scale differs",
@@ -790,8 +854,7 @@ def _unapplied(agent: str, criteria: Sequence[str]) -> Note:
 def _rectifies(final: Score, draft: Score | None) -> bool:
     """Whether it is a critic's: no stronger judge's, and none that waited for a verdict in vain."""
     unheard = final.status == "skipped" and draft is not None and draft.status == "ok"
-    own = final.notes if draft is None else [note for note in final.notes if note not in draft.notes]
-    return not unheard and not any(note.startswith(("escalated:", "not escalated:")) for note in own)
+    return not unheard and not is_escalation(final, draft)
 
 
 def _reached(verdict: Rectification, verdicts: Sequence[Rectification], agents: set[str]) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import is_
 from typing import Any, TypeGuard, get_args
 
 from langgraph.config import get_config
+from pydantic import BaseModel
 
 from judgegraph.errors import ScaleError, StateError, one_line
 from judgegraph.trace.record import STATUSES, updates
@@ -81,12 +82,16 @@ def _entry(key: str, name: Any) -> str:
 class StateCheck:
     """What the nodes of one sample's graph wrote, each value looked at once.
 
+    Args:
+        sample: as the graph is given it; no node may change it in place.
+
     Attributes:
         copies: of graphs that agents run; see `trace.watched`.
     """
 
-    def __init__(self, copies: dict[int, tuple[Any, Any]] | None = None) -> None:
+    def __init__(self, copies: dict[int, tuple[Any, Any]] | None = None, sample: Sample | None = None) -> None:
         self.copies = copies if copies is not None else {}
+        self._sample = _SampleAsGiven(sample) if sample is not None else None
         self._seen: dict[int, Any] = {}  # what was looked at, held so that no other gets its id
         self._writers: dict[str, dict[str, tuple[str, Any]]] = {}  # key -> entry -> who wrote it first, and what
         self._versions: dict[str, dict[str, list[Any]]] = {}  # key -> entry -> what was written there
@@ -109,8 +114,15 @@ class StateCheck:
         """Look at the state that a node was handed, after its return.
 
         Raises:
-            StateError: it changed the state in place.
+            StateError: it changed the state, or the sample, in place.
         """
+        if self._sample is not None and (field := self._sample.changed()) is not None:
+            self._sample.restore()
+            raise StateError(
+                f"node '{one_line(place.name, SHOWN)}' changed the sample's '{field}' in place, so that another "
+                "sample would be judged than was given: leave state['sample'] as it is, and write what is new under a "
+                "key of your own, or as a jg.Correction under 'corrections'"
+            )
         for key, (now, before) in was.items():
             if (name := _changed(now, before)) is None:
                 continue
@@ -166,6 +178,11 @@ class StateCheck:
         """
         if type(state) is not dict and not isinstance(state, Mapping):
             return
+        if self._sample is not None and (field := self._sample.changed()) is not None:
+            self._sample.restore()
+            raise StateError(
+                f"a condition or a task changed the sample's '{field}' in place: leave state['sample'] as it is"
+            )
         for key, value in state.items():
             if value is None or (key == "sample" and type(value) is Sample):
                 continue
@@ -183,9 +200,19 @@ class StateCheck:
             self._drafts(scores)
 
     def _drafts(self, scores: Mapping[str, Any]) -> None:
-        """What a score calls its draft is a score of the same criterion and side that is there."""
+        """What a score calls its draft is a score of the same criterion and side that is there; its votes are there."""
         for name, score in scores.items():
-            if not isinstance(score, Score) or score.draft is None or name not in self._writers.get("scores", {}):
+            if not isinstance(score, Score) or name not in self._writers.get("scores", {}):
+                continue
+            if (gone := next((vote for vote in score.votes if vote not in scores), None)) is not None:
+                near = difflib.get_close_matches(gone, [one for one in scores if one != name], 1)
+                meant = f"did you mean '{one_line(near[0], SHOWN)}'?" if near else "leave votes out where it has none"
+                owner = one_line(self._writers["scores"][name][0], SHOWN)
+                raise StateError(
+                    f"node '{owner}' wrote {_entry('scores', name)}, whose votes name {one_line(repr(gone), SHOWN)}, "
+                    f"which is not there; votes= are the keys of the scores that it was combined from; {meant}"
+                )
+            if score.draft is None:
                 continue
             draft = scores.get(score.draft)
             if draft is None:
@@ -240,7 +267,7 @@ class StateCheck:
                 said = one_line(repr(own), SHOWN)
                 raise StateError(f"{who} wrote {_entry(key, name)}, whose own key is {said}: {cure}")
             wrong = _entry_wrong(one, lambda criterion: self._known(criterion, scales, before))
-            wrong = wrong or _without_rival(one, before)
+            wrong = wrong or _without_rival(one, before) or _against_drafts(one, before)
             if wrong is not None:
                 raise StateError(f"{who} wrote {_entry(key, name)}: {wrong[0]}; {wrong[1]}")
             self._learn(one)
@@ -313,6 +340,51 @@ class StateCheck:
                     f"{where} is not as any node wrote it: a condition, a reducer or a task changed it in place; "
                     f"leave the state as it is, and {_cure_of_change(key)}"
                 )
+
+
+class _SampleAsGiven:
+    """A sample, with a copy of what can be changed in it: mappings and lists, which others may hold too."""
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample, self._fields = sample, dict(vars(sample))
+        self._parts: list[tuple[str, Any, Any]] = []  # name of the field, a mapping or list in it, its copy
+        for name, value in self._fields.items():
+            if type(value) is not str and value is not None and value != ():
+                self._parts += [(name, part, _copy(part)) for part in _changeable(value)]
+
+    def changed(self) -> str | None:
+        """The first field that is not as it was; None where all are."""
+        now = vars(self._sample)
+        for name, part, before in self._parts:
+            if part != before:
+                return name
+        return next((name for name, value in self._fields.items() if now.get(name) is not value), None)
+
+    def restore(self) -> None:
+        """Put back what was given, so that a caller's own object and the item hold it."""
+        vars(self._sample).update(self._fields)
+        for _, part, before in self._parts:
+            part.clear()
+            part.update(before) if isinstance(part, dict) else part.extend(before)
+
+
+def _changeable(value: Any) -> Iterator[Any]:
+    """The outermost mappings and lists of a value."""
+    if isinstance(value, dict | list):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _changeable(one)
+    elif isinstance(value, BaseModel):
+        for one in vars(value).values():
+            yield from _changeable(one)
+
+
+def _copy(value: Any) -> Any:
+    """Of mappings and lists at any depth; what stands in them stays the same object."""
+    if isinstance(value, dict):
+        return {name: _copy(one) if isinstance(one, dict | list) else one for name, one in value.items()}
+    return [_copy(one) if isinstance(one, dict | list) else one for one in value]
 
 
 def _step_at_work() -> int | None:
@@ -438,9 +510,14 @@ def _finite(value: Any) -> float | None:
 def _entry_wrong(one: Any, known: Callable[[str], list[Scale]]) -> Wrong | None:
     if getattr(one, "status", "ok") not in STATUSES:
         return f"{one_line(repr(one.status), SHOWN)} is no status", f"write one of {', '.join(sorted(STATUSES))}"
+    for name in ("criterion", "agent") if isinstance(one, Score | Rectification | Comparison) else ():
+        if not str(getattr(one, name)).strip():
+            return f"its {name} has no name", f"write {name}=, a name that tables can tell it by"
     if isinstance(one, Score):
         return _score_wrong(one, known)
     if isinstance(one, Rectification):
+        if one.status == "ok" and one.action == "change" and one.value is None and one.label is None:
+            return "its action is 'change', and it says to what nowhere", "write value= or label=, or action='keep'"
         return _answer_wrong(one, None, known(one.criterion)) or _distribution_wrong(one, None)
     numbers: tuple[Any, ...] = ()
     if isinstance(one, Comparison):
@@ -449,6 +526,9 @@ def _entry_wrong(one: Any, known: Callable[[str], list[Scale]]) -> Wrong | None:
             return contrary
         if one.verdict not in (None, *get_args(Verdict)):
             return f"{one_line(repr(one.verdict), SHOWN)} is no verdict", 'write verdict="A", "B" or "tie"'
+        if one.verdict is None and one.status == "ok":
+            cure = 'write verdict="A", "B" or "tie", or a status such as "abstained" with its reason'
+            return "its status is 'ok' and it has no verdict", cure
     elif isinstance(one, Finding):
         numbers = () if isinstance(one.value, str) else (one.value,)
     for number in numbers:
@@ -465,6 +545,23 @@ def _without_rival(one: Any, state: Any) -> Wrong | None:
         return None
     said = "a verdict" if isinstance(one, Comparison) else "of the rival"
     return f"it is {said}, and the sample has no rival", "write it where sample.rival is not None alone"
+
+
+def _against_drafts(one: Any, state: Any) -> Wrong | None:
+    """A critic's change that goes the other way than it says, whichever score of the criterion it reviewed."""
+    if not isinstance(one, Rectification) or one.action != "change" or one.value is None or one.direction == "none":
+        return None
+    scores = _held(state, "scores")
+    some = scores.values() if _is_mapping(scores) else ()
+    drafts = [s.value for s in some if isinstance(s, Score) and s.criterion == one.criterion and s.value is not None]
+    up = one.direction == "up"
+    if not drafts or any(one.value >= draft if up else one.value <= draft for draft in drafts):
+        return None
+    return (
+        f"its direction is '{one.direction}', and its value {one.value:g} lies {'below' if up else 'above'} the score "
+        f"that it reviews ({drafts[-1]:g})",
+        f"write direction='{'down' if up else 'up'}', or the value that is meant",
+    )
 
 
 def _contrary(one: Comparison) -> Wrong | None:
@@ -551,6 +648,10 @@ def _distribution_wrong(one: Any, scale: Scale | None) -> Wrong | None:
             _ = scale.check_label(point) if scale.labels else scale.check(float(point))
         except (ScaleError, ValueError, TypeError):
             return f"{one_line(repr(point), SHOWN)} in its distribution is not on the scale {scale}", cure
+    held = [] if scale.labels else [float(point) for point, share in one.distribution.items() if share > 0]
+    if one.value is not None and held and not min(held) - EVEN <= one.value <= max(held) + EVEN:
+        ends = f"{min(held):g}" if len(held) == 1 else f"{min(held):g} to {max(held):g}"
+        return f"its value is {one.value:g}, and its distribution holds {ends} alone", cure
     return None
 
 

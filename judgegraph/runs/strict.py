@@ -58,7 +58,7 @@ class Strict(Runnable[Any, Any]):
                 what cannot be taken up.
         """
         state = self._validated_input(input)
-        token = checks.set(looks := StateCheck())
+        token = checks.set(looks := StateCheck(sample=state["sample"]))
         try:
             found = await self._copy.ainvoke(state, config, **more)
             looks.ended(found)
@@ -69,7 +69,7 @@ class Strict(Runnable[Any, Any]):
     async def astream(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> AsyncIterator[Any]:
         """As the graph's own; raises as `ainvoke`."""
         state = self._validated_input(input)
-        token = checks.set(StateCheck())
+        token = checks.set(StateCheck(sample=state["sample"]))
         try:
             async for part in self._copy.astream(state, config, **more):
                 yield part

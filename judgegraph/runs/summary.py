@@ -17,6 +17,7 @@ from judgegraph.answers import (
     Mean,
     Role,
     answers_of,
+    is_escalation,
     means_of,
     roles_of,
     scaled,
@@ -47,6 +48,7 @@ class Line:
         heard: finals about whose draft a critic, or a stronger judge, was asked; idle: those that it was not asked of;
             kept: of those heard the ones that stayed as they were.
         reviewed: finals that could be read beside their draft. changed, up, down: those that differ from it.
+        escalated: of the finals with a draft, those behind which a stronger judge stood, and no critic.
         paired: finals with a value whose draft has one. before, after: means of these drafts and of these finals.
         lost: status -> count of scores of the samples whose graph did not come to its end; `statuses` holds them too.
         samples: whether it is a pair -> samples that have scores here. asked: the same -> their scores.
@@ -84,6 +86,7 @@ class Line:
     paired: int = 0
     before: float = 0.0
     after: float = 0.0
+    escalated: int = 0
     _squares: float = 0.0  # of the distances from the mean, kept as the values come (Welford 1962)
 
     @property
@@ -119,6 +122,7 @@ class Line:
     def review(self, score: Score, draft: Score) -> None:
         """Count a final score's moves from the score that it rectifies."""
         self.draft = (draft.criterion, draft.agent, draft.stage, draft.of)
+        self.escalated += is_escalation(score, draft)
         untouched = any(score.notes.count(note) > draft.notes.count(note) for note in UNTOUCHED)
         self.idle += untouched and "ok" in (score.status, draft.status)
         self.heard += not untouched and "ok" in (score.status, draft.status)
@@ -172,7 +176,19 @@ class Line:
         if paired := self.paired + other.paired:
             self.before += (other.before - self.before) * other.paired / paired
             self.after += (other.after - self.after) * other.paired / paired
-        for name in ("n", "values", "heard", "idle", "kept", "reviewed", "up", "down", "changed", "paired"):
+        for name in (
+            "n",
+            "values",
+            "heard",
+            "idle",
+            "kept",
+            "reviewed",
+            "up",
+            "down",
+            "changed",
+            "paired",
+            "escalated",
+        ):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for name in ("statuses", "labels", "lost", "samples", "asked", "brought"):
             getattr(self, name).update(getattr(other, name))
@@ -211,8 +227,8 @@ class Summary(Shown):
         lacking: as `headline` -> how many of its samples have no number for some criterion that others have.
         verdicts: of pairs, per verdict; "none" where there is none.
         consistent: pairs judged in both orders with one verdict, of `both` such pairs.
-        corrections: `Correction.outcome` -> count. suggestions: (kind, criterion) -> count; wordings: the first
-            definition given.
+        findings: assistant -> (findings with a value, all findings). corrections: `Correction.outcome` -> count.
+        suggestions: (kind, criterion) -> count; wordings: the first definition given.
         notes: text -> count. notices: kind of note -> its samples and an example, of what was skipped, dropped or not
             applied; `noticed` are their texts among `notes`.
         failures: (status, reason) -> count of samples whose graph did not come to its end; of reasons that differ in
@@ -237,6 +253,7 @@ class Summary(Shown):
     verdicts: Counter[str] = field(default_factory=Counter)
     consistent: int = 0
     both: int = 0
+    findings: dict[str, tuple[int, int]] = field(default_factory=dict)
     corrections: Counter[str] = field(default_factory=Counter)
     suggestions: Counter[tuple[str, str]] = field(default_factory=Counter)
     wordings: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -291,6 +308,7 @@ class Summary(Shown):
         return {
             "signature": self.signature, "samples": dict(self.samples), "judged": self.judged, "partly": self.partly,
             "headline": headline, "agents": list(self.agents), "answers": answers, "scores": rows, "pairs": pairs,
+            "findings": {name: {"n": n, "ok": ok} for name, (ok, n) in self.findings.items()},
             "corrections": dict(self.corrections), "suggestions": advice, "notes": dict(self.notes),
             "failures": [{"status": s, "reason": r, "count": n} for (s, r), n in self.failures.most_common()],
             "notices": [notice.to_dict() for notice in by_count(self.notices)],
@@ -323,6 +341,8 @@ class Summary(Shown):
             rows.append(f"{x.criterion} ({x.agent}{side}, {x.stage}{role}): n {x.n_ok}/{x.n}, mean {mean}")
         if self.verdicts:
             rows.append(f"verdicts: {_counts(self.verdicts)}")
+        if self.findings:
+            rows.append("findings read: " + ", ".join(f"{a} {ok} of {n}" for a, (ok, n) in self.findings.items()))
         told = [*by_count(self.notices), *by_count(self.unread)]
         rows += [notice.line(self.samples.total()) for notice in told]
         return printable("\n".join(rows))
@@ -415,6 +435,9 @@ def summarise(
         if summary.weighted is not None and item.overall is not None:
             summary.weighted = summary.weighted.with_one(item.overall)
         _add_pairs(summary, item)
+        for one in item.findings:
+            known, asked = summary.findings.get(one.assistant, (0, 0))
+            summary.findings[one.assistant] = known + (one.status == "ok"), asked + 1
         summary.corrections.update(c.outcome for c in item.corrections)
         for advice in item.suggestions:
             summary.suggestions[advice.kind, advice.criterion] += 1
@@ -557,13 +580,13 @@ class _Held:
         if mixed:
             text = "; ".join(f"{one_line(line.criterion, 60)} on {' and '.join(line.scales)}" for line in mixed[:5])
             sample = list(mixed[0].scales.values())[-1]
-            found = Notice(
-                "criterion-on-scales", mixed[0].agent, text, "skipped", sample, sum(line.n_ok for line in mixed)
-            )
+            many = max(line.samples.total() for line in mixed)  # as many at least, whatever others the rest are of
+            found = Notice("criterion-on-scales", mixed[0].agent, text, "skipped", sample, many)
             summary.notices["criterion-on-scales"] = found
         summary.agents = tuple(self._agents)
         summary.headline = {
-            agent: mean for agent, mean in self._means.items() if bool(agent) == bool(self._agents)
+            agent: mean for agent, mean in self._means.items()
+            if bool(agent) == bool(self._agents) and not any(agent in ("", line.agent) for line in mixed)
         }  # fmt: skip
         summary.trusted = {
             agent: self._trusted[agent]

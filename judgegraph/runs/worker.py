@@ -447,7 +447,7 @@ class Work:
         calls.sample, calls.order = sample.id, place
         unit_calls.set(calls)  # a worker's own: each is a task
         outer.set(None)  # what a run within a judge's answer asks is its own samples'
-        graph, looks = self._watched_graph(sample, slot), StateCheck(self._copies)
+        graph, looks = self._watched_graph(sample, slot), StateCheck(self._copies, shown)
         checks.set(looks)  # as `unit_calls`
         limit = calls.clock = asyncio.timeout(self.timeout)
         try:

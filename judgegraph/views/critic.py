@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from judgegraph.errors import one_line
 from judgegraph.meta.criterion_worth import CriteriaWorth
-from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, MeanGain, Review, distribution
+from judgegraph.meta.critic import Cost, CriticOf, CriticWorth, Gain, MeanGain, Review, distribution, reviewer
 from judgegraph.runs.suggestions import LETTERS, Suggestions, Topic
 from judgegraph.views.blocks import (
     COEFFICIENT,
@@ -30,7 +30,7 @@ from judgegraph.views.notebook import lays_out
 LINES, SUGGESTED = 40, 5
 CRITERIA = ("criterion", "criteria")
 LEFT_OUT = {  # of a review -> what its scores are
-    "not_asked": "the critic was not asked about", "failed": "failed", "unread": "of drafts that could not be read",
+    "not_asked": "the {} was not asked about", "failed": "failed", "unread": "of drafts that could not be read",
 }  # fmt: skip
 
 
@@ -38,7 +38,9 @@ LEFT_OUT = {  # of a review -> what its scores are
 def critic_worth(found: CriticWorth) -> Iterator[Block]:
     """A part for each critic: what it changed, whether that brought the scores closer to people, and its cost."""
     for critic in found.critics:
-        yield Para(f"critic {critic.critic} over {critic.reviewed}, {counted(critic.samples, 'sample')}", "title")
+        who = reviewer(critic.reviews)
+        name = critic.critic if who == "critic" else f"of {critic.critic}"
+        yield Para(f"{who} {name} over {critic.reviewed}, {counted(critic.samples, 'sample')}", "title")
         yield from changes(critic.reviews)
         if rounds := [f"{changed:,} of {n:,} in round {at}" for at, (n, changed) in sorted(critic.rounds.items())]:
             yield Para(f"changed {', '.join(rounds)}")
@@ -67,9 +69,11 @@ def changes(reviews: Sequence[Review], caption: str = "") -> Iterator[Block]:
         "repeats": [percent(r.repeated, r.reasons) for r in rows],
         "definitions": [f"{r.definitions:,}" if r.definitions else "" for r in rows],
     }, most=LINES + 1, rest=CRITERIA)  # fmt: skip
+    who = reviewer(reviews)
     for name, what in LEFT_OUT.items():
         if count := sum(getattr(r, name) for r in reviews):
-            yield Para(f"{counted(count, 'score')} ({what}) {'counts' if count == 1 else 'count'} nowhere above")
+            many = f"{counted(count, 'score')} ({what.format(who)})"
+            yield Para(f"{many} {'counts' if count == 1 else 'count'} nowhere above")
 
 
 def _total(reviews: Sequence[Review]) -> Review:
@@ -109,7 +113,7 @@ def gains(critic: CriticOf, confidence: float, caption: str = "") -> Iterator[Bl
     level = f", {levels} level" if levels else ""
     shown = [gain for gain in critic.gains if not math.isnan(gain.difference)]
     tested = any(not math.isnan(gain.p) for gain in shown)
-    yield columns(caption or f"agreement with people before and after the critic{level}", {
+    yield columns(caption or f"agreement with people before and after the {reviewer(critic.reviews)}{level}", {
         "criterion": [gain.criterion for gain in shown],
         "statistic": [gain.statistic for gain in shown],
         "n": [_counts(gain) for gain in shown],
@@ -139,13 +143,14 @@ def _within(ends: Gain | MeanGain) -> str:
 
 def cost(critic: CriticOf) -> Iterator[Block]:
     """What its calls cost, and what a point of agreement came to."""
+    cost = f"cost of the {reviewer(critic.reviews)}"
     if critic.together and critic.reviewed != critic.together[0]:
-        yield Para(f"cost of the critic: with that over {critic.together[0]}")
+        yield Para(f"{cost}: with that over {critic.together[0]}")
     elif critic.cost is None:
-        yield Para("cost of the critic: the run's manifest does not tell it")
+        yield Para(f"{cost}: the run's manifest does not tell it")
     else:
         whose = f" over {' and '.join(critic.together)} together" if critic.together else ""
-        yield Para(f"cost of the critic{whose}: {cost_text(critic.cost)}")
+        yield Para(f"{cost}{whose}: {cost_text(critic.cost)}")
     points = critic.per_point()
     for name, line in zip(critic.means, mean_gains(critic), strict=True):
         price = f"; a point (0.01) came to {_per(points[name])}" if name in points else ""

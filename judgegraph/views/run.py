@@ -121,6 +121,9 @@ def answers_grid(summary: Summary, lines: Sequence[Line], intervals: Mapping[Key
     """The table alone, of these lines."""
     drafts = [summary.lines.get(x.draft) if x.draft else None for x in lines]
     ends = [intervals.get((x.criterion, x.agent, x.of), (math.nan, math.nan)) for x in lines]
+    reviewed = [x for x in lines if x.draft]
+    stronger = [x.escalated > 0 for x in reviewed]
+    who = "critic" if not any(stronger) else "stronger judge" if all(stronger) else "critic or judge"
     cells = {
         "criterion": [cut(name, 100) for name in names(lines)],
         "scale": ["labels" if x.labels else str(x.scale or "") for x in lines],
@@ -130,9 +133,10 @@ def answers_grid(summary: Summary, lines: Sequence[Line], intervals: Mapping[Key
         "95 % interval": [within(*one) for one in ends],
         MISSING: [missing_text(x) for x in lines],
         "sd": ["" if x.sd is None else number_text(x.sd) for x in lines],
-        "critic": [moves_of(x, whole=True) for x in lines],
+        who: [moves_of(x, whole=True) for x in lines],
     }
-    return columns("", cells, texts=("critic",), most=most, rest=CRITERIA, spare=SPARE)
+    spare = tuple(who if name == "critic" else name for name in SPARE)
+    return columns("", cells, texts=(who,), most=most, rest=CRITERIA, spare=spare)
 
 
 def every_line(summary: Summary) -> Iterator[Block]:
@@ -213,11 +217,17 @@ def _of_member(line: Line, many: Collection[int]) -> str:
 
 
 def pairs(summary: Summary) -> Iterator[Block]:
-    """Verdicts, whether they hold in both orders, and corrections."""
+    """Verdicts, whether they hold in both orders, what assistants found, and corrections."""
     if summary.verdicts:
         yield Para(f"\nverdicts: {_listed(summary.verdicts.most_common())}")
     if summary.both:
         yield Para(f"same verdict in both orders: {summary.consistent:,} of {summary.both:,}")
+    if summary.findings:
+        said = ", ".join(
+            f"{cut(name, 40)} {ok:,} of {n:,}" for name, (ok, n) in list(summary.findings.items())[:MOST_SAMPLES]
+        )
+        rest = len(summary.findings) - MOST_SAMPLES
+        yield Para(f"findings read: {said}" + (f", and {rest:,} more assistants" if rest > 0 else ""))
     if summary.corrections:
         yield Para(f"corrections: {_listed(summary.corrections.most_common())}")
 

@@ -121,7 +121,8 @@ def misused(drawn: Drawn) -> Iterator[Finding]:
         for one in source.inside:
             yield from _by_attribute(drawn, at, who, source, one)
             yield from _by_criterion(at, who, source, one)
-            yield from _unasked(at, who, source, one)
+            yield from _unasked(at, who, source, _tests(one))
+        yield from _unasked(at, who, source, _given(source))
         for key, wrong, cure in wrong_attributes(source, hints_of_state(drawn, source)):
             yield Finding("misread-state", at, key, f"{who} {wrong}: {cure}")
 
@@ -169,15 +170,24 @@ def _by_criterion(node: str, who: str, source: Source, one: ast.AST) -> Iterator
         yield Finding("misread-scores", node, "scores", f"{text}: {cure}")
 
 
-def _unasked(node: str, who: str, source: Source, one: ast.AST) -> Iterator[Finding]:
-    """`if jg.low(below=3):` for `if jg.low(below=3)(state):`, which is true whatever the scores are."""
-    tests: list[ast.expr] = []
+def _tests(one: ast.AST) -> list[ast.expr]:
+    """What a statement or an expression takes for true or false."""
     if isinstance(one, ast.If | ast.IfExp | ast.While):
-        tests = [one.test]
-    elif isinstance(one, ast.BoolOp):
-        tests = one.values
-    elif isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not):
-        tests = [one.operand]
+        return [one.test]
+    if isinstance(one, ast.BoolOp):
+        return one.values
+    return [one.operand] if isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not) else []
+
+
+def _given(source: Source) -> list[ast.expr]:
+    """What a function returns, also `lambda state: ...`."""
+    if isinstance(source.tree, ast.Lambda):
+        return [source.tree.body]
+    return [one.value for one in source.inside if isinstance(one, ast.Return) and one.value is not None]
+
+
+def _unasked(node: str, who: str, source: Source, tests: Iterable[ast.expr]) -> Iterator[Finding]:
+    """`if jg.low(below=3):` for `if jg.low(below=3)(state):`, which is true whatever the scores are."""
     for test in tests:
         called = source.called(test) if isinstance(test, ast.Call) else None
         if hasattr(called, "remarks"):

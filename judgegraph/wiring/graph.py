@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import operator
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -313,6 +314,8 @@ def keeps_one(channel: Any) -> bool:
 # What an agent is given to work with: templates whose fields it fills, assistants that somebody asks.
 
 
+SAMPLE_FIELDS = ("query", "source", "output", "rival", "reference", "criteria", "criterion", "task", "statements")
+_BRACED = re.compile(r"(?<!\{)\{\{?([A-Za-z_]{3,40})\}\}?")
 MAY = {"name", *MAY_HAVE}  # fields that some templates have beside the others
 
 
@@ -326,6 +329,7 @@ def templates(drawn: Drawn) -> Iterator[Finding]:
         if not isinstance(prompt, str) or not prompt:
             continue
         node = drawn.at(name)
+        yield from _braces(node, getattr(part.runs, "instructions", None))
         try:
             has = prompts.load(prompt).fields
         except PromptError as error:
@@ -337,6 +341,15 @@ def templates(drawn: Drawn) -> Iterator[Finding]:
         if not wanted or any(has | MAY == one | MAY for one in wanted):
             continue
         yield _misfit(node, prompt, has, min(wanted, key=lambda one: len(one ^ has)))
+
+
+def _braces(node: str, words: Any) -> Iterator[Finding]:
+    """A field in braces in what a judge is told in words: nothing is put in there."""
+    for name in dict.fromkeys(_BRACED.findall(words)) if isinstance(words, str) else ():
+        if near := get_close_matches(name.casefold(), SAMPLE_FIELDS, 1, 0.7):
+            text = f"node '{node}': its words hold '{{{one_line(name, 40)}}}', and nothing is put in there"
+            cure = f"leave it out: the {near[0]} stands in the prompt by itself; or give a template, a .md file with $"
+            yield Finding("unfit-template", node, "instructions", f"{text}: {cure}{near[0]}", "warning")
 
 
 def _misfit(node: str, prompt: str, has: frozenset[str], wants: frozenset[str]) -> Finding:

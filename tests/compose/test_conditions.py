@@ -297,3 +297,29 @@ def test_a_condition_that_forgets_to_return_is_refused():
     found = jg.check(graph, strict=False).findings
     assert [(one.code, one.node) for one in found] == [("forgotten-return", "gate")]
     assert "decides by forgetful, which returns nothing on some way" in found[0].message
+
+
+def test_a_function_that_gives_a_condition_itself_is_told_so_before_anything_is_paid_for():
+    """It was true whatever the scores were."""
+    judge, criteria = Evaluator(criteria=jg.criteria_set("summary").criteria), "summary"
+
+    def graph(when):
+        made = StateGraph(EvalState)
+        made.add_node("judge", judge)
+        made.add_node("critique", jg.critique("sage", when=when, criteria=criteria))
+        made.add_edge(START, "judge")
+        made.add_edge("judge", "critique")
+        made.add_edge("critique", END)
+        return made
+
+    def way(state):
+        return jg.low(below=3)
+
+    for when in (lambda state: jg.low(below=3), way):
+        with pytest.raises(
+            jg.WiringError, match=r"unasked-condition: node 'critique' takes .*write jg.low\(below=3\)\("
+        ):
+            jg.check(graph(when))
+        with pytest.raises(ConfigError, match=r"gave low\(below=3\) itself and never asked it: .*when=low\(below=3\)"):
+            Own(when)(state(score()))
+    assert not jg.check(graph(lambda state: jg.low(below=3)(state))).findings

@@ -136,3 +136,18 @@ def test_in_a_file_it_is_the_same_graph(tmp_path):
     there = jg.Run.load(tmp_path / "run")
     assert [row["value"] for row in there.scores()] == [row["value"] for row in mine.scores()]
     assert there.signature.partition("jurors:")[2].split("|")[0] == mine.signature.partition("jurors:")[2].split("|")[0]
+
+
+def test_a_field_in_braces_in_a_judge_s_words_is_warned_of():
+    def told(words):
+        made = StateGraph(jg.EvalState)
+        made.add_node("judge", jg.judge_agent("judge", words, scores="summary"))
+        made.add_edge(START, "judge")
+        made.add_edge("judge", END)
+        return [str(one) for one in jg.check(made).findings]
+
+    (said,) = told("Judge {outptu} please.")
+    assert (
+        "node 'judge': its words hold '{outptu}', and nothing is put in there: leave it out: the output stands" in said
+    )
+    assert told("Judge the output, and reply with {braces} of your own.") == []

@@ -530,3 +530,14 @@ def test_people_are_no_opinion_told_twice():
 @pytest.mark.parametrize("name", TWO_OPINIONS)
 def test_members_of_one_judge_that_are_asked_otherwise_are_a_panel(name):
     assert jg.panel(*TWO_OPINIONS[name])
+
+
+def test_members_with_criteria_of_their_own_are_refused_for_what_it_is():
+    own = [jg.Criterion(name="Wit", definition="How witty it is.")]
+    members = {
+        "a": Evaluator(name="a", criteria=own),
+        "b": Evaluator(name="b", criteria=jg.criteria_set("forms").criteria),
+    }
+    with pytest.raises(ConfigError, match=r"differ in their criteria alone, in whose place those of the panel stand: .*"
+                       r"leave criteria= of the panel out"):  # fmt: skip
+        jg.panel(members, criteria="summary")

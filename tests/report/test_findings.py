@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterable
 
 import pytest
+from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.report.page import written_report
@@ -215,3 +216,48 @@ def test_which_samples_to_look_at_first_is_told_with_why(tmp_path):
     assert "Look first at s1 (the lowest score: mean 4.00 on 1-5); s0 (moved most: A 2 → 5)." in found
     verdicts = [Item(sample=jg.Sample(id="p", output="t", rival="u"), verdict="A", place=0)]
     assert not any("lowest" in text for text in said(tmp_path, verdicts))
+
+
+def test_a_damaged_line_stands_in_the_first_sentence(tmp_path):
+    """ "All 2 samples were judged" was said of three, one of whose lines could not be read."""
+
+    async def mine(state: jg.EvalState) -> jg.EvalState:
+        return {"scores": jg.keyed(score("A", 3))}
+
+    made = StateGraph(jg.EvalState)
+    made.add_node("mine", mine)
+    made.add_edge(START, "mine")
+    made.add_edge("mine", END)
+    folder = tmp_path / "run"
+    jg.evaluate(made.compile(), [jg.Sample(id=i, output="Some text of a few words.") for i in "abc"], out=folder)
+    lines = (folder / "items.jsonl").read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1][:40] + b"#" + lines[1][41:]
+    (folder / "items.jsonl").write_bytes(b"".join(lines))
+    found = [one.text for one in written_report(jg.Run.load(folder), tmp_path / "page.html")[1]]
+    assert found[:2] == [
+        "1 line of the run's items is damaged and left out.", "All other 2 samples were judged.",
+    ]  # fmt: skip
+
+
+def test_what_follows_people_best_and_least_is_named_with_its_judge_where_names_are_alike(tmp_path):
+    def judged(rng, at):
+        human = rng.randint(1, 5)
+        one = score("A", float(human))
+        return item(at, one, one.model_copy(update={"agent": "other", "value": noise(rng)}), A=human)
+
+    (text,) = [one for one in said(tmp_path, drawn(judged)) if "follows people best" in one]
+    assert text.startswith("A of judge follows people best")
+    assert ", A of other least (" in text
+
+
+def test_a_stronger_judge_is_called_no_critic(tmp_path):
+    def judged(rng, at):
+        draft = score("A", noise(rng), "draft")
+        final = score("A", 3, draft=draft).model_copy(update={"agent": "escalate", "notes": ("escalated: low",)})
+        return item(at, draft, final)
+
+    found = " ".join(said(tmp_path, drawn(judged)))
+    assert "The stronger judge of escalate changed" in found
+    assert "critic" not in found
+    page = (tmp_path / "page.html").read_text()
+    assert "What the stronger judge changed" in page

@@ -265,3 +265,13 @@ def test_a_pair_is_a_table_of_its_criteria_and_orders():
         ("Depth", "B (4 : 5)", "B (3 : 5)", ""), ("Tone", "unreadable", "", ""), ("overall", "", "", "B")
     )  # fmt: skip
     assert pair_table(Item(sample=sample), 10) is None
+
+
+def test_agents_side_by_side_without_a_number_are_grouped_by_what_has_one():
+    """Two judges gave a label each that nobody joined, and their numbers were: the page could not be written."""
+    tone = jg.Scale.of(["bad", "good"])
+    labels = [jg.Score(criterion="Tone", agent=agent, label="good", scale=tone) for agent in ("one", "two")]
+    joined = jg.Score(criterion="Depth", agent="join", value=5.0, scale=jg.Scale.of("1-5"))
+    sample = jg.Sample(id="s", output="A text.")
+    assert group_of(Item(sample=sample, scores=(*labels, joined)), joined.scale) == (5.0, "score 5 of 1 to 5")
+    assert group_of(Item(sample=sample, scores=tuple(labels)), None)[1] == "good"

@@ -46,6 +46,13 @@ def test_rows_of_json_that_lack_it_are_told_together_and_the_criteria_set_is_nam
     assert "criteria: general (" in said
 
 
+def test_a_misspelt_output_of_json_is_told_with_what_to_write(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"outptu": "It leaves at nine."}\n')
+    with pytest.raises(DataError, match=r"field output: missing; .* perhaps it is 'outptu': -f output=outptu"):
+        list(load(path))
+
+
 @pytest.mark.parametrize("asked", ["answer", "answer ", " answer"])
 @pytest.mark.parametrize("written", ["answer", "answer "])
 def test_white_space_around_a_columns_name_is_no_other_name(tmp_path, written, asked):

@@ -266,6 +266,67 @@ def test_one_criterion_on_two_scales_has_no_mean_and_says_so():
     assert "Wit on 1-5 and 0-100" in summary.notices["criterion-on-scales"].text
 
 
+def test_what_has_no_mean_is_counted_by_samples_and_has_no_headline():
+    """ "On 4 of 2 samples" stood there, above a mean of both scales."""
+
+    async def mine(state: jg.EvalState) -> jg.EvalState:
+        return {"scores": jg.keyed(*(
+            jg.Score(criterion="Fit", agent="mine", value=4.0, scale=scale, repeat=at)
+            for at, scale in enumerate(("1-5", "1-10"))
+        ))}  # fmt: skip
+
+    summary = jg.evaluate(row(mine), [jg.Sample(id=i, output="Some text.") for i in "ab"]).summary()
+    assert summary.notices["criterion-on-scales"].samples == 2
+    assert not summary.headline
+
+
+def compared(*said, verdict=None):
+    async def mine(state: jg.EvalState) -> jg.EvalState:
+        found = [jg.Comparison(criterion=c, agent=a, order=o, verdict=v) for c, a, o, v in said]
+        return {"comparisons": jg.keyed(*found)} | ({"verdict": verdict} if verdict else {})
+
+    run = jg.evaluate(row(mine), [jg.Sample(id="p", output="One text.", rival="Another text.")])
+    (item,) = run.items
+    summary = run.summary()
+    assert dict(summary.verdicts) == {item.verdict or "none": 1}
+    kinds = [kind for kind in summary.notices if kind.startswith("verdict")]
+    return item.verdict, kinds, " ".join(summary.notices[kind].text for kind in kinds)
+
+
+def test_the_verdict_of_a_pair_is_known_from_what_a_judge_of_ones_own_compares():
+    assert compared(("overall", "me", "AB", "B"))[:2] == ("B", [])
+    both = [("overall", "me", "AB", "A"), ("overall", "me", "BA", "B"), ("overall", "me", "both", "tie")]
+    assert compared(*both)[:2] == ("tie", [])
+    assert compared(("Depth", "me", "AB", "A"))[:2] == ("A", [])
+    assert compared(*both[:2], verdict="A")[:2] == ("A", [])
+
+
+def test_a_pair_whose_verdict_nobody_wrote_says_so_and_what_to_do():
+    for said, cure in (
+        ([("overall", "me", "AB", "A"), ("overall", "me", "BA", "B")], "jg.orders(...)"),
+        ([("overall", "me", "AB", "A"), ("overall", "you", "AB", "B")], "no node joins them"),
+        ([("Depth", "me", "AB", "A"), ("Tone", "me", "AB", "B")], "not over all: write verdict"),
+    ):
+        verdict, kinds, text = compared(*said)
+        assert (verdict, kinds) == (None, ["verdict-missing"])
+        assert cure in text
+    assert compared(("overall", "me", "AB", "A"), verdict="B")[:2] == ("B", ["verdict-differs"])
+
+
+def test_an_answer_over_all_off_the_scores_scales_is_told():
+    def told(overall):
+        async def mine(state: jg.EvalState) -> jg.EvalState:
+            return {
+                "scores": jg.keyed(jg.Score(criterion="Fit", agent="me", value=4.0, scale="2-5")),
+                "overall": overall,
+            }
+
+        notices = jg.evaluate(row(mine), [jg.Sample(id="a", output="Some text.")]).summary().notices
+        return "overall-off-scale" in notices
+
+    assert [told(overall) for overall in (80.0, -3.0, 3.0, 0.5)] == [True, True, False, False]
+
+
 def test_samples_for_which_a_graph_wrote_nothing_miss_their_scores():
     items = [Item(sample=BARE[0], scores=(score("Wit"),)), Item(sample=BARE[1]), Item(sample=BARE[2])]
     summary = summarise(items, "x")

@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
+from judgegraph.agents.rectify import Rectify
 from judgegraph.graphs import llm_score
 from judgegraph.testing import scripted
 from judgegraph.trace.span import SPANS, recorded_traces
@@ -138,6 +139,14 @@ WRONG: list[tuple[str, Any, str, str]] = [  # what is wrong, what the node retur
         update={"score_a": float("nan")}))}, "nan is no number", "write a float"),
     ("a score for a comparison", {"comparisons": keyed(FINE)}, "which is a Score and no Comparison",
      "keyed(Comparison("),
+    ("a comparison without a verdict", {"comparisons": keyed(Comparison(criterion="Q", agent="mine"))},
+     "comparisons['Q/mine/AB']: its status is 'ok' and it has no verdict", 'write verdict="A", "B" or "tie"'),
+    ("no criterion", {"scores": keyed(score(criterion=""))}, "its criterion has no name", "write criterion="),
+    ("no agent", {"scores": keyed(score(agent=" "))}, "its agent has no name", "write agent="),
+    ("a value off its distribution", {"scores": keyed(score(value=3.0, distribution={"5": 1.0}))},
+     "its value is 3, and its distribution holds 5 alone", "leave distribution out"),
+    ("a change to nothing", {"rectifications": keyed(Rectification(criterion="Q", agent="mine", action="change"))},
+     "rectifications['Q/mine']: its action is 'change', and it says to what nowhere", "or action='keep'"),
     ("a change off the scale", {"rectifications": keyed(Rectification(criterion="Clarity", agent="mine", value=9))},
      "rectifications['Clarity/mine']: 9.0 is not on the scale 1-5", "write a value of that scale"),
     ("nan found", {"findings": {"x": Finding(assistant="x").model_copy(update={"value": float("nan")})}},
@@ -173,6 +182,86 @@ def test_a_wrong_value_fails_its_sample_with_node_key_and_cure(
     if trace:
         (journey,) = recorded_traces(tmp_path / "run" / SPANS)
         assert [(span.name, span.status) for span in journey.spans[1:]] == [("before", "ok"), ("mine", "agent_error")]
+
+
+@pytest.mark.parametrize(("direction", "value", "way"), [("up", 1.0, "below"), ("down", 5.0, "above")])
+def test_a_change_that_goes_the_other_way_than_it_says_fails_where_it_is_written(
+    direction: Any, value: float, way: str
+):
+    said = Rectification(criterion="Clarity", agent="mine", action="change", direction=direction, value=value)
+    draft = {"scores": keyed(score(agent="judge", stage="draft", value=3.0))}
+    (item,) = jg.evaluate(
+        line(
+            ("judge", Judge(draft)), ("mine", Judge({"rectifications": keyed(said)})), ("rectify", Rectify(name="mine"))
+        ),
+        [SAMPLE],
+    ).items
+    assert item.reason.startswith(f"node 'mine' wrote rectifications['Clarity/mine']: its direction is '{direction}'")
+    assert f"lies {way} the score that it reviews (3); write direction=" in item.reason
+
+
+def test_votes_that_are_not_there_fail_the_sample():
+    lost, ballot = ("Clarity/other/ballot/0",), score(agent="othr", stage="ballot")
+    for more, cure in (([], "leave votes out"), ([ballot], "did you mean 'Clarity/othr/ballot/0'?")):
+        update = {"scores": keyed(score(votes=lost), *more)}
+        (item,) = jg.evaluate(line(("mine", Judge(update))), [SAMPLE]).items
+        assert f"node 'mine' wrote scores['{KEY}'], whose votes name '{lost[0]}', which is not there" in item.reason
+        assert cure in item.reason
+
+
+def test_what_pydantic_refuses_names_the_key_and_a_cure():
+    async def mine(state: EvalState) -> EvalState:
+        return {"scores": keyed(Score(criterion="Clarity", agent="mine", value=float("nan")))}
+
+    (item,) = jg.evaluate(line(("mine", mine)), [SAMPLE]).items
+    assert "for the state's 'scores', Score: value: Input should be a finite number; write " in item.reason
+    assert "(node 'mine')" in item.reason
+
+
+def given() -> Sample:
+    turn: Any = [{"role": "user", "content": "hi there"}]
+    return Sample(
+        id="s1", output={"text": ["one", "two"]}, human={"Clarity": 1.0}, meta={"group": "x"}, references=[{"a": 1}],
+        turns=turn,
+    )  # fmt: skip
+
+
+CHANGES: dict[str, Any] = {  # field -> how a node changes it in place
+    "human": lambda one: one.human.update(Clarity=5.0),
+    "meta": lambda one: one.meta.clear(),
+    "output": lambda one: one.output["text"].append("three"),
+    "reference": lambda one: one.references[0].update(a=2),
+    "facts": lambda one: one.facts.update(new=1),
+    "query": lambda one: object.__setattr__(one, "query", "another"),
+}
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_a_node_that_changes_the_sample_in_place_fails_it_and_leaves_it_as_it_was(field: str):
+    async def mine(state: EvalState) -> EvalState:
+        CHANGES[field](state["sample"])
+        return {"scores": keyed(FINE)}
+
+    sample = given()
+    (item,) = jg.evaluate(line(("mine", mine)), [sample]).items
+    assert item.reason.startswith(f"node 'mine' changed the sample's '{field}' in place")
+    assert "leave state['sample'] as it is" in item.reason
+    assert item.sample == sample == given()
+
+
+def test_a_condition_that_changes_the_sample_in_place_fails_it():
+    def way(state: EvalState) -> str:
+        state["sample"].human["Clarity"] = 5.0
+        return END
+
+    made = StateGraph(EvalState)
+    made.add_node("mine", Judge({"scores": keyed(FINE)}))
+    made.add_edge(START, "mine")
+    made.add_conditional_edges("mine", way, [END])
+    sample = given()
+    (item,) = jg.evaluate(made.compile(), [sample]).items
+    assert "changed the sample's 'human' in place" in item.reason
+    assert item.sample == sample == given()
 
 
 RIGHT: dict[str, Any] = {

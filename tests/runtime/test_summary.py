@@ -5,7 +5,7 @@ import pytest
 from judgegraph.answers import UNTOUCHED
 from judgegraph.runs.item import Item
 from judgegraph.runs.summary import covered, moves_of, summarise
-from judgegraph.types import Comparison, Criterion, Sample, Scale, Score
+from judgegraph.types import Comparison, Criterion, Finding, Sample, Scale, Score
 
 FIVE = Scale(low=1, high=5)
 
@@ -207,3 +207,11 @@ def test_a_sample_that_was_cut_in_its_middle_is_counted_once_in_the_coverage_of_
     cut = written("One", "Two", status="over_budget", reason="no budget")
     part = covered(summarise([*whole, cut, failed()], "sig"))
     assert (part.ok, part.n) == (6, 8)  # of four samples with two criteria each, one of which was never judged
+
+
+def test_findings_of_metrics_are_counted():
+    read = [Finding(assistant="rouge-l", value=0.5), Finding(assistant="chrf", status="skipped", reason="no reference")]
+    summary = summarise([item(findings=tuple(read)), item(findings=tuple(read[:1]))], "sig")
+    assert summary.findings == {"rouge-l": (2, 2), "chrf": (0, 1)}
+    assert "findings read: rouge-l 2 of 2, chrf 0 of 1" in str(summary)
+    assert summary.to_dict()["findings"]["chrf"] == {"n": 1, "ok": 0}
