@@ -178,12 +178,13 @@ async def final_state(graph: Any, given: Mapping[str, Any]) -> Any:
     outputs, inputs = getattr(graph, "output_channels", None), getattr(graph, "input_channels", None)
     if outputs is None or isinstance(outputs, str) or not hasattr(graph, "builder"):
         return await graph.ainvoke(given)
-    if inputs is not None and not isinstance(inputs, str):
+    at_once = inputs is not None and not isinstance(inputs, str)
+    if at_once:
         given = {key: given.get(key) for key in inputs if key in given or key.startswith(ENTRY)}
     state, stops = None, None
     async for values in graph.astream(given, stream_mode="values", output_keys=outputs):
         state, stops = values, values.get(STOPS) or stops
-    if state is None:  # no node wrote anything
+    if state is None and at_once:  # no node wrote anything, and no step handed over what was given
         state = _untouched(graph, outputs, given)
     return {**state, STOPS: stops} if stops and state is not None else state
 

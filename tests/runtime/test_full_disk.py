@@ -70,6 +70,7 @@ def test_a_journal_that_cannot_be_written_ends_the_run_and_leaves_no_gap(tmp_pat
         with contextlib.ExitStack() as then:
             then.callback(self._db.execute, "PRAGMA query_only = OFF")
             finish(self, mark, *rest)
+            self.commit()  # rows are written together
 
     judged = Judged()
     with monkeypatch.context() as patch:
