@@ -31,6 +31,12 @@ FLOOR = 0.5  # least probability that valid points must hold for a weighted scor
 NO_LOGPROBS = "the judge gives no log-probabilities"
 NOT_FOUND = "the answer could not be found among the tokens"
 SEVERAL = "of different answers in one reply the last counts"
+RECANTED = "its own reason gives another answer"
+_TAKES_BACK = re.compile(
+    r"\b(?:retract|withdraw|actually|wait|correction|scratch that|on reflection|should be|instead"
+    r"|take (?:that|it) back)\b",
+    re.I,
+)
 CONTRARY = ", its scores say "  # in a note on a reply whose verdict is another than its scores give
 GAINSAID = " but gave "  # in a note on a critic's verdict that goes against its own score
 TOO_LITTLE = "log-probabilities hold too little on the scale"
@@ -98,7 +104,18 @@ def _stated(reply: Reply[Any], slot: Slot) -> Rated:
         from judgegraph.replies.free_text import text_reading
 
         beside = text_reading(reply.text, slot.scale)
-    return _given(answer, reply, slot, reason, beside)
+    given = _given(answer, reply, slot, reason, beside)
+    said = _taken_back_inside(reason, answer, slot) if _TAKES_BACK.search(reason) else None
+    return given if said is None else replace(given, notes=(*given.notes, f"{RECANTED} ({_shown(said)})"))
+
+
+def _taken_back_inside(reason: str, answer: float | str, slot: Slot) -> float | str | None:
+    """Another answer that its own reason gives: "Actually this deserves a 2"; None where it gives none."""
+    from judgegraph.replies.free_text import text_reading
+
+    said = text_reading(reason, slot.scale, name=slot.name)
+    sure = said.status == "ok" and said.rule in ("marked", "named", "own line", "counted", "phrase", "said")
+    return said.value if sure and said.value != answer else None
 
 
 def _given(answer: float | str, reply: Reply[Any], slot: Slot, reason: str, reading: Reading | None) -> Rated:

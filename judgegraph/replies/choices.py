@@ -58,10 +58,10 @@ _COMMA = re.compile(r",\s{1,2}")
 _MORE = re.compile(r",\s{1,2}(?:(?:and|or)\s)?[A-Z0-9](?=,|[.]?\s*\Z)")  # "A, B, C" on a pair
 _WORD_AFTER = re.compile(r"[ \t]+([^\W\d_]\w*)")
 _TIES = ("tie", "tied", "draw", "equal", "even", "a tie")
-_SIGNS = ">", "<", "=", "≥", "≤", "≫", "≪", "≻", "≺", "≈", "≡"
-_SIGN = r"(?P<sign>>=|<=|=>|=<|[≥≤]|>{1,3}|<{1,3}|={1,3}|[≫≪≻≺≈≡])"
+_SIGNS = ">", "<", "=", "~", "∼", "≥", "≤", "≫", "≪", "≻", "≺", "≈", "≡"
+_SIGN = r"(?P<sign>>=|<=|=>|=<|[≥≤]|>{1,3}|<{1,3}|={1,3}|[≫≪≻≺≈≡~∼])"
 _TAG = "|".join(f"(?<=<{name}>)" for name in ("answer", "verdict", "result", "choice"))
-_FIRST, _SECOND, _SAME = frozenset(">≫≻"), frozenset("<≪≺"), frozenset("=≈≡")
+_FIRST, _SECOND, _SAME = frozenset(">≫≻"), frozenset("<≪≺"), frozenset("=≈≡~∼")
 _TIE = re.compile(r"(?<![\w-])(?P<core>tied?|draw)(?![\w-])", re.I)
 _THIRD = re.compile(r"\[\[\s?(?P<core>C)\s?\]\]", re.I)
 _HARDLY = (
@@ -76,9 +76,22 @@ _EQUAL = re.compile(  # a tie in words
     r"[ ]overall|[.!]|\s*\Z)|of[ ](?:equal|the[ ]same|similar)[ ]quality)(?![\w-])"
     r"|\bequally[ ](?:good|bad|strong|weak|helpful|well|valid|matched|poor|excellent|great|preferable|acceptable|"
     r"useful|wrong|incorrect|competent)\b|\bties?[ ]with\b|\bboth(?:[ ]are)?[ ](?:about[ ])?the[ ]same\b"
+    r"|\bneither(?:[ ](?:one|of[ ](?:them|the[ ]two)|response|answer|output|summary))?[ ](?:is"
+    r"|was)[ ](?:\w+ly[ ])?better"
+    r"(?:[ ]than[ ]the[ ]other(?:[ ]one)?)?(?=[*_]{0,2}\s*(?:[.!]|\Z))|\btoo[ ]close[ ]to[ ]call\b"
+    r"|\bno[ ](?:preference|difference)(?=\W*\Z)|\bthey(?:['’]re|[ ]are)[ ](?:the[ ]same|identical"
+    r"|equal)(?=\W*(?:\Z|\n))"
     r"|\bno[ ](?:clear[ ])?winner\b|\bcannot[ ]be[ ]told[ ]apart\b",
     re.I,
 )
+_BY = r"(?:worse|weaker|inferior|less[ ]\w+)[ ](?:than|to)|(?:outperformed|beaten|outdone|surpassed|defeated)[ ]by"
+_WORSE = (  # "A is worse than B", "A loses to B": the other side is better
+    r"(?:(?:{nouns})[ ])?(?P<one>{sides})[*_)\]]{{0,3}}[ ](?:(?:is|was|seems)[ ](?:(?:\w+ly|much|far|a[ ]bit|also"
+    r"|thus)[ ]){{0,2}}"
+    r"(?:{by})|(?:\w+ly[ ])?los(?:es|t)[ ]to)[ ](?:the[ ])?(?:(?:{nouns})[ ])?[*_(\[]{{0,3}}(?P<two>{sides})\b"
+    r"(?=[*_)\]]{{0,3}}\s*(?:[.!;,\n]|\Z|overall|because|since|as\b))"
+)
+_ORDINAL = re.compile(rf"\bthe[ ](?P<core>first|second)[ ](?:one|{_NOUNS})\b", re.I)
 _UNEQUAL = re.compile(
     r"(?:\bnot|n['’]t|\bhardly|\bnever|\bnearly|\balmost|\bif|\bno[ ]longer|\brather[ ]than|"
     r"\bwhether|\bfar[ ]from|\bclose[ ]to)"
@@ -285,6 +298,26 @@ def alike(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
                 yield Mention(tie_label(met) or "", match.start(), match.end(), match.span(), False, kind="alike")
 
 
+def worse(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
+    """Where a text says of a side of a pair that it is the worse one: a mention of the other."""
+    tie = tie_label(met)
+    if of_pair(met) and any(word in text for word in ("worse", "weaker", "inferior", "less ", "los", " by ")):
+        sides = _either(core for core in met if met[core] != tie)
+        for match in re.finditer(_WORSE.format(nouns=_NOUNS, sides=sides, by=_BY), text, re.I):
+            one, two = (met[" ".join(match[side].lower().split())] for side in ("one", "two"))
+            if one != two and not _UNEQUAL.search(text[max(0, match.start() - 30) : match.start()]):
+                yield Mention(two, match.start(), match.end(), match.span("two"), False, kind="alike")
+
+
+def ordinals(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
+    """Sides of a pair that are called by their order: "the first response"."""
+    sides = sorted((core, label) for core, label in met.items() if label != tie_label(met))
+    if of_pair(met) and len(sides) == 2:
+        for match in _ORDINAL.finditer(text):
+            label = sides[0 if match["core"].lower() == "first" else 1][1]
+            yield Mention(label, match.start(), match.end(), match.span("core"), False)
+
+
 def _marked_offers(text: str, found: list[Mention]) -> list[Mention]:
     """The same mentions, knowing which are one question: "A, B, or C"."""
     offered = [False] * len(found)
@@ -317,6 +350,7 @@ _DECIDES = re.compile(r"[ ](?:thinks|votes|believes|prefers|argues|judges|finds|
 _SIDED = re.compile(
     r"\b(?:agree[ds]?[ ]with|according[ ]to|like|no[ ]better[ ]than|against|had|were|unless)[ ](?:the[ ])?\Z", re.I
 )
+_LIKES = re.compile(r"\bI[ ](?:also[ ])?like[ ](?:the[ ])?\Z", re.I)
 _UNSURE = re.compile(r"[ ](?:could|might)\b|[ ](?:is|was)(?:[ ]no|[ ]not|n['’]t)[ ](?:any[ ])?better\b", re.I)
 _PARTLY = re.compile(
     r"[ ](?:on|in|for|at|regarding)\b(?![ ](?:all|the[ ]end|my|general|sum|every|total|overall))", re.I
@@ -325,9 +359,42 @@ _WOULD = re.compile(r"[ ]would\b", re.I)
 _ASKS = re.compile(r"[^.!?\n]{0,80}\?")
 _ON_TERMS = re.compile(  # a preference that hangs on something, not "B, if slightly wordy", "A, if I had to choose"
     r",?[ ](?:unless(?![ ]I\b)|only[ ]if"
-    r"|if[ ](?:the|that|this|its?|they|one|you[ ](?:value|want|need|care|prefer|like))\b)",
+    r"|if[ ](?:the|that|this|its?|they|one|you[ ](?:value|want|need|care|prefer|like))\b"
+    r"|(?:if|when)[ ](?!(?:I|we|you)\b)[^.,;!?\n]{1,40}[ ](?:matters?|counts?|mattered|is|are|was|were)\b)",
     re.I,
 )
+_IMPROBABLE = re.compile(  # "There's no way the answer is yes", "It'd be wrong to answer yes"
+    r"(?:\bno[ ]way|(?<!\bno[ ])(?<!\ba[ ])\bdoubt\w*|\bunlikely|\bimpossible|\bwrong[ ]to|\bmistake[ ]to|\bfalse[ ]to"
+    r"|\bly(?:ing|ie)[ ]if|\babsurd[ ]to|\bsurprised[ ]if|\bcannot[ ]be[ ]that)\b[^.!?;\n]{0,40}\Z",
+    re.I,
+)
+_PREDICATE = re.compile(
+    r"(?:\b(?:is|are|was|were|seems|looks|as|call[ ]it|rate[ ]it)|['’]s)[ ](?:(?:an?|the|\w+ly|very|quite|rather"
+    r"|overall|pretty)[ ])*\Z",
+    re.I,
+)
+_MAYBE = re.compile(r"\b(?:could|might|may|should|can)[ ](?:\w+[ ])?be(?:en)?[ ](?:an?[ ])?\Z|\bfor[ ]\Z", re.I)
+_GOES_ON = frozenset(
+    [
+        "because",
+        "since",
+        "as",
+        "and",
+        "or",
+        "but",
+        "overall",
+        "enough",
+        "here",
+        "it",
+        "so",
+        "than",
+        "is",
+        "was",
+        "one",
+        "i",
+    ]
+)
+_PLAIN = frozenset(["yes", "no", "true", "false", "tie", "draw", "none", "neither", "both"])
 _SUPPOSES = re.compile(r"\b(?:if|had|were|unless|should|with|but)\b", re.I)
 _AS_OTHER = re.compile(rf"[ ]\((?:the[ ])?(?:(?:{_NOUNS})[ ]{{1,2}}#?)?[*_\"']{{0,3}}", re.I)  # "A (Response B)"
 _ASIDE_ENDS = re.compile(r"[*_\"']{0,3}\)")
@@ -379,8 +446,12 @@ _DOUBTED = re.compile(  # "I would not choose A", "It is false that A is better"
     re.I,
 )
 _SHORTFALL = re.compile(
-    r"\b(?:worse|worst|weaker|los(?:es?|t|ing|er)|fail\w*|lacks?|not|less|inferior|incorrect|wrong|avoid|dislikes?|bad|poor\w*"
-    r"|false|vague|unclear|inaccura\w+|contradict\w*|hallucinat\w*|ignor\w+|miss(?:es|ing)|omit\w*|errors?|errs|mistakes?"
+    r"\b(?:worse|worst|weaker|los(?:es?|t|ing|er)|fail\w*|lacks?|not|less|inferior|incorrect|wrong|avoid|dislikes?"
+    r"|bad|poor\w*"
+    r"|false|vague|unclear|inaccura\w+|contradict\w*|hallucinat\w*|ignor\w+|miss(?:es|ing)|omit\w*|errors?|errs"
+    r"|mistakes?"
+    r"|peor|pire|schlecht\w*|schwächer|peggio\w*|pior|moins|menos|weniger|nicht|kein\w*|pas|хуже|не|slechter"
+    r"|gorsz\w+|sämre"
     r"|flaw\w*|problems?|refus\w+|mislead\w*|incomplete|irrelevant|unhelpful|off)\b|n['’]t\b",
     re.I,
 )
@@ -406,7 +477,8 @@ _A_THING = re.compile(  # "A win for B", "A better answer would ..."
 _NO_LABEL = re.compile(r"\b(?:an|vitamin|hepatitis|appendix|exhibit)[ ]\Z", re.I)  # "both get an A", "vitamin B"
 _SUPPOSED = re.compile(  # "One might think A is better", "If A had cited sources A would be better"
     r"(?<!\bI[ ])\b(?:might|may|could|would)[ ](?:\w+ly[ ])?(?:think|say|believe|argue|assume|expect)[ ](?:that[ ])?"
-    r"(?:the[ ])?\Z|(?P<condition>\bif)[ ](?!I\b)[^.!?;\n]{1,60}[ ,]\Z",
+    r"(?:the[ ])?\Z|\b(?:if|when)[ ](?!(?:I|you|we)\b)[^.!?;,\n]{1,40}[ ](?:matters?|counts?|is[ ]what[ ]\w+),[ ]\Z"
+    r"|(?P<condition>\bif)[ ](?!I\b)[^.!?;\n]{1,60}[ ,]\Z",
     re.I,
 )
 _DETERMINES = re.compile(  # a "no" that belongs to the next word
@@ -492,7 +564,8 @@ def _marked(text: str, found: list[Mention]) -> list[Mention]:
 
 
 def _named(text: str, found: list[Mention]) -> list[Mention]:
-    return [m for m in found if _NAMED.search(_before(text, m)) and not m.offered]
+    named = [m for m in found if _NAMED.search(_before(text, m)) and not m.offered]
+    return [m for m in named if not _IMPROBABLE.search(_before(text, m))]
 
 
 def _own_line(text: str, found: list[Mention]) -> list[Mention]:
@@ -521,6 +594,10 @@ def _with_ties(text: str, found: list[Mention]) -> list[Mention]:
         and (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)))
         and not (m.offered or _denied(text, m) or _on_terms(text, m))
     ]
+    said = [m for m in said if not _IMPROBABLE.search(_before(text, m))]
+    last = _concluding(text, found) if said and any(m.kind == "label" for m in found) else None
+    if last and last.span > said[-1].span and last.label != said[-1].label:  # "A is better on style. Overall, B."
+        said = [*said, last]
     partly = [m for m in said if (won := _BETTER.match(text, m.end)) and _PARTLY.match(text, won.end())]
     if len(partly) == len(said) > 1 and len({m.label for m in said}) > 1:  # "A wins on style, B wins on facts"
         said = [_concluding(text, found) or replace(said[-1], label="")]
@@ -532,18 +609,33 @@ def _with_ties(text: str, found: list[Mention]) -> list[Mention]:
     return ties
 
 
+def _qualifies(text: str, mention: Mention) -> bool:
+    """A label that is a word of its sentence: "I have good reasons", not "It is a good summary", "good overall"."""
+    after = _WORD_AFTER.match(text, mention.end)
+    if mention.span[1] - mention.span[0] < 2 or after is None or mention.label.casefold() in _PLAIN:
+        return False
+    word = after[1]
+    if not word.islower() or word in _BEHIND or word in _GOES_ON or word.endswith("ly"):
+        return False
+    return _PREDICATE.search(_before(text, mention)) is None
+
+
 def _lone(text: str, found: list[Mention]) -> list[Mention]:
     short = len(text.strip()) <= SHORT and not _SHORTFALL.search(text)
     if any(_DECIDES.match(text, m.end) for m in found):  # "A votes for A"
         return []
     affirmed = [m for m in found if not _denied(text, m)]
     affirmed = [m for m in affirmed if text[slice(*m.span)].lower() != "no" or not _DETERMINES.match(text, m.end)]
-    affirmed = [m for m in affirmed if not (_SPEAKS.match(text, m.end) or _SIDED.search(_before(text, m, 30)))]
+    affirmed = [m for m in affirmed if not _SPEAKS.match(text, m.end)]
+    sided = [m for m in affirmed if _SIDED.search(_before(text, m, 30))]
+    affirmed = [m for m in affirmed if m not in sided or _LIKES.search(_before(text, m, 30))]
     telling = [
         m
         for m in affirmed
         if not m.plain and m.kind not in ("other", "article") and (short or m.span[1] - m.span[0] > 1)
     ]
+    telling = [m for m in telling if not (_MAYBE.search(_before(text, m)) or _IMPROBABLE.search(_before(text, m)))]
+    telling = [m for m in telling if not _qualifies(text, m)]
     supposes = _SUPPOSES.search(text) is not None
     telling = [m for m in telling if not _on_terms(text, m)]
     telling = [m for m in telling if not (_UNSURE.match(text, m.end) or (supposes and _WOULD.match(text, m.end)))]
@@ -630,7 +722,13 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
             if last is not None and last.label == tie_label(met):  # "I cannot decide between the two. Tie."
                 return Reading(last.label, span=last.span, rule="said")
             break
-        more = [*alike(text, met)] if name == "said" else articles if name == "lone" else []
+        more = (
+            [*alike(text, met), *worse(text, met), *ordinals(text, met)]
+            if name == "said"
+            else articles
+            if name == "lone"
+            else []
+        )
         verdicts = rule(text, [*found, *more])
         if not verdicts:
             continue

@@ -7,7 +7,8 @@ The rules, first to last; the first that finds a number decides, also where that
     4. criterion: "Coherence: 4"
     5. counted: "4 out of 5", "4/5", "four stars"
     6. phrase: "a score of four", "I rate it a 4", "is a 4"
-    7. lone: the only number on the scale, where it counts nothing else
+    7. lone: the only number on the scale that stands apart from other words ("So 4.")
+By rules 4 to 7 a number is read only where its sentence makes it a rating (`judgegraph.replies.sentences`).
 Of several numbers by one rule the last counts, as judges reason towards a verdict, but a final or overall one
 before others; different numbers for things of different names, and different lone ones, give no verdict.
 What was thought, what is quoted, and what another is said to have said are no answers; of an answer that is taken
@@ -28,12 +29,30 @@ from typing import TYPE_CHECKING, Any
 
 from judgegraph.replies.choices import NEGATIVE, read_choice
 from judgegraph.replies.quotation import SPEECH, attributed, disowned, enclosed, other_name, unquoted
+from judgegraph.replies.sentences import (
+    WISHED,
+    disclaims,
+    heads_a_rating,
+    heads_another,
+    introduces,
+    later_rating,
+    of_several,
+    rates,
+    restates,
+    sentence_before,
+    stands_alone,
+)
 from judgegraph.replies.text import (
     GIVEN,
     JUDGES,
+    LINK,
     NUMBER,
+    OPERANDS,
+    RETAKES,
     REVISED,
     RULES,
+    SAYING,
+    VERB,
     WORDS,
     Excerpt,
     Reading,
@@ -86,7 +105,7 @@ _REPORTED = re.compile(  # "The summary says the film scored 4 out of 5"
     re.I,
 )
 _OF_OTHERS = re.compile(  # "A typical answer gets a 7", "The reference would get 10"
-    r"\b(?:an?|any|most|the)[ ](?:typical|usual|reference|other|gold)\b[^.,;:\n]{0,30}\Z", re.I
+    r"\b(?:an?|any|most|the)[ ](?:typical|usual|reference|other|gold|previous|earlier)\b[^.,;:\n]{0,30}\Z", re.I
 )
 _NUMBERED = re.compile(  # "Summary 2" is no rating
     r"\b(?:summary|sample|response|output|answer|option|assistant|sentence|paragraph|line|step|question|point|turn"
@@ -100,7 +119,7 @@ _GOES_ON = frozenset(  # words that may follow a rating; another word in lower c
         r"\w+",
         """out for on in because as since and but due with given to overall which while based star stars at
         from if although though however considering reflecting indicating meaning is rating score so this it
-        that or per by regarding when where there would could rather instead then""",
+        that fits or per by regarding when where there would could rather instead then""",
     )
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
@@ -133,7 +152,13 @@ OVERALL = "~"  # the subject of a rating over all
 FINAL = "!"  # the subject of a rating that says it is the final one, or takes another's place
 
 
-def counts_something(text: str, match: re.Match[str], rule: str) -> bool:
+def _wished(text: str, match: re.Match[str]) -> bool:
+    """The words that change a rating say what they would do: "I would raise it to 4 if it cited sources"."""
+    behind = re.compile(r"[^.!?\n]{0,80}").match(text, match.end())
+    return WISHED.search(f"{sentence_before(text, match.start('n'))}{behind[0] if behind else ''}") is not None
+
+
+def counts_something(text: str, match: re.Match[str], rule: str, criterion: str = "") -> bool:
     """The words around a loosely stated number make it something else than a rating."""
     if text.endswith("out of ", 0, match.start("n")):  # "Score out of 5: 3"
         return True
@@ -142,15 +167,32 @@ def counts_something(text: str, match: re.Match[str], rule: str) -> bool:
         return True
     if rule in ("phrase", "lone") and _OF_OTHERS.search(before):
         return True
-    if rule == "criterion" and _COUNT_NAMES.search(match["name"]):
-        return True
+    if rule == "criterion":
+        on_scale = re.search(r"[(\[][ ]?-?[0-9]", text[match.end("name") : match.start("n")]) is not None
+        if _COUNT_NAMES.search(match["name"]) or not (on_scale or heads_a_rating(match["name"], criterion)):
+            return True
     if rule == "counted" and (match["stars"] or not match["of"]):
-        return not match["stars"]
+        return not match["stars"] or not _rates_by_stars(text, match)
+    if rule == "phrase" and not rates(text, match.start(), match.end()):
+        return True
+    if rule == "lone" and not stands_alone(text, match.start("n"), match.end(), criterion):
+        return True
     if rule == "lone" and (match["n"].lower() in WORDS or _NUMBERED.search(before) or _COUNT_BEFORE.search(before)):
         return True
     if rule == "phrase" and _POINTS.match(text, match.end()):
         return False
     return after is not None and after["word"] not in _GOES_ON and (after["word"], rule) != ("points", "counted")
+
+
+_RATING_VERB = re.compile(rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}\Z", re.I)
+
+
+def _rates_by_stars(text: str, match: re.Match[str]) -> bool:
+    """ "4 stars.", "It gets 4 stars", not "The hotel has 4 stars"."""
+    verb = _RATING_VERB.search(text, max(0, match.start() - 80), match.start())
+    if verb is not None:
+        return rates(text, verb.start(), match.end())
+    return stands_alone(text, match.start(), match.end(), "")
 
 
 def subject(text: str, match: re.Match[str]) -> str:
@@ -242,7 +284,9 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
             start, end = match.start("n"), max(match.end(group) for group in ("n", "part", "half"))
             if start in reply.echo or start in reply.superseded or reply.of_another(match.start(), start, match.end()):
                 continue
-            if rule.loose and (start in reply.told or counts_something(text, match, rule.name)):
+            if rule.loose and (start in reply.told or counts_something(text, match, rule.name, reply.name)):
+                continue
+            if pattern.pattern == RETAKES.pattern and _wished(text, match):
                 continue
             value = None if start in reply.unsettled else valued(match, reply.scale)
             if value is not None or rule.name != "lone":
@@ -256,7 +300,7 @@ _BARE = re.compile(rf"\W*?(?:{NUMBER})(?:[\s*_]*/\s*[0-9.]+)?\W*")
 
 def _without_words(text: str) -> bool:
     """Several different numbers and no word that says which of them is the rating: "2\n5", "[1, 2, 3]"."""
-    text = _LIST_MARK.sub("", text)
+    text = OPERANDS.sub("", _LIST_MARK.sub("", text))
     if any(map(str.isalpha, text)) or _BARE.fullmatch(text):
         return False
     return len(set(re.findall(r"\d+(?:\.\d+)?", text))) > 1
@@ -310,9 +354,23 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
             break
     if reading.span and withdrawn(excerpt.text, reading.span[1], _poor(reading.value, scale)):
         return unread(excerpt.text, "an answer that is taken back")
+    if reading.span and isinstance(reading.value, float) and of_several(excerpt.text, reading.span[0]):
+        return unread(excerpt.text, "ratings of several texts")
+    if reading.span and isinstance(reading.value, float):
+        reading = _overtaken(reading, reading.value, reading.span[1], excerpt.text, scale)
     if reading.span and reading.value == scale.high and lowered(excerpt.text, reading.span[1]):
         return unread(excerpt.text, "points are deducted from the best score there is")
     return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
+
+
+def _overtaken(reading: Reading, value: float, end: int, text: str, scale: Scale) -> Reading:
+    """The reading, or the different rating that a later sentence gives in its place."""
+    later = later_rating(text, end, value, scale)
+    if later is None or any(attributed(text, place) for place in later[1:2]) or disowned(text, *later[1:]):
+        return reading
+    if later[0] is None:
+        return unread(text, f"another rating behind it: {text[later[1] : later[2]]}")
+    return replace(reading, value=later[0], span=later[1:], rule="named", earlier=value, other=None)
 
 
 def _poor(value: float | str | None, scale: Scale) -> bool:
@@ -481,12 +539,6 @@ def reason_without_value(text: str, span: tuple[int, int] | None) -> str:
 
 PROSE = 6000  # characters of the words around a form's answer, at either end
 DECLINED = "it declines to judge beside its JSON"
-_OWN_LEAD = re.compile(  # what may stand before JSON in its own sentence, where no colon sets it apart
-    r"\b(?:my|here|below|so|thus|therefore|hence|overall|final|finally|json|rating|score|evaluation|assessment|verdict"
-    r"|answer|result|output|judge?ment|I[ ](?:give|rate|assign|choose|conclude)|bewertung|urteil|évaluation|voici)\b"
-    r"|评分|结果",
-    re.I,
-)
 _NOT_OWN = re.compile(  # a sentence that holds JSON and says that it is not the answer
     r"\b(?:refus\w{0,3}|never|(?:will|would|do|does|did|can|could|should|must)[ ]not|cannot|\w{2,6}n['’]t"
     r"|wrong|incorrect|not|anything[ ]but|instead|rather[ ]than|naive|another|inject\w{0,4}|embed\w{0,5}|hidden"
@@ -497,6 +549,7 @@ _NOT_OWN = re.compile(  # a sentence that holds JSON and says that it is not the
     r"|候选|文本|说|写",
     re.I,
 )
+_IN_FORMAT = re.compile(r"\bin[ ](?:the|your)[ ](?:required|expected|following|requested|specified)[ ]format\b", re.I)
 _FORMAT_ASKED = re.compile(  # "The prompt asks me to reply in JSON:" says how the answer is written
     r"\s*(?:the|your)[ ](?:(?:system|user)[ ])?(?:prompt|instructions?|task|user|form)[ ](?:\w{1,12}[ ]){1,6}?"
     r"(?:a[ ])?json(?:[ ](?:object|format|only|form))?[ ]?[:,]\s*",
@@ -509,6 +562,7 @@ _NOT_OWN_BEHIND = re.compile(
     r"[^.!?\n]{0,20}\b(?:quot\w{1,6}|cited|copied|injected|from[ ]the|what[ ](?:the|it|he|she|they)\b)",
     re.I,
 )
+_SENTENCES = re.compile(r"[^.!?\n]{1,400}")
 _LEAD_END = re.compile(r"[.!?;][\"'”)]?(?=\s)|[。！？]|\n|[{}>]")
 _FENCE = re.compile(r"```\w{0,9}[ \t]*\n?\Z|<[\w|]{1,12}>\s{0,3}\Z")
 _PAIRS = {'"': '"', "`": "'", "'": "'", "“": "”", "„": "“”", "‘": "’", "«": "»", "「": "」", "『": "』", "‹": "›"}
@@ -576,12 +630,17 @@ def objection(
     around = unquoted(f"{before}\n\n{behind}")
     if declines(around) or _UNJUDGED.search(around):
         return DECLINED
+    behind = _SENTENCES.sub(lambda said: " " if WISHED.search(said[0]) else said[0], behind)
+    if disclaims(behind):
+        return "the words behind its JSON say that it is none"
     if taken_back("x" + unquoted(re.sub(r"\A\s{0,3}```", "", behind)), 1, says_bad(value, schema or {})):
         return "it is taken back behind its JSON"
     stated = [_number(next(filter(None, match.groups()))) for match in _STATES.finditer(around)]
     numbers = list(_numbers(value))
     if len(numbers) == 1 and stated and stated[-1] != numbers[0]:
         return f"it says {stated[-1]:g} beside its JSON, which says {numbers[0]:g}"
+    if len(numbers) == 1 and (other := restates(unquoted(behind), numbers[0])):
+        return f"it says {other} behind its JSON, which says {numbers[0]:g}"
     return _of_pair(around, value)
 
 
@@ -628,7 +687,11 @@ def _of_another(text: str, start: int, end: int) -> str:
     if _NOT_OWN_BEHIND.search(re.sub(r"\A\s{0,3}```", "", behind)) or disowned(text, start, end):
         return "its JSON is what another is said to have said"
     words = any(map(str.isalnum, lead)) and not asked
-    if words and (_NOT_OWN.search(lead) or not (lead.rstrip(" \n*_`").endswith(":") or _OWN_LEAD.search(lead))):
+    above = text[:start].rstrip().removesuffix("```json").rstrip("` \n\t")
+    heading = above[above.rfind("\n") + 1 :]
+    if not lead.strip() and heads_another(heading) and not introduces(heading):
+        return "its JSON stands below a heading that gives it as another's"
+    if words and (_NOT_OWN.search(_IN_FORMAT.sub("", lead)) or not introduces(lead)):
         return "its JSON stands in a sentence that does not give it as the answer"
     return ""
 

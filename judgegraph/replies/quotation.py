@@ -185,8 +185,8 @@ _ANOTHERS = r"(?:candidate|author|attacker|writer|essay|submission|user|student|
 _DOUBTS = (
     _late(  # what was meant at first
         r"(?:\b(?:initially|at[ ]first|originally"
-        r"|(?:initial|first|previous|earlier|preliminary|provisional|tentative|draft)"
-        rf"[ ](?:{_NAMES}|thought|thinking|impression|instinct|guess|glance|reading|evaluator|judge)"
+        r"|(?:initial|first|last|previous|earlier|preliminary|provisional|tentative|draft)"
+        rf"[ ](?:{_NAMES}|time|thought|thinking|impression|instinct|guess|glance|reading|evaluator|judge)"
         r"|(?:first|rough|initial)[ ]draft(?=:)|my[ ](?:\w+[ ])?draft|my[ ]guess[ ]before[ ]reading"
         r"|was[ ](?:\w{2,10}ly[ ])?(?:(?:going|about|ready|set|planning)[ ]to|inclined|tempted|leaning)|tempted"
         r"|(?:had|have|I)[ ]considered|(?:down|up)[ ]from"
@@ -278,7 +278,8 @@ _PAST_BEHIND = _late(
     rf"|(?:per|according[ ]to)[ ](?:the|its)[ ]{_ANOTHERS}"
     rf"|the[ ]{_ANOTHERS}['’]s[ ](?:own[ ])?(?:claim|words?|demand|wish)|quoted?\b|sic\b|not\Z)"
     r"|(?:is|was)[ ](?:ignored|rejected|disregarded|tempting|what[ ](?:they|he|she|it)[ ]wants?)"
-    rf"|(?:is|was)[ ](?:the[ ])?{_CLAIMS}|as[ ](?:the|an?)[ ]\w+[ ](?:claim|demand|want|ask|request|sa)\w*"
+    rf"|(?:is|was)[ ](?:the[ ])?(?:{_CLAIMS}|requested|suggested|asked|proposed)|as[ ](?:the|an?)[ ]\w+[ ](?:claim"
+    rf"|demand|want|ask|request|sa)\w*"
     r"|(?:is|was|would[ ]be|seems)[ ]too|was[ ](?:my|the)[ ](?:first|initial)"
     r"|zuerst|zunächst|anfangs|au[ ]début|d['’]abord|al[ ]principio|inicialmente)\b"
     r"(?![\s:]{1,3}(?:an?[ ])?[\[(*]{0,2}(?-i:[0-9A-E])\b)"

@@ -106,6 +106,22 @@ _SUPPOSED = re.compile(  # "could be a 4", "would be a 5 with sources", "unlike 
 _RUBRIC = re.compile(  # "Score 1: no plot"
     rf"^[ \t>*-]{{0,6}}(?:an?[ ])?(?:score|rating)[ ]+(?:of[ ])?(?P<n>{NUMBER})[ *]{{0,3}}:", re.I | re.M
 )
+_TERM = rf"{DIGITS}[ ]?(?:\([a-z][^()\n0-9]{{0,30}}\))?"
+_SUM = (  # "(5+1)/2 = ", "1 (facts) + 1 (style) = ": what follows is the result; "4/5 = 80%" is no sum
+    rf"(?!{DIGITS}[ ]?/[ ]?{DIGITS}[ ]?=)(?:\b(?:avg|average|mean|sum)[ ]?)?[(]{{0,3}}{_TERM}"
+    rf"(?:[) ]{{0,4}}[-–−+*×·x/÷,][( ]{{0,4}}{_TERM}){{1,12}}[) ]{{0,4}}=[ ]?"
+)
+OPERANDS = re.compile(rf"(?<![\w.]){_SUM}(?=[*_]{{0,2}}-?[.0-9])", re.I)
+_WITHOUT_RESULT = re.compile(  # "1+1+1"; "4, 2 → 3"
+    rf"(?<![\w.])(?:{DIGITS}[ ]?[+*×÷·][ ]?{DIGITS}(?![ ]?[%\w])|{DIGITS}(?:,[ ]{DIGITS}){{1,9}}[ ]?(?:→|-+>|=+>)"
+    rf"|{DIGITS}[ ]?분의[ ]?{DIGITS})",
+    re.I,
+)
+_FULL_MARKS = re.compile(  # "5点満点中4点", "满分5分": what a score is out of; points and blanks stand for 点, 分
+    rf"(?P<a>(?<![a-zA-Z0-9.]){DIGITS})[ ]{{0,2}}(?:満点|满分|滿分|만점|制|段階|中|중)(?:에|評価"
+    rf"|下)?[で中得]?(?:[^0-9\n]{{0,8}}?(?P<n>{DIGITS}))?|(?:满分|滿分|満点"
+    rf"|总分)[ 是为は:：]{{0,2}}(?P<b>{DIGITS})(?:[^0-9\n]{{0,8}}?(?P<m>{DIGITS}))?",
+)
 _MARK = re.compile(r"^[ \t>*-]{0,4}(?P<n>[0-9]{1,2})[.)][ \t]+(?=\S)", re.M)  # "1. the plot"
 
 _NUMBER_NEXT = re.compile(rf"[*\"'(]{{0,3}}{NUMBER}(?![ ]?[a-z])", re.I)
@@ -158,6 +174,10 @@ def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
         if {number(m["a"]), number(m["b"])} == ends and m["dash"] != "or"
     ]
     found += [m.span() for m in _PAIR.finditer(text) if {float(m["a"]), float(m["b"])} == ends]
+    if "=" in text:
+        found += [m.span() for m in OPERANDS.finditer(text)]
+    if not text.isascii():
+        found += [m.span("a" if m["a"] else "b") for m in _FULL_MARKS.finditer(text)]
     return found + list(_list_marks(text))
 
 
@@ -175,6 +195,9 @@ def elsewhere(text: str, scale: Scale) -> Iterator[tuple[int, int]]:
     for match in _COUNTED_ON.finditer(text):
         if number(match["aside"] or match["high"] or match["points"]) != scale.high:
             yield match.span("n")
+    if not text.isascii():
+        full = ((m, m["a"] or m["b"], "n" if m["n"] else "m") for m in _FULL_MARKS.finditer(text))
+        yield from (m.span(n) for m, best, n in full if m[n] and number(best) != scale.high)
     best = "" if scale.high is None else f"{scale.high:g}"
     yield from (match.span("n") for match in _WITH_PART.finditer(text) if (match["den"] or match["third"]) != best)
 
@@ -272,7 +295,8 @@ _MIXED = (  # "I mixed them up", "I had the two reversed"
     r"(?=(?:[ ](?:in[ ]my[ ]head|somehow|by[ ]mistake))?[*_\"'”)]{0,3}[ ]?(?:[.,:;!?…–—-]|\n|\Z))"
 )
 _WITHDRAWN = re.compile(
-    r"(?:^|[.!?…][ ]|\][ ])[ ]{0,3}(?:oh,?[ ](?:no,?[ ])?|but[ ]|--?[ ]no,[ ])?"
+    r"(?:^|[.!?…][ ]|\][ ])[ ]{0,3}"
+    r"(?:(?:(?:oh|no|h+m+|well|wait|sorry|actually|ok(?:ay)?)[,.!…]{0,3}[ ]){1,2}|but[ ]|--?[ ]no,[ ])?"
     rf"(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)|{_MIXED}"
     r"|or[ ]so[ ](?:the|it|he|she|they|its)\b(?![ ](?:source|article|document|passage|reference|original)\b)"
     r"[^.!?\n]{0,20}[ ](?:says?|claims?)"
@@ -336,7 +360,8 @@ _UNSAID = re.compile(  # what a turn says instead of another answer: "Wait, I me
     re.I,
 )
 _RETRACTING = (
-    r"(?:no(?:pe)?|nein|non|sorry|pardon|(?:or[ ])?rather|I[ ]mean|h+m+|make[ ](?:that|it)|corrected|correction|well"
+    r"(?:no(?:pe)?|nein|non|sorry|pardon|(?:or[ ])?rather|I[ ]mean|h+m+|wait|make[ ](?:that|it)|corrected"
+    r"|correction|well"
     r"|perdón|ou[ ]plutôt|(?:oder[ ])?besser|mejor|нет|то[ ]есть|不|いや)"
 )
 RETRACTS = (  # what stands between an answer and the one that takes its place: "5, no, 2"
@@ -405,6 +430,8 @@ class Excerpt:
 
 
 _STARRED = re.compile(r"(?<![★☆⭐])(?P<on>[★⭐]{1,10})️?(?P<off>☆{0,9})(?![★☆⭐])")
+_MINUS = re.compile(r"(?<![\w.)\]])−(?=[0-9])")
+_LEADS_IN = re.compile(r"(?<![不没非未別别])[给給得為为は是で中](?=[0-9０-９]{1,3}(?![0-9]|[个個つ]))")  # 我给4分
 _COUNTER = re.compile(r"(?<=[0-9０-９])[分点點점](?![钟鐘之类類数數])")  # 4分 is four points
 
 
@@ -412,7 +439,7 @@ def latin(text: str) -> str:
     """The text at its length, with digits, stars and counters of other scripts as Latin ones: "★★★☆☆" is "3/5"."""
     if text.isascii():
         return text
-    text = _STARRED.sub(_stars, _COUNTER.sub(" ", text))
+    text = _STARRED.sub(_stars, _COUNTER.sub(" ", _LEADS_IN.sub(" ", _MINUS.sub("-", text))))
     return "".join(str(unicodedata.decimal(at)) if at.isdecimal() and not at.isascii() else at for at in text)
 
 
@@ -469,7 +496,7 @@ def lowered(text: str, since: int) -> bool:
 
 def taken_back(text: str, since: int, poor: bool = False) -> bool:
     """Whether words behind a place take back what stands before it, or begin to: for answers that stand alone."""
-    return withdrawn(text, since, poor) or any(pattern.search(text, since) for pattern in (_TURN, _RETAKES))
+    return withdrawn(text, since, poor) or any(pattern.search(text, since) for pattern in (_TURN, RETAKES))
 
 
 def only_answers(later: str) -> bool:
@@ -502,20 +529,20 @@ _NAME = (
     r"|punteggio|beoordeling|betyg|ocena|hodnocení|puan|điểm|skor)"
 )
 _OF_WHAT = r"(?:[ \t](?:for|of|on|after|upon|following)(?:[ \t][\w'’]{1,20}){1,4})?"
-_LINK = (  # what may stand between "rate" and the number: no content words but the thing that is rated
+LINK = (  # what may stand between "rate" and the number: no content words but the thing that is rated
     r"(?:[ \t]+(?:of|as|at|is|was|be|would|should|will|it|this|that|the|an?|to|only|just|about|around|one|its"
     r"|my|out|overall|final|perfect|solid|score|rating|grade|summary|response|answer|output|text|article|story"
     r"|conversation|dialogue|therefore|with|consistency|coherence"
     r"|(?:for|on|in)(?:[ ](?:terms[ ]of|the|its|this))?[ ][a-z]{1,20})\b)"
 )
-_VERB = (
+VERB = (
     r"\b(?:scor(?:es?|ed|ing)|rat(?:es?|ed|ings?)|grad(?:es?|ed|ing)|g[ia]v(?:es?|en|ing)|assign\w{0,3}|award\w{0,3}|"
     r"receiv(?:es?|ed|ing)|earn\w{0,3}|deserv(?:es?|ed|ing)|gets?|got|merit\w{0,3}|warrant\w{0,3})\b"
 )
-_SAYING = r"\b(?:(?:is|as|be|it['’]s|say)[ ]an?|I['’](?:d|ll)[ ](?:say|go[ ]with))"
+SAYING = r"\b(?:(?:is|as|be|it['’]s|say)[ ]an?|I['’](?:d|ll)[ ](?:say|go[ ]with))"
 
-_OUT_OF = r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'`)\]]{0,3}"
-_ARROW = rf"{_OUT_OF}[ \t]{{0,2}}(?:[-–—=]{{1,2}}>|[→⇒⟶➜])[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"
+OUT_OF = r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'`)\]]{0,3}"
+_ARROW = rf"{OUT_OF}[ \t]{{0,2}}(?:[-–—=]{{1,2}}>|[→⇒⟶➜])[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"
 _CHANGED = re.compile(rf"{NUMBER}(?:{_ARROW}{NUMBER}){{1,9}}", re.I)  # "2 -> 3"
 _RULE_DENIED = re.compile(  # "cannot be rated: 2", "Unable to score. 1", "No score possible, so 3"
     r"(?:(?:\b(?:cannot|can[ ]not|not|never|(?:unable|impossible)[ ]to|not[ ]able[ ]to)|n['’]t)[ ](?:be[ ])?"
@@ -532,37 +559,38 @@ _DEFAULT = re.compile(  # "default score: 3", "Score: 3 (default)": a number tha
 )
 _TOLD_TWICE = re.compile(rf"(?P<one>{NUMBER})[ ]?\([ ]?(?P<other>{NUMBER})[ ]?\)", re.I)  # "three (4)"
 
-_REACHED = (
-    rf"{_OUT_OF}(?=[*_\"'`)\]]{{0,3}}(?:[.,;:!?)\n]|\s*\Z"
+REACHED = (
+    rf"{OUT_OF}(?=[*_\"'`)\]]{{0,3}}(?:[.,;:!?)\n]|\s*\Z"
     r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by)\b))"
 )
 _CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES})", re.I)
 _LOWERED = re.compile(  # "5, but the errors lower it to 2"
-    rf"(?P<n>{NUMBER})(?:(?!\b(?:could|would|might|can|may|should|not|never|if|unless|from)\b|n['’]t)[^.!?\n]){{0,80}}?"
+    rf"(?P<n>{NUMBER})(?:(?!\b(?:could|would|might|can|may|should|not|never|if|unless|from|how)\b"
+    rf"|n['’]t)[^.!?\n]){{0,80}}?"
     rf"\b(?:{_CHANGES})\w{{0,5}}\b(?:(?!\bfrom\b)[^.!?\n0-9]){{0,30}}?\b(?:to|on|at|into|as)[ ](?:an?[ ])?[\[*]{{0,2}}"
-    rf"{NUMBER}{_REACHED}",
+    rf"{NUMBER}{REACHED}",
     re.I,
 )
 _RETRACTED = re.compile(  # "5, no, 2", "5... hm, 2 rather"
-    rf"(?P<n>{NUMBER}){_OUT_OF}[\W_]{{1,6}}{RETRACTS}[\[*\"']{{0,3}}{NUMBER}{_REACHED}", re.I
+    rf"(?P<n>{NUMBER}){OUT_OF}[\W_]{{1,6}}{RETRACTS}[\[*\"']{{0,3}}{NUMBER}{REACHED}", re.I
 )
 _OVERALL = re.compile(  # "4 for style, 2 overall"
-    rf"(?P<n>{NUMBER}){_OUT_OF}[ ](?:for|on|in)[ ]\w{{1,20}},?[ ](?:and[ ]|but[ ])?{NUMBER}{_OUT_OF}[ ]"
+    rf"(?P<n>{NUMBER}){OUT_OF}[ ](?:for|on|in)[ ]\w{{1,20}},?[ ](?:and[ ]|but[ ])?{NUMBER}{OUT_OF}[ ]"
     r"(?:overall|in[ ]all)\b",
     re.I,
 )
 _ASIDE_OF = r"[ ]\((?!before|initial|at[ ]first)[^()\n0-9]{1,30}\)"
 _HEDGED = re.compile(  # "4, or perhaps 2", "4 unless style matters, then 2", "4 (strict) / 2 (lenient)"
-    rf"{NUMBER}{_OUT_OF}(?:{_ASIDE_OF})?[ ]?[,;]?[ ]?\(?"
+    rf"{NUMBER}{OUT_OF}(?:{_ASIDE_OF})?[ ]?[,;]?[ ]?\(?"
     r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise)\b"
-    rf"[^.!?\n0-9]{{0,50}}?[\[*_(]{{0,3}}{NUMBER}{_REACHED}"
-    rf"|{NUMBER}{_OUT_OF}{_ASIDE_OF}[ ]?[,;/]?[ ]?{NUMBER}{_OUT_OF}[ ]\([^()\n]{{1,30}}\)"
+    rf"[^.!?\n0-9]{{0,50}}?[\[*_(]{{0,3}}{NUMBER}{REACHED}"
+    rf"|{NUMBER}{OUT_OF}{_ASIDE_OF}[ ]?[,;/]?[ ]?{NUMBER}{OUT_OF}[ ]\([^()\n]{{1,30}}\)"
     rf"|{NUMBER}[*_]{{0,2}},?[ ]but[ ][*_]{{0,2}}{NUMBER}[*_]{{0,2}}[ ]for\b",
     re.I,
 )
 _HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|but)\b|[0-9][ ]\(", re.I)
 _BOUND = re.compile(  # "Score: >4", "Score: 4+"
-    rf"(?<![-=\w\"'/>])(?:[<>]=?|[≥≤])[ ]?(-?{DIGITS})|(?<![\w.])({DIGITS})\+(?![\d+])"
+    rf"(?<![-=\w\"'/>])(?:[<>]=?|[≥≤])[ ]?(-?{DIGITS})|(?<![\w.])({DIGITS})(?:\+(?![\d+])|-(?=[*_]{{0,2}}\s*\Z))"
 )
 _TWO_TAGS = re.compile(  # "<score>4</score><score>2</score>"
     rf"<(?P<tag>score|rating|result|answer)>\s{{0,3}}(?P<one>{DIGITS})\s{{0,3}}</(?P=tag)>[ \t]*<(?P=tag)>\s{{0,3}}"
@@ -575,9 +603,9 @@ _TWO_MARKS = re.compile(
     re.I,
 )
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
-_SUM = re.compile(rf"{NUMBER}[ ]?(?:[-–−+]|minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 - 3 = 2"
+_SUM_IN_WORDS = re.compile(rf"{NUMBER}[ ]?(?:minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 minus 3 = 2"
 _THEN = re.compile(  # "4 -> after reflection, 2", "4, then down to 2"
-    rf"(?P<n>{NUMBER}){_OUT_OF}[ ]?(?:,|->|→)?[ ](?:then|after)\b[^.!?\n0-9]{{0,40}}{NUMBER}{_REACHED}", re.I
+    rf"(?P<n>{NUMBER}){OUT_OF}[ ]?(?:,|->|→)?[ ](?:then|after)\b[^.!?\n0-9]{{0,40}}{NUMBER}{REACHED}", re.I
 )
 _REDUCED = re.compile(  # "Deducted 2 points from 5", "5 points minus 2", "Score of others: 4"
     rf"\b(?:deduct|subtract|took|taking|take)\w{{0,4}}[ ](?:off[ ])?{NUMBER}[ ](?:(?:points?|marks?)[ ])?(?:off|from)"
@@ -594,14 +622,14 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
     rf"\ban?[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?!(?:overall|in[ ]all)\b)\w{{1,20}}[ ]an?[ ]{NUMBER}"
     rf"|{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}}[,;][ ]{NUMBER}[ ](?:on|for|in)[ ]\w"
     rf"|\ban?[ ]{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}},?[ ](?:and|but)[ ]an?[ ]{NUMBER}[ ](?:on|for|in)[ ](?!all\b)\w"
-    rf"|\([ ]?{NUMBER}{_OUT_OF}\)[,;]?[ ](?:and[ ])?(?!overall\b)[a-z]{{1,20}}[ ]\([ ]?{NUMBER}{_OUT_OF}\)"
+    rf"|\([ ]?{NUMBER}{OUT_OF}\)[,;]?[ ](?:and[ ])?(?!overall\b)[a-z]{{1,20}}[ ]\([ ]?{NUMBER}{OUT_OF}\)"
     rf"|\b(?:score|rating|grade)[ ]is[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?:the[ ]|its[ ])?"
     rf"(?!overall\b|final\b|my\b)\w{{1,20}}[ ](?:score|rating|grade)[ ]is[ ]{NUMBER}"
     rf"|{NUMBER}[ ]?\|[ ]?{NUMBER}(?=[ ]?\}})"
     rf"|{_ITEM}+[ \t]*\n{_ITEM}"
     rf"|\bwith[ ][^.!?\n0-9]{{1,40}}{NUMBER}[.,;]+[ ](?:and[ ]|but[ ])?without\b[^.!?\n0-9]{{0,40}}{NUMBER}"
     rf"|{NUMBER}[ ]\(?(?:minus|less|plus)[ ](?:(?:an?[ ])?(?:point|half|quarter)\b|{NUMBER})"
-    rf"|{NUMBER}{_OUT_OF},?[ ](?:although|though|but)[ ](?:an?|the)[ ]{NUMBER}[ ](?:is|seems|(?:would|might|may)[ ]be)"
+    rf"|{NUMBER}{OUT_OF},?[ ](?:although|though|but)[ ](?:an?|the)[ ]{NUMBER}[ ](?:is|seems|(?:would|might|may)[ ]be)"
     r"[ ](?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))\b",
     re.I | re.M,
 )
@@ -657,9 +685,9 @@ _RETAKEN = (  # "However, a fairer score is 2", "Revised: 2", "I lower it to 2"
     rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?I(?:['’]d|['’]ll|[ ](?:would|will|must|have[ ]to|now|therefore|thus|then)){{0,2}}"
     rf"[ ](?:{_CHANGES})\w{{0,4}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
     rf"[ ]to|(?<![,;][ ])(?:(?:however|but|still|yet),?[ ])?(?:an?|the)[ ]{_FAIRER}[ ](?:score|rating|grade)[ ]is)"
-    rf"(?:[ ]an?)?{_OPEN}{VALUE}{_REACHED}"
+    rf"(?:[ ]an?)?{_OPEN}{VALUE}{REACHED}"
 )
-_RETAKES = re.compile(_RETAKEN, _FLAGS)
+RETAKES = re.compile(_RETAKEN, _FLAGS)
 
 RULES = (
     Rule(
@@ -672,15 +700,18 @@ RULES = (
     Rule(
         "named",
         _patterns(
-            rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{_NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}{VALUE}",
+            rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{_NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
+            rf"(?:{_SUM}{_OPEN})?{VALUE}",
             _RETAKEN,
+            rf"\|[ *_]{{0,4}}(?P<name>(?:overall|final|total)(?:[ ](?:score|rating"
+            rf"|grade))?)[ *_]{{0,4}}\|{_OPEN}{VALUE}",
         ),
         named=True,
     ),
     Rule(
         "own line",
         _patterns(
-            rf"\A{_OPEN}{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
+            rf"\A{_OPEN}(?:{_SUM}{_OPEN})?{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
             rf"(?:^|(?<=[^\W\d])[\"')]?[.!?][\"')]?[ ])"
             rf"[ \t*_\"'`(]{{0,6}}(?:-[ ])?{VALUE}{_STARS}[*_\"'`).]{{0,4}}\s{{0,9}}\Z",
         ),
@@ -689,7 +720,7 @@ RULES = (
         "criterion",
         _patterns(
             r"(?:^|(?<=[;,.|)])|(?<=[0-9][ ]))[ \t>*#•_-]{0,6}"
-            rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}{VALUE}",
+            rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}(?:{_SUM}{_OPEN})?{VALUE}",
         ),
         loose=True,
         named=True,
@@ -697,7 +728,7 @@ RULES = (
     Rule("counted", _patterns(VALUE + r"(?P<stars>[ -]?stars?\b)?"), loose=True),
     Rule(
         "phrase",
-        _patterns(rf"(?:{_VERB}|{_SAYING}){_LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}{VALUE}"),
+        _patterns(rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}{VALUE}"),
         loose=True,
     ),
     Rule("lone", _patterns(VALUE), loose=True),
@@ -713,7 +744,11 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
         yield from (match.span() for match in _HEDGED.finditer(text))
     yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
     if "=" in text:
-        yield from (match.span() for match in _SUM.finditer(text))
+        yield from (match.span() for match in _SUM_IN_WORDS.finditer(text))
+    summed = [match.span() for match in OPERANDS.finditer(text)] if "=" in text else []
+    for match in _WITHOUT_RESULT.finditer(text):
+        if not any(start <= match.start() < end for start, end in summed):
+            yield match.span()
     yield from (match.span("n") for match in _RULE_DENIED.finditer(text))
     yield from (match.span("n" if match["n"] else "m") for match in _DEFAULT.finditer(text))
     twice = (match for match in _TOLD_TWICE.finditer(text) if number(match["one"]) != number(match["other"]))
@@ -764,7 +799,7 @@ def _bare(name: str) -> str:
 # Which criterion an entry says that it is of.
 
 
-_CRITERIA = frozenset(  # names that are a criterion's wherever they head a number
+CRITERIA = frozenset(  # names that are a criterion's wherever they head a number
     re.findall(
         r"\w+",
         """accuracy adequacy clarity coherence coherency completeness conciseness consistency correctness creativity
@@ -781,4 +816,4 @@ def names_another(subject: str, name: str) -> bool:
     Only names that mean a criterion in the field count: "Answer: 4" and names of other languages may be the asked one.
     """
     words = subject.split()
-    return bool(name and words) and _CRITERIA.issuperset(words) and not same_name(subject, name)
+    return bool(name and words) and CRITERIA.issuperset(words) and not same_name(subject, name)

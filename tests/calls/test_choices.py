@@ -128,7 +128,7 @@ ALIKE = [
     ("A is better in style. Overall, both are equally good.", "tie"), ("It is nearly a tie, but A is better.", "A"),
     ("Both are equally correct, but B is better.", "B"), ("It is not a tie. B is better.", "B"),
     ("A is better in style, while both are equally accurate and equally good.", None),
-    ("A is better than or equal to B.", None), ("Neither is better.", None), ("The line they draw is good.", None),
+    ("A is better than or equal to B.", None), ("Neither is better.", "tie"), ("The line they draw is good.", None),
 ]  # fmt: skip
 
 

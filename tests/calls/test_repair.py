@@ -28,7 +28,7 @@ PROSE, FENCE, COMMA, LEVEL = (
         (f"Here it is:\n```json\n{GOOD}\n```\nwith {{braces}} in prose", (FENCE,)),
         (f"```json\n{GOOD}", (PROSE,)),
         (f"Sure! {GOOD} Done.", (PROSE,)),
-        (f"I use {{braces}} and [1]: {GOOD}", (PROSE,)),
+        (f"I use {{braces}} and [1]. Final score: {GOOD}", (PROSE,)),
         (f"{GOOD}}}", (PROSE,)),
         (f"{GOOD}\n{GOOD}", (PROSE,)),
         (f'Asked for {{"task": "x"}}. {GOOD}', (PROSE,)),

@@ -1,0 +1,425 @@
+"""What the sentence around a number makes of it: the judge's own rating, or a count, a wish, another's rating.
+
+A number in free text is a rating where its sentence rates: a verb of rating whose subject is the judge, the text or one
+of its qualities, or the number stands apart ("So 4.", "Well, 4"). Where the sentence says something else of it
+("It misses 4.", "A 5 is not warranted.", "Nobody would give this a 5.", "Give me a 5!"), it is none.
+A different rating in a later sentence takes the place of the one before ("A 2 is more appropriate."), or leaves none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from judgegraph.replies.quotation import same_name
+from judgegraph.replies.text import CRITERIA, NUMBER, OUT_OF, REACHED, REVISED, VALUE, number, valued
+from judgegraph.types import Scale
+
+LOOK = 160  # characters before a number that are looked at
+WISHED = re.compile(  # "With those fixes I would raise the score to 4"
+    r"(?:\b(?:would|could|might)\b|['’]d\b)[^.!?\n]{0,40}\b(?:rais|increas|bump|lift|bring|up)\w*"
+    r"|\b(?:with|if|had|were|once|unless|after|adding|fixing|any|one[ ]more)\b[^.!?\n]*(?:\b(?:would|could|might)\b"
+    r"|['’]d\b)"
+    r"|(?:\b(?:would|could|might)\b|['’]d\b)[^.!?\n]*\b(?:if|with|once|unless|only|after|were)\b",
+    re.I,
+)
+_STARTS = re.compile(r"[.!?;…](?=[\s\"”'*])|\n|[。！？；]")
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+# A number that stands apart from the words before it.
+
+_LEADING = (  # words between a break and a number that make nothing else of it
+    r"(?:an?|the|so|but|then|thus|hence|therefore|overall|and|yet|finally|now|just|only|about|around|roughly|maybe"
+    r"|solid"
+    r"|strong|weak|clear|low|high|full|perfect|good|rather|well|hmm|no|yes|mine|final|level|category|grade|class|stars?"
+    r"|it['’]s|it|is|i['’]d|i|really|actually|more|like|rather|honestly|still|would|say|be|go|with|at|of|as|score"
+    r"|rating"
+    r"|eine?|un|une|uma?|sondern|sino|aber|dann|mais|finalement|pero|donc|also)"
+)
+_VERBS = (  # of giving a number, where no other rule knows them
+    r"(?:choose|chose|choosing|pick(?:ed|ing)?|mean|meant|settled?[ ](?:on|for|at)|settling[ ](?:on|for)"
+    r"|go(?:ing)?[ ]with"
+    r"|went[ ]with|land(?:ed)?[ ](?:on|at)|arrived?[ ]at|stay[ ](?:at|with)|end(?:ed)?[ ](?:up[ ])?(?:at|with|on)"
+    r"|make[ ]that|makes?[ ](?:it|this|that)|or[ ]rather|ou[ ]plut[ôo]t|oder[ ]besser|down[ ]to"
+    r"|(?:score|rating)[ ]out[ ]of[ ]\w+[ ]is|my[ ](?:\w+[ ]){1,2}is|classif\w{1,3}[ ](?:it|this)[ ]as|meets|reaches"
+    r"|donne(?:rais)?|mets|gebe|vergebe|doy|dar[íi]a|pongo|dou|ставлю|поставил|дал|geef)"
+)
+_APART = re.compile(
+    rf"(?:\A|[:：,，、;()\[\n|>–—…/{{]|[.!?。]\s|\.{{3}}|\s-\s|[\u3000-\u9fff\uac00-\ud7ff]|[-=]>|\b{_VERBS}"
+    r"|\b(?=(?:but|so|then|hence|thus|therefore|overall|sondern|sino|aber|dann|mais|pero)[ ])"
+    r"|\b(?P<change>(?:lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|cut|settl|amend|bump|mov|becom|bring)"
+    r"\w{0,5}(?:[ ]\w+){0,3}?[ ](?:to|at|on|into)))[\s*_\"'“(\[~≈]{0,6}"
+    rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|ihm|ei)[\s,:*_]{{1,4}}){{0,4}}[\s*_\"'“(\[#~≈]{{0,6}}\Z",
+    re.I,
+)
+_FAIR = (
+    r"(?:\w+ly[ ])?(?:fair\w*|right|appropriate|justified|warranted|adequate|reasonable|accurate|fitting|deserved|best"
+    r"|better|closer|more[ ](?:appropriate|accurate|fitting|realistic|reasonable|honest|apt)|suitable|correct)\b"
+)
+_HEADED = re.compile(r"(?:\A|[\n.;,|])[\s*_#>•-]{0,6}(?P<name>[^\W\d][^.:：;|\n\d]{0,60})[:：][\s*_\"'“(\[~≈]{0,6}\Z")
+_JUDGED_SO = re.compile(  # "A 5 is not warranted", "a score of 5 cannot be justified"
+    rf"[*_\"'”)\]]{{0,4}}(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{{1,4}})?[ ](?:(?:(?:is|was|seems|feels|looks)(?:n['’]t)?"
+    rf"|(?:can|could|would|should|does|might|may)(?:not|n['’]t)?)\b(?![ ](?:{_FAIR}|my\b|given\b|assigned|awarded|based"
+    r"|due\b|because|for\b|the\b|what[ ]I\b|where\b|only\b|therefore|mainly|primarily|lower|be[ ](?:fair|right)))"
+    r"|(?:at|as)[ ](?:best|most|least)\b)",
+    re.I,
+)
+_DENIED_BEHIND = re.compile(r"\s?(?:で|じゃ)(?:は)?(?:ない|ありません)|[ ]?(?:이|가)?[ ]?아니")
+
+# Whose rating it is.
+
+_OWN_NOUNS = frozenset(
+    re.findall(
+        r"\w+",
+        """summary response answer output text article story essay passage dialogue conversation reply comment
+        candidate assistant author writer speaker student submission message sentence paragraph title headline
+        translation poem letter email code program model system bot agent chatbot draft piece work part plot
+        style ending opening tone content structure argument explanation reasoning review report version option
+        instruction completion generation caption description query question solution score rating grade mark
+        verdict evaluation assessment rater judge evaluator rest whole result quality grammar language flow""",
+    )
+)
+_SUBJECT = re.compile(
+    r"(?:\A|[,:(]\s|\b(?:and|but|that|as|while|when|because|since|where|says|said|although)[ ])\W{0,4}"
+    r"(?:the|an?|his|her|their|our|my|one|another|every|each)[ ](?:[\w'’-]+[ ]){0,2}?(?P<noun>[\w-]+)"
+    r"(?P<of>['’]s?)?[ ](?:(?:\w+ly|would|will|should|could|also|still|only|just|therefore|thus|then|has|have|had"
+    r"|was|is"
+    r"|been|be|itself|itself,|overall)[ ]){0,3}\Z",
+    re.I,
+)
+_PROPER = re.compile(
+    r"(?:[a-z,][ ](?:the[ ])?(?!I\b|It\b|Response|Summary|Output|Assistant|Option)[A-Z]|\w-?\d)[\w-]*[ ]\Z"
+)
+_NOBODY = re.compile(  # right before the verb, or asked: "Nobody would give this a 5", "Who would give it a 5?"
+    r"(?:\b(?:nobody|no[ ](?:one|\w+)|few|none|hardly[ ]any\w*)(?:[ ](?:would|could|will|can|should|ever|really|people"
+    r"|judges|readers|graders|of[ ](?:us|them))){0,3}[ ]|\A\W{0,4}(?:who|why)[ ][^,]*)\Z",
+    re.I,
+)
+_ASKED = re.compile(  # "Give it a 5.", "It would need to be longer to deserve 5"
+    r"(?:\A\W{0,4}(?:(?:please|kindly|just|do|so|and|now|always|you[ ](?:must|should|have[ ]to|need[ ]to)),?[ ]){0,2}"
+    r"(?:give|rate|award|assign|score|grade)|\bto[ ](?:deserve|get|earn|merit|receive|warrant)"
+    r"|\b(?:please|kindly)[ ]\w+)[ ]",
+    re.I,
+)
+_ANOTHERS = re.compile(r"(?P<noun>[\w-]+)['’]s[ ](?:\w+[ ])?\Z")
+_BY_OTHERS = re.compile(
+    r"[^.!?\n]{0,12}\b(?:by|from)[ ](?:(?:the|its|most|many|all|some|professional|film|other)[ ]){0,2}"
+    r"(?:critics?|users?|readers?|viewers?|audiences?|reviewers?|customers?|fans|guests|people|others|judges"
+    r"|teachers?)\b"
+    r"|[ ](?:in|on)[ ](?:the[ ](?:guardian|times|second|first)|maths?|this[ ](?:test|exam)|imdb|amazon|yelp)\b",
+    re.I,
+)
+
+
+def sentence_before(text: str, place: int) -> str:
+    """The words of its own sentence before a place."""
+    before = text[max(0, place - LOOK) : place]
+    ends = [end.end() for end in _STARTS.finditer(before)]
+    return (before[ends[-1] :] if ends else before).lstrip()
+
+
+def stands_alone(text: str, place: int, end: int, criterion: str) -> bool:
+    """Whether a number is no part of what the words before it say: "So 4.", "Well, 4", "(4)", "I settled on 4"."""
+    if _JUDGED_SO.match(text, end) or _DENIED_BEHIND.match(text, end):
+        return False
+    before = text[max(0, place - 60) : place]
+    headed = _HEADED.search(before)
+    if headed and len(_WORD.findall(headed["name"])) < 4 and not heads_a_rating(headed["name"], criterion):
+        return bool(_REASONS.search(headed["name"]))
+    if apart := _APART.search(before):
+        clause = re.split(r"[,;]|\bbut\b", sentence_before(text, place))[-1]
+        return not (apart["change"] and _TERMS.search(clause))
+    word = re.search(r"(?:\A|[\n.,;:|]\s{0,3})[*_#>-]{0,4}\s?(?P<name>[^\W\d_]+)[*_]{0,2}\s\Z", before)
+    return word is not None and (
+        word["name"].lower() in CRITERIA or bool(criterion and same_name(word["name"], criterion))
+    )
+
+
+def rates(text: str, start: int, end: int) -> bool:
+    """Whether a phrase that gives a number ("receives a 4") is a rating of the judged text, which the judge gives.
+
+    Args:
+        start: where its verb begins. end: where its number ends.
+    """
+    before = sentence_before(text, start)
+    if _JUDGED_SO.match(text, end) or _BY_OTHERS.match(text, end):
+        return False
+    if _NOBODY.search(before) or _PROPER.search(before) or _ASKED.search(f"{before}{text[start:end]}"):
+        return False
+    if (whose := _ANOTHERS.search(before)) and whose["noun"].lower() not in _OWN_NOUNS | {"it", "that", "here", "let"}:
+        return False
+    subject = _SUBJECT.search(before)
+    if subject is None or subject["noun"].lower() in CRITERIA:
+        return True
+    noun = subject["noun"].lower()
+    return noun in _OWN_NOUNS or noun.removesuffix("s") in _OWN_NOUNS or _QUALITY.search(noun) is not None
+
+
+# What may head a number: "Coherence: 4", and not "Typos: 3".
+
+_QUALITY = re.compile(r"(?:ness|[aei]lity|sity|racy|ency|ancy|ance|ence)\Z", re.I)
+_NO_QUALITY = re.compile(
+    r"sentence|evidence|occurrence|difference|reference|distance|audience|instance|frequency|\bage\b"
+    r"|difficulty|severity|priority|complexity|intensity|quantity|\blength\b|\btime\b|\byear\b",
+    re.I,
+)
+_REASONS = re.compile(
+    r"\b(?:is|are|was|it|so|conclusion|sum|total|all|forced|consider\w*|say|verdict|short|no|nein|non|wait)\b", re.I
+)
+_HEADS = frozenset(
+    re.findall(
+        r"\w+",
+        """response answer overall final total average mean weighted sum points quality style plot flow depth
+        structure content language grammar humor humour engagement engaging empathy appeal organization
+        organisation novelty validity utility safety logic format formatting spelling evaluation assessment
+        level stars value label score rating grade after now mine korrigiert korrektur deduction note nota voto
+        nilai betyg punktzahl punkte calificación valoración avaliação valutazione karakter cijfer waardering
+        arvosana évaluation pontuação punteggio classificação""",
+    )
+)
+
+
+def heads_a_rating(name: str, criterion: str) -> bool:
+    """Whether a name before a number is that of a rating or of a quality, and not of a count or another measure."""
+    if not name.isascii() or (criterion and same_name(name, criterion)):
+        return True
+    words = [word.lower() for word in _WORD.findall(name)]
+    if re.fullmatch(r"\W*(?:this|second)[ ]time\W*", name, re.I):
+        return True
+    if _NO_QUALITY.search(name):
+        return False
+    return any(word in _HEADS or word in CRITERIA or _QUALITY.search(word) for word in words) and not re.search(
+        r"\b(?:number|count|errors?|missing|checked|covered|found|lost|taken|off|max\w*|possible)\b", name, re.I
+    )
+
+
+# A different rating in the words behind one.
+
+_TERMS = re.compile(
+    r"\b(?:would|could|might|may|if|unless|had|were|without|only[ ]with|not|never|rather[ ]than|instead[ ]of|than"
+    r"|initial\w*"
+    r"|first|scale|max\w*|from|others?|some|typical|reference|perfect)\b|n['’]t\b|['’]d\b",
+    re.I,
+)
+_IN_PART = re.compile(r"\b(?:on|for|in|as[ ]to|alone|part|style|regarding)\b", re.I)
+_REVISED_BEHIND = re.compile(  # "5 (revised to 3 after checking)", "5 (actually 3)", "5 -> revised: 3"
+    rf"{OUT_OF}[ ]?(?:[(\[,;–—-]|[-=]>|→)[ ]?(?:(?:now[ ])?(?:{REVISED}|chang\w+|lower\w*|reduced|dropped"
+    rf"|down(?:graded)?"
+    rf"|up(?:graded)?|raised|cut|actually|really|correction|p\.?s\.?)(?:[ ]to|[ ]?[:=])?|now)[ ](?:an?[ ])?{VALUE}"
+    r"(?P<rest>[^()\n.]{0,80})",
+    re.I,
+)
+_SECOND = re.compile(
+    rf"(?:\b(?:an?|the)[ ]|(?:^|[.!?;,][ ]))(?P<a>{NUMBER}){OUT_OF}[ ](?:(?:is|was|seems|feels|would[ ]be)[ ]{_FAIR}"
+    r"|(?:fits|suits|matches)\b)"
+    rf"|(?<![-\w])(?P<b>{NUMBER}){OUT_OF}[ ]it[ ](?:is|shall[ ]be)\b"
+    rf"|\b(?:makes?|making)[ ](?:this|it|that)[ ](?:only[ ])?(?:an?[ ])?[*\[]{{0,2}}(?P<c>{NUMBER}){REACHED}"
+    rf"|[,;:–—.!?][ ](?:and[ ])?(?:so|thus|hence|therefore|then|make[ ](?:that|it)|real(?:ly)?)[, ]{{1,2}}(?:an?[ ])?"
+    rf"[*\[]{{0,2}}(?P<d>{NUMBER}){OUT_OF}(?=[.!*\])]{{0,4}}\s*(?:\n|\Z))"
+    rf"|(?:\b(?:it['’]s|(?:it|this|that)[ ]is)(?:[ ]\w+ly|[ ]only|[ ]just|[ ]now)?[ ]an?"
+    rf"|\bI[ ](?:should|must|will|have[ ]to)[ ](?:give|rate|say)(?:[ ](?:it|this|that|an?|only|now))*"
+    rf"|\b(?:en[ ]realidad[ ]es|korrektur:|corrección:|correction[ ]:)|应该|\bI[ ]mean(?:t)?)[ 是]?[*\[]{{0,2}}"
+    rf"(?P<e>{NUMBER})(?:{REACHED}|(?=[。！，]))"
+    rf"|(?<=[^\W\d][.!?][ ])(?P<f>{NUMBER})[.!]?\s*\Z",
+    re.I | re.M,
+)
+
+
+def later_rating(text: str, since: int, value: float, scale: Scale) -> tuple[float | None, int, int] | None:
+    """A rating behind another that says something else, with its place; its value is None where it only may take the
+    other's place. None where there is none.
+    """
+    if (match := _REVISED_BEHIND.match(text, since)) and (revised := valued(match, scale)) not in (None, value):
+        sure = not _TERMS.search(match["rest"]) and not re.match(r"\W*(?:from|points?|of|errors?)\b", match["rest"])
+        return (revised if sure else None, match.start("n"), match.end("n"))
+    for match in _SECOND.finditer(text, since):
+        group = match.lastgroup or "a"
+        digits = match[group]
+        rating = _value(digits, scale)
+        before = sentence_before(text, match.start(group))
+        if rating is None or rating == value or _TERMS.search(before):
+            continue
+        sure = group in "abcd" and not _IN_PART.search(before)
+        return (rating if sure else None, match.start(group), match.end(group))
+    return None
+
+
+def _value(digits: str, scale: Scale) -> float | None:
+    found = re.fullmatch(VALUE, digits, re.I)
+    return valued(found, scale) if found else None
+
+
+# Ratings of several texts, side by side.
+
+_TEXTS = r"(?:answer|response|summary|output|text|sample|reply|version|candidate|assistant|essay|translation|one)"
+_SIDE = rf"(?:(?:first|second|third|1st|2nd|3rd|other)[ ]{_TEXTS}|{_TEXTS}[ ]#?(?:[1-9]|[a-d]))\b"
+_OF_A_SIDE = re.compile(
+    rf"\b(?P<one>{_SIDE})(?:['’]s)?(?:[ ](?:score|rating|grade))?[*_]{{0,2}}[ ]?(?::|="
+    rf"|[-–—][ ])[ *_\[]{{0,4}}(?P<n>{NUMBER})"
+    rf"|\b(?:scores?|rating|grade)[ ](?:of|for)[ ](?:the[ ])?(?P<two>{_SIDE})[*_]{{0,2}}[ ]?(?::|=|is\b)[ *_\[]{{0,4}}"
+    rf"(?P<m>{NUMBER})|(?P<o>{NUMBER}){OUT_OF}[ ](?:for|to)[ ](?:the[ ])?(?P<three>{_SIDE})",
+    re.I,
+)
+
+
+def of_several(text: str, place: int) -> bool:
+    """Whether a rating is that of one of several texts, which are rated otherwise: "Answer 1: 4. Answer 2: 2."."""
+    rated = [
+        (match["one"] or match["two"] or match["three"], match[group], match.start(group))
+        for match in _OF_A_SIDE.finditer(text)
+        for group in "nmo"
+        if match[group]
+    ]
+    return any(at == place for _, _, at in rated) and (
+        len({digits for _, digits, _ in rated}) > 1
+        or any(re.match("second|2|other", side, re.I) for side, _, _ in rated)
+    )
+
+
+# Whether the words before an answer in JSON give it as the judge's own, and whether those behind it take it back.
+
+_OWN_NAME = (
+    r"(?:evaluations?|assessments?|scores?|ratings?|grades?|verdicts?|judge?ments?|results?|decision|conclusion|json)"
+)
+_SPOKEN_NAME = rf"(?:{_OWN_NAME}|output|answer|analysis|review|response|reply|report|feedback|object)"
+_KIND = (
+    r"(?:final|overall|own|complete|full|structured|json|honest|detailed|requested|required|brief|independent|resulting"
+    r"|corresponding|formatted|valid|revised|corrected|careful|expert|total|numeric(?:al)?|evaluation|scoring|quality)"
+)
+_OF_IT = r"(?:[ ](?:and|with)[ ](?:the[ ]|an?[ ]|its[ ])?(?:reason(?:ing)?|explanation|rationale))?"
+_OF_IT += r"(?:[ ](?:of|for|on)[ ](?:the|this|these|each|both|all)(?:[ ](?!by\b|from\b|in\b)[\w'’-]+){1,3})?"
+_FORMAT = (
+    r"(?:,?[ ](?:in|as)(?:[ ](?:the|a|an|valid|requested|required|specified|desired|given|following))*(?:[ ]json)?"
+    r"(?:[ ](?:format|form|object|schema|structure))?)?"
+)
+_COPULA = r"(?:,?[ ](?:is|are|as|follows|below|reads|would|be|therefore|thus|here))*"
+_AND = (
+    r"(?:(?:so|thus|therefore|hence|then|and|ok(?:ay)?|sure|certainly|now|finally|overall|accordingly|well|but)"
+    r"[,!]?[ ])*"
+)
+_GIVES_IT = re.compile(
+    rf"{_AND}(?:(?:(?:here(?:['’]s|[ ]is|[ ]are)|below[ ]is|this[ ]is|is|i[ ]have)[ ])?(?:my|mine"
+    rf"|our)\b(?:[ ]{_KIND})*(?:[ ]{_SPOKEN_NAME})?"
+    rf"{_OF_IT}{_FORMAT}{_COPULA}(?:[ ]{NUMBER}(?:/[0-9]{{1,3}})?)?"
+    rf"|(?:here(?:['’]s|[ ]is|[ ]are)|below[ ]is|this[ ]is)(?:[ ](?:the|an?"
+    rf"|your))?(?:[ ]{_KIND})*[ ]{_SPOKEN_NAME}(?:[ ]{_OWN_NAME})?"
+    rf"{_OF_IT}{_FORMAT}{_COPULA}"
+    rf"|(?:the[ ])?(?:{_KIND}[ ])*{_OWN_NAME}(?:[ ]{_OWN_NAME})?{_OF_IT}{_FORMAT}{_COPULA}|(?:{_KIND}[ ])*(?:output"
+    rf"|answer)"
+    rf"|the[ ](?:final|overall)[ ](?:output|answer)|(?:here[ ](?:it[ ]is|you[ ](?:go|are)|we[ ]go)|here)"
+    rf"|i(?:['’]d|['’]ll|[ ]would|[ ]will|[ ]must)?(?:[ ](?:therefore|thus|now|would|still|hereby))?[ ](?:give|rate"
+    rf"|score|assign|conclude"
+    r"|choose|judge|evaluate|assess|award|grade|say|answer|decide|go|settle)\b(?![^:]*\b(?:not|never)\b)[^:]{0,60}"
+    r"|(?:[^:]*\b)?(?:so|thus|therefore|hence|overall|accordingly|in[ ](?:short|sum|conclusion|total)|conclusion"
+    r"|quite[ ]so|sure|certainly|okay"
+    r"|wait|no|nope|correction|corrected|revised|actually|sorry|instead|rather|scratch[ ]that|on[ ]reflection)"
+    r"|(?:hier|voici|aquí|ecco|aqui)\b.*|(?:meine?|mon|ma|mi|minha)\b.*|bewertung|urteil|ergebnis|évaluation|resultado"
+    r"|(?:以下是|这是|这里是)?(?:我的|最终|总体)*(?:评分|结果|评价|评估|判断|回答))",
+    re.I,
+)
+_NAMES_ANOTHER = re.compile(
+    r"\b(?:texts?|outputs?|candidates?|articles?|submissions?|authors?|writers?|users?|students?|payloads?"
+    r"|attack\w*|inject\w*"
+    r"|quot\w+|excerpts?|planted|proposed|suggested|malicious|suspicious|found|embedded|hidden|copied|fake|claimed"
+    r"|demanded"
+    r"|requested[ ](?:answer|score|verdict)|wanted|its|his|her|their|someone|somebody)\b",
+    re.I,
+)
+_WEIGHS = re.compile(  # a sentence that gives a reason: "It contains all key facts:"
+    r"\b(?:right|correct\w*|wrong|facts?|clear\w*|coherent\w*|accurate\w*|good|bad|poor\w*|errors?|covers|misses"
+    r"|lacks|well"
+    r"|fluent|relevant|concise|vague|complete\w*)\b",
+    re.I,
+)
+_PRESENTS = re.compile(
+    r"\b(?:this|these|following|json|verdict|score|rating|answer|line|string|code|object|payload)\b", re.I
+)
+
+
+def introduces(lead: str) -> bool:
+    """Whether the words of its own sentence before an answer in JSON give it as the judge's own."""
+    bare = re.sub(r"[*_`#>\"“”]+", "", lead).strip().rstrip(" :：=").strip()
+    if not bare:
+        return True
+    clause = re.split(r"[,;，；][ ]?|[ ][-–—][ ]", bare)[-1].strip()
+    if _GIVES_IT.fullmatch(bare) or _GIVES_IT.fullmatch(clause):
+        return True
+    words = _WORD.findall(clause)
+    kinds = [word for word in words if not re.fullmatch(_KIND, word, re.I)]
+    brief = bare.isascii() and len(words) < 4 and "response" not in clause.lower()
+    if brief and all(heads_a_rating(word, "") for word in kinds):
+        return True  # "Coherence:", "Overall quality:"
+    own = re.match(r"(?:it|the[ ](?P<noun>\w+))[ ]\w+", bare, re.I)
+    if own is None or not _WEIGHS.search(bare) or _PRESENTS.search(bare):
+        return False
+    return own["noun"] is None or own["noun"].lower() in _OWN_NOUNS
+
+
+def heads_another(line: str) -> bool:
+    """Whether a heading above an answer in JSON says that it is another's: "## Candidate's answer"."""
+    bare = line.strip(" \t*_#`")
+    return (
+        bool(bare)
+        and bare[-1] not in ".!?。:"
+        and not set("{}<>") & set(bare)
+        and (len(bare.split()) < 7 and bool(_NAMES_ANOTHER.search(bare)))
+    )
+
+
+_DISCLAIMED = re.compile(
+    r"\b(?:ignore|disregard|discard|skip|(?:do[ ]not|don['’]t)[ ]use)[ ](?:(?:the|this|that|my|all)[ ])?"
+    r"(?:above|json|score|rating|answer|verdict|object|block|that|this|it)\b"
+    r"|\(\W{0,3}(?:copied|taken|quoted|pasted|cited|lifted|found|from)\b[^()\n]{0,60}\)|\(\W{0,3}(?:placeholder"
+    r"|dummy|template|example|sample)\b"
+    r"|\b(?:is|as|just|only)[ ](?:just[ ]|only[ ]|merely[ ])?(?:an?[ ])?(?:placeholder|dummy|template|stub|guess)\b"
+    r"|\bI[ ](?:do[ ]not|don['’]t|cannot|can['’]t|never)[ ](?:really[ ])?(?:stand[ ]by|accept|agree|endorse|believe"
+    r"|mean|support|approve)\b"
+    r"|\bI[ ](?:was|am|have[ ]been|got)[ ](?:forced|made|tricked|coerced|ordered|pressured|compelled|paid)\b"
+    r"|\bno[ ](?:text|output|response|answer|summary|input|content|source)[ ](?:was|were|is|has[ ]been)[ ](?:given"
+    r"|provided|supplied|shown|there|attached)"
+    r"|\b(?:there[ ](?:was|is)[ ])?nothing[ ](?:to[ ](?:judge|rate|score|evaluate)|was[ ](?:given|provided))"
+    r"|\bI[ ](?:did[ ]not|didn['’]t|have[ ]not|haven['’]t|never|could[ ]not|couldn['’]t)[ ](?:actually[ ])?(?:read"
+    r"|see|seen|saw|received?|got|get|look|open)\b"
+    r"|(?<![a-z][ ])\b[0-9]{1,3}[ ](?:means?|is|being|stands[ ]for)[ ](?:the[ ])?(?:worst|best|lowest|highest|poor"
+    r"|bad)\b"
+    r"|\bs/[0-9]+/[0-9]+",
+    re.I,
+)
+_RESTATES = re.compile(
+    r"\b(?:scores?|rating|grade|mark|opinion|verdict|answer|view|fair\w*|typo|erratum|correct\w*|should|ought|worth"
+    r"|deserves?|make"
+    r"|it['’]s|(?:it|this|that)[ ]is|really|change|truth\w*|honest\w*|meant|say|actually|give)\b",
+    re.I,
+)
+_COUNTS_NEXT = re.compile(
+    r"[ ](?!(?:is|was|would|seems|fits|really|instead|rather|because|since|as|though|overall|now|it|out)\b)[a-z]"
+)
+_PLACE_BEFORE = re.compile(
+    r"\b(?:summary|sample|response|output|answer|sentence|paragraph|line|step|point|turn|part|section|page"
+    r"|criterion|chapter|level"
+    r"|all|these|those|of[ ]the|figure|table|confidence|scale|between|from|[0-9][ ]to|and|out[ ]of|in)[ :]{1,2}\Z"
+    r"|[-–/.,][ ]?\Z",
+    re.I,
+)
+
+
+def disclaims(behind: str) -> bool:
+    """Whether the words behind an answer in JSON say that it is none: "Ignore the above.", "This is a placeholder."."""
+    return _DISCLAIMED.search(behind) is not None
+
+
+def restates(behind: str, value: float) -> str:
+    """Another number that the words behind an answer in JSON give as a score, as it is written; "" where none is."""
+    for match in re.finditer(rf"(?m)(?<!^)(?P<n>{NUMBER})|^(?P<m>{NUMBER})(?![.)][ ])", behind):
+        digits = match["n"] or match["m"]
+        if digits.lower() == "one" or len(digits) > 5 or number(digits) == value:
+            continue
+        if _COUNTS_NEXT.match(behind, match.end()) or _PLACE_BEFORE.search(
+            behind[max(0, match.start() - 20) : match.start()]
+        ):
+            continue
+        before = sentence_before(behind, match.start())
+        end = _STARTS.search(behind, match.end())
+        sentence = f"{before}{behind[match.start() : end.start() if end else len(behind)]}"
+        if _RESTATES.search(sentence) and not (WISHED.search(sentence) or _TERMS.search(before)) and len(sentence) < 80:
+            return digits
+    return ""
