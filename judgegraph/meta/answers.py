@@ -130,7 +130,7 @@ class ItemAnswers:
         exchanged: of verdicts in the exchanged order. stages: of its scores, those that do not count among them.
         everywhere: metrics for every criterion (assistants). scales: labels of a criterion's scale.
         answering: casefolded criterion -> metrics that are the graph's answer, each with its scale; empty where stages
-            or agents were named.
+            or agents were named. unjoined: of a pair that was compared and has no verdict of its own.
     """
 
     names: list[str] = field(default_factory=list)
@@ -140,6 +140,7 @@ class ItemAnswers:
     scales: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stages: tuple[str, ...] = ()
     answering: dict[str, dict[str, str]] = field(default_factory=dict)
+    unjoined: bool = False
 
     def answers(self, criterion: str) -> Mapping[str, Answered]:
         """Metric -> its answer by a criterion."""
@@ -173,6 +174,7 @@ def answers_in(item: Item, stages: Sequence[str] | None, assistants: bool, agent
         found.put(criterion, metric, *_one(scores))
         if stages is None and not agents:
             found.answering.setdefault(criterion.casefold(), {})[metric] = str(scores[0].scale)
+    found.unjoined = any(note.kind == "verdict-missing" for note in item.notes)
     for comparison in item.comparisons:  # the merged ones say what the verdict says, by their agent's name
         _compare(found, comparison, item.status)
     if item.verdict is not None and not any(c.criterion == OVERALL for c in item.comparisons):

@@ -472,7 +472,7 @@ def read_run(
             "no sample of the run holds people's judgements; give them as columns human.CRITERION (or -f "
             "human.CRITERION=COLUMN) when it is judged, or in a file of their own, --labels FILE.jsonl"
         )
-    found, notes = [], [*_without(people, seen), *_partly(seen)]
+    found, notes = [], [*_without(people, seen), *_partly(seen), *_unjoined(seen)]
     scales = _scales(run)
     for key, name in people.items():
         raw = _raw(name, key, seen, agents)
@@ -492,6 +492,15 @@ def read_run(
     if not found:
         raise Unjudged("; ".join(["nothing that people judged can be compared", *notes][:6]))
     return ReadRun(found, tuple(notes))
+
+
+def _unjoined(seen: Sequence[_Seen]) -> Iterator[str]:
+    """Pairs whose verdict nobody wrote: what is held against people is one order's, or one judge's."""
+    if many := sum(one.answers.unjoined for one in seen):
+        yield (
+            f"{many:,} of {len(seen):,} pairs were compared and have no verdict: what stands here is of single orders "
+            "or judges, and not the run's answer"
+        )
 
 
 def _stages(stages: Sequence[str] | None, seen: Sequence[_Seen]) -> str:

@@ -15,6 +15,7 @@ from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import Sage
 from judgegraph.cli import main
 from judgegraph.graphs import fennec, fusion_eval
+from judgegraph.meta.judgements import read_run
 from judgegraph.report.page import write_report
 from judgegraph.runs.item import MOST_KINDS, TITLES, Item, title
 from judgegraph.runs.run import Run
@@ -311,6 +312,16 @@ def test_a_pair_whose_verdict_nobody_wrote_says_so_and_what_to_do():
         assert (verdict, kinds) == (None, ["verdict-missing"])
         assert cure in text
     assert compared(("overall", "me", "AB", "A"), verdict="B")[:2] == ("B", ["verdict-differs"])
+
+
+def test_meta_says_that_it_holds_single_orders_against_people():
+    async def mine(state: jg.EvalState) -> jg.EvalState:
+        orders = [jg.Comparison(criterion="overall", agent="me", order=o, verdict="A") for o in ("AB", "BA")]
+        return {"comparisons": jg.keyed(*orders)}
+
+    pairs = [jg.Sample(id=i, output="One text.", rival="Another.", human={"overall": v}) for i, v in ("xA", "yB")]
+    notes = read_run(jg.evaluate(row(mine), pairs)).notes
+    assert any(note.startswith("2 of 2 pairs were compared and have no verdict") for note in notes)
 
 
 def test_an_answer_over_all_off_the_scores_scales_is_told():
