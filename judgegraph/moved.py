@@ -61,7 +61,6 @@ MOVED = {
     "judgegraph.traces.rank": "judgegraph.traces.read",
     "judgegraph.views.amounts": "judgegraph.views.blocks",
     "judgegraph.views.bench": "judgegraph.views.agreement",
-    "judgegraph.views.bridge": "judgegraph.views.plan",
     "judgegraph.views.corrected": "judgegraph.views.probes",
     "judgegraph.views.diff": "judgegraph.views.comparison",
     "judgegraph.views.progress": "judgegraph.views.run",

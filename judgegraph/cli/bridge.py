@@ -211,7 +211,7 @@ def _graph(given: dict[str, Any]) -> Any:
 def _plan(gathered: Gathered | None, given: dict[str, Any]) -> None:
     """What would be asked; nothing is asked, and nothing written."""
     from judgegraph.planning.forecast import plan
-    from judgegraph.views.plan import gathered as laid_out
+    from judgegraph.views.bridge import gathered as laid_out
     from judgegraph.views.plan import plan as plan_layout
     from judgegraph.views.terminal import show
 
@@ -256,7 +256,7 @@ def _bridged(gathered: Gathered | None, run: Run | None, runs: list[Branched], g
 def _shown(found: Bridge, given: dict[str, Any]) -> Path | None:
     """Counts and rejects first, then, where that is wanted and there is anything, the folder."""
     from judgegraph.bridging.bridge import write
-    from judgegraph.views.plan import bridge as laid_out
+    from judgegraph.views.bridge import bridge as laid_out
     from judgegraph.views.terminal import show
 
     if not given["as_json"]:
