@@ -1,6 +1,8 @@
 """Judges in one's own words: alone, in a debate, before a chair; who heard whom, and whose score is the answer."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -136,3 +138,28 @@ def test_in_a_file_it_is_the_same_graph(tmp_path):
     there = jg.Run.load(tmp_path / "run")
     assert [row["value"] for row in there.scores()] == [row["value"] for row in mine.scores()]
     assert there.signature.partition("jurors:")[2].split("|")[0] == mine.signature.partition("jurors:")[2].split("|")[0]
+
+
+def test_the_page_has_a_jury_of_three_with_a_debate_and_a_chair_in_15_lines_of_python_and_of_yaml(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/compose.md").read_text(encoding="utf-8")
+    (python,) = re.findall(r"```python\n(jury = jg\.jury\(\n.*?\n\)\n)", page, re.S)
+    (yaml,) = re.findall(r"<!-- file: jury.yaml -->\n```yaml\n(.*?)```", page, re.S)
+    python = "import judgegraph as jg\n" + python
+    assert (len(python.splitlines()), len(yaml.splitlines())) == (11, 13)  # as the page says
+    assert "11 lines of Python" in page
+    assert "13 of YAML" in page
+    names: dict = {}
+    exec(python, names)
+    (tmp_path / "jury.yaml").write_text(yaml, encoding="utf-8")
+    criteria = {one.name for one in jg.criteria_set("summary").criteria}
+    sample = jg.Sample(id="1", source="The bridge is shut for a year of repairs.", output="The bridge is shut.")
+    for graph in (names["jury"], jg.load_graph(tmp_path / "jury.yaml")):
+        checked = jg.check(graph)
+        assert checked.ok
+        assert str(checked.calls.per_sample) == "7"
+        run = jg.evaluate(graph, [sample])
+        answers = [row for row in run.scores() if row["role"] == "answer"]
+        assert sorted(row["criterion"] for row in answers) == sorted(criteria)
+        assert {(row["agent"], row["status"]) for row in answers} == {("chair", "ok")}
+        heard = {(row["agent"], row["stage"]) for row in run.scores()} - {("chair", "final")}
+        assert heard == {(who, stage) for who in ("strict", "reader", "expert") for stage in ("round-1", "ballot")}
