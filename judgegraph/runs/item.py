@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field, ValidationError
 from judgegraph.answers import ANSWERING, Precedence, answer_keys, answers_of, drafts_that_stand, is_escalation
 from judgegraph.calls.ratings import CONTRARY, GAINSAID, SEVERAL, fallback_reason
 from judgegraph.errors import ScaleError, StateError, one_line
+from judgegraph.prompts.template import SHOWING_EXAMPLES
 from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.sync import WAITS, waits
 from judgegraph.types import (
@@ -920,7 +921,6 @@ def lacks_of(manifest: Mapping[str, Any]) -> list[str]:
 
 
 UNSHOWN_EXAMPLES = "Examples of criteria were shown to nobody: evaluators and critics as SAGEval's show them"
-SHOWING_EXAMPLES = frozenset({"Evaluator", "Sage", "SelfReflection", "DevilsAdvocate", "CriticPanel", "PanelRole"})
 
 
 def _examples_unshown(manifest: Mapping[str, Any]) -> bool:

@@ -196,7 +196,7 @@ def findings_of(graph: Drawn) -> list[Finding]:
     wholes = (
         stages.same_scores, stages.elsewhere, stages.unseen, stages.votes_reviewed, stages.astray, stages.miscompared,
         stages.silent, stages.of_one, stages.misspelt, stages.unfit, stages.unapplied, stages.misnamed,
-        agents.assistants,
+        agents.assistants, agents.unseen_examples,
     )  # fmt: skip
     found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
     found += [finding for whole in wholes for finding in whole(graph)]

@@ -27,7 +27,7 @@ from judgegraph import prompts
 from judgegraph.answers import Precedence
 from judgegraph.errors import PromptError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint
-from judgegraph.prompts.template import JUDGED, MAY_HAVE
+from judgegraph.prompts.template import JUDGED, MAY_HAVE, SHOWING_EXAMPLES
 from judgegraph.types import Criterion, Plan
 from judgegraph.wiring.code import (
     Finding,
@@ -446,6 +446,21 @@ def unfit_criteria(graph: Drawn) -> Iterator[Finding]:
         if twice := next((one for one in names if names.count(one) > 1), ""):
             text += f"have '{one_line(twice, 60)}' twice, and the second is left out"
             yield Finding("no-criteria", node, "criteria", f"{text}: give one of them another name", "warning")
+
+
+def unseen_examples(graph: Drawn) -> Iterator[Finding]:
+    """Judges and critics of ours that do not show the examples of criteria, where some criteria have examples."""
+    parts = [(one.at(name), part) for one in graph.everywhere() for name, part in one.parts.items()]
+    held = [one for _, part in parts for one in getattr(part.runs, "criteria", None) or () if is_agent(part.runs)]
+    if not any(one.examples for one in held if isinstance(one, Criterion)):
+        return
+    for node, part in parts:
+        kind, writes = type(part.runs), {"scores", "rectifications"} & set(part.writes or ())
+        ours = kind.__module__.startswith("judgegraph.") and is_agent(part.runs) and hasattr(part.runs, "prompt")
+        if ours and writes and kind.__name__ not in SHOWING_EXAMPLES:
+            text = f"node '{node}' does not show the examples of its criteria: {kind.__name__} has no place for them"
+            cure = "leave the examples out, or judge by sageval or a plain evaluator, which show them"
+            yield Finding("unseen-examples", node, "criteria", f"{text}; {cure}", "warning")
 
 
 def _brings(agent: Any) -> bool:

@@ -1,6 +1,8 @@
 """Judges in one's own words: alone, in a debate, before a chair; who heard whom, and whose score is the answer."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -151,3 +153,28 @@ def test_a_field_in_braces_in_a_judge_s_words_is_warned_of():
         "node 'judge': its words hold '{outptu}', and nothing is put in there: leave it out: the output stands" in said
     )
     assert told("Judge the output, and reply with {braces} of your own.") == []
+
+
+def test_the_page_has_a_jury_of_three_with_a_debate_and_a_chair_in_15_lines_of_python_and_of_yaml(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/compose.md").read_text(encoding="utf-8")
+    (python,) = re.findall(r"```python\n(jury = jg\.jury\(\n.*?\n\)\n)", page, re.S)
+    (yaml,) = re.findall(r"<!-- file: jury.yaml -->\n```yaml\n(.*?)```", page, re.S)
+    python = "import judgegraph as jg\n" + python
+    assert (len(python.splitlines()), len(yaml.splitlines())) == (11, 13)  # as the page says
+    assert "11 lines of Python" in page
+    assert "13 of YAML" in page
+    names: dict = {}
+    exec(python, names)
+    (tmp_path / "jury.yaml").write_text(yaml, encoding="utf-8")
+    criteria = {one.name for one in jg.criteria_set("summary").criteria}
+    sample = jg.Sample(id="1", source="The bridge is shut for a year of repairs.", output="The bridge is shut.")
+    for graph in (names["jury"], jg.load_graph(tmp_path / "jury.yaml")):
+        checked = jg.check(graph)
+        assert checked.ok
+        assert str(checked.calls.per_sample) == "7"
+        run = jg.evaluate(graph, [sample])
+        answers = [row for row in run.scores() if row["role"] == "answer"]
+        assert sorted(row["criterion"] for row in answers) == sorted(criteria)
+        assert {(row["agent"], row["status"]) for row in answers} == {("chair", "ok")}
+        heard = {(row["agent"], row["stage"]) for row in run.scores()} - {("chair", "final")}
+        assert heard == {(who, stage) for who in ("strict", "reader", "expert") for stage in ("round-1", "ballot")}

@@ -112,3 +112,52 @@ def test_an_old_ledger_pays_for_a_new_run(old: Path, tmp_path: Path):
     )
     told = json.loads(called(*words).stdout)
     assert told["calls"]["ledger"] == {"hits": 6, "joined": 0, "paid": 0, "damaged": 0, "overtaken": 0}
+
+
+BARE = {"id": "3", "output": "At nine.", "query": "When does it open?"}
+SHOWN = {
+    "references": ["At nine.", "Nine."], "facts": {"since": 2019},
+    "contexts": [{"id": "h", "text": "Mondays: nine to six."}],
+    "turns": [
+        {"role": "user", "content": "When?"},
+        {"role": "assistant", "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "hours"}'}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "nine"},
+    ],
+}  # fmt: skip
+
+
+def test_a_folder_with_evidence_of_a_version_that_counted_none_goes_on_and_is_told(tmp_path: Path):
+    """Its items hold the evidence; its manifest says nothing of it, and its messages no fields that came later."""
+    data, out = tmp_path / "data.jsonl", tmp_path / "run"
+    rows = [{**BARE, **SHOWN, "id": "1"}, {**BARE, **SHOWN, "id": "2"}]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("run", "sageval", data, "-c", "general", "-o", out, "--concurrency", 1, "--json")
+    first = json.loads(called(*words).stdout)
+    signature = first["signature"]
+    about = json.loads((out / "manifest.json").read_text())
+    assert about.pop("evidence") == {"contexts": 2, "turns": 2, "facts": 2}
+    about["signature"] = "|".join(part for part in signature.split("|") if not part.startswith("evidence:"))
+    for key in ("unreachable", "damaged_lines", "checksums", "spent_before", "versions"):
+        about.pop(key, None)
+    (out / "manifest.json").write_text(json.dumps(about))
+    items = [json.loads(line) for line in (out / "items.jsonl").read_text().splitlines()]
+    assert all(item["sample"]["turns"][1]["calls"][0]["more"] == {"type": "function"} for item in items)
+    for item in items:
+        del item["sample"]["turns"][1]["calls"][0]["more"]
+    (out / "items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+
+    again = json.loads(called(*words).stdout)
+    assert again["samples"] == {"ok": 2}
+    assert again["spent"]["calls"] == first["spent"]["calls"]  # nothing more was paid
+    data.write_text(data.read_text() + json.dumps({**BARE, **SHOWN}) + "\n")
+    more = json.loads(called(*words).stdout)
+    assert more["samples"] == {"ok": 3}
+    assert more["signature"] == signature
+    run = jg.Run.load(out)
+    assert {tuple(sorted(item.sample.shown_evidence())) for item in run.items} == {
+        ("contexts", "facts", "references", "turns")
+    }
+    assert called("report", out, "-o", tmp_path / "page.html").exit_code == 0
+    assert "Mondays: nine to six." in (tmp_path / "page.html").read_text()
+    assert called("trace", out, "--sample", "1").exit_code == 0

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import judgegraph as jg
-from judgegraph.graphs import g_eval, sageval
+from judgegraph.graphs import bsm, chateval, checkeval, coascore, fennec, g_eval, llm_score, poll, sageval
 from judgegraph.prompts.criteria import as_yaml, criteria_set
 from judgegraph.prompts.template import CALIBRATION, EXAMPLES, HERE, examples_text, known, load, watched
 from judgegraph.runs.item import UNSHOWN_EXAMPLES, lacks_of
@@ -76,6 +76,21 @@ def test_who_shows_no_examples_says_so():
     run, seen = run_of(g_eval, [TAUGHT])
     assert not any("What did you eat?" in text for _, texts in seen for text in texts.values())
     assert UNSHOWN_EXAMPLES in lacks_of(run.manifest)
+
+
+@pytest.mark.parametrize("form", [sageval, g_eval, llm_score, fennec, coascore, checkeval, bsm, poll, chateval])
+def test_check_names_before_a_run_just_the_judges_whose_prompts_hold_no_examples(form):
+    graph = form(criteria=[TAUGHT])
+    warned = [one for one in jg.check(graph).findings if one.code == "unseen-examples"]
+    assert {one.severity for one in warned} <= {"warning"}
+    _, seen = run_of(form, [TAUGHT])
+    assert bool(warned) == (not any("What did you eat?" in text for _, texts in seen for text in texts.values()))
+    assert not [one for one in jg.check(form(criteria=[PLAIN])).findings if one.code == "unseen-examples"]
+
+
+def test_where_one_member_shows_examples_the_other_is_named():
+    found = jg.check(jg.panel("embedded", "g-eval", criteria=[TAUGHT])).findings
+    assert [one.node for one in found if one.code == "unseen-examples"] == ["panel-g-eval/ask/score"]
 
 
 def test_an_example_is_never_the_judged_text_itself():

@@ -112,3 +112,35 @@ def test_the_page_links_a_score_to_the_step_it_names(tmp_path):
     (target,) = set(re.findall(rf'href="#(s\d+-step{number})">to step {number}<', page))
     assert f'id="{target}"' in page
     assert f"[{number}] assistant calls get_weather" in page.partition(f'id="{target}"')[2][:200]
+
+
+def test_the_view_links_a_score_to_the_step_it_names_and_beside_another_run_to_the_step_of_its_own(tmp_path):
+    pytest.importorskip("starlette", reason="skipped: no starlette (the extra 'view')")
+    from starlette.testclient import TestClient
+
+    from judgegraph.webview.app import View
+
+    bad = next(one for one in planted.planted() if one.human[KIND] == "repeated step")
+    longer = bad.model_copy(update={"turns": (Turn(role="system", content="Be brief."), *bad.turns)})
+    number = int(str(bad.human[DECISIVE]).removeprefix("step "))
+    for name, sample in {"one": bad, "same": bad, "other": longer}.items():
+        jg.evaluate(trajectory(), [sample], out=tmp_path / name)
+    view = View([tmp_path / name for name in ("one", "same", "other")])
+    view.start()
+    view.wait()
+    try:
+        client = TestClient(view.guarded, base_url="http://127.0.0.1:8730")
+        for beside, steps in {
+            "": {(0, number)},
+            "&beside=1": {(0, number)},
+            "&beside=2": {(0, number), (1, number + 1)},
+        }.items():
+            page = client.get(f"/runs/0/sample?id={bad.id}{beside}").text
+            links = re.findall(r'href="#s(\d)-step(\d+)">to step (\d+)<', page)
+            assert {(int(run), int(step)) for run, step, _ in links} >= steps
+            for run, step, said in links:
+                assert step == said
+                assert page.count(f'id="s{run}-step{step}"') == 1
+                assert f'<pre dir="auto">[{step}] ' in page.partition(f'id="s{run}-step{step}"')[2][:80]
+    finally:
+        view.close()
