@@ -106,7 +106,7 @@ def _pilot(forecast: Forecast) -> list[str]:
         return []
     usd = f", {money(pilot.usd)}" if pilot.usd else ""
     ends = ", ".join(f"{count:,} {status}" for status, count in pilot.statuses.items())
-    spent = f"{counted(pilot.calls, 'call')}, {pilot.prompt_tokens + pilot.completion_tokens:,} tokens{usd}"
+    spent = f"{counted(pilot.calls, 'call')}, {counted(pilot.prompt_tokens + pilot.completion_tokens, 'token')}{usd}"
     lines = [f"\npilot of {counted(pilot.samples, 'sample')} ({ends}): paid {spent}"]
     if pilot.failure:
         lines.append(pilot.failure)
@@ -219,8 +219,9 @@ def _counts(found: Bridge) -> Iterator[Block]:
     yield Grid("", head, rows, frozenset(range(1, len(head))))
     orders = counts["orders"]
     yield Para(
-        f"pairs in both orders: {orders.get('AB', 0):,} rows with A printed first, {orders.get('BA', 0):,} with B; no "
-        f"query and no source is in two splits; {counted(found.training_set.doubled, 'row')} left out as doubled",
+        f"pairs in both orders: {counted(orders.get('AB', 0), 'row')} with A printed first, {orders.get('BA', 0):,} "
+        "with B; no query and no source is in two splits; "
+        f"{counted(found.training_set.doubled, 'row')} left out as doubled",
         "fine",
     )
 
