@@ -92,6 +92,11 @@ class ReplyError(JudgegraphError):
         self.text = text
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """ "1 sample", "2,000 samples"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def one_line(text: object, limit: int = 200) -> str:
     """Text for an error message: one line of printable characters, at most `limit` of them.
 

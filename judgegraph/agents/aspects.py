@@ -27,7 +27,7 @@ from judgegraph.agents.judge import (
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
 from judgegraph.calls.ratings import mean_of
-from judgegraph.errors import ReplyError
+from judgegraph.errors import ReplyError, counted
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text
 from judgegraph.types import (
@@ -89,7 +89,7 @@ class Chain:
         """A note on the aspects without a score; none where all have one."""
         known = self.known
         lost = [aspect.name for aspect in self.aspects if aspect not in known]
-        said = f"{len(lost)} of {len(self.aspects)} aspects without a score, left out: {', '.join(lost)}"
+        said = f"{len(lost)} of {counted(len(self.aspects), 'aspect')} without a score, left out: {', '.join(lost)}"
         return (said,) if lost else ()
 
     def unrated(self, agent: str) -> list[Note]:
@@ -103,7 +103,7 @@ class Chain:
         if not chain and (told := _empty_chain_note(target.name, notes)):
             return _without(target, agent, stage, told.status, told.text.removeprefix(f"{target.name}: ")), []
         status, reason = _lost(chain, self.rated)
-        why = f"none of its {len(chain)} aspects has a score"
+        why = f"none of its {counted(len(chain), 'aspect')} has a score"
         note = Note(agent=agent, text=f"{target.name}: not scored, {why}", status=status, kind="target-unscored")
         return _without(target, agent, stage, status, f"{why}: {reason}"), [note]
 
@@ -171,7 +171,8 @@ class Average:
         values = [moved(s.value, s.scale, target.scale) for s in given if s.value is not None and s.scale is not None]
         if not values:
             return chain.unscored(self.name, self.stage, state.get("notes") or {})
-        why = f"the mean of {len(values)} aspects' scores"
+        each = counted(len(values), "aspect's score", "aspects' scores")
+        why = f"the mean of {each}"
         score = self._score(target, value=mean_of(values), reader="mean", reason=why, notes=chain.left_out)
         return score, chain.unrated(self.name)
 

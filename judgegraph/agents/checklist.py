@@ -17,7 +17,7 @@ from judgegraph.agents.criteria import unnumbered
 from judgegraph.agents.judge import chain_key
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
-from judgegraph.errors import ReplyError, one_line
+from judgegraph.errors import ReplyError, counted, one_line
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text
 from judgegraph.types import Criterion, Note, Scale, Score, given_criteria, keyed
@@ -174,11 +174,11 @@ class YesShare(Average):
             return chain.unscored(self.name, self.stage, state.get("notes") or {})
         notes = chain.unrated(self.name)
         if 2 * len(answers) < len(chain.aspects):
-            why = f"only {len(answers)} of {len(chain.aspects)} questions were answered"
+            why = f"only {len(answers)} of {counted(len(chain.aspects), 'question')} answered"
             return self._score(target, status="unreadable", reason=why, notes=chain.left_out), notes
         share = sum(map(self._yes, answers.values())) / len(answers)
         said = [one_line(question, 200) for question, score in answers.items() if score.label == "no"]
-        why = f"yes to {len(answers) - len(said)} of {len(answers)} questions"
+        why = f"yes to {len(answers) - len(said)} of {counted(len(answers), 'question')}"
         why += f"; no to: {' | '.join(said[:MOST_SHOWN])}" if said else ""
         why += f" and {len(said) - MOST_SHOWN} more" if len(said) > MOST_SHOWN else ""
         value = low + share * (high - low)

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
-from judgegraph.errors import ReplyError, one_line
+from judgegraph.errors import ReplyError, counted, one_line
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text
@@ -255,5 +255,5 @@ class CriteriaWriter:
 
     def _doubled(self, criteria: Sequence[Criterion], kept: Sequence[Criterion]) -> list[Note]:
         left = len(criteria) - len(kept)
-        text = f"{left} of {len(criteria)} criteria left out: their names had come before"
+        text = f"{left} of {counted(len(criteria), 'criterion', 'criteria')} left out: their names had come before"
         return [Note(agent=self.name, text=text, kind="criteria-doubled")] if left else []

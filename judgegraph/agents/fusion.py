@@ -17,7 +17,7 @@ from judgegraph.agents.planner import assistants_text, plan_text
 from judgegraph.calls import JudgeLike, Reader, Slot, rate
 from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.ratings import STATED, Rated
-from judgegraph.errors import one_line
+from judgegraph.errors import counted, one_line
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criteria_text, criterion_text, finding_text, scores_text, slug, slugs
 from judgegraph.types import (
@@ -243,7 +243,8 @@ def without_evidence(
         text = f"none of {len(offered)} assistants was consulted" + (", and the plan names none" if plan else "")
         notes.append(Note(agent=agent, text=text, status="skipped", kind="assistants-unused"))
     if lost := [name for name in offered if name in named and name not in said]:
-        text = f"not consulted: {', '.join(lost)}; the plan names {len(named)} assistants, {len(said)} were consulted"
+        how_many = counted(len(named), "assistant")
+        text = f"not consulted: {', '.join(lost)}; the plan names {how_many}, {len(said)} consulted"
         notes.append(Note(agent=agent, text=text, status="skipped", kind="assistants-not-consulted"))
     if said and all(finding.value is None for finding in said.values()):
         failed = [finding.status for finding in said.values() if finding.status != "skipped"]

@@ -26,7 +26,7 @@ from judgegraph.calls.asking import (
     record,
 )
 from judgegraph.calls.ratings import STATED
-from judgegraph.errors import ReplyError
+from judgegraph.errors import ReplyError, counted
 from judgegraph.prompts import Prompt, Rendered
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criteria_text, criterion_text, slugs
@@ -275,7 +275,7 @@ def tidy_aspects(
     out = {"named twice": twice, "the target itself": own, "without a definition": bare}
     out["beyond that number"] = len(found) - len(chain)
     why = ", ".join(f"{count} {what}" for what, count in out.items() if count)
-    short = f"{len(chain)} of {m} aspects" + (f" ({why})" if why else "")
+    short = f"{len(chain)} of {counted(m, 'aspect')}" + (f" ({why})" if why else "")
     return chain, (short,) if len(chain) < m or why else ()
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from judgegraph.agents.pairwise import compared, greater
+from judgegraph.errors import counted
 from judgegraph.types import (
     Comparison,
     Comparisons,
@@ -128,15 +129,15 @@ class Merge:
     def _total(self, order: str, found: Sequence[Comparison], points: Points) -> Comparison:
         """The sums of one order."""
         mine = [c for c in found if c.order == order]
-        counted = [p for p in map(points, mine) if p is not None]
+        both = [p for p in map(points, mine) if p is not None]
         left = tuple(_left_out(c) for c in mine if points(c) is None)
-        if not counted:
+        if not both:
             failed = [c.status for c in mine if c.status != "ok"]
             why = "no judgement has both scores" if self.rule == "sum" else "no judgement has a verdict"
             status = failed[0] if failed else "skipped"
             return self._comparison(order=order, status=status, reason=why, notes=left)
-        a, b = (math.fsum(side) for side in zip(*counted, strict=True))
-        reason = f"A {a:.4g}, B {b:.4g} by {len(counted)} of {len(mine)} criteria"
+        a, b = (math.fsum(side) for side in zip(*both, strict=True))
+        reason = f"A {a:.4g}, B {b:.4g} by {len(both)} of {counted(len(mine), 'criterion', 'criteria')}"
         verdict = greater(a, b)
         return self._comparison(order=order, score_a=a, score_b=b, verdict=verdict, reason=reason, notes=left)
 

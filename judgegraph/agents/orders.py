@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from judgegraph.agents.merge import OVERALL, VOTES
 from judgegraph.agents.pairwise import SWAPPED, greater
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.types import (
     Comparison,
     Comparisons,
@@ -145,7 +145,7 @@ class OrderMerge:
             why = "no criterion has a verdict" if found else "the judge wrote no comparison"
             return self._comparison(order, status=[*failed, "skipped"][0], reason=why)
         a, b = (math.fsum(side) for side in zip(*points, strict=True))
-        reason = f"A {a:g}, B {b:g} points of {len(points)} of {len(found)} criteria"
+        reason = f"A {a:g}, B {b:g} points of {len(points)} of {counted(len(found), 'criterion', 'criteria')}"
         return self._comparison(order, verdict=greater(a, b), reason=reason)
 
     def _both(self, first: Comparison, second: Comparison) -> Comparison:

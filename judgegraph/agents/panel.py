@@ -37,7 +37,7 @@ from judgegraph.agents.under_review import (
 )
 from judgegraph.calls import Endpoint, JudgeLike, Reader, rate
 from judgegraph.calls.ratings import mean_of, tied
-from judgegraph.errors import ConfigError, ReplyError, ScaleError, one_line
+from judgegraph.errors import ConfigError, ReplyError, ScaleError, counted, one_line
 from judgegraph.trace.record import span, status_of, written
 from judgegraph.trace.watched import watched
 from judgegraph.types import (
@@ -759,7 +759,8 @@ class CriticPanel:
         lost = [r for r in said["rectifications"].values() if r.status != "ok"]
         if lost:
             why = one_line(lost[0].reason or lost[0].status)
-            text = f"{name} was left out for {len(lost)} of {len(said['rectifications'])} criteria: {why}"
+            many = counted(len(said["rectifications"]), "criterion", "criteria")
+            text = f"{name} was left out for {len(lost)} of {many}: {why}"
             notes.append(Note(agent=self.name, text=text, status=lost[0].status, kind="critic-left-out"))
         return notes
 

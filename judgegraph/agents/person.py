@@ -10,7 +10,7 @@ from langgraph.types import interrupt
 from pydantic import ValidationError
 from typing_extensions import TypedDict
 
-from judgegraph.errors import CriteriaError, DataError, one_line
+from judgegraph.errors import CriteriaError, DataError, counted, one_line
 from judgegraph.prompts.criteria import same_key
 from judgegraph.types import Criterion, Note, Notes, Sample, Suggestion, given_criteria, keyed, sample_of
 
@@ -123,7 +123,7 @@ def decided(
         answers = [answers] * len(suggestions)
     if not isinstance(answers, list | tuple) or len(answers) != len(suggestions):
         got = f"{len(answers)}" if isinstance(answers, list | tuple) else type(answers).__name__
-        raise DataError(f"expected {len(suggestions)} answers, got {got}; {HOW}")
+        raise DataError(f"expected {counted(len(suggestions), 'answer')}, got {got}; {HOW}")
     found = {same_key(c.name): c for c in criteria}
     said = []
     for number, (suggestion, answer) in enumerate(zip(suggestions, answers, strict=True), 1):

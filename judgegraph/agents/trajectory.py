@@ -13,7 +13,7 @@ from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, Reader, Slot, ask, rate
 from judgegraph.calls.asking import STRING, enum_of, rating_schema, read_entries, record
 from judgegraph.calls.ratings import STATED
-from judgegraph.errors import ReplyError
+from judgegraph.errors import ReplyError, counted
 from judgegraph.evidence import Turn, turn_text, turns_text
 from judgegraph.prompts.template import criteria_text, slugs
 from judgegraph.types import (
@@ -110,7 +110,7 @@ class StepJudge:
     async def __call__(self, state: StepCase) -> StepJudged:
         sample, number = sample_of(state), state["step"]
         if not 1 <= number <= len(sample.turns):
-            text = f"the sample has {len(sample.turns)} steps, and no step {number}"
+            text = f"the sample has {counted(len(sample.turns), 'step')}, and no step {number}"
             lost = Score(criterion=f"Step {number}", agent=self.name, stage=STEP, status="skipped", reason=text)
             return {"scores": keyed(lost)}
         evidence = prompts.evidence_of(sample)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, get_args
 import numpy as np
 
 from judgegraph.bench.files import Collection, Published
+from judgegraph.errors import counted
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.cells import Answer, Judgements, answered, people, taken, width
 from judgegraph.meta.conventions import Conventions
@@ -421,7 +422,7 @@ def part_of(known: Collection, samples: Iterable[Sample], limit: int | None) -> 
     taken = everything[:limit]
     if len(taken) == len(everything):
         return Part(taken)
-    return Part(taken, f"{len(taken):,} of {len(everything):,} items{_groups(known, taken, everything)}")
+    return Part(taken, f"{len(taken):,} of {counted(len(everything), 'item')}{_groups(known, taken, everything)}")
 
 
 def _interleaved(samples: Sequence[Sample]) -> list[Sample]:

@@ -47,7 +47,7 @@ from judgegraph.bridging.training_set import (
     refuse_other_method,
     training_set,
 )
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.runs.folder import unwritable, write_lines
 from judgegraph.runs.run import Run, incomplete_run
 from judgegraph.types import Sample
@@ -302,11 +302,11 @@ def card(found: TrainingSet, files: dict[str, list[str]], signature: str = "") -
 def _about(found: TrainingSet) -> str:
     pairs = sum(map(len, found.preferences.values()))
     return (
-        f"{found.size:,} questions with an answer and {pairs:,} with a better and a worse one, asked as the agents "
-        "of Fennec ask (arXiv:2405.12163). Judgements of other projects were bridged: a model wrote criterion and "
-        "guideline from query, responses and judgement, and a judgement is kept where a judge who sees the guideline "
-        "alone says the same, of a pair in both orders. Splits are by query: no query, and no source "
-        "text, is in two of them.\n"
+        f"{counted(found.size, 'question')} with an answer and {pairs:,} with a better and a worse one, "
+        "asked as the agents of Fennec ask (arXiv:2405.12163). Judgements of other projects were bridged: a model "
+        "wrote criterion and guideline from query, responses and judgement, and a judgement is kept where a judge who "
+        "sees the guideline alone says the same, of a pair in both orders. Splits are by query: no query, and no "
+        "source text, is in two of them.\n"
     )
 
 
@@ -320,9 +320,9 @@ def _counts(found: TrainingSet) -> Iterator[str]:
         yield f"| {split} | {counts['queries'][split]} | {by_task} | {counts['preferences'][split]} |"
     orders, long = counts["orders"], sum(_tokens(row) > SEQUENCE for rows in found.rows.values() for row in rows)
     yield (
-        f"\nPairs stand in both orders: {orders.get('AB', 0):,} rows with A printed first, {orders.get('BA', 0):,} "
-        f"with B. {found.doubled:,} rows were left out, as their question came before. "
-        f"About {long:,} rows are longer than "
+        f"\nPairs stand in both orders: {counted(orders.get('AB', 0), 'row')} with A printed first, "
+        f"{orders.get('BA', 0):,} with B. {counted(found.doubled, 'row')} left out, as the question came before. "
+        f"About {counted(long, 'row is', 'rows are')} longer than "
         f"{SEQUENCE:,} tokens, at {PER_TOKEN} characters each.\n"
     )
 

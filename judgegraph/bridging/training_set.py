@@ -413,7 +413,7 @@ def of_branching(run: Run, name: str, origin: str = "") -> tuple[Source, list[Ro
     notes += [f"judgements in order BA with the reply to AB, as their own exchanges A and B: {found.relabelled}"
               ] if found.relabelled else []  # fmt: skip
     notes += [] if configured else ["a run in memory names no task: asked as of an answer to a user's query"]
-    notes += ["its criteria were given, not written: no row teaches to write them"] if found.given else []
+    notes += ["its criteria given, not written: no row teaches to write them"] if found.given else []
     notes += [f"corrections that gave the original back: {found.unchanged}, left out"] if found.unchanged else []
     source = Source(name, "branching", origin, judges_of(run), records, tuple(found.rejects), tuple(notes))
     return source, found.rows, found.preferences

@@ -29,7 +29,7 @@ from judgegraph.calls.types import (
     prompt_tokens,
     utf8_size,
 )
-from judgegraph.errors import ConfigError, ReplyError, ScaleError, one_line
+from judgegraph.errors import ConfigError, ReplyError, ScaleError, counted, one_line
 from judgegraph.evidence import Image, content_text, image_count
 from judgegraph.models.judges import Judge, JudgeLike, resolve
 from judgegraph.models.prices import sees
@@ -821,7 +821,7 @@ def excerpt(text: str, most: int = EXCERPT) -> str:
     if len(text) <= most:
         return text
     head, tail = text[: most * 2 // 3], text[-(most // 3) :]
-    return f"{head}\n[... {len(text) - len(head) - len(tail):,} characters left out ...]\n{tail}"
+    return f"{head}\n[... {counted(len(text) - len(head) - len(tail), 'character')} left out ...]\n{tail}"
 
 
 def _complaint(call: Call, said: str, problem: str, wanted: str = "") -> tuple[Any, ...]:

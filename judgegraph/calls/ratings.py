@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from judgegraph.calls.asking import Form, Messages, Reply, answer_key, answer_of, is_in_ledger, off_points, replies
 from judgegraph.calls.types import Token
-from judgegraph.errors import ConfigError, ReplyError
+from judgegraph.errors import ConfigError, ReplyError, counted
 from judgegraph.models.judges import JudgeLike, resolve
 from judgegraph.replies.json_text import PROSE, RETAKEN, JsonPath, spans
 from judgegraph.replies.quotation import parts
@@ -262,7 +262,11 @@ def averaged(got: Sequence[Reply[Any]], slot: Slot, wanted: int) -> Rated:
     left_out = Counter[str](a.status for a in answers if a.status != "ok")
     missing = got[0].missing
     left_out[missing.status if missing else "unreadable"] += wanted - len(got)  # these did not even come this far
-    notes = tuple(f"{count} of {wanted} replies left out: {status}" for status, count in left_out.items() if count > 0)
+    notes = tuple(
+        f"{count} of {counted(wanted, 'reply', 'replies')} left out: {status}"
+        for status, count in left_out.items()
+        if count > 0
+    )
     if not good or left_out["abstained"] > len(good) or 2 * (len(good) + left_out["abstained"]) < wanted:
         return _unaveraged(answers, len(good), wanted, notes, missing)
     written = [a.label if a.value is None else f"{a.value:g}" for a in good]
@@ -287,7 +291,7 @@ def _unaveraged(
         told = notes if len(abstained) < wanted else ()
         return replace(abstained[0], reader="samples", notes=(*abstained[0].notes, *told))
     raw = next((a.raw for a in lost if a.raw), None)
-    reason = f"{readable} of {wanted} replies could be read, fewer than half"
+    reason = f"{readable} of {counted(wanted, 'reply', 'replies')} could be read, fewer than half"
     if missing is not None:
         status: Any = missing.status
         return Rated(status=status, reason=f"{reason}: {missing}", raw=raw, notes=notes)

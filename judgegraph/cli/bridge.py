@@ -14,7 +14,7 @@ from judgegraph.cli.main import FAILURE, OVER_BUDGET
 from judgegraph.cli.options import COST, PACE, SUBJECT, Finite, Grouped, check, columns, folder, judge_of
 from judgegraph.cli.plan import as_run
 from judgegraph.cli.run import evaluated
-from judgegraph.errors import printable
+from judgegraph.errors import counted, printable
 
 if TYPE_CHECKING:
     from judgegraph.bridging.bridge import Branched, Bridge, Gathered
@@ -239,7 +239,7 @@ def _run(gathered: Gathered, data: tuple[str, ...], given: dict[str, Any]) -> Ru
     graph = _graph(given)
     refuse_unwired(graph)
     rejects = sum(map(len, gathered.rejects))
-    for line in (f"{gathered.read:,} judgements read, {rejects:,} of them rejected", *destinations(graph)):
+    for line in (f"{counted(gathered.read, 'judgement')} read, {rejects:,} of them rejected", *destinations(graph)):
         click.echo(printable(line), err=True)
     name = ", ".join(gathered.names[:3]) + (", ..." if len(data) > 3 else "")
     return evaluated(graph, gathered.samples, name, lambda: len(gathered.samples), given)
@@ -271,7 +271,7 @@ def _shown(found: Bridge, given: dict[str, Any]) -> Path | None:
         return None
     written = write(found.training_set, given["to"], found.signature)
     if not given["as_json"]:
-        click.echo(printable(f"{written}: {found.training_set.size:,} rows; README.md is the data card"))
+        click.echo(printable(f"{written}: {counted(found.training_set.size, 'row')}; README.md is the data card"))
     return written
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from judgegraph.cli.main import FAILURE
-from judgegraph.errors import ConfigError, ExtraError, printable
+from judgegraph.errors import ConfigError, ExtraError, counted, printable
 from judgegraph.types import Status
 
 if TYPE_CHECKING:
@@ -383,7 +383,7 @@ def _worth(run: Run, given: dict[str, Any]) -> None:
     if given["labels"]:
         run = LabelledRun.of(run, Labels.load(given["labels"]))
         if run.unknown:
-            click.echo(f"labels of {run.unknown:,} samples that the run has not: left out", err=True)
+            click.echo(f"labels of {counted(run.unknown, 'sample')} that the run has not: left out", err=True)
     found = criteria_worth(run, given["criteria"], target=given["target"])
     if given["as_json"]:
         click.echo(json.dumps(found.to_dict(), indent=1))

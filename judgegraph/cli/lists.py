@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from judgegraph.cli.options import address, judge_of
-from judgegraph.errors import ConfigError, JudgegraphError, one_line, printable
+from judgegraph.errors import ConfigError, JudgegraphError, counted, one_line, printable
 from judgegraph.models.prices import Prices
 from judgegraph.prompts.criteria import CriteriaSet, as_yaml, criteria_set, known_sets
 from judgegraph.registry import ABOUT, VARIANTS, Disabled, Part, Variant, builder_of, is_made, keys_of, part_of, parts
@@ -81,7 +81,9 @@ def _with_steps(chosen: CriteriaSet, which: Any, judge: str | None, base_url: st
     judged_by = judge_of(judge, base_url) or "embedded"
     made, failed = run_sync(with_steps(chosen, judged_by, which=which))
     new = sum(one.steps != before.steps for one, before in zip(made.criteria, chosen.criteria, strict=True))
-    told = f"steps of {new} of {len(made.criteria)} criteria were written; the set was {chosen.digest}"
+    told = (
+        f"steps written of {new} of {counted(len(made.criteria), 'criterion', 'criteria')}; the set was {chosen.digest}"
+    )
     click.echo(printable(f"{told} and is {made.digest} now" if new else f"{told} and is as it was"), err=True)
     for line in failed:
         click.echo(printable(line), err=True)
@@ -424,9 +426,9 @@ def _assigned(row: Mapping[str, Any]) -> str:
     """ "rouge-l", and where not every plan has it or it had no value, of how many."""
     name, parts = one_line(row["assistant"], 80), []
     if row["assigned"] < row["plans"]:
-        parts.append(f"in {row['assigned']} of {row['plans']} plans")
+        parts.append(f"in {row['assigned']} of {counted(row['plans'], 'plan')}")
     if row["ok"] < row["assigned"]:
-        parts.append(f"a value for {row['ok']} of {row['assigned']} samples, {one_line(row['absent'], 120)}")
+        parts.append(f"a value for {row['ok']} of {counted(row['assigned'], 'sample')}, {one_line(row['absent'], 120)}")
     return f"{name} ({'; '.join(parts)})" if parts else name
 
 

@@ -144,7 +144,7 @@ def _teller(quiet: bool) -> Callable[[int], None] | None:
         nonlocal last
         if time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            click.echo(f"planned {done:,} samples so far", err=True)
+            click.echo(f"planned {counted(done, 'sample')} so far", err=True)
 
     return tell
 

@@ -39,7 +39,7 @@ from judgegraph.compose.gate import (
 )
 from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import Node
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import Criterion, Notes, Rectification, Score, Scores, key_of, keyed
@@ -313,9 +313,9 @@ class Rounds:
         if answers[-1] in answers[:-1]:
             where = answers.index(answers[-1])
             again = f"round {where}" if where else "the draft"
-            return f"stopped after {done} rounds: the answers are those of {again} again"
+            return f"stopped after {counted(done, 'round')}: the answers are those of {again} again"
         if done >= self.most:
-            return f"stopped after {done} round{'s' if done > 1 else ''}: the critic was still changing scores"
+            return f"stopped after {counted(done, 'round')}: the critic was still changing scores"
         return None
 
     def _finals(

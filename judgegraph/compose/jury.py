@@ -60,6 +60,7 @@ MOST_ROUNDS = 10  # of a debate
 CHAIR = "You chair a jury. You have heard its judges; you decide by what they show of the text, not by their number."
 Words: TypeAlias = str  # who a judge is and what it looks for
 Jurors: TypeAlias = Mapping[str, Words | Juror] | Sequence[Juror]
+WITH_JUDGE = frozenset({"prompt", "judge"})  # of a judge in words that has somebody of its own who answers
 
 
 class Result(TypedDict, total=False):
@@ -105,18 +106,20 @@ def judge_agent(
 
 
 def jury(
-    *jurors: Juror | Mapping[str, Words | Juror], debate: int = 0, chair: Words | Juror | None = None,
+    *jurors: Juror | Mapping[str, Words | Mapping[str, Any] | Juror], debate: int = 0,
+    chair: Words | Mapping[str, Any] | Juror | None = None,
     combine: Combine = "mean", criteria: CriteriaLike | None = None, judge: JudgeLike | None = None,
     task: str | None = None, name: str = "jury",
 ) -> Node:  # fmt: skip
     """Judges in your own words as one node: `jg.jury({"strict": "You ...", "kind": "You ..."}, criteria="summary")`.
 
     Args:
-        jurors: two or more judges of `judge_agent`, or a mapping of names to such, or to what their prompt says.
+        jurors: two or more judges of `judge_agent`, or a mapping of names to such, or to what their prompt says; or to
+            {"prompt": what it says, "judge": who answers for this one}.
         debate: rounds after the first, in each of which every judge hears all scores and reasons of the round before
             and judges again; 0 to 10.
-        chair: who decides in the end, having heard the last round: a judge of `judge_agent`, or what its prompt says.
-            None: the last round's scores are combined.
+        chair: who decides in the end, having heard the last round: as one of the jurors. None: the last round's
+            scores are combined.
         combine: without a chair: "mean", "median" or "vote".
         criteria: what all judge by who have no criteria of their own. judge: who answers for judges that are given in
             words; None: the embedded judge. task: what kind of text is judged; None: the criteria's own.
@@ -152,21 +155,25 @@ def jury(
 
 
 def jury_of(
-    *, jurors: Mapping[str, str], debate: int = 0, chair: str = "", combine: Combine = "mean",
+    *, jurors: Mapping[str, str | Mapping[str, Any]], debate: int = 0, chair: str | Mapping[str, Any] = "",
+    combine: Combine = "mean",
     criteria: CriteriaLike | None = None, judge: JudgeLike = "embedded", task: str | None = None, name: str = "jury",
 ) -> Node:  # fmt: skip
     """Judges in your own words, who may debate before a chair or a vote decides; `jury` for graph files.
 
     Args:
-        jurors: name -> who this judge is and what it looks for. chair: the same of who decides, "" for none. The
-            others: as of `jury`.
+        jurors: name -> who this judge is and what it looks for, or {prompt: the same, judge: who answers for it}.
+            chair: the same of who decides, "" for none. judge: who answers for those that name nobody. The others:
+            as of `jury`.
 
     Raises:
         ConfigError, CriteriaError: as `jury`.
     """
+    everybody = (*jurors.values(), chair or {"judge": judge})
+    idle = all(isinstance(one, Mapping) and "judge" in one for one in everybody)  # a file's own is for other nodes too
     return jury(
-        jurors, debate=debate, chair=chair or None, combine=combine, criteria=criteria, judge=judge, task=task,
-        name=name,
+        jurors, debate=debate, chair=chair or None, combine=combine, criteria=criteria, judge=None if idle else judge,
+        task=task, name=name,
     )  # fmt: skip
 
 
@@ -189,10 +196,12 @@ def debate(a: Juror, b: Juror, /, *, rounds: int = 2, judge: Words | Juror | Non
 def _refuse_idle(jurors: Sequence[Any], chair: Any, **given: Any) -> None:
     """Settings of judges that are given in words, where none is."""
     everybody = [who for one in jurors for who in (one.values() if isinstance(one, Mapping) else [one])]
-    if any(isinstance(who, str) for who in (*everybody, chair)):
-        return
+    in_words = [who for who in (*everybody, chair) if isinstance(who, str | Mapping)]
+    asks_it = any(isinstance(who, str) or "judge" not in who for who in in_words)
     for name, value in given.items():
-        if value is not None:
+        if value is not None and in_words and name == "judge" and not asks_it:
+            raise ConfigError(f"jury: judge={one_line(repr(value), 60)} would do nothing: each has a judge of its own")
+        if value is not None and not in_words:
             raise ConfigError(
                 f"jury: {name}={one_line(repr(value), 60)} would do nothing: it is for judges that are given in words, "
                 f"and all of these are judge agents; give it to them: jg.judge_agent(..., {name}=...)"
@@ -208,13 +217,13 @@ def _members(jurors: Sequence[Any], about: Mapping[str, Any]) -> dict[str, Juror
     pairs = [pair for one in jurors for pair in (one.items() if isinstance(one, Mapping) else [("", one)])]
     made: dict[str, Juror] = {}
     for called, which in pairs:
-        if not isinstance(which, Juror) and not (called and isinstance(which, str)):
+        if not isinstance(which, Juror) and not (called and isinstance(which, str | Mapping)):
             raise ConfigError(
                 f"jury: a judge is one of jg.judge_agent, or its words, got {type(which).__name__}; for methods, "
                 "models and graphs side by side see jg.panel"
             )
-        if isinstance(which, str):
-            which = Juror(name=called, instructions=_words("jury", called, which), **about)
+        if isinstance(which, str | Mapping):
+            which = _in_words(called, which, about)
         found = replace(which, name=called or which.name)
         if found.name in made or found.name in vocabulary() or {":", "|"} & set(found.name):
             why = "two are called so" if found.name in made else "a word of the graph's own, or with ':' or '|'"
@@ -231,10 +240,21 @@ def _members(jurors: Sequence[Any], about: Mapping[str, Any]) -> dict[str, Juror
     return made
 
 
-def _chair(chair: Words | Juror, about: Mapping[str, Any], members: Mapping[str, Juror]) -> Juror:
+def _in_words(name: str, said: Words | Mapping[str, Any], about: Mapping[str, Any], before: str = "") -> Juror:
+    given = {"prompt": said} if isinstance(said, str) else dict(said)
+    if not isinstance(given.get("prompt"), str) or {*given} - WITH_JUDGE:
+        raise ConfigError(
+            f"jury: '{one_line(name, 80)}' is its words, or {{prompt: its words, judge: who answers}}; got the keys "
+            f"{', '.join(one_line(key, 40) for key in given) or 'none'}"
+        )
+    judge = given.get("judge") or about["judge"]
+    return Juror(name=name, instructions=before + _words("jury", name, given["prompt"]), **{**about, "judge": judge})
+
+
+def _chair(chair: Words | Mapping[str, Any] | Juror, about: Mapping[str, Any], members: Mapping[str, Juror]) -> Juror:
     found = chair
-    if isinstance(found, str):
-        found = Juror(name="chair", instructions=_words("jury", "chair", f"{CHAIR} {found}"), **about)
+    if isinstance(found, str | Mapping):
+        found = _in_words("chair", found, about, f"{CHAIR} ")
     if found.name in members:
         raise ConfigError(f"jury: the chair and a judge are both called {one_line(found.name, 80)!r}")
     return found

@@ -25,7 +25,7 @@ from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
 from judgegraph.calls import Endpoint, JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.compose.nodes import as_node, schema
-from judgegraph.errors import ConfigError, ReplyError, one_line
+from judgegraph.errors import ConfigError, ReplyError, counted, one_line
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import (
@@ -248,7 +248,8 @@ class Join:
         lost = [one_line(c.name, 60) for c in asked if c.name not in known]
         if not lost or len(lost) == len(asked):
             return []
-        text = f"{len(asked)} criteria were given, {len(asked) - len(lost)} scored: no score of {', '.join(lost[:5])}"
+        given = counted(len(asked), "criterion given", "criteria given")
+        text = f"{given}, {len(asked) - len(lost)} scored: no score of {', '.join(lost[:5])}"
         return [Note(agent=self.name, text=text, status="skipped", kind="criteria-dropped")]
 
 

@@ -33,7 +33,7 @@ from judgegraph.data.samples import (
     spelt,
     unmarked,
 )
-from judgegraph.errors import ConfigError, DataError, ExtraError, JudgegraphError, one_line
+from judgegraph.errors import ConfigError, DataError, ExtraError, JudgegraphError, counted, one_line
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set, same_key
 from judgegraph.types import EXEMPLAR_CHARS, MOST_EXEMPLARS, Criterion, Exemplar, Sample, text_of
 
@@ -301,7 +301,10 @@ def csv_rows(path: Path, separator: str) -> Rows:
             if cells and len(cells) != len(names):
                 more = _lost_in_words(lost, f"the {took:,} lines that it takes up") if (lost := hidden(took)) else ""
                 more = f"{more}: is a quote not closed?" if more else ""
-                yield line, Fault("", f"expected {len(names)} cells as in line 1, got {len(cells)}{more}", lost)
+                yield (
+                    line,
+                    Fault("", f"expected {counted(len(names), 'cell')} as in line 1, got {len(cells)}{more}", lost),
+                )
             elif cells:
                 good, tall = good + 1, tall + took
                 row = zip(names, cells, strict=True)
@@ -316,7 +319,7 @@ def csv_rows(path: Path, separator: str) -> Rows:
         except Fault as fault:
             left = None if fault.lost is None else sum(1 for number, _ in lines(path) if number > line)
             lost_ = left if left is None else hidden(left + 1)
-            more = _lost_in_words(lost_, f"{left:,} lines behind it") if left else ""
+            more = _lost_in_words(lost_, f"{counted(left, 'line')} behind it") if left else ""
             yield line, Fault("", f"{fault.reason}{CUT}{more}", lost_)
             return
 

@@ -58,7 +58,7 @@ from judgegraph.wiring.check import findings
 
 
 JUDGES = {"JudgeLike": str | Endpoint}  # a name for a text, which stands for a type
-Role = Literal["members", "member", "node", "critic", "condition"]
+Role = Literal["members", "member", "node", "critic", "condition", "jurors", "juror"]
 HELPERS: Mapping[str, str] = {  # name -> "module:function"
     "panel": "judgegraph.compose.panel:panel",
     "jury": "judgegraph.compose.jury:jury_of",
@@ -69,7 +69,7 @@ HELPERS: Mapping[str, str] = {  # name -> "module:function"
 }
 ROLES: Mapping[str, Role] = {  # settings of helpers that are parts of a graph themselves
     "judges": "members", "cheap": "member", "strong": "member", "node": "node", "otherwise": "node",
-    "critic": "critic", "when": "condition",
+    "critic": "critic", "when": "condition", "jurors": "jurors", "chair": "juror",
 }  # fmt: skip
 
 
@@ -252,12 +252,25 @@ def _role(around: Around, path: Place, name: str, raw: Any) -> Any:
         return None
     if role == "condition":
         return condition_at(around, path, raw)
+    if role == "juror":
+        return _juror(around, path, raw)
+    if role == "jurors":
+        known = _value(around, path, Mapping[str, Any], raw)
+        return {n: _juror(around, (*path, n), one) for n, one in known.items()} if isinstance(known, dict) else {}
     if role == "members":
         return _members(around, path, raw)
     if role == "member":
         made = member(around, path, raw)
         return next(iter(made.values())) if isinstance(made, dict) else made
     return _node(around, path, raw)
+
+
+def _juror(around: Around, path: Place, raw: Any) -> Any:
+    """A judge's words, or a mapping of these with a judge of its own."""
+    if not isinstance(raw, dict):
+        return _value(around, path, str, raw)
+    own = {key: judge_of(around.source, (*path, key), raw[key], around.judges) for key in raw if key == "judge"}
+    return raw | own
 
 
 def _node(around: Around, path: Place, raw: Any) -> Any:
@@ -761,6 +774,10 @@ def read_graph(path: Path, within: tuple[Path, ...] = (), count: Count | None = 
 
 JUDGE, ANY_NODE, WHEN = ({"$ref": f"#/$defs/{name}"} for name in ("Judge", "Node", "When"))
 MEMBER = {"anyOf": [JUDGE, ANY_NODE]}
+JUROR: dict[str, Any] = {"anyOf": [
+    {"type": "string"},
+    {"type": "object", "properties": {"prompt": {"type": "string"}, "judge": JUDGE}, "required": ["prompt"]},
+]}  # fmt: skip
 OF_ROLE: Mapping[Role, dict[str, Any]] = {
     "members": {
         "anyOf": [
@@ -769,6 +786,7 @@ OF_ROLE: Mapping[Role, dict[str, Any]] = {
         ]
     },
     "member": MEMBER, "node": ANY_NODE, "critic": ANY_NODE, "condition": WHEN,
+    "juror": JUROR, "jurors": {"type": "object", "additionalProperties": JUROR, "minProperties": 1},
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.meta.answers import WRONG, Answers, answers, at, floats
 from judgegraph.meta.cells import Answer, Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions, chosen
@@ -322,7 +322,7 @@ def _left_out(one: Answers) -> list[str]:
         many = "item" if one.unjudged == 1 else "items"
         notes.append(f"{of}{one.unjudged:,} {many} without a judgement of people, left out")
     if one.folded:
-        notes.append(f"{of}{one.folded:,} records beside another one of their item")
+        notes.append(f"{of}{counted(one.folded, 'record')} beside another one of their item")
     for name in one.exchanged.keys() & one.metrics.keys():
         if (why := _mirrored(one, name)) is not None:
             notes.append(f"{of}{name}: {why}")
@@ -414,7 +414,7 @@ def coded(columns: Sequence[Sequence[object]], classes: Sequence[object]) -> lis
     return [np.array([place[label] for label in column], dtype=np.intp) for column in columns]
 
 
-def counted(human: Codes, metric: Codes, k: int, items: Codes) -> Floats:
+def crossed(human: Codes, metric: Codes, k: int, items: Codes) -> Floats:
     """The table of drawn items."""
     pairs = np.bincount(human[items] * k + metric[items], minlength=k * k)
     return pairs.reshape(k, k).astype(np.float64)
@@ -495,7 +495,7 @@ def _drawing(h: Codes, a: Codes, people: int, k: int, ordered: int) -> Drawing:
     plain, powers = costs(k, 0), [costs(ordered, power) for power in (1, 2)] if ordered else []
 
     def drawing(items: Codes) -> dict[str, float]:
-        table = counted(h, a, k, items)
+        table = crossed(h, a, k, items)
         found = {"kappa": kappa(table, plain), "alpha": alpha(table)}
         for name, cost in zip(("kappa-linear", "kappa-quadratic"), powers, strict=False):
             found[name] = kappa(table[:ordered, :ordered], cost)
@@ -605,7 +605,11 @@ def _row(
     more: tuple[str, ...] = ("unread-equal:true",) if statistic == "consistency" and conventions.unread_equal else ()
     more += (AGREE,) if name in answers.combined else ()
     if math.isnan(value):
-        notes = (f"{n} items with an answer" if n < 2 else "one answer everywhere: nothing to agree on beyond chance",)
+        notes = (
+            f"{counted(n, 'item')} with an answer"
+            if n < 2
+            else "one answer everywhere: nothing to agree on beyond chance",
+        )
     return Row(
         criterion=answers.criterion, metric=name, kind=answers.kind, statistic=statistic, value=value, interval=ends,
         n=n, units=n, judged=len(answers), unread=_unread(answers, name),
@@ -689,7 +693,7 @@ def _tested(x: Bools, y: Bools, group: Codes | None, c: Conventions) -> tuple[tu
 
 
 def _only(x: Bools, y: Bools) -> str:
-    return f"{int((x & ~y).sum())} items only the first is right on, {int((~x & y).sum())} only the second"
+    return f"{counted(int((x & ~y).sum()), 'item')} only the first is right on, {int((~x & y).sum())} only the second"
 
 
 def _interval(x: Bools, y: Bools, answers: Answers, places: list[int], c: Conventions) -> tuple[Ends, list[str]]:

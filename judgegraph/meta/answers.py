@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.meta.cells import (
     Answer,
     Judgements,
@@ -290,8 +290,8 @@ def notes(
         full, other = sum(is_given(cell, labels) for cell in cells), foreign(cells, labels)
         if 2 * len(other) > full:
             yield (
-                f"{of}{one_line(name, 60)}: {len(other):,} of {full:,} answers are none of people's labels, such as "
-                f"'{one_line(cells[other[0]], 40)}', and count as wrong"
+                f"{of}{one_line(name, 60)}: {len(other):,} of {counted(full, 'answer')} counted as wrong, being none "
+                f"of people's labels, such as '{one_line(cells[other[0]], 40)}'"
             )
 
 

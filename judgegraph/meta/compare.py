@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.cells import Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions
@@ -178,7 +178,8 @@ class RunComparison(Shown):
 
     def __str__(self) -> str:
         real = sum(one.is_real for one in self.differences)
-        return f"{len(self.runs)} runs on {self.samples:,} samples, {real} of {len(self.differences)} differences real"
+        runs, differences = counted(len(self.runs), "run"), counted(len(self.differences), "difference")
+        return f"{runs} on {counted(self.samples, 'sample')}, {real} of {differences} real"
 
 
 COLUMNS = ("run", "criterion", "scale", "n", "alone", "mean", "low", "high", "statistic", "agreement", "agreement_low",
@@ -334,11 +335,13 @@ def _common(held: Sequence[_Held], notes: list[str]) -> tuple[list[str], list[st
     common = [name for name in shared if len({one.given[name] for one in held}) == 1]
     most = max(len(one.given) for one in held)
     if len(shared) < most:
-        notes.append(f"in all runs: {len(shared):,} samples of up to {most:,} that one has; the others are left out")
+        notes.append(
+            f"in all runs: {counted(len(shared), 'sample')} of up to {most:,} that one has; the others are left out"
+        )
     if len(common) < len(shared):
         first = next(name for name in shared if len({one.given[name] for one in held}) > 1)
         notes.append(
-            f"left out, as query, source or reference differ: {len(shared) - len(common):,} samples "
+            f"left out, as query, source or reference differ: {counted(len(shared) - len(common), 'sample')} "
             f"('{one_line(first, 60)}' first)"
         )
     if not common:
@@ -346,8 +349,8 @@ def _common(held: Sequence[_Held], notes: list[str]) -> tuple[list[str], list[st
     same = [name for name in common if len({one.judged[name] for one in held}) == 1]
     if len(same) < len(common):
         notes.append(
-            f"other outputs were judged on {len(common) - len(same):,} of {len(common):,} samples: there the means "
-            "tell of the outputs too, not of the judges alone; agreement with people is of the other samples"
+            f"other outputs were judged on {len(common) - len(same):,} of {counted(len(common), 'sample')}: there the "
+            "means tell of the outputs too, not of the judges alone; agreement with people is of the other samples"
         )
     return common, same
 
@@ -355,18 +358,20 @@ def _common(held: Sequence[_Held], notes: list[str]) -> tuple[list[str], list[st
 def _keys(held: Sequence[_Held], criteria: Sequence[str], notes: list[str]) -> list[str]:
     """Criteria that two runs or more have, in the order of their first coming."""
     wanted = {name.casefold() for name in criteria}
-    counted: dict[str, list[str]] = {}
+    with_numbers: dict[str, list[str]] = {}
     for one in held:
         for key in one.answers:
-            counted.setdefault(key, []).append(one.row.name)
+            with_numbers.setdefault(key, []).append(one.row.name)
     labels = {key: name for one in held for key, name in one.labels.items()}
-    if unknown := [name for name in criteria if name.casefold() not in {*counted, *labels}]:
+    if unknown := [name for name in criteria if name.casefold() not in {*with_numbers, *labels}]:
         there = ", ".join(dict.fromkeys(name for one in held for name in (*one.names.values(), *one.labels.values())))
         raise ConfigError(
             f"compare: no run judges by {one_line(', '.join(unknown), 120)}; there are {one_line(there, 200)}"
         )
-    keys = [key for key, names in counted.items() if len(names) > 1 and (not wanted or key in wanted)]
-    alone = [(key, names[0]) for key, names in counted.items() if len(names) == 1 and (not wanted or key in wanted)]
+    keys = [key for key, names in with_numbers.items() if len(names) > 1 and (not wanted or key in wanted)]
+    alone = [
+        (key, names[0]) for key, names in with_numbers.items() if len(names) == 1 and (not wanted or key in wanted)
+    ]
     if alone:
         listed = ", ".join(f"{next(o.names[key] for o in held if key in o.names)} ({who})" for key, who in alone[:6])
         notes.append(f"criteria of one run alone, left out: {one_line(listed, 300)}" + (" …" if len(alone) > 6 else ""))
@@ -474,7 +479,9 @@ def _joined(mine: Sequence[tuple[str, Judgements]], common: Sequence[str], notes
     ids = [id for id in common if all(id in at for at in places) and first.human[places[0][id]]]
     said = [[one.human[at[id]] for id in ids] for (_, one), at in zip(mine, places, strict=True)]
     if other := sum(len(set(row)) > 1 for row in zip(*said, strict=True)):
-        notes.append(f"{first.criterion}: people's judgements differ on {other:,} samples: the first run's count")
+        notes.append(
+            f"{first.criterion}: people's judgements differ on {counted(other, 'sample')}: the first run's count"
+        )
     metrics: dict[str, tuple[Any, ...]] = {}
     statuses: dict[str, tuple[str, ...]] = {}
     for (name, one), at in zip(mine, places, strict=True):

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.meta.critic import codes
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
@@ -215,7 +215,7 @@ def _notes(table: _Table, labelled: int, used: int) -> Iterator[str]:
     if table.labels:
         yield f"criteria with labels, no numbers, are left out: {', '.join(one_line(n, 60) for n in table.labels)}"
     if labelled > used:
-        yield f"{labelled - used} of {labelled} labelled samples lack a score by some criterion, and are left out"
+        yield f"{labelled - used} of {counted(labelled, 'labelled sample')} left out: no score by some criterion"
     if LEAST <= used < FEW:
         yield f"{used} labels are few: a gain that is there is seldom shown with fewer than {FEW}"
     yield HARM
@@ -277,7 +277,7 @@ class _Table:
             return np.array([one.get(own, math.nan) for one in self.human]), own
         columns = np.array([[one.get(key, math.nan) for key in known] for one in self.human], dtype=np.float64)
         scaled = np.column_stack([_standard(column, column) for column in columns.T])
-        return scaled.mean(axis=1), f"the mean of {len(known)} criteria, standardised"
+        return scaled.mean(axis=1), f"the mean of {counted(len(known), 'criterion', 'criteria')}, standardised"
 
 
 def _numbers(human: Mapping[str, Any]) -> dict[str, float]:
@@ -307,7 +307,9 @@ def _gains(
     *, resamples: int, seed: int,
 ) -> tuple[tuple[Gain, ...], str]:  # fmt: skip
     if len(people) < LEAST:
-        return (), f"{len(people)} samples with labels and all scores; {LEAST} are needed" if len(people) else ""
+        return (), f"{counted(len(people), 'sample')} with labels and all scores; {LEAST} are needed" if len(
+            people
+        ) else ""
     if (people == people[0]).all():
         return (), "people gave every sample the same"
     others = np.delete(scores, at, axis=1)

@@ -21,7 +21,7 @@ from scipy.stats import binomtest
 from judgegraph.answers import UNTOUCHED, is_escalation
 from judgegraph.calls.budget import NodeUsage
 from judgegraph.data.samples import ABSENT, value_at
-from judgegraph.errors import one_line, printable
+from judgegraph.errors import counted, one_line, printable
 from judgegraph.meta.cells import MISSING, NOTHING, Answer, Judgements, is_given, known_labels, people, width
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.judgements import Raw, fitted
@@ -688,7 +688,7 @@ def _comparable(gain: Gain, counted: Sequence[Row], name: Coefficient) -> list[R
         gain.note = "no group in which people, drafts and finals all vary"
     elif (one := int((either & ~both).sum())) > 0:
         what = "drafts or the finals alone are constant"
-        gain.note = f"of {int(either.sum())} groups {int(both.sum())} are compared: in {one} the {what}"
+        gain.note = f"groups compared: {int(both.sum())} of {int(either.sum())}; in {one} the {what}"
     return [row for row, is_in in zip(counted, both[group], strict=True) if is_in]
 
 
@@ -785,7 +785,7 @@ class CriticWorth(Shown):
         return printable(
             "\n".join(
                 f"critic {one.critic} over {one.reviewed}: changed {sum(r.changed for r in one.reviews):,}"
-                f" of {sum(r.n for r in one.reviews):,} scores"
+                f" of {counted(sum(r.n for r in one.reviews), 'score')}"
                 for one in self.critics
             )
         )

@@ -558,7 +558,7 @@ def _partly(seen: Sequence[_Seen]) -> Iterable[str]:
         without = [one for one in seen if getattr(one, name) is None]
         if 0 < len(without) < len(seen):
             first = f"'{one_line(without[0].id, 60)}' first"
-            yield f"{len(without):,} of {len(seen):,} samples lack meta.{name} ({first}): no {name}s, {_LOST[name]}"
+            yield f"{len(without):,} of {len(seen):,} samples without meta.{name} ({first}): no {name}s, {_LOST[name]}"
 
 
 def _meta(meta: Mapping[str, Any], key: str | None, fallback: str, id: str) -> str | None:
@@ -638,8 +638,8 @@ def _off_scale(raw: Raw, scale: Scale | None) -> Iterator[str]:
     if off and 2 * len(off) <= len(known):
         place, cell = off[0]
         yield (
-            f"{one_line(raw.criterion, 60)}: {len(off):,} of {len(known):,} judgements of people lie off the scale "
-            f"{scale} ({cell:g} of {place} first) and count as they stand; leave them empty in the data if nothing "
+            f"{one_line(raw.criterion, 60)}: off the scale {scale}: {len(off):,} of {len(known):,} judgements of "
+            f"people ({cell:g} of {place} first), counted as given; leave them empty in the data if nothing "
             "was judged"
         )
 

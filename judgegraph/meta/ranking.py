@@ -16,7 +16,7 @@ import numpy as np
 
 from judgegraph.data.load import READERS, format_of
 from judgegraph.data.samples import ABSENT, column_list, value_at
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.meta.answers import ItemAnswers, answers_in, join_answers
 from judgegraph.meta.cells import (
     Answer,
@@ -246,7 +246,7 @@ def _of_one_kind(
     if not alone or not any(item.verdict or item.comparisons for item, _ in pairs):
         return items, ()
     kept, lost, what = (pairs, alone, "no rival") if len(pairs) >= len(alone) else (alone, pairs, "a rival")
-    who = "1 sample has" if len(lost) == 1 else f"{len(lost):,} samples have"
+    who = counted(len(lost), "sample has", "samples have")
     return kept, (f"{who} {what}: left out",)
 
 
@@ -260,8 +260,8 @@ def _unasked(items: Sequence[tuple[Item, ItemAnswers]]) -> Iterator[str]:
     if lost:
         by = ", ".join(f"{count:,} {status}" for status, count in lost.items())
         yield (
-            f"{sum(lost.values()):,} of {len(items):,} samples ended before anything was answered ({by}): they are "
-            "in no table, or count as missing answers"
+            f"{sum(lost.values()):,} of {counted(len(items), 'sample')} ended before anything was answered ({by}): in "
+            "no table, or counted as missing answers"
         )
 
 
@@ -445,8 +445,8 @@ def _unjudged(one: Judgements, judge: str, said: Sequence[Answer | None]) -> Ite
     if judge != PEOPLE and seen and lacking:
         judged = sum(answer is not None for answer in said)
         yield (
-            f"{lacking:,} of the {judged:,} items that {_name(judge)} answered have no judgement of people: they count "
-            "for its ranking, and for agreement (judgegraph meta) they do not"
+            f"{lacking:,} of {counted(judged, 'item')} that {_name(judge)} answered without a judgement of people: "
+            "counted for its ranking, and for agreement (judgegraph meta) not"
         )
 
 
@@ -581,7 +581,7 @@ def notes_of(contest: Contest, strengths: Strengths, ratings: Ratings, c: Conven
             f"pair was lent {PRIOR:g} wins there"
         )
     if contest.alike:
-        yield f"{contest.alike:,} pairs of a system with itself, left out"
+        yield f"{counted(contest.alike, 'pair')} of a system with itself, left out"
     yield from _of_draws(contest, strengths, ratings, c)
 
 
@@ -606,15 +606,15 @@ def _of_draws(contest: Contest, strengths: Strengths, ratings: Ratings, c: Conve
     if c.resamples and strengths.units == 1:
         yield "one unit alone (document, or comparison): no interval can be told"
     elif c.resamples and strengths.units < FEW:
-        yield f"{strengths.units} units: intervals are rough"
+        yield f"{counted(strengths.units, 'unit')}: intervals are rough"
     if len(strengths.drawn) < c.resamples:
         yield f"intervals of strengths from {len(strengths.drawn):,} resamples, more would take too long"
     if len(ratings.drawn) < c.resamples:
         yield f"Elo intervals from {len(ratings.drawn):,} resamples, more would take too long"
     if ratings.played < len(contest.matches):
         yield (
-            f"Elo plays {ratings.played:,} comparisons of {len(contest.matches):,} in each order, drawn by chance: "
-            "all would take too long"
+            f"Elo plays {counted(ratings.played, 'comparison')} of {len(contest.matches):,} in each order, drawn by "
+            "chance: all would take too long"
         )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from judgegraph.errors import ConfigError, one_line, printable
+from judgegraph.errors import ConfigError, counted, one_line, printable
 from judgegraph.meta.answers import Answers, at, floats
 from judgegraph.meta.cells import Kind
 from judgegraph.meta.conventions import Conventions
@@ -181,7 +181,7 @@ class Agreement(Shown):
         wanted = {"statistic": statistic, "metric": metric, "criterion": criterion}
         found = [r for r in self.rows if all(v is None or getattr(r, k) == v for k, v in wanted.items())]
         if len(found) != 1:
-            raise KeyError(f"{len(found)} rows of {wanted}")
+            raise KeyError(f"{counted(len(found), 'row')} of {wanted}")
         return found[0]
 
     def table(self) -> Table:
@@ -587,7 +587,7 @@ class Numbers:
     def _undefined(self, values: Floats, level: Level) -> str:
         known = ~np.isnan(values)
         if known.sum() < 2:
-            return f"{int(known.sum())} items with an answer: it takes 2"
+            return f"{counted(int(known.sum()), 'item')} with an answer: it takes 2"
         for who, side in (("people's judgement", self.human[known]), ("the metric", values[known])):
             if (side == side[0]).all():
                 return f"{who} is the same everywhere ({side[0]:g})"

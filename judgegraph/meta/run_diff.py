@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.meta.diff_moves import (
     CAUSES,
     Answer,
@@ -432,7 +432,9 @@ class RunDiff(Shown):
 
     def __str__(self) -> str:
         why = ", ".join(f"{cause} {count}" for cause, count in self.causes.most_common())
-        return f"{self.samples:,} samples in both, {self.moved:,} with a score that moved" + (f": {why}" if why else "")
+        return f"{counted(self.samples, 'sample')} in both, {self.moved:,} with a score that moved" + (
+            f": {why}" if why else ""
+        )
 
 
 def diff_runs(a: RunLike, b: RunLike, *, criterion: str | None = None, limit: int | None = 10) -> RunDiff:

@@ -20,7 +20,7 @@ from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.types import COMPLETION, thinks_by_name, unpacked
 from judgegraph.data.samples import checked
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.evidence import evidence_left_out
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
@@ -192,7 +192,8 @@ class Forecast(Shown):
 
     def __str__(self) -> str:
         low, middle, _ = self.total.rest
-        return f"plan for {self.samples:,} samples: {self.total.exact:,} calls for certain, {low:,} to {middle:,} more"
+        calls = counted(self.total.exact, "call")
+        return f"plan for {counted(self.samples, 'sample')}: {calls} for certain, {low:,} to {middle:,} more"
 
 
 def total_of(tally: Tally) -> NodeCount:

@@ -23,7 +23,7 @@ from string import Template
 
 import yaml
 
-from judgegraph.errors import PromptError, one_line
+from judgegraph.errors import PromptError, counted, one_line
 from judgegraph.evidence import (
     EVIDENCE,
     LEADS,
@@ -497,7 +497,11 @@ def is_judged(one: Exemplar, output: Json) -> bool:
 def left_out_examples(criterion: Criterion, output: Json) -> tuple[str, ...]:
     """A note where an example of a criterion was not shown, as its text is the one that is judged; else none."""
     count = sum(is_judged(one, output) for one in criterion.examples)
-    return (f"{count} of {len(criterion.examples)} examples not shown: the judged text itself",) if count else ()
+    return (
+        (f"{count} of {counted(len(criterion.examples), 'example')} not shown: the judged text itself",)
+        if count
+        else ()
+    )
 
 
 def score_text(score: Score) -> str:

@@ -219,7 +219,9 @@ _DOUBTS = (
         rf"(?:claim|request|demand|wish|call)(?:[ ](?:of|for))?{_SMALL}{_OPENS}"
         r"|\b(?:ignor(?:e|ing)|disregard(?:ing)?|reject(?:ing)?|refus(?:e|ing)[ ]to[ ](?:give|award|say|rate)"
         rf"|not[ ]give)(?:[ ](?:it|this|instruction|line|command|injected|injection))*{_SMALL}{_OPENS}"
-        rf"|\bself[- ](?:assess|rat|grad|scor)\w+[ ]?:{_OPENS}",
+        rf"|\bself[- ](?:assess|rat|grad|scor)\w+[ ]?:{_OPENS}"
+        r"|\bas[ ](?:requested|demanded|instructed|told|asked|ordered|commanded)[ ](?:by|in)[ ](?:the|this|its)[ ]"
+        rf"(?:candidate|author|text|output|essay|summary|response|dialogue|article|story)\b[^.!?;\n]{{0,12}}{_OPENS}",
         re.I,
     ),
     _late(  # what another rates
@@ -280,6 +282,9 @@ _PAST_BEHIND = _late(
     r"|(?:is|was)[ ](?:ignored|rejected|disregarded|tempting|what[ ](?:they|he|she|it)[ ]wants?)"
     rf"|(?:is|was)[ ](?:the[ ])?(?:{_CLAIMS}|requested|suggested|asked|proposed)|as[ ](?:the|an?)[ ]\w+[ ](?:claim"
     rf"|demand|want|ask|request|sa)\w*"
+    r"|(?:because|since|as)[ ](?:the|its)[ ](?!prompt|task|user|rubric|scale|criteri)\w+[ ]"
+    r"(?:tells?|asks?|instructs?|orders?)[ ](?:me|us|the[ ]judge)[ ]to"
+    r"(?:[ ](?:do[ ]so|(?:give|rate|score|say)[ ](?:it|this|that|so)(?:[ ]that)?))?(?=\W*(?:\Z|\n|[.;!]))"
     r"|(?:is|was|would[ ]be|seems)[ ]too|was[ ](?:my|the)[ ](?:first|initial)"
     r"|zuerst|zunächst|anfangs|au[ ]début|d['’]abord|al[ ]principio|inicialmente)\b"
     r"(?![\s:]{1,3}(?:an?[ ])?[\[(*]{0,2}(?-i:[0-9A-E])\b)"

@@ -477,7 +477,7 @@ def _commonest(points: list[str], series: list[Series]) -> tuple[list[str], list
     met = sum((Counter(one.counts) for one in series), Counter[str]())
     commonest = set([label for label, _ in met.most_common() if label != OTHER][:LABELS])
     shown = [point for point in points if point in commonest]
-    rest = f"{len(points) - len(shown):,} others"
+    rest = f"{counted(len(points) - len(shown), 'other')}"
     folded = []
     for one in series:
         counts = {point: n for point, n in one.counts.items() if point in commonest}

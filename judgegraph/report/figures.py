@@ -180,7 +180,7 @@ class SomeItems:
         """1,000 samples; or how many of how many."""
         if self.seen <= self.most:
             return counted(self.seen, "sample")
-        return f"{self.most:,} of {self.seen:,} samples (drawn by their ids)"
+        return f"{self.most:,} of {counted(self.seen, 'sample')} (drawn by their ids)"
 
 
 def slim(item: Item, whole: Item, scores: tuple[Score, ...]) -> Item:

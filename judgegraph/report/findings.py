@@ -218,7 +218,8 @@ def _missing(tally: Tally) -> Iterator[Finding]:
     first = causes[0]
     where = f", most of {one_line(most, 80)} ({count:,})" if rest and rest[0][1] else f", all of {one_line(most, 80)}"
     why = f"the commonest reason ({first.scores:,}): {first.status}, {one_line(first.reason, 160)}"
-    yield Finding(f"{lacking.total():,} of {counted(asked, 'score')} are missing{where}; {why}.", "failures")
+    are = "is" if lacking.total() == 1 else "are"
+    yield Finding(f"{lacking.total():,} of {counted(asked, 'score')} {are} missing{where}; {why}.", "failures")
 
 
 def _people(run: Run, tally: Tally) -> Iterator[Finding]:

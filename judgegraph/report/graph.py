@@ -24,6 +24,7 @@ from judgegraph.views.blocks import (
     Section,
     cost,
     count_text,
+    counted,
     counts,
     duration,
     money,
@@ -396,7 +397,7 @@ def _steps(one: NodeTime) -> tuple[str, ...]:
     """What a node took for one sample."""
     often = f"{count_text(one.visits)} times, " if one.visits > 1 else ""
     calls = _calls(one)
-    asked = (f"{count_text(calls)} call{'s' * (calls != 1)}",) if calls else ()
+    asked = (f"{counted(round(calls), 'call')}",) if calls else ()
     failed = (f"failed: {counts(one.statuses)}",) if one.failures else ()
     return (*failed, *asked, f"{often}{duration(one.ms)}")
 
@@ -422,10 +423,10 @@ def _legend(figure: Figure, marks: Mapping[str, str], went: Traffic) -> str:
 
 def _badge(one: NodeTime) -> tuple[str, ...]:
     """At most three short lines: how often, how long, what for."""
-    found = [f"{count_text(one.visits)} runs" + (f", {count_text(one.failures)} failed" if one.failures else "")]
+    found = [f"{counted(round(one.visits), 'run')}" + (f", {count_text(one.failures)} failed" if one.failures else "")]
     if calls := _calls(one):
         cost = f" · {money(one.usd)}" if one.usd else ""
-        found.append(f"{count_text(calls)} calls{cost}")
+        found.append(f"{counted(round(calls), 'call')}{cost}")
     return (*found, f"{duration(one.median)} median") if one.median is not None else tuple(found)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from judgegraph.calls.texts import texts_of
 from judgegraph.data.samples import DiskIndex
-from judgegraph.errors import ConfigError, DataError, damaged_lines, one_line
+from judgegraph.errors import ConfigError, DataError, counted, damaged_lines, one_line
 from judgegraph.runs.item import Item, failed_item, failures, relabelled
 from judgegraph.runs.lines import (
     Journal,
@@ -441,7 +441,7 @@ class Folder:
             self.in_flight.clear(0)
         self.journal.commit()
         if many := self.relabelled:
-            who = "1 sample has" if many == 1 else f"{many:,} samples have"
+            who = counted(many, "sample has", "samples have")
             self.leave_out(f"labels: {who} other human labels than before; the new ones stand, nothing is asked again")
         compact(self.journal, self.path / ITEMS)
 

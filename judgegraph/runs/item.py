@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from judgegraph.answers import ANSWERING, Precedence, answer_keys, answers_of, drafts_that_stand, is_escalation
 from judgegraph.calls.ratings import CONTRARY, GAINSAID, SEVERAL, fallback_reason
-from judgegraph.errors import ScaleError, StateError, one_line
+from judgegraph.errors import ScaleError, StateError, counted, one_line
 from judgegraph.prompts.template import SHOWING_EXAMPLES
 from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.sync import WAITS, waits
@@ -518,7 +518,7 @@ class _Nothing:
     def _of(self, count: int) -> str:
         if count == self.samples:
             return "the one sample" if count == 1 else f"all {count:,} samples"
-        return f"{count:,} of {self.samples:,} samples"
+        return f"{count:,} of {counted(self.samples, 'sample')}"
 
     def _failed(self) -> Iterable[str]:
         if not self.failed:
@@ -874,7 +874,8 @@ def _dropped(scores: Sequence[Score], criteria: Iterable[Criterion], compared: I
     if not lost or len(lost) == len(asked):  # where nothing at all was scored the sample itself says so
         return []
     agents = names(list(dict.fromkeys(s.agent for s in scores if s.criterion in asked)))
-    text = f"{len(asked)} criteria were given, {len(asked) - len(lost)} scored by {agents or 'nobody'}: no score of "
+    given = counted(len(asked), "criterion given", "criteria given")
+    text = f"{given}, {len(asked) - len(lost)} scored by {agents or 'nobody'}: no score of "
     return [Note(agent="graph", text=text + names(lost), status="skipped", kind="criteria-dropped")]
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgegraph.answers import answers_of, roles_of
 from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS, marked
-from judgegraph.errors import ConfigError, ExtraError, one_line, printable
+from judgegraph.errors import ConfigError, ExtraError, counted, one_line, printable
 from judgegraph.prompts.criteria import CriteriaSet
 from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
@@ -286,7 +286,7 @@ class Run(Shown):
     def __str__(self) -> str:
         calls, samples = self.manifest.get("calls") or {}, self.manifest.get("samples") or {}
         where = f", kept in {self.folder.path}" if self.folder else ""
-        done = f"{samples.get('done', 0):,} samples, {calls.get('replies', 0):,} calls"
+        done = f"{counted(samples.get('done', 0), 'sample')}, {counted(calls.get('replies', 0), 'call')}"
         return printable(f"run of {self.manifest.get('method')}: {done}{where}")
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from judgegraph.errors import counted
+
 Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]  # 0, 1, ...: which group or system an item belongs to
 Coefficient = Literal["pearson", "spearman", "kendall-b", "kendall-c"]
@@ -35,7 +37,9 @@ def checked(name: str, values: Floats, n: int | None = None) -> Floats:
     if found.ndim != 1 or (n is not None and len(found) != n):
         raise ValueError(f"{name}: expected a series{'' if n is None else f' of {n}'}, got shape {found.shape}")
     if np.isnan(found).any():
-        raise ValueError(f"{name}: {int(np.isnan(found).sum())} of {len(found)} values are nan; leave them out first")
+        raise ValueError(
+            f"{name}: {int(np.isnan(found).sum())} of {counted(len(found), 'value')} nan; leave them out first"
+        )
     return found
 
 
@@ -142,7 +146,7 @@ def _cannot(r_ha: float, r_hb: float, r_ab: float, n: int) -> str | None:
     if any(math.isnan(r) for r in (r_ha, r_hb, r_ab)):
         return "a correlation is undefined"
     if n < 4:
-        return f"{n} items: it takes 4"
+        return f"{counted(n, 'item')}: it takes 4"
     return "the two metrics are one" if r_ab >= 1 - 1e-12 else None
 
 

@@ -15,7 +15,7 @@ import typing_extensions
 from typing_extensions import get_type_hints, is_typeddict
 
 from judgegraph.agents.judge import aspect_stage
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.testing.recording import Asked
 from judgegraph.testing.scripted import Answering, answered_by, ended
 from judgegraph.types import (
@@ -123,8 +123,8 @@ class Conformance:
         self.notes += [text for text in dict.fromkeys(texts) if text not in self.notes]
 
     def __str__(self) -> str:
-        end = "conforms" if self.ok else f"{len(self.findings)} findings"
-        lines = [f"{self.agent}: {end} ({self.runs} runs)", *(f"- {finding}" for finding in self.findings)]
+        end = "conforms" if self.ok else f"{counted(len(self.findings), 'finding')}"
+        lines = [f"{self.agent}: {end} ({counted(self.runs, 'run')})", *(f"- {finding}" for finding in self.findings)]
         return "\n".join([*lines, *(f"  note: {one_line(note, 400)}" for note in self.notes)])
 
 

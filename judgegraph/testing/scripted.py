@@ -19,6 +19,7 @@ from pydantic import PrivateAttr
 from judgegraph.calls import Endpoint
 from judgegraph.calls.context import context
 from judgegraph.calls.estimate import ReplyPolicy, Writer
+from judgegraph.errors import counted
 from judgegraph.models.judges import Judge, trying
 from judgegraph.testing.recording import Asked
 
@@ -66,7 +67,9 @@ class Scripted(BaseChatModel):
         self._calls.append(messages)
         self._asked.append(kwargs)
         if number >= len(self.script):
-            raise AssertionError(f"the script has {len(self.script)} replies, call {number + 1} came")
+            raise AssertionError(
+                f"the script has {counted(len(self.script), 'reply', 'replies')}, call {number + 1} came"
+            )
         scene = self.script[number]
         scenes = scene if isinstance(scene, list) else [scene] * int(kwargs.get("n") or 1)
         return ChatResult(generations=[_generation(one, messages) for one in scenes])

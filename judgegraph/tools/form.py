@@ -9,7 +9,7 @@ from typing import Any
 
 from judgegraph.embedded.evidence_forms import bare_choices, forced
 from judgegraph.embedded.prompt_view import Survey, clashes, same_questions, survey_of
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, counted
 from judgegraph.tools.catalogue import About, Metric, Unmeasurable
 from judgegraph.tools.metrics import CODE, MOST_CHARS, OURS, SACREBLEU
 from judgegraph.tools.prose import grade, parsed
@@ -67,7 +67,7 @@ def _flaw_metric(name: str, measures: str, flaws: Callable[[Survey], tuple[Flaws
         (found, seen), total = flaws(form_of(sample))
         if not total:
             raise Unmeasurable("the form has no question of choice")
-        reason = f"{len(found)} of {total} questions" + (f": {seen}" if seen else "")
+        reason = f"{len(found)} of {counted(total, 'question')}" + (f": {seen}" if seen else "")
         return Finding(assistant=name, value=len(found) / total, reason=reason)
 
     about = About(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from judgegraph.embedded.text import split
+from judgegraph.errors import counted
 from judgegraph.tools.catalogue import About, Metric, Unmeasurable
 from judgegraph.tools.metrics import CODE, OURS, capped, some_words
 from judgegraph.types import Json, Sample
@@ -140,7 +141,7 @@ def _distinct(sample: Sample, n: int) -> float:
     found = words_read(sample)
     grams = ngrams(found, n)
     if not grams:
-        raise Unmeasurable(f"the output has fewer than {n} words")
+        raise Unmeasurable(f"the output has fewer than {counted(n, 'word')}")
     return len(set(grams)) / len(grams)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from judgegraph.calls.context import computed
 from judgegraph.embedded.text import split
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, counted
 from judgegraph.tools.catalogue import About, Unmeasurable
 from judgegraph.tools.encoder import MINILM, Batches, OnnxModel, onnx_model
 from judgegraph.tools.metrics import BESIDE, EITHER, output_text, source_text, target_name, target_text
@@ -252,7 +252,8 @@ class Entailment(OnnxAssistant):
             self.name, (source, output), lambda: self._entailed(source, output), over=self.over
         )
         worst = min(range(len(by_sentence)), key=by_sentence.__getitem__)
-        reason = f"{len(by_sentence)} sentences; least supported is number {worst + 1}, at {by_sentence[worst]:.2f}"
+        many = counted(len(by_sentence), "sentence")
+        reason = f"{many}; least supported is number {worst + 1}, at {by_sentence[worst]:.2f}"
         return Finding(assistant=self.name, value=sum(by_sentence) / len(by_sentence), reason=reason)
 
     async def _entailed(self, source: str, output: str) -> list[float]:

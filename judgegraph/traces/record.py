@@ -32,7 +32,7 @@ from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Paid, checksum, opened
 from judgegraph.calls.texts import Texts, texts_of
 from judgegraph.calls.types import Call, Choice, address_of, packed, writable
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.models.judges import Judge
 from judgegraph.runs.folder import MANIFEST, NOTES
 from judgegraph.trace.record import Recorder, failed, sizes, status_of, traced, tracer, written
@@ -439,6 +439,6 @@ class Notes:
             except sqlite3.Error as error:
                 self.failed = f"{type(error).__name__}: {error}"
             if self._waiting:
-                self.failed = f"{BUSY}: {len(self._waiting)} replies are not kept"
+                self.failed = f"{BUSY}: {counted(len(self._waiting), 'reply', 'replies')} not kept"
             self._db.close()
             self._texts.close()

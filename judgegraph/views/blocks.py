@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from judgegraph.errors import counted as counted
 from judgegraph.errors import one_line
 
 Look = Literal["", "lead", "title", "bad", "note", "fine"]
@@ -185,11 +186,6 @@ def _markdown(grid: Grid, rows: Sequence[Sequence[str]]) -> str:
 SCORE, COEFFICIENT = 2, 3  # digits behind the point: of a score, and of a coefficient in a table of agreement
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))  # of a time, the largest first
 NONE = "-"
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """ "1 sample", "2,000 samples"."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def count_text(number: float | None) -> str:

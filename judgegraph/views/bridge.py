@@ -83,8 +83,9 @@ def _counts(found: Bridge) -> Iterator[Block]:
     yield Grid("", head, rows, frozenset(range(1, len(head))))
     orders = counts["orders"]
     yield Para(
-        f"pairs in both orders: {orders.get('AB', 0):,} rows with A printed first, {orders.get('BA', 0):,} with B; no "
-        f"query and no source is in two splits; {counted(found.training_set.doubled, 'row')} left out as doubled",
+        f"pairs in both orders: {counted(orders.get('AB', 0), 'row')} with A printed first, {orders.get('BA', 0):,} "
+        "with B; no query and no source is in two splits; "
+        f"{counted(found.training_set.doubled, 'row')} left out as doubled",
         "fine",
     )
 

@@ -102,7 +102,7 @@ def _pilot(forecast: Forecast) -> list[str]:
         return []
     usd = f", {money(pilot.usd)}" if pilot.usd else ""
     ends = ", ".join(f"{count:,} {status}" for status, count in pilot.statuses.items())
-    spent = f"{counted(pilot.calls, 'call')}, {pilot.prompt_tokens + pilot.completion_tokens:,} tokens{usd}"
+    spent = f"{counted(pilot.calls, 'call')}, {counted(pilot.prompt_tokens + pilot.completion_tokens, 'token')}{usd}"
     lines = [f"\npilot of {counted(pilot.samples, 'sample')} ({ends}): paid {spent}"]
     if pilot.failure:
         lines.append(pilot.failure)
@@ -136,6 +136,3 @@ def _span(low: int, high: int) -> str:
 
 def _money(low: float, high: float) -> str:
     return span(money(low), money(high))
-
-
-# What bridging came to: how many judgements hold, then the rejects, then the training set.

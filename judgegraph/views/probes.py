@@ -28,7 +28,7 @@ def probes(found: Probes) -> Iterator[Block]:
     for (status, reason), count in list(found.failures.items())[:FAILURES]:
         yield Para(f"{count:,} ended with {status}: {one_line(reason, 500)}", "bad")
     if len(found.failures) > FAILURES:
-        yield Para(f"and {len(found.failures) - FAILURES:,} more reasons; --json has them")
+        yield Para(f"and {counted(len(found.failures) - FAILURES, 'more reason')}; --json has them")
     if found.swap is not None:
         yield Para("swap: each pair exchanged", "title")
         yield from map(Para, _swap(found.swap))

@@ -171,7 +171,7 @@ def print_ranked_samples(
         title = f"the scores of each sample are those of {', '.join(agents)}, who answer side by side"
         console.print(plain(f"{title}; samples are ordered by the lowest"), style="dim")
     if untold:
-        calls = "1 more call was" if untold == 1 else f"{untold:,} more calls were"
+        calls = counted(untold, "more call was", "more calls were")
         console.print(plain(f"{calls} paid for attempts that were cut off or not traced"), style="dim")
     opens = f"judgegraph trace {quoted(path)} --sample {quoted(rows[0].id)}"
     console.print(plain(opens), style="dim", soft_wrap=True)  # to be copied

@@ -26,7 +26,7 @@ from starlette.routing import Route
 
 from judgegraph import __version__
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, DataError, ScaleError, one_line
+from judgegraph.errors import ConfigError, DataError, ScaleError, counted, one_line
 from judgegraph.report.charts import cut, in_line
 from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
@@ -285,7 +285,7 @@ class View:
             path = written(made, one.index.path.parent, one.name)
         except (DataError, ConfigError) as error:
             return {"saved": "", "wrong": one_line(error, 300), "typed": typed}
-        which = f"version {made.version}, {len(made.criteria)} criteria, digest {made.digest}"
+        which = f"version {made.version}, {counted(len(made.criteria), 'criterion', 'criteria')}, digest {made.digest}"
         return {"saved": f"Written to {path}: {which}.", "wrong": "", "typed": {}, "path": str(path)}
 
     def _ticket(self, outcome: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, counted
 from judgegraph.models.judges import destination
 from judgegraph.registry.lookup import judges_of
 from judgegraph.wiring.code import Finding
@@ -92,7 +92,7 @@ class Wiring:
         return not any(finding.severity == "error" for finding in self.findings)
 
     def __str__(self) -> str:
-        head = f"{self.name}: {'wired' if self.ok else 'not wired'}, {len(self.nodes)} nodes"
+        head = f"{self.name}: {'wired' if self.ok else 'not wired'}, {counted(len(self.nodes), 'node')}"
         told = [f"{finding.severity}: {finding}" for finding in self.findings]
         return "\n".join([head, *(f"  {node}" for node in self.nodes), *told])
 

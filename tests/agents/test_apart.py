@@ -67,7 +67,7 @@ def test_votes_count_verdicts_and_not_the_sizes_of_scores():
 
 def test_only_the_judges_own_scores_of_the_criteria_at_hand_count():
     found = merged(*both("Depth", 4, 3), score("Depth", 1, agent="other"), *both("Elsewhere", 1, 5))
-    assert found["comparisons"]["overall/merge/AB"].reason == "A 4, B 3 by 1 of 1 criteria"
+    assert found["comparisons"]["overall/merge/AB"].reason == "A 4, B 3 by 1 of 1 criterion"
 
 
 def test_with_nothing_scored_the_merged_comparison_says_why():

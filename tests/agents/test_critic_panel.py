@@ -230,7 +230,7 @@ async def test_a_role_that_fails_is_left_out_and_noted(reply, status):
     assert any(note.startswith(f"b was left out: {status}") for note in one.notes)
     (note,) = written["notes"].values()
     assert (note.agent, note.status) == ("critic-panel", status)
-    assert note.text.startswith("b was left out for 1 of 1 criteria")
+    assert note.text.startswith("b was left out for 1 of 1 criterion")
 
 
 async def test_a_panel_that_fails_leaves_no_final_score():
@@ -331,7 +331,7 @@ async def test_a_critic_that_writes_no_critique_is_left_out(written, why):
     (one,) = found["rectifications"].values()
     assert (one.status, one.value, one.notes) == ("ok", 2.0, (f"odd was left out: agent_error: {why}",))
     assert [(n.text, n.status) for n in found["notes"].values()] == [
-        (f"odd was left out for 1 of 1 criteria: {why}", "agent_error")
+        (f"odd was left out for 1 of 1 criterion: {why}", "agent_error")
     ]
 
 

@@ -63,7 +63,7 @@ async def test_a_set_with_steps_is_another_set_and_reads_back_as_it_is(tmp_path)
     assert made.digest != chosen.digest
     shown = CliRunner().invoke(main, ["criteria", "summary", "--steps", "all"])
     assert shown.exit_code == 0, shown.output
-    assert "steps of 4 of 4 criteria were written" in shown.stderr
+    assert "steps written of 4 of 4 criteria" in shown.stderr
     (tmp_path / "mine.yaml").write_text(shown.stdout)
     assert criteria_set(tmp_path / "mine.yaml").digest in shown.stderr
     again = CliRunner().invoke(main, ["criteria", str(tmp_path / "mine.yaml"), "--steps", "missing", "--json"])

@@ -104,7 +104,7 @@ async def test_where_fewer_than_half_were_answered_there_is_no_score():
     _, state = await checked(questions("A?", "B?", "C?"), answers(q1="yes"), *[{}] * 3)
     score = state["scores"]["Clarity/yes-share/final/0"]
     assert (score.value, score.status) == (None, "unreadable")
-    assert score.reason == "only 1 of 3 questions were answered"
+    assert score.reason == "only 1 of 3 questions answered"
 
 
 async def test_without_questions_nothing_is_answered_and_the_reason_is_that_of_the_writer():

@@ -9,7 +9,7 @@ from scipy import stats
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
-from judgegraph.meta.agreement import agreement, alpha, coded, costs, counted, kappa, mcnemar, needed, ordinal_alpha
+from judgegraph.meta.agreement import agreement, alpha, coded, costs, crossed, kappa, mcnemar, needed, ordinal_alpha
 from judgegraph.meta.agreement import macro_of_table as macro_of_counts
 from judgegraph.meta.cells import Judgements
 from judgegraph.stats.agreement import cohen_kappa, krippendorff_alpha, macro
@@ -224,7 +224,7 @@ def test_mcnemars_labels_needed_give_the_chance_they_promise():
 def test_the_tables_that_are_resampled_say_what_the_statistics_say(order):
     a, b = (["abc"[i] for i in RANDOM.integers(0, 3, 50)] for _ in range(2))
     h, m = coded([a, b], "abc")
-    table = counted(h, m, 3, np.arange(50))
+    table = crossed(h, m, 3, np.arange(50))
     assert kappa(table, costs(3, 0)) == pytest.approx(cohen_kappa(a, b))
     assert kappa(table, costs(3, 1)) == pytest.approx(cohen_kappa(a, b, "linear", "abc"))
     assert kappa(table, costs(3, 2)) == pytest.approx(cohen_kappa(a, b, "quadratic", "abc"))
@@ -242,7 +242,7 @@ def test_the_tables_that_are_resampled_say_what_the_statistics_say(order):
 EDGES = [
     (numbers(m=np.ones(60)), "the metric is the same everywhere (1)"),
     (numbers(human=np.ones(60), m=NEAR), "people's judgement is the same everywhere (1)"),
-    (numbers(human=HUMAN[:1], m=NEAR[:1]), "1 items with an answer: it takes 2"),
+    (numbers(human=HUMAN[:1], m=NEAR[:1]), "1 item with an answer: it takes 2"),
     (numbers(m=[None] * 60), "0 items with an answer: it takes 2"),
 ]
 

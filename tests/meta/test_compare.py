@@ -77,7 +77,7 @@ def test_samples_that_are_not_the_same_are_left_out_and_told():
     found = jg.compare([one, other])
     assert found.samples == 7
     assert "in all runs: 8 samples of up to 12 that one has; the others are left out" in found.notes
-    assert "left out, as query, source or reference differ: 1 samples ('s0' first)" in found.notes
+    assert "left out, as query, source or reference differ: 1 sample ('s0' first)" in found.notes
     with pytest.raises(ConfigError, match="no sample in common"):
         jg.compare([one, run("third", (judged(at, 3.0) for at in range(50, 60)))])
 

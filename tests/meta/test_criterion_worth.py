@@ -108,7 +108,7 @@ def test_what_is_left_out_is_told():
     people[30:] = math.nan
     found = criteria_worth(run_of(columns, {"overall": people}), ["Three"], resamples=200, permutations=200)
     assert (found.labelled, found.criteria[0].n) == (30, 25)
-    assert any("5 of 30 labelled samples lack a score" in note for note in found.notes)
+    assert any("5 of 30 labelled samples left out: no score" in note for note in found.notes)
     assert any("25 labels are few" in note for note in found.notes)
     assert any("2602.05125" in note for note in found.notes)
     assert "plain mean" in found.fitted

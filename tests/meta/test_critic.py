@@ -416,7 +416,7 @@ def test_at_group_level_only_groups_with_both_sides_are_compared():
             pairs.append(Pair((said,), draft, final, str(group), None))
     (found,) = gains("Clarity", pairs, Conventions(level="group", coefficients=("pearson",), resamples=200))
     assert (found.difference, found.p, found.units, found.n) == (0.0, 1.0, 4, 20)
-    assert "of 20 groups 4 are compared" in found.note
+    assert "groups compared: 4 of 20" in found.note
     as_zero = Conventions(level="group", constant="zero", coefficients=("pearson",), resamples=200)
     assert gains("Clarity", pairs, as_zero)[0].units == 20  # a constant group is 0 then, and compares
 

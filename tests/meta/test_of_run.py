@@ -72,7 +72,7 @@ def test_groups_that_some_samples_lack_are_noted():
     assert found.judgements[0].groups is None
     assert found.judgements[0].systems == ("s", "s")
     assert found.notes == (
-        "1 of 2 samples lack meta.group ('2' first): no groups, the bootstrap draws items (unit:item)",
+        "1 of 2 samples without meta.group ('2' first): no groups, the bootstrap draws items (unit:item)",
     )
     assert read_run(run(item("1", {"Clarity": 1.0}, score(1.0)))).notes == ()
 
@@ -229,7 +229,7 @@ def test_judgements_off_the_scale_are_told_and_those_on_another_scale_are_not():
         return read_run(jg.Run({"signature": "s", "criteria": [{"name": "Clarity", "scale": "1-5"}]}, items)).notes
 
     (told,) = of(-1, 4, 5, 2)
-    assert "1 of 4 judgements of people lie off the scale 1-5 (-1 of sample '0' first)" in told
+    assert "off the scale 1-5: 1 of 4 judgements of people (-1 of sample '0' first)" in told
     assert of(90, 40, 70) == of(1, 5, 3) == ()
 
 

@@ -75,7 +75,7 @@ def test_a_metrics_order_is_held_against_peoples(table):
 def test_items_that_people_did_not_judge_are_said_to_count_for_the_judge_alone(tmp_path):
     rows = [("d1", "x", 5, 1), ("d1", "y", "", 2), ("d2", "x", 4, 2), ("d2", "y", 1, 1)]
     people, metric = jg.rank_systems(_csv(tmp_path / "t.csv", "doc,sys,human,metric", rows), QUICK, **COLUMNS)
-    told = "1 of the 4 items that metric answered have no judgement of people: they count for its ranking"
+    told = "1 of 4 items that metric answered without a judgement of people: counted for its ranking"
     assert any(note.startswith(told) for note in metric.notes)
     assert not any("judgement of people" in note for note in people.notes)
 
@@ -146,7 +146,7 @@ def test_a_pair_of_a_system_with_itself_is_left_out_and_counted(tmp_path):
     table = _csv(tmp_path / "self.csv", "a,b,judge", [("x", "x", "A"), ("x", "y", "A"), ("y", "x", "A")])
     (only,) = jg.rank_systems(table, QUICK, system="a", rival="b", metrics=("judge",))
     assert only.comparisons == 2
-    assert "1 pairs of a system with itself, left out" in only.notes
+    assert "1 pair of a system with itself, left out" in only.notes
 
 
 @pytest.mark.parametrize(

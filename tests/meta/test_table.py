@@ -149,7 +149,7 @@ def test_a_verdict_that_is_not_there_is_missing(tmp_path: Path):
 def test_a_metric_that_mostly_speaks_otherwise_is_noted(tmp_path: Path):
     text = "human,m,k\ngood,good,good\nbad,awful,bad\ngood,fine,fine\n"
     (found,) = jg.read_table(table(tmp_path, text), metrics=("m", "k"))
-    assert found.notes == ("m: 2 of 3 answers are none of people's labels, such as 'awful', and count as wrong",)
+    assert found.notes == ("m: 2 of 3 answers counted as wrong, being none of people's labels, such as 'awful'",)
     said = jg.agreement([found], resamples=0).notes
     assert said == found.notes
 

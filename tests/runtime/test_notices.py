@@ -85,7 +85,7 @@ CASES = {
     ),
     "assistants-not-consulted": (
         row(planned(Clarity=("blank", "deaf")), FusionJudge(assistants={"blank": "B", "deaf": "D"}, criteria=CRITERIA)),
-        "not consulted: blank, deaf; the plan names 2 assistants, 0 were consulted",
+        "not consulted: blank, deaf; the plan names 2 assistants, 0 consulted",
     ),
     "assistants-unused": (
         row(planned(Clarity=()), FusionJudge(assistants={"blank": "B"}, criteria=CRITERIA)),
@@ -116,7 +116,7 @@ CASES = {
     ),
     "criteria-dropped": (
         row(scoring(score("Clarity"), criteria=CRITERIA)),
-        "2 criteria were given, 1 scored by 'mine': no score of 'Wit'",
+        "2 criteria given, 1 scored by 'mine': no score of 'Wit'",
     ),
     "correction-unchanged": (
         row(scoring(score("Clarity", 1.0), criteria=CRITERIA), Corrector()), "output: nothing was changed",

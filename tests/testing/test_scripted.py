@@ -24,7 +24,7 @@ async def test_an_exception_in_the_script_is_raised():
 async def test_one_call_more_than_the_script_is_an_error_of_the_test():
     judge = scripted("one")
     await judge.ainvoke(MESSAGES)
-    with pytest.raises(AssertionError, match="the script has 1 replies, call 2 came"):
+    with pytest.raises(AssertionError, match="the script has 1 reply, call 2 came"):
         await judge.ainvoke(MESSAGES)
 
 

@@ -391,7 +391,7 @@ async def test_what_another_holds_to_the_end_is_told(tmp_path: Path):
 
     with jg.tracing(tmp_path):
         pass
-    warned = pytest.warns(RuntimeWarning, match="is incomplete: .* 1 replies are not kept")
+    warned = pytest.warns(RuntimeWarning, match="is incomplete: .* 1 reply not kept")
     with closing(sqlite3.connect(tmp_path / "notes.sqlite", isolation_level=None)) as other, warned:
         await run()
 
