@@ -383,6 +383,7 @@ class RunDiff(Shown):
         samples: in both; only_a, only_b: in one alone; data: in both, with another content; labels: in both, where only
             human judgements or `meta` differ, which no judge is shown.
         lines: a line per criterion, side, agent and stage. causes: in words, such as "prompt or model" -> moves.
+        groups: of samples -> their numbers, in the order of their coming.
         moved: samples with a move. most: those that moved most, the largest move first.
         noise: how large the moves are that nothing explains.
         cost: "a", "b" and "difference" in calls, prompt_tokens, completion_tokens and usd, as far as they were paid for
@@ -399,6 +400,7 @@ class RunDiff(Shown):
     labels: int = 0
     moved: int = 0
     lines: dict[tuple[str, str, str, int, str, str], Line] = field(default_factory=dict)
+    groups: dict[str, int] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
     most: tuple[SampleMoves, ...] = ()
     noise: Noise = field(default_factory=Noise)
@@ -471,7 +473,7 @@ def diff_runs(a: RunLike, b: RunLike, *, criterion: str | None = None, limit: in
     _refuse_nothing(found, criterion, known)
     found.lines = dict(sorted(found.lines.items(), key=lambda one: not one[1].answer))
     for line in found.lines.values():
-        line.settle()
+        line.settle(list(found.groups))
     found.most, found.notes = most.sorted(), notes_of(one, other)
     return found
 
@@ -489,6 +491,8 @@ def _moves(
 ) -> tuple[Move, ...]:  # fmt: skip
     """Of one sample; all that both have is counted."""
     moves: list[Move] = []
+    named = a.sample.meta.get("group")
+    group = -1 if named is None else found.groups.setdefault(str(named), len(found.groups))
     for one, other, answer in score_pairs(a, b):
         either = one or other
         assert either is not None
@@ -502,7 +506,7 @@ def _moves(
             continue
         move = score_move(causes, a, b, one, other)
         agent = one.agent if one.agent == other.agent else f"{one.agent} -> {other.agent}"
-        _line(found, one.criterion, one.of, agent, one.repeat, one.stage, answer=answer).add(one, other, move)
+        _line(found, one.criterion, one.of, agent, one.repeat, one.stage, answer=answer).add(one, other, move, group)
         moves += [replace(move, answer=answer)] if move else []
     moves += _verdicts(found, causes, a, b, criterion, known)
     for move in moves:

@@ -307,6 +307,21 @@ def test_a_mean_difference_has_an_interval_that_is_the_same_each_time():
     assert ends[0].mean == 0.5
 
 
+def test_a_mean_difference_draws_whole_groups_as_the_comparison_of_runs_does():
+    def side(by: float, meta: list[dict[str, str]]) -> Run:  # all samples of a group move alike
+        found = [item(f"s{n:02}", 3.0 + by * (n % 7 > 4), place=n) for n in range(28)]
+        samples = [x.sample.model_copy(update={"meta": m}) for x, m in zip(found, meta, strict=True)]
+        return run_of(*(x.model_copy(update={"sample": y}) for x, y in zip(found, samples, strict=True)))
+
+    whole = [{"group": f"g{n % 7}"} for n in range(28)]
+    (alone,) = jg.diff_runs(side(0, [{}] * 28), side(1, [{}] * 28)).lines.values()
+    (line,) = jg.diff_runs(side(0, whole), side(1, whole)).lines.values()
+    (told,) = jg.compare({"a": side(0, whole), "b": side(1, whole)}).differences
+    assert (line.low, line.high) == pytest.approx((-told.high, -told.low))
+    assert line.method.startswith("bootstrap of 1,000 by group")
+    assert line.low < alone.low < line.mean < alone.high < line.high
+
+
 def test_many_differences_have_the_interval_of_student():
     drawn, counted = Line("C"), Line("C")
     for n, line in ((MOST_DRAWN, drawn), (MOST_DRAWN + 1, counted)):
