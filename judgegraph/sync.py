@@ -178,9 +178,9 @@ async def final_state(graph: Any, given: Mapping[str, Any]) -> Any:
     outputs, inputs = getattr(graph, "output_channels", None), getattr(graph, "input_channels", None)
     if outputs is None or isinstance(outputs, str) or not hasattr(graph, "builder"):
         return await graph.ainvoke(given)
-    at_once = inputs is not None and not isinstance(inputs, str)
+    at_once = not isinstance(inputs, str | None)
     if at_once:
-        given = {key: given.get(key) for key in inputs if key in given or key.startswith(ENTRY)}
+        given = {key: given.get(key) for key in inputs or () if key in given or key.startswith(ENTRY)}
     state, stops = None, None
     async for values in graph.astream(given, stream_mode="values", output_keys=outputs):
         state, stops = values, values.get(STOPS) or stops
