@@ -154,8 +154,9 @@ def init(data: str, out: str | None) -> None:
     """Look at DATA, a file of yours, and propose which column is what, criteria, and the command to run.
 
     Fields are found by the names that collections give them (response, prompt, article, response_a and response_b,
-    human_fluency ...); where no name speaks for the output, the column with the longest texts is a guess. Nothing is
-    judged, and DATA is only read.
+    human_fluency ...) or by a word in their names; else the column with the longest texts that do not come again is a
+    guess, and so are an id, a source and people's numbers, each with its reason. Nothing is judged, and DATA is only
+    read.
     """
     from judgegraph.data.mapping import proposed_mapping, run_command
     from judgegraph.prompts.criteria import as_yaml, criteria_set, known_sets
@@ -167,7 +168,7 @@ def init(data: str, out: str | None) -> None:
     click.echo(printable(f"{data}: {found.rows:,} {'row' if found.rows == 1 else 'rows'} looked at"))
     width = max(len(field) for field in found.fields)
     for field, column in found.fields.items():
-        guess = "  (a guess: its texts are the longest)" if field in found.guessed else ""
+        guess = f"  (a guess: {found.guessed[field]})" if field in found.guessed else ""
         click.echo(printable(f"  {field:<{width}}  from {one_line(column, 40)}: {found.examples[column]}{guess}"))
     left = [column for column in found.columns if column not in found.fields.values()]
     if people := [column for column in left if column == "human" or column.startswith("human.")]:

@@ -15,17 +15,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields
+from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy import stats
 
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.runs.identity import ABSENT, differences
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, incomplete_run
-from judgegraph.stats.bootstrap import Draws, interval
+from judgegraph.stats.bootstrap import MEAN_DRAWN, MEAN_RESAMPLES, mean_interval
 from judgegraph.types import Scale, Score
 
 AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "usd")
@@ -245,9 +245,11 @@ class SampleMoves:
 # What moved of one criterion over all samples: counts, and the mean difference with its interval.
 
 
-RESAMPLES, SEED, CONFIDENCE = 1000, 0, 0.95
-FEWEST, MANY = 5, 20  # samples: below there is no interval; below it is Student's t
-MOST_DRAWN = 20_000  # values; above it Student's t says the same, at once
+def group_number(group: Any) -> int:
+    """One number for each `meta.group`, the same in every run; -1 without one."""
+    return (
+        -1 if group is None else int.from_bytes(blake2b(str(group).encode("utf-8", "replace"), digest_size=7).digest())
+    )
 
 
 @dataclass
@@ -289,6 +291,7 @@ class Line:
     causes: Counter[str] = field(default_factory=Counter)
     points: array[float] = field(default_factory=lambda: array("d"), repr=False)
     shares: array[float] = field(default_factory=lambda: array("d"), repr=False)
+    groups: array[int] = field(default_factory=lambda: array("q"), repr=False)
     sums: list[float] = field(default_factory=lambda: [0.0, 0.0], repr=False)
     mean: float = math.nan
     low: float = math.nan
@@ -300,8 +303,8 @@ class Line:
         """Of `mean`, `low` and `high`."""
         return "share" if self.shares else "points"
 
-    def add(self, one: Score, other: Score, move: Move | None) -> None:
-        """A score that both runs have."""
+    def add(self, one: Score, other: Score, move: Move | None, group: int = -1) -> None:
+        """A score that both runs have; group: the number of its sample's `meta.group`, -1 without one."""
         self.both += 1
         self.scale_a, self.scale_b = (
             str(s.scale or "") or old for s, old in ((one, self.scale_a), (other, self.scale_b))
@@ -315,7 +318,7 @@ class Line:
         self.n += 1
         self.moved += move is not None
         if one.value is not None and other.value is not None:
-            self._number(one, other, move)
+            self._number(one, other, move, group)
         else:
             self.changed += move is not None
 
@@ -337,15 +340,21 @@ class Line:
         """The mean difference with its interval, of all that was added."""
         values = np.frombuffer(self.shares or self.points or array("d"), dtype=np.float64)
         if len(values):
+            groups = np.frombuffer(self.groups, dtype=np.int64)
+            grouped = len(groups) == len(values) and bool((groups >= 0).all())
+            code = np.unique(groups, return_inverse=True)[1].astype(np.intp) if grouped else None
             self.mean = float(values.mean())
-            self.low, self.high, self.method = _ends(values)
+            self.low, self.high = mean_interval(values, code)
+            if not math.isnan(self.low):
+                drawn = f"bootstrap of {MEAN_RESAMPLES:,}, seed 0" + (", groups drawn whole" if grouped else "")
+                self.method = drawn if grouped or len(values) <= MEAN_DRAWN else "Student's t"
 
     def _status(self, before: bool, after: bool) -> None:
         self.lost += before and not after
         self.gained += after and not before
         self.other += before == after
 
-    def _number(self, one: Score, other: Score, move: Move | None) -> None:
+    def _number(self, one: Score, other: Score, move: Move | None, group: int) -> None:
         change, part = (0.0, 0.0) if move is None else (move.change, move.share)
         assert one.value is not None
         assert other.value is not None
@@ -355,13 +364,16 @@ class Line:
             self.sums[1] += other.value
         elif part is not None:
             self.shares.append(part)
+        else:
+            return
+        self.groups.append(group)
         way = (part if change is None else change) or 0.0
         self.up += way > 0
         self.down += way < 0
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; what is undefined is null."""
-        hidden = ("points", "shares", "sums", "causes", "mean", "low", "high")
+        hidden = ("points", "shares", "groups", "sums", "causes", "mean", "low", "high")
         plain = {name: value for name, value in vars(self).items() if name not in hidden}
         ends = {name: getattr(self, name) for name in ("mean", "low", "high")}
         count = len(self.points)
@@ -371,25 +383,6 @@ class Line:
             "difference": {k: None if math.isnan(v) else v for k, v in ends.items()} | {"unit": self.unit},
             "causes": dict(self.causes.most_common()),
         }  # fmt: skip
-
-
-def _ends(values: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, float, str]:
-    """A 95 % interval of a mean: samples are drawn anew, each by itself.
-
-    Of few samples none: at 2 to 4 it held the truth in 52 to 92 of 100 simulated runs. Below `MANY` it is Student's t,
-    as resamples of a handful have too few means to take percentiles of.
-    """
-    n = len(values)
-    if n < FEWEST or (values == values[0]).all():  # no resample could tell otherwise, so it would say too much
-        return math.nan, math.nan, ""
-    if n < MANY or n > MOST_DRAWN:
-        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * values.std(ddof=1) / math.sqrt(n))
-        return float(values.mean()) - half, float(values.mean()) + half, "Student's t"
-    means = np.empty(RESAMPLES)
-    for drawn in Draws("item", n, RESAMPLES, SEED):
-        means[drawn.resamples] = drawn.weights @ values / n
-    found = interval(means, CONFIDENCE, units=n)
-    return found.low, found.high, f"bootstrap of {RESAMPLES:,}, seed {SEED}"
 
 
 # The samples that moved most, of any number of them.

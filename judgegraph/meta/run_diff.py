@@ -27,6 +27,7 @@ from judgegraph.meta.diff_moves import (
     changes,
     costs,
     ends,
+    group_number,
     holds,
     matched,
     notes_of,
@@ -487,6 +488,7 @@ def _moves(
 ) -> tuple[Move, ...]:  # fmt: skip
     """Of one sample; all that both have is counted."""
     moves: list[Move] = []
+    group = group_number(a.sample.meta.get("group"))
     for one, other, answer in score_pairs(a, b):
         either = one or other
         assert either is not None
@@ -500,7 +502,7 @@ def _moves(
             continue
         move = score_move(causes, a, b, one, other)
         agent = one.agent if one.agent == other.agent else f"{one.agent} -> {other.agent}"
-        _line(found, one.criterion, one.of, agent, one.repeat, one.stage, answer=answer).add(one, other, move)
+        _line(found, one.criterion, one.of, agent, one.repeat, one.stage, answer=answer).add(one, other, move, group)
         moves += [replace(move, answer=answer)] if move else []
     moves += _verdicts(found, causes, a, b, criterion, known)
     for move in moves:

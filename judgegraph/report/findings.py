@@ -25,7 +25,7 @@ from judgegraph.views.blocks import Finding, Grid, Para, Section
 WORDS = {"spearman": "rank correlation", "accuracy": "accuracy"}  # statistics that sentences tell, the first first
 LABELS = "give them as columns human.CRITERION, then judgegraph meta"
 SENTENCES = 6  # at most, as far as leaving out the least telling ones brings it
-LEAST_TELLING = ("people", "alike", "order")  # the first first
+LEAST_TELLING = ("alike", "order", "people")  # the first first
 NAMED = 3  # criteria of a sentence
 LONG = 0.5  # a rank correlation with length that is told where no people judged: its interval lies beyond 0.2
 
@@ -108,11 +108,14 @@ def _people(run: Run, tally: Tally) -> Iterator[Finding]:
         if not rows:
             continue
         best, worst = max(rows, key=lambda row: row.value), min(rows, key=lambda row: row.value)
-        text = f"{one_line(best.criterion, 80)} follows people best ({what} {valued(best.value, *best.interval)})"
+        how = " best" if worst is not best else ""
+        text = f"{one_line(best.criterion, 80)} follows people{how} ({what} {valued(best.value, *best.interval)})"
         if worst is not best:
             text += f", {one_line(worst.criterion, 80)} least ({valued(worst.value, *worst.interval)})"
             if statistic == "spearman":
                 text += _against(*worst.interval)
+        elif statistic == "spearman":
+            text += _against(*best.interval)
         yield Finding(f"{text}.", "agreement", f"judgegraph meta {_folder(run)}")
         return
 

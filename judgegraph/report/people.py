@@ -291,10 +291,11 @@ def blocks(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Block]:
             f"both orders the verdict in the given one, as agreement counts it.{more}"
         )
     else:
+        under = " How people's judgements lie on the scale stands under Scores." if on_their_scale(mine) else ""
         lead = (
             "Which answer met which judgement of people; of several annotators their mean counts. A table of up to "
             f"{LEVELS} values, else points, larger where several samples lie; framed, or on the dashed line, both are "
-            f"equal. How people's judgements lie on the scale stands under Scores.{more}"
+            f"equal.{under}{more}"
         )
     drawn = mine[:DRAWN]
     return [Para(lead), *(chart for one in drawn for chart in charts(one))]

@@ -20,14 +20,14 @@ from judgegraph.report.figures import OWN, draws, group_of
 from judgegraph.report.sections_run import OTHER, Tally, points_of, tally_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import Key, Line
-from judgegraph.stats.bootstrap import mean_interval
+from judgegraph.stats.bootstrap import MEAN_RESAMPLES, mean_interval
 from judgegraph.views import agreement as of_agreement
 from judgegraph.views import run as laid_out
 from judgegraph.views.amounts import counted
 from judgegraph.views.blocks import Block, Fold, Para, Picture, Section
 from judgegraph.views.run import Ends
 
-DRAWN, RESAMPLES = 24, 1_000
+DRAWN = 24
 SIDES = {"accuracy": (0.0, 1.0, 0.5)}  # of axes that are not from -1 to 1
 
 
@@ -132,7 +132,7 @@ def mean_intervals(tally: Tally) -> dict[Key, Ends]:
         rows = [row for part in parts for row in values.get((part[0], part[1]), ())]
         if line.of == "output" and line.mean is not None and rows:
             numbers = np.array([value for value, _ in rows], dtype=np.float64)
-            ends = mean_interval(numbers, codes([group for _, group in rows]), resamples=RESAMPLES)
+            ends = mean_interval(numbers, codes([group for _, group in rows]))
             found[line.criterion, line.agent, line.of] = ends
     return found
 
@@ -143,8 +143,8 @@ def _lead(tally: Tally) -> str:
     alone = f", and {drafts:,} with drafts alone" if drafts else ""
     return (
         f"{counted(tally.samples, 'sample')}, {read:,} with a {what} or verdict that could be read{alone}. A mean is "
-        f"of the scores that could be read; its 95 % interval is from {RESAMPLES:,} resamples of {tally.some.counted}, "
-        "groups whole where meta.group is told."
+        f"of the scores that could be read; its 95 % interval is from {MEAN_RESAMPLES:,} resamples of "
+        f"{tally.some.counted}, groups whole where meta.group is told."
     )
 
 

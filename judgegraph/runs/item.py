@@ -607,7 +607,9 @@ class Notice:
         plural = "" if samples == 1 else "s"
         said = title(self.kind) if self.kind not in FAILED else f"{self.kind.capitalize()} ended with {self.status}"
         other = f" ({self.others:,} of them for other reasons)" if self.others else ""
-        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, LONGEST)}{other}"
+        example = "for example " if self.samples > 1 and self.text[:1].isdecimal() else ""  # its number is one sample's
+        text = f"{example}{one_line(self.text, LONGEST)}{other}"
+        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {text}"
 
 
 NUMBERS = r"(?<!HTTP )(?<!code: )(?<!code )(?<!\d)\d+(?:[.,]\d+)*"  # a status of HTTP tells kinds apart

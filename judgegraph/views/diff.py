@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from judgegraph.meta.diff_moves import CAUSES, FEWEST, Change, Line, Move, SampleMoves
+from judgegraph.meta.diff_moves import CAUSES, Change, Line, Move, SampleMoves
 from judgegraph.meta.run_diff import RunDiff
+from judgegraph.stats.bootstrap import MEAN_LEAST
 from judgegraph.views.amounts import counted, money, number_text, signed, within
 from judgegraph.views.blocks import Block, Para, columns
 from judgegraph.views.notebook import lays_out
@@ -90,8 +91,10 @@ def _lines(lines: Sequence[Line]) -> Iterator[Block]:
     }, most=LINES, rest=CRITERIA)  # fmt: skip
     if methods := " or ".join(dict.fromkeys(line.method for line in lines if line.method)):
         yield Para(f"intervals of the mean: {methods}", "fine")
-    if few := sum(0 < len(line.shares or line.points) < FEWEST for line in lines):
-        yield Para(f"no interval for {few:,} of {len(lines):,}: fewer than {FEWEST} samples have two numbers", "fine")
+    if few := sum(0 < len(line.shares or line.points) < MEAN_LEAST for line in lines):
+        yield Para(
+            f"no interval for {few:,} of {len(lines):,}: fewer than {MEAN_LEAST} samples have two numbers", "fine"
+        )
 
 
 def _why(found: RunDiff) -> Iterator[Block]:
