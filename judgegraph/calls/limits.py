@@ -502,6 +502,7 @@ class Limiter:
             if self._outage is not None and self._outage.probe is place:
                 self._outage.failed(self._clock())
             if answered:
+                self._throttled_since = None
                 self._pace.answered(at_once)
                 self.answered(place)
             if self._queue:
@@ -511,7 +512,6 @@ class Limiter:
         """The server is there; an outage is over where it began before this request was sent."""
         with self._lock:
             self.answers += 1
-            self._throttled_since = None
             if self._outage is not None and place.at >= self._outage.began:
                 self._pace.reopen(self._outage.before)
                 self._outage = None

@@ -631,7 +631,7 @@ def _refuse_human(name: str) -> None:
 
 
 def _group(sample: Sample, name: str) -> str:
-    value = _held(sample, name, "")
+    value = _held(sample, name, "", ())
     return "" if value is None else str(value)
 
 

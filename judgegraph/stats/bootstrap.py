@@ -163,8 +163,8 @@ def mean_interval(values: Floats, group: Codes | None = None) -> tuple[float, fl
     if group is None and n > MEAN_DRAWN:
         half = float(stats.t.ppf(0.975, n - 1) * values.std(ddof=1) / math.sqrt(n))
         return mean - half, mean + half
-    sums: Floats = values if group is None else np.bincount(group, values)
-    sizes: Floats = np.ones(n) if group is None else np.bincount(group).astype(np.float64)
+    sums: Floats = values if group is None else np.asarray(np.bincount(group, values), dtype=np.float64)
+    sizes: Floats = np.ones(n) if group is None else np.asarray(np.bincount(group), dtype=np.float64)
     sign = -1.0 if mean < 0 else 1.0
     order = np.lexsort((sizes, (sign * sums).round(9)))
     sums, sizes = sign * sums[order], sizes[order]
