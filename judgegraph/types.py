@@ -40,6 +40,7 @@ Side = Literal["output", "rival"]
 Verdict = Literal["A", "B", "tie"]
 
 
+SAY_NOTHING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))  # of people: no judgement, unless it is a label
 MEANT_AS_NUMBER = re.compile(r"[+-]?\d{1,9}([.,]\d{1,9})?\s?(%|/\s?\d{1,9}|)")  # of people, such as 1,5 and 4/5
 MOST_WORDS = 20_000  # of one text: a text of 1 MB ends in seconds
 _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # Thai, Lao, Kana, Han: written without spaces

@@ -379,6 +379,9 @@ def read_of(
         raise Incomplete(str(error), replace(error.value, ends=ends), error.got) from None
 
 
+DECLINED = "the model declined to answer"  # in words, without a mark of the provider
+
+
 def _parsed(
     answer: str, form: Form[Any], judged: Callable[[], str], text: str
 ) -> tuple[Any, tuple[str, ...]]:  # fmt: skip
@@ -391,7 +394,7 @@ def _parsed(
         from judgegraph.replies.text import refuses  # many expressions: no part of an import
 
         if "{" not in answer and refuses(answer):
-            raise ReplyError("the model declined to answer", "refused", text) from None
+            raise ReplyError(DECLINED, "refused", text) from None
         raise ReplyError(str(error), "unreadable", text) from None
 
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
 from judgegraph.calls.budget import (
@@ -511,10 +511,10 @@ async def _sent_again(
     failed, last = [first], first.fault
     tries = AsyncRetrying(
         retry=retry_if_exception_type(_Again),
-        stop=stop_after_attempt(judge.endpoint.attempts),
+        stop=lambda state: _gives_up(state, judge, patience),
         wait=_wait,
         reraise=True,
-        sleep=asyncio.sleep,
+        sleep=lambda seconds: _pause(seconds, under_way, last),
     )
     try:
         async for attempt in tries:
@@ -530,7 +530,32 @@ async def _sent_again(
                     raise
     except _Again as again:
         fault = again.fault
-    raise ReplyError(f"{_named(judge)}: {fault.message}", status=fault.status)
+    told = ""
+    if fault.throttled:
+        tried = (
+            f"asked {tries.statistics['attempt_number']} times in {tries.statistics['delay_since_first_attempt']:.0f} s"
+        )
+        told = f"; {tried}: ask it less often (--rpm N), and again for what it left out (--retry-failed)"
+    raise ReplyError(f"{_named(judge)}: {fault.message}{told}", status=fault.status)
+
+
+def _gives_up(state: RetryCallState, judge: Judge, patience: Patience) -> bool:
+    """After so many attempts; where the server asks us to wait (429), only when it was asked for long enough, too.
+
+    A server that answers nobody is not waited for anew by each call. With one attempt, or where it names 0 seconds,
+    nothing is waited for.
+    """
+    fault, most = _fault_of(state), judge.endpoint.attempts
+    if state.attempt_number < most:
+        return False
+    if fault is None or not fault.throttled or fault.wait == 0 or most == 1:
+        return True
+    return max(state.seconds_since_start or 0.0, limiter_of(judge).throttling()) >= patience.throttled
+
+
+async def _pause(seconds: float, under_way: UnderWay | None, last: Fault) -> None:
+    with clock_stopped(under_way.waiters if under_way and last.throttled else None):
+        await asyncio.sleep(seconds)
 
 
 async def _reserve_again(judge: Judge, under_way: UnderWay, last: Fault) -> None:

@@ -221,6 +221,7 @@ class Pace:
 
 
 PATIENCE = 600.0  # seconds that an outage is waited out by default
+THROTTLED = 120.0  # the same for a server that asks for fewer requests (429): two windows of a minute
 COLD = 10.0  # the same for a server that never answered this process: its address may be wrong
 FIRST, LONGEST = 0.25, 5.0  # seconds from a failed look to the next: doubled each time, up to the longest
 
@@ -245,6 +246,11 @@ class Patience:
     seconds: float | None
     since: float
     met: int | None = None
+
+    @property
+    def throttled(self) -> float:
+        """Seconds for which a server is asked on that says that it is asked too often."""
+        return THROTTLED if self.seconds is None else self.seconds
 
     def most(self, known: bool) -> float:
         """Seconds; `known`: the server has answered this process before."""
@@ -418,6 +424,7 @@ class Limiter:
         self.runs: dict[int, object] = {}  # what it was told for runs that are open
         self.watching: set[Callable[[], object]] = set()  # called when the server asks for a pause
         self.asked = 0.0  # seconds, when it last did
+        self._throttled_since: float | None = None  # clock time of the first 429 since the last answer
         self.answers = 0
         self._outage: Outage | None = None
         self.rpm: int | None = None
@@ -495,6 +502,7 @@ class Limiter:
             if self._outage is not None and self._outage.probe is place:
                 self._outage.failed(self._clock())
             if answered:
+                self._throttled_since = None
                 self._pace.answered(at_once)
                 self.answered(place)
             if self._queue:
@@ -524,6 +532,11 @@ class Limiter:
             if self._outage.left(now, patience, self.answers > 0) <= 0:
                 return self._outage.over(now, patience, self.answers > 0)
             return strict or self.answers == patience.met
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that are sent and not answered."""
+        return self._in_flight
 
     def outage(self) -> tuple[str, float] | None:
         """(what is missing, seconds since when), where somebody waits for its end."""
@@ -556,8 +569,15 @@ class Limiter:
                 self._queue.remove(place)
             self._call_head()
 
+    def throttling(self) -> float:
+        """Seconds since the server first said 429 to anybody, and answered nobody; 0 where it did answer since."""
+        since = self._throttled_since
+        return 0.0 if since is None else self._clock() - since
+
     def throttled(self, place: Ticket, wait: float | None) -> None:
         with self._lock:
+            if self._throttled_since is None:
+                self._throttled_since = self._clock()
             before, self.asked = self.pausing(), wait or self.asked
             self._pace.throttled(place.round, self._in_flight, self._clock(), wait or 0.0)
             begun = not before and self.pausing() > 0
@@ -647,7 +667,8 @@ class Limits:
             for has the status "too_large". 400,000 characters are about 100,000 tokens of English.
         patience: seconds that an outage (no connection, HTTP 502, 503 and 504 without a Retry-After) is waited out,
             while nothing else is sent and samples' clocks stand; 0 takes it for a fault like any other. None is 600,
-            and 10 for a server that never answered. An endpoint's own comes first.
+            and 10 for a server that never answered. A server that asks for fewer requests (429) is asked on for as
+            long, with growing pauses, after its attempts were taken; None is 120 there. An endpoint's own comes first.
 
     Raises:
         ConfigError: one is no whole number of 1 or more; patience is no number of 0 or more.
@@ -709,6 +730,12 @@ def outages() -> dict[str, tuple[str, float]]:
     """Judge and address -> what is missing and for how many seconds, of the servers whose return is waited for."""
     found = {key: limiter.outage() for key, limiter in list(_limiters.items())}
     return {f"{name} at {where}" if where else name: out for (where, name), out in found.items() if out is not None}
+
+
+def in_flight() -> dict[str, int]:
+    """Judge and address -> requests that are sent and not answered; takes no lock, so that a signal may ask."""
+    found = {key: limiter.in_flight for key, limiter in list(_limiters.items())}
+    return {f"{name} at {where}" if where else name: count for (where, name), count in found.items() if count}
 
 
 @contextmanager

@@ -13,7 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from judgegraph.calls.asking import Form, Messages, Reply, answer_key, answer_of, is_in_ledger, off_points, replies
+from judgegraph.calls.asking import (
+    DECLINED,
+    Form,
+    Messages,
+    Reply,
+    answer_key,
+    answer_of,
+    is_in_ledger,
+    off_points,
+    replies,
+)
 from judgegraph.calls.types import Token
 from judgegraph.errors import ConfigError, ReplyError, counted
 from judgegraph.models.judges import JudgeLike, resolve
@@ -148,7 +158,7 @@ def _stated_in_text(reply: Reply[Any], slot: Slot) -> Rated:
             status="abstained", reason=parts(reply.text).answer_text.strip(), reader="stated", notes=reply.notes
         )
     if reading.value is None:
-        reason = "no rating found in the reply"
+        reason = DECLINED if reading.status == "refused" else "no rating found in the reply"
         return Rated(status=reading.status, reason=reason, raw=reply.text, notes=reply.notes)
     return _given(reading.value, reply, slot, _reason(reply, reading.span), reading)
 
@@ -485,7 +495,7 @@ def noted(answers: dict[str, Rated], names: Iterable[str], note: str) -> None:
 
 UNSOUND = "the log-probabilities are no distribution"
 CONTRADICTED = "positive, no numbers, or at odds with one another"
-SURE = 0.99  # probability of a token from which on it needs no alternatives
+SURE = 0.99  # probability of a token from which on it may be the only one that is listed
 UNLIKELY = 0.1  # of the probability of another point: a judge at temperature 0 chooses none that has less
 MOST = 1.01  # that the alternatives of one place may hold together: above 1 by rounding alone, else no distribution
 _LEAD = re.compile(r"[\s:=\"'*\[(]*")
@@ -590,10 +600,10 @@ def unsound(tokens: Sequence[Token], span: tuple[int, int]) -> str:
 
 
 def alone(tokens: Sequence[Token], span: tuple[int, int]) -> bool:
-    """Whether no alternatives came with the first token of a value, which is not certain by itself."""
+    """Whether no alternatives came with the first token of a value: none were listed, or itself alone, not certain."""
     index, _ = _token_at(tokens, span[0])
     top = tokens[index].top if index >= 0 else {}
-    return len(top) == 1 and math.exp(*top.values()) < SURE
+    return len(top) == 1 and (not tokens[index].listed or math.exp(*top.values()) < SURE)
 
 
 def unlikely(masses: Mapping[str, float], value: float | str) -> str:

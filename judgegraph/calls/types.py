@@ -242,10 +242,12 @@ class Token:
     """One token of a reply: its text, and text -> natural log of probability of what could have stood there.
 
     An empty `top` means that what the server told of this place are no log-probabilities, or contradict one another.
+    `listed`: the server listed what could have stood there; else `top` is the token alone.
     """
 
     text: str
     top: Mapping[str, float]
+    listed: bool = True
 
 
 @dataclass(frozen=True)
@@ -344,7 +346,9 @@ def packed(choices: Iterable[Choice]) -> bytes:
     rows = [
         {
             "text": c.text, "finish": c.finish, "refusal": c.refusal, "tool_calls": list(c.tool_calls),
-            "tokens": None if c.tokens is None else [[t.text, dict(t.top)] for t in c.tokens],
+            "tokens": None if c.tokens is None else [
+                [t.text, dict(t.top), *(() if t.listed else (False,))] for t in c.tokens
+            ],
             **({"reasoning": c.reasoning} if c.reasoning else {}),
         }
         for c in choices
@@ -366,7 +370,7 @@ def unpacked(body: bytes) -> list[Choice]:
     """Choices from their bytes."""
     found = []
     for row in json.loads(body):
-        tokens = None if row["tokens"] is None else tuple(Token(text, top) for text, top in row["tokens"])
+        tokens = None if row["tokens"] is None else tuple(Token(*token) for token in row["tokens"])
         calls, thought = tuple(row["tool_calls"]), row.get("reasoning", "")
         found.append(Choice(row["text"], row["finish"], row["refusal"], calls, tokens, reasoning=thought))
     return found
@@ -403,7 +407,7 @@ def _joined(content: Iterable[Mapping[str, Any]]) -> Iterable[Token]:
     for entry in content:
         own, logprob = _bytes(entry), _logprob(entry)
         if not held and (text := _decoded(own)) is not None:
-            yield Token(text, _top(entry, text, logprob))
+            yield Token(text, _top(entry, text, logprob), bool(entry.get("top_logprobs")))
             continue
         held, total = held + own, total + logprob
         if (text := _decoded(held)) is not None:

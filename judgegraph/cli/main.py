@@ -63,7 +63,7 @@ FAILURE, USAGE, OVER_BUDGET, BELOW_COVERAGE, NOT_MET, STOPPED = 1, 2, 3, 4, 5, 1
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-LATE = "stopped after %g s: code of a node did not end; what was finished by then is kept"
+LATE = "stopped after %g s: %s; what was finished by then is kept"
 SHOW_CURSOR = b"\x1b[?25h\n"  # a progress bar hides it
 
 _told: list[tuple[Callable[[], None], float]] = []
@@ -138,12 +138,22 @@ def _late(number: int, seconds: float) -> None:
         return
 
     def late(_: int, frame: Any) -> NoReturn:
-        os.write(2, f"\n{LATE % seconds}\n".encode())
+        os.write(2, f"\n{LATE % (seconds, _open())}\n".encode())
         _at_once(number, frame)
 
     if seconds:
         signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _open() -> str:
+    """What did not end: requests that were sent, or else a node's own code."""
+    limits = sys.modules.get("judgegraph.calls.limits")
+    sent = limits.in_flight() if limits else {}
+    if not sent:
+        return "code of a node did not end"
+    named = ", ".join(f"{count:,} to {judge}" for judge, count in sent.items())
+    return f"requests were still open ({printable(named)})"
 
 
 def _flush() -> None:

@@ -263,8 +263,9 @@ def meta(source: str, **given: Any) -> None:
     _print(found, worth, given)
     if found and all(math.isnan(row.value) for row in found.rows):
         click.echo("no agreement with people: every statistic is undefined", err=True)
-        if worth is None:
-            click.get_current_context().exit(FAILURE)
+        found = None
+    if found is None:
+        click.get_current_context().exit(FAILURE)
 
 
 def _print(found: Agreement | None, worth: CriticWorth | None, given: Mapping[str, Any]) -> None:

@@ -427,7 +427,8 @@ PACE = (
         "--patience",
         metavar="SECONDS",
         type=Finite(0),
-        help="For a server that is out: the run pauses so long.  [default: 600; 10 where it never answered]",
+        help="For a server that is out: the run pauses so long.  [default: 600; 10 where it never answered, "
+        "120 where it answers 429]",
     ),
 )
 COST = (

@@ -217,7 +217,7 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     why = "" if summary.judged else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
     part = covered(summary, unread(samples.rejected), unjudged or 0)
     cut = not_to_its_end(samples.rejected)
-    held = _outcomes(result, given["required"]) if summary.judged else []
+    held = _outcomes(result, given["required"])
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
         spent = about["spent"] or {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from judgegraph.data.samples import Samples, column_list, spelt
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.types import MEANT_AS_NUMBER, Verdict, names_of
+from judgegraph.types import MEANT_AS_NUMBER, SAY_NOTHING, Verdict, names_of
 
 if TYPE_CHECKING:
     from judgegraph.meta.conventions import Conventions, Duplicates
@@ -116,7 +116,7 @@ def median(values: Sequence[float]) -> float:
     return mean(ordered[half : half + 1] if len(ordered) % 2 else ordered[half - 1 : half + 1])
 
 
-MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))  # unless it is one of people's labels
+MISSING = SAY_NOTHING  # unless it is one of people's labels
 NOTHING = MISSING - {"none", "-"}  # never a label of people but by an order: these two may well be some
 WORDS: Mapping[str, Verdict] = {
     **dict.fromkeys(("a", "[[a]]", "first", "output", "response 1", "response1", "output_1", "model_a", "a wins"), "A"),

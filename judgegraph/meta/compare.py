@@ -30,7 +30,7 @@ from judgegraph.runs.summary import Covered, covered, criteria_names, has_weight
 from judgegraph.shown import Shown
 from judgegraph.stats.bootstrap import mean_interval
 from judgegraph.stats.correlation import Codes, Floats
-from judgegraph.stats.tests import corrected, permutation_test_of_shares
+from judgegraph.stats.tests import corrected, exact, permutation_test_of_shares
 from judgegraph.types import Scale
 
 MOST_RUNS = 12
@@ -90,7 +90,8 @@ class MeanDifference:
     Attributes:
         difference: of the means, a less b. low, high: its 95 % interval. p: two-sided, by swapping the runs' answers
             sample by sample (group by group, where samples name theirs); corrected: for all differences (Holm).
-        note: how far p can fall, of few samples.
+        unit: what was swapped, "sample" or "group" (`meta.group`, whole). units: how many. least_p: the least p that
+            so many can give, before the correction. note: why it was not tested, or how far p can fall.
     """
 
     criterion: str
@@ -102,6 +103,9 @@ class MeanDifference:
     high: float = math.nan
     p: float = math.nan
     corrected: float = math.nan
+    unit: str = "sample"
+    units: int = 0
+    least_p: float = math.nan
     note: str = ""
 
     @property
@@ -143,9 +147,14 @@ class RunComparison(Shown):
         return [one for one in self._with_first() if one.is_real and one.difference > 0]
 
     def untested(self) -> list[str]:
-        """Runs of which no difference with the first one could be tested: nobody knows whether they are below it."""
-        tested = {one.b for one in self._with_first() if not math.isnan(one.p)}
+        """Runs of which no difference with the first one could be tested, or shown by so few samples or groups: nobody
+        knows whether they are below it."""
+        tested = {one.b for one in self._with_first() if self.least_corrected(one) < ALPHA}
         return [run.name for run in self.runs[1:] if run.name not in tested]
+
+    def least_corrected(self, one: MeanDifference) -> float:
+        """The least p, corrected, that a difference could have with so many units; nan where it was not tested."""
+        return min(1.0, one.least_p * sum(not math.isnan(other.p) for other in self.differences))
 
     def _with_first(self) -> list[MeanDifference]:
         return [one for one in self.differences if one.a == self.runs[0].name]
@@ -427,7 +436,11 @@ def _difference(criterion: str, a: str, b: str, one: Floats, other: Floats, grou
     low, high = mean_interval(apart, group)
     units = np.arange(len(apart)) if group is None else group
     tested = permutation_test_of_shares(one, other, group=units, permutations=PERMUTATIONS)
-    return replace(found, low=low, high=high, p=tested.p, note=tested.note)
+    least = 2 / 2**tested.n if exact(tested.n, PERMUTATIONS) else 1 / (PERMUTATIONS + 1)
+    return replace(
+        found, low=low, high=high, p=tested.p, note=tested.note, unit="sample" if group is None else "group",
+        units=tested.n, least_p=min(1.0, least),
+    )  # fmt: skip
 
 
 def _corrected(differences: Sequence[MeanDifference]) -> list[MeanDifference]:

@@ -15,18 +15,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields
+from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy import stats
 
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.runs.identity import ABSENT, differences
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, incomplete_run
-from judgegraph.stats.bootstrap import Draws, interval, mean_interval
-from judgegraph.stats.correlation import Codes
+from judgegraph.stats.bootstrap import MEAN_DRAWN, MEAN_RESAMPLES, mean_interval
 from judgegraph.types import Scale, Score
 
 AMOUNTS = ("calls", "prompt_tokens", "completion_tokens", "usd")
@@ -246,9 +245,11 @@ class SampleMoves:
 # What moved of one criterion over all samples: counts, and the mean difference with its interval.
 
 
-RESAMPLES, SEED, CONFIDENCE = 1000, 0, 0.95
-FEWEST, MANY = 5, 20  # samples: below there is no interval; below it is Student's t
-MOST_DRAWN = 20_000  # values; above it Student's t says the same, at once
+def group_number(group: Any) -> int:
+    """One number for each `meta.group`, the same in every run; -1 without one."""
+    return (
+        -1 if group is None else int.from_bytes(blake2b(str(group).encode("utf-8", "replace"), digest_size=7).digest())
+    )
 
 
 @dataclass
@@ -303,7 +304,7 @@ class Line:
         return "share" if self.shares else "points"
 
     def add(self, one: Score, other: Score, move: Move | None, group: int = -1) -> None:
-        """A score that both runs have; `group`: number of its sample's group."""
+        """A score that both runs have; group: the number of its sample's `meta.group`, -1 without one."""
         self.both += 1
         self.scale_a, self.scale_b = (
             str(s.scale or "") or old for s, old in ((one, self.scale_a), (other, self.scale_b))
@@ -339,10 +340,14 @@ class Line:
         """The mean difference with its interval, of all that was added; `names`: of groups, by their numbers."""
         values = np.frombuffer(self.shares or self.points or array("d"), dtype=np.float64)
         if len(values):
+            groups = np.frombuffer(self.groups, dtype=np.int64)
+            grouped = len(groups) == len(values) and bool((groups >= 0).all())
+            code = np.unique(groups, return_inverse=True)[1].astype(np.intp) if grouped else None
             self.mean = float(values.mean())
-            whole = len(self.groups) == len(values) and min(self.groups) >= 0
-            drawn = np.argsort(np.argsort(np.array(names)))[self.groups] if whole else None  # by name, as compare draws
-            self.low, self.high, self.method = _ends(values, drawn)
+            self.low, self.high = mean_interval(values, code)
+            if not math.isnan(self.low):
+                drawn = f"bootstrap of {MEAN_RESAMPLES:,}, seed 0" + (", groups drawn whole" if grouped else "")
+                self.method = drawn if grouped or len(values) <= MEAN_DRAWN else "Student's t"
 
     def _status(self, before: bool, after: bool) -> None:
         self.lost += before and not after
@@ -359,8 +364,9 @@ class Line:
             self.sums[1] += other.value
         elif part is not None:
             self.shares.append(part)
-        if change is not None or part is not None:
-            self.groups.append(group)
+        else:
+            return
+        self.groups.append(group)
         way = (part if change is None else change) or 0.0
         self.up += way > 0
         self.down += way < 0
@@ -377,27 +383,6 @@ class Line:
             "difference": {k: None if math.isnan(v) else v for k, v in ends.items()} | {"unit": self.unit},
             "causes": dict(self.causes.most_common()),
         }  # fmt: skip
-
-
-def _ends(values: np.ndarray[Any, np.dtype[np.float64]], group: Codes | None = None) -> tuple[float, float, str]:
-    """A 95 % interval of a mean: samples are drawn anew, each by itself, or whole groups of them where all have one.
-
-    Of few samples none: at 2 to 4 it held the truth in 52 to 92 of 100 simulated runs. Below `MANY` it is Student's t,
-    as resamples of a handful have too few means to take percentiles of.
-    """
-    n = len(values)
-    if n < FEWEST or (values == values[0]).all():  # no resample could tell otherwise, so it would say too much
-        return math.nan, math.nan, ""
-    if group is not None:
-        return *mean_interval(values, group, resamples=RESAMPLES), f"bootstrap of {RESAMPLES:,} by group, seed {SEED}"
-    if n < MANY or n > MOST_DRAWN:
-        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1) * values.std(ddof=1) / math.sqrt(n))
-        return float(values.mean()) - half, float(values.mean()) + half, "Student's t"
-    means = np.empty(RESAMPLES)
-    for drawn in Draws("item", n, RESAMPLES, SEED):
-        means[drawn.resamples] = drawn.weights @ values / n
-    found = interval(means, CONFIDENCE, units=n)
-    return found.low, found.high, f"bootstrap of {RESAMPLES:,}, seed {SEED}"
 
 
 # The samples that moved most, of any number of them.

@@ -470,7 +470,8 @@ def read_run(
     if not people:
         raise Unjudged(
             "no sample of the run holds people's judgements; give them as columns human.CRITERION (or -f "
-            "human.CRITERION=COLUMN) when it is judged, or in a file of their own, --labels FILE.jsonl"
+            "human.CRITERION=COLUMN) when it is judged, or in a file of their own, --labels FILE.jsonl; one judgement "
+            "of the whole answer is human.overall=COLUMN, beside a criteria set of one criterion, overall"
         )
     found, notes = [], [*_without(people, seen), *_partly(seen), *_unjoined(seen)]
     scales = _scales(run)

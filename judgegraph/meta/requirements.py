@@ -16,12 +16,12 @@ from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
-from judgegraph.stats.bootstrap import Draws, interval
+from judgegraph.stats.bootstrap import mean_interval
 from judgegraph.types import Criterion, Score, number_of
 
 OVERALL, THRESHOLDS = "overall", "thresholds"
 LEAST = 5  # samples that an interval rests on
-RESAMPLES = 2000
+UNJUDGED, UNREAD = "nothing was judged", "no sample has an answer by it that could be read"
 _TEST = re.compile(r"\s*(?P<name>.+?)\s*(?P<op>>=|<=|==|>|<|=)\s*(?P<bound>.+?)\s*")
 _SHARE = re.compile(r"\s*share\s*\((?P<inner>.+)\)\s*(?P<op>>=|<=|>|<)\s*(?P<bound>[0-9.]+\s*%?)\s*", re.I)
 _HOLDS = {
@@ -123,6 +123,8 @@ class Outcome:
     why: str = ""
 
     def __str__(self) -> str:
+        if self.why in (UNJUDGED, UNREAD):
+            return f"required: {self.text}: not known: {self.why}"
         said = f"required: {self.text}: {'met' if self.met else 'not met'}"
         if self.value is not None:
             said += f", {self.value:.2f}"
@@ -152,6 +154,7 @@ def outcomes(items: Iterable[Item], required: Sequence[Requirement]) -> list[Out
     found: list[list[float | None]] = [[] for _ in required]
     groups: list[str | None] = []
     seen: dict[str, str] = {}
+    judged = False
     for item in items:
         answers = [score for score in answers_of(item) if score.of == "output"] if item.sample.rival is None else []
         if item.overall is not None and item.sample.rival is None:
@@ -159,15 +162,19 @@ def outcomes(items: Iterable[Item], required: Sequence[Requirement]) -> list[Out
         group = item.sample.meta.get("group")
         groups.append(None if group is None else str(group))
         seen.update({same_key(score.criterion): score.criterion for score in answers})
+        judged = judged or any(score.answer is not None for score in answers)
         for values, one in zip(found, required, strict=True):
             values.append(one.met_by(answers))
-    return [_outcome(one, values, groups, seen) for one, values in zip(required, found, strict=True)]
+    return [_outcome(one, values, groups, seen, judged=judged) for one, values in zip(required, found, strict=True)]
 
 
 def _outcome(
-    one: Requirement, values: Sequence[float | None], groups: Sequence[str | None], seen: Mapping[str, str]
-) -> Outcome:
+    one: Requirement, values: Sequence[float | None], groups: Sequence[str | None], seen: Mapping[str, str], *,
+    judged: bool,
+) -> Outcome:  # fmt: skip
     without = sum(value is None for value in values)
+    if not judged:
+        return Outcome(one.text, False, None, None, None, 0, without, UNJUDGED)
     if same_key(one.name) not in seen:
         named = ", ".join(sorted(seen.values())) or "none"
         return Outcome(
@@ -178,6 +185,8 @@ def _outcome(
     else:
         held = [value for value in values if value is not None]
         at = [place for place, value in enumerate(values) if value is not None]
+    if not held:
+        return Outcome(one.text, False, None, None, None, 0, without, UNREAD)
     mean = sum(held) / len(held)
     if len(held) < LEAST:
         why = f"fewer than {LEAST} samples, so it cannot be told for sure"
@@ -210,13 +219,7 @@ def _ends(
     if alike:
         return float(values[0]), float(values[0])
     codes = np.unique(np.array(groups, dtype=str), return_inverse=True)[1] if grouped else None
-    drawn = Draws("group" if grouped else "item", len(values), RESAMPLES, 0, group=codes)
-    means = np.empty(RESAMPLES)
-    for some in drawn:
-        weights = some.weights
-        means[some.resamples] = (weights @ values) / np.maximum(weights.sum(axis=1), 1)
-    found = interval(means, units=drawn.units)
-    return found.low, found.high
+    return mean_interval(values, codes)
 
 
 def thresholds_of(criteria: Iterable[Criterion]) -> list[Requirement]:

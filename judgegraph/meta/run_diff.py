@@ -27,6 +27,7 @@ from judgegraph.meta.diff_moves import (
     changes,
     costs,
     ends,
+    group_number,
     holds,
     matched,
     notes_of,
@@ -491,8 +492,7 @@ def _moves(
 ) -> tuple[Move, ...]:  # fmt: skip
     """Of one sample; all that both have is counted."""
     moves: list[Move] = []
-    named = a.sample.meta.get("group")
-    group = -1 if named is None else found.groups.setdefault(str(named), len(found.groups))
+    group = group_number(a.sample.meta.get("group"))
     for one, other, answer in score_pairs(a, b):
         either = one or other
         assert either is not None

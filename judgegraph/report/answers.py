@@ -35,7 +35,7 @@ from judgegraph.report.figures import OWN, draws, group_of
 from judgegraph.report.sections_run import OTHER, Tally, points_of, tally_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import Key, Line
-from judgegraph.stats.bootstrap import mean_interval
+from judgegraph.stats.bootstrap import MEAN_RESAMPLES, mean_interval
 from judgegraph.types import Scale
 from judgegraph.views import agreement as of_agreement
 from judgegraph.views import run as laid_out
@@ -312,10 +312,11 @@ def beside_people(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Block
             f"both orders the verdict in the given one, as agreement counts it.{more}"
         )
     else:
+        under = " How people's judgements lie on the scale stands under Scores." if on_their_scale(mine) else ""
         lead = (
             "Which answer met which judgement of people; of several annotators their mean counts. A table of up to "
             f"{LEVELS} values, else points, larger where several samples lie; framed, or on the dashed line, both are "
-            f"equal. How people's judgements lie on the scale stands under Scores.{more}"
+            f"equal.{under}{more}"
         )
     drawn = mine[:DRAWN]
     return [Para(lead), *(chart for one in drawn for chart in charts(one))]
@@ -426,7 +427,7 @@ def mean_intervals(tally: Tally) -> dict[Key, Ends]:
         rows = [row for part in parts for row in values.get((part[0], part[1]), ())]
         if line.of == "output" and line.mean is not None and rows:
             numbers = np.array([value for value, _ in rows], dtype=np.float64)
-            ends = mean_interval(numbers, codes([group for _, group in rows]), resamples=RESAMPLES)
+            ends = mean_interval(numbers, codes([group for _, group in rows]))
             found[line.criterion, line.agent, line.of] = ends
     return found
 
@@ -437,8 +438,8 @@ def _lead(tally: Tally) -> str:
     alone = f", and {drafts:,} with drafts alone" if drafts else ""
     return (
         f"{counted(tally.samples, 'sample')}, {read:,} with a {what} or verdict that could be read{alone}. A mean is "
-        f"of the scores that could be read; its 95 % interval is from {RESAMPLES:,} resamples of {tally.some.counted}, "
-        "groups whole where meta.group is told."
+        f"of the scores that could be read; its 95 % interval is from {MEAN_RESAMPLES:,} resamples of "
+        f"{tally.some.counted}, groups whole where meta.group is told."
     )
 
 

@@ -145,7 +145,7 @@ def _example(topic: Topic) -> str:
 WORDS = {"spearman": "rank correlation", "accuracy": "accuracy"}  # statistics that sentences tell, the first first
 LABELS = "give them as columns human.CRITERION, then judgegraph meta"
 SENTENCES = 6  # at most, as far as leaving out the least telling ones brings it
-LEAST_TELLING = ("people", "alike", "order")  # the first first
+LEAST_TELLING = ("alike", "order", "people")  # the first first
 NAMED = 3  # criteria of a sentence
 LONG = 0.5  # a rank correlation with length that is told where no people judged: its interval lies beyond 0.2
 
@@ -238,11 +238,14 @@ def _people(run: Run, tally: Tally) -> Iterator[Finding]:
             one_line(row.criterion, 80) + (f" of {one_line(row.metric, 80)}" if row.criterion in alike else "")
             for row in (best, worst)
         )
-        text = f"{first} follows people best ({what} {valued(best.value, *best.interval)})"
+        how = " best" if worst is not best else ""
+        text = f"{first} follows people{how} ({what} {valued(best.value, *best.interval)})"
         if worst is not best:
             text += f", {last} least ({valued(worst.value, *worst.interval)})"
             if statistic == "spearman":
                 text += _against(*worst.interval)
+        elif statistic == "spearman":
+            text += _against(*best.interval)
         yield Finding(f"{text}.", "agreement", f"judgegraph meta {_folder(run)}")
         return
 

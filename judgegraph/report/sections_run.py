@@ -14,7 +14,17 @@ from judgegraph.meta.critic import MOST_POINTS as POINTS
 from judgegraph.meta.critic import PARTS, CriticWorth, Critiques, judged_by_people, point_of
 from judgegraph.meta.result import Agreement
 from judgegraph.report.figures import Commonest, LengthEffect, Orders, Pool, Probed, SomeItems, length_effects
-from judgegraph.runs.item import Item, Notice, by_count, count_kinds, fallbacks, nothing_judged, title, without_details
+from judgegraph.runs.item import (
+    OFF_SCALE,
+    Item,
+    Notice,
+    by_count,
+    count_kinds,
+    fallbacks,
+    nothing_judged,
+    title,
+    without_details,
+)
 from judgegraph.runs.run import Run
 from judgegraph.runs.suggestions import Gathering, Suggestions
 from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
@@ -308,6 +318,7 @@ def left_out(run: Run, tally: Tally | None = None) -> Section | None:
         (title(one.kind), f"{one.samples:,} ({percent(one.samples, tally.samples)})", one_line(one.text, 300),
          one_line(one.agent, 80), one_line(one.sample, 80))
         for one in by_count(tally.notices)
+        if one.kind != OFF_SCALE  # these count as they are, and stand among the notes
     )  # fmt: skip
     if not rows:
         return None

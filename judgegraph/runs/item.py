@@ -675,7 +675,9 @@ class Notice:
         said = title(self.kind) if self.kind not in FAILED else f"{self.kind.capitalize()} ended with {self.status}"
         other = f" ({self.others:,} of them for other reasons)" if self.others else ""
         cure = f"; {OFF_CURE}" if self.kind == OFF_SCALE and "is not on the scale" in self.text else ""
-        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {one_line(self.text, LONGEST)}{other}{cure}"
+        example = "for example " if self.samples > 1 and self.text[:1].isdecimal() else ""  # its number is one sample's
+        text = f"{example}{one_line(self.text, LONGEST)}{other}{cure}"
+        return f"{said} on {self.samples:,} of {samples:,} sample{plural}: {text}"
 
 
 NUMBERS = r"(?<!HTTP )(?<!code: )(?<!code )(?<!\d)\d+(?:[.,]\d+)*"  # a status of HTTP tells kinds apart

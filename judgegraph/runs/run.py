@@ -26,7 +26,18 @@ from judgegraph.prompts.criteria import CriteriaSet
 from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
 from judgegraph.shown import Shown, drawn
-from judgegraph.types import Comparison, Correction, Finding, Plan, Sample, Score, Verdict, names_of, text_of
+from judgegraph.types import (
+    SAY_NOTHING,
+    Comparison,
+    Correction,
+    Finding,
+    Plan,
+    Sample,
+    Score,
+    Verdict,
+    names_of,
+    text_of,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -421,6 +432,7 @@ class Table(Shown):
         """As a CSV file in UTF-8; our own readers give its texts back as they were.
 
         A text that a spreadsheet would calculate has a single quote before it (see `inert_cells`); numbers are plain.
+        Control characters, by which a cell drives the terminal that prints it, stand as their pictures (ESC as \u241b).
 
         Raises:
             ConfigError: the file cannot be written; one that is there stays as it is then.
@@ -451,23 +463,27 @@ def rows_of(item: Item, more: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
     """
     roles = roles_of(item)
     for score in item.scores:
-        own = of_sample(item.sample, more, score.criterion) if more else {}
+        labels = (score.scale.labels or ()) if score.scale else ()
+        own = of_sample(item.sample, more, score.criterion, labels) if more else {}
         yield {**row_of(item.id, score, roles[score.key]), **own}
 
 
-def of_sample(sample: Sample, names: Iterable[str], criterion: str = "") -> dict[str, Any]:
+def of_sample(
+    sample: Sample, names: Iterable[str], criterion: str = "", labels: Sequence[str] = ()
+) -> dict[str, Any]:  # fmt: skip
     """What a sample holds under each name; None where it holds nothing.
 
     Args:
         names: "query", "source", "output", "rival", "reference"; "human": people's judgement by the criterion, of
-            several numbers their mean; any other is a key of `meta`, such as "system" or "group".
+            several numbers their mean, None for "-", "n/a" and the like; any other is a key of `meta`.
+        labels: of the criterion's scale, which may be such words.
     """
-    return {name: _held(sample, name, criterion) for name in names}
+    return {name: _held(sample, name, criterion, labels) for name in names}
 
 
-def _held(sample: Sample, name: str, criterion: str) -> Any:
+def _held(sample: Sample, name: str, criterion: str, labels: Sequence[str]) -> Any:
     if name == "human":
-        return _human(sample.human.get(criterion))
+        return _human(sample.human.get(criterion), labels)
     if name in TEXTS:
         text = getattr(sample, name)
         return text_of(text) if text else None
@@ -477,12 +493,15 @@ def _held(sample: Sample, name: str, criterion: str) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
-def _human(value: Any) -> Any:
+def _human(value: Any, labels: Sequence[str]) -> Any:
     """One judgement: the mean of several numbers; labels that differ stand beside one another."""
-    given = [one for one in value if one is not None] if isinstance(value, list | tuple) else [value]
+    several = value if isinstance(value, list | tuple) else [value]
+    given = [
+        one for one in several if one is not None and (one in labels or str(one).strip().casefold() not in SAY_NOTHING)
+    ]
     if given and all(isinstance(one, int | float) and not isinstance(one, bool) for one in given):
         return statistics.fmean(given)
-    return " / ".join(dict.fromkeys(map(str, given))) if given != [None] and given else None
+    return " / ".join(dict.fromkeys(map(str, given))) if given else None
 
 
 def refuse_unknown(items: Iterable[Item], names: Sequence[str], taken: Sequence[str] = ()) -> None:
@@ -522,12 +541,19 @@ class _Echo:
         return text
 
 
+PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"} | {127: 0x2421}
+PICTURES |= dict.fromkeys(
+    range(0x80, 0xA0), 0xFFFD
+)  # control characters, by which a cell that is printed drives a terminal
+
+
 def _lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
     """The head and the rows as RFC 4180 has them; without the mark before them Excel takes UTF-8 for another code."""
     line = csv.writer(_Echo(), lineterminator="\r\n").writerow
-    yield f"\ufeff{line(map(marked, columns))}"
+    yield f"\ufeff{line(marked(column.translate(PICTURES)) for column in columns)}"
     for row in rows:
-        yield str(line(marked(cell) if isinstance(cell, str) else cell for cell in map(row.get, columns)))
+        yield str(line(marked(cell.translate(PICTURES)) if isinstance(cell, str) else cell
+                       for cell in map(row.get, columns)))  # fmt: skip
 
 
 # A run's comparisons as rows: who won by each criterion, in which order, and over all.
@@ -605,7 +631,7 @@ def _refuse_human(name: str) -> None:
 
 
 def _group(sample: Sample, name: str) -> str:
-    value = _held(sample, name, "")
+    value = _held(sample, name, "", ())
     return "" if value is None else str(value)
 
 

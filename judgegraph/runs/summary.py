@@ -24,7 +24,18 @@ from judgegraph.answers import (
     several,
 )
 from judgegraph.errors import one_line, printable
-from judgegraph.runs.item import FAILED, FINE, NUMBERS, UNTRUSTED, Item, Notice, by_count, count_kinds, fallbacks
+from judgegraph.runs.item import (
+    FAILED,
+    FINE,
+    NUMBERS,
+    UNTRUSTED,
+    Item,
+    Notice,
+    by_count,
+    count_kinds,
+    fallbacks,
+    without_details,
+)
 from judgegraph.shown import Shown
 from judgegraph.types import Scale, Score
 
@@ -53,6 +64,7 @@ class Line:
         lost: status -> count of scores of the samples whose graph did not come to its end; `statuses` holds them too.
         samples: whether it is a pair -> samples that have scores here. asked: the same -> their scores.
         brought: (status, whether it is a pair) -> scores here of samples that ended so, which a budget does to some.
+        abstained: why the first of its scores was abstained from, "" of none; abstained_else: how many for others.
         own: the criterion was written for the sample.
         scales: as its scores have them, written out -> id of the first sample with it; of several there is no mean.
     """
@@ -87,6 +99,8 @@ class Line:
     before: float = 0.0
     after: float = 0.0
     escalated: int = 0
+    abstained: str = ""
+    abstained_else: int = 0
     _squares: float = 0.0  # of the distances from the mean, kept as the values come (Welford 1962)
 
     @property
@@ -114,6 +128,9 @@ class Line:
             self.scales.setdefault(str(score.scale).removesuffix(" any"), sample)
         self.scale = self.scale or score.scale
         self.statuses[score.status] += 1
+        if score.status == "abstained" and score.reason:
+            self.abstained = self.abstained or one_line(score.reason)
+            self.abstained_else += without_details(one_line(score.reason)) != without_details(self.abstained)
         if score.value is not None:
             self._see(score.value)
         if score.label is not None:
@@ -176,9 +193,11 @@ class Line:
         if paired := self.paired + other.paired:
             self.before += (other.before - self.before) * other.paired / paired
             self.after += (other.after - self.after) * other.paired / paired
+        self.abstained = self.abstained or other.abstained
         for name in (
             "n",
             "values",
+            "abstained_else",
             "heard",
             "idle",
             "kept",

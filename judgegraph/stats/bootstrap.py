@@ -160,23 +160,34 @@ def interval(values: Floats, confidence: float = 0.95, *, units: int = 0) -> Int
     return Interval(float(low), float(high), confidence, undefined)
 
 
-MEAN_LEAST = 5  # values that an interval of a mean rests on
+MEAN_LEAST = 5  # values that an interval of a mean rests on: below, no method is near 95 % (52 to 92 of 100 simulated)
+MEAN_RESAMPLES = 1_000
+MEAN_DRAWN = 20_000  # values; above it Student's t says the same, at once
 
 
-def mean_interval(values: Floats, group: Codes | None = None, *, resamples: int = 1_000) -> tuple[float, float]:
+def mean_interval(values: Floats, group: Codes | None = None) -> tuple[float, float]:
     """A 95 % interval of a mean: values are drawn anew, or whole groups of them.
 
+    The order of the values and the numbers of the groups change nothing, and of values with their signs turned it is
+    the interval with its ends turned: so a mean, or a difference of two runs, has one interval wherever it is shown.
     Its ends are nan of fewer than five values, of values that are all alike, and where one is nan.
     """
     if len(values) < MEAN_LEAST or np.isnan(values).any() or (values == values[0]).all():
         return math.nan, math.nan
-    drawn = Draws("item" if group is None else "group", len(values), resamples, 0, group=group)
-    means = np.empty(resamples)
-    for some in drawn:
-        weights = some.weights
-        means[some.resamples] = (weights @ values) / np.maximum(weights.sum(axis=1), 1)
-    found = interval(means, units=drawn.units)
-    return found.low, found.high
+    n, mean = len(values), float(values.mean())
+    if group is None and n > MEAN_DRAWN:
+        half = float(stats.t.ppf(0.975, n - 1) * values.std(ddof=1) / math.sqrt(n))
+        return mean - half, mean + half
+    sums: Floats = values if group is None else np.asarray(np.bincount(group, values), dtype=np.float64)
+    sizes: Floats = np.ones(n) if group is None else np.asarray(np.bincount(group), dtype=np.float64)
+    sign = -1.0 if mean < 0 else 1.0
+    order = np.lexsort((sizes, (sign * sums).round(9)))
+    sums, sizes = sign * sums[order], sizes[order]
+    means = np.empty(MEAN_RESAMPLES)
+    for some in Draws("item", len(sums), MEAN_RESAMPLES, 0):
+        means[some.resamples] = (some.weights @ sums) / np.maximum(some.weights @ sizes, 1)
+    found = interval(means, units=len(sums))
+    return (found.low, found.high) if sign > 0 else (-found.high, -found.low)
 
 
 EQUAL = 1e-9  # resampled values that are no further from 0 are 0

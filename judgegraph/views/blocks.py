@@ -260,6 +260,17 @@ def share(part: float) -> str:
     return ">99.99 %" if 99.99 < percent < 100 else f"{percent:.2f} %"
 
 
+def portion(part: float, below: float | None = None) -> str:
+    """Of 1, rounded: 0.967; with more digits where less than all would be 1.000, more than none 0.000, or what lies
+    below a bound be that bound."""
+    for digits in range(COEFFICIENT, 12):
+        text = f"{part:.{digits}f}"
+        if (0 < part < 1 and float(text) in (0, 1)) or (below is not None and part < below <= float(text)):
+            continue
+        return text
+    return f"{part:.12g}"
+
+
 def money(usd: float | None) -> str:
     """US dollars: $0.00, $0.0012, $12.30; "price unknown" for None."""
     if usd is None:

@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from judgegraph.errors import one_line
-from judgegraph.meta.compare import ALPHA, MeanDifference, MeanOf, RunComparison
-from judgegraph.meta.diff_moves import CAUSES, FEWEST, Change, Line, Move, SampleMoves
+from judgegraph.meta.compare import ALPHA, ComparedRun, MeanDifference, MeanOf, RunComparison
+from judgegraph.meta.diff_moves import CAUSES, Change, Line, Move, SampleMoves
 from judgegraph.meta.result import Agreement, Difference
 from judgegraph.meta.run_diff import RunDiff
+from judgegraph.stats.bootstrap import MEAN_LEAST
 from judgegraph.views.blocks import (
+    NONE,
     Block,
     Grid,
     Para,
@@ -21,6 +23,7 @@ from judgegraph.views.blocks import (
     duration,
     money,
     number_text,
+    portion,
     signed,
     table_text,
     valued,
@@ -63,8 +66,28 @@ def _differences(found: RunComparison) -> Iterator[Block]:
     yield from (Para(f"  {_sentence(one)}") for one in real[:MOST])
     if len(real) > MOST:
         yield Para(f"  and {len(real) - MOST:,} more; --json has them all")
+    yield from (Para(f"  {line}", "note") for line in _units(found))
     if few := len(found.differences) - len(tested):
         yield Para(f"  {counted(few, 'difference')} not tested: too few samples, or no common scale")
+
+
+def _units(found: RunComparison) -> list[str]:
+    """Such as "unit: 6 groups (meta.group), each swapped whole; no p below 0.031 is possible"; [] of single samples
+    that are enough to find something."""
+    tested = [one for one in found.differences if one.p == one.p]
+    lines = []
+    kinds = dict.fromkeys((one.unit, one.units, one.least_p, found.least_corrected(one)) for one in tested)
+    for unit, units, least, after in kinds:
+        if unit == "sample" and after < ALPHA:
+            continue
+        line = f"unit: {counted(units, unit)}" + (" (meta.group), each swapped whole" if unit == "group" else "")
+        line += f"; no p below {chance(least)} is possible" if after >= 0.001 else ""
+        if len(tested) > 1 and after >= 0.001:
+            line += f", none below {chance(after)} after the correction for {len(tested)} differences"
+        if after >= ALPHA:
+            line += f": so few {unit}s cannot show a difference for sure, however large it is"
+        lines.append(line)
+    return lines
 
 
 def verdict_on_two(found: RunComparison) -> list[str]:
@@ -79,7 +102,7 @@ def verdict_on_two(found: RunComparison) -> list[str]:
         lines.append(f"no mean differs for sure (of {counted(tested, 'criterion', 'criteria')} tested)")
     else:
         lines.append("no mean could be tested: fewer than five samples, labels, or no criterion in common")
-    return lines
+    return [*lines, *_units(found)]
 
 
 def _against_people(found: RunComparison) -> str:
@@ -184,12 +207,18 @@ def _costs(found: RunComparison) -> Grid:
     head = ("method", "samples", "coverage", "calls", "tokens", "cost", "a sample")
     return _by_run("what they took", head, [
         (
-            run.name, _cut(run.method), f"{run.samples:,}", number_text(run.coverage.share, 3),
+            run.name, _cut(run.method), f"{run.samples:,}", portion(run.coverage.share),
             count_text(run.calls) or "unknown", count_text(run.tokens) or "unknown",
-            "unknown" if run.usd is None else money(run.usd), duration(run.seconds and 1000 * run.seconds),
+            _cost(run), duration(run.seconds and 1000 * run.seconds),
         )
         for run in found.runs
     ])  # fmt: skip
+
+
+def _cost(run: ComparedRun) -> str:
+    if not run.calls and not run.coverage.share and not run.usd:
+        return NONE  # nothing was judged: "$0.00" beside another's unknown price would say that it is cheaper
+    return "unknown" if run.usd is None else money(run.usd)
 
 
 def _by_run(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
@@ -306,8 +335,10 @@ def _lines(lines: Sequence[Line]) -> Iterator[Block]:
     }, most=LINES, rest=CRITERIA)  # fmt: skip
     if methods := " or ".join(dict.fromkeys(line.method for line in lines if line.method)):
         yield Para(f"intervals of the mean: {methods}", "fine")
-    if few := sum(0 < len(line.shares or line.points) < FEWEST for line in lines):
-        yield Para(f"no interval for {few:,} of {len(lines):,}: fewer than {FEWEST} samples have two numbers", "fine")
+    if few := sum(0 < len(line.shares or line.points) < MEAN_LEAST for line in lines):
+        yield Para(
+            f"no interval for {few:,} of {len(lines):,}: fewer than {MEAN_LEAST} samples have two numbers", "fine"
+        )
 
 
 def _why(found: RunDiff) -> Iterator[Block]:

@@ -25,6 +25,7 @@ from judgegraph.views.blocks import (
     money,
     more,
     number_text,
+    portion,
     rejected_lines,
     whole_seconds,
     within,
@@ -263,6 +264,13 @@ def _notices(run: Run | None, summary: Summary) -> Iterator[Block]:
         yield Para(lack, "note", whole=True)
 
 
+def _why(line: Line, status: str) -> str:
+    """Why scores were abstained from, or an example; why others failed is told in lines of their own."""
+    if status != "abstained" or not line.abstained:
+        return ""
+    return f" ({'such as: ' if line.abstained_else else ''}{cut(line.abstained, 160)})"
+
+
 def _troubles(summary: Summary, rejected: Sequence[Any]) -> Iterator[Block]:
     for (status, reason), count in summary.failures.most_common(MOST_SAMPLES):
         first = summary.failed_first.get((status, reason), "")
@@ -271,7 +279,7 @@ def _troubles(summary: Summary, rejected: Sequence[Any]) -> Iterator[Block]:
     yield from more(len(summary.failures) - MOST_SAMPLES, "kind of failure", "kinds of failure")
     for line in summary.lines.values():
         if bad := {s: n for s, n in (line.statuses - line.lost).items() if s != "ok"}:
-            statuses = ", ".join(f"{n:,} {status}" for status, n in bad.items())
+            statuses = ", ".join(f"{n:,} {status}{_why(line, status)}" for status, n in bad.items())
             side = " (rival)" if line.of == "rival" else ""
             yield Para(f"{line.criterion}{side} ({line.agent}, {line.stage}): {statuses}", "note")
     notes = [(note, count) for note, count in summary.notes.most_common() if note not in summary.noticed]
@@ -432,9 +440,8 @@ def requests_of(spent: Mapping[str, Any]) -> int:
 
 
 def coverage_line(share: float, weakest: str, gate: float | None = None) -> str:
-    """Such as "coverage 0.964 (Coherence), below 0.98"; never rounded up to what it does not reach."""
-    shown = f"{math.floor(share * 1000 + 1e-9) / 1000:.3f}"
-    return f"coverage {shown} ({weakest})" + (f", below {gate:g}" if gate is not None else "")
+    """Such as "coverage 0.964 (Coherence), below 0.98"."""
+    return f"coverage {portion(share, gate)} ({weakest})" + (f", below {gate:g}" if gate is not None else "")
 
 
 # How far a run is: samples, pace, what is left, calls, money against its budget, the running mean, what failed.

@@ -81,13 +81,24 @@ async def test_a_token_that_contradicts_its_alternatives_is_not_weighed():
     assert found.notes[0].endswith("positive, no numbers, or at odds with one another")
 
 
-async def test_a_token_without_alternatives_is_not_weighed():
+@pytest.mark.parametrize(
+    ("own", "listed", "weighed"),
+    [
+        (-0.6, [], False),
+        (-0.005, [], False),  # as sure as it is: nothing was listed, so it is no distribution
+        (0.0, [], False),
+        (-0.6, [-0.6], False),
+        (-0.005, [-0.005], True),
+        (0.0, [0.0], True),
+    ],
+)
+async def test_a_token_without_alternatives_is_weighed_only_where_it_was_listed_and_certain(own, listed, weighed):
     first = scored({"5": 0.3})
     (place,) = (one for one in first.response_metadata["logprobs"]["content"] if one["token"] == "4")
-    place |= {"logprob": -0.6, "top_logprobs": []}
+    place |= {"logprob": own, "top_logprobs": [{"token": "4", "logprob": value} for value in listed]}
     found = await one(first, [reply(3), reply(4), reply(5)])
-    assert (found.value, found.reader) == (4.0, "samples")
-    assert found.notes[0].endswith("no alternatives came with them")
+    assert (found.value, found.reader) == (4.0, "logprobs" if weighed else "samples")
+    assert weighed or found.notes[0].endswith("no alternatives came with them")
 
 
 @pytest.mark.parametrize(

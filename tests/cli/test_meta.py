@@ -137,11 +137,13 @@ def test_a_run_says_agreement_its_signature_and_what_its_critic_was_worth(judged
 def test_a_run_without_peoples_judgements_says_so_and_still_shows_its_critic(tmp_path: Path):
     samples = list(jg.load(Path(__file__).parents[2] / "examples/articles.jsonl", limit=2))
     jg.evaluate(sageval(criteria="summary"), samples, out=tmp_path / "critic")
-    text = called(tmp_path / "critic", *FAST)
+    text = called(tmp_path / "critic", *FAST, code=1)  # as without a critic
     assert "no agreement with people: no sample of the run holds people's judgements" in text
     assert "critic sage" in text
     jg.evaluate(g_eval(criteria="summary"), samples, out=tmp_path / "plain")
-    assert "give them as columns human.CRITERION" in called(tmp_path / "plain", code=1)
+    told = called(tmp_path / "plain", code=1)
+    assert "give them as columns human.CRITERION" in told
+    assert "human.overall=COLUMN" in told
 
 
 def test_a_stage_without_scores_is_named_beside_those_there_are(judged: Path):

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from judgegraph.data.samples import Rejection
-from judgegraph.runs.item import Item
+from judgegraph.runs.item import Item, Notice
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import summarise
 from judgegraph.types import Comparison, Sample, Scale, Score
@@ -120,6 +120,22 @@ def test_who_fails_for_anothers_reason_and_a_sample_that_failed_as_a_whole_are_t
     assert said.count("Scores ended with provider_error on 1 of 2 samples: HTTP 403 (sample 's')") == 1
     assert said.count("ended with") == 2
     assert "1 sample ended with timeout: no time (sample 'late')" in said
+
+
+def test_why_a_judge_abstained_stands_beside_the_count(capsys):
+    def of(reason):
+        return item(score(None, status="abstained", reason=reason))
+
+    assert "Coherence (a, final): 2 abstained (No source.)\n" in printed([of("No source."), of("No source.")], capsys)
+    assert "3 abstained (such as: No 1.)\n" in printed([of("No 1."), of("No 2."), of("Else.")], capsys)
+
+
+def test_what_is_one_samples_is_an_example_of_many():
+    assert "on 2 of 3 samples: for example 1 score, read" in Notice(
+        "read-by-samples", "a", "1 score, read", "ok", "s", samples=2).line(3)  # fmt: skip
+    assert "on 1 of 3 samples: 1 score, read" in Notice(
+        "read-by-samples", "a", "1 score, read", "ok", "s", samples=1).line(3)  # fmt: skip
+    assert "on 2 of 3 samples: rouge-l" in Notice("skip", "a", "rouge-l", "ok", "s", samples=2).line(3)
 
 
 def test_many_reasons_are_cut_with_their_number(capsys):

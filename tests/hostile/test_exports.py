@@ -17,6 +17,7 @@ from judgegraph.cli import main
 from judgegraph.cli.main import COMMANDS
 from judgegraph.data.load import csv_rows
 from judgegraph.data.samples import COLUMNS
+from judgegraph.runs.run import PICTURES
 
 FORMULA = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b\ufeff\"]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
@@ -110,11 +111,13 @@ def test_no_cell_of_the_table_is_a_formula_and_each_comes_back(folder: Path):
     for separator in (",", ";", "\t"):
         cells = [cell for row in csv.reader(io.StringIO(data, newline=""), delimiter=separator) for cell in row]
         assert not [cell for cell in cells if FORMULA.match(cell) and not NUMBER.fullmatch(cell)]
+    assert not re.search(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", data)  # nothing that drives a terminal
+    assert "\u241b" in data
     read = [row for _, row in csv_rows(folder / "scores.csv", ",")]
     assert len(read) == len(made) > 3 * len(PAYLOADS)
     for row, (id, score) in zip(read, made, strict=True):
         told = {"id": id, "role": row["role"], **{name: getattr(score, name) for name in COLUMNS[1:] if name != "role"}}
-        assert row == {name: "" if cell is None else str(cell) for name, cell in told.items()}
+        assert row == {name: "" if cell is None else str(cell).translate(PICTURES) for name, cell in told.items()}
     assert {row["value"] for row in read} == {"-0.5", ""}
     assert {row["role"] for row in read} <= {"answer", "draft", "other"}
 

@@ -43,8 +43,26 @@ def at_most(count, seconds, at):
 @pytest.mark.parametrize("attempts", [1, 2, 4])
 async def test_a_call_makes_as_many_requests_as_it_has_attempts(server, no_backoff, script, attempts):
     site = server(script)
-    assert isinstance(await asked(site.judge(attempts=attempts)), JudgegraphError)
+    patience = {"patience": 0} if script == "429" else {}
+    assert isinstance(await asked(site.judge(attempts=attempts, **patience)), JudgegraphError)
     assert site.count == attempts
+
+
+async def test_a_server_that_asks_for_fewer_requests_is_asked_on_after_the_attempts(server, no_backoff):
+    site = server(",".join(["429"] * 9 + ["ok"]))
+    assert await asked(site.judge(attempts=3)) == "Final score: 4."
+    assert site.count == 10
+
+
+async def test_a_call_that_is_refused_for_as_long_as_it_is_waited_for_says_so_and_how_to_go_on(server):
+    site = server("429")
+    error = str(await asked(site.judge(attempts=2, patience=0.8)))
+    assert f"; asked {site.count} times in " in error
+    assert error.endswith("ask it less often (--rpm N), and again for what it left out (--retry-failed)")
+    assert site.count >= 2
+    before = site.count  # a server that answers nobody is not waited for anew
+    await asked(site.judge(attempts=2, patience=0.8))
+    assert site.count == before + 2
 
 
 @pytest.mark.parametrize(("script", "fatal"), [("400", False), ("401", True), ("403", True)])

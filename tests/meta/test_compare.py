@@ -11,9 +11,12 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph.cli.main import main
 from judgegraph.errors import ConfigError, DataError
+from judgegraph.report.answers import mean_intervals
+from judgegraph.report.sections_run import tally_of
 from judgegraph.runs.item import Item
 from judgegraph.types import keyed
-from judgegraph.views.comparison import as_text, verdict_on_two
+from judgegraph.views.blocks import Grid
+from judgegraph.views.comparison import as_text, comparison, verdict_on_two
 
 FIVE = jg.Scale.of("1-5")
 MANY = 40
@@ -54,6 +57,58 @@ def test_a_mean_that_really_differs_is_told_and_one_that_does_not_is_not():
     assert found.worse() == []
     turned = jg.compare([run("high", map(judged, range(MANY), high)), run("low", map(judged, range(MANY), low))])
     assert [one.b for one in turned.worse()] == ["low"]
+
+
+def grouped(groups: int, by: float, name: str) -> jg.Run:
+    return run(name, (judged(at, low + by, group=f"d{at % groups}") for at, low in enumerate(values(1))))
+
+
+def test_a_test_that_swaps_groups_says_how_many_and_what_they_can_show():
+    few = jg.compare({"low": grouped(5, 0, "low"), "high": grouped(5, 1, "high")})
+    (one,) = few.differences
+    assert (one.unit, one.units, one.least_p) == ("group", 5, 2 / 2**5)
+    told = "; ".join(verdict_on_two(few))
+    assert "unit: 5 groups (meta.group), each swapped whole; no p below 0.062 is possible: so few groups cannot" in told
+    assert few.untested() == ["high"]
+    assert few.to_dict()["differences"][0]["least_p"] == 2 / 2**5
+    many = jg.compare({"low": grouped(20, 0, "low"), "high": grouped(20, 1, "high")})
+    assert verdict_on_two(many)[-1] == "unit: 20 groups (meta.group), each swapped whole"
+    assert many.untested() == []
+    single = jg.compare([run(name, (judged(at, v + by) for at, v in enumerate(values(1)))) for name, by in
+                         (("low", 0), ("high", 1))])  # fmt: skip
+    assert not [line for line in verdict_on_two(single) if "unit" in line]
+
+
+@pytest.mark.parametrize("groups", [0, 8])
+def test_a_mean_and_a_difference_have_one_interval_wherever_they_are_shown(groups):
+    rng = random.Random(3)
+    pairs = [(float(rng.randint(1, 5)), float(rng.randint(1, 5))) for _ in range(31)]
+
+    def of(name: str, side: int, order: list[int]) -> jg.Run:
+        meta = [{"group": f"g{at * 7 % groups}"} if groups else {} for at in range(31)]
+        return run(name, (judged(at, pairs[at][side], **meta[at]) for at in order), name=name)
+
+    forwards, backwards = list(range(31)), list(range(31))[::-1]
+    a, b, again = of("a", 0, forwards), of("b", 1, forwards), of("b", 1, backwards)
+    (there,), (back,) = jg.compare([a, b]).differences, jg.compare([again, a]).differences
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low), abs=1e-12)
+    (line,) = jg.diff_runs(a, b).lines.values()
+    assert (line.low, line.high) == pytest.approx((-there.high, -there.low), abs=1e-12)
+    assert ("groups drawn whole" in line.method) == bool(groups)
+    means = {one.run: (one.low, one.high) for one in jg.compare([again, a]).means}
+    assert means == {one.run: pytest.approx((one.low, one.high), abs=1e-12) for one in jg.compare([a, b]).means}
+    (on_page,) = mean_intervals(tally_of(again)).values()
+    assert on_page == pytest.approx(means["b"], abs=1e-12)
+    (required,) = jg.require(again, "Clarity >= 1")
+    assert (required.low, required.high) == pytest.approx(means["b"], abs=1e-12)
+
+
+def test_a_run_that_judged_nothing_has_no_cost_beside_others():
+    spent = {"spent": {"calls": 0, "usd": 0.0, "prompt_tokens": 0, "completion_tokens": 0}}
+    nothing = run("none", (judged(at, None) for at in range(9)), **spent)
+    found = comparison(jg.compare([run("all", (judged(at, 3.0) for at in range(9))), nothing]))
+    (costs,) = (block for block in found if isinstance(block, Grid) and block.caption == "what they took")
+    assert costs.rows[1][6] == "-"
 
 
 def test_a_mapping_names_the_runs():

@@ -11,6 +11,7 @@ from judgegraph.cli import main
 from judgegraph.cli.main import NOT_MET
 from judgegraph.errors import ConfigError
 from judgegraph.meta.requirements import Requirement
+from judgegraph.runs.item import Item
 from judgegraph.types import EvalState, Score, keyed
 
 SCALE = jg.Scale.of("1-5")
@@ -54,6 +55,22 @@ def test_the_end_of_the_interval_decides(text, met):
     assert found.met is met
     assert found.low <= found.value <= found.high
     assert bool(found.why) is not met
+
+
+@pytest.mark.parametrize("text", ["Clarity >= 4", "share(Clarity >= 4) >= 0.9"])
+def test_of_a_run_that_judged_nothing_a_requirement_is_not_known(text):
+    items = [
+        Item(sample=jg.Sample(id=str(n), output="t"), scores=(Score(criterion="Clarity", agent="a", status="timeout"),))
+        for n in range(9)
+    ]
+    (found,) = jg.require(jg.Run({}, items), text)
+    assert (found.met, str(found)) == (False, f"required: {text}: not known: nothing was judged")
+
+
+def test_a_mean_of_a_criterion_without_any_answer_is_not_known():
+    found = outcome([None] * 9, "Clarity >= 4")
+    assert str(found) == "required: Clarity >= 4: not known: no sample has an answer by it that could be read"
+    assert outcome([None] * 9, "share(Clarity >= 4) >= 0.9").value == 0
 
 
 def test_a_mean_above_the_bound_is_not_enough():

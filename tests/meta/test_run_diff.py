@@ -17,9 +17,10 @@ from judgegraph.agents.sage import Sage
 from judgegraph.calls import Reader
 from judgegraph.errors import ConfigError, DataError
 from judgegraph.graphs import fennec, g_eval, sageval
-from judgegraph.meta.diff_moves import MOST_DRAWN, Line, Upstream, changes, pairs
+from judgegraph.meta.diff_moves import Line, Upstream, changes, pairs
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
+from judgegraph.stats.bootstrap import MEAN_DRAWN
 from judgegraph.testing import scripted
 from judgegraph.testing.scripted import Scripted
 from judgegraph.types import Comparison, Criterion, EvalState, Sample, Scale, Score
@@ -324,7 +325,7 @@ def test_a_mean_difference_draws_whole_groups_as_the_comparison_of_runs_does():
 
 def test_many_differences_have_the_interval_of_student():
     drawn, counted = Line("C"), Line("C")
-    for n, line in ((MOST_DRAWN, drawn), (MOST_DRAWN + 1, counted)):
+    for n, line in ((MEAN_DRAWN, drawn), (MEAN_DRAWN + 1, counted)):
         line.points.extend(float(i % 2) for i in range(n))
         line.settle()
     assert (drawn.method[:9], counted.method) == ("bootstrap", "Student's t")

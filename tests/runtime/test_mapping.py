@@ -33,7 +33,29 @@ def test_columns_are_found_by_their_names_and_what_they_hold(row: dict, fields: 
     (tmp_path / "d.jsonl").write_text("\n".join(json.dumps(row) for _ in range(3)))
     found = proposed_mapping(tmp_path / "d.jsonl")
     assert found.fields == fields
-    assert found.guessed == ({"output"} if fields["output"] == "note" else set())
+    assert found.guessed.keys() == ({"output"} if fields["output"] == "note" else set())
+
+
+def test_columns_of_other_names_are_known_by_words_in_them_and_by_what_comes_again(tmp_path: Path):
+    rows = [
+        {"Ticket #": f"T{at}", "What was asked?": f"Question {at // 5}?",
+         "KB article / grounds": TEXT + str(at // 5) * 90, "the reply (v2)": f"Reply {at}, in a few words.",
+         "QA score, 0-100": 40 + at % 7, "words": at % 3}
+        for at in range(30)
+    ]  # fmt: skip
+    (tmp_path / "d.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    found = proposed_mapping(tmp_path / "d.jsonl")
+    assert found.fields == {
+        "id": "Ticket #", "query": "What was asked?", "source": "KB article / grounds", "output": "the reply (v2)",
+        "human.QA": "QA score, 0-100",
+    }  # fmt: skip
+    renamed = [
+        dict(zip(("k", "q", "long", "short", "stars given", "words"), row.values(), strict=True)) for row in rows
+    ]
+    (tmp_path / "d.jsonl").write_text("\n".join(json.dumps(row) for row in renamed))
+    found = proposed_mapping(tmp_path / "d.jsonl")
+    assert found.fields == {"id": "k", "source": "long", "output": "short", "human.stars given": "stars given"}
+    assert found.guessed.keys() == {"id", "source", "output"}  # "stars" is a word for a rating
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "has no row"), ('{"n": 1}', "no column may be what is judged")])

@@ -64,7 +64,8 @@ class Odd(BaseChatModel):
         calls = []
         if kwargs.get("tools") and not broken:
             calls = [{"name": kwargs["tools"][0]["function"]["name"], "args": {}, "id": f"c{self._asked}"}]
-        content = [{"token": t, "logprob": -0.01, "top_logprobs": []} for t in TOKEN.findall(text)]
+        tokens = [{"token": t, "logprob": -0.01} for t in TOKEN.findall(text)]
+        content = [{**one, "top_logprobs": [one]} for one in tokens]
         given = {"content": content} if kwargs.get("logprobs") and self.habit != "no log-probabilities" else None
         info = {"finish_reason": "stop", "logprobs": given}
         return ChatGeneration(message=AIMessage("" if calls else text, tool_calls=calls), generation_info=info)

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 import judgegraph
-from judgegraph.views.blocks import chance, duration, money, number_text, signed, valued, whole_seconds, within
+from judgegraph.views.blocks import (
+    chance,
+    duration,
+    money,
+    number_text,
+    portion,
+    signed,
+    valued,
+    whole_seconds,
+    within,
+)
 
 NAN = math.nan
 VIEWS = [path for room in ("views", "report", "webview", "cli") for path in
@@ -45,6 +55,18 @@ def test_times_are_told_in_units_that_can_be_read(ms: float | None, said: str):
 )  # fmt: skip
 def test_money_has_as_many_digits_as_it_needs(usd: float | None, said: str):
     assert money(usd) == said
+
+
+@pytest.mark.parametrize(
+    ("part", "below", "said"),
+    [
+        (29 / 30, None, "0.967"), (1 / 6, None, "0.167"), (2 / 7, None, "0.286"), (0.9996, None, "0.9996"),
+        (1 - 1e-7, None, "0.9999999"), (0.0004, None, "0.0004"), (0.0, None, "0.000"), (1.0, None, "1.000"),
+        (0.9799, 0.98, "0.9799"), (0.97, 0.98, "0.970"), (0.5, None, "0.500"),
+    ],
+)  # fmt: skip
+def test_a_portion_is_rounded_but_never_to_all_nothing_or_a_bound(part: float, below: float | None, said: str):
+    assert portion(part, below) == said
 
 
 def test_numbers_are_never_minus_nothing_and_say_where_they_are_none():
