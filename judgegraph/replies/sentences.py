@@ -39,7 +39,8 @@ _VERBS = (  # of giving a number, where no other rule knows them
     r"(?:choose|chose|choosing|pick(?:ed|ing)?|mean|meant|settled?[ ](?:on|for|at)|settling[ ](?:on|for)"
     r"|go(?:ing)?[ ]with"
     r"|went[ ]with|land(?:ed)?[ ](?:on|at)|arrived?[ ]at|stay[ ](?:at|with)|end(?:ed)?[ ](?:up[ ])?(?:at|with|on)"
-    r"|make[ ]that|makes?[ ](?:it|this|that)|or[ ]rather|ou[ ]plut[ôo]t|oder[ ]besser|down[ ]to"
+    r"|make[ ]that|mak(?:es?|ing)[ ](?:it|this|that)|(?:earn|receiv|deserv|merit)ing|or[ ]rather|ou[ ]plut[ôo]t"
+    r"|oder[ ]besser|down[ ]to"
     r"|(?:score|rating)[ ]out[ ]of[ ]\w+[ ]is|my[ ](?:\w+[ ]){1,2}is|classif\w{1,3}[ ](?:it|this)[ ]as|meets|reaches"
     r"|donne(?:rais)?|mets|gebe|vergebe|doy|dar[íi]a|pongo|dou|ставлю|поставил|дал|geef)"
 )
