@@ -33,13 +33,14 @@ _LEADING = (  # words between a break and a number that make nothing else of it
     r"|strong|weak|clear|low|high|full|perfect|good|rather|well|hmm|no|yes|mine|final|level|category|grade|class|stars?"
     r"|it['’]s|it|is|i['’]d|i|really|actually|more|like|rather|honestly|still|would|say|be|go|with|at|of|as|score"
     r"|rating"
-    r"|eine?|un|une|uma?|sondern|sino|aber|dann|mais|finalement|pero|donc|also)"
+    r"|consistency|coherence|fluency|relevance|eine?|un|une|uma?|sondern|sino|aber|dann|mais|finalement|pero|donc|also)"
 )
 _VERBS = (  # of giving a number, where no other rule knows them
     r"(?:choose|chose|choosing|pick(?:ed|ing)?|mean|meant|settled?[ ](?:on|for|at)|settling[ ](?:on|for)"
     r"|go(?:ing)?[ ]with"
     r"|went[ ]with|land(?:ed)?[ ](?:on|at)|arrived?[ ]at|stay[ ](?:at|with)|end(?:ed)?[ ](?:up[ ])?(?:at|with|on)"
-    r"|make[ ]that|makes?[ ](?:it|this|that)|or[ ]rather|ou[ ]plut[ôo]t|oder[ ]besser|down[ ]to"
+    r"|make[ ]that|mak(?:es?|ing)[ ](?:it|this|that)|(?:earn|receiv|deserv|merit|scor)ing|or[ ]rather|ou[ ]plut[ôo]t"
+    r"|oder[ ]besser|down[ ]to"
     r"|(?:score|rating)[ ]out[ ]of[ ]\w+[ ]is|my[ ](?:\w+[ ]){1,2}is|classif\w{1,3}[ ](?:it|this)[ ]as|meets|reaches"
     r"|donne(?:rais)?|mets|gebe|vergebe|doy|dar[íi]a|pongo|dou|ставлю|поставил|дал|geef)"
 )
@@ -48,7 +49,7 @@ _APART = re.compile(
     r"|\b(?=(?:but|so|then|hence|thus|therefore|overall|sondern|sino|aber|dann|mais|pero)[ ])"
     r"|\b(?P<change>(?:lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|cut|settl|amend|bump|mov|becom|bring)"
     r"\w{0,5}(?:[ ]\w+){0,3}?[ ](?:to|at|on|into)))[\s*_\"'“(\[~≈]{0,6}"
-    rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|ihm|ei)[\s,:*_]{{1,4}}){{0,4}}[\s*_\"'“(\[#~≈]{{0,6}}\Z",
+    rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|ihm|ei)[\s,:*_]{{1,4}}){{0,5}}[\s*_\"'“(\[#~≈]{{0,6}}\Z",
     re.I,
 )
 _FAIR = (

@@ -132,7 +132,8 @@ Hence a 4.|This poem gets a 4.|The translation receives a 4.|A 4 is fair.|I woul
 Not a 5, a 4.
 I choose 4 rather than 5.|Torn between 3 and 5, I went with 4.|Overall a solid 4.|Quality: 4|Faithfulness: 4
 Je donne 4.
-Ich gebe 4.|Le doy un 4.|In short: 4.|not 5 but 4|It's really a 4.|I mean 4.|My own is 4.|Somewhat (4)"""
+Ich gebe 4.|Le doy un 4.|In short: 4.|not 5 but 4|It's really a 4.|I mean 4.|My own is 4.|Somewhat (4)
+The summary gives the events in order, earning a score of 4.|It is long, making it a 4 in coherence."""
 FULL_MARKS = """5点満点中4点|5点満点で4点です。|满分5分，我给4分。|5점 만점에 4점|5分制下得4分|5点中4点|在5分中，我给4分
 总分5分，得4分"""
 SIDES = """Score for the first answer: 4. Score for the second answer: 2.|Summary 1 score: 4; Summary 2 score: 2
