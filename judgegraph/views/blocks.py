@@ -7,6 +7,7 @@ whoever draws it makes inert.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -157,6 +158,17 @@ def table_text(grid: Grid, form: str) -> str:
     return _latex(grid, rows) if form == "latex" else _markdown(grid, rows)
 
 
+def captioned(grid: Grid, form: str, caption: str, notes: Sequence[str]) -> str:
+    """The same with a caption above and notes below it: as "latex" a whole table to be pasted."""
+    table = table_text(grid, form)
+    if form != "latex":
+        return "\n\n".join([one_line(caption, 400), table, *(one_line(note, 400) for note in notes)])
+    return "\n".join([
+        r"\begin{table}  % \usepackage{booktabs}", r"\centering", rf"\caption{{{_tex(caption)}}}", table,
+        *(rf"\par{{\footnotesize {_tex(note)}}}" for note in notes), r"\end{table}",
+    ])  # fmt: skip
+
+
 def _latex(grid: Grid, rows: Sequence[Sequence[str]]) -> str:
     lines = [" & ".join(map(_tex, row)) + r" \\" for row in (grid.head, *rows)]
     sides = "".join("r" if at in grid.numeric else "l" for at in range(len(grid.head)))
@@ -169,7 +181,10 @@ def _latex(grid: Grid, rows: Sequence[Sequence[str]]) -> str:
 def _tex(text: str) -> str:
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     special |= {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    return "".join(special.get(sign, sign) for sign in one_line(text, 200))
+    special |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+    told = "".join(special.get(sign, sign) for sign in one_line(text, 400))
+    told = re.sub(r"(?<![\w.-])-(?=\d)", "$-$", told)  # a minus, no hyphen
+    return f"{{}}{told}" if told[:1] in ("[", "*") else told  # the line break before would take it for its option
 
 
 def _markdown(grid: Grid, rows: Sequence[Sequence[str]]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from judgegraph.errors import one_line
 from judgegraph.meta.compare import ALPHA, ComparedRun, MeanDifference, MeanOf, RunComparison
 from judgegraph.meta.diff_moves import CAUSES, Change, Line, Move, SampleMoves
-from judgegraph.meta.result import Agreement, Difference
+from judgegraph.meta.result import Agreement, Difference, Row
 from judgegraph.meta.run_diff import RunDiff
 from judgegraph.stats.bootstrap import MEAN_LEAST
 from judgegraph.views.blocks import (
@@ -16,6 +16,7 @@ from judgegraph.views.blocks import (
     Block,
     Grid,
     Para,
+    captioned,
     chance,
     columns,
     count_text,
@@ -25,7 +26,6 @@ from judgegraph.views.blocks import (
     number_text,
     portion,
     signed,
-    table_text,
     valued,
     within,
 )
@@ -233,25 +233,52 @@ def _cut(text: str) -> str:
 def as_text(found: RunComparison, form: str) -> str:
     """A table of means as "latex" (booktabs) or "markdown": a row for each run, a column for each criterion.
 
-    Agreement with people stands behind a mean, after a slash, where people judged: the column's head names it.
+    Each mean has its interval. Agreement with people stands behind it, after a slash, where people judged: the column's
+    head names it. A star marks what is really below the highest mean of its column; a note says what the numbers are.
     """
-    held: dict[tuple[str, str], float] = {}
-    by: dict[str, str] = {}
+    held: dict[tuple[str, str], Row] = {}
+    by: dict[str, Row] = {}
     for row in found.agreement.rows if found.agreement else ():
-        held.setdefault((row.metric, row.criterion.casefold()), row.value)  # the first statistic of each
-        by.setdefault(row.criterion.casefold(), row.statistic)
+        held.setdefault((row.metric, row.criterion.casefold()), row)  # the first statistic of each
+        by.setdefault(row.criterion.casefold(), row)
+    lower = _below_the_highest(found)
     rows = []
     for run in found.runs:
         cells = []
         for name in found.criteria:
-            one, agreed = found.mean(run.name, name), held.get((run.name, name.casefold()))
-            behind = f" / {signed(agreed)}" if agreed is not None else ""
-            cells.append("" if one is None else number_text(one.mean) + behind)
+            agreed = held.get((run.name, name.casefold()))
+            behind = f" / {valued(agreed.value, *agreed.interval, sign=True)}" if agreed is not None else ""
+            one = found.mean(run.name, name)
+            cells.append("" if one is None else _mean(one, (run.name, name) in lower) + behind)
         rows.append((run.name, *cells))
     named = (by.get(name.casefold()) for name in found.criteria)
-    said = (f" (mean / {one} with people)" if one else " (mean)" for one in named)
+    said = (f" (mean / {one.statistic} with people)" if one else " (mean)" for one in named)
     head = ("run", *(f"{name}{what}" for name, what in zip(found.criteria, said, strict=True)))
-    return table_text(Grid("means", head, tuple(rows), frozenset(range(1, len(head)))), form)
+    grid = Grid("means", head, tuple(rows), frozenset(range(1, len(head))))
+    caption = f"Mean answers of {counted(len(found.runs), 'run')} on {counted(found.samples, 'sample')}."
+    return captioned(grid, form, caption, [*_notes_of_means(found, by, bool(lower))])
+
+
+def _below_the_highest(found: RunComparison) -> set[tuple[str, str]]:
+    """Run and criterion of means that are really lower than the highest by the criterion."""
+    best = {name: max((m for m in found.means if m.criterion == name), key=lambda m: m.mean) for name in found.criteria}
+    pairs = [
+        (one.criterion, *((one.a, one.b) if one.difference > 0 else (one.b, one.a)))
+        for one in found.differences if one.is_real
+    ]  # fmt: skip
+    return {(lower, name) for name, higher, lower in pairs if best[name].run == higher}
+
+
+def _notes_of_means(found: RunComparison, by: Mapping[str, Row], marked: bool) -> Iterator[str]:
+    cell = "mean with its 95 % interval"
+    yield f"Each cell: {cell}{' / agreement with people, with its own' if by else ''}."
+    for name in found.criteria:
+        mine, agreed = next(m for m in found.means if m.criterion == name), by.get(name.casefold())
+        scale = f", scale {mine.scale}" if mine.scale else ""
+        yield f"{name}: n {mine.n:,}{f' (agreement {agreed.n:,})' if agreed else ''}{scale}."
+    if marked:
+        how = f"p < {ALPHA:g}, permutation test, Holm over all differences"
+        yield f"* really below the highest mean of its column ({how})."
 
 
 # Two runs side by side: what changed, which scores moved, why, and what it cost.

@@ -232,6 +232,21 @@ def test_a_table_for_a_paper_names_both_numbers_of_a_cell():
     assert "run & Clarity (mean) " in as_text(bare, "latex")
 
 
+def test_a_table_for_a_paper_is_pasted_as_it_is():
+    found = jg.compare({"[a]_1": run("a", (judged(at, v, human=v) for at, v in enumerate(values(1)))),
+                        "b": run("b", (judged(at, v + 1, human=v) for at, v in enumerate(values(1))))})  # fmt: skip
+    lines = as_text(found, "latex").splitlines()
+    assert lines[0].startswith(r"\begin{table}")
+    assert lines[2] == rf"\caption{{Mean answers of 2 runs on {found.samples} samples.}}"
+    (row,) = [line for line in lines if line.startswith(r"{}[a]\_1 & ")]  # a bracket would be an option of the last row
+    one = found.mean("[a]_1", "Clarity")
+    assert one is not None
+    assert f"{one.mean:.2f}* [{one.low:.2f}, {one.high:.2f}] / " in row  # the second run is really above it
+    assert rf"\par{{\footnotesize Clarity: n {one.n} (agreement {one.n})" in "\n".join(lines)
+    assert any("really below the highest mean" in line for line in lines)
+    assert lines[-1] == r"\end{table}"
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -274,7 +289,7 @@ def test_the_command_prints_it_and_writes_it(folders, tmp_path):
     told = json.loads(CliRunner().invoke(main, ["compare", *names, "--json"]).output)
     assert [one["name"] for one in told["runs"]] == ["llm-score", "g-eval"]
     latex = CliRunner().invoke(main, ["compare", *names, "--as", "latex"]).output
-    assert latex.startswith("\\begin{tabular}{lrrrr}\n\\toprule\nrun & Coherence (mean) & ")
+    assert "\n\\begin{tabular}{lrrrr}\n\\toprule\nrun & Coherence (mean) & " in latex
     assert CliRunner().invoke(main, ["compare", names[0], names[0]]).exit_code == 1
     assert "<table" in jg.compare(names)._repr_html_()
 
