@@ -17,11 +17,12 @@ import numpy as np
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.meta.agreement import agreement
+from judgegraph.meta.answers import answers_in
 from judgegraph.meta.cells import Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes
 from judgegraph.meta.diff_moves import paid_for
-from judgegraph.meta.judgements import read_run
+from judgegraph.meta.judgements import Seen, read_seen, seen_of
 from judgegraph.meta.ranking import WON
 from judgegraph.meta.result import Agreement, Row, json_values
 from judgegraph.runs.item import Item
@@ -205,6 +206,7 @@ class _Held:
     Attributes:
         answers: criterion (casefolded) -> sample id -> value. names, scales, labels: of criteria, by the same key.
         given, judged: sample id -> digest of its query, source and reference, and of its outputs. groups: by id.
+        people: its answers beside people's, by criterion. untold: why these cannot be told.
     """
 
     row: ComparedRun
@@ -216,6 +218,8 @@ class _Held:
     judged: dict[str, bytes] = field(default_factory=dict)
     groups: dict[str, str | None] = field(default_factory=dict)
     times: list[float] = field(default_factory=list)
+    people: list[Judgements] = field(default_factory=list)
+    untold: str = ""
 
     def add(self, item: Item, key: str | None = None) -> None:
         """One item's answers; several agents' by one criterion count by their mean. `key`: of its group, in meta."""
@@ -253,9 +257,12 @@ def _held(run: Run, name: str, group: str | None = None) -> _Held:
                       coverage=Covered(0.0, "", 0, 0), calls=None, tokens=None, usd=None, seconds=None)  # fmt: skip
     held = _Held(row)
 
+    seen: list[Seen] = []
+
     def watched() -> Iterable[Item]:
-        for item in run.items:
+        for item in run.items:  # read once: a second reading would take as long
             held.add(item, group)
+            seen.append(seen_of(item, answers_in(item, None, False)))
             yield item
 
     summary = summarise(watched(), run.signature, criteria_names(run.manifest), weighted=has_weights(run.manifest))
@@ -269,6 +276,12 @@ def _held(run: Run, name: str, group: str | None = None) -> _Held:
         seconds=median(held.times) if held.times else None,
         incomplete=incomplete_run(run, summary.samples.total() - summary.samples["over_budget"]),
     )  # fmt: skip
+    try:
+        held.people = read_seen(run, seen).judgements
+    except Unjudged:
+        pass
+    except ConfigError as error:
+        held.untold = one_line(error, 200)
     return held
 
 
@@ -329,7 +342,7 @@ def compare(
     common, same = _common(held, notes)
     keys = _keys(held, criteria, notes)
     means, differences = _means(held, keys, common, notes)
-    found = _agreement(named, same, set(criteria), conventions, notes)
+    found = _agreement(held, same, set(criteria), conventions, notes)
     return RunComparison(
         runs=tuple(one.row for one in held), samples=len(common), same_outputs=len(same), means=tuple(means),
         differences=tuple(_corrected(differences)), agreement=found, notes=tuple(dict.fromkeys(notes)),
@@ -452,18 +465,14 @@ def _corrected(differences: Sequence[MeanDifference]) -> list[MeanDifference]:
 
 
 def _agreement(
-    named: Sequence[tuple[str, Run]], common: Sequence[str], criteria: set[str], conventions: Conventions | None,
+    held: Sequence[_Held], common: Sequence[str], criteria: set[str], conventions: Conventions | None,
     notes: list[str],
 ) -> Agreement | None:  # fmt: skip
-    wanted, read = {name.casefold() for name in criteria}, []
-    for name, run in named:
-        try:
-            read.append((name, {one.criterion.casefold(): one for one in read_run(run).judgements}))
-        except Unjudged:
-            continue
-        except ConfigError as error:
-            notes.append(f"agreement with people cannot be told: {name}: {one_line(error, 200)}")
-            return None
+    if untold := next((one for one in held if one.untold), None):
+        notes.append(f"agreement with people cannot be told: {untold.row.name}: {untold.untold}")
+        return None
+    wanted = {name.casefold() for name in criteria}
+    read = [(one.row.name, {of.criterion.casefold(): of for of in one.people}) for one in held if one.people]
     if not read:
         return None
     joined = []

@@ -462,7 +462,15 @@ def read_run(
         ConfigError: no such agent, or a sample without a key of meta that is named.
     """
     agents, stages = names_of(agents), stages if stages is None else names_of(stages)
-    seen = [_seen(item, answers_in(item, stages, assistants, agents), group, system) for item in run.items]
+    seen = [seen_of(item, answers_in(item, stages, assistants, agents), group, system) for item in run.items]
+    return read_seen(run, seen, agents, stages, verdicts, order)
+
+
+def read_seen(
+    run: Run, seen: list[Seen], agents: Sequence[str] = (), stages: Sequence[str] | None = None,
+    verdicts: Mapping[str, Verdict] | None = None, order: Sequence[str] = (),
+) -> ReadRun:  # fmt: skip
+    """As `read_run`, of what was kept of a run's items (`seen_of`), whose order is changed."""
     join_answers([one.answers for one in seen])
     seen.sort(key=lambda one: one.place)  # an interval draws by place, and samples finish in any order
     _refuse_nobody(agents, seen)
@@ -495,7 +503,7 @@ def read_run(
     return ReadRun(found, tuple(notes))
 
 
-def _unjoined(seen: Sequence[_Seen]) -> Iterator[str]:
+def _unjoined(seen: Sequence[Seen]) -> Iterator[str]:
     """Pairs whose verdict nobody wrote: what is held against people is one order's, or one judge's."""
     if many := sum(one.answers.unjoined for one in seen):
         yield (
@@ -504,7 +512,7 @@ def _unjoined(seen: Sequence[_Seen]) -> Iterator[str]:
         )
 
 
-def _stages(stages: Sequence[str] | None, seen: Sequence[_Seen]) -> str:
+def _stages(stages: Sequence[str] | None, seen: Sequence[Seen]) -> str:
     there = dict.fromkeys(stage for one in seen for stage in one.answers.stages)
     others = ", ".join(stage for stage in there if stage not in (stages or ("final",)))
     where = "in its answers" if stages is None else f"at stage {', '.join(stages)}"
@@ -512,7 +520,7 @@ def _stages(stages: Sequence[str] | None, seen: Sequence[_Seen]) -> str:
     return where + (f"; {other} {one_line(others, 80)}" if others else "")
 
 
-def _cure(people: Mapping[str, str], seen: Sequence[_Seen]) -> str:
+def _cure(people: Mapping[str, str], seen: Sequence[Seen]) -> str:
     """How people's judgements meet a criterion of the run, where it has one that they did not judge."""
     known = [
         name for key, name in _names(name for one in seen for name in one.answers.names).items() if key not in people
@@ -524,7 +532,7 @@ def _cure(people: Mapping[str, str], seen: Sequence[_Seen]) -> str:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class Seen:
     """What is kept of an item. agents: whoever said something of it, at any stage."""
 
     id: str
@@ -537,15 +545,16 @@ class _Seen:
     place: int
 
 
-def _seen(item: Item, answers: ItemAnswers, group: str | None, system: str | None) -> _Seen:
+def seen_of(item: Item, answers: ItemAnswers, group: str | None = None, system: str | None = None) -> Seen:
+    """What `read_seen` needs of an item. group, system: as of `read_run`."""
     meta = item.sample.meta
     document, writer = _meta(meta, group, "group", item.id), _meta(meta, system, "system", item.id)
     metrics = {m for by in (*answers.by.values(), answers.everywhere) for m in by}
     agents = frozenset(map(_agent, metrics)) | {score.agent for score in item.scores}
-    return _Seen(item.id, item.status, dict(item.sample.human), answers, document, writer, agents, item.place)
+    return Seen(item.id, item.status, dict(item.sample.human), answers, document, writer, agents, item.place)
 
 
-def _refuse_nobody(agents: Sequence[str], seen: Sequence[_Seen]) -> None:
+def _refuse_nobody(agents: Sequence[str], seen: Sequence[Seen]) -> None:
     known = dict.fromkeys(sorted({name for one in seen for name in one.agents}))
     for name in agents:
         if name not in known:
@@ -553,7 +562,7 @@ def _refuse_nobody(agents: Sequence[str], seen: Sequence[_Seen]) -> None:
             raise ConfigError(f"the run has no agent '{one_line(name, 60)}'{hint} There are {there}")
 
 
-def _partly(seen: Sequence[_Seen]) -> Iterable[str]:
+def _partly(seen: Sequence[Seen]) -> Iterable[str]:
     """Keys of meta that some samples have and others have not: these are not used, which is said."""
     for name in ("group", "system"):
         without = [one for one in seen if getattr(one, name) is None]
@@ -579,7 +588,7 @@ def _names(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _without(people: Mapping[str, str], seen: Sequence[_Seen]) -> Iterable[str]:
+def _without(people: Mapping[str, str], seen: Sequence[Seen]) -> Iterable[str]:
     scored = _names(name for one in seen for name in one.answers.names)
     met = {*people, *((OVERALL,) if people.keys() & set(OVER_ALL) else ())}
     lacking = [name for key, name in scored.items() if key not in met]
@@ -588,7 +597,7 @@ def _without(people: Mapping[str, str], seen: Sequence[_Seen]) -> Iterable[str]:
         yield f"not judged by people: {one_line(', '.join(lacking[:8]), 400)}{more}"
 
 
-def _raw(name: str, key: str, seen: Sequence[_Seen], agents: Sequence[str]) -> Raw:
+def _raw(name: str, key: str, seen: Sequence[Seen], agents: Sequence[str]) -> Raw:
     """One criterion; a metric that a sample lacks has the sample's status there, or "missing"."""
     ours = asked_of(key, {judged for one in seen for judged in one.answers.by})
     by_item = [one.answers.answers(ours) for one in seen]
@@ -612,7 +621,7 @@ def _raw(name: str, key: str, seen: Sequence[_Seen], agents: Sequence[str]) -> R
     return raw
 
 
-def _theirs(one: _Seen, key: str) -> Any:
+def _theirs(one: Seen, key: str) -> Any:
     """What people said by a criterion, None where they did not.
 
     Raises:
