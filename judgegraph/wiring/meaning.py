@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from difflib import get_close_matches
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import networkx as nx
-from typing_extensions import TypeIs
 
 from judgegraph.agents.rectify import Rectify
 from judgegraph.answers import ANSWERING, BALLOT, METRIC
@@ -24,24 +22,14 @@ from judgegraph.wiring.drawn import Drawn, Part, hints_of_state, own_functions
 from judgegraph.wiring.functions import compared, named_texts
 from judgegraph.wiring.graph import fed_alike, is_agent, parted, same
 
-if TYPE_CHECKING:
-    from judgegraph.agents.corrector import Corrector
-    from judgegraph.agents.panel import Consensus
-
 OURS = "judgegraph."
 Scales = Mapping[str, Scale]  # criterion -> its scale
 Clash = tuple[str, Scale, Scale]  # a criterion, and the two scales it is known on
 
 
-def _is_panel(runs: object) -> TypeIs[Consensus]:
-    """Whether it is a panel's node; nobody has one where the file of panels was not read."""
-    agents = sys.modules.get("judgegraph.agents.panel")
-    return agents is not None and isinstance(runs, agents.Consensus)
-
-
-def _is_corrector(runs: object) -> TypeIs[Corrector]:
-    agents = sys.modules.get("judgegraph.agents.corrector")
-    return agents is not None and isinstance(runs, agents.Corrector)
+def _is_a(name: str, agent: Any) -> bool:
+    """Whether it is an agent of ours by that name, or one made from it; no file of agents is read to know."""
+    return any(one.__name__ == name and one.__module__.startswith(f"{OURS}agents.") for one in type(agent).__mro__)
 
 
 class Writes(NamedTuple):
@@ -145,7 +133,7 @@ class Judged:
 
     def _consensus(self) -> list[str]:
         """Paths of the nodes that combine votes within panels."""
-        found = dict.fromkeys(one.at for one in self.wanted if _is_panel(one.part.runs))
+        found = dict.fromkeys(one.at for one in self.wanted if _is_a("Consensus", one.part.runs))
         return [at for at in found if "/" in at]
 
 
@@ -219,7 +207,7 @@ def _written(part: Part, drawn: Drawn, brought: Scales | None) -> list[Writes] |
     if not hasattr(runs, "stage"):  # of aspects, whose stage has their target's name
         return []
     scales = brought if brought is not None else scales_of(getattr(runs, "criteria", ())) or None
-    plain = _is_panel(runs) or (hasattr(runs, "prompt") and not hasattr(runs, "compares"))
+    plain = _is_a("Consensus", runs) or (hasattr(runs, "prompt") and not hasattr(runs, "compares"))
     plain = plain and hasattr(runs, "criteria")
     known = plain or (brought is not None and "criterion" in part.reads)  # it is sent each of them
     return [Writes(at, runs.name, runs.stage, scales if known else None, pairs=not plain)]
@@ -249,12 +237,12 @@ def _wanted(part: Part, drawn: Drawn, at: str) -> list[Wants]:
         stages = (stage,) if stage else ("final", "draft", BALLOT)
         where = f" at stage '{stage}'" if stage else ""
         return [Wants(at, part, f"hears 'scores'{where} by '{one}'", stages, (one,)) for one in heard]
-    if _is_panel(runs):
+    if _is_a("Consensus", runs):
         members = runs.members or (None,)
         how = f"combines 'scores' at stage '{runs.ballots}'"
         return [Wants(at, part, f"{how} by '{m}'" if m else how, (runs.ballots,), (m,) if m else None)
                 for m in members]  # fmt: skip
-    if _is_corrector(runs):
+    if _is_a("Corrector", runs):
         by = tuple(runs.scored_by)  # of some of them there may be none: a method judges singly or in pairs
         how = f"corrects by 'scores' at stage '{runs.stage}'" + (f" by {' or '.join(map(repr, by))}" if by else "")
         return [Wants(at, part, how, (runs.stage,), by or None)]
@@ -313,7 +301,7 @@ def unfit(graph: Drawn) -> Iterator[Finding]:
             yield from _threshold(want, known)
         elif want.condition is not None and (some := _known(scores, want, some=True)):  # an own node may write others
             yield from (replace(found, severity="warning") for found in _threshold(want, some))
-        elif _is_corrector(want.part.runs):
+        elif _is_a("Corrector", want.part.runs):
             yield from _corrector(want, known)
     yield from _clashing(scores)
 
@@ -377,7 +365,7 @@ def _corrector(want: Wants, scales: Scales) -> Iterator[Finding]:
 
 def _clashing(scores: Judged) -> Iterator[Finding]:
     """Ballots of one criterion on two scales, and critics that know another scale than the judge."""
-    for at in dict.fromkeys(want.at for want in scores.wanted if _is_panel(want.part.runs)):
+    for at in dict.fromkeys(want.at for want in scores.wanted if _is_a("Consensus", want.part.runs)):
         yield from _ballots(at, [one for want in scores.wanted if want.at == at for one in scores.seen(want)])
     for want in scores.wanted:
         if want.reviews:
@@ -478,7 +466,7 @@ def _cure(key: str, agent: Any, common: Drawn, second: str) -> str:
     if key == "aspects":
         return f"give one of them another name, such as {type(agent).__name__}(chains='{second}')"
     new = f"name='{agent.name}-2'"
-    if _is_panel(agent) and hasattr(graph, "nodes"):
+    if _is_a("Consensus", agent) and hasattr(graph, "nodes"):
         return f"give one of them another name, such as jg.panel(..., {new})"
     return f"give one of them another name, such as {new if _settles(agent) else f'{type(agent).__name__}({new})'}"
 
@@ -741,7 +729,7 @@ def silent(graph: Drawn) -> Iterator[Finding]:
 def of_one(graph: Drawn) -> Iterator[Finding]:
     """Panels of one member, or with criteria of one member, whose answer would be called a panel's."""
     scores = judged(graph)
-    panels = {want.at: want.part.runs for want in scores.wanted if _is_panel(want.part.runs)}
+    panels = {want.at: want.part.runs for want in scores.wanted if _is_a("Consensus", want.part.runs)}
     for at, panel in panels.items():
         if len(panel.members) == 1:
             text = f"node '{at}' combines the scores of '{panel.members[0]}' alone"

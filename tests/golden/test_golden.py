@@ -127,6 +127,7 @@ SHOWN = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_folder_with_evidence_of_a_version_that_counted_none_goes_on_and_is_told(tmp_path: Path):
     """Its items hold the evidence; its manifest says nothing of it, and its messages no fields that came later."""
     data, out = tmp_path / "data.jsonl", tmp_path / "run"

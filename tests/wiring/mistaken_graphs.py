@@ -138,7 +138,7 @@ def rectify_before_the_critic(right: bool, folder: Path) -> Any:
 
 def unreachable_node(right: bool, folder: Path) -> Any:
     first = [(START, "second")] if right else []
-    nodes = {"evaluate": evaluator(), "second": evaluator(name="second")}
+    nodes = {"evaluate": evaluator(), "second": evaluator(name="second", cot=True)}
     return graph((START, "evaluate"), ("evaluate", END), *first, ("second", END), **nodes)
 
 
@@ -496,7 +496,7 @@ def misspelt_member(right: bool, folder: Path) -> Any:
 
 
 def misspelt_member_of_a_consensus(right: bool, folder: Path) -> Any:
-    nodes = {"one": evaluator(name="one"), "two": evaluator(name="two")}
+    nodes = {"one": evaluator(name="one"), "two": evaluator(name="two", cot=True)}
     jury = Consensus(members=("one", "two" if right else "tow"), ballots="draft", criteria=SUMMARY)
     return line(**nodes, jury=jury)
 
