@@ -300,7 +300,7 @@ def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | 
     return float(values.mean()) if len(values) else None
 
 
-def beside_people(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Block]:
+def against_people(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Block]:
     """The charts of those of some kinds, with what they show; [] without any."""
     mine = [one for one in found if one.kind in kinds]
     if not mine:
@@ -347,7 +347,7 @@ def agreement(run: Run, tally: Tally | None = None) -> Section | None:
     blocks: list[Block] = [Para(lead)]
     for _, rows in groupby(found.rows, key=lambda row: row.kind):
         blocks += _kind(list(rows))
-    blocks += beside_people(matched_with_people(run, counts, found), ("number", "label"))
+    blocks += against_people(matched_with_people(run, counts, found), ("number", "label"))
     return Section(
         "agreement", "Agreement with people", (*blocks, *of_agreement.ceilings(found.ceilings), *_notes(found))
     )

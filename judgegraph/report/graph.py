@@ -65,13 +65,13 @@ def times_and_traffic(run: Run, figure: Figure | None) -> tuple[dict[str, NodeTi
     """
     times: dict[str, NodeTime] = {}
 
-    def standing() -> Iterator[RecordedTrace]:
+    def latest() -> Iterator[RecordedTrace]:
         for journey, stands in latest_traces(spans_of(run)):
             add_times(times, journey, stands)
             if stands:
                 yield journey
 
-    return times, traffic_of(standing(), figure)
+    return times, traffic_of(latest(), figure)
 
 
 def traffic_of(journeys: Iterable[RecordedTrace], figure: Figure | None) -> Traffic:

@@ -313,7 +313,7 @@ def diff(found: RunDiff, verdict: Sequence[str] = ()) -> Iterator[Block]:
     yield from _changes(found.changes)
     if found.causes:
         yield from _most(found)
-    yield from _spent_beside(found.cost)
+    yield from _costs_of_both(found.cost)
     yield from (Para(f"note: {note}", "note") for note in found.notes)
     for name, signature in zip("AB", found.signatures, strict=True):
         yield Para(f"{name}  {signature}", "fine", whole=True)
@@ -415,7 +415,7 @@ def _size(move: Move) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _spent_beside(cost: Mapping[str, Mapping[str, float | None]]) -> Iterator[Block]:
+def _costs_of_both(cost: Mapping[str, Mapping[str, float | None]]) -> Iterator[Block]:
     sides = [f"{side} {_amounts(cost[key])}" for side, key in (("A", "a"), ("B", "b"))]
     yield Para(f"\npaid for: {'; '.join(sides)}; difference {_amounts(cost['difference'], sign='+')}")
 

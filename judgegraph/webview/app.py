@@ -186,7 +186,7 @@ class View:
     def _samples(self, request: Request) -> Response:
         place, one = self._at(request)
         query, wrong = query_of(request.query_params)
-        other = self._beside(place, query)
+        other = self._other_run(place, query)
         listed, known, run = self._listed(one, query, other), one.index.criteria(), one.run
         if other is not None:
             theirs = other.index.criteria()
@@ -206,7 +206,7 @@ class View:
             endings=ENDINGS, amount=number_text, gap=signed,
         )  # fmt: skip
 
-    def _beside(self, place: int, query: Query) -> Looked | None:
+    def _other_run(self, place: int, query: Query) -> Looked | None:
         """The other run that a query names, if it names one."""
         at = query.beside
         return self.runs[at] if at is not None and at < len(self.runs) and at != place else None
@@ -222,7 +222,7 @@ class View:
     def _sample(self, request: Request) -> Response:
         place, one = self._at(request)
         query, id = query_of(request.query_params)[0], request.query_params.get("id", "")
-        other = self._beside(place, query)
+        other = self._other_run(place, query)
         before, behind = one.index.neighbours(query, id, lambda asked: self._listed(one, asked, other))
         shown = [_Shown.of(place, one, id)]
         if other is not None:
