@@ -35,12 +35,12 @@ from judgegraph.replies.sentences import (
     heads_a_rating,
     heads_another,
     introduces,
+    is_alone,
     later_rating,
     of_several,
     rates,
     restates,
     sentence_before,
-    stands_alone,
 )
 from judgegraph.replies.text import (
     GIVEN,
@@ -175,7 +175,7 @@ def counts_something(text: str, match: re.Match[str], rule: str, criterion: str 
         return not match["stars"] or not _rates_by_stars(text, match)
     if rule == "phrase" and not rates(text, match.start(), match.end()):
         return True
-    if rule == "lone" and not stands_alone(text, match.start("n"), match.end(), criterion):
+    if rule == "lone" and not is_alone(text, match.start("n"), match.end(), criterion):
         return True
     if rule == "lone" and (match["n"].lower() in WORDS or _NUMBERED.search(before) or _COUNT_BEFORE.search(before)):
         return True
@@ -192,7 +192,7 @@ def _rates_by_stars(text: str, match: re.Match[str]) -> bool:
     verb = _RATING_VERB.search(text, max(0, match.start() - 80), match.start())
     if verb is not None:
         return rates(text, verb.start(), match.end())
-    return stands_alone(text, match.start(), match.end(), "")
+    return is_alone(text, match.start(), match.end(), "")
 
 
 def subject(text: str, match: re.Match[str]) -> str:

@@ -118,7 +118,7 @@ def sentence_before(text: str, place: int) -> str:
     return (before[ends[-1] :] if ends else before).lstrip()
 
 
-def stands_alone(text: str, place: int, end: int, criterion: str) -> bool:
+def is_alone(text: str, place: int, end: int, criterion: str) -> bool:
     """Whether a number is no part of what the words before it say: "So 4.", "Well, 4", "(4)", "I settled on 4"."""
     if _JUDGED_SO.match(text, end) or _DENIED_BEHIND.match(text, end):
         return False

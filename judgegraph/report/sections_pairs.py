@@ -12,7 +12,7 @@ from judgegraph.errors import ConfigError, DataError, ExtraError, one_line
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes, point_of
 from judgegraph.meta.ranking import Ranking, rank_systems
-from judgegraph.report.answers import agreement_of, against_people, matched_with_people
+from judgegraph.report.answers import against_people, agreement_of, matched_with_people
 from judgegraph.report.charts import WIN_GRAPH_MOST as DRAWN
 from judgegraph.report.charts import Measure, interval_plot, split_bar, win_graph
 from judgegraph.report.figures import POOLED, LengthEffect, group_of, mean_share, probe_blocks
