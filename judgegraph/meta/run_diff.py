@@ -401,12 +401,12 @@ class RunDiff(Shown):
     labels: int = 0
     moved: int = 0
     lines: dict[tuple[str, str, str, int, str, str], Line] = field(default_factory=dict)
-    groups: dict[str, int] = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
     most: tuple[SampleMoves, ...] = ()
     noise: Noise = field(default_factory=Noise)
     cost: dict[str, dict[str, float | None]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    groups: dict[str, int] = field(default_factory=dict, repr=False)
 
     @property
     def compared(self) -> int:
