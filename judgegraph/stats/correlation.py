@@ -38,7 +38,7 @@ def checked(name: str, values: Floats, n: int | None = None) -> Floats:
         raise ValueError(f"{name}: expected a series{'' if n is None else f' of {n}'}, got shape {found.shape}")
     if np.isnan(found).any():
         raise ValueError(
-            f"{name}: {int(np.isnan(found).sum())} of {counted(len(found), 'value')} nan; leave them out first"
+            f"{name}: of {counted(len(found), 'value')} {int(np.isnan(found).sum()):,} nan; leave out what is nan first"
         )
     return found
 

@@ -147,7 +147,7 @@ def test_a_run_without_peoples_judgements_says_so_and_still_shows_its_critic(tmp
 
 
 def test_a_stage_without_scores_is_named_beside_those_there_are(judged: Path):
-    text = called(judged, "--stage", "ballot")
+    text = called(judged, "--stage", "ballot", code=1)
     assert "coherence: people judged it, and the run did not (at stage ballot; there are draft, final)" in text
 
 

@@ -83,13 +83,13 @@ def test_a_budget_that_ended_a_run_is_named_with_how_to_go_on(budget, spent, sai
 @pytest.mark.parametrize(
     ("share", "gate", "said"),
     [
-        (0.9648, 0.98, "coverage 0.964 (Coherence), below 0.98"),
-        (0.97999, 0.98, "coverage 0.979 (Coherence), below 0.98"),
+        (0.9648, 0.98, "coverage 0.965 (Coherence), below 0.98"),
+        (0.97999, 0.98, "coverage 0.97999 (Coherence), below 0.98"),
         (1.0, None, "coverage 1.000 (Coherence)"),
         (0.29, None, "coverage 0.290 (Coherence)"),
     ],
 )
-def test_coverage_is_never_rounded_up(share, gate, said):
+def test_coverage_is_never_rounded_to_what_it_does_not_reach(share, gate, said):
     assert coverage_line(share, "Coherence", gate) == said
 
 

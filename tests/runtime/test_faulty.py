@@ -32,7 +32,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(url: str, samples: list[jg.Sample], out: Path | None = None) -> Run:
-    judge = Endpoint(model="openai:stub", base_url=url, timeout=1.0)
+    judge = Endpoint(model="openai:stub", base_url=url, timeout=1.0, patience=0)  # how long a 429 is asked on
     return jg.evaluate(llm_score(judge=judge, criteria=CLARITY), samples, out=out)
 
 

@@ -371,7 +371,7 @@ def test_how_a_score_was_read_is_told_where_it_was_not_as_wanted(given, kind, ex
     assert found[kind].text.startswith(example)
     assert [one["kind"] for one in run.summary().to_dict()["notices"]] == [kind]
     print_run(run, run.summary())
-    assert f"{title(kind)} on 3 of 3 samples: 1 score" in capsys.readouterr().out
+    assert f"{title(kind)} on 3 of 3 samples: for example 1 score" in capsys.readouterr().out
     write_report(run, tmp_path / "page.html")
     assert title(kind) in (tmp_path / "page.html").read_text()
 
