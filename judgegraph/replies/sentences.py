@@ -172,7 +172,8 @@ _HEADS = frozenset(
         """response answer overall final total average mean weighted sum points quality style plot flow depth
         structure content language grammar humor humour engagement engaging empathy appeal organization
         organisation novelty validity utility safety logic format formatting spelling evaluation assessment
-        level stars value label score rating grade after now mine korrigiert korrektur deduction note nota voto
+        level stars value label score rating grade after now mine korrigiert korrektur deduction
+        deductions note nota voto
         nilai betyg punktzahl punkte calificación valoración avaliação valutazione karakter cijfer waardering
         arvosana évaluation pontuação punteggio classificação""",
     )
