@@ -554,7 +554,9 @@ def _gives_up(state: RetryCallState, judge: Judge, patience: Patience) -> bool:
 
 
 async def _pause(seconds: float, under_way: UnderWay | None, last: Fault) -> None:
-    with clock_stopped(under_way.waiters if under_way and last.throttled else None):
+    """A clock stands while the server wants fewer requests, but not for a time that it names: it may name any."""
+    ours = under_way is not None and last.throttled and last.wait is None
+    with clock_stopped(under_way.waiters if under_way and ours else None):
         await asyncio.sleep(seconds)
 
 
