@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from judgegraph.answers import ANSWERING, Precedence, answer_keys, answers_of, drafts_that_stand, is_escalation
 from judgegraph.calls.ratings import CONTRARY, GAINSAID, SEVERAL, fallback_reason
+from judgegraph.data.samples import short_text_notes
 from judgegraph.errors import ScaleError, StateError, counted, one_line
 from judgegraph.prompts.template import SHOWING_EXAMPLES
 from judgegraph.replies.json_text import MENDED, RETAKEN
@@ -38,77 +39,7 @@ from judgegraph.types import (
     Suggestion,
     Value,
     Verdict,
-    text_of,
-    words,
 )
-
-# Judged text too thin to earn a score: flagged, since some judges give the best one to a colon.
-
-
-LEAST = 8  # words; a text of fewer is flagged
-UNTRUSTED = ("text-empty", "text-opening")  # kinds of notes on texts of which no score can be trusted
-LOOKED_AT = 2000  # characters
-HEAD = 300  # of these, which settle it for nearly every text: the rest is not worth its time on every sample
-_KEYS = re.compile(  # what opens an answer and is none; Zhao et al. 2025, arXiv:2507.08794, has such a list
-    "|".join((
-        "thought process",
-        r"let['\u2019]?s (?:solve|think)(?: (?:about|through|this|it|the|problem))* step[ -]by[ -]step",
-        "(?:final |the )?(?:solution|answer)(?: is)?", "respuesta", "l\u00f6sung", "\u89e3(?:\u7b54|\u8aac)?",
-        "\u304b\u3044\u305b\u3064", "\u601d\u8003\u8fc7\u7a0b",
-    ))
-)  # fmt: skip
-
-
-_NO_LETTERS = re.compile(r"[\W_]+")
-_IN_KEYS = ("thought process", "step", "solution", "answer", "respuesta")  # one of these is in whatever `_KEYS` finds
-_TO_SPACES = str.maketrans({sign: " " for sign in map(chr, range(128)) if not sign.isalnum()} | {"'": None})
-
-
-def short_text_notes(sample: Sample) -> list[Note]:
-    """Notes on an output, and on a rival, that has fewer than eight words, none, or nothing but an answer's opening."""
-    notes = []
-    for side, text in (("output", sample.output), ("rival", sample.rival)):
-        why, kind = _why(text_of(text)[:LOOKED_AT]) if text is not None else ("", "")
-        if why:
-            notes.append(Note(agent="sample", text=f"the {side} {why}", kind=kind))
-    return notes
-
-
-def _why(text: str) -> tuple[str, str]:
-    """What is wrong with it and the kind of that, "" for nothing."""
-    head = text[:HEAD]
-    if _plainly_says_more(head) or (len(_left(head)) > HEAD // 5 and len(words(head)) >= LEAST):
-        return "", ""
-    if not text.strip():
-        return "is empty: no score of it can be trusted", "text-empty"
-    if not re.search(r"[^\W_]", text):
-        return "has no word, signs alone: no score of it can be trusted", "text-empty"
-    if not _left(text):
-        return (
-            "opens an answer and gives none: no score of it can be trusted, as some judges give it the best",
-            "text-opening",
-        )
-    few = len(words(text)) < LEAST
-    return (f"has fewer than {LEAST} words: a good score of it says little" if few else ""), ""
-
-
-def _plainly_says_more(head: str) -> bool:
-    """Whether it is more than an opening that was cut there, found out fast for most English texts."""
-    if not (plain := head.casefold()).isascii():
-        return False
-    for key in _IN_KEYS:
-        if key in plain:
-            return False
-    pieces = plain.translate(_TO_SPACES).split()
-    return len(pieces) >= LEAST and len("".join(pieces)) > HEAD // 5
-
-
-def _left(text: str) -> str:
-    """Letters and digits that belong to no opening of an answer."""
-    if (plain := text.casefold()).isascii() and not _KEYS.search(plain):
-        return _NO_LETTERS.sub("", plain)
-    return re.sub(r"[\W_]+", "", _KEYS.sub("", text.casefold()))
-
 
 FINE = ("ok", "abstained", "skipped")  # all other statuses are failures, which a retry takes up
 FAILED = ("scores", "rectifications", "findings", "comparisons", "corrections")  # parts of an item that have a reason

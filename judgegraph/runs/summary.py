@@ -23,12 +23,12 @@ from judgegraph.answers import (
     scaled,
     several,
 )
+from judgegraph.data.samples import UNTRUSTED
 from judgegraph.errors import one_line, printable
 from judgegraph.runs.item import (
     FAILED,
     FINE,
     NUMBERS,
-    UNTRUSTED,
     Item,
     Notice,
     by_count,

@@ -26,6 +26,7 @@ from judgegraph.wiring.code import (
     keys_of,
     listed,
     members,
+    plain_type,
     reads_of,
     source_of,
     writes_of,
@@ -774,3 +775,8 @@ def _near(key: str, drawn: Drawn) -> str:
     known = sorted((drawn.declared | {k for p in drawn.parts.values() for k in p.writes or ()}) - {key})
     found = [] if key in SENT else get_close_matches(key, known, 1, CLOSE)
     return found[0] if found else ""
+
+
+def declared(channel: Any) -> Any:
+    """The class of a key's values."""
+    return plain_type(getattr(channel, "typ", None)) or type(getattr(channel, "value", None))

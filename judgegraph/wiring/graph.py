@@ -20,7 +20,6 @@ from typing import Any, get_type_hints
 
 import networkx as nx
 from langgraph.channels import BinaryOperatorAggregate, LastValue
-from langgraph.channels.base import BaseChannel
 from langgraph.graph import END, START
 
 from judgegraph import prompts
@@ -42,7 +41,7 @@ from judgegraph.wiring.code import (
     plain_type,
     source_of,
 )
-from judgegraph.wiring.drawn import NOTHING, VOCABULARY, Drawn, Part, Step, path_text
+from judgegraph.wiring.drawn import NOTHING, VOCABULARY, Drawn, Part, Step, declared, path_text
 from judgegraph.wiring.drawn import drawn as drawn_of
 from judgegraph.wiring.functions import Way, given, taken
 
@@ -839,7 +838,7 @@ def reducers(drawn: Drawn) -> Iterator[Finding]:
 
 
 def _reducer_misfit(drawn: Drawn, key: str, channel: Any, writers: list[str]) -> Finding | None:
-    kind, made = declared(drawn, key, channel), plain_type(hints_of(channel.operator).get("return"))
+    kind, made = declared(channel), plain_type(hints_of(channel.operator).get("return"))
     given: dict[Any, list[str]] = {}
     for name in writers:
         for one in written(drawn.parts[name], key):
@@ -860,7 +859,7 @@ def _reducer_misfit(drawn: Drawn, key: str, channel: Any, writers: list[str]) ->
 
 
 def _unfit(drawn: Drawn, key: str, channel: Any, does: str, writers: list[str]) -> Finding:
-    kind, name = declared(drawn, key, channel), getattr(channel.operator, "__name__", str(channel.operator))
+    kind, name = declared(channel), getattr(channel.operator, "__name__", str(channel.operator))
     node, where = drawn.at(writers[0]) if writers else drawn.path[:-1], f" of '{drawn.path[:-1]}'" if drawn.path else ""
     who = f" (written by {listed(drawn.at(w) for w in writers)})" if writers else ""
     fitting = "jg.merged" if issubclass(kind, dict) else "one that takes and returns a " + kind.__name__
@@ -868,11 +867,6 @@ def _unfit(drawn: Drawn, key: str, channel: Any, does: str, writers: list[str]) 
         fitting = "the type and the reducer that it has in jg.EvalState"
     text = f"key '{key}'{where} is a {kind.__name__}, and its reducer {name} {does}{who}: use {fitting}"
     return Finding("wrong-reducer", node, key, text)
-
-
-def declared(drawn: Drawn, key: str, channel: BaseChannel[Any, Any, Any]) -> Any:
-    """The class of a key's values."""
-    return plain_type(getattr(channel, "typ", None)) or type(getattr(channel, "value", None))
 
 
 def _doubling(drawn: Drawn, key: str, channel: Any) -> Finding | None:
@@ -889,7 +883,7 @@ def _adds(channel: Any) -> bool:
     """Whether joining a value with itself makes more of it."""
     if channel.operator in (operator.add, operator.concat, operator.iadd, operator.iconcat):
         return True
-    kind = plain_type(getattr(channel, "typ", None)) or type(getattr(channel, "value", None))
+    kind = declared(channel)
     return kind in (list, tuple) and doubles(channel.operator, kind)
 
 
