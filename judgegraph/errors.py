@@ -92,6 +92,11 @@ class ReplyError(JudgegraphError):
         self.text = text
 
 
+def sentence(text: str) -> str:
+    """The text with a full stop, where it has no end of its own: for what ends in words of others."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """ "1 sample", "2,000 samples"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -10,7 +10,7 @@ from itertools import groupby
 
 import numpy as np
 
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, one_line, sentence
 from judgegraph.meta import agreement as meta
 from judgegraph.meta.answers import Answers, answers
 from judgegraph.meta.cells import Answer, Kind
@@ -343,7 +343,7 @@ def agreement(run: Run, tally: Tally | None = None) -> Section | None:
     )
     found = agreement_of(run, counts)
     if not isinstance(found, Agreement):
-        return Section("agreement", "Agreement with people", (Para(f"It cannot be told: {found}."),))
+        return Section("agreement", "Agreement with people", (Para(sentence(f"It cannot be told: {found}")),))
     blocks: list[Block] = [Para(lead)]
     for _, rows in groupby(found.rows, key=lambda row: row.kind):
         blocks += _kind(list(rows))

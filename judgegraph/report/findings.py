@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import ConfigError, DataError, one_line, sentence
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
 from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain, Review, cost_of, critic_worth, reviewer
@@ -74,7 +74,7 @@ def _worth(run: Run, tally: Tally) -> list[Block]:
     """Agreement with people before and after, on those that people judged."""
     worth = worth_of(run, tally)
     if isinstance(worth, str):
-        return [Para(f"Agreement with people before and after cannot be told: {worth}.")] if worth else []
+        return [Para(sentence(f"Agreement with people before and after cannot be told: {worth}"))] if worth else []
     critics = [critic for critic in worth.critics if critic.gains]
     if not critics:
         return []
@@ -219,7 +219,7 @@ def _missing(tally: Tally) -> Iterator[Finding]:
     where = f", most of {one_line(most, 80)} ({count:,})" if rest and rest[0][1] else f", all of {one_line(most, 80)}"
     why = f"the commonest reason ({first.scores:,}): {first.status}, {one_line(first.reason, 160)}"
     are = "is" if lacking.total() == 1 else "are"
-    yield Finding(f"{lacking.total():,} of {counted(asked, 'score')} {are} missing{where}; {why}.", "failures")
+    yield Finding(sentence(f"{lacking.total():,} of {counted(asked, 'score')} {are} missing{where}; {why}"), "failures")
 
 
 def _people(run: Run, tally: Tally) -> Iterator[Finding]:

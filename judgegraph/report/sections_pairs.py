@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from judgegraph.errors import ConfigError, DataError, ExtraError, one_line
+from judgegraph.errors import ConfigError, DataError, ExtraError, one_line, sentence
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes, point_of
 from judgegraph.meta.ranking import Ranking, rank_systems
@@ -204,7 +204,7 @@ def _rankings(run: Run, tally: Tally) -> tuple[list[Ranking], list[Block]]:
     try:
         found = rank_systems(Run(run.manifest, items), Conventions(resamples=RESAMPLES))
     except (ConfigError, DataError, ExtraError) as error:
-        return [], [Para(f"No ranking: {one_line(error, 300)}.")]
+        return [], [Para(sentence(f"No ranking: {one_line(error, 300)}"))]
     note = f"Rankings on {tally.some.counted}; 95 % intervals from {RESAMPLES:,} resamples. judgegraph rank has more."
     return found, [Para(note), *(table(one) for one in found[:JUDGES])]
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from judgegraph.answers import answers_of
-from judgegraph.errors import one_line
+from judgegraph.errors import one_line, sentence
 from judgegraph.meta.critic import MOST_POINTS as POINTS
 from judgegraph.meta.critic import PARTS, CriticWorth, Critiques, judged_by_people, point_of
 from judgegraph.meta.result import Agreement
@@ -238,7 +238,7 @@ def failures(run: Run, tally: Tally | None = None) -> Section | None:
         rest = {status: n for status, n in tally.summary.samples.items() if status != "ok"}
         blocks.append(Para(f"{failed:,} of {counted(tally.samples, 'sample')} ended early: {counts(rest)}."))
     if tally.samples and not tally.summary.judged:
-        blocks.append(Para(f"Nothing was judged: {nothing_judged(run.items, (), run.manifest.get('state'))}."))
+        blocks.append(Para(sentence(f"Nothing was judged: {nothing_judged(run.items, (), run.manifest.get('state'))}")))
     blocks += [*_causes(tally), *_criteria(tally), *_nodes(nodes)]
     return Section("failures", "Failures by cause", tuple(blocks)) if blocks else None
 

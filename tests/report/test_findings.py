@@ -75,6 +75,15 @@ def test_missing_scores_are_counted_with_their_commonest_reason(tmp_path):
     assert not any("missing" in text for text in said(tmp_path, [item(0, score("A", 3))]))
 
 
+@pytest.mark.parametrize(
+    ("reason", "end"), [("It said no.", "It said no."), ("no reply", "no reply."), ("Why?", "Why?")]
+)
+def test_a_reason_that_ends_a_sentence_gets_no_second_stop(tmp_path, reason, end):
+    lost = score("A", None).model_copy(update={"reason": reason})
+    (text,) = [text for text in said(tmp_path, [item(0, lost), item(1, score("A", 3))]) if "missing" in text]
+    assert text.endswith(f"unreadable, {end}")
+
+
 def critic(better: bool) -> list[Item]:
     """People agree with the final where it is better, else with the draft."""
 
