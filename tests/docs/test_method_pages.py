@@ -213,6 +213,7 @@ def value(found: dict[str, Any], judge: str, criterion: str, statistic: str) -> 
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("column", "reading"), [("ours", ()), ("published", ("--reading", "authors"))])
 def test_g_eval_s_recorded_replies_give_these_figures(column: str, reading: tuple[str, ...], shared: Path):
     found = benched("topical_chat", "--data", str(shared / "data"), "--recorded", *reading)
