@@ -50,7 +50,7 @@ from judgegraph.calls.types import (
     read_back,
     unpacked,
 )
-from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError, one_line
+from judgegraph.errors import AuthError, ConfigError, JudgegraphError, ReplyError, counted, one_line
 from judgegraph.evidence import content_text
 from judgegraph.models.judges import Judge
 from judgegraph.models.prices import SMALLEST, refuse_beyond_window
@@ -530,13 +530,12 @@ async def _sent_again(
                     raise
     except _Again as again:
         fault = again.fault
-    told = ""
+    cure = ""
     if fault.throttled:
-        tried = (
-            f"asked {tries.statistics['attempt_number']} times in {tries.statistics['delay_since_first_attempt']:.0f} s"
-        )
-        told = f"; {tried}: ask it less often (--rpm N), and again for what it left out (--retry-failed)"
-    raise ReplyError(f"{_named(judge)}: {fault.message}{told}", status=fault.status)
+        times, seconds = (tries.statistics[name] for name in ("attempt_number", "delay_since_first_attempt"))
+        cure = f"; asked {counted(times, 'time')} in {seconds:.0f} s: ask it less often (--rpm N), and again for what "
+        cure += "it left out (--retry-failed)"
+    raise ReplyError(f"{_named(judge)}: {fault.message}{cure}", status=fault.status)
 
 
 def _gives_up(state: RetryCallState, judge: Judge, patience: Patience) -> bool:

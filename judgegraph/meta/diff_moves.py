@@ -336,8 +336,8 @@ class Line:
         self.changed += move is not None
         self.flips += move is not None and move.flip
 
-    def settle(self, names: Sequence[str] = ()) -> None:
-        """The mean difference with its interval, of all that was added; `names`: of groups, by their numbers."""
+    def settle(self) -> None:
+        """The mean difference with its interval, of all that was added."""
         values = np.frombuffer(self.shares or self.points or array("d"), dtype=np.float64)
         if len(values):
             groups = np.frombuffer(self.groups, dtype=np.int64)

@@ -384,7 +384,6 @@ class RunDiff(Shown):
         samples: in both; only_a, only_b: in one alone; data: in both, with another content; labels: in both, where only
             human judgements or `meta` differ, which no judge is shown.
         lines: a line per criterion, side, agent and stage. causes: in words, such as "prompt or model" -> moves.
-        groups: of samples -> their numbers, in the order of their coming.
         moved: samples with a move. most: those that moved most, the largest move first.
         noise: how large the moves are that nothing explains.
         cost: "a", "b" and "difference" in calls, prompt_tokens, completion_tokens and usd, as far as they were paid for
@@ -406,7 +405,6 @@ class RunDiff(Shown):
     noise: Noise = field(default_factory=Noise)
     cost: dict[str, dict[str, float | None]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    groups: dict[str, int] = field(default_factory=dict, repr=False)
 
     @property
     def compared(self) -> int:
@@ -474,7 +472,7 @@ def diff_runs(a: RunLike, b: RunLike, *, criterion: str | None = None, limit: in
     _refuse_nothing(found, criterion, known)
     found.lines = dict(sorted(found.lines.items(), key=lambda one: not one[1].answer))
     for line in found.lines.values():
-        line.settle(list(found.groups))
+        line.settle()
     found.most, found.notes = most.sorted(), notes_of(one, other)
     return found
 

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from judgegraph.answers import ANSWERING, Precedence, answer_keys, answers_of, drafts_that_stand, is_escalation
-from judgegraph.calls.ratings import CONTRARY, GAINSAID, SEVERAL, fallback_reason
+from judgegraph.calls.ratings import CONTRARY, GAINSAID, RECANTED, SEVERAL, fallback_reason
 from judgegraph.data.samples import short_text_notes
 from judgegraph.errors import ScaleError, StateError, counted, one_line
 from judgegraph.prompts.template import SHOWING_EXAMPLES
@@ -543,6 +543,7 @@ TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "panel-member-missing": "A panel lost a member",
     "panel-member-silent": "A judge of a panel gave no answer",
     "criterion-unknown": "Scores of a criterion that nobody gave count",
+    "reason-contrary": "A score stands whose own reason gives another answer",
     "scale-missing": "Numbers came without a scale",
     "criterion-on-scales": "One criterion was scored on several scales, so neither it nor the answers have a mean",
     "overall-off-scale": "The answer over all lies off the scores' scales",
@@ -830,6 +831,8 @@ def fallbacks(scores: Iterable[Score]) -> list[Note]:
             found.setdefault("answers-differ", []).append((score, why))
         if why := next((note for note in score.notes if CONTRARY in note), ""):
             found.setdefault("verdict-contrary", []).append((score, why))
+        if why := next((note for note in score.notes if note.startswith(RECANTED)), ""):
+            found.setdefault("reason-contrary", []).append((score, why))
     return [
         Note(agent=some[0][0].agent, text=f"{len(some)} score{'' if len(some) == 1 else 's'}, {some[0][1]}", kind=kind)
         for kind, some in found.items()

@@ -37,8 +37,10 @@ def checked(name: str, values: Floats, n: int | None = None) -> Floats:
     if found.ndim != 1 or (n is not None and len(found) != n):
         raise ValueError(f"{name}: expected a series{'' if n is None else f' of {n}'}, got shape {found.shape}")
     if np.isnan(found).any():
+        missing = int(np.isnan(found).sum())
+        verb = "is" if missing == 1 else "are"
         raise ValueError(
-            f"{name}: of {counted(len(found), 'value')} {int(np.isnan(found).sum()):,} nan; leave out what is nan first"
+            f"{name}: {missing:,} of {counted(len(found), 'value')} {verb} nan; leave out what is nan first"
         )
     return found
 

@@ -81,9 +81,9 @@ def _units(found: RunComparison) -> list[str]:
         if unit == "sample" and after < ALPHA:
             continue
         line = f"unit: {counted(units, unit)}" + (" (meta.group), each swapped whole" if unit == "group" else "")
-        told = after >= ALPHA / 5  # a least p far below what is looked for limits nothing
-        line += f"; no p below {chance(least)} is possible" if told else ""
-        if len(tested) > 1 and told:
+        limits = after >= ALPHA / 5  # a least p far below what is looked for limits nothing
+        line += f"; no p below {chance(least)} is possible" if limits else ""
+        if len(tested) > 1 and limits:
             line += f", none below {chance(after)} after the correction for {len(tested)} differences"
         if after >= ALPHA:
             line += f": so few {unit}s cannot show a difference for sure, however large it is"

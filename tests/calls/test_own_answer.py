@@ -256,9 +256,10 @@ def test_a_label_that_is_a_word_of_its_sentence_is_none(text, labels, label):
         ("Actually, it deserves a 5.", False), ("It actually names all 3 causes.", False),
     ],
 )  # fmt: skip
-def test_a_reason_that_takes_its_own_score_back_is_noted(reason, told):
+def test_a_reason_that_takes_its_own_score_back_is_noted_and_counted(reason, told):
     criterion = jg.Criterion(name="C", definition="d", scale="1-5")
     graph = llm_score(criteria=[criterion], judge=scripted(f'{{"score": 5, "reason": "{reason}"}}'))
     run = jg.evaluate(graph, [jg.Sample(id="a", output="A text that is long enough to be judged.")])
     (score,) = next(iter(run.items)).scores
     assert (score.value, any("own reason" in note for note in score.notes)) == (5, told)
+    assert ("reason-contrary" in run.summary().notices) == told

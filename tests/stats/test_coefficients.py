@@ -72,7 +72,7 @@ def test_a_side_that_differs_by_round_off_alone_is_constant_to_pearson():
 @pytest.mark.parametrize(
     ("call", "word"),
     [
-        (lambda: coefficient("pearson", np.array([1.0, np.nan]), np.ones(2)), "of 2 values 1 nan"),
+        (lambda: coefficient("pearson", np.array([1.0, np.nan]), np.ones(2)), "1 of 2 values is nan"),
         (lambda: coefficient("pearson", np.ones(3), np.ones(2)), "expected a series of 3"),
         (lambda: coefficient("gamma", np.ones(3), np.ones(3)), "expected one of pearson"),
         (lambda: correlate(np.ones(3), np.ones(3), coefficient="gamma"), "expected one of pearson"),
