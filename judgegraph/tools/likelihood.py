@@ -1,12 +1,16 @@
-"""The conditional log-probability of an output given its source, by a completions endpoint: Fusion-Eval's "Prob"."""
+"""The conditional log-probability of an output given its source, by a local model or a server: Fusion-Eval's "Prob"."""
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from judgegraph.calls.context import computed
 from judgegraph.errors import ConfigError
@@ -24,20 +28,27 @@ class Likelihood:
     How the texts are joined is not said there; ours: query, source and output with a blank line between them.
 
     Attributes:
-        endpoint: a server with /completions that echoes log-probabilities of the prompt (vLLM, llama.cpp's server,
-            and others do; OpenAI's chat models do not). Its model is "openai:NAME" or a bare name; limits, seed and
-            temperature have nothing to say here.
+        model: a causal language model for transformers, run on this machine: a folder, a .gguf file, or OWNER/NAME of
+            the Hugging Face hub. It is loaded once, in a thread, and reads one text at a time.
+        revision: of the hub.
+        endpoint: in its place, a server with /completions that echoes log-probabilities of the prompt (vLLM,
+            llama.cpp's server, and others do; OpenAI's chat models do not). Its model is "openai:NAME" or a bare name;
+            limits, seed and temperature have nothing to say here.
 
-    One request a sample, without a limiter beside the SDK's own retries; values are kept in the run's ledger.
+    A server gets one request a sample, without a limiter beside the SDK's own retries. Values are kept in the run's
+    ledger.
     """
 
+    model: str = ""
+    revision: str = ""
     endpoint: Endpoint | None = None
     name: str = "likelihood"
     about: About = field(default_factory=lambda: About(
         measures="how likely a language model finds the output behind the query and the source: mean log-probability "
         "of a token", reads="the output, with the query and the source before it", range="-20 to 0",
         direction="higher = more natural and better fitting; rare names lower it, for no fault of the text",
-        inputs=("output", "source or query"), cost="one request of a completions endpoint, no token written",
+        inputs=("output", "source or query"),
+        cost="one reading by a model on this machine, or one request of a completions endpoint; no token written",
         licence="that of the model you name", source="Shu et al. 2023, arXiv:2311.09204, table 3",
         extra="endpoint",
     ))  # fmt: skip
@@ -49,15 +60,39 @@ class Likelihood:
         output = capped(sample.output)
         if not output.strip():
             raise Unmeasurable("the output holds no word")
+        if self.model:
+            what = {"assistant": self.name, "model": self.model, "revision": self.revision, "texts": [before, output]}
+            found = await computed(what, lambda: asyncio.to_thread(self._read, before, output))
+        else:
+            found = await self._by_server(before, output)
+        total, n = found
+        return Finding(assistant=self.name, value=total / n, reason=f"{n} tokens, {total:.1f} nats together")
+
+    def _read(self, before: str, output: str) -> list[float]:
+        """By the local model: [sum of the log-probabilities of the output's tokens, how many they are]."""
+        with _ONE_AT_A_TIME:
+            try:
+                read = _local(self.model, self.revision)
+            except ImportError:
+                error = ConfigError('likelihood: a local model is run by: pip install "judgegraph[likelihood]"')
+                error.ends_run = True
+                raise error from None
+            prefix = before + "\n\n"
+            found = _of_output(*read(prefix + output), len(prefix), len(prefix) + len(output))
+        if not found:
+            raise Unmeasurable("the model's tokenizer finds no token in the output")
+        return [float(sum(found)), len(found)]
+
+    async def _by_server(self, before: str, output: str) -> Any:
         asked = self._endpoint()
         what = {"assistant": self.name, "model": asked.model, "server": asked.address, "texts": [before, output]}
-        total, n = await computed(what, lambda: self._asked(asked, before, output))
-        return Finding(assistant=self.name, value=total / n, reason=f"{n} tokens, {total:.1f} nats together")
+        return await computed(what, lambda: self._asked(asked, before, output))
 
     def _endpoint(self) -> Endpoint:
         if self.endpoint is None:
             error = ConfigError(
-                "likelihood: name a server: jg.tools.likelihood.Likelihood(endpoint=jg.Endpoint(model='openai:MODEL', "
+                "likelihood: name a model on this machine, jg.tools.likelihood.Likelihood(model=FOLDER or FILE.gguf), "
+                "or a server: jg.tools.likelihood.Likelihood(endpoint=jg.Endpoint(model='openai:MODEL', "
                 "base_url='http://localhost:8000/v1')) with /completions that echoes log-probabilities"
             )
             error.ends_run = True
@@ -84,6 +119,43 @@ def _of_output(offsets: Sequence[int], values: Sequence[float | None], start: in
     """Those of tokens that begin in the output; the one token that was written behind it is not of it."""
     pairs = zip(offsets, values, strict=True)
     return [value for offset, value in pairs if value is not None and start <= offset < end]
+
+
+_ONE_AT_A_TIME = threading.Lock()  # a model uses all cores for one text
+Read: TypeAlias = Callable[[str], tuple[list[int], list[float | None]]]  # text -> where tokens begin, their log-probs
+
+
+@cache
+def _local(model: str, revision: str) -> Read:
+    """Reads texts by a model of transformers.
+
+    Raises:
+        ImportError: torch or transformers is not installed.
+        ConfigError: the model cannot be loaded.
+    """
+    torch, transformers = importlib.import_module("torch"), importlib.import_module("transformers")
+    path = Path(model)
+    where, more = (str(path.parent), {"gguf_file": path.name}) if path.suffix == ".gguf" else (model, {})
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(where, revision=revision or "main", **more)
+        loaded = transformers.AutoModelForCausalLM.from_pretrained(where, revision=revision or "main", **more).eval()
+    except (OSError, ValueError) as error:
+        ended = ConfigError(f"likelihood: {model} cannot be loaded: {str(error).splitlines()[0][:200]}")
+        ended.ends_run = True
+        raise ended from error
+    most = int(getattr(loaded.config, "max_position_embeddings", 0) or 0)
+
+    def read(text: str) -> tuple[list[int], list[float | None]]:
+        held = tokenizer(text, return_offsets_mapping=True)
+        ids, offsets = held["input_ids"], [start for start, _ in held["offset_mapping"]]
+        if most and len(ids) > most:
+            raise Unmeasurable(f"query, source and output have {len(ids)} tokens; the model reads {most}")
+        with torch.inference_mode():
+            logits = loaded(torch.tensor([ids])).logits[0, :-1].float()
+            said = logits.log_softmax(-1).gather(1, torch.tensor(ids[1:])[:, None])[:, 0]
+        return offsets, [None, *map(float, said)]
+
+    return read
 
 
 @cache

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Any, TypeAlias
+from statistics import fmean
+from typing import Any, Literal, TypeAlias
 
 from judgegraph.tools.catalogue import About, Metric, Unmeasurable
 from judgegraph.types import MOST_WORDS, Json, Sample, text_of, words
@@ -63,6 +64,39 @@ def target_text(sample: Sample) -> str:
     return capped(getattr(sample, target_name(sample)))
 
 
+def target_texts(sample: Sample) -> list[str]:
+    """Every reference that holds a word, capped; of a sample without one its source.
+
+    Raises:
+        Unmeasurable: no text is there, or none holds a word.
+    """
+    which = target_name(sample)
+    return _with_words([sample.source] if which == "source" else sample.all_references, which)
+
+
+def reference_texts(sample: Sample) -> list[str]:
+    """Every reference that holds a word, capped.
+
+    Raises:
+        Unmeasurable: the sample has none, or none holds a word.
+    """
+    reference_text(sample)
+    return _with_words(sample.all_references, "reference")
+
+
+def _with_words(texts: Iterable[Json], which: str) -> list[str]:
+    found = [text for text in map(capped, texts) if words(text)]
+    if not found:
+        raise Unmeasurable(f"the {which} holds no word")
+    return found
+
+
+def beside_name(sample: Sample) -> str:
+    """As `target_name`, with the number of several references."""
+    many = len(sample.references)
+    return f"{many} references" if many > 1 else target_name(sample)
+
+
 def some_words(text: str, which: str) -> list[str]:
     """The words of a text that must have some.
 
@@ -87,21 +121,25 @@ def chrf() -> Metric:
     """chrF2 by sacrebleu at its defaults: characters 1 to 6 long, no words, beta 2, white space left out.
 
     Source: Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation"; values 0 to 100, as
-    sacrebleu prints them. Any script; texts are capped at 20,000 words and 120,000 characters.
+    sacrebleu prints them; of several references the best counts. Any script; texts are capped at 20,000 words and
+    120,000 characters.
     """
     about = About(
         measures="sequences of one to six characters that the output shares with another text (chrF2)",
         reads=BESIDE, range="0 to 100", direction="higher = more alike, with twice the weight on what the output lacks",
         example=(*CATS, 61.0887), inputs=EITHER, cost=CODE, licence=SACREBLEU, source="Popović 2015, W15-3049",
     )  # fmt: skip
-    return Metric(name="chrf", about=about, measure=_chrf_of, against=target_name)
+    return Metric(name="chrf", about=about, measure=_chrf_of, against=beside_name)
 
 
-def bleu() -> Metric:
+def bleu(lowercase: bool = False) -> Metric:
     """Sentence BLEU by sacrebleu at its defaults (tokenizer 13a, exponential smoothing, effective order), 0 to 100.
 
     Source: Papineni et al. 2002, "BLEU: a method for automatic evaluation of machine translation"; Post 2018, "A call
-    for clarity in reporting BLEU scores".
+    for clarity in reporting BLEU scores". Several references are those of one text, as there: n-grams of any count.
+
+    Args:
+        lowercase: whether "The" is "the", as sacrebleu's -lc.
     """
     about = About(
         measures="runs of one to four words that the output shares with a reference, with a penalty for brevity (BLEU)",
@@ -109,14 +147,15 @@ def bleu() -> Metric:
         example=(*CATS, 37.9918), inputs=REFERENCE, cost=CODE, licence=SACREBLEU,
         source="Papineni et al. 2002, P02-1040; Post 2018, W18-6319",
     )  # fmt: skip
-    return Metric(name="bleu", about=about, measure=_bleu_of, against=_reference_name)
+    return Metric(name="bleu", about=about, measure=lambda sample: _bleu_of(sample, lowercase), against=_reference_name)
 
 
 def ter() -> Metric:
     """Translation edit rate by sacrebleu at its defaults: 100 * edits (with shifts of runs) / words of the reference.
 
     Source: Snover et al. 2006, "A study of translation edit rate with targeted human annotation". A pair of texts of
-    over 1,000 words each takes minutes, so it has no value.
+    over 1,000 words each takes minutes, so it has no value. Of several references the nearest counts, divided by the
+    mean of their lengths.
     """
     about = About(
         measures="edits (words put in, taken out, changed, runs moved) that make the output its reference, in per cent "
@@ -133,7 +172,7 @@ def meteor() -> Metric:
     """METEOR by NLTK at its defaults (alpha 0.9, beta 3, gamma 0.5), with exact and stemmed matches, no WordNet.
 
     Source: Banerjee and Lavie 2005; Lavie and Agarwal 2007. Without WordNet nothing is looked up or downloaded; words
-    as in `judgegraph.types.words`.
+    as in `judgegraph.types.words`. Of several references the best counts.
     """
     about = About(
         measures="words that the output shares with a reference, exactly or by their stems, recall before precision, "
@@ -157,13 +196,13 @@ def reference_text(sample: Sample) -> str:
     return text
 
 
-def _reference_name(_: Sample) -> str:
-    return "reference"
+def _reference_name(sample: Sample) -> str:
+    return beside_name(sample) if len(sample.references) > 1 else "reference"
 
 
 @cache
-def _scorer(name: str) -> Any:
-    """A scorer of sacrebleu at its defaults, made once: making one is dearer than using it."""
+def _scorer(name: str, lowercase: bool = False) -> Any:
+    """A scorer of sacrebleu, made once: making one is dearer than using it."""
     if name == "chrf":
         from sacrebleu.metrics.chrf import CHRF
 
@@ -174,30 +213,25 @@ def _scorer(name: str) -> Any:
         return TER()
     from sacrebleu.metrics.bleu import BLEU
 
-    return BLEU(effective_order=True)
+    return BLEU(effective_order=True, lowercase=lowercase)
 
 
 def _chrf_of(sample: Sample) -> float:
-    target = target_text(sample)
-    some_words(target, target_name(sample))
-    return float(_scorer("chrf").sentence_score(output_text(sample), [target]).score)
+    return float(_scorer("chrf").sentence_score(output_text(sample), target_texts(sample)).score)
 
 
-def _bleu_of(sample: Sample) -> float:
-    target = reference_text(sample)
-    some_words(target, "reference")
-    return float(_scorer("bleu").sentence_score(output_text(sample), [target]).score)
+def _bleu_of(sample: Sample, lowercase: bool) -> float:
+    return float(_scorer("bleu", lowercase).sentence_score(output_text(sample), reference_texts(sample)).score)
 
 
 MOST_EDITED = 1000  # words of both texts: TER tries to move every run of one
 
 
 def _ter_of(sample: Sample) -> float:
-    target, output = reference_text(sample), output_text(sample)
-    some_words(target, "reference")
-    if len(output.split()) > MOST_EDITED or len(target.split()) > MOST_EDITED:
+    targets, output = reference_texts(sample), output_text(sample)
+    if any(len(text.split()) > MOST_EDITED for text in (output, *targets)):
         raise Unmeasurable(f"TER reads texts of up to {MOST_EDITED:,} words; the output or the reference has more")
-    return float(_scorer("ter").sentence_score(output, [target]).score)
+    return float(_scorer("ter").sentence_score(output, targets).score)
 
 
 class _NoWordNet:
@@ -210,8 +244,9 @@ class _NoWordNet:
 def _meteor_of(sample: Sample) -> float:
     from nltk.translate.meteor_score import single_meteor_score
 
-    target = some_words(reference_text(sample), "reference")
-    return float(single_meteor_score(target, words(output_text(sample)), wordnet=_NoWordNet()))
+    output = words(output_text(sample))
+    found = [single_meteor_score(words(text), output, wordnet=_NoWordNet()) for text in reference_texts(sample)]
+    return float(max(found))
 
 
 # Coverage and density: how far an output is put together from pieces of its source.
@@ -370,21 +405,31 @@ def _novelty_of(sample: Sample) -> float:
 Compare: TypeAlias = Callable[[Sequence[str], Sequence[str]], float]
 
 
-def rouge_1() -> Metric:
-    """Shared words; see `rouge_n`."""
-    return _metric("rouge-1", "words that the output shares with another text", lambda a, b: rouge_n(a, b, 1), 5 / 6)
+Over: TypeAlias = Literal["max", "mean"]
 
 
-def rouge_2() -> Metric:
-    """Shared pairs of words; see `rouge_n`."""
+def rouge_1(stem: bool = False, over: Over = "max") -> Metric:
+    """Shared words; see `rouge_n`.
+
+    Args:
+        stem: compare words by their stems (Porter), as the package's `use_stemmer`.
+        over: of several references the best value ("max", as the package's `score_multi`) or their mean, which is what
+            the figures published for SummEval take.
+    """
+    measures = "words that the output shares with another text"
+    return _metric("rouge-1", measures, lambda a, b: rouge_n(a, b, 1), 5 / 6, stem, over)
+
+
+def rouge_2(stem: bool = False, over: Over = "max") -> Metric:
+    """Shared pairs of words; see `rouge_n` and `rouge_1`."""
     measures = "pairs of neighbouring words that the output shares with another text"
-    return _metric("rouge-2", measures, lambda a, b: rouge_n(a, b, 2), 0.6)
+    return _metric("rouge-2", measures, lambda a, b: rouge_n(a, b, 2), 0.6, stem, over)
 
 
-def rouge_l() -> Metric:
-    """The longest common subsequence; see `rouge_lcs`."""
+def rouge_l(stem: bool = False, over: Over = "max") -> Metric:
+    """The longest common subsequence; see `rouge_lcs` and `rouge_1`."""
     measures = "words that the output shares with another text in the same order, gaps allowed"
-    return _metric("rouge-l", measures, rouge_lcs, 5 / 6)
+    return _metric("rouge-l", measures, rouge_lcs, 5 / 6, stem, over)
 
 
 def rouge_n(output: Sequence[str], target: Sequence[str], n: int) -> float:
@@ -424,7 +469,8 @@ def _lcs(one: Sequence[str], other: Sequence[str]) -> int:
     return len(one) - row.bit_count()
 
 
-def _tokens(text: str, which: str) -> list[str]:
+@lru_cache(maxsize=64)  # the three ROUGEs read the same texts
+def _tokens(text: str, which: str, stem: bool) -> tuple[str, ...]:
     """Tokens as the package makes them, at most 20,000.
 
     Raises:
@@ -432,23 +478,34 @@ def _tokens(text: str, which: str) -> list[str]:
     """
     from rouge_score.tokenize import tokenize
 
-    tokens: list[str] = tokenize(text, None)
-    if 2 * sum(map(len, tokens)) < sum(map(str.isalnum, text)):
+    tokens = tuple(tokenize(text, _stemmer() if stem else None))
+    kept = tokens if not stem else tokenize(text, None)  # a stem is shorter than its word
+    if 2 * sum(map(len, kept)) < sum(map(str.isalnum, text)):
         raise Unmeasurable(f"ROUGE reads the letters a-z and digits; most of the {which} is written otherwise")
     return tokens[:MOST_WORDS]
 
 
-def _metric(name: str, measures: str, compare: Compare, value: float) -> Metric:
+@cache
+def _stemmer() -> Any:
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
+
+
+def _metric(name: str, measures: str, compare: Compare, value: float, stem: bool, over: Over) -> Metric:
     def measure(sample: Sample) -> float:
-        target = _tokens(target_text(sample), target_name(sample))
-        if not target:
-            raise Unmeasurable(f"the {target_name(sample)} holds no word")
-        return compare(_tokens(output_text(sample), "output"), target)
+        which = target_name(sample)
+        targets = [found for text in target_texts(sample) if (found := _tokens(text, which, stem))]
+        if not targets:
+            raise Unmeasurable(f"the {which} holds no word")
+        output = _tokens(output_text(sample), "output", stem)
+        found = [compare(output, target) for target in targets]
+        return max(found) if over == "max" else fmean(found)
 
     about = About(
-        measures=f"{measures} (f-measure of {name.upper()})", reads=BESIDE, range="0 to 1",
-        direction="higher = more alike; against a source, a good short summary is far from 1",
-        example=(*CATS, round(value, 4)), inputs=EITHER, cost=CODE,
+        measures=f"{measures} (f-measure of {name.upper()}{', by stems' if stem else ''})", reads=BESIDE,
+        range="0 to 1", direction="higher = more alike; against a source, a good short summary is far from 1",
+        example=None if stem else (*CATS, round(value, 4)), inputs=EITHER, cost=CODE,
         licence="rouge-score, Apache-2.0; no model", source="Lin 2004, W04-1013",
     )  # fmt: skip
-    return Metric(name=name, about=about, measure=measure, against=target_name)
+    return Metric(name=name, about=about, measure=measure, against=beside_name)

@@ -84,6 +84,6 @@ def test_a_server_that_echoes_nothing_is_no_value(server):
 
 
 def test_without_a_server_or_a_source_it_says_what_to_do():
-    with pytest.raises(ConfigError, match="likelihood: name a server"):
+    with pytest.raises(ConfigError, match=r"likelihood: name a model on this machine, .*, or a server"):
         measure("likelihood", "A text.", source="A source.")
     assert measure("likelihood", "A text.").reason == "the sample has no source and no query"

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judgegraph.tools import Unmeasurable, assistant
+from judgegraph.tools.metrics import bleu, rouge_1, rouge_2, rouge_l
 from judgegraph.types import Sample
 
 PAIRS = [
@@ -60,3 +61,30 @@ def test_without_a_reference_it_is_measured_against_the_source():
 def test_a_script_that_rouge_cannot_read_is_absent_not_zero(output, source, said):
     with pytest.raises(Unmeasurable, match=said):
         assistant("rouge-l")(Sample(id="s", output=output, source=source))
+
+
+def test_of_several_references_the_best_counts_or_their_mean():
+    from rouge_score.rouge_scorer import RougeScorer
+
+    texts = ("the bridges were shut", "cats sleep", "a bridge is shutting down")
+    sample = Sample(id="s", output="the bridge is shut", references=texts)
+    for stem in (False, True):
+        package = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=stem)
+        for make, kind in ((rouge_1, "rouge1"), (rouge_2, "rouge2"), (rouge_l, "rougeL")):
+            each = [package.score(text, sample.output)[kind].fmeasure for text in texts]
+            assert make(stem=stem)(sample) == pytest.approx(package.score_multi(texts, sample.output)[kind].fmeasure)
+            assert make(stem=stem, over="mean")(sample) == pytest.approx(sum(each) / 3)
+    assert rouge_1().detail(sample) == "against the 3 references"
+
+
+def test_bleu_chrf_ter_and_meteor_read_every_reference_as_their_libraries_do():
+    from sacrebleu.metrics import BLEU, CHRF, TER
+
+    texts = ["the bridges were shut", "cats sleep", "a bridge is shut down"]
+    sample = Sample(id="s", output="the bridge is shut", references=tuple(texts))
+    assert assistant("chrf")(sample) == CHRF().sentence_score(sample.output, texts).score
+    assert assistant("bleu")(sample) == BLEU(effective_order=True).sentence_score(sample.output, texts).score
+    assert assistant("ter")(sample) == TER().sentence_score(sample.output, texts).score
+    best = max(assistant("meteor")(Sample(id="s", output=sample.output, reference=text)) for text in texts)
+    assert assistant("meteor")(sample) == best > 0
+    assert bleu(lowercase=True)(sample.model_copy(update={"output": "THE bridge is shut"})) == assistant("bleu")(sample)
