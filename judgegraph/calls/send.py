@@ -712,6 +712,12 @@ def _status_of(error: BaseException) -> tuple[int, BaseException | None]:
             code = getattr(one, name, None)
             if isinstance(code, int) and not isinstance(code, bool) and (name == "status_code" or 300 <= code < 600):
                 return int(code), one
+        answer = getattr(one, "response", None)  # httpx's of Mistral's client; botocore's is a mapping
+        code = getattr(answer, "status_code", None)
+        if isinstance(answer, Mapping):
+            code = (answer.get("ResponseMetadata") or {}).get("HTTPStatusCode")
+        if isinstance(code, int) and code >= 300:
+            return code, one
     return 0, None
 
 

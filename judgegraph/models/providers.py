@@ -77,7 +77,7 @@ PROVIDERS: Mapping[str, Provider] = {
         names={"seed": None, "top_p": None, "reasoning_effort": None},
     ),
     "bedrock_converse": Provider(
-        "langchain_aws", "bedrock", address="endpoint_url", names={"seed": None}
+        "langchain_aws", "bedrock", address="endpoint_url", init=NO_RETRIES, names={"seed": None}
     ),
     "azure_openai": Provider(
         "langchain_openai", "azure", "AZURE_OPENAI_API_KEY", "azure_endpoint", NO_RETRIES, lacks=frozenset()
@@ -86,7 +86,8 @@ PROVIDERS: Mapping[str, Provider] = {
         "langchain_ollama", "ollama", names={"max_tokens": "num_predict", "reasoning_effort": "reasoning"}
     ),
     "litellm": Provider(
-        "langchain_litellm", "litellm", address="api_base", init=NO_RETRIES,
+        "langchain_litellm", "litellm", address="api_base",
+        init={**NO_RETRIES, "model_kwargs": NO_RETRIES},  # its own, and those of the clients below it
         names={"seed": None, "reasoning_effort": None},
     ),
 }  # fmt: skip

@@ -499,8 +499,8 @@ def _metric(name: str, measures: str, compare: Compare, value: float, stem: bool
         if not targets:
             raise Unmeasurable(f"the {which} holds no word")
         output = _tokens(output_text(sample), "output", stem)
-        found = [compare(output, target) for target in targets]
-        return max(found) if over == "max" else fmean(found)
+        values = [compare(output, target) for target in targets]
+        return max(values) if over == "max" else fmean(values)
 
     about = About(
         measures=f"{measures} (f-measure of {name.upper()}{', by stems' if stem else ''})", reads=BESIDE,

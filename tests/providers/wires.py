@@ -1,4 +1,4 @@
-"""Three small servers in one, for tests: the wire formats of Anthropic, Gemini and Ollama, over loopback.
+"""Small servers in one, for tests: the wire formats of Anthropic, Gemini, Ollama, chat completions and Bedrock.
 
     python wires.py             prints its address, such as http://127.0.0.1:40123
 
@@ -13,6 +13,7 @@ import json
 import re
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -146,6 +147,46 @@ def ollama(body: dict[str, Any], does: str) -> tuple[int, Any]:
     return 200, [{**about, "message": message, "done": False}, last]
 
 
+def completions(body: dict[str, Any], does: str) -> tuple[int, Any]:
+    """Chat completions, as Azure, Mistral and what LiteLLM asks speak them."""
+    form = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
+    text, short = cut(said(_words(body["messages"][-1]["content"]), form, does), body.get("max_tokens"))
+    reason = "length" if short else "stop"
+    if does == "length":
+        text, reason = text[: len(text) // 2], "length"
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if does == "refusal":
+        message, reason = {"role": "assistant", "content": ""}, "content_filter"
+    elif body.get("tools"):
+        function = body["tools"][0]["function"]
+        given = json.dumps({} if does == "length" else filled(function["parameters"]))
+        call = {"id": "t12345678", "type": "function", "function": {"name": function["name"], "arguments": given}}
+        message = {"role": "assistant", "content": "", "tool_calls": [call]}
+        reason = "length" if does == "length" else "tool_calls"
+    usage = {"prompt_tokens": IN, "completion_tokens": OUT, "total_tokens": IN + OUT}
+    about = {"id": "c", "object": "chat.completion", "created": 0, "model": body.get("model") or "stub", "usage": usage}
+    return 200, {**about, "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+
+
+def bedrock(body: dict[str, Any], does: str) -> tuple[int, Any]:
+    """Bedrock's Converse."""
+    prompt = "".join(part.get("text", "") for part in body["messages"][-1]["content"])
+    text, short = cut(said(prompt, None, does), body.get("inferenceConfig", {}).get("maxTokens"))
+    stop = "max_tokens" if short else "end_turn"
+    if does == "length":
+        text, stop = text[: len(text) // 2], "max_tokens"
+    content: list[Any] = [{"text": text}]
+    if does == "refusal":
+        content, stop = [{"text": "Blocked."}], "guardrail_intervened"
+    elif tools := body.get("toolConfig", {}).get("tools"):
+        spec = tools[0]["toolSpec"]
+        use = {"toolUseId": "t1", "name": spec["name"], "input": filled(spec["inputSchema"]["json"])}
+        content, stop = [{"toolUse": use}], "max_tokens" if does == "length" else "tool_use"
+    usage = {"inputTokens": IN, "outputTokens": OUT, "totalTokens": IN + OUT}
+    message = {"message": {"role": "assistant", "content": content}}
+    return 200, {"output": message, "stopReason": stop, "usage": usage, "metrics": {"latencyMs": 1}}
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -171,8 +212,7 @@ class Handler(BaseHTTPRequestHandler):
         if does in REFUSALS or does == "429":
             self.refuse(path, int(does), REFUSALS.get(does, "slow down"), setting)
             return
-        speak = anthropic if path.endswith("v1/messages") else gemini if "generateContent" in path else ollama
-        self.say(*speak(body, does))
+        self.say(*_speaks(path)(body, does))
 
     def refuse(self, path: str, code: int, message: str, wait: str) -> None:
         if "v1/messages" in path:
@@ -180,8 +220,10 @@ class Handler(BaseHTTPRequestHandler):
         elif "generateContent" in path:
             status = {429: "RESOURCE_EXHAUSTED", 401: "UNAUTHENTICATED", 404: "NOT_FOUND"}.get(code, "INTERNAL")
             data = {"error": {"code": code, "message": message, "status": status}}
+        elif "chat/completions" in path:
+            data = {"error": {"code": str(code), "message": message, "type": "error"}}
         else:
-            data = {"error": message}
+            data = {"error": message, "message": message}
         self.say(code, data, {"retry-after": wait} if wait else {})
 
     def say(self, code: int, data: Any, headers: dict[str, str] | None = None) -> None:
@@ -195,6 +237,16 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(key, value)
         self.end_headers()
         self.wfile.write(raw)
+
+
+def _speaks(path: str) -> Callable[[dict[str, Any], str], tuple[int, Any]]:
+    formats = {
+        "v1/messages": anthropic,
+        "generateContent": gemini,
+        "chat/completions": completions,
+        "/converse": bedrock,
+    }
+    return next((speak for mark, speak in formats.items() if mark in path), ollama)
 
 
 if __name__ == "__main__":
