@@ -91,7 +91,7 @@ def _with_words(texts: Iterable[Json], which: str) -> list[str]:
     return found
 
 
-def beside_name(sample: Sample) -> str:
+def compared_with(sample: Sample) -> str:
     """As `target_name`, with the number of several references."""
     many = len(sample.references)
     return f"{many} references" if many > 1 else target_name(sample)
@@ -129,7 +129,7 @@ def chrf() -> Metric:
         reads=BESIDE, range="0 to 100", direction="higher = more alike, with twice the weight on what the output lacks",
         example=(*CATS, 61.0887), inputs=EITHER, cost=CODE, licence=SACREBLEU, source="Popović 2015, W15-3049",
     )  # fmt: skip
-    return Metric(name="chrf", about=about, measure=_chrf_of, against=beside_name)
+    return Metric(name="chrf", about=about, measure=_chrf_of, against=compared_with)
 
 
 def bleu(lowercase: bool = False) -> Metric:
@@ -197,7 +197,7 @@ def reference_text(sample: Sample) -> str:
 
 
 def _reference_name(sample: Sample) -> str:
-    return beside_name(sample) if len(sample.references) > 1 else "reference"
+    return compared_with(sample) if len(sample.references) > 1 else "reference"
 
 
 @cache
@@ -508,4 +508,4 @@ def _metric(name: str, measures: str, compare: Compare, value: float, stem: bool
         example=None if stem else (*CATS, round(value, 4)), inputs=EITHER, cost=CODE,
         licence="rouge-score, Apache-2.0; no model", source="Lin 2004, W04-1013",
     )  # fmt: skip
-    return Metric(name=name, about=about, measure=measure, against=beside_name)
+    return Metric(name=name, about=about, measure=measure, against=compared_with)
