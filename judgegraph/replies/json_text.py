@@ -199,6 +199,11 @@ def _spelled(value: Any, schema: Mapping[str, Any]) -> Any:
     if not isinstance(value, dict) or not inner:
         return value
     names = {key: key if key in inner else _key_of(key, inner) for key in value}
+    for key, name in names.items():
+        if key != name and name in value:  # an entry that nobody asked for stays one; a second score does not
+            if not isinstance(value[key], dict):
+                raise ValueError("a key stands twice, in capital and in small letters")
+            names[key] = key
     if len({*names.values()}) < len(names):
         raise ValueError("a key stands twice, in capital and in small letters")
     found = {names[key]: _spelled(one, inner.get(names[key]) or {}) for key, one in value.items()}
