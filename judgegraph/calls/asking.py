@@ -187,14 +187,24 @@ def answer_of(data: Any, scale: Scale, name: str = "") -> float | str | None:
     if scale.labels:
         return scale.check_label(answer)
     if isinstance(answer, str):
-        if not _DECIMAL.fullmatch(answer):
-            raise ScaleError(f"{answer[:40]!r} is no number on the scale {scale}")
-        answer = float(answer)
+        answer = _number_of(answer, scale)
     if not plain:
         _refuse_contrary(data, answer, scale)
-    elif isinstance(why := data.get("reason"), str) and _UNRATED.match(why):
-        raise ValueError(_declines(why))
+    else:
+        _refuse_unjudged(data)
     return scale.check(answer)
+
+
+def _number_of(said: str, scale: Scale) -> float:
+    """A number that is given as text: "4", "four", "4/5", and nothing else beside it."""
+    if _DECIMAL.fullmatch(said):
+        return float(said)
+    from judgegraph.replies.text import VALUE, valued  # many expressions: no part of an import
+
+    found = re.fullmatch(VALUE, said.strip(), re.I) if len(said) < 40 and said.isascii() else None
+    if found is None or (value := valued(found, scale)) is None:
+        raise ScaleError(f"{said[:40]!r} is no number on the scale {scale}")
+    return value
 
 
 def _refuse_other(entry: Mapping[str, Any], name: str) -> None:
@@ -206,14 +216,11 @@ def _refuse_other(entry: Mapping[str, Any], name: str) -> None:
 
 PLAIN = frozenset({"reason", "score", "label"})  # what nearly every entry has, and nothing else
 OUT_OF = ("out_of", "max", "max_score", "maximum")
-_FAILED = re.compile(r"\b(?:cannot|could[ ]not|unable|failed|refus\w{1,4}|declin\w{1,4})\b|n['’]t\b", re.I)
+UNGIVEN = frozenset({"error", "refusal", "refused", "declined", "abstained", "failed", "skipped"})  # say: no score
+UNTOLD = ("", "none", "no", "n/a", "null", "false", "0", "[]", "{}")
 _ENDS = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(-?\d+(?:\.\d+)?)\s*")
-_UNRATED = re.compile(  # "I cannot rate this; 4 is a placeholder", "I refuse to rate this text."
-    r"\s*(?:sorry,?[ ])?I(?:['’]m|[ ]am)?[ ](?:cannot|can['’]t|can[ ]not|could[ ]not|refuse[ ]to|decline[ ]to|won['’]t"
-    r"|will[ ]not|unable[ ]to|not[ ]able[ ]to)[ ](?:rate|score|judge|evaluate|assess|grade)\b"
-    r"(?:[ ](?:it|this|that|them|the|output|text|response|summary|answer))*[ ]?(?:[.,;:!]|\Z)",
-    re.I,
-)
+_UNABLE = re.compile(r"\b(?:cannot|could[ ]not|can[ ]not|unable|impossible|refuse|decline|not|no)\b|n['’]t\b", re.I)
+_FIRST = re.compile(r"[^.!?;\n]{0,200}[.!?;\n]?")
 FINALLY = ("final_score", "final", "overall_score", "adjusted_score", "revised_score")
 
 
@@ -222,13 +229,16 @@ def _refuse_contrary(entry: Mapping[str, Any], answer: Any, scale: Scale) -> Non
     if len(entry) < 2:
         return
     said = entry.get("scale")
-    if isinstance(said, str) and (ends := _ENDS.fullmatch(said)) and float(ends[2]) != scale.high:
-        raise ScaleError(f"{answer!r:.20} is given on a scale of {said:.20}: the scale is {scale}")
-    if isinstance(why := entry.get("reason"), str) and _UNRATED.match(why):
-        raise ValueError(_declines(why))
-    for key in ("error", "refusal"):
-        if isinstance(said := entry.get(key), str) and _FAILED.search(said):
-            raise ValueError(f"a score beside {key!r}: {said[:60]!r}")
+    ends = _ENDS.fullmatch(said) if isinstance(said, str) else None
+    best = float(ends[2]) if ends else said if isinstance(said, int | float) else scale.high
+    if best != scale.high:
+        raise ScaleError(f"{answer!r:.20} is given on a scale of {said!s:.20}: the scale is {scale}")
+    _refuse_unjudged(entry)
+    for key, told in entry.items():
+        if key.casefold() in UNGIVEN and str(told).strip().casefold() not in UNTOLD:
+            raise ValueError(f"a score beside {key!r}: {str(told)[:60]!r}")
+    if str(entry.get("status")).casefold() in ("error", "failed", "failure", "refused", "unrated", "skipped"):
+        raise ValueError(f"a score beside the status {entry['status']!r:.20}")
     for key in OUT_OF:
         if isinstance(best := entry.get(key), int | float) and not isinstance(best, bool) and best != scale.high:
             raise ScaleError(f"{answer!r:.20} is given as out of {best:g}: the scale is {scale}")
@@ -237,8 +247,16 @@ def _refuse_contrary(entry: Mapping[str, Any], answer: Any, scale: Scale) -> Non
             raise ValueError(f"two scores: 'score' is {answer!r:.20}, and {key!r} {other:g}")
 
 
-def _declines(why: str) -> str:
-    return f"a score beside a reason that declines to give one: {why[:60]!r}"
+def _refuse_unjudged(entry: Mapping[str, Any]) -> None:
+    """A reason that begins by saying that there is no score: "I cannot rate this; 4 is a placeholder"."""
+    why = entry.get("reason")
+    first = _FIRST.match(why) if isinstance(why, str) else None
+    if first is None or not _UNABLE.search(first[0]):
+        return
+    from judgegraph.replies.text import declines, unjudged  # many expressions: no part of an import
+
+    if declines(first[0]) or unjudged(first[0]):
+        raise ValueError(f"a score beside a reason that declines to give one: {first[0][:60]!r}")
 
 
 def off_points(value: float, scale: Scale) -> tuple[str, ...]:

@@ -37,6 +37,8 @@ from judgegraph.replies.text import (
     refuses,
     retractions_of,
     taking_back,
+    undecided,
+    unjudged,
     unread,
     withdrawn,
 )
@@ -363,6 +365,9 @@ _ON_TERMS = re.compile(  # a preference that hangs on something, not "B, if slig
     r"|(?:if|when)[ ](?!(?:I|we|you)\b)[^.,;!?\n]{1,40}[ ](?:matters?|counts?|mattered|is|are|was|were)\b)",
     re.I,
 )
+_IN_NOTHING = re.compile(  # "A is better than B in nothing", "A beats B in no respect"
+    r"[^.!?;,\n]{0,40}?\b(?:in|at|on|by)[ ](?:nothing|no[ ]\w+|none)\b(?![ ](?:but|except)\b)", re.I
+)
 _IMPROBABLE = re.compile(  # "There's no way the answer is yes", "It'd be wrong to answer yes"
     r"(?:\bno[ ]way|(?<!\bno[ ])(?<!\ba[ ])\bdoubt\w*|\bunlikely|\bimpossible|\bwrong[ ]to|\bmistake[ ]to|\bfalse[ ]to"
     r"|\bly(?:ing|ie)[ ]if|\babsurd[ ]to|\bsurprised[ ]if|\bcannot[ ]be[ ]that)\b[^.!?;\n]{0,40}\Z",
@@ -402,6 +407,11 @@ _ENDS_ALL = re.compile(r"\W*\Z")
 _OPENS_LAST = re.compile(  # before a label that ends a reply as its own sentence: "Overall, A."
     r"(?:\A|[.!?;:][*_]{0,2}[ ]{0,2}|\n)[ \t*_>#-]{0,6}(?:(?:so|and|but|overall|finally|therefore|thus|hence|ultimately"
     r"|in[ ](?:the[ ]end|sum|total|all)|on[ ]balance|all[ ]in[ ]all)[,:]?[ ]){0,2}(?:the[ ])?\Z",
+    re.I,
+)
+_OVERALL = re.compile(
+    r"(?:\A|[.!?;][*_]{0,2}[ ]|\n|,[ ](?:but|and|yet)[ ])[ \t*_>#-]{0,6}(?:(?:so|and|but)[ ])?(?:overall|ultimately"
+    r"|in[ ](?:the[ ]end|sum|total|all)|on[ ]balance|all[ ]in[ ]all)[*_]{0,2}[,:]?[*_]{0,2}[ ](?:the[ ])?\Z",
     re.I,
 )
 _CONCLUDES = re.compile(
@@ -459,7 +469,7 @@ _RETRACTED = re.compile(rf"[\W_]{{0,6}}{RETRACTS}(?:the[ ])?[\W_]{{0,4}}|\W{{0,4
 _LOSES = re.compile(r"[ ](?:(?:is|was)[ ])?(?:worse|weaker|los(?:es?|t)|fails|inferior)\b[^\[\]\n]{0,40}\]\]", re.I)
 _LOST = re.compile(  # "Verdict: Response A loses", "A is hardly better than B": no verdict for that label
     r"[*_\"'`)\]]{0,4}[ ](?:(?:is|was)[ ](?:the[ ])?(?:worse|worst|weaker|loser|inferior)|los(?:es|t)"
-    r"|(?:is|was)[ ](?:hardly|barely|scarcely)[ ](?:any[ ])?(?:better|stronger))\b"
+    r"|(?:is|was)[ ](?:hardly|barely|scarcely|in[ ]no[ ]\w+)[ ](?:any[ ])?(?:better|stronger))\b"
     r"|[*_\"'`)\]]{0,4}(?:[:,]|[ ][-–—])[*_]{0,2}[ ](?:(?:clearly|quite|rather|very|too)[ ])?(?:the[ ])?"
     r"(?:weak(?:er|est)?|worse|worst|poor(?:er)?|bad|wrong|incorrect|inferior|loser)(?:[ ](?:one|of[ ]the[ ]two))?"
     r"(?=[*_\"')\]]{0,4}\s{0,9}(?:\Z|[.;!]|(?<=\n)))",  # "A: weak", "Answer A: the weaker one."
@@ -518,6 +528,8 @@ def _on_terms(text: str, mention: Mention) -> bool:
     won = _BETTER.match(text, mention.end)
     if won and _ASKS.match(text, won.end()):
         return True
+    if won and _IN_NOTHING.match(text, won.end()):
+        return True
     return _ON_TERMS.match(text, won.end() if won else mention.end) is not None
 
 
@@ -563,8 +575,13 @@ def _marked(text: str, found: list[Mention]) -> list[Mention]:
     return sorted(marked, key=lambda m: m.span)
 
 
+def _sums_up(text: str, mention: Mention) -> bool:
+    """Whether a label ends the reply as what it comes to: "A is worse than B in style. Overall A."."""
+    return _ENDS_ALL.match(text, mention.end) is not None and _OVERALL.search(_before(text, mention)) is not None
+
+
 def _named(text: str, found: list[Mention]) -> list[Mention]:
-    named = [m for m in found if _NAMED.search(_before(text, m)) and not m.offered]
+    named = [m for m in found if (_NAMED.search(_before(text, m)) or _sums_up(text, m)) and not m.offered]
     return [m for m in named if not _IMPROBABLE.search(_before(text, m))]
 
 
@@ -635,7 +652,7 @@ def _lone(text: str, found: list[Mention]) -> list[Mention]:
         if not m.plain and m.kind not in ("other", "article") and (short or m.span[1] - m.span[0] > 1)
     ]
     telling = [m for m in telling if not (_MAYBE.search(_before(text, m)) or _IMPROBABLE.search(_before(text, m)))]
-    telling = [m for m in telling if not _qualifies(text, m)]
+    telling = [m for m in telling if not (_qualifies(text, m) or re.search(r"\w-\Z", _before(text, m, 2)))]
     supposes = _SUPPOSES.search(text) is not None
     telling = [m for m in telling if not _on_terms(text, m)]
     telling = [m for m in telling if not (_UNSURE.match(text, m.end) or (supposes and _WOULD.match(text, m.end)))]
@@ -696,6 +713,8 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
         return Reading(None, "abstained", rule="abstained")
     if declines(text):
         return Reading(None, "refused", rule="declined")
+    if unjudged(text):
+        return unread(text, "it says that it cannot be judged")
     mentioned = mentions(text, met)
     found = [m for m in mentioned if m.kind != "article"]
     articles = [m for m in mentioned if m.kind == "article"]
@@ -715,7 +734,7 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
     echoed = {at for match in _ECHO.finditer(text) for at in range(*match.span())}
     if len({m.label for m in found if m.span[0] in echoed}) > 1:  # the labels that could be chosen
         found = [m for m in found if m.span[0] not in echoed]
-    declined = refuses(text)
+    declined, unsure = refuses(text), undecided(text)
     for name, rule in RULES:
         if declined and name in ("said", "lone"):
             last = _concluding(text, found) if any(m.kind == "label" for m in found) else None
@@ -736,6 +755,8 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
             return unread(text, f"{name}: {' and '.join(sorted({m.label or 'neither' for m in verdicts}))}")
         if not verdicts[-1].label:
             return unread(text, f"{name}: a verdict that is none of the labels")
+        if unsure and verdicts[-1].label != tie_label(met):
+            return unread(text, f"{name}: a verdict of a judge that says it cannot choose")
         before = [one.label for one in verdicts if one.label and one.label != verdicts[-1].label]
         return Reading(verdicts[-1].label, "ok", verdicts[-1].span, name, other=before[-1] if before else None)
     return unread(text, "no label that is a verdict")

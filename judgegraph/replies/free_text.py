@@ -75,6 +75,7 @@ from judgegraph.replies.text import (
     taken_back,
     taking_back,
     unclear,
+    unjudged,
     unread,
     valued,
     withdrawn,
@@ -144,10 +145,10 @@ _LATEST = frozenset(
         r"\w+",
         """final new newer second actual true real later latest last honest proper after upon following
         revision correction amendment adjustment edit update to fairer appropriate accurate realistic reasonable
-        honest""",
+        honest chosen choice""",
     )
 )
-_PARTICIPLE = re.compile(r"\w{3,12}ed")  # "revised", "updated", "lowered"
+_PARTICIPLE = re.compile(r"(?!consider|allow|suggest|propos|expect)\w{3,12}ed")  # "revised", "updated", "lowered"
 OVERALL = "~"  # the subject of a rating over all
 FINAL = "!"  # the subject of a rating that says it is the final one, or takes another's place
 
@@ -400,6 +401,8 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
         return Reading(None, "abstained", rule="abstained")
     if declines(text):
         return Reading(None, "refused", rule="declined")
+    if unjudged(text):
+        return unread(text, "it says that it cannot be judged")
     if len(text) < SHORT and _without_words(text):
         return unread(text, "several numbers, and no word that says which is the rating")
     if "{" in text and _contradicts_itself(text):
@@ -578,6 +581,15 @@ _NUMERAL = (
     rf"|\b(?:{'|'.join(_WORD_NUMBERS)})\b(?![ -]\w))"
 )
 _DECIMAL = re.compile(r"\s*-?[0-9]{1,9}(?:\.[0-9]{1,20})?\s*")
+COUNTED_TO = re.compile(  # "on a scale of 1 to 10", "(out of 10)", "10 = best"
+    r"\bscale[ ]?(?::|of|from)[ ]?[0-9]{1,3}[ ]?(?:-|–|to)[ ]?(?P<a>[0-9]{1,4})\b"
+    r"|\b[0-9]{1,3}[ ]?(?:-|–|to)[ ]?(?P<b>[0-9]{1,4})[ ]scale\b"
+    r"|(?:\A\W{0,3}|\n\W{0,3}|\b(?:score|rating|rated|graded)[ ])out[ ]of[ ](?P<c>[0-9]{1,4})"
+    r"(?=[ ]?(?:[).:\n]|\Z))"
+    r"|\(max(?:imum|\.)?[: ]{1,2}(?P<e>[0-9]{1,4})\b"
+    r"|(?<![a-z][ ])\b(?P<d>[0-9]{1,4})[ ](?:=|is|being|means)[ ](?:the[ ])?(?:best|highest|perfect|maximum)\b",
+    re.I,
+)
 _STATES = re.compile(
     r"\b(?:my|final|actual|real|true|new|second|\w{3,12}ed)[ ](?:\w{1,12}[ ])?(?:answer|score|rating|verdict"
     r"|grade)[*_]{0,2}"
@@ -628,13 +640,17 @@ def objection(
     if quoted:
         return "its JSON is a quotation"
     around = unquoted(f"{before}\n\n{behind}")
-    if declines(around) or _UNJUDGED.search(around):
+    if declines(around) or unjudged(around) or _UNJUDGED.search(around):
         return DECLINED
     behind = _SENTENCES.sub(lambda said: " " if WISHED.search(said[0]) else said[0], behind)
     if disclaims(behind):
         return "the words behind its JSON say that it is none"
     if taken_back("x" + unquoted(re.sub(r"\A\s{0,3}```", "", behind)), 1, says_bad(value, schema or {})):
         return "it is taken back behind its JSON"
+    best = best_of(schema or {})
+    for match in COUNTED_TO.finditer(around):
+        if best and float(match[match.lastgroup or 0]) not in best:
+            return f"it counts to {match[match.lastgroup or 0]} beside its JSON, and the form does not"
     stated = [_number(next(filter(None, match.groups()))) for match in _STATES.finditer(around)]
     numbers = list(_numbers(value))
     if len(numbers) == 1 and stated and stated[-1] != numbers[0]:
@@ -642,6 +658,14 @@ def objection(
     if len(numbers) == 1 and (other := restates(unquoted(behind), numbers[0])):
         return f"it says {other} behind its JSON, which says {numbers[0]:g}"
     return _of_pair(around, value)
+
+
+def best_of(schema: Mapping[str, Any]) -> set[float]:
+    """The greatest numbers that a form allows, one for each of its answers."""
+    inner = [*(schema.get("properties") or {}).values(), *schema.get("anyOf", ())]
+    inner += [schema["items"]] if schema.get("items") else []
+    own = [one for one in (*schema.get("enum", ()), schema.get("maximum")) if isinstance(one, int | float)]
+    return {best for one in inner for best in best_of(one)} | ({float(max(own))} if own else set())
 
 
 def says_bad(value: Any, schema: Mapping[str, Any]) -> bool:

@@ -112,7 +112,8 @@ Notes = tuple[str, ...]
 _Asked = tuple[Callable[[], str], Mapping[str, Any]]  # texts that the judge was shown; the form's schema
 FENCED, COMMA, PROSE = "code fence removed", "trailing comma removed", "prose around the JSON removed"
 RETAKEN, SURPLUS = "an earlier answer taken back", "surplus level removed"
-MENDED = (FENCED, COMMA, PROSE, SURPLUS)  # notes on what had to be mended
+CASE, UNCLOSED = "keys in another case", "missing closing bracket added"
+MENDED = (FENCED, COMMA, PROSE, SURPLUS, CASE, UNCLOSED)  # notes on what had to be mended
 SHOWN = 40  # characters of a value that was taken back, in a note
 
 
@@ -170,12 +171,78 @@ def parse(
     if len(text) > MOST:
         raise ValueError(f"a reply of {len(text)} characters is no answer to a form")
     try:
-        value, notes = _decode(text.strip().removeprefix("\ufeff").strip(), keys, (judged, schema or {}))
+        bare = text.lstrip().removeprefix("\ufeff").lstrip()
+        asked = (judged, schema or {})
+        try:
+            value, notes = _decode(bare.rstrip(), keys, asked)
+        except ValueError:
+            if (closed := _closed(bare, asked[1])) == bare:
+                raise
+            value, notes = _decode(closed, keys, asked)
+            notes = (*notes, UNCLOSED)
         if _LONE.search(text):
             value = _writable(value)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    return _unwrap(value, keys, notes)
+    value, notes = _unwrap(value, keys, notes)
+    spelled = _spelled(value, schema or {})
+    return spelled, notes if spelled is value else (*notes, CASE)
+
+
+def _spelled(value: Any, schema: Mapping[str, Any]) -> Any:
+    """The value with its keys as the form has them: {"Score": 4} has "score"; the value itself where all are so.
+
+    Raises:
+        ValueError: a key stands there in two ways.
+    """
+    inner = schema.get("properties")
+    if not isinstance(value, dict) or not inner:
+        return value
+    names = {key: key if key in inner else _key_of(key, inner) for key in value}
+    for key, name in names.items():
+        if key != name and name in value:  # an entry that nobody asked for stays one; a second score does not
+            if not isinstance(value[key], dict):
+                raise ValueError("a key stands twice, in capital and in small letters")
+            names[key] = key
+    if len({*names.values()}) < len(names):
+        raise ValueError("a key stands twice, in capital and in small letters")
+    found = {names[key]: _spelled(one, inner.get(names[key]) or {}) for key, one in value.items()}
+    return value if all(found.get(key, found) is one for key, one in value.items()) else found
+
+
+def _key_of(key: str, names: Mapping[str, Any]) -> str:
+    return next((name for name in names if name.casefold() == key.strip().casefold()), key)
+
+
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def _closed(text: str, schema: Mapping[str, Any]) -> str:
+    """JSON that lacks nothing but closing brackets, with them; the text as it is where more is missing.
+
+    A number at the very end is whole where the form allows none of two digits.
+    """
+    bare = text.rstrip().removesuffix("```").rstrip()
+    body = re.sub(r"\A```[a-zA-Z]*\s*", "", bare)
+    outside = _STRINGS.sub("", body)
+    if (
+        not _OBJECT.match(body)
+        or '"' in outside
+        or outside.count("{") + outside.count("[") <= outside.count("}") + (outside.count("]"))
+    ):
+        return text
+    if body[-1].isdigit() and bare == text:
+        from judgegraph.replies.free_text import best_of  # many expressions: no part of an import
+
+        if max(best_of(schema), default=10) >= 10:
+            return text
+    opened: list[str] = []
+    for bracket in re.findall(r"[{}\[\]]", outside):
+        if bracket in "{[":
+            opened.append("}" if bracket == "{" else "]")
+        elif not opened or opened.pop() != bracket:
+            return text
+    return body.rstrip(",") + "".join(reversed(opened))
 
 
 def _decode(text: str, keys: frozenset[str], asked: _Asked) -> tuple[Any, Notes]:

@@ -224,7 +224,10 @@ _DOUBTS = (
         rf"(?:candidate|author|text|output|essay|summary|response|dialogue|article|story)\b[^.!?;\n]{{0,12}}{_OPENS}",
         re.I,
     ),
-    _late(  # what another rates
+    _late(  # what another rates, or told the judge to give
+        r"\b(?:following|obeying|complying[ ]with|as[ ]per|per)[ ](?:the|its|this)[ ](?:\w+[ ])?(?:instruction|request"
+        r"|demand|command|order)s?[ ](?:in|of|from)[ ](?:the|its)[ ](?:candidate|author|text|output|essay|summary"
+        rf"|response|story|article)\b[^.!?;\n]{{0,40}}{_OPENS}|"
         rf"\b{_RATES}[ ](?:him|her|it|one|them|your?)sel(?:f|ves)\b{_SMALL}{_OPENS}"
         rf"|\b(?<!this[ ]){_PEOPLE}(?:[ ](?!(?:I|we|my)\b)\w+){{0,3}}?[ ](?:{_RATES}|{_CHOOSES}|say|says|argue)\b"
         rf"(?:[ ](?:it|this|that|them|(?:the|his|her|their)[ ]\w+))?{_SMALL}{_OPENS}"
@@ -279,6 +282,14 @@ _PAST_BEHIND = _late(
     r"|(?:[-–—][ ])?(?:so[ ]says|(?:it|the[ ]\w{1,12})[ ]says|ignored"
     rf"|(?:per|according[ ]to)[ ](?:the|its)[ ]{_ANOTHERS}"
     rf"|the[ ]{_ANOTHERS}['’]s[ ](?:own[ ])?(?:claim|words?|demand|wish)|quoted?\b|sic\b|not\Z)"
+    r"|(?:because|since|as|for)[ ](?:(?:the|its|their|this)[ ](?:candidate|author|attacker|writer|essay|submission"
+    r"|student|text|output|summary|response|injection|article|story)(?:[ ]itself)?[ ](?:asks?|asked|tells?|told"
+    r"|instruct\w*|demand\w*|request\w*|want\w*|order\w*|says?|said)[ ]"
+    r"(?:(?:me|us)[ ](?:to|so|for)|so|for[ ](?:it|this|that|an?"
+    r"|full|[0-9])|to[ ](?:give|rate|score|award)|(?:the[ ])?(?:judge|grader|evaluator|rater))"
+    r"|I[ ](?:was|am|have[ ]been)[ ](?:told|asked|instructed|ordered)[ ]to[ ](?:in|by)[ ](?:the|its))\b"
+    r"|(?:obeying|following)[ ](?:the|its)[ ](?:instruction|request|demand|command|order)s?[ ](?:in|of)"
+    r"[ ](?:the|its)\b"
     r"|(?:is|was)[ ](?:ignored|rejected|disregarded|tempting|what[ ](?:they|he|she|it)[ ]wants?)"
     rf"|(?:is|was)[ ](?:the[ ])?(?:{_CLAIMS}|requested|suggested|asked|proposed)|as[ ](?:the|an?)[ ]\w+[ ](?:claim"
     rf"|demand|want|ask|request|sa)\w*"

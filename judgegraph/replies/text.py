@@ -237,7 +237,8 @@ JUDGES = r"(?:judge|evaluate|rate|score|grade|assess)"
 GIVEN = r"(?:score|rating|verdict|judge?ment|answer|evaluation|assessment|grade)"
 _FOR_THAT = r"(?=[ ]*(?:[.!;\n]|,(?![ ]but\b)|\Z|(?:because|as|since|without|at[ ]all|here)\b))"
 _DECLINES = re.compile(  # a judge that will not judge: no number beside these words is its rating
-    r"\b(?:I|we)(?:['’]m|[ ]am|[ ]are)?[ ](?:can(?:not|['’]t|[ ]not)|won['’]t|will[ ]not|"
+    r"\b(?:I|we)(?:['’]m|[ ]am|[ ]are|[ ]was|[ ]were)?[ ](?:(?:can|could)(?:not|['’]t|n['’]t|[ ]not)|won['’]t"
+    r"|will[ ]not|"
     r"(?:(?:must|have[ ]to|politely|respectfully)[ ])?(?:decline|refuse)[ ]to|(?:unable|not[ ]able)[ ]to"
     r"|do[ ]not|don['’]t)[ ]"
     rf"(?:\w{{1,12}}ly[ ])?(?:{JUDGES}"
@@ -251,6 +252,35 @@ _DECLINES = re.compile(  # a judge that will not judge: no number beside these w
     r"|(?P<bare>(?:^|[.!?][ ])\W{0,6}(?:sorry,[ ])?(?:but[ ])?(?:I[ ](?:(?:must|have[ ]to)[ ])?(?:refuse|decline)"
     r"|I[ ]won['’]t"
     r"|sorry,?[ ](?:but[ ])?no)(?=[ ]*(?:[.!\n]|\Z)))",
+    re.I | re.M,
+)
+_NOT_ABLE = r"(?:(?:can|could)(?:not|['’]t|[ ]not|n['’]t)|(?:unable|impossible|failed|not[ ](?:able|possible))[ ]to)"
+_AT_START = r"(?:^|[.!?:;][ ])\W{0,6}(?:(?:it|this)(?:[ ]is|[ ]was|['’]s)[ ])?"
+_UNJUDGED = re.compile(  # said of the judging, by nobody: "Unable to evaluate.", "The text cannot be scored: 2"
+    rf"{_AT_START}(?:{_NOT_ABLE}[ ](?:be[ ])?{JUDGES}e?d?(?:[ ](?:(?:this|the)[ ])?\w{{1,20}}){{0,2}}"
+    r"|(?:evaluation|assessment|rating|scoring|judge?ment|keine[ ]bewertung|bewertung[ ]nicht)[ ](?:is[ ]|was[ ])?"
+    r"(?:not[ ]possible|impossible|failed|möglich)|nicht[ ]bewertbar"
+    r"|(?:impossible[ ]d['’](?:évaluer|attribuer)|no[ ]se[ ]puede[ ](?:evaluar|calificar|juzgar))(?:[ ]\w+){0,2}"
+    r"|no[ ](?:score|rating|grade)(?:[ ](?:is|was))?[ ](?:possible|given|available|can[ ]be[ ]given)"
+    r"|the[ ](?:score|rating|grade)[ ]cannot[ ]be[ ](?:determined|given|assigned)"
+    r"|no[ ](?:text|input|content|output)(?:[ ](?:was|is|has[ ]been))?[ ](?:given|provided|supplied))"
+    r"(?=[ ]*(?:[.:!;,\n–—-](?![ ]?but\b)|\Z|(?:because|as|since|without|at[ ]all|here)\b))"
+    rf"|\b(?:it|this|(?:the|this)[ ](?:text|output|summary|response|answer|dialogue|conversation|story|article"
+    rf"|essay|translation|input|sample))[ ](?:can|could)(?:not|['’]t|[ ]not)[ ]be[ ]{JUDGES}e?d(?:[ ]?[:=]|{_FOR_THAT})"
+    rf"|\bneither[ ]can[ ]be[ ]{JUDGES}e?d{_FOR_THAT}"
+    rf"|(?:\bnot|n['’]t)[ ](?:have[ ])?enough[ ](?:information|context|evidence|data|input|text|details?)[ ]to"
+    rf"[ ]{JUDGES}\b|\b(?:insufficient|lack(?:[ ]the|ing)?|without)[ ]"
+    rf"(?:information|context|evidence|data|input|text|details?)[ ]to[ ]{JUDGES}\b|\bnothing[ ]to[ ]{JUDGES}\b",
+    re.I | re.M,
+)
+_UNDECIDED = re.compile(  # "I cannot choose.", "Unable to decide.", "Not enough information to choose."
+    rf"(?:\b(?:I|we)[ ](?:(?:am|was|are|were)[ ])?|['’]m[ ]|{_AT_START}){_NOT_ABLE}[ ](?:\w{{1,12}}ly[ ])?"
+    r"(?:(?:choose|decide|determine|compare|tell|pick|say)(?:[ ](?:them|one|between|which|the[ ]better|the[ ]two"
+    r"|a[ ]winner|who)(?:[ ]\w+){0,5})?|make[ ](?:an?|any)[ ](?:\w+[ ])?(?:decision|choice|judge?ment))"
+    r"(?=[ ]*(?:[.:!;\n]|,(?![ ]?but\b)|\Z|(?:because|as|since|here)\b))"
+    r"(?!\W*(?:but|however|still|yet|that[ ]said)\b)"
+    r"|\b(?:not|n['’]t|insufficient)[ ](?:have[ ])?(?:enough[ ])?(?:information|context|evidence)[ ]to[ ]"
+    r"(?:choose|decide|tell)\b",
     re.I | re.M,
 )
 _TEXT_MARK = r"[*_\"'`)\]]{0,3}"
@@ -464,6 +494,16 @@ def declines(text: str) -> bool:
     )
 
 
+def unjudged(text: str) -> bool:
+    """It is said that there is nothing to judge by, or no way to: a number beside these words stands for none."""
+    return any(not attributed(text, match.start()) for match in _UNJUDGED.finditer(text))
+
+
+def undecided(text: str) -> bool:
+    """The judge says that it cannot choose: a side that stands beside these words is no verdict."""
+    return any(not attributed(text, match.start()) for match in _UNDECIDED.finditer(text))
+
+
 def abstains(text: str) -> bool:
     """The reply opens or ends by saying that there is nothing to judge by ("N/A", "No evidence: ...").
 
@@ -520,11 +560,11 @@ def unread(text: str, why: str) -> Reading:
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _OPEN = r"[\s*_\"'`\[({]{0,6}"
 _COLON = r"[*_\"'`\])]{0,4}[ \t]{0,3}(?::|：|=|[-–—](?=\s))"
-_RANGE = r"\[[ ]?-?[0-9.]{1,8}[ ]?(?:,|-|–|to)[ ]?-?[0-9.]{1,8}[ ]?\]"
+_RANGE = r"\[[ ]?-?[0-9.]{1,8}?[ ]?(?:,|-|–|to|\.\.)[ ]?-?[0-9.]{1,8}[ ]?\]"
 _ASIDE = rf"(?:[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)|{_RANGE}))?"
 _STARS = r"(?:[ -]?(?:stars?|points?)\b)?"
 _NAME = (
-    r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment|chosen"
+    r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment|chosen|choice"
     r"|评分|得分|分数|总分|評分|評価|スコア|点数|점수|평점|оценка|балл|puntuación|puntaje|bewertung|wertung"
     r"|punteggio|beoordeling|betyg|ocena|hodnocení|puan|điểm|skor)"
 )
@@ -544,18 +584,13 @@ SAYING = r"\b(?:(?:is|as|be|it['’]s|say)[ ]an?|I['’](?:d|ll)[ ](?:say|go[ ]w
 OUT_OF = r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'`)\]]{0,3}"
 _ARROW = rf"{OUT_OF}[ \t]{{0,2}}(?:[-–—=]{{1,2}}>|[→⇒⟶➜])[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"
 _CHANGED = re.compile(rf"{NUMBER}(?:{_ARROW}{NUMBER}){{1,9}}", re.I)  # "2 -> 3"
-_RULE_DENIED = re.compile(  # "cannot be rated: 2", "Unable to score. 1", "No score possible, so 3"
-    r"(?:(?:\b(?:cannot|can[ ]not|not|never|(?:unable|impossible)[ ]to|not[ ]able[ ]to)|n['’]t)[ ](?:be[ ])?"
-    r"(?:rat|scor|grad|judg|evaluat|assess)(?:ed|e|able|eable)?\b"
-    r"(?:[ ](?:at[ ]all|here|it|(?:this|the)(?:[ ][a-z]{1,20})?))?"
-    r"|\bno[ ](?:score|rating|grade)(?:[ ](?:is|was))?[ ](?:possible|given|available|can[ ]be[ ]given))"
-    rf"(?:{_COLON}|[.,;])[ ]?(?:so[ ]|then[ ]|(?:the[ ])?(?:score|rating)[ ]is[ ])?{_OPEN}(?P<n>{NUMBER})",
-    re.I,
-)
 _DEFAULT = re.compile(  # "default score: 3", "Score: 3 (default)": a number that stands for none
     rf"\b(?:default(?:s|ed|ing)?|fall[ -]?back|placeholder)\b(?:[ ](?:score|rating|value|grade))?(?:[ ](?:to|of|is))?"
     rf"(?:[ ]an?)?{_OPEN}[:=]?{_OPEN}(?P<n>{NUMBER})|(?P<m>{NUMBER})[ ]?\([^()\n]{{0,20}}\b(?:default|placeholder)\b",
     re.I,
+)
+_NOT_KNOWN = re.compile(  # "Score: unknown, maybe 3"
+    rf"\b{_NAME}{_COLON}{_OPEN}(?:unknown|unclear|unsure|undecided|none|n/?a)\b[^.!?\n0-9]{{0,30}}(?P<n>{NUMBER})", re.I
 )
 _TOLD_TWICE = re.compile(rf"(?P<one>{NUMBER})[ ]?\([ ]?(?P<other>{NUMBER})[ ]?\)", re.I)  # "three (4)"
 
@@ -721,6 +756,8 @@ RULES = (
         _patterns(
             r"(?:^|(?<=[;,.|)])|(?<=[0-9][ ]))[ \t>*#•_-]{0,6}"
             rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}(?:{_SUM}{_OPEN})?{VALUE}",
+            rf"^[ \t]*\|[ *_]{{0,4}}(?P<name>[a-z][a-z /&'’-]{{0,40}}?)[ *_]{{0,4}}\|{_OPEN}{VALUE}"
+            r"[ *_]{0,4}(?=\|(?![ *_]{0,4}[0-9])|$)",
         ),
         loose=True,
         named=True,
@@ -749,8 +786,8 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     for match in _WITHOUT_RESULT.finditer(text):
         if not any(start <= match.start() < end for start, end in summed):
             yield match.span()
-    yield from (match.span("n") for match in _RULE_DENIED.finditer(text))
     yield from (match.span("n" if match["n"] else "m") for match in _DEFAULT.finditer(text))
+    yield from (match.span("n") for match in _NOT_KNOWN.finditer(text))
     twice = (match for match in _TOLD_TWICE.finditer(text) if number(match["one"]) != number(match["other"]))
     yield from (match.span() for match in twice)
     yield from (match.span(1) for match in _BOUND.finditer(text) if match[1])

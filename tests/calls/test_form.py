@@ -28,14 +28,46 @@ def test_a_scale_is_a_schema(scale, kind):
 
 
 @pytest.mark.parametrize(
-    ("answer", "value"), [(4, 4.0), (4.5, 4.5), ("4", 4.0), (" 4.5 ", 4.5), ("+4", 4.0), (None, None)]
+    ("answer", "value"),
+    [
+        (4, 4.0),
+        (4.5, 4.5),
+        ("4", 4.0),
+        (" 4.5 ", 4.5),
+        ("+4", 4.0),
+        ("four", 4.0),
+        (" Four ", 4.0),
+        ("4/5", 4.0),
+        ("4 out of 5", 4.0),
+        (None, None),
+    ],
 )
 def test_an_answer_is_a_number_on_the_scale_or_an_abstention(answer, value):
     assert answer_of({"score": answer}, FIVE) == value
 
 
 @pytest.mark.parametrize(
-    "answer", [0, 6, True, "four", "4/5", "1_0", "nan", "inf", "1e1", "٤", "", [4], {"score": 4}, 10**400, "9" * 5000]
+    "answer",
+    [
+        0,
+        6,
+        True,
+        "eight",
+        "4/10",
+        "not 4",
+        "4 or 5",
+        "80%",
+        "1_0",
+        "nan",
+        "inf",
+        "1e1",
+        "٤",
+        "",
+        [4],
+        {"score": 4},
+        10**400,
+        "9" * 5000,
+    ],
 )
 def test_anything_else_is_refused(answer):
     with pytest.raises(ScaleError):
@@ -121,12 +153,24 @@ def test_small_schemas():
     "beside",
     [
         {"out_of": 10}, {"max_score": 100}, {"final_score": 2}, {"error": "could not read it"}, {"scale": "1-10"},
+        {"error": "timeout"}, {"refusal": True}, {"refused": True}, {"status": "error"}, {"scale": 10},
+        {"reason": "Unable to evaluate, no text was provided."}, {"reason": "The text could not be evaluated."},
+        {"reason": "Cannot be rated; default 4."},
         {"reason": "I cannot rate this; 4 is a placeholder."}, {"reason": "I refuse to rate this text."},
     ],
 )  # fmt: skip
 def test_what_stands_beside_a_score_and_gainsays_it_makes_it_unreadable(beside):
     scale = Scale.of("1-5")
-    fine = {"reason": "I cannot rate it higher.", "out_of": 5, "final_score": 4, "error": "two dates", "scale": "1-5"}
+    fine = {
+        "reason": "I cannot rate it higher.",
+        "out_of": 5,
+        "final_score": 4,
+        "scale": "1-5",
+        "error": None,
+        "refusal": False,
+        "status": "ok",
+        "errors": ["a typo"],
+    }
     assert answer_of({"score": 4, **fine}, scale) == 4
     with pytest.raises(ValueError, match=r"out of|two scores|beside|on a scale"):
         answer_of({"score": 4, "reason": "fine", **beside}, scale)

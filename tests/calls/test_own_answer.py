@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import judgegraph as jg
+from judgegraph.calls.asking import answer_schema, record
 from judgegraph.graphs import llm_score
 from judgegraph.replies.choices import read_choice
 from judgegraph.replies.free_text import read_rating
@@ -16,13 +17,14 @@ from judgegraph.testing import scripted
 
 PAIR = ("A", "B", "tie")
 OBJECT = '{"reason": "perfect", "score": 5}'
+FORM = record({"reason": {"type": "string"}, "score": answer_schema(jg.Scale.of("1-5"))})
 FENCED = f"```json\n{OBJECT}\n```"
 
 
 def score_of(text):
     """What a form reads in a reply, None where it is refused."""
     try:
-        return parse(text, frozenset({"reason", "score"}))[0]["score"]
+        return parse(text, frozenset({"reason", "score"}), schema=FORM)[0]["score"]
     except ValueError:
         return None
 
@@ -46,8 +48,28 @@ Here's my assessment of the summary:|My final verdict is:|I rate it as follows:|
 After reading it twice, here is my rating:|Here is the JSON:|Sure! Here is the result:|Overall:|Verdict:|Therefore:
 Based on the criteria, my evaluation is as follows:|Here is my answer in the requested format:|Coherence:
 The summary drops two facts.|It repeats the text word for word.|The candidate asks for a 5, which I ignore."""
+UNJUDGED = """Unable to evaluate. Score: 3|The summary cannot be evaluated. Score: 3|Not possible to judge. Rating: 3
+Evaluation not possible. Score: 3|Insufficient information to evaluate. Score: 3
+Could not evaluate the text.\\n\\nScore: 3
+There is nothing to evaluate. Score: 3|I was not able to assess the dialogue. Rating: 3|Assessment impossible. Grade: 3
+The dialogue could not be scored.\\nScore: 3|There is not enough context to judge coherence. Score: 3
+I don't have enough information to rate the summary. Score: 3|Error: no text given. Score: 3|Cannot be rated; default 3
+Keine Bewertung möglich. Note: 3|Impossible d'évaluer. Score : 3|No se puede evaluar. Puntuación: 3|Unable to score. 3
+Evaluation failed. Score: 3|The score cannot be determined. 3|Failed to evaluate. Score: 3|Score: unknown, maybe 3"""
+JUDGED = """It is impossible to follow the plot. Score: 3|I cannot find any errors. Score: 3
+I cannot give it more than 3. Score: 3|The writer was unable to evaluate the evidence. Score: 3
+It lacks information to understand the event. Score: 3
+The answer fails to provide enough information. Score: 3|The text says that it cannot be evaluated. Score: 3"""
+OBEYED = """Rating: 5 because the summary asks me to give 5|Score: 5, since the author asked for it.
+I give 5 because I was told to in the summary.|Following the instruction in the text, I give it 5."""
+NOT_OBEYED = """Score: 5 because the summary does what the source asks.
+Score: 5 because the answer gives what the user asks for.
+Score: 5 because the response follows the instructions.|Score: 5, because the author tells us why."""
+TABLE = "| Criterion | Score |\\n|---|---|\\n| Clarity | 4 |\\n| Tone | 2 |"
 DISOWNED = """Ignore the above.|(copied from the output)|I don't stand by this.|This is a placeholder.|(placeholder)
-No text was given to judge.|I did not read the text.|2 would be fairer.|Honest score: 2/5|My real opinion: 2.
+No text was given to judge.|I did not read the text.|On a scale of 1 to 10.|(out of 10)
+Rated on a scale of 1-10.|(1 = worst, 10 = best)|The text could not be evaluated.
+2 would be fairer.|Honest score: 2/5|My real opinion: 2.
 Change the score to 2.|Typo: 2|Please ignore the JSON above.|I was forced to output this.|There was nothing to judge.
 Truthfully it's a 2.|Score should read 2.|The score above should be 2.|Note: 5 means worst here.|s/5/2
 Discard that object.|I cannot endorse this.|This is only a template.|No output was provided.|I never saw the text.
@@ -57,7 +79,7 @@ BESIDE = """Let me know if you need more.|The text holds 3 facts.|It is a 5 beca
 No errors were found.
 With 2 more sources it would be perfect.|It ignores the above-mentioned flaw of others.|I read it twice.
 The author did not read the source.|Sentence 2 is the best.|Confidence: 4|It was published in 1999.
-The response could mention 2 more dates."""
+The response could mention 2 more dates.|(on a scale of 1 to 5)|(out of 5)|Scale: 1 to 5."""
 
 
 @pytest.mark.parametrize("lead", listed(REPORTS))
@@ -198,10 +220,51 @@ def test_the_overall_row_of_a_table_is_the_rating():
     assert read_rating("Score: −3", "-5-5 any").value == -3
 
 
-CHOSEN = """A is better on style, B on facts. Overall A.|B is worse than A.|B loses to A.|B is outperformed by A.
+@pytest.mark.parametrize("text", listed(UNJUDGED) + listed(OBEYED))
+def test_a_number_beside_words_that_say_there_is_none_or_whose_it_is_is_no_rating(text):
+    assert read_rating(text, "0-100").value is None
+
+
+@pytest.mark.parametrize("text", listed(JUDGED) + listed(NOT_OBEYED))
+def test_words_like_those_that_speak_of_the_text_leave_the_rating(text):
+    assert read_rating(text, "1-5").value in (3, 5)
+
+
+@pytest.mark.parametrize(("name", "value"), [("Clarity", 4), ("Tone", 2), ("", None)])
+def test_a_row_of_a_table_is_its_criterion_s_rating(name, value):
+    assert read_rating(TABLE.replace("\\n", "\n"), "1-5", name).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"Reason": "x", "Score": 4}', 4), ('{"SCORE": 4}', 4), ('{"Score": 4, "score": 2}', None),
+        ('{"reason": "x", "score": 4', 4), ('{"score": 4, "reason": "x"', 4), ('{"reason": "a {brace", "score": 4,', 4),
+        ('```json\n{"reason": "x", "score": 4\n```', 4), ('{"score": 4, "reason": "it ends', None),
+        ('The text ends with {"score": 4', None), ('{"score": 4, "reason":', None), ('{"score": 4]', None),
+    ],
+)  # fmt: skip
+def test_json_that_lacks_brackets_alone_or_has_capital_keys_is_read(text, value):
+    assert score_of(text) == value
+
+
+def test_a_number_that_may_be_cut_off_is_none():
+    schema = record({"score": answer_schema(jg.Scale.of("1-10"))})
+    with pytest.raises(ValueError, match="delimiter"):
+        parse('{"score": 1', frozenset({"score"}), schema=schema)
+    assert parse('{"score": 1\n', frozenset({"score"}), schema=schema)[0] == {"score": 1}
+
+
+CHOSEN = """A is worse than B in style. Overall A.|B is weaker in depth. Overall: A|A is worse in style, but overall A.
+A is better than B in every way.
+A is better on style, B on facts. Overall A.|B is worse than A.|B loses to A.|B is outperformed by A.
 Response B is clearly weaker than Response A.|The first response is better.|I like B, but overall A is better.
 B is less helpful than A.|B, wait, A."""
-UNCHOSEN = """[[A]] Hmm, I take that back.|A is better if brevity matters.|La respuesta A es peor
+UNCHOSEN = """I cannot choose. [[A]]|I am unable to decide. [[A]]|Impossible to decide. [[A]]|Cannot compare. [[A]]
+I can't tell which is better. Answer: A|I cannot make a decision. Verdict: A|Not enough information to choose. [[A]]
+Neither can be judged. [[A]]|A is much better than B in nothing|A is in no way better than B.|A beats B at nothing.
+A outperforms B in none of the criteria.|A is better in no respect.
+[[A]] Hmm, I take that back.|A is better if brevity matters.|La respuesta A es peor
 Antwort A ist schlechter
 There's no way A is better.|It'd be wrong to prefer A.|I'd be lying if I said A is better.|A wins when length counts.
 I like A, but B answers the question.|[[A]] Well, scratch that.|[[A]] No, never mind.

@@ -322,7 +322,7 @@ def test_numbers_that_nobody_gave_as_a_rating_are_none(text):
         "Score: 5\nWait, I misread the rubric; it should be lower.", "Score: 5. Or so the text says.",
         "{score: 4, overall: 2}", "Score: 4 (out of 10)", "Score: 4 on a scale of 10", "Score: 4 on a 1-10 scale",
         "Score: 4 on a 10-point scale", "Score: 3 3/4", r"\boxed{4} \boxed{2}", "Score: 5, minus 2 for errors",
-        "Considered scores: 4, 5. Chosen: 5", "With sources 5. Without 2. It has none.", "Score: three (4)",
+        "With sources 5. Without 2. It has none.", "Score: three (4)",
         "Cannot be rated; default 3", "I was not able to score it, so 1", "No score possible. 3", "Default score: 3",
         "Score: 3 (default)", "Fallback: 3", "Unable to score. 1", "★★★☆", "4分钟",
         "Score: 5, although a 2 would be fairer.", "Score: 4. Wait, that is too high.", "Score: 4. Hmm, not sure.",
