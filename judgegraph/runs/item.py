@@ -840,7 +840,14 @@ def lacks_of(manifest: Mapping[str, Any]) -> list[str]:
         for key, title in LACKS.items()
     }
     lines = [f"{title}: {said}" for title, said in named.items() if said]
+    lines += [unfit_prices(rows)] if (rows := manifest.get("unfit_prices")) else []
     return lines + ([UNSHOWN_EXAMPLES] if _examples_unshown(manifest) else [])
+
+
+def unfit_prices(rows: Mapping[str, str]) -> str:
+    """Rows of a price file that fit no judge of a run, such as "'openai:gpt-9' (nearest: openai:gpt-4.1)"."""
+    some = [f"'{one_line(row, 80)}' (nearest: {one_line(judge, 120)})" for row, judge in rows.items()]
+    return f"Price rows that fit no judge of the run, so that they count for nothing: {_few(some)}"
 
 
 UNSHOWN_EXAMPLES = "Examples of criteria were shown to nobody: evaluators and critics as SAGEval's show them"
