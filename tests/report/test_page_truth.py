@@ -9,6 +9,7 @@ from langgraph.graph import END, START, StateGraph
 from report_runs import one_node
 
 import judgegraph as jg
+from judgegraph.errors import DataError
 from judgegraph.graphs import llm_score, sageval
 from judgegraph.report.page import facts
 from judgegraph.report.samples import WHOLE, rows_of
@@ -164,5 +165,5 @@ def test_a_page_grouped_by_a_column_has_the_intervals_of_one_whose_samples_call_
     assert intervals(named) == intervals(chosen) != intervals(plain)
     assert "meta.document of each sample (--group)" in chosen
     assert "(--group): drawn" not in named
-    with pytest.raises(jg.DataError, match=r"sample '0' has no 'doc' in its meta, to group by; known: document"):
+    with pytest.raises(DataError, match=r"sample '0' has no 'doc' in its meta, to group by; known: document"):
         jg.write_report(tmp_path / "document-None", tmp_path / "q.html", group="doc")
