@@ -613,6 +613,8 @@ def _score_wrong(score: Score, known: Callable[[str], list[Scale]]) -> Wrong | N
             f"its status is '{score.status}' and it has {'an answer' if given == 1 else f'{given} answers'}",
             "an ok score has one value or one label, any other has none",
         )
+    if not isinstance(score.scale, Scale | None):
+        return f"its scale {one_line(repr(score.scale), SHOWN)} is no Scale", "write Scale.of('1-5'), or another"
     scales = known(score.criterion)
     if scales and score.scale is not None and score.stage in OWN_STAGES and not _among(score.scale, scales):
         asked = " or ".join(sorted({str(one) for one in scales}))

@@ -667,3 +667,15 @@ def test_a_score_that_a_later_node_changes_past_pydantic_fails_the_sample_with_w
     assert item.status == "agent_error"
     assert field in item.reason
     assert "scores['Clarity/judge/final/0'] of node 'judge' was changed in place" in item.reason
+
+
+def test_a_scale_that_is_none_is_told_and_no_raw_error():
+    def judge(state: jg.EvalState) -> jg.EvalState:
+        about = {"criterion": "Clarity", "agent": "judge", "stage": "final", "status": "ok", "value": 4.0}
+        return {"scores": jg.keyed(jg.Score.model_construct(**about, scale="1-5"))}
+
+    made = StateGraph(jg.EvalState)
+    made.add_node("judge", judge)
+    made.add_edge(START, "judge")
+    (item,) = jg.evaluate(made.compile(name="mine"), [jg.Sample(id="1", output="A text.")]).items
+    assert item.reason.startswith("node 'judge' wrote scores['Clarity/judge/final/0']: its scale '1-5' is no Scale")
