@@ -10,6 +10,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
+from pydantic import ValidationError
+
 damaged_lines: ContextVar[dict[str, None] | None] = ContextVar("judgegraph_damaged", default=None)
 """What is to be told at a command's end of lines that could not be used, each once; None where nobody asks."""
 
@@ -95,6 +97,30 @@ class ReplyError(JudgegraphError):
 def sentence(text: str) -> str:
     """The text with a full stop, where it has no end of its own: for what ends in words of others."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+WRITTEN_IN: Mapping[str, str] = {  # what nodes make -> the key of the state that holds it
+    "Score": "scores", "Rectification": "rectifications", "Comparison": "comparisons", "Finding": "findings",
+    "Correction": "corrections",
+}  # fmt: skip
+
+
+def in_words(error: BaseException) -> str:
+    """An error's kind and text, which may be code and fail; of a value that was refused its field, why and the cure."""
+    kind = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    if isinstance(error, ValidationError):
+        wrong = (f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}" for one in error.errors())
+        text = f"{error.title}: {'; '.join(wrong)}"
+        if key := WRITTEN_IN.get(error.title):
+            text = (
+                f"for the state's '{key}', {text}; write what {error.title} takes, and where there is no answer a "
+                "status other than 'ok' with its reason"
+            )
+    return f"{kind}: {text}" if text.strip() else f"{kind}, which says no more"
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -37,7 +37,7 @@ from judgegraph.agents.under_review import (
 )
 from judgegraph.calls import Endpoint, JudgeLike, Reader, rate
 from judgegraph.calls.ratings import mean_of, tied
-from judgegraph.errors import ConfigError, ReplyError, ScaleError, counted, one_line
+from judgegraph.errors import ConfigError, ReplyError, ScaleError, counted, in_words, one_line
 from judgegraph.trace.record import span, status_of, written
 from judgegraph.trace.watched import watched
 from judgegraph.types import (
@@ -446,10 +446,7 @@ def _why(error: Exception) -> tuple[str, str]:
     """(status, reason); the error's message may be code too, and may fail."""
     if isinstance(error, ReplyError) and error.status in get_args(Status):
         return error.status, one_line(error)
-    try:
-        return "agent_error", one_line(f"{type(error).__name__}: {error}")
-    except Exception:
-        return "agent_error", type(error).__name__
+    return "agent_error", one_line(in_words(error), 300)
 
 
 def _wrong(said: Any) -> str:
@@ -693,7 +690,7 @@ class CriticPanel:
         for which in [self.critics] if isinstance(self.critics, str) else self.critics:
             critic = registry.make("critic", which, **common)
             if not (callable(critic) or hasattr(critic, "ainvoke")):
-                raise ConfigError(f"{self.name}: critics: expected names or agents, got {type(critic).__name__}")
+                raise ConfigError(f"{self.name}: critics: expected names or agents, got {one_line(repr(critic), 60)}")
             if not _may_review(critic):
                 raise ConfigError(
                     f"{self.name}: '{_name(which)}' is no critic: it writes no rectifications; "

@@ -54,6 +54,19 @@ class Spent:
         return self.calls + self.unanswered
 
 
+def at_least(amounts: Mapping[str, Any]) -> dict[str, Any]:
+    """Amounts with calls of unknown price among them: `usd` is null, and what is known of it is `usd_at_least`."""
+    return {**amounts, "usd": None, "usd_at_least": amounts.get("usd") or 0.0}
+
+
+def priced(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Counts of a manifest ("spent", "calls") for JSON, by `at_least` where a call's price is unknown."""
+    found = dict(counts)
+    if isinstance(nodes := counts.get("by_node"), Mapping):
+        found["by_node"] = {node: priced(one) for node, one in nodes.items()}
+    return at_least(found) if found.get("unpriced") else found
+
+
 @dataclass
 class Held:
     """What calls under way have set aside, and who waits for one of them to end."""

@@ -156,6 +156,7 @@ def _recorded(known: Collection, folder: Path, conventions: Conventions, given: 
 def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[str, Any]) -> int:
     """A method beside published figures; gives the exit code."""
     from judgegraph.bench.table import measured, part_of, under_headings, with_baselines
+    from judgegraph.calls.budget import priced
     from judgegraph.runs.item import nothing_judged
     from judgegraph.runs.summary import coverage
 
@@ -165,7 +166,8 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
     found = with_baselines(found, known, part.samples)
     summary = result.summary()
     share, weakest = coverage(summary, 0, 0)
-    state = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
+    state = {key: result.manifest.get(key) for key in ("state", "budget")}
+    state |= {key: priced(result.manifest.get(key) or {}) for key in ("calls", "spent")}
     about = {
         "recorded": False, "run": result.signature, **state, "coverage": {"share": share, "weakest": weakest},
         "part": "; ".join(filter(None, (part.told, known.chance(part.samples) if known.chance else ""))),

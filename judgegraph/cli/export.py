@@ -301,7 +301,9 @@ def send(run: str, url: str, samples: Sequence[str], redact: bool, scores: str =
 @click.option("--redact", type=click.Choice(["texts"]), help="Leave out judged and generated texts.")
 @click.option("--labels", metavar="FILE.jsonl", type=click.Path(exists=True, dir_okay=False),
               help="People's judgements, as judgegraph view writes them; they come first.")  # fmt: skip
-def report(run: str, out: str, most: int, redact: str | None, labels: str | None) -> None:
+@click.option("--group", metavar="COLUMN", help="Its document or dialogue, a key of meta: intervals draw it whole.  "
+              "[default: group]")  # fmt: skip
+def report(run: str, out: str, most: int, redact: str | None, labels: str | None, group: str | None) -> None:
     """Write RUN, a folder, as one HTML file that opens anywhere: no network, no script, at most 3 MB.
 
     Of up to 1,000 samples it shows what was judged beside the reasons, and may have 10 MB then.
@@ -327,7 +329,7 @@ def report(run: str, out: str, most: int, redact: str | None, labels: str | None
         if labelled.unknown:
             left = f"labels of {counted(labelled.unknown, 'sample')} that the run has not: left out"
             click.echo(printable(f"{labels}: {left}"), err=True)
-    written, found = written_report(looked, out, most=most, redact=(redact,) if redact else ())
+    written, found = written_report(looked, out, most=most, redact=(redact,) if redact else (), group=group)
     for one in found:
         click.echo(printable(one.text))
         if one.command:

@@ -29,9 +29,9 @@ OF_A_RUN = ("score", "change", "doubt")
 
 @click.command()
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
-@click.option("--by", type=click.Choice(ORDERS), help="What the samples are ordered by: the most moved by the critic "
-              "first, where it moved nothing those that scored least, unless said. An order that says nothing of "
-              "these samples is told, and gives way to that.")  # fmt: skip
+@click.option("--by", type=click.Choice(ORDERS), help="What the samples are ordered by: the most moved from their "
+              "drafts first, by a critic or a stronger judge; else those that scored least, unless said. "
+              "An order that says nothing of these samples is told, and gives way to that.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), help="How many samples are listed; 20, and with --json all.")
 @click.option("--sample", metavar="ID", help="Show what was done for this sample.")
 @click.option("--status", type=click.Choice(get_args(Status)), help="Only samples that ended so, or have "

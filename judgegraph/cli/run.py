@@ -208,6 +208,7 @@ def _unjudged(total: int | None, items: int, rejected: int, limit: int | None) -
 
 def _print(result: Run, samples: Samples, total: int | None, given: dict[str, Any]) -> int:
     """What came of it; gives the exit code."""
+    from judgegraph.calls.budget import priced
     from judgegraph.data.samples import not_to_its_end, unread
     from judgegraph.runs.item import nothing_judged
     from judgegraph.runs.summary import covered
@@ -220,9 +221,7 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     held = _outcomes(result, given["required"])
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
-        spent = about["spent"] or {}
-        if spent.get("unpriced"):  # 0.0 would be a price
-            about["spent"] = {**spent, "usd": None, "usd_at_least": spent.get("usd") or 0.0}
+        about |= {key: priced(about[key] or {}) for key in ("spent", "calls")}
         read = {"share": part.share, "weakest": part.name, "gate": given["gate"], "unjudged": unjudged}
         read |= {"ok": part.ok, "n": part.n, "absent": part.absent, "read_to_end": cut is None}
         rejected = [r.model_dump() for r in samples.rejected]

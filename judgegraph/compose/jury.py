@@ -63,6 +63,9 @@ Jurors: TypeAlias = Mapping[str, Words | Juror] | Sequence[Juror]
 WITH_JUDGE = frozenset({"prompt", "judge"})  # of a judge in words that has somebody of its own who answers
 
 
+CASTING = 'jg.judge_agent(...), or a mapping {"strict": "You look for what is missing.", ...} of names to words'
+
+
 class Result(TypedDict, total=False):
     """What a jury writes."""
 
@@ -89,8 +92,10 @@ def judge_agent(
     Raises:
         ConfigError: an empty name or prompt. CriteriaError: no such criteria. PromptError: no such template.
     """
-    if not name.strip():
-        raise ConfigError("judge_agent: a judge has a name")
+    if not isinstance(name, str) or not name.strip():
+        raise ConfigError(f"judge_agent: a judge has a name, a text; got {one_line(repr(name), 60)}")
+    if not isinstance(prompt, str):
+        raise ConfigError(f"judge_agent: '{one_line(name, 80)}': prompt is a text; got {one_line(repr(prompt), 60)}")
     chosen = criteria_set(scores) if scores is not None else None
     about: dict[str, Any] = {"name": name, "judge": judge, "reader": reader, "stage": stage}
     about |= {"criteria": chosen.criteria, "task": chosen.task} if chosen else {}
@@ -218,10 +223,7 @@ def _members(jurors: Sequence[Any], about: Mapping[str, Any]) -> dict[str, Juror
     made: dict[str, Juror] = {}
     for called, which in pairs:
         if not isinstance(which, Juror) and not (called and isinstance(which, str | Mapping)):
-            raise ConfigError(
-                f"jury: a judge is one of jg.judge_agent, or its words, got {type(which).__name__}; for methods, "
-                "models and graphs side by side see jg.panel"
-            )
+            raise _no_juror(called, which)
         if isinstance(which, str | Mapping):
             which = _in_words(called, which, about)
         found = replace(which, name=called or which.name)
@@ -240,8 +242,21 @@ def _members(jurors: Sequence[Any], about: Mapping[str, Any]) -> dict[str, Juror
     return made
 
 
+def _no_juror(called: str, which: Any) -> ConfigError:
+    name = f"'{one_line(called, 80)}'" if called else "a judge"
+    if which is None:
+        return ConfigError(f"jury: {name} is None, so nothing says who judges: give {CASTING}")
+    return ConfigError(
+        f"jury: {name} is {one_line(repr(which), 60)}: give {CASTING}; for methods, models and graphs side by side see "
+        "jg.panel"
+    )
+
+
 def _in_words(name: str, said: Words | Mapping[str, Any], about: Mapping[str, Any], before: str = "") -> Juror:
     given = {"prompt": said} if isinstance(said, str) else dict(said)
+    if {"prompt"} <= {*given} <= WITH_JUDGE and not isinstance(given["prompt"], str):
+        got = one_line(repr(given["prompt"]), 60)
+        raise ConfigError(f"jury: the prompt of '{one_line(name, 80)}' is {got}: write who it is and what it looks for")
     if not isinstance(given.get("prompt"), str) or {*given} - WITH_JUDGE:
         raise ConfigError(
             f"jury: '{one_line(name, 80)}' is its words, or {{prompt: its words, judge: who answers}}; got the keys "
@@ -255,6 +270,8 @@ def _chair(chair: Words | Mapping[str, Any] | Juror, about: Mapping[str, Any], m
     found = chair
     if isinstance(found, str | Mapping):
         found = _in_words("chair", found, about, f"{CHAIR} ")
+    if not isinstance(found, Juror):
+        raise _no_juror("chair", found)
     if found.name in members:
         raise ConfigError(f"jury: the chair and a judge are both called {one_line(found.name, 80)!r}")
     return found

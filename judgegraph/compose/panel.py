@@ -25,7 +25,7 @@ from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
 from judgegraph.calls import Endpoint, JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.compose.nodes import as_node, schema
-from judgegraph.errors import ConfigError, ReplyError, counted, one_line
+from judgegraph.errors import ConfigError, ReplyError, counted, in_words, one_line
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import (
@@ -56,7 +56,7 @@ class Failure(NamedTuple):
     def of(cls, error: Exception) -> Self:
         """What an exception says."""
         status: Any = error.status if isinstance(error, ReplyError) else "agent_error"
-        return cls(status, _why(error))
+        return cls(status, one_line(in_words(error), 300))
 
 
 class _Contained(Runnable[Any, Any]):
@@ -98,14 +98,6 @@ def contained(graph: CompiledStateGraph[Any, None, Any, Any], name: str) -> Comp
 def _goes_on(error: Exception) -> bool:
     """Whether it is for the graph around, or for the whole run."""
     return isinstance(error, GraphBubbleUp) or getattr(error, "ends_run", False)
-
-
-def _why(error: Exception) -> str:
-    """What an error says; its message may be code too, and may fail."""
-    try:
-        return one_line(f"{type(error).__name__}: {error}")
-    except Exception:
-        return type(error).__name__
 
 
 # Runs that stand side by side: each in a subgraph of its own, so that it is known who wrote what, and one join.
@@ -195,7 +187,8 @@ class Keep:
         ballots = (
             Score(criterion=c.name, stage=self.stage, scale=c.scale, reason=failure.reason, **about) for c in criteria
         )
-        note = Note(text=f"failed: {failure.reason}", kind="panel-member-failed", **about)
+        who = f"'{one_line(self.name, 80)}' " if self.name else ""
+        note = Note(text=f"{who}failed: {failure.reason}", kind="panel-member-failed", **about)
         return {"ballots": keyed(*ballots), "notes": keyed(note)}
 
     def _ballot(self, score: Score) -> Score:

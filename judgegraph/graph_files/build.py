@@ -213,7 +213,8 @@ def settings_at(around: Around, path: Place, use: Use, given: Mapping[str, Any])
             own = [taken for taken in use.takes if taken not in BESIDE]
             around.source.fault(place, f"{one_line(use.name, 60)} has no such setting{hint(name, own)}")
         elif use.kind == "helper" and name in ROLES:
-            found[name] = _role(around, place, name, raw)
+            needed = name in (*use.needs, use.many)
+            found[name] = _role(around, place, name, raw) if raw is not None or needed else None
         elif name in NAMED and use.kind in ("agent", "critic", "helper", "method") and _nameless(raw):
             around.source.fault(place, "expected a name without '/' and '|'; leave it out for the usual one")
         else:
@@ -246,7 +247,7 @@ def _prompt(around: Around, path: Place, raw: str) -> str:
 def _role(around: Around, path: Place, name: str, raw: Any) -> Any:
     role = ROLES[name]
     if not isinstance(raw, str | dict | list):
-        if raw is None or callable(raw):  # a critic that took the place of the file's
+        if callable(raw):  # a critic that took the place of the file's
             return raw
         around.source.fault(path, f"expected a name or a mapping, got {around.source.shown(path)}")
         return None
@@ -255,8 +256,10 @@ def _role(around: Around, path: Place, name: str, raw: Any) -> Any:
     if role == "juror":
         return _juror(around, path, raw)
     if role == "jurors":
-        known = _value(around, path, Mapping[str, Any], raw)
-        return {n: _juror(around, (*path, n), one) for n, one in known.items()} if isinstance(known, dict) else {}
+        if not isinstance(raw, dict):
+            around.source.fault(path, f"expected a mapping of names to words, got {around.source.shown(path)}")
+            return {}
+        return {n: _juror(around, (*path, n), one) for n, one in raw.items()}
     if role == "members":
         return _members(around, path, raw)
     if role == "member":
@@ -324,7 +327,8 @@ def _value(around: Around, path: Place, annotation: Any, raw: Any) -> Any:
     if isinstance(raw, list) and any(get_origin(kind) is tuple for kind in kinds):
         raw = tuple(raw)
     if why := fault(annotation, raw) or _misfit(kinds, raw):
-        quote = "; put it in quotes" if not fault(annotation, around.source.text(path)) else ""
+        scalar = raw is not None and not isinstance(raw, dict | list | tuple)
+        quote = "; put it in quotes" if scalar and not fault(annotation, around.source.text(path)) else ""
         around.source.fault(path, _seen(around, path, why) + quote)
     return raw
 
@@ -334,14 +338,22 @@ def _seen(around: Around, path: Place, why: str) -> str:
     return f"{why.rpartition(', got ')[0] or why}, got {around.source.shown(path)}"
 
 
+SHAPES: Mapping[str, frozenset[str]] = {  # in words -> names of annotations
+    "text": frozenset({"str"}), "a mapping": frozenset({"dict", "Mapping"}),
+    "a list": frozenset({"list", "tuple", "Sequence", "Iterable", "Collection"}),
+}  # fmt: skip
+
+
 def _misfit(kinds: tuple[Any, ...], raw: Any) -> str:
-    """A mapping or a list where none can be; the rest is looked at by what it is given to."""
+    """A mapping or a list where none can be, or none where one must; the rest is looked at by what it is given to."""
     origins = {getattr(get_origin(kind) or kind, "__name__", "") for kind in kinds}
-    if isinstance(raw, dict) and not origins & {"Any", "dict", "Mapping"}:
-        return "expected no mapping, got one"
-    if isinstance(raw, list | tuple) and not origins & {"Any", "list", "tuple", "Sequence", "Iterable", "Collection"}:
-        return "expected no list, got one"
-    return ""
+    wants = [said for said, names in SHAPES.items() if origins & names]
+    if isinstance(raw, dict | list | tuple):
+        wrong = ("a mapping" if isinstance(raw, dict) else "a list") not in wants
+    else:
+        only = origins <= set().union(*SHAPES.values())  # no number, and not nothing
+        wrong = only and not (isinstance(raw, str) and "text" in wants)
+    return f"expected {' or '.join(wants) or 'one value'}, got another" if wrong and "Any" not in origins else ""
 
 
 def _record(around: Around, path: Place, kind: Any, raw: Any) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 from judgegraph import registry
 from judgegraph.agents.pairwise import SWAPPED as BACK
 from judgegraph.answers import answers_of
+from judgegraph.calls.budget import priced
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.cells import Judgements, is_given, number, people
 from judgegraph.meta.conventions import Conventions
@@ -548,8 +549,8 @@ class Probes:
         found = {"swap": self.swap, "padded": self.padded, "self": self.own}
         about = {
             "samples": self.samples, "copies": self.copies, "judged": self.judged, "confidence": self.confidence,
-            "signature": self.signature, "state": self.state, "spent": dict(self.spent),
-            "calls": dict(self.calls),
+            "signature": self.signature, "state": self.state, "spent": priced(self.spent),
+            "calls": priced(self.calls),
         }  # fmt: skip
         failed = [{"status": s, "reason": r, "count": n} for (s, r), n in self.failures.items()]
         about |= {"failures": failed, **({"nothing_judged": self.why} if self.why else {})}

@@ -6,6 +6,7 @@ server. Published prices hold at the provider's own address alone: a server of o
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import os
@@ -128,6 +129,7 @@ class Prices:
     built_in: Rows
     as_of: str
     _known: dict[tuple[str, str], Price | None] = field(default_factory=dict, repr=False, compare=False)
+    _asked: set[tuple[tuple[str, ...], str]] = field(default_factory=set, repr=False, compare=False)  # names and server
 
     @staticmethod
     def load(path: str | os.PathLike[str] | None = None) -> Prices:
@@ -145,6 +147,7 @@ class Prices:
         key = (judge.name, server)
         if key not in self._known:
             names, published = _names(judge), self.built_in
+            self._asked.add((names, server))
             price = _found(self.own, names, server)
             if price is None:
                 if isinstance(published, PublishedPrices):
@@ -153,6 +156,19 @@ class Prices:
                     price = _found(published, names, server)
             self._known[key] = price
         return self._known[key]
+
+    def unfit(self) -> dict[str, str]:
+        """Own rows that fit none of the judges that a price was asked of -> the name of the judge that is nearest.
+
+        Rows as `judgegraph prices` prints them are left out: a whole table may be given back.
+        """
+        judges = [f"{name}@{server}" if server else name for name, server in self._known]
+        found: dict[str, str] = {}
+        for key, price in self.own.items() if judges else ():
+            fits = any(_found({key: price}, names, server) is not None for names, server in self._asked)
+            if not fits and self.built_in.get(key) != price:
+                found[key] = difflib.get_close_matches(key, judges, 1, 0)[0]
+        return found
 
     @property
     def table(self) -> Rows:

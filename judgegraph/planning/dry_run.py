@@ -24,7 +24,7 @@ from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.send import as_sent
 from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, unpacked
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, in_words, one_line
 from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
 from judgegraph.runs.identity import code_of, function_of
@@ -492,7 +492,7 @@ class DryRun:
                 self.stuck += 1
                 late = f"no end was found within {PATIENCE:g} s"
                 return DryRunFailure(sample.id, simulated.last, str(error) if isinstance(error, Endless) else late)
-            return DryRunFailure(sample.id, node_of(error), one_line(f"{type(error).__name__}: {error}"))
+            return DryRunFailure(sample.id, node_of(error), one_line(in_words(error)))
         return DryRunFailure(sample.id, "", WAITS) if waits(state) else None
 
     def row(self, address: bytes) -> Paid | None:

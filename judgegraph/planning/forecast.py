@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from judgegraph.calls.asking import NEVER_CAME
-from judgegraph.calls.budget import Budget
+from judgegraph.calls.budget import Budget, at_least
 from judgegraph.calls.estimate import CONSTANT, LONG, MANNERS, SHORT
 from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
@@ -28,7 +28,7 @@ from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount
 from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.folder import ITEMS, LEDGER, Folder
 from judgegraph.runs.identity import configuration, differences, plain, signature
-from judgegraph.runs.item import FINE, LISTED, Item, failures, taken_again
+from judgegraph.runs.item import FINE, LISTED, Item, failures, taken_again, unfit_prices
 from judgegraph.runs.lines import Mark, mark_of
 from judgegraph.shown import Shown
 from judgegraph.sync import run_sync
@@ -181,10 +181,14 @@ class Forecast(Shown):
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
         interval = self.pilot is not None and self.pilot.used > 1
+        nodes, total = [node.to_dict(interval) for node in self.nodes], self.total.to_dict(interval)
+        for part in (*nodes, total) if self.unpriced else ():
+            for ends in (part["to_pay"], part.get("projected") or {}):
+                ends |= {name: at_least(amount) for name, amount in ends.items() if amount}
         return {
             "signature": self.signature, "samples": self.samples, "finished": self.finished,
-            "complete": self.complete, "nodes": [node.to_dict(interval) for node in self.nodes],
-            "total": self.total.to_dict(interval), "basis": list(self.basis), "own_code": list(self.own_code),
+            "complete": self.complete, "nodes": nodes, "total": total,
+            "basis": list(self.basis), "own_code": list(self.own_code),
             "prefix_share": self.prefix_share,
             "unpriced": list(self.unpriced), "failed": self.failed, "mishaps": [vars(m) for m in self.mishaps],
             "pilot": vars(self.pilot) | {"statuses": dict(self.pilot.statuses)} if self.pilot else None,
@@ -560,6 +564,8 @@ def _basis(dry_run: DryRun, pilot: Pilot | None, prices: Prices, paid: bool) -> 
         lines.append(f"Texts of replies in other prompts: {least} to {LONG} characters each, an assumption.")
     if dry_run.unpriced:
         lines.append(f"No price is known for {', '.join(sorted(dry_run.unpriced))}: not in the sum (see --prices).")
+    if unfit := prices.unfit():
+        lines.append(unfit_prices(unfit))
     if paid or (pilot and pilot.cost.usd):
         lines.append(f"Prices as of {prices.as_of}.")
     if pilot:

@@ -31,7 +31,7 @@ from judgegraph.report.charts import (
     text,
 )
 from judgegraph.report.drawing.figure import shown
-from judgegraph.report.figures import OWN, draws, group_of
+from judgegraph.report.figures import GROUPS, OWN, draws, group_of
 from judgegraph.report.sections_run import OTHER, Tally, points_of, tally_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import Key, Line
@@ -338,8 +338,8 @@ def agreement(run: Run, tally: Tally | None = None) -> Section | None:
         return None
     lead = (
         f"On {held.counted} that people judged.{counts.unlabelled} Dataset level: one coefficient over all samples; "
-        f"what could not be read is left out; 95 % intervals from {draws(items):,} resamples of samples (groups, where "
-        "meta.group is told), of shares by Wilson. judgegraph meta has other levels, tests and conventions."
+        f"what could not be read is left out; 95 % intervals from {draws(items):,} resamples of samples (groups, "
+        f"{GROUPS}), of shares by Wilson. judgegraph meta has other levels, tests and conventions."
     )
     found = agreement_of(run, counts)
     if not isinstance(found, Agreement):
@@ -439,7 +439,7 @@ def _lead(tally: Tally) -> str:
     return (
         f"{counted(tally.samples, 'sample')}, {read:,} with a {what} or verdict that could be read{alone}. A mean is "
         f"of the scores that could be read; its 95 % interval is from {MEAN_RESAMPLES:,} resamples of "
-        f"{tally.some.counted}, groups whole where meta.group is told."
+        f"{tally.some.counted}, groups whole {GROUPS}."
     )
 
 

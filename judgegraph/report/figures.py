@@ -235,6 +235,9 @@ def length_effects(some: SomeItems) -> list[LengthEffect]:
     return [_effect(f"{line[0]}, {line[1]}", rows, resamples) for line, rows in finals.items()]
 
 
+GROUPS = "where meta.group, or the column of --group, is told"
+
+
 def group_of(item: Item) -> str | None:
     """What `meta.group` of its sample says."""
     group = item.sample.meta.get("group")

@@ -17,7 +17,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.report.answers import agreement, scores
 from judgegraph.report.charts import CHART_CSS, finalize, in_line
 from judgegraph.report.drawing.figure import DRAWING_CSS
@@ -139,6 +139,8 @@ def _facts(manifest: Mapping[str, Any], incomplete: str, damaged: Sequence[str])
         )
     versions = {"judgegraph": manifest.get("judgegraph"), **(manifest.get("versions") or {})}
     yield "Versions", ", ".join(f"{name} {number}" for name, number in versions.items())
+    if column := manifest.get("grouped_by"):
+        yield "Groups", f"meta.{in_line(column, 120)} of each sample (--group): drawn whole for intervals"
     if budget := manifest.get("budget"):
         yield "Budget", ", ".join(f"{key} {value}" for key, value in budget.items() if value is not None)
     if damaged:
@@ -251,6 +253,45 @@ class RedactedRun(Run):
     def summary(self) -> Summary:
         """As of the run; reasons and notes are told by their lengths."""
         return summarise(self.items, self.signature, criteria_names(self.manifest), weighted=has_weights(self.manifest))
+
+
+@dataclass(frozen=True)
+class GroupedRun(Run):
+    """A run whose samples are grouped by another column than `group`.
+
+    Attributes:
+        whole: the run. column: a key of their meta.
+    """
+
+    whole: Run | None = None
+    column: str = "group"
+
+    @classmethod
+    def of(cls, run: Run, column: str) -> GroupedRun:
+        """Of a run.
+
+        Raises:
+            DataError: a sample has no such column.
+        """
+        known: dict[str, None] = {}
+        for item in run.items:
+            known |= dict.fromkeys(item.sample.meta)
+            if item.sample.meta.get(column) is None:
+                said = f"sample '{one_line(item.id, 60)}' has no {one_line(column, 60)!r} in its meta, to group by"
+                raise DataError(f"{said}; known: {', '.join(one_line(key, 40) for key in known) or 'none'}")
+        return cls({**run.manifest, "grouped_by": column}, run.held, run.folder, run, column)
+
+    @property
+    def items(self) -> Iterator[Item]:
+        """The finished samples, in the order of finishing."""
+        return map(self._grouped, super().items if self.whole is None else self.whole.items)
+
+    def _in_order(self) -> Iterator[Item]:
+        return map(self._grouped, super()._in_order() if self.whole is None else self.whole._in_order())
+
+    def _grouped(self, item: Item) -> Item:
+        meta = {**item.sample.meta, "group": item.sample.meta[self.column]}
+        return item.model_copy(update={"sample": item.sample.model_copy(update={"meta": meta})})
 
 
 def two_levels(run: Run) -> tuple[RedactedRun, RedactedRun, RunNames]:
@@ -478,7 +519,7 @@ REDACTABLE = ("texts",)
 
 def write_report(
     run: Run | str | os.PathLike[str], out: str | os.PathLike[str], *, most: int = 10, redact: tuple[str, ...] = (),
-    most_bytes: int | None = None,
+    most_bytes: int | None = None, group: str | None = None,
 ) -> Path:  # fmt: skip
     """Write a run as one HTML file: no script, no network, at most 3 MB.
 
@@ -491,17 +532,18 @@ def write_report(
         redact: ("texts",): judged and generated texts are replaced by their lengths.
         most_bytes: size of the file at most, 200,000 or more; None: 10 MB with up to 1,000 samples, whose texts are
             shown, and 3 MB with more.
+        group: key of a sample's meta, its document or dialogue: what intervals draw whole; None: "group".
 
     Raises:
         ConfigError: an argument is wrong; the file cannot be written, or is one of the run's own.
-        DataError: there is no run.
+        DataError: there is no run, or a sample has no such group.
     """
-    return written_report(run, out, most=most, redact=redact, most_bytes=most_bytes)[0]
+    return written_report(run, out, most=most, redact=redact, most_bytes=most_bytes, group=group)[0]
 
 
 def written_report(
     run: Run | str | os.PathLike[str], out: str | os.PathLike[str], *, most: int = 10, redact: tuple[str, ...] = (),
-    most_bytes: int | None = None,
+    most_bytes: int | None = None, group: str | None = None,
 ) -> tuple[Path, tuple[Finding, ...]]:  # fmt: skip
     """As `write_report`, with what stands at the top of the page."""
     found = run if isinstance(run, Run) else Run.load(run)
@@ -511,6 +553,7 @@ def written_report(
         raise ConfigError(f'report: redact is () or ("texts",); got {one_line(repr(redact), 80)}')
     if found.folder and found.folder.owns(out, found.manifest.get("ledger")):
         raise ConfigError(f"{out} is a file of the run itself; name another one")
+    found = GroupedRun.of(found, group) if group else found
     page, said = page_of(found, most=most, redact=bool(redact), most_bytes=most_bytes)
     write_lines(Path(out), [page], end="")
     return Path(out), said

@@ -260,7 +260,7 @@ def listings(run: Run, most: int) -> list[Listing]:
     lists = [
         _listing("lowest", "Lowest scores", "The least mean of its answers, each as a share of its scale.",
                  found["score"], lambda x: x.value is not None and x.verdict is None, _lowest),
-        _listing("moved", "Most moved by the critic", "The largest step from a draft to its final score, as a share of "
+        _listing("moved", "Most moved from a draft", "The largest step from a draft to its final score, as a share of "
                  "the scale; a changed label counts as the whole scale.", found["change"], lambda x: x.change, _moved),
         _listing("uncertain", "Most uncertain", "The score that is furthest from certain: 0 % where one answer holds "
                  "all; 100 % where a number's halves lie at both ends, or all labels are as likely.",

@@ -15,7 +15,7 @@ from judgegraph.meta.ranking import Ranking, rank_systems
 from judgegraph.report.answers import against_people, agreement_of, matched_with_people
 from judgegraph.report.charts import WIN_GRAPH_MOST as DRAWN
 from judgegraph.report.charts import Measure, interval_plot, split_bar, win_graph
-from judgegraph.report.figures import POOLED, LengthEffect, group_of, mean_share, probe_blocks
+from judgegraph.report.figures import GROUPS, POOLED, LengthEffect, group_of, mean_share, probe_blocks
 from judgegraph.report.sections_run import Tally, points_of, tally_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import STAGES, Line
@@ -83,7 +83,7 @@ def _lengths(effects: list[LengthEffect], tally: Tally) -> list[Block]:
     rows = [Measure(one.name, one.value, one.low, one.high, one.n) for one in known[:MOST]]
     line = (
         f"Rank correlation (Spearman) of scores with the output's length in characters, on {tally.some.counted}; 95 % "
-        f"intervals from {known[0].resamples:,} resamples (of groups, where meta.group is told). Longer outputs may be "
+        f"intervals from {known[0].resamples:,} resamples (of groups, {GROUPS}). Longer outputs may be "
         "better ones: padded copies tell."
     )
     return [Para(line), interval_plot("Score and length", rows)]
@@ -103,7 +103,7 @@ def _ceiling(tally: Tally) -> list[Block]:
         return []
     note = (
         "Scores whose nearest point (of a fine scale: fifth) is the highest: a judge that gives it to most outputs "
-        "tells little apart. Where meta.group is told, what shares a group counts as fewer, "
+        f"tells little apart. What shares a group counts as fewer ({GROUPS}), "
         f"on at most {tally.some.most:,} samples."
     )
     head = ("criterion, agent", "stage", "highest", "share, 95 % interval (Wilson)", "n")

@@ -246,8 +246,8 @@ async def aevaluate(
     if retry_failed and not (folder and (folder.path / MANIFEST).exists()):
         raise ConfigError(f"retry_failed needs the folder of a run that has begun (out=), got {out!r}")
     reading = checked(samples)
-    _resolve_judges(graph)
     purse = BudgetTracker(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
+    _resolve_judges(graph, purse.prices)
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(without_checkpointer(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
     work.stop, work.wired, work.without = stop or work.stop, precedence(work.graph), left_out
@@ -277,11 +277,11 @@ def _blind(graph: Any) -> tuple[str, ...]:
     return names if judges and all(sees(judge) is False for judge in judges) else ()
 
 
-def _resolve_judges(graph: Any) -> None:
+def _resolve_judges(graph: Any, prices: Prices) -> None:
     """A wrong name or a missing key is told before anything is written; an agent with a prompt asks its judge."""
     for _, agent in agents_of(graph):
         if hasattr(agent, "prompt") and (judge := getattr(agent, "judge", None)) is not None:
-            resolve(judge)
+            prices.price_of(resolve(judge))
 
 
 async def _all(work: Work, concurrency: int, grace: float) -> None:
@@ -460,6 +460,7 @@ class Record:
             "method": work.graph.get_name(),
             "nodes": about["nodes"],
             "critics": critic_nodes(work.graph),
+            **({"unfit_prices": unfit} if (unfit := purse.prices.unfit()) else {}),
             "fan_outs": self._fan_outs,
             "criteria_set": criteria_name(work.graph),
             "criteria": [c.model_dump(mode="json", exclude_defaults=True) for c in about["criteria"]],

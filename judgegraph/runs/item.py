@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from judgegraph.answers import ANSWERING, Precedence, answer_keys, answers_of, drafts_that_stand, is_escalation
 from judgegraph.calls.ratings import CONTRARY, GAINSAID, RECANTED, SEVERAL, fallback_reason
 from judgegraph.data.samples import short_text_notes
-from judgegraph.errors import ScaleError, StateError, counted, one_line
+from judgegraph.errors import ScaleError, StateError, counted, in_words, one_line
 from judgegraph.prompts.template import SHOWING_EXAMPLES
 from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.sync import WAITS, waits
@@ -265,10 +265,6 @@ def _unnoticed(known: Mapping[str, Any]) -> list[Note]:
     )
 
 
-WRITTEN_IN: Mapping[str, str] = {  # what nodes make -> the key of the state that holds it
-    "Score": "scores", "Rectification": "rectifications", "Comparison": "comparisons", "Finding": "findings",
-    "Correction": "corrections",
-}  # fmt: skip
 _TASK = re.compile(r"During task with name '([^']*)'")  # as LangGraph notes it
 
 
@@ -279,19 +275,9 @@ def node_of(error: BaseException) -> str:
 
 
 def _in_words(error: BaseException) -> str:
-    """An error with the node that raised it; of a value that was refused, its field and why."""
-    kind, text = type(error).__name__, str(error)
-    if isinstance(error, ValidationError):
-        wrong = (f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}" for one in error.errors())
-        text = f"{error.title}: {'; '.join(wrong)}"
-        if key := WRITTEN_IN.get(error.title):
-            text = (
-                f"for the state's '{key}', {text}; write what {error.title} takes, and where there is no answer a "
-                "status other than 'ok' with its reason"
-            )
-    said = f"{kind}: {text}" if text else kind
+    """An error with the node that raised it."""
     node = "" if isinstance(error, StateError) else node_of(error)
-    return f"{said} (node '{node}')" if node else said
+    return f"{in_words(error)} (node '{node}')" if node else in_words(error)
 
 
 def _plain(value: Any) -> Any:
@@ -854,7 +840,14 @@ def lacks_of(manifest: Mapping[str, Any]) -> list[str]:
         for key, title in LACKS.items()
     }
     lines = [f"{title}: {said}" for title, said in named.items() if said]
+    lines += [unfit_prices(rows)] if (rows := manifest.get("unfit_prices")) else []
     return lines + ([UNSHOWN_EXAMPLES] if _examples_unshown(manifest) else [])
+
+
+def unfit_prices(rows: Mapping[str, str]) -> str:
+    """Rows of a price file that fit no judge of a run, such as "'openai:gpt-9' (nearest: openai:gpt-4.1)"."""
+    some = [f"'{one_line(row, 80)}' (nearest: {one_line(judge, 120)})" for row, judge in rows.items()]
+    return f"Price rows that fit no judge of the run, so that they count for nothing: {_few(some)}"
 
 
 UNSHOWN_EXAMPLES = "Examples of criteria were shown to nobody: evaluators and critics as SAGEval's show them"

@@ -93,6 +93,7 @@ class StateCheck:
         self.copies = copies if copies is not None else {}
         self._sample = _SampleAsGiven(sample) if sample is not None else None
         self._seen: dict[int, Any] = {}  # what was looked at, held so that no other gets its id
+        self._as_seen: dict[int, dict[str, Any]] = {}  # and its fields then
         self._writers: dict[str, dict[str, tuple[str, Any]]] = {}  # key -> entry -> who wrote it first, and what
         self._versions: dict[str, dict[str, list[Any]]] = {}  # key -> entry -> what was written there
         self._last: dict[str, list[tuple[str, frozenset[str]]]] = {}  # key -> (node, entries) in the order of writing
@@ -183,6 +184,7 @@ class StateCheck:
             raise StateError(
                 f"a condition or a task changed the sample's '{field}' in place: leave state['sample'] as it is"
             )
+        self._unchanged(state)
         for key, value in state.items():
             if value is None or (key == "sample" and type(value) is Sample):
                 continue
@@ -198,6 +200,25 @@ class StateCheck:
                 self._as_written(key, left)
         if _is_mapping(scores := state.get("scores")):
             self._drafts(scores)
+
+    def _unchanged(self, state: Mapping[str, Any]) -> None:
+        """What was written is as it was then, also where a node went past pydantic to change it."""
+        for key in MAPPED:
+            left = state.get(key)
+            for name, one in left.items() if _is_mapping(left) else ():
+                before = self._as_seen.get(id(one))
+                if before is None or self._seen.get(id(one)) is not one or (now := vars(one)) == before:
+                    continue
+                field = next((field for field, value in before.items() if now.get(field) != value), None)
+                if field is None:  # something cached was added
+                    continue
+                was, got = (one_line(repr(held.get(field)), SHOWN) for held in (before, now))
+                owner = self._writers.get(key, {}).get(name)
+                by = f" of node '{one_line(owner[0], SHOWN)}'" if owner else ""
+                raise StateError(
+                    f"{_entry(key, name)}{by} was changed in place after it was written: its '{field}' was {was} and "
+                    f"is {got}; leave what others wrote as it is, and {_cure_of_change(key)}"
+                )
 
     def _drafts(self, scores: Mapping[str, Any]) -> None:
         """What a score calls its draft is a score of the same criterion and side that is there; its votes are there."""
@@ -271,7 +292,7 @@ class StateCheck:
             if wrong is not None:
                 raise StateError(f"{who} wrote {_entry(key, name)}: {wrong[0]}; {wrong[1]}")
             self._learn(one)
-            self._seen[id(one)] = one
+            self._seen[id(one)], self._as_seen[id(one)] = one, _fields(one)
 
     def _learn(self, one: Any) -> None:
         if isinstance(one, Criterion):
@@ -366,6 +387,15 @@ class _SampleAsGiven:
         for _, part, before in self._parts:
             part.clear()
             part.update(before) if isinstance(part, dict) else part.extend(before)
+
+
+def _fields(one: Any) -> dict[str, Any]:
+    """Its fields, with copies of the mappings and lists in them."""
+    found = dict(vars(one))
+    for name, value in found.items():
+        if type(value) is dict or type(value) is list:
+            found[name] = value.copy()
+    return found
 
 
 def _changeable(value: Any) -> Iterator[Any]:
@@ -583,6 +613,8 @@ def _score_wrong(score: Score, known: Callable[[str], list[Scale]]) -> Wrong | N
             f"its status is '{score.status}' and it has {'an answer' if given == 1 else f'{given} answers'}",
             "an ok score has one value or one label, any other has none",
         )
+    if not isinstance(score.scale, Scale | None):
+        return f"its scale {one_line(repr(score.scale), SHOWN)} is no Scale", "write Scale.of('1-5'), or another"
     scales = known(score.criterion)
     if scales and score.scale is not None and score.stage in OWN_STAGES and not _among(score.scale, scales):
         asked = " or ".join(sorted({str(one) for one in scales}))

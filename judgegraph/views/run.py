@@ -379,9 +379,9 @@ def costs(manifest: Mapping[str, Any]) -> list[str]:
     if prefixes.get("prompt_tokens") and prefixes["sent_before"]:
         share = prefixes["sent_before"] / prefixes["prompt_tokens"]
         parts.append(f"{share:.0%} of prompt tokens in a prefix sent before")
-    if spent.get("usd"):
+    if usd := spent.get("usd") or spent.get("usd_at_least"):
         unknown = f" (price unknown for {counted(unpriced, 'call')})" if unpriced else ""
-        parts.append(f"{money(spent['usd'])}{unknown}")
+        parts.append(f"{money(usd)}{unknown}")
     elif unpriced:
         parts.append("price unknown")
     return parts

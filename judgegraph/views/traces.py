@@ -45,7 +45,7 @@ SHOWN = 20
 USUAL = ("change", "score", "failures", "place")  # where none is asked for, or the one that is says nothing
 REASON, WIDE = 44, 100  # characters of why a sample has no answer, half of them below so many columns
 WORDS = {
-    "score": "the least score first", "change": "the most moved by the critic first", "time": "the slowest first",
+    "score": "the least score first", "change": "the most moved from their drafts first", "time": "the slowest first",
     "doubt": "the most in doubt first", "cost": "the dearest first", "failures": "most failures first",
     "place": "in the order of the data",
 }  # fmt: skip

@@ -51,7 +51,7 @@ WINS = Scale.of(["A", "B", "tie"])  # what a person says of a pair
 ENDINGS: tuple[str, ...] = get_args(Status)
 ORDER_NAMES = {
     "data": "order of the data", "least": "least score first", "best": "greatest score first",
-    "moved": "most moved by the critic", "doubt": "most uncertain", "time": "longest", "failed": "most failures",
+    "moved": "most moved from a draft", "doubt": "most uncertain", "time": "longest", "failed": "most failures",
     "id": "id",
 }  # fmt: skip
 BESIDE_NAMES = {"apart": "furthest apart", "rose": "greatest gain first", "fell": "greatest loss first"}

@@ -172,13 +172,13 @@ def findings(graph: Any) -> list[Finding]:
 
 def of_a_run(graph: Any) -> list[Finding]:
     """The same of a graph that is run over samples: it is given nothing else, no criteria either."""
-    from judgegraph.wiring.drawn import drawn
+    from judgegraph.wiring.drawn import drawn, in_vain
     from judgegraph.wiring.graph import without_criteria
     from judgegraph.wiring.meaning import unanswered
 
     read = drawn(graph)
     read = replace(read, brought=frozenset({"sample"}))
-    return [*findings_of(read), *without_criteria(read), *unanswered(read)]
+    return [*findings_of(read), *without_criteria(read), *unanswered(read), *in_vain(read)]
 
 
 def findings_of(graph: Drawn) -> list[Finding]:

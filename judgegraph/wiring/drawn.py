@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -46,10 +47,31 @@ from judgegraph.wiring.functions import (
     wrong_attributes,
 )
 
+INJECTED = frozenset({"config", "writer", "store", "previous", "runtime"})  # what LangGraph passes beside the state
+
+
+def _uncallable(runs: Any) -> str:
+    """Why a function or an agent cannot be called with a state alone, "" where it can."""
+    if hasattr(runs, "ainvoke") or not callable(runs):
+        return ""
+    try:
+        found = inspect.signature(runs).parameters.values()
+    except (TypeError, ValueError):
+        return ""
+    places = [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)]
+    if not places:
+        return "takes no state: give it one argument, state"
+    named = [one for one in found if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+    more = [one.name for one in named if one.name not in INJECTED and one is not places[0]]
+    cure = "which nobody gives it: give it a default, or take it out of the state"
+    return f"needs {_listed(more)} beside the state, {cure}" if more else ""
+
 
 def made(drawn: Drawn) -> Iterator[Finding]:
-    """Classes in the place of agents: LangGraph would make one of each state."""
+    """Classes in the place of agents: LangGraph would make one of each state; and what takes no state, or more."""
     for name, part in drawn.parts.items():
+        if not isinstance(part.runs, type) and (why := _uncallable(part.runs)):
+            yield Finding("not-made", drawn.at(name), "", f"node '{drawn.at(name)}' {why}")
         if isinstance(part.runs, type):
             kind, node = part.runs.__name__, drawn.at(name)
             text = f"node '{node}' is the class {kind}, not an agent: make one, add_node('{name}', {kind}(...))"
@@ -210,6 +232,50 @@ def written_keys(part: Part) -> Keys:
     if isinstance(part.runs, type) or part.inside is not None:
         return frozenset()
     return frozenset(given(part.runs).keys)
+
+
+# In vain: what a run could judge nothing by.
+
+
+RESULTS = frozenset(
+    (
+        "scores",
+        "rectifications",
+        "comparisons",
+        "corrections",
+        "aspects",
+        "findings",
+        "suggestions",
+        "branches",
+        "overall",
+        "verdict",
+        "plan",
+    )
+)
+
+
+def in_vain(graph: Drawn) -> Iterator[Finding]:
+    """A run of which nothing could be judged: no node sees the samples, or the graph gives out nothing of them."""
+    if graph.whole and "sample" not in graph.channels:
+        text = f"no node of the graph sees a sample: its state has {listed(sorted(graph.declared)) or 'no key'} alone"
+        yield Finding("no-sample", graph.path.rstrip("/"), "sample", f"{text}; declare 'sample', as jg.EvalState does")
+        return
+    keys = [part.writes for part in graph.parts.values()]
+    if any(one is None for one in keys) or not graph.parts:
+        return
+    written = frozenset(key for one in keys for key in one or ()) & RESULTS
+    if written & graph.kept:
+        return
+    node = next(reversed(graph.parts))
+    if written:
+        text = (
+            f"the graph's output has no {listed(sorted(written))}, which its nodes write, so that nothing of it is kept"
+        )
+        cure = "name it in output_schema=, or take output_schema=jg.Result"
+    else:
+        text = "no node of the graph writes a score, a comparison, an overall, a verdict or another result"
+        cure = "write 'scores', by judgegraph.keyed(jg.Score(...)), in one of them"
+    yield Finding("no-result", graph.at(node), "scores", f"{text}: {cure}")
 
 
 # Routes: every node that a condition names, a fan-out sends to, or a command goes to is there.

@@ -406,7 +406,13 @@ def _clashes(at: str, text: str, clash: Clash, cure: str) -> Finding:
 # Scores: no two agents of a run write theirs under one key, unless they are the same; nor what else has a name.
 
 
-NAMED = ("scores", "comparisons", "corrections", "aspects")  # keys whose entries are told apart by who wrote them
+NAMED = (
+    "scores",
+    "rectifications",
+    "comparisons",
+    "corrections",
+    "aspects",
+)  # keys whose entries are told apart by who wrote them
 
 
 class Writer(NamedTuple):
@@ -433,6 +439,8 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
         pair = (common.at(first), common.at(second))
         if key != "scores" and pair in graphs:
             continue
+        if key == KEY and (one.graph is not other.graph or _in_turn(common, first, second)):
+            continue  # of one critic's rounds the later stands
         if not _may_meet(one.part.runs, other.part.runs) or not common.steps.together(first, second):
             continue
         if not (renamed or _alike(drawn, one, other)):
@@ -566,6 +574,11 @@ def _misspelt(scores: Judged, want: Wants) -> Iterator[Finding]:
         if name not in known and (close := get_close_matches(name, known, 1, CLOSE)):
             text = f"node '{want.at}' {want.how}, and no node that is known writes any such score"
             yield Finding("no-such-scores", want.at, "scores", f"{text}: did you mean '{close[0]}'?", "warning")
+
+
+def _in_turn(graph: Drawn, one: str, other: str) -> bool:
+    """Whether a way leads from one node to the other, or back."""
+    return nx.has_path(graph.arrows, one, other) or nx.has_path(graph.arrows, other, one)
 
 
 def _behind(graph: Drawn, node: str, other: str) -> bool:

@@ -400,7 +400,7 @@ async def test_what_a_critic_noted_is_passed_on_with_its_name():
         ({"critics": ["nobody"]}, "nobody"),
         ({"critics": ["sage", "sage"]}, "two critics named sage"),
         ({"critics": ["sage"], "roles": {"sage": "reads."}}, "two critics named sage"),
-        ({"critics": [7]}, "expected names or agents, got int"),
+        ({"critics": [7]}, "expected names or agents, got 7"),
         ({"roles": {"": "reads."}}, "a role is a name and a sentence"),
         ({"roles": {"editor": " "}}, "a role is a name and a sentence"),
         ({"roles": ["editor"]}, "roles: expected name -> sentence"),

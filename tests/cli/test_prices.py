@@ -44,6 +44,22 @@ def test_the_command_stands_in_the_list():
     assert "prices" in CliRunner().invoke(main, ["--help"]).output
 
 
+def test_a_row_that_fits_no_judge_of_a_run_is_told_by_run_and_plan_and_not_where_it_is_as_printed(tmp_path):
+    (tmp_path / "data.jsonl").write_text(json.dumps({"id": "a", "source": "An article.", "output": "A text of it."}))
+    (tmp_path / "mine.yaml").write_text(
+        "prices:\n  'openai:gpt-9': {prompt: 1, completion: 2}\n  'embed*': {prompt: 0, completion: 0}\n"
+    )
+    whole = call("--prices", tmp_path / "mine.yaml").stdout
+    (tmp_path / "printed.yaml").write_text(whole.replace("openai:gpt-9", "embedded"))
+    said = "Price rows that fit no judge of the run, so that they count for nothing: 'openai:gpt-9' (nearest: embedded)"
+    for command in ("run", "plan"):
+        for file, told in (("mine.yaml", True), ("printed.yaml", False)):
+            given = [command, "llm-score", str(tmp_path / "data.jsonl"), "--prices", str(tmp_path / file)]
+            done = CliRunner().invoke(main, given)
+            assert done.exit_code == 0, done.output
+            assert (said in " ".join(done.output.split())) is told, done.output
+
+
 def test_the_json_of_a_run_gives_no_price_where_one_is_unknown(tmp_path):
     (tmp_path / "data.jsonl").write_text(json.dumps({"id": "a", "source": "An article.", "output": "A text of it."}))
     (tmp_path / "mine.py").write_text(
@@ -58,3 +74,7 @@ def test_the_json_of_a_run_gives_no_price_where_one_is_unknown(tmp_path):
         assert (spent["usd"], spent["unpriced"], spent.get("usd_at_least")) == (
             (None, 4, 0.0) if usd is None else (0.0, 0, None)
         )
+        assert [one["usd"] for one in json.loads(done.stdout)["calls"]["by_node"].values()] == [usd]
+    done = CliRunner().invoke(main, ["plan", f"{tmp_path / 'mine.py'}:made", str(tmp_path / "data.jsonl"), "--json"])
+    ends = json.loads(done.stdout)["total"]["to_pay"].values()
+    assert [(one["usd"], one["usd_at_least"]) for one in ends] == [(None, 0.0)] * 3

@@ -53,7 +53,8 @@ def test_samples_are_listed_by_what_the_critic_changed_and_the_first_can_be_open
 
 
 @pytest.mark.parametrize("order", ["score", "change", "doubt", "cost", "time", "failures"])
-def test_an_order_and_a_limit_are_kept(run: Path, order: str):
+def test_an_order_and_a_limit_are_kept(run: Path, order: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "160")  # long times, as of a busy machine, would fold an id
     rows = json.loads(call("trace", run, "--by", order, "--json").output)
     done = call("trace", run, "--by", order, "--limit", "3")
     assert listed(done.output) == [row["id"] for row in rows[:3]]

@@ -96,6 +96,10 @@ def test_a_debate_has_two_rounds_at_least():
         ((WORDS,), {"chair": "You decide.", "combine": "vote"}, "would do nothing where a chair decides"),
         ((WORDS,), {"chair": jg.judge_agent("kind", "You decide.")}, "both called 'kind'"),
         (("g-eval", "sageval"), {}, "see jg.panel"),
+        ((None,), {}, "a judge is None, so nothing says who judges: give jg.judge_agent"),
+        (({"a": None, "b": "You see."},), {}, "'a' is None, so nothing says who judges"),
+        (({"a": {"prompt": None}, "b": "You see."},), {}, "the prompt of 'a' is None: write who it is"),
+        ((WORDS,), {"chair": 3}, "'chair' is 3: give jg.judge_agent"),
         (
             (jg.judge_agent("a", "You look."), jg.judge_agent("b", "You see.")),
             {"judge": "openai:m"},
@@ -106,6 +110,12 @@ def test_a_debate_has_two_rounds_at_least():
 def test_what_makes_no_jury_is_refused(jurors, settings, why):
     with pytest.raises(jg.ConfigError, match=why):
         jg.jury(*jurors, criteria=CLARITY, **settings)
+
+
+@pytest.mark.parametrize(("name", "prompt"), [(None, "You look."), (3, "You look."), ("a", None), ("a", ["You"])])
+def test_a_judge_in_words_has_texts_for_its_name_and_prompt(name, prompt):
+    with pytest.raises(jg.ConfigError, match=r"judge_agent: .* a text; got "):
+        jg.judge_agent(name, prompt, scores=CLARITY)
 
 
 def test_a_judge_that_hears_is_a_node_and_check_knows_whom():

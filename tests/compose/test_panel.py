@@ -207,9 +207,10 @@ class Mute(Exception):
         (ZeroDivisionError("by\nzero"), "agent_error", "ZeroDivisionError: by zero"),
         (ConfigError("no such file"), "agent_error", "ConfigError: no such file"),
         (ReplyError("too late", "timeout"), "timeout", "ReplyError: too late"),
-        (Mute(), "agent_error", "Mute"),
+        (ValueError(), "agent_error", "ValueError, which says no more"),
+        (Mute(), "agent_error", "Mute, which says no more"),
     ],
-    ids=["any error", "a setting", "a reply", "an error that cannot be told"],
+    ids=["any error", "a setting", "a reply", "an error without a word", "an error that cannot be told"],
 )
 async def test_a_judge_that_raises_has_a_failed_ballot_and_the_panel_goes_on(around, error, status, reason):
     node = jg.panel({"broken": around(Breaks(error=error))}, Says(answer=4), criteria=[CLARITY])
@@ -219,14 +220,24 @@ async def test_a_judge_that_raises_has_a_failed_ballot_and_the_panel_goes_on(aro
     found = final["scores"]["Clarity/panel/final/0"]
     assert (found.value, found.notes) == (4.0, (f"broken left out: {status}: {reason}",))
     assert final["notes"] == keyed(
-        Note(agent="broken", text=f"failed: {reason}", status=status, kind="panel-member-failed")
+        Note(agent="broken", text=f"'broken' failed: {reason}", status=status, kind="panel-member-failed")
     )
+
+
+async def test_a_judge_of_a_panel_whose_value_is_refused_is_told_with_key_and_cure():
+    async def odd(state: jg.EvalState) -> jg.EvalState:
+        return {"scores": keyed(jg.Score(criterion="Clarity", agent="odd", value=float("nan"), scale="1-5"))}
+
+    final = await run(jg.panel(odd, Evaluator(criteria=[CLARITY]), criteria=[CLARITY]))
+    reason = final["scores"]["Clarity/panel-odd/ballot/0"].reason
+    assert all(said in reason for said in ("for the state's 'scores'", "value: Input", "a status other than 'ok'"))
+    assert "pydantic.dev" not in reason
 
 
 async def test_where_a_judge_raises_and_no_criteria_are_known_there_is_a_note():
     final = await run(jg.panel(Breaks(error=ValueError("odd")), Evaluator(criteria=[CLARITY])))
     assert [n.text for n in final["notes"].values()] == [
-        "failed: ValueError: odd",
+        "'panel-breaks' failed: ValueError: odd",
         "'panel-breaks' cast no ballot at stage 'ballot'; ballots there are of: panel-evaluator",
     ]
     assert final["scores"]["Clarity/panel/final/0"].notes == ("panel-breaks left out: no ballot",)

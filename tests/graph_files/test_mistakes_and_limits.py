@@ -98,6 +98,32 @@ def test_every_function_of_a_choice_is_part_of_a_configuration(when, tmp_path):
     assert differences(*found)
 
 
+ODD = ("null", "3", "[]", "{}", "x", "[null]", "true", "{a: null}")
+GIVEN = {
+    "panel": {"judges": "[embedded, g-eval]"}, "jury": {"jurors": "{a: You look., b: You see.}"},
+    "gate": {"node": "sage", "when": "{low: {below: 3}}"}, "critique": {"critic": "sage"}, "refine": {"critic": "sage"},
+    "escalate": {"cheap": "embedded", "strong": "g-eval", "when": "{low: {below: 3}}"}, "corrector": {"scored_by": "a"},
+    "consensus": {"members": "[a, b]"}, "critic-panel": {"critics": "[sage, devils-advocate]"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("use", "setting"), [(use, setting) for use, given in GIVEN.items() for setting in {*given, "judges", "chair"}]
+)
+def test_a_setting_of_another_kind_is_told_at_its_place_and_never_as_a_raw_error(use, setting, tmp_path):
+    for odd in ODD:
+        given = ", ".join(f"{key}: {value}" for key, value in {**GIVEN[use], setting: odd}.items())
+        text = (
+            f"name: x\ncriteria: summary\nnodes:\n  n: {{use: {use}, with: {{{given}}}}}\nedges: [start -> n -> end]\n"
+        )
+        done = CliRunner().invoke(main, ["check", str(written(tmp_path, text))])
+        assert not isinstance(done.exception, Exception), (odd, done.exception)
+        assert not [raw for raw in ("cannot be made", "NoneType", "expected no") if raw in done.stderr], (
+            odd,
+            done.stderr,
+        )
+
+
 async def test_a_sample_of_which_a_graph_writes_nothing_has_an_empty_result_and_a_note(tmp_path):
     written(tmp_path, "def never(state):\n    return False\n", "mine.py")
     made = graph(tmp_path, "a: evaluator", "{from: start, to: a, when: mine.py:never}\na -> end")

@@ -9,7 +9,8 @@ from langgraph.graph import END, START, StateGraph
 from report_runs import one_node
 
 import judgegraph as jg
-from judgegraph.graphs import sageval
+from judgegraph.errors import DataError
+from judgegraph.graphs import llm_score, sageval
 from judgegraph.report.page import facts
 from judgegraph.report.samples import WHOLE, rows_of
 from judgegraph.runs.item import Item
@@ -143,3 +144,26 @@ def test_two_critics_of_one_graph_keep_their_reasons(tmp_path: Path):
     every = page[page.index("All samples") :]
     assert re.search(r"Depth \(c1\) 4 → 1 ▼ +c1 keeps it: c1 on Depth\n", every)
     assert re.search(r"Depth \(c2\) 2 +c2 keeps it: c2 on Depth\n", every)
+
+
+@pytest.mark.parametrize("redact", [(), ("texts",)])
+def test_a_page_grouped_by_a_column_has_the_intervals_of_one_whose_samples_call_it_group(redact, tmp_path: Path):
+    def page(key: str, group: str | None) -> str:
+        data = [
+            jg.Sample(
+                id=str(n), source="The bridge is shut.", output="It is shut. " * (n + 1), meta={key: f"d{n // 3}"}
+            )
+            for n in range(12)
+        ]
+        run = jg.evaluate(llm_score(criteria="summary"), data, out=tmp_path / f"{key}-{group}")
+        return jg.write_report(run, tmp_path / "p.html", redact=redact, group=group).read_text()
+
+    def intervals(text: str) -> list[str]:
+        return re.findall(r"\[-?\d\.\d\d, -?\d\.\d\d\]", text)
+
+    named, plain, chosen = page("group", None), page("document", None), page("document", "document")
+    assert intervals(named) == intervals(chosen) != intervals(plain)
+    assert "meta.document of each sample (--group)" in chosen
+    assert "(--group): drawn" not in named
+    with pytest.raises(DataError, match=r"sample '0' has no 'doc' in its meta, to group by; known: document"):
+        jg.write_report(tmp_path / "document-None", tmp_path / "q.html", group="doc")

@@ -641,3 +641,41 @@ def test_two_scores_of_one_key_that_differ_are_not_written_as_one():
     assert item.status == "agent_error"
     assert item.reason.startswith(f"two scores of one key, '{KEY}', differ, and the first would be lost: give each")
     assert keyed(FINE, FINE) == {KEY: FINE}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda score: object.__setattr__(score, "value", 1.0), "its 'value' was 4.0 and is 1.0"),
+        (lambda score: vars(score).update(reason="mine"), "its 'reason' was '' and is 'mine'"),
+        (lambda score: score.distribution.update({"4": 0.5, "1": 0.5}), "its 'distribution' was {'4': 1.0}"),
+    ],
+)
+def test_a_score_that_a_later_node_changes_past_pydantic_fails_the_sample_with_what_it_was(change, field):
+    async def judge(state: jg.EvalState) -> jg.EvalState:
+        said = {"criterion": "Clarity", "agent": "judge", "value": 4.0, "scale": jg.Scale.of("1-5")}
+        return {"scores": jg.keyed(jg.Score(**said, distribution={"4": 1.0}))}
+
+    async def meddle(state: jg.EvalState) -> jg.EvalState:
+        change(state["scores"]["Clarity/judge/final/0"])
+        return {}
+
+    made = StateGraph(jg.EvalState)
+    made.add_sequence([("judge", judge), ("meddle", meddle)])
+    made.add_edge(START, "judge")
+    (item,) = jg.evaluate(made.compile(name="mine"), [jg.Sample(id="1", output="A text.")]).items
+    assert item.status == "agent_error"
+    assert field in item.reason
+    assert "scores['Clarity/judge/final/0'] of node 'judge' was changed in place" in item.reason
+
+
+def test_a_scale_that_is_none_is_told_and_no_raw_error():
+    def judge(state: jg.EvalState) -> jg.EvalState:
+        about = {"criterion": "Clarity", "agent": "judge", "stage": "final", "status": "ok", "value": 4.0}
+        return {"scores": jg.keyed(jg.Score.model_construct(**about, scale="1-5"))}
+
+    made = StateGraph(jg.EvalState)
+    made.add_node("judge", judge)
+    made.add_edge(START, "judge")
+    (item,) = jg.evaluate(made.compile(name="mine"), [jg.Sample(id="1", output="A text.")]).items
+    assert item.reason.startswith("node 'judge' wrote scores['Clarity/judge/final/0']: its scale '1-5' is no Scale")

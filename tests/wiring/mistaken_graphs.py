@@ -782,7 +782,71 @@ def name_of_a_set_for_criteria(right: bool, folder: Path) -> Any:
     return line(evaluate=evaluator(criteria=SUMMARY if right else "summary"))
 
 
+# What nobody could judge by, or call
+
+
+class Unseeing(TypedDict, total=False):
+    scores: Scores
+
+
+class Summed(TypedDict, total=False):
+    overall: float
+
+
+def state_without_a_sample(right: bool, folder: Path) -> Any:
+    async def judge(state: Unseeing) -> Judged:
+        return {"scores": rated()}
+
+    return line(EvalState if right else Unseeing, judge=judge)
+
+
+def output_without_what_is_written(right: bool, folder: Path) -> Any:
+    made = StateGraph(EvalState, output_schema=jg.Result if right else Summed)
+    made.add_node("judge", evaluator(stage="final"))
+    made.add_edge(START, "judge")
+    made.add_edge("judge", END)
+    return made
+
+
+def graph_that_writes_no_result(right: bool, folder: Path) -> Any:
+    async def aside(state: Case) -> Outlined:
+        return {"outline": "as it is"}
+
+    return line(Outlining, aside=aside, **({"judge": brevity} if right else {}))
+
+
+def function_that_takes_more_than_the_state(right: bool, folder: Path) -> Any:
+    async def good(state: Case, most: float = 4.0) -> Judged:
+        return {"scores": rated(most)}
+
+    async def bad(state: Case, most: float) -> Judged:
+        return {"scores": rated(most)}
+
+    return line(judge=good if right else bad)
+
+
+def function_that_takes_no_state(right: bool, folder: Path) -> Any:
+    async def bad() -> Judged:
+        return {"scores": rated()}
+
+    return line(judge=brevity if right else bad)
+
+
+def two_critics_of_one_name_side_by_side(right: bool, folder: Path) -> Any:
+    other = sage(cot=True) if not right else sage(cot=True, name="second")
+    nodes = {"evaluate": evaluator(), "one": sage(), "two": other, "rectify": Rectify(name="sage")}
+    last = {"settle": Rectify(name="second")} if right else {}
+    edges = [(START, "evaluate"), ("evaluate", "one"), ("evaluate", "two"), ("one", "rectify"), ("two", "rectify")]
+    return graph(*edges, *pairwise(["rectify", *last, END]), **nodes, **last)
+
+
 CORPUS: list[tuple[Callable[[bool, Path], Any], str, str, str]] = [  # graph, node, key, cure
+    (state_without_a_sample, "", "sample", "declare 'sample'"),
+    (output_without_what_is_written, "", "scores", "output_schema=jg.Result"),
+    (graph_that_writes_no_result, "", "scores", "judgegraph.keyed(jg.Score(...))"),
+    (function_that_takes_more_than_the_state, "judge", "most", "give it a default"),
+    (function_that_takes_no_state, "judge", "", "give it one argument, state"),
+    (two_critics_of_one_name_side_by_side, "two", "rectifications", "Sage(name='sage-2')"),
     (no_way_in, "evaluate", "", "add_edge(..., 'evaluate')"),
     (no_edge_to_the_critic, "critique", "", "add_edge(..., 'critique')"),
     (edge_to_a_misspelt_node, "evaluate", "", "did you mean 'critique'"),

@@ -25,7 +25,8 @@ SAMPLES = [jg.Sample(id="1", query="Why?", source="The bridge is shut until spri
 BY_NAME = pytest.mark.parametrize(("build", "node", "key", "cure"), CORPUS, ids=[entry[0].__name__ for entry in CORPUS])
 AT_RUNS = {  # another caller may bring it
     "key_of_the_state_that_nobody_writes", "judge_without_criteria_it_could_have", "each_without_criteria",
-    "stage_that_holds_no_answer",
+    "stage_that_holds_no_answer", "state_without_a_sample", "output_without_what_is_written",
+    "graph_that_writes_no_result",
 }  # fmt: skip
 AT_COMPILE = {"no_way_in", "edge_to_a_misspelt_node", "map_to_no_node"}  # LangGraph compiles none of these
 
