@@ -185,8 +185,9 @@ def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
         for cause in [one for one in shown.causes.commonest if not one.where][:1]:
             why = one_line(cause.reason, 160)
             text += f": {why}" if cause.samples == failed else f"; the commonest reason ({cause.samples:,}): {why}"
-        cap = "with a larger budget" if set(rest) == {"over_budget"} else "and --retry-failed"
-        yield Finding(f"{text}.", "failures", f"the same command {cap}")
+        cap = ["with a larger budget"] if "over_budget" in rest else []
+        cap += ["and --retry-failed"] if {*rest} - {"over_budget"} else []
+        yield Finding(f"{text}.", "failures", f"the same command {' '.join(cap)}")
     elif tally.samples and not left:
         yield Finding(_ended(tally).replace("All ", "All other " if gone else "All ", 1), "scores")
 

@@ -49,6 +49,33 @@ def test_a_run_that_finished_says_so(tmp_path):
     assert said(tmp_path, [item(0, score("A", 3)), item(1, score("A", 4))])[0] == "All 2 samples were judged."
 
 
+def test_the_one_sample_of_a_run_is_told_as_one(tmp_path):
+    assert said(tmp_path, [item(0, score("A", 3))])[0] == "Its one sample was judged."
+    assert not any("one sample" in text for text in said(tmp_path, [item(0, score("A", None))]))
+    assert not any("one sample" in text for text in said(tmp_path, [item(0, score("A", 3)), item(1, score("A", 4))]))
+
+
+def test_samples_that_the_budget_did_not_reach_ask_for_a_larger_one(tmp_path):
+    reached = [item(at, score("A", 3)) for at in range(2)]
+    unreached = Item(sample=jg.Sample(id="x", output="t"), status="over_budget", reason="the budget of $1 is used up")
+    lost = Item(sample=jg.Sample(id="y", output="t"), status="timeout", reason="no reply in 120 s")
+
+    def told(*items: Item) -> dict[str, str]:
+        run = jg.Run({"signature": "mine", "state": "finished", "method": "mine"}, items, None)
+        return {one.text: one.command for one in written_report(run, tmp_path / "page.html")[1]}
+
+    over = told(*reached, unreached)
+    assert over["1 of 3 samples ended early (over_budget 1): the budget of $1 is used up."] == (
+        "the same command with a larger budget"
+    )
+    both = told(*reached, unreached, lost)
+    (text,) = [text for text in both if "ended early" in text]
+    assert both[text] == "the same command with a larger budget and --retry-failed"
+    alone = told(*reached, lost)
+    assert alone["1 of 3 samples ended early (timeout 1): no reply in 120 s."] == "the same command and --retry-failed"
+    assert not any("budget" in text + command for text, command in alone.items())
+
+
 def test_a_run_of_which_samples_failed_says_how_many_and_why(tmp_path):
     lost = Item(sample=jg.Sample(id="x", output="t"), status="timeout", reason="no reply in 120 s")
     found = said(tmp_path, [item(0, score("A", 3)), lost, lost])
