@@ -834,7 +834,9 @@ def _remarks(item: Item, detail: Detail) -> Iterator[tuple[str, Cut]]:
 
 def _compared(c: Comparison) -> str:
     sums = f" {number(c.score_a)} : {number(c.score_b)}" if c.score_a is not None and c.score_b is not None else ""
-    return f"{c.criterion}, {c.agent}, order {c.order}: {c.verdict or c.status}{sums}"
+    # what a judge wrote has the letters that it was shown; what joins criteria counts in the letters of the sample
+    exchanged = ", whose words call B what is A here" if c.order == "BA" and c.criterion != OVERALL else ""
+    return f"{c.criterion}, {c.agent}, order {c.order}{exchanged}: {c.verdict or c.status}{sums}"
 
 
 def _given(value: float | str | None) -> str:

@@ -297,3 +297,24 @@ def test_a_stronger_judge_is_called_no_critic(tmp_path):
     assert "critic" not in found
     page = (tmp_path / "page.html").read_text()
     assert "What the stronger judge changed" in page
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_a_criterion_that_falls_with_length_is_told_to(tmp_path, way):
+    def one(rng: random.Random, at: int) -> Item:
+        long = rng.randint(10, 90)
+        return item(at, score("Long", 3 + way * 2 * (long - 50) / 40), words=long)
+
+    (text,) = [text for text in said(tmp_path, drawn(one)) if "output's length" in text]
+    assert text.endswith("]: the shorter, the higher).") == (way < 0)
+
+
+def test_scores_by_criteria_of_single_samples_are_missing_from_all_of_these(tmp_path):
+    written = [
+        item(at, score(f"Own {at}", None if at < 2 else 3)).model_copy(
+            update={"branches": {f"Own {at}": jg.Criterion(name=f"Own {at}")}}
+        )
+        for at in range(4)
+    ]
+    (text,) = [text for text in said(tmp_path, written) if "missing" in text]
+    assert text.startswith("2 of 4 scores are missing, all of criteria written for each sample;")
