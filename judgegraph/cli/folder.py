@@ -290,6 +290,9 @@ def view(runs: tuple[str, ...], port: int, host: str, labels: str | None) -> Non
         number = listener.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         click.echo(printable(f"http://{shown}:{number}/{f'?token={token}' if token else ''}  (Ctrl-C ends it)"))
+        for file in (one.index.file for one in app.runs if one.index.file.kept):
+            again = f", {file.path.stat().st_size / 1e6:,.0f} MB" if file.found else ": the next view begins at once"
+            click.echo(printable(f"what samples are found by is kept in {file.path}{again}; remove it as you like"))
         app.start()
         with suppress(KeyboardInterrupt):
             _serve(app.guarded, listener)

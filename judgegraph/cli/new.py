@@ -6,12 +6,12 @@ import keyword
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,10 @@ from judgegraph.data.samples import NAMES, Fault, likely_column
 from judgegraph.errors import ConfigError, DataError, one_line, printable
 from judgegraph.registry import KINDS, parts
 from judgegraph.registry.shipped import normal
+from judgegraph.types import Criterion
+
+if TYPE_CHECKING:
+    from judgegraph.prompts.criteria import CriteriaSet
 
 # A package's name, and the names that follow from it.
 
@@ -156,7 +160,10 @@ def new(kind: str, name: str, into: Path) -> None:
 @click.argument("data", type=click.Path(exists=True, dir_okay=False))
 @click.option("-o", "--out", metavar="FILE.yaml", type=click.Path(dir_okay=False),
               help="Write the proposed criteria to this file, to edit.")  # fmt: skip
-def init(data: str, out: str | None) -> None:
+@click.option("-c", "--criterion", "wanted", metavar="NAME", multiple=True,
+              help="Judge by this alone: as a set that comes along defines it, else to be defined in the file. Repeat "
+                   "for more. It needs -o.")  # fmt: skip
+def init(data: str, out: str | None, wanted: tuple[str, ...]) -> None:
     """Look at DATA, a file of yours, and propose which column is what, criteria, and the command to run.
 
     Fields are found by the names that collections give them (response, prompt, article, response_a and response_b,
@@ -166,10 +173,15 @@ def init(data: str, out: str | None) -> None:
     """
     from judgegraph.prompts.criteria import as_yaml, criteria_set, known_sets
 
+    if any(not 0 < len(name.strip()) <= 200 for name in wanted):
+        raise click.UsageError("--criterion: a criterion's name has 1 to 200 characters")
+    if wanted and out is None:
+        raise click.UsageError("--criterion makes a criteria set of your own: -o FILE.yaml says where it is written")
     if out is not None and (Path(out).suffix not in (".yaml", ".yml") or Path(out).exists()):
         raise click.UsageError(f"--out {out}: {'it is there already' if Path(out).exists() else 'it ends in .yaml'}")
     found = proposed_mapping(Path(data))
-    chosen = found.criteria({name: [c.name for c in criteria_set(name).criteria] for name in known_sets()})
+    sets = {name: criteria_set(name) for name in known_sets()}
+    chosen = found.criteria({name: [c.name for c in one.criteria] for name, one in sets.items()})
     click.echo(printable(f"{data}: {found.rows:,} {'row' if found.rows == 1 else 'rows'} looked at"))
     width = max(len(field) for field in found.fields)
     for field, column in found.fields.items():
@@ -181,18 +193,42 @@ def init(data: str, out: str | None) -> None:
     if left := [column for column in left if column not in people]:
         click.echo(printable(f"  kept as meta: {one_line(', '.join(left), 200)}"))
     if out is not None:
-        Path(out).write_text(as_yaml(criteria_set(chosen)), encoding="utf-8")
-        click.echo(printable(f"criteria: those of '{chosen}', in {out}: edit them"))
+        made, said = _written_set(sets, chosen, wanted)
+        Path(out).write_text(as_yaml(made), encoding="utf-8")
+        click.echo(printable(f"criteria: {said}, in {out}: edit them"))
+    elif unasked := found.unasked(c.name for c in sets[chosen].criteria):
+        words = shlex.join(word for name in unasked for word in ("-c", name))
+        click.echo(printable(f"criteria: '{chosen}', which does not ask for what people judged "
+                             f"({one_line(', '.join(unasked), 200)}); a set that does:"))  # fmt: skip
+        click.echo(printable(f"judgegraph init {shlex.quote(data)} {words} -o criteria.yaml"))
     else:
         click.echo(f"criteria: '{chosen}' (judgegraph criteria {chosen} prints them; -o FILE.yaml writes them to edit)")
     for line in run_command(data, found, out or chosen):
         click.echo(printable(line))
 
 
+def _written_set(sets: Mapping[str, CriteriaSet], chosen: str, wanted: Sequence[str]) -> tuple[CriteriaSet, str]:
+    """(the set that a file begins with, what it is): those of a set, or those that are wanted, each as a set has it."""
+    from judgegraph.prompts.criteria import CriteriaSet, same_key
+
+    if not wanted:
+        return sets[chosen], f"those of '{chosen}'"
+    known = {
+        same_key(c.name): c for one in (*sets.values(), sets[chosen]) for c in one.criteria
+    }  # the chosen one's last
+    once = {same_key(name): name.strip() for name in reversed(wanted)}
+    found = [known.get(key) or Criterion(name=once[key], definition=UNDEFINED.format(once[key])) for key in once][::-1]
+    new = [one.name for one in found if same_key(one.name) not in known]
+    told = f"to be defined: {one_line(', '.join(new), 200)}" if new else "as the sets that come along define them"
+    made = CriteriaSet(name="mine", task=sets[chosen].task, criteria=tuple(found))
+    return made, f"{one_line(', '.join(one.name for one in found), 200)} ({told})"
+
+
 # Which column of a file is meant for which field of a sample: proposed by names, and by what stands in the columns.
 
 
 ROWS = 200  # looked at
+UNDEFINED = 'What "{}" means for the output: say it here in a sentence, and what a 1 and a 5 look like.'
 SIDES = (("a", "b"), ("1", "2"), ("one", "two"), ("left", "right"))
 HINTS: Mapping[str, frozenset[str]] = {  # field -> words of a column's name that speak for it
     "output": frozenset(("reply", "answer", "response", "output", "completion", "translation")),
@@ -212,6 +248,7 @@ RATED = re.compile(  # what stands before a criterion's name in a column of judg
     re.I,
 )
 RATING = re.compile(r"(?<![^\W_])(?:score|rating|label|grade|verdict|likert|quality|stars)s?(?![^\W_])", re.I)
+OVERALLS = ("overall", "QA", "human", "preference")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 LONG = 20  # characters: a column of texts that are longer on average may hold outputs
 
@@ -243,9 +280,22 @@ class ColumnMapping:
         """Each row has two outputs."""
         return "rival" in self.fields
 
+    @property
+    def judged(self) -> list[str]:
+        """What people judged, in the order of the columns."""
+        fields = {column: field for field, column in self.fields.items()}
+        found = [fields.get(column, column) for column in self.columns]
+        return [field.partition(".")[2] for field in found if field.startswith("human.")]
+
+    def unasked(self, asked: Iterable[str]) -> list[str]:
+        """What people judged and no criterion asks for; a word for a judgement as such names no quality."""
+        known = {name.casefold() for name in asked}
+        found = [] if self.is_of_pairs else self.judged
+        return [one for one in found if one.casefold() not in known and not RATING.search(one) and one not in OVERALLS]
+
     def criteria(self, sets: Mapping[str, Sequence[str]]) -> str:
         """Of criteria sets, name -> its criteria, the one that people judged by, else by what the rows hold."""
-        judged = {field.partition(".")[2].casefold() for field in self.fields if field.startswith("human.")}
+        judged = {name.casefold() for name in self.judged}
         hits = {name: len(judged & {one.casefold() for one in held}) for name, held in sets.items()}
         source = self.fields.get("source", "")
         asked = self.examples.get(self.fields.get("query", ""), "")
@@ -253,7 +303,7 @@ class ColumnMapping:
         about = of_text or re.search(r"\bsummar", asked, re.I)
         usual = "summary" if about else "general"
         best = max(hits, key=lambda name: (hits[name], name == usual), default=usual)
-        return best if hits.get(best) else usual
+        return best if hits.get(best, 0) > 1 else usual  # one quality alone is asked for by sets of many kinds
 
 
 def proposed_mapping(path: Path) -> ColumnMapping:

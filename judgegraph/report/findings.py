@@ -15,7 +15,7 @@ from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain, Review, cost
 from judgegraph.meta.result import Agreement
 from judgegraph.report.answers import agreement_of
 from judgegraph.report.charts import bars
-from judgegraph.report.figures import MERGED, POOLED, Held, LengthEffect, draws, mean_share
+from judgegraph.report.figures import MERGED, OWN, POOLED, Held, LengthEffect, draws, mean_share
 from judgegraph.report.samples import Listing
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.runs.run import Run, incomplete_run
@@ -185,8 +185,9 @@ def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
         for cause in [one for one in shown.causes.commonest if not one.where][:1]:
             why = one_line(cause.reason, 160)
             text += f": {why}" if cause.samples == failed else f"; the commonest reason ({cause.samples:,}): {why}"
-        cap = "with a larger budget" if set(rest) == {"over_budget"} else "and --retry-failed"
-        yield Finding(f"{text}.", "failures", f"the same command {cap}")
+        cap = ["with a larger budget"] if "over_budget" in rest else []
+        cap += ["and --retry-failed"] if {*rest} - {"over_budget"} else []
+        yield Finding(f"{text}.", "failures", f"the same command {' '.join(cap)}")
     elif tally.samples and not left:
         yield Finding(_ended(tally).replace("All ", "All other " if gone else "All ", 1), "scores")
 
@@ -216,7 +217,8 @@ def _missing(tally: Tally) -> Iterator[Finding]:
         return
     (most, count), *rest = lacking.most_common()
     first = causes[0]
-    where = f", most of {one_line(most, 80)} ({count:,})" if rest and rest[0][1] else f", all of {one_line(most, 80)}"
+    name = "criteria written for each sample" if most == OWN else one_line(most, 80)
+    where = f", most of {name} ({count:,})" if rest and rest[0][1] else f", all of {name}"
     why = f"the commonest reason ({first.scores:,}): {first.status}, {one_line(first.reason, 160)}"
     are = "is" if lacking.total() == 1 else "are"
     yield Finding(sentence(f"{lacking.total():,} of {counted(asked, 'score')} {are} missing{where}; {why}"), "failures")
@@ -348,14 +350,15 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
         if held:
             first, effect = next(iter(held.items()))
             said = valued(effect.value, effect.low, effect.high)
+            turned = ": the shorter, the higher" if effect.value < 0 else ""
             follow, it = ("follows", "it") if len(held) == 1 else ("follow", "they")
             text = f"{_listed([*held])} {follow} the output's length"
             whose = "" if len(held) == 1 else f"{one_line(first, 80)} "
             if people_too:
                 people_said = number_text(with_people[first])
-                text += f" at least as closely as {it} {follow} people ({whose}{said} against {people_said})"
+                text += f" at least as closely as {it} {follow} people ({whose}{said} against {people_said}{turned})"
             else:
-                text += f" ({whose}rank correlation {said})"
+                text += f" ({whose}rank correlation {said}{turned})"
             yield Finding(f"{text}.", "biases", command)
 
 

@@ -414,8 +414,12 @@ class ScoreRow:
     step: int = 0  # of the run that is judged, which it speaks of; 0 for none
 
 
-def rows_of(item: Item, detail: Detail) -> list[ScoreRow]:
-    """The answers, each beside its draft, then what no answer stands for: votes, members' scores, aspects."""
+def rows_of(item: Item, detail: Detail) -> tuple[list[ScoreRow], list[str]]:
+    """The answers, each beside its draft, then what no answer stands for: votes, members' scores, aspects.
+
+    Returns:
+        (as many rows as the detail allows, the names of all).
+    """
     scores = {score.key: score for score in item.scores}
     finals = answers_of(item)
     own, linked = {s.key for s in finals}, {s.draft for s in item.scores}
@@ -423,10 +427,11 @@ def rows_of(item: Item, detail: Detail) -> list[ScoreRow]:
     people = {name.casefold(): label for name, label in item.sample.human.items()}
     shown = finals + alone
     names = named(shown, item.comparisons)
-    return [
+    rows = [
         _row(name, score, scores.get(score.draft or ""), _critics(score, scores, item, finals), people, detail)
-        for name, score in zip(names, shown, strict=True)
+        for name, score in zip(names[: detail.rows], shown, strict=False)
     ]
+    return rows, names
 
 
 def _critics(score: Score, scores: Mapping[str, Score], item: Item, answers: list[Score]) -> list[Rectification]:
@@ -730,14 +735,14 @@ def view_of(
 ) -> SampleView:  # fmt: skip
     """A sample at a level of detail; `run` is the folder as the command names it."""
     root = trace.root if trace is not None and detail.traced else None
-    rows = rows_of(item, detail)
-    known = {row.name.casefold() for row in rows} | {s.criterion.casefold() for s in item.scores}
+    rows, names = rows_of(item, detail)
+    known = {in_line(name, SCORES_NAMED).casefold() for name in names} | {s.criterion.casefold() for s in item.scores}
     people = tuple(
         (in_line(k, NAMED), human_labels(v)) for k, v in item.sample.human.items() if k.casefold() not in known
     )
     return SampleView(
         in_line(item.id, NAMED), item.place, item.status, head_of(item), why, tuple(_facts(item)),
-        tuple(rows[: detail.rows]), max(0, len(rows) - detail.rows), tuple(_remarks(item, detail)),
+        tuple(rows), max(0, len(names) - detail.rows), tuple(_remarks(item, detail)),
         tuple(_texts(item, detail)), people[: detail.rows],
         Views(detail).of(root) if root is not None else None, trace.attempts if trace is not None else 0,
         command(run, item.id), pair_table(item, detail.rows), tuple(_turns(item, detail)),
@@ -834,7 +839,9 @@ def _remarks(item: Item, detail: Detail) -> Iterator[tuple[str, Cut]]:
 
 def _compared(c: Comparison) -> str:
     sums = f" {number(c.score_a)} : {number(c.score_b)}" if c.score_a is not None and c.score_b is not None else ""
-    return f"{c.criterion}, {c.agent}, order {c.order}: {c.verdict or c.status}{sums}"
+    # what a judge wrote has the letters that it was shown; what joins criteria counts in the letters of the sample
+    exchanged = ", whose words call B what is A here" if c.order == "BA" and c.criterion != OVERALL else ""
+    return f"{c.criterion}, {c.agent}, order {c.order}{exchanged}: {c.verdict or c.status}{sums}"
 
 
 def _given(value: float | str | None) -> str:

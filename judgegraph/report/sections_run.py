@@ -262,9 +262,11 @@ def _causes(tally: Tally) -> list[Block]:
 
 
 def _scores_of(cause: Cause) -> str:
-    """Such as "12: Coherence 8, Fluency 4"."""
+    """Such as "12: Coherence 8, Fluency 4", or "8 of Coherence"."""
     if not cause.scores:
         return ""
+    if len(cause.criteria) == 1:
+        return f"{cause.scores:,} of {one_line(next(iter(cause.criteria)), 60)}"
     named = ", ".join(f"{one_line(name, 60)} {n:,}" for name, n in cause.criteria.most_common(SHOWN_CRITERIA))
     left = len(cause.criteria) - SHOWN_CRITERIA
     return f"{cause.scores:,}: {named}" + (f" and {left:,} more criteria" if left > 0 else "")

@@ -803,7 +803,7 @@ def fallbacks(scores: Iterable[Score]) -> list[Note]:
     """A note for each way in which scores of a sample were read worse than its agents wanted, as their notes say."""
     found: dict[str, list[tuple[Score, str]]] = {}
     for score in scores:
-        if score.status != "ok":
+        if score.status != "ok" or not score.notes:  # notes say all of it
             continue
         if (why := fallback_reason(score.notes)) and score.reader in ("samples", "stated"):
             found.setdefault(f"read-{'by-samples' if score.reader == 'samples' else 'as-stated'}", []).append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -162,6 +162,7 @@ def interval(values: Floats, confidence: float = 0.95, *, units: int = 0) -> Int
 
 MEAN_LEAST = 5  # values that an interval of a mean rests on: below, no method is near 95 % (52 to 92 of 100 simulated)
 MEAN_RESAMPLES = 1_000
+MEAN_KEPT = 2_000  # values of a mean whose resamples are kept for the next one of as many: 16 MB
 MEAN_DRAWN = 20_000  # values; above it Student's t says the same, at once
 
 
@@ -184,10 +185,17 @@ def mean_interval(values: Floats, group: Codes | None = None) -> tuple[float, fl
     order = np.lexsort((sizes, (sign * sums).round(9)))
     sums, sizes = sign * sums[order], sizes[order]
     means = np.empty(MEAN_RESAMPLES)
-    for some in Draws("item", len(sums), MEAN_RESAMPLES, 0):
+    drawn = _kept_draws(len(sums)) if len(sums) <= MEAN_KEPT else Draws("item", len(sums), MEAN_RESAMPLES, 0)
+    for some in drawn:
         means[some.resamples] = (some.weights @ sums) / np.maximum(some.weights @ sizes, 1)
     found = interval(means, units=len(sums))
     return (found.low, found.high) if sign > 0 else (-found.high, -found.low)
+
+
+@lru_cache(maxsize=1)
+def _kept_draws(n: int) -> tuple[Drawn, ...]:
+    """The resamples of a mean of n values: they are the same for every such mean."""
+    return tuple(Draws("item", n, MEAN_RESAMPLES, 0))
 
 
 EQUAL = 1e-9  # resampled values that are no further from 0 are 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -102,6 +102,7 @@ def _signs(x: Floats, y: Floats) -> Counts:
 
 
 BLOCK = 4_000_000  # numbers held at once
+KEPT = 20_000_000  # swaps, a byte each, that the next test of as many units need not draw again
 DISTINCT = 2_500  # so many distinct (human, a, b) are compared all at once
 SLOW = 199  # permutations where Kendall is counted anew for each
 
@@ -117,10 +118,21 @@ def patterns(units: int, permutations: int, seed: int, width: int) -> Iterator[F
         every = (np.arange(2**units)[:, None] >> np.arange(units)) & 1
         yield from (1 - 2 * every[at : at + rows].astype(np.float64) for at in range(0, len(every), rows))
         return
+    kept = _kept_swaps if units * permutations <= KEPT else _swaps
+    for drawn in kept(units, permutations, seed, rows):
+        yield 1 - 2 * drawn.astype(np.float64)
+
+
+def _swaps(units: int, permutations: int, seed: int, rows: int) -> Iterator[NDArray[np.int8]]:
     rng = np.random.default_rng(seed)
     for at in range(0, permutations, rows):
-        drawn = rng.integers(0, 2, size=(min(rows, permutations - at), units), dtype=np.int8)
-        yield 1 - 2 * drawn.astype(np.float64)
+        yield rng.integers(0, 2, size=(min(rows, permutations - at), units), dtype=np.int8)
+
+
+@lru_cache(maxsize=1)
+def _kept_swaps(units: int, permutations: int, seed: int, rows: int) -> tuple[NDArray[np.int8], ...]:
+    """The same for each pair of runs that is tested on the same samples."""
+    return tuple(_swaps(units, permutations, seed, rows))
 
 
 def exact(units: int, permutations: int) -> bool:

@@ -53,6 +53,10 @@ def comparison(found: RunComparison) -> Iterator[Block]:
     if found.agreement is not None:
         yield from _agreement(found.agreement)
     yield _costs(found)
+    if least := {run.coverage.name: None for run in found.runs if run.coverage.share < 1 and run.coverage.name}:
+        yield Para(
+            f"coverage: the share that could be read of what was answered least ({_cut(', '.join(least))})", "fine"
+        )
     yield from (Para(f"note: {note}", "note") for note in found.notes)
     yield Para(HOW, "fine")
     yield from (Para(f"{run.name}: {run.signature}", "fine", whole=True) for run in found.runs)

@@ -88,11 +88,20 @@ def run_blocks(run: Run | None, summary: Summary, rejected: Sequence[Any] = ()) 
     Args:
         run: what the summary is of, None where that is not at hand: then no sample stands there.
     """
+    lost = {status: n for status, n in summary.samples.items() if status != "ok"}
+    if lost:
+        yield Para(
+            f"{sum(lost.values()):,} of {counted(summary.samples.total(), 'sample')} ended early: {counts(lost)}",
+            "lead",
+        )
+    if summary.verdicts:
+        yield from pairs(summary)
     yield from answers(summary)
     yield from members(summary)
-    yield from pairs(summary)
+    if not summary.verdicts:
+        yield from pairs(summary)
     if run is not None and (shown := telling(run.items)) is not None:
-        yield from sample(shown)
+        yield from sample(*shown)
     yield from _advice(run, summary)
     yield from _notices(run, summary)
     yield from _troubles(summary, rejected)
@@ -220,7 +229,7 @@ def _of_member(line: Line, many: Collection[int]) -> str:
 def pairs(summary: Summary) -> Iterator[Block]:
     """Verdicts, whether they hold in both orders, what assistants found, and corrections."""
     if summary.verdicts:
-        yield Para(f"\nverdicts: {_listed(summary.verdicts.most_common())}")
+        yield Para(f"verdicts: {_listed(summary.verdicts.most_common())}")
     if summary.both:
         yield Para(f"same verdict in both orders: {summary.consistent:,} of {summary.both:,}")
     if summary.findings:

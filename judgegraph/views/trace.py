@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 MOST_SAMPLES = 12  # rows of a list that need not be seen whole
 
 
-def telling(items: Iterable[Item]) -> Item | None:
-    """The sample that the critic moved most, else the one with the lowest score, else the first."""
+def telling(items: Iterable[Item]) -> tuple[Item, str] | None:
+    """The sample that the critic moved most, else the one with the lowest score, else the first; and which it is."""
 
     def weight(item: Item) -> tuple[float, float]:
         values = {s.key: s.value for s in item.scores if s.value is not None}
@@ -40,12 +41,22 @@ def telling(items: Iterable[Item]) -> Item | None:
         moved = max((abs(values[s.key] - values[s.draft]) for s in finals if s.draft in values), default=0.0)
         return moved, -min((values[s.key] for s in finals), default=float("inf"))
 
-    return max((item for item in items if item.status == "ok"), key=weight, default=None)
+    many, found = 0, None
+    for item in items:
+        if item.status == "ok":
+            many += 1
+            if found is None or weight(item) > found[0]:
+                found = weight(item), item
+    if found is None:
+        return None
+    (moved, lowest), item = found
+    why = "moved most" if moved else "the lowest score" if lowest > -math.inf else "the first sample"
+    return item, why if many > 1 else ""
 
 
-def sample(item: Item) -> Iterator[Block]:
+def sample(item: Item, why: str = "") -> Iterator[Block]:
     """Its id and query, its answers, comparisons and corrections; a row for what is repeated."""
-    yield Para(item.id[:80], "title")
+    yield Para(f"{item.id[:80]}{why and f' ({why})'}", "title")
     if item.sample.query:
         yield Para(f"  {cut(item.sample.query, 200)}", "fine")
     yield from _scores(item)

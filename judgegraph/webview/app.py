@@ -36,7 +36,7 @@ from judgegraph.runs.run import OVERALL, Run, incomplete_run
 from judgegraph.types import Scale, Status, text_of
 from judgegraph.views.blocks import Picture, number_text, signed
 from judgegraph.views.critic import conclusion
-from judgegraph.webview.index import BESIDE, ORDERS, PAGE, UNANSWERED, Listed, Query, SampleIndex, bound
+from judgegraph.webview.index import BESIDE, ORDERS, PAGE, UNANSWERED, Listed, Pause, Query, SampleIndex, bound
 from judgegraph.webview.suggestions import LONGEST, MOST, Topics, adopted, answers, state_of, written
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -100,9 +100,9 @@ class Looked:
             return run
 
 
-def _looked(path: Path, labels: Labels | None) -> Looked:
+def _looked(path: Path, labels: Labels | None, pause: Pause) -> Looked:
     name = path.resolve().name
-    index = SampleIndex(Run.load(path))
+    index = SampleIndex(Run.load(path), pause)
     return Looked(name, index, labels or Labels.load(path.parent / f"{name}.labels.jsonl"), name)
 
 
@@ -124,7 +124,8 @@ class View:
     ) -> None:  # fmt: skip
         self.token, self.hosts, self.secret = token, tuple(hosts), secrets.token_urlsafe(24)
         common = Labels.load(labels) if labels is not None else None
-        self.runs = [_looked(Path(run), common) for run in runs]
+        self.pause = Pause()
+        self.runs = [_looked(Path(run), common, self.pause) for run in runs]
         for one in self.runs:  # of two folders of one name the parent tells which
             if sum(other.name == one.name for other in self.runs) > 1:
                 one.title = f"{one.index.path.resolve().parent.name}/{one.name}"
@@ -531,7 +532,8 @@ class _Guard:
                 message["headers"] = _with_headers(message["headers"])
             await send(message)
 
-        await answer(scope, receive, with_headers)
+        with self._view.pause.page():
+            await answer(scope, receive, with_headers)
 
     def _refused(self, request: Request) -> Response | None:
         """Why a request is not answered: a page of another site cannot ask under our name, nor without the token."""

@@ -6,10 +6,10 @@ import math
 import os
 import re
 import sqlite3
-import tempfile
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from judgegraph.trace.span import lines as span_lines
 from judgegraph.traces.read import SampleTrace, belongs, id_of, ledger_of, ranked_sample, spans_of, tree
 from judgegraph.types import Sample, text_of
 from judgegraph.views.blocks import number_text
+from judgegraph.webview.index_file import IndexFile, mark_of_file, still_begins
 
 PAGE = 50  # rows of a page of the table
 BATCH = 500  # samples that are written at once, so that the table grows while it is looked at
@@ -42,7 +43,7 @@ BESIDE = {  # and of two runs, by the other's score less this one's
     "apart": ("abs(difference)", True), "rose": ("difference", True), "fell": ("difference", False),
 }  # fmt: skip
 ANY = "1"  # no condition
-MATCHED = "n IN (SELECT rowid FROM words WHERE words MATCH ?)"
+MATCHED = "n IN matched"  # the samples that hold the words, found once for count and page
 UNANSWERED = "unanswered"  # a status that is asked for: failed, or without any answer
 OF_CRITERION = {"score": "share", "change": "change", "doubt": "doubt"}  # what an answer has of its own
 LACKING = {  # of an order, where no sample has what it goes by
@@ -51,8 +52,9 @@ LACKING = {  # of an order, where no sample has what it goes by
 }  # fmt: skip
 _TABLES = """
 CREATE TABLE samples (
-    n INTEGER PRIMARY KEY, id TEXT UNIQUE, place INTEGER, status TEXT, head TEXT, cause TEXT, reason TEXT, verdict TEXT,
-    score REAL, change REAL, changed TEXT, doubt REAL, ms REAL, failures INTEGER, people INTEGER, at INTEGER
+    n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, place INTEGER, status TEXT, head TEXT, cause TEXT, reason TEXT,
+    verdict TEXT, score REAL, change REAL, changed TEXT, doubt REAL, ms REAL, failures INTEGER, people INTEGER,
+    at INTEGER
 );
 CREATE INDEX by_place ON samples (place IS NULL, place);
 CREATE INDEX by_score ON samples (score IS NULL, score, place);
@@ -70,10 +72,12 @@ CREATE INDEX by_greatest ON answers (criterion, share IS NULL, share DESC, n) WH
 CREATE INDEX by_move ON answers (criterion, change IS NULL, change DESC, n) WHERE least;
 CREATE INDEX by_width ON answers (criterion, doubt IS NULL, doubt DESC, n) WHERE least;
 CREATE INDEX by_answer ON answers (status, n);
-CREATE VIRTUAL TABLE words USING fts5 (text, detail = none, tokenize = 'unicode61');
+CREATE VIRTUAL TABLE words USING fts5 (text, content = '', detail = none, prefix = '2', tokenize = 'unicode61');
+CREATE TABLE gone (n INTEGER PRIMARY KEY);
 CREATE TABLE traces (id TEXT, at INTEGER);
 CREATE INDEX by_trace ON traces (id);
 """
+LET_GO = 2.0  # seconds for which the reading waits at most while pages are asked for
 FAILED = 1_000_000  # added to the failures of a sample that failed, or has no answer: it stands before others
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W_]+")
@@ -117,13 +121,44 @@ class Listed:
     theirs: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
+class Pause:
+    """Lets pages be made before more is read: a reader takes turns with them at every row of a table otherwise."""
+
+    def __init__(self) -> None:
+        self._pages, self._since = 0, 0.0
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def page(self) -> Iterator[None]:
+        """While a page is made."""
+        with self._changed:
+            self._since = self._since if self._pages else time.monotonic()
+            self._pages += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._pages -= 1
+                self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Until no page is asked for, or they have been for a while."""
+        if self._pages:
+            with self._changed:
+                left = self._since + LET_GO - time.monotonic()
+                self._changed.wait_for(lambda: not self._pages, max(0.0, left))
+
+
 class SampleIndex:
     """A run's samples on disk; it is filled by a thread, and filled further where the run goes on.
 
-    The file is one of its own, in the folder for temporary files, and goes with it: nothing is written to the run.
+    Where the file lies, and when it is kept for the next time, `IndexFile` says; nothing is written to the run.
+
+    Args:
+        pause: what the reading gives way to.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, pause: Pause | None = None) -> None:
         if run.folder is None:
             raise DataError("a run in memory has no folder to look at")
         self.run = run
@@ -132,23 +167,41 @@ class SampleIndex:
         self.damaged = 0
         self.filled = threading.Event()  # all lines that there were have been read
         self.failed = ""  # why the reading ended
-        self._folder = tempfile.TemporaryDirectory(prefix="judgegraph-view-")
-        self._file = Path(self._folder.name, "samples.sqlite")
+        self._pause = pause or Pause()
         self._items_end = self._spans_end = self._inode = 0
         self._criteria: dict[str, None] = {}
         self._lock = threading.Lock()
         self._changes = 0  # of the table: what was counted before one is counted anew
         self._statuses: tuple[int, Counter[str]] = (-1, Counter())
         self._totals: dict[tuple[Any, ...], int] = {}  # of queries, since the last change
-        self._closed = False
-        with closing(sqlite3.connect(self._file)) as db:
-            db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;" + _TABLES)
+        self._closed = self._damaged_file = False
+        self.file = IndexFile(self.path, self.path / ITEMS, _TABLES)
+        if self.file.found and not self._resumed(self.file.found):
+            self.file.clear()
+
+    def _resumed(self, known: Mapping[str, Any]) -> bool:
+        """Whether the run is as it was when its kept index was made, or went on since."""
+        spans = spans_of(self.run)
+        if not still_begins(self.path / ITEMS, known.get("items")):
+            return False
+        if known.get("spans") is not None and (spans is None or not still_begins(spans, known["spans"])):
+            return False
+        self._inode, self._items_end = known["items"][:2]
+        self._spans_end = known["spans"][1] if known.get("spans") else 0
+        self.damaged, self._criteria = int(known.get("damaged", 0)), dict.fromkeys(map(str, known.get("criteria", ())))
+        try:
+            with closing(sqlite3.connect(self.file.path)) as db:
+                self._count(db)
+        except sqlite3.DatabaseError:
+            self._forget()
+            return False
+        return True
 
     def close(self) -> None:
-        """End the reading, and remove the file."""
+        """End the reading, and remove the file where it is not kept."""
         self._closed = True
         with self._lock:
-            self._folder.cleanup()
+            self.file.close()
 
     @property
     def done(self) -> bool:
@@ -165,10 +218,15 @@ class SampleIndex:
             return
         try:
             if not self._closed:
-                with closing(sqlite3.connect(self._file)) as db:
+                if self._damaged_file:
+                    self.file.clear()
+                    self._forget()
+                    self._damaged_file = False
+                with self._sound(), closing(sqlite3.connect(self.file.path)) as db:
                     self._begin_anew(db)
                     self._fill_items(db)
                     self._fill_traces(db)
+                    self._commit(db)
                 self.filled.set()
         finally:
             self._lock.release()
@@ -188,23 +246,39 @@ class SampleIndex:
         with suppress(OSError):
             found = (self.path / ITEMS).stat()
             if self._inode and (found.st_ino != self._inode or found.st_size < self._items_end):
-                for table in ("samples", "answers", "words", "traces"):
+                for table in ("samples", "answers", "gone", "traces", "state"):
                     db.execute(f"DELETE FROM {table}")
-                self._items_end = self._spans_end = self.damaged = 0
-                self.filled.clear()
+                db.execute("INSERT INTO words (words) VALUES ('delete-all')")
+                self._forget()
             self._inode = found.st_ino
+
+    def _forget(self) -> None:
+        self._items_end = self._spans_end = self._inode = self.damaged = 0
+        self.filled.clear()
 
     def _fill_items(self, db: sqlite3.Connection) -> None:
         with suppress(FileNotFoundError), (self.path / ITEMS).open("rb") as file:
             for number, (at, line) in enumerate(lines(file, self._items_end), 1):
+                self._pause.wait()
                 if self._closed:
-                    return
+                    break
                 self._items_end = at + len(line)
                 if line.strip():
                     self._add(db, at, line)
                 if number % BATCH == 0:
-                    db.commit()
-                    self._count(db)
+                    self._commit(db)
+        self._commit(db)
+
+    def _commit(self, db: sqlite3.Connection) -> None:
+        """What was read so far is to be seen, and to be gone on from."""
+        spans = spans_of(self.run)
+        with suppress(OSError):
+            items = mark_of_file(self.path / ITEMS, self._items_end)
+            self.file.keep(db, {
+                "items": items if items[0] == self._inode else None, "damaged": self.damaged,
+                "spans": mark_of_file(spans, self._spans_end) if spans is not None and self._spans_end else None,
+                "criteria": [*self._criteria],
+            })  # fmt: skip
         db.commit()
         self._count(db)
 
@@ -219,8 +293,9 @@ class SampleIndex:
             self.damaged += 1
             return
         if known := db.execute("SELECT n FROM samples WHERE id = ?", (item.id,)).fetchone():  # the later line stands
-            for table, key in (("words", "rowid"), ("answers", "n"), ("samples", "n")):
-                db.execute(f"DELETE FROM {table} WHERE {key} = ?", known)
+            for table in ("answers", "samples"):
+                db.execute(f"DELETE FROM {table} WHERE n = ?", known)
+            db.execute("INSERT INTO gone VALUES (?)", known)
         one = ranked_sample(item)
         changed = f"{one.changed_criterion} {shown(one.changed_from)} → {shown(one.changed_to)}" if one.change else ""
         added = db.execute(
@@ -239,17 +314,35 @@ class SampleIndex:
         if path is None or not path.is_file():
             return
         for at, line in span_lines(path, self._spans_end):
+            self._pause.wait()
             if self._closed:
                 return
             self._spans_end = at + len(line)
             if name := id_of(line):
                 db.execute("INSERT INTO traces VALUES (?, ?)", (name, at))
-        db.commit()
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(f"file:{self._file}?mode=ro", uri=True)) as db:
+    def _sound(self) -> Iterator[None]:
+        """A file that turns out to be damaged is made anew by the next filling."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:  # busy, full and the like
+                raise
+            self._damaged_file = True
+            self.filled.clear()
+            raise DataError("what was read of the run is damaged and is read anew: look once more in a while") from None
+
+    @contextmanager
+    def _reading(self, words: str = "") -> Iterator[sqlite3.Connection]:
+        """The tables, to be read; `matched` holds the samples with the words that are searched for."""
+        with self._sound(), closing(sqlite3.connect(f"{self.file.path.as_uri()}?mode=ro", uri=True)) as db:
+            db.executescript("PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY;")
             db.row_factory = sqlite3.Row
+            if words:
+                db.execute("CREATE TEMP TABLE matched (n INTEGER PRIMARY KEY)")
+                found = "SELECT rowid FROM words WHERE words MATCH ? AND rowid NOT IN (SELECT n FROM gone)"
+                db.execute(f"INSERT INTO matched {found}", (words,))
             yield db
 
     def statuses(self) -> Counter[str]:
@@ -284,11 +377,12 @@ class SampleIndex:
             column, last, where = f"answers.{OF_CRITERION[column]}", "n", f"least AND criterion = ? AND {where}"
             more, chosen = [query.criterion], "samples.*, answers.changed AS moved"
         order = f"{column} IS NULL, {column}{' DESC' if greatest else ''}, {last}"
-        with self._reading() as db:
+        words = _matched(query.text)
+        with self._reading(words) as db:
             asked = f"SELECT count(*) FROM {counted} WHERE {where}"
-            if where == f"{ANY} AND {MATCHED}":  # words alone: their index knows how many
-                asked = "SELECT count(*) FROM words WHERE words MATCH ?"
-            total = self._total(db, asked, (*more, *values))
+            if where == f"{ANY} AND {MATCHED}":  # words alone
+                asked = "SELECT count(*) FROM matched"
+            total = self._total(db, asked, (*more, *values), words)
             rows = db.execute(
                 f"SELECT {chosen}, {column} AS goes_by FROM {table} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",
                 (*more, *values, size, (query.page - 1) * size),
@@ -326,9 +420,10 @@ class SampleIndex:
         if query.order in ORDERS:
             column = "one" if query.criterion and column == "score" else "own"
         order = f"{column} IS NULL, {column}{' DESC' if greatest else ''}, place"
-        with self._reading() as db:
-            db.execute("ATTACH ? AS other", (f"file:{other._file}?mode=ro",))
-            total = self._total(db, f"SELECT count(*) FROM {both}", tuple(values), other)
+        words = _matched(query.text)
+        with self._reading(words) as db:
+            db.execute("ATTACH ? AS other", (f"{other.file.path.as_uri()}?mode=ro",))
+            total = self._total(db, f"SELECT count(*) FROM {both}", tuple(values), words, other)
             rows = db.execute(
                 f"SELECT *, {column} AS goes_by FROM ({told}) ORDER BY {order} LIMIT ? OFFSET ?",
                 (*values, *more, size, (query.page - 1) * size),
@@ -340,10 +435,10 @@ class SampleIndex:
         return Listed([dict(row) for row in rows], total, answers, lack, theirs)
 
     def _total(
-        self, db: sqlite3.Connection, query: str, values: tuple[Any, ...], other: SampleIndex | None = None
+        self, db: sqlite3.Connection, query: str, values: tuple[Any, ...], words: str, other: SampleIndex | None = None
     ) -> int:
         """How many samples a query is of; counted once for all of its pages."""
-        key = (self._changes, query, values, other and (other._file, other._changes))
+        key = (self._changes, query, values, words, other and (other.file.path, other._changes))
         if key not in self._totals:
             if len(self._totals) >= TOTALS:
                 self._totals.clear()
@@ -467,9 +562,8 @@ def _where(query: Query, own: bool) -> tuple[str, list[Any]]:
     """What is asked of samples; `own`: that they have an answer by the criterion is asked already."""
     parts: list[str] = [ANY]
     values: list[Any] = []
-    if words := _matched(query.text):
+    if _matched(query.text):
         parts.append(MATCHED)
-        values.append(words)
     elif query.text.strip():  # signs alone: they stand in ids
         parts.append("instr(id, ?)")
         values.append(query.text.strip())

@@ -15,7 +15,7 @@ from judgegraph.report.answers import mean_intervals
 from judgegraph.report.sections_run import tally_of
 from judgegraph.runs.item import Item
 from judgegraph.types import keyed
-from judgegraph.views.blocks import Grid
+from judgegraph.views.blocks import Grid, Para
 from judgegraph.views.comparison import as_text, comparison, verdict_on_two
 
 FIVE = jg.Scale.of("1-5")
@@ -109,6 +109,17 @@ def test_a_run_that_judged_nothing_has_no_cost_beside_others():
     found = comparison(jg.compare([run("all", (judged(at, 3.0) for at in range(9))), nothing]))
     (costs,) = (block for block in found if isinstance(block, Grid) and block.caption == "what they took")
     assert costs.rows[1][6] == "-"
+
+
+def test_coverage_below_one_says_of_what_it_is():
+    def said(value: float | None) -> list[str]:
+        runs = [run(name, (judged(at, value if at else 3.0) for at in range(9))) for name in ("a", "b")]
+        return [
+            block.text for block in comparison(jg.compare(runs)) if isinstance(block, Para) and "coverage" in block.text
+        ]
+
+    assert said(None) == ["coverage: the share that could be read of what was answered least (Clarity)"]
+    assert said(2.0) == []
 
 
 def test_a_mapping_names_the_runs():

@@ -49,6 +49,33 @@ def test_a_run_that_finished_says_so(tmp_path):
     assert said(tmp_path, [item(0, score("A", 3)), item(1, score("A", 4))])[0] == "All 2 samples were judged."
 
 
+def test_the_one_sample_of_a_run_is_told_as_one(tmp_path):
+    assert said(tmp_path, [item(0, score("A", 3))])[0] == "Its one sample was judged."
+    assert not any("one sample" in text for text in said(tmp_path, [item(0, score("A", None))]))
+    assert not any("one sample" in text for text in said(tmp_path, [item(0, score("A", 3)), item(1, score("A", 4))]))
+
+
+def test_samples_that_the_budget_did_not_reach_ask_for_a_larger_one(tmp_path):
+    reached = [item(at, score("A", 3)) for at in range(2)]
+    unreached = Item(sample=jg.Sample(id="x", output="t"), status="over_budget", reason="the budget of $1 is used up")
+    lost = Item(sample=jg.Sample(id="y", output="t"), status="timeout", reason="no reply in 120 s")
+
+    def told(*items: Item) -> dict[str, str]:
+        run = jg.Run({"signature": "mine", "state": "finished", "method": "mine"}, items, None)
+        return {one.text: one.command for one in written_report(run, tmp_path / "page.html")[1]}
+
+    over = told(*reached, unreached)
+    assert over["1 of 3 samples ended early (over_budget 1): the budget of $1 is used up."] == (
+        "the same command with a larger budget"
+    )
+    both = told(*reached, unreached, lost)
+    (text,) = [text for text in both if "ended early" in text]
+    assert both[text] == "the same command with a larger budget and --retry-failed"
+    alone = told(*reached, lost)
+    assert alone["1 of 3 samples ended early (timeout 1): no reply in 120 s."] == "the same command and --retry-failed"
+    assert not any("budget" in text + command for text, command in alone.items())
+
+
 def test_a_run_of_which_samples_failed_says_how_many_and_why(tmp_path):
     lost = Item(sample=jg.Sample(id="x", output="t"), status="timeout", reason="no reply in 120 s")
     found = said(tmp_path, [item(0, score("A", 3)), lost, lost])
@@ -270,3 +297,24 @@ def test_a_stronger_judge_is_called_no_critic(tmp_path):
     assert "critic" not in found
     page = (tmp_path / "page.html").read_text()
     assert "What the stronger judge changed" in page
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_a_criterion_that_falls_with_length_is_told_to(tmp_path, way):
+    def one(rng: random.Random, at: int) -> Item:
+        long = rng.randint(10, 90)
+        return item(at, score("Long", 3 + way * 2 * (long - 50) / 40), words=long)
+
+    (text,) = [text for text in said(tmp_path, drawn(one)) if "output's length" in text]
+    assert text.endswith("]: the shorter, the higher).") == (way < 0)
+
+
+def test_scores_by_criteria_of_single_samples_are_missing_from_all_of_these(tmp_path):
+    written = [
+        item(at, score(f"Own {at}", None if at < 2 else 3)).model_copy(
+            update={"branches": {f"Own {at}": jg.Criterion(name=f"Own {at}")}}
+        )
+        for at in range(4)
+    ]
+    (text,) = [text for text in said(tmp_path, written) if "missing" in text]
+    assert text.startswith("2 of 4 scores are missing, all of criteria written for each sample;")

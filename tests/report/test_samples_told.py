@@ -69,19 +69,19 @@ def reviewed(draft: float | None, final: float | None, **about) -> Item:
     ],
 )
 def test_only_a_draft_that_was_read_is_kept(draft: float | None, final: float | None, shown: str):
-    (row,) = rows_of(one := reviewed(draft, final), WHOLE[0])
+    (row,) = rows_of(one := reviewed(draft, final), WHOLE[0])[0]
     assert row.is_unchanged is (draft == final == 4.0)
     assert shown in plain(Templates().sample(view_of(one, WHOLE[0], ""), 0))
 
 
 @pytest.mark.parametrize("reason", ["the reply is no JSON", LOST])
 def test_two_agents_that_failed_each_say_their_own_error(reason: str):
-    (row,) = rows_of(reviewed(None, None, status="unreadable", reason=reason), WHOLE[0])
+    (row,) = rows_of(reviewed(None, None, status="unreadable", reason=reason), WHOLE[0])[0]
     assert [(who, text.text) for who, text in row.why] == [("evaluator truncated", LOST), ("sage unreadable", reason)]
 
 
 def test_a_critic_keeps_nothing_where_there_was_no_draft():
-    (row,) = rows_of(reviewed(None, None), WHOLE[0])
+    (row,) = rows_of(reviewed(None, None), WHOLE[0])[0]
     assert [who for who, _ in row.why] == ["evaluator truncated", "sage had no draft to keep"]
 
 
@@ -177,11 +177,11 @@ def pair(orders: str, repeats: tuple[int, ...]) -> Item:
     ],
 )
 def test_the_orders_of_a_pair_are_told_apart(orders: str, repeats: tuple[int, ...], names: list[str]):
-    assert [row.name for row in rows_of(pair(orders, repeats), WHOLE[0])] == names
+    assert [row.name for row in rows_of(pair(orders, repeats), WHOLE[0])[0]] == names
 
 
 def test_repeats_without_an_order_are_numbered():
-    rows = rows_of(item(score("final", 4.0), score("final", 3.0, repeat=1)), WHOLE[0])
+    rows = rows_of(item(score("final", 4.0), score("final", 3.0, repeat=1)), WHOLE[0])[0]
     assert [row.name for row in rows] == ["Depth", "Depth (repeat 2)"]
 
 
@@ -198,7 +198,7 @@ def test_both_overalls_of_a_pair_say_whose_they_are():
 
 def test_how_a_score_was_read_is_told_in_words():
     def facts(reader: str, **about) -> tuple[str, ...]:
-        rows: list[ScoreRow] = rows_of(item(score("final", 4.0, reader=reader, **about)), WHOLE[0])
+        rows: list[ScoreRow] = rows_of(item(score("final", 4.0, reader=reader, **about)), WHOLE[0])[0]
         return rows[0].facts
 
     assert facts("stated") == ("read from the reply's own number",)

@@ -11,6 +11,7 @@ from judgegraph.cli.main import main
 from judgegraph.cli.new import proposed_mapping
 from judgegraph.data.samples import likely_column
 from judgegraph.errors import DataError
+from judgegraph.prompts.criteria import criteria_set
 
 TEXT = "The bridge is shut for a year, as two of its arches are cracked."
 FILES = [
@@ -84,3 +85,36 @@ def test_a_missing_output_names_the_likely_column(tmp_path: Path):
     (tmp_path / "d.jsonl").write_text('{"question": "q", "completion": "t"}\n')
     done = CliRunner().invoke(main, ["run", "llm-score", str(tmp_path / "d.jsonl")])
     assert "perhaps it is 'completion': -f output=completion" in " ".join(done.output.split())
+
+
+def init(*words: str) -> str:
+    found = CliRunner().invoke(main, ["init", *words])
+    assert found.exit_code == 0, found.output
+    return found.output
+
+
+def test_who_has_one_quality_in_mind_is_given_a_set_of_it(tmp_path: Path):
+    data, file = str(tmp_path / "d.jsonl"), tmp_path / "c.yaml"
+    rows = [{"id": f"a{at}", "query": "q", "output": TEXT, "politeness_score": at % 5 + 1} for at in range(9)]
+    Path(data).write_text("\n".join(json.dumps(row) for row in rows))
+    proposed = next(line for line in init(data).splitlines() if line.startswith("judgegraph init"))
+    assert shlex.split(proposed) == ["judgegraph", "init", data, "-c", "politeness", "-o", "criteria.yaml"]
+    said = init(data, "-c", "politeness", "-c", "clarity", "-c", "Clarity ", "-o", str(file))
+    assert "criteria: politeness, Clarity (to be defined: politeness), in" in said.replace("\n", " ")
+    made = criteria_set(str(file))
+    assert [one.name for one in made.criteria] == ["politeness", "Clarity"]
+    assert made.criteria[1] in criteria_set("general").criteria
+    run = shlex.split(next(line for line in said.splitlines() if line.startswith("judgegraph run")))
+    assert CliRunner().invoke(main, [*run[1:], "-o", str(tmp_path / "run")]).exit_code == 0
+    refused = CliRunner().invoke(main, ["init", data, "-c", "politeness"])
+    assert refused.exit_code == 2
+    assert "-o FILE.yaml" in refused.output
+    assert CliRunner().invoke(main, ["init", data, "-c", " ", "-o", str(tmp_path / "e.yaml")]).exit_code == 2
+
+
+@pytest.mark.parametrize("column", ["rating", "score", "human_overall", "accuracy_score", "human.Helpfulness"])
+def test_what_the_set_asks_for_and_judgements_as_such_need_no_set_of_their_own(column: str, tmp_path: Path):
+    data = tmp_path / "d.jsonl"
+    rows = [{"id": f"a{at}", "query": "q", "output": TEXT, column: at % 5 + 1} for at in range(9)]
+    data.write_text("\n".join(json.dumps(row) for row in rows))
+    assert "judgegraph init" not in init(str(data))

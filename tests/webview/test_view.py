@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import sqlite3
+import stat
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from html import escape
 from pathlib import Path
 
@@ -22,7 +28,7 @@ from judgegraph.runs.item import Item
 from judgegraph.runs.labels import LabelledRun, Labels
 from judgegraph.types import Criterion, Score
 from judgegraph.webview.app import View, judgements
-from judgegraph.webview.index import Query, SampleIndex
+from judgegraph.webview.index import Pause, Query, SampleIndex
 
 pytest.importorskip("starlette", reason="skipped: no starlette (the extra 'view')")
 from starlette.testclient import TestClient
@@ -655,3 +661,163 @@ def test_a_run_without_suggestions_says_so(tmp_path: Path):
     assert "suggestions" not in client.get("/runs/0").text
     assert "No critic of this run suggests anything." in client.get("/runs/0/suggestions").text
     found.close()
+
+
+@pytest.fixture
+def large(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The run in a folder of its own, as one of which the index is kept."""
+    monkeypatch.setattr("judgegraph.webview.index_file.KEPT_FROM", 0)
+    shutil.copytree(folder, tmp_path / "runs/large")
+    return tmp_path / "runs/large"
+
+
+def looked_through(run: Path) -> tuple[SampleIndex, int]:
+    """(an index that was filled and closed, samples that it knew before it was filled)."""
+    index = SampleIndex(jg.Run.load(run))
+    known = index.read
+    index.fill()
+    assert ids(index, text="zebra") == ["lost/1 &?"]
+    assert index.item("lost/1 &?").status == "timeout"
+    assert len(ids(index)) == index.read
+    criteria = index.criteria()
+    index.close()
+    assert "Coherence" in criteria
+    return index, known
+
+
+def test_the_index_of_a_large_run_is_kept_beside_it_and_goes_on_where_it_ended(large: Path):
+    index, known = looked_through(large)
+    kept = large.parent / ".large.view.sqlite"
+    assert (index.file.path, known) == (kept, 0)
+    assert [path.name for path in large.parent.iterdir() if path.name != "large"] == [kept.name]
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert looked_through(large)[1] == MANY + 1  # without reading
+    with (large / "items.jsonl").open("ab") as file:
+        file.write(Item(sample=jg.Sample(id="more", output="an okapi"), place=99).line().encode() + b"\n")
+    index = SampleIndex(jg.Run.load(large))
+    assert index.read == MANY + 1
+    index.fill()
+    assert ids(index, text="okapi") == ["more"]
+    other = SampleIndex(jg.Run.load(large))  # another view at the same time has one of its own
+    assert not other.file.kept
+    other.close()
+    index.close()
+
+
+def changed_in_place(run: Path, kept: Path) -> None:
+    data = (run / "items.jsonl").read_bytes()
+    (run / "items.jsonl").write_bytes(data)
+    os.utime(run / "items.jsonl", ns=(1, 1))
+
+
+def written_again(run: Path, kept: Path) -> None:
+    (run / "items.jsonl").rename(run / "old")
+    shutil.copy(run / "old", run / "items.jsonl")
+
+
+def with_a_trigger(run: Path, kept: Path) -> None:
+    with closing(sqlite3.connect(kept)) as db:
+        db.execute("CREATE TRIGGER t AFTER DELETE ON samples BEGIN DELETE FROM answers; END")
+        db.commit()
+
+
+def with_a_view_in_place_of_a_table(run: Path, kept: Path) -> None:
+    with closing(sqlite3.connect(kept)) as db:
+        db.executescript("DROP TABLE traces; CREATE VIEW traces AS SELECT 'a' AS id, 1 AS at;")
+
+
+def of_another_version(run: Path, kept: Path) -> None:
+    with closing(sqlite3.connect(kept)) as db:
+        db.execute("UPDATE state SET known = replace(known, '\"format\": ', '\"format\": 9')")
+        db.commit()
+
+
+def of_noise(run: Path, kept: Path) -> None:
+    kept.write_bytes(b"no database" * 1000)
+
+
+def with_a_state_of_nonsense(run: Path, kept: Path) -> None:
+    with closing(sqlite3.connect(kept)) as db:
+        db.execute("UPDATE state SET known = ?", (json.dumps({"format": 1, "items": [1, "x", None, {}]}),))
+        db.commit()
+
+
+@pytest.mark.parametrize("change", [
+    changed_in_place, written_again, with_a_trigger, with_a_view_in_place_of_a_table, of_another_version, of_noise,
+    with_a_state_of_nonsense,
+])  # fmt: skip
+def test_a_kept_index_that_is_not_of_this_run_or_not_ours_is_made_anew(change, large: Path):
+    looked_through(large)
+    change(large, large.parent / ".large.view.sqlite")
+    index, known = looked_through(large)
+    assert (index.file.kept, known) == (True, 0)
+    assert looked_through(large)[1] == MANY + 1
+
+
+@pytest.mark.parametrize("how", ["link", "hard link", "open to others", "folder"])
+def test_what_lies_in_the_place_of_the_index_and_is_not_its_own_stays_as_it_is(how, large: Path, tmp_path: Path):
+    kept, other = large.parent / ".large.view.sqlite", tmp_path / "other"
+    other.write_text("mine")
+    other.chmod(0o600)
+    if how == "link":
+        kept.symlink_to(other)
+    elif how == "hard link":
+        kept.hardlink_to(other)
+    elif how == "folder":
+        kept.mkdir()
+    else:
+        kept.write_text("mine")
+        kept.chmod(0o644)
+    assert not looked_through(large)[0].file.kept
+    assert other.read_text() == "mine"
+    assert how != "open to others" or kept.read_text() == "mine"
+
+
+def test_a_kept_index_with_damaged_pages_is_said_to_be_and_made_anew(large: Path):
+    looked_through(large)
+    index = SampleIndex(jg.Run.load(large))
+    assert index.read == MANY + 1
+    with index.file.path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(8192)
+        file.write(b"\xff" * (size - 8192))
+    with pytest.raises(DataError, match="damaged and is read anew"):
+        index.listed(Query(order="least"))
+    assert not index.done
+    index.fill()
+    assert ids(index, text="zebra") == ["lost/1 &?"]
+    assert index.read == MANY + 1
+    index.close()
+
+
+def test_words_of_a_sample_that_was_judged_again_are_found_no_more(tmp_path: Path):
+    run = jg.evaluate(llm_score(criteria=[Criterion(name="Clarity")]), [jg.Sample(id="a", output="an okapi")],
+                      out=tmp_path / "run")  # fmt: skip
+    index = SampleIndex(run)
+    index.fill()
+    assert ids(index, text="ok") == ["a"]
+    with (tmp_path / "run/items.jsonl").open("ab") as file:
+        file.write(Item(sample=jg.Sample(id="a", output="a zebra")).line().encode() + b"\n")
+    index.fill()
+    assert (ids(index, text="ok"), index.listed(Query(text="ok")).total, ids(index, text="ze")) == ([], 0, ["a"])
+    index.close()
+
+
+def test_the_reading_waits_for_pages_that_are_asked_for_but_not_for_ever(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("judgegraph.webview.index.LET_GO", 0.2)
+    pause = Pause()
+    read: list[float] = []
+
+    def reading() -> None:
+        pause.wait()
+        read.append(time.monotonic())
+
+    with pause.page():
+        began = time.monotonic()
+        reader = threading.Thread(target=reading)
+        reader.start()
+        time.sleep(0.05)
+        assert not read
+        reader.join(5)
+        assert read[0] - began >= 0.15
+    pause.wait()  # no page is asked for

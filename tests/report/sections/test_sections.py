@@ -229,7 +229,7 @@ def test_failures_are_counted_by_status_criterion_and_reason():
         "status": "provider_error", "agent": "(the whole sample)", "samples": "2", "scores missing": "",
         "reason (the first one's words)": "no such model", "such as": "s2, s3",
     }  # fmt: skip
-    assert (lost["status"], lost["scores missing"], lost["such as"]) == ("timeout", "1: Depth 1", "s1")
+    assert (lost["status"], lost["scores missing"], lost["such as"]) == ("timeout", "1 of Depth", "s1")
     draft, final = rows(section, "Scores that are missing")
     assert (draft["without a score"], draft["statuses"]) == ("2 of 4 (50 %)", "provider_error 2")
     assert (final["without a score"], final["statuses"]) == ("3 of 4 (75 %)", "provider_error 2, timeout 1")
