@@ -129,8 +129,8 @@ def with_accepted(before: CriteriaSet, found: Suggestions, said: Mapping[int, An
         raise DataError(str(error)) from None
 
 
-def write_beside(criteria: CriteriaSet, folder: Path, name: str) -> Path:
-    """Writes the set beside a run, under a name that nothing has yet; gives the file.
+def write_next_version(criteria: CriteriaSet, folder: Path, name: str) -> Path:
+    """Writes the set into a run's folder, under a name that nothing has yet; gives the file.
 
     Raises:
         ConfigError: it cannot be written.
@@ -372,7 +372,7 @@ class View:
             made = with_accepted(before, found, said, f"{one.name}-next", run.signature)
             if made == before:
                 return {"saved": "Nothing was accepted: the criteria are as they were.", "wrong": "", "typed": typed}
-            path = write_beside(made, one.index.path.parent, one.name)
+            path = write_next_version(made, one.index.path.parent, one.name)
         except (DataError, ConfigError) as error:
             return {"saved": "", "wrong": one_line(error, 300), "typed": typed}
         which = f"version {made.version}, {counted(len(made.criteria), 'criterion', 'criteria')}, digest {made.digest}"
