@@ -1,4 +1,4 @@
-"""The answers by criterion, and how far they agree with people, with intervals."""
+"""The answers by criterion, how far they agree with people, who wins pairs, and which biases show; with intervals."""
 
 from __future__ import annotations
 

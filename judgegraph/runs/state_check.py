@@ -1,4 +1,7 @@
-"""What nodes write is checked where it enters a run, so that a wrong value fails its sample with node, key and cure."""
+"""What nodes write is checked where it enters a run, so that a wrong value fails its sample with node, key and cure.
+
+`strict` does the same for plain LangGraph.
+"""
 
 from __future__ import annotations
 

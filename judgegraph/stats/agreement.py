@@ -1,4 +1,7 @@
-"""Agreement of labels: accuracy, macro F1, Cohen's kappa, Krippendorff's alpha, intervals of shares."""
+"""Agreement of labels: accuracy, macro F1, Cohen's kappa, Krippendorff's alpha, intervals of shares.
+
+Below are the paired tests of whether one metric is closer to people than another.
+"""
 
 from __future__ import annotations
 

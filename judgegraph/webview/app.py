@@ -149,7 +149,7 @@ def write_next_version(criteria: CriteriaSet, folder: Path, name: str) -> Path:
     raise ConfigError(f"{folder}: too many files {name}.criteria*.yaml")
 
 
-# The pages.
+# The pages and what they are made of.
 
 
 @dataclass

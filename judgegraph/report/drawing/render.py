@@ -1,4 +1,4 @@
-"""`jg.show`: a graph as a picture, in notebooks, files and terminals."""
+"""`jg.show`: a graph laid out in layers, and drawn as a picture or as text, for notebooks, files and terminals."""
 
 from __future__ import annotations
 
