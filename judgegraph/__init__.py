@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from judgegraph.report.page import write_report
     from judgegraph.runs.evaluate import aevaluate, evaluate
     from judgegraph.runs.run import Run
-    from judgegraph.runs.strict import strict
+    from judgegraph.runs.state_check import strict
     from judgegraph.tools.catalogue import About, Metric
     from judgegraph.tools.fetch import fetch
     from judgegraph.tools.graph_assistant import as_assistant
@@ -119,7 +119,7 @@ _HOMES = {
     "judgegraph.report.page": ("write_report",),
     "judgegraph.runs.evaluate": ("aevaluate", "evaluate"),
     "judgegraph.runs.run": ("Run",),
-    "judgegraph.runs.strict": ("strict",),
+    "judgegraph.runs.state_check": ("strict",),
     "judgegraph.tools.catalogue": ("About", "Metric"),
     "judgegraph.tools.fetch": ("fetch",),
     "judgegraph.tools.graph_assistant": ("as_assistant",),

@@ -14,8 +14,7 @@ from typing_extensions import TypedDict
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.answers import answer_keys, answers_of, roles_of
 from judgegraph.cli.main import main
 from judgegraph.graphs import fennec, g_eval, sageval

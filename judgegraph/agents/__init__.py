@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from judgegraph.agents.pairwise import Comparer
     from judgegraph.agents.panel import Consensus, CriticPanel
     from judgegraph.agents.planner import Consultant, Planner
-    from judgegraph.agents.rectify import Rectify
-    from judgegraph.agents.sage import PARTS, Sage, critique_form
+    from judgegraph.agents.sage import PARTS, Rectify, Sage, critique_form
     from judgegraph.agents.scorer import Scorer
     from judgegraph.agents.steps import StepsWriter
     from judgegraph.agents.under_review import Critique, Reviewed, UnderReview
@@ -45,7 +44,7 @@ _HOMES = {
     "CriticPanel": "judgegraph.agents.panel",
     "Consultant": "judgegraph.agents.planner",
     "Planner": "judgegraph.agents.planner",
-    "Rectify": "judgegraph.agents.rectify",
+    "Rectify": "judgegraph.agents.sage",
     "PARTS": "judgegraph.agents.sage",
     "Sage": "judgegraph.agents.sage",
     "critique_form": "judgegraph.agents.sage",

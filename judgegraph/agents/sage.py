@@ -1,4 +1,5 @@
-"""The SAGE critic: reviews an evaluator's scores, and says what the criteria themselves lack."""
+"""The SAGE critic: reviews an evaluator's scores, says what the criteria lack; and `Rectify`, which applies a critic's
+verdicts to the drafts."""
 
 from __future__ import annotations
 
@@ -7,14 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from typing_extensions import TypedDict
+
 from judgegraph import prompts
-from judgegraph.agents.under_review import Critique, Reviewed, UnderReview, advice, dropped
+from judgegraph.agents.under_review import (
+    Critique,
+    Reviewed,
+    UnderReview,
+    advice,
+    at_that_point,
+    dropped,
+    same_point,
+)
 from judgegraph.calls import JudgeLike, Reader, ask, rate
 from judgegraph.calls.asking import STRING, Form, Incomplete, enum_of, rating_schema, read_entries, record
-from judgegraph.calls.ratings import Rating
+from judgegraph.calls.ratings import GAINSAID, Rating
 from judgegraph.errors import ReplyError, one_line
 from judgegraph.prompts import Rendered
-from judgegraph.types import Criterion, Note, Suggestion, keyed
+from judgegraph.types import Criterion, Note, Rectification, Score, Scores, Suggestion, key_of, keyed
 
 # What a critic is asked to return: rectified scores, changed definitions, new criteria.
 
@@ -229,3 +240,76 @@ class Sage:
             what = f"no advice on {part.replace('_', ' ')}: {one_line(error)}"
             about = {"agent": self.name, "status": error.status, "kind": "advice-missing"}
             return {}, Note.model_validate({**about, "text": what})
+
+
+# What a critic's verdicts make of the drafts: plain code, no model.
+
+
+class Verdicts(TypedDict):  # what rectify reads
+    scores: Scores
+    rectifications: dict[str, Rectification]
+
+
+class Final(TypedDict):  # what it writes
+    scores: Scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rectify:
+    """Writes a final score beside every draft.
+
+    What the critic keeps has the draft's value. What it changes has its value, on the same scale; a change that names
+    the point which a fractional draft is at (4 for 3.62) is a keep, with a note (`under_review.same_point`). A draft
+    without a value stays without one; where the critic failed, the final score has the critic's status: an
+    unreviewed draft is not a reviewed score. A final score names its draft by the draft's key.
+
+    Of several critics' verdicts those by the agent `name` count; where it said nothing at all, those of any other
+    critic do, under whatever keys it wrote them.
+
+    Attributes:
+        stage: of the scores that were reviewed. name: the critic, whom the final scores name as their agent.
+    """
+
+    stage: str = "draft"
+    name: str = "sage"
+
+    def __call__(self, state: Verdicts) -> Final:
+        drafts = [s for s in state["scores"].values() if s.stage == self.stage]
+        said = state["rectifications"]
+        finals = (_final(d, _verdict(said, d.criterion, self.name), self.name) for d in drafts)
+        return {"scores": {final.key: final for final in finals}}  # of several agents' drafts the last, as its critic
+
+
+def _verdict(said: Mapping[str, Rectification], criterion: str, critic: str) -> Rectification | None:
+    """The critic's own verdict; without any of its own another's, by criterion: the last one's."""
+    if (own := said.get(key_of(criterion, critic))) is not None:
+        return own
+    theirs = [r for r in said.values() if r.agent == critic] or said.values()
+    found = [r for r in theirs if r.criterion == criterion]
+    return found[-1] if found else None
+
+
+def _final(draft: Score, verdict: Rectification | None, agent: str) -> Score:
+    final = draft.model_copy(update={"stage": "final", "agent": agent, "raw": None, "draft": draft.key})
+    if draft.status != "ok":
+        return final
+    if verdict is None or verdict.status != "ok":
+        status = "skipped" if verdict is None else verdict.status
+        reason = verdict.reason if verdict else "the critic said nothing of this criterion"
+        return Score(
+            criterion=draft.criterion, agent=agent, status=status, scale=draft.scale, reason=reason, draft=draft.key
+        )  # fmt: skip
+    if verdict.action == "keep":
+        notes = (*final.notes, *(note for note in verdict.notes if GAINSAID in note))
+        return final.model_copy(update={"reason": verdict.reason or draft.reason, "notes": notes})
+    scale = draft.scale
+    if verdict.value is not None and same_point(verdict.value, draft.value, scale):
+        way = {"up": "raise", "down": "lower"}.get(verdict.direction, "change")
+        note = at_that_point(way, verdict.value, draft.value or 0.0)
+        return final.model_copy(update={"reason": verdict.reason or draft.reason, "notes": (*final.notes, note)})
+    return Score(
+        criterion=draft.criterion, agent=agent, scale=scale, reason=verdict.reason, reader=verdict.reader,
+        value=scale.check(verdict.value) if scale and verdict.value is not None else verdict.value,
+        label=verdict.label, distribution=verdict.distribution, unseen=verdict.unseen, notes=verdict.notes,
+        draft=draft.key,
+    )  # fmt: skip

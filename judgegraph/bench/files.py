@@ -381,13 +381,13 @@ def _name(row: Mapping[str, Any], where: str) -> str:
 # The collections by name, each imported when it is wanted.
 
 
-COLLECTIONS = {  # name -> module with its COLLECTION
+COLLECTIONS = {  # name -> module with its COLLECTION, or with several by name as COLLECTIONS
     "summeval": "judgegraph.bench.summeval",
     "topical_chat": "judgegraph.bench.topical_chat",
     "openmeva": "judgegraph.bench.openmeva",
     "bagel": "judgegraph.bench.bagel",
-    "sfres": "judgegraph.bench.sfres",
-    "qags": "judgegraph.bench.qags",
+    "sfres": "judgegraph.bench.unieval",
+    "qags": "judgegraph.bench.unieval",
     "llmbar": "judgegraph.bench.llmbar",
     "pandalm": "judgegraph.bench.pandalm",
     "autoj": "judgegraph.bench.autoj",
@@ -404,10 +404,11 @@ def collection(name: str) -> Collection:
         ConfigError: there is none of that name.
     """
     wanted = _bare(name)
-    found = [module for known, module in COLLECTIONS.items() if _bare(known) == wanted]
-    if not found:
+    known = next((one for one in COLLECTIONS if _bare(one) == wanted), None)
+    if known is None:
         raise ConfigError(f"no collection {one_line(name, 60)!r}; known: {', '.join(COLLECTIONS)}")
-    made: Collection = importlib.import_module(found[0]).COLLECTION
+    module = importlib.import_module(COLLECTIONS[known])
+    made: Collection = module.COLLECTIONS[known] if hasattr(module, "COLLECTIONS") else module.COLLECTION
     return made
 
 

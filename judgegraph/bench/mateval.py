@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
+from judgegraph.agents.discussion import scores_by_authors, scores_of
 from judgegraph.bench.files import Collection, Published, as_long, field, present, read_text, rows_of, sample_of
 from judgegraph.errors import DataError, one_line
 from judgegraph.meta.cells import Judgements
-from judgegraph.replies.question_blocks import scores_by_authors, scores_of
 from judgegraph.types import Sample
 
 ERRORS = ("Repetition", "Logical Inconsistency", "Discontinuity", "Inappropriate Lexical Choice", "Factual Error")

@@ -1,4 +1,9 @@
-"""One call to one judge: found in the run's ledger, else sent within the budget until it is answered or cannot be."""
+"""One call to one judge: found in the run's ledger, else sent within the budget until it is answered or cannot be.
+
+From the top down, in a run: `send` refuses what is too long and records a span; `_reply` chooses who answers;
+`_from_ledger` looks the call up, and lets one of those who want it pay; `_within_budget` reserves what it may cost;
+`sent_out` retries; `_attempt` makes one request of it; `_sent` waits for the request's turn and sends it.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +80,7 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     if (tokens := prompt_tokens(call.messages)) >= SMALLEST:
         refuse_beyond_window(judge, tokens, run_prices())
     if not recording():
-        return await _answered(judge, call, anew)
+        return await _reply(judge, call, anew)
     told: dict[str, Any] = {"prompt": call.prompt, "form": call.form}
     if call.n != 1 or call.repeat:
         told["n"], told["repeat"] = call.n, call.repeat
@@ -84,7 +89,7 @@ async def send(judge: Judge, call: Call, *, anew: bool = False) -> list[Choice]:
     with (sent := span("model", judge.name, told)) as about:
         found: Sequence[Choice] = ()
         try:
-            found = await _answered(judge, call, anew, about)
+            found = await _reply(judge, call, anew, about)
             return [replace(choice, ends=ReplyStatus(sent.row, len(found))) for choice in found] if sent.row else found
         finally:
             if "address" not in about:  # no ledger of a run has it
@@ -111,20 +116,27 @@ def _refuse_too_large(call: Call) -> None:
         )
 
 
-async def _answered(judge: Judge, call: Call, anew: bool, about: About = None) -> list[Choice]:
-    """By whoever answers here: a plan's stand-in, the run's ledger, or the judge itself where there is neither."""
+async def _reply(judge: Judge, call: Call, anew: bool, about: About = None) -> list[Choice]:
+    """The reply by whoever answers here, the first of these that holds.
+
+    1. A part of the work with a budget of its own: that budget counts the call, and whoever follows answers it.
+    2. No run: the judge. Its tokens are counted where a span is recorded.
+    3. A plan: the simulated judge, and nothing is sent.
+    4. A run without a ledger: the judge, within the run's budget.
+    5. A run: its ledger, and the judge for what the ledger lacks.
+    """
     if (part := part_budget.get()) is not None:
         return await _counted(part, judge, call, anew, about)
     run = context.get()
     if run is None:
         if about is None:
             return (await sent_out(judge, call))[0]
-        return (await _settled(payer(), judge, call, Waiters(), about))[0]
+        return (await _within_budget(payer(), judge, call, Waiters(), about))[0]
     if run.stand_in is not None:
         found = run.stand_in(judge, call)
         return found if isinstance(found, list) else await found
     if run.ledger is None:
-        return (await _bought_alone(run, judge, call, about))[0]
+        return (await _within_budget_alone(run, judge, call, about))[0]
     return await _from_ledger(run, run.ledger, judge, call, anew, about)
 
 
@@ -190,10 +202,10 @@ async def _counted(part: PartBudget, judge: Judge, call: Call, anew: bool, about
         before = part_budget.set(None)  # what a judge asks to answer is no call of this part
         try:
             if run is not None and keeps:
-                choices = await _answered(judge, call, anew, about)
+                choices = await _reply(judge, call, anew, about)
                 return choices, *_taken(run, call, address)
             payer = run or CallContext(purse=BudgetTracker(prices=part.purse.prices))
-            choices, share = await _bought_alone(payer, judge, call, about)
+            choices, share = await _within_budget_alone(payer, judge, call, about)
             return choices, *share.usage[:2]
         finally:
             part_budget.reset(before)
@@ -215,26 +227,22 @@ def _taken(run: CallContext, call: Call, address: bytes) -> Usage:
     return (1, 1) if doubted else (prompt_tokens(call.messages), completion_tokens(call, UNBOUNDED))
 
 
-async def _bought_alone(run: CallContext, judge: Judge, call: Call, about: About) -> tuple[list[Choice], Reserved]:
-    """As `_bought`, where nobody else can wait for the same call."""
+async def _within_budget_alone(
+    run: CallContext, judge: Judge, call: Call, about: About
+) -> tuple[list[Choice], Reserved]:
+    """As `_within_budget`, where nobody else can wait for the same call."""
     waiters, waiting = Waiters(), waits_for_it()
     waiters.join(waiting)
     try:
-        return await _bought(run, judge, call, waiters, about)
+        return await _within_budget(run, judge, as_sent(judge, call), waiters, about)
     finally:
         waiters.leave(waiting)
 
 
-async def _bought(
-    run: CallContext, judge: Judge, call: Call, waiters: Waiters, about: About = None
-) -> tuple[list[Choice], Reserved]:
-    """Send within the budget."""
-    return await _settled(run, judge, as_sent(judge, call), waiters, about)
-
-
-async def _settled(
+async def _within_budget(
     run: CallContext, judge: Judge, call: Call, waiters: Waiters, about: About
 ) -> tuple[list[Choice], Reserved]:
+    """Reserve what the call may cost, send it, and settle for what it did cost; a failure gives the rest back."""
     share = await _share(run, judge, call, waiters)
     try:
         choices, usage = await sent_out(judge, call, UnderWay(run, share, waiters, shares.get()))
@@ -259,7 +267,7 @@ async def _paid(
     run: CallContext, judge: Judge, call: Call, waiters: Waiters, address: bytes, about: About, got: list[Choice]
 ) -> Paid:
     """As a ledger keeps it; what was asked is committed with it. `got` is filled with what it is made of."""
-    choices, share = await _bought(run, judge, call, waiters, about)
+    choices, share = await _within_budget(run, judge, as_sent(judge, call), waiters, about)
     got.extend(choices)
     if about is not None and run.told and run.ledger is not None:
         run.ledger.ask(address, call.messages, new=True)
@@ -301,45 +309,45 @@ def payer() -> CallContext:
 
 
 class RequestSlot:
-    """`async with turn:` waits until a request may be sent; leaving it ends the request's being in flight.
+    """`async with RequestSlot(...):` waits until a request may be sent; leaving it ends the request's being in flight.
 
     While it waits for our own limits it is held, and a sample's clock stands while all its calls are: who asks for ten
     requests a minute wants them sent slowly, not timed out. However the waiting ends, what was taken by then is given
     back.
     """
 
-    __slots__ = ("_place", "_placed", "_slots", "_slotted", "_waiters")
+    __slots__ = ("_admitted", "_has_slot", "_slots", "_ticket", "_waiters")
 
-    def __init__(self, slots: asyncio.Semaphore | None, place: Ticket, waiters: Waiters | None) -> None:
-        self._slots, self._place, self._waiters = slots, place, waiters
-        self._slotted = self._placed = False
+    def __init__(self, slots: asyncio.Semaphore | None, ticket: Ticket, waiters: Waiters | None) -> None:
+        self._slots, self._ticket, self._waiters = slots, ticket, waiters
+        self._has_slot = self._admitted = False
 
     async def __aenter__(self) -> Ticket:
         try:
             if self._slots is not None:
                 if self._slots.locked():
                     with self._clock_stopped():
-                        self._slotted = await self._slots.acquire()
+                        self._has_slot = await self._slots.acquire()
                 else:
-                    self._slotted = await self._slots.acquire()
-            self._placed = self._place.enter()
-            if not self._placed:
+                    self._has_slot = await self._slots.acquire()
+            self._admitted = self._ticket.enter()
+            if not self._admitted:
                 with self._clock_stopped():
-                    await self._place.wait_in_queue()
-                    self._placed = True
+                    await self._ticket.wait_in_queue()
+                    self._admitted = True
         except BaseException as error:
             await self.__aexit__(type(error))
             raise
-        return self._place
+        return self._ticket
 
     def _clock_stopped(self) -> AbstractContextManager[object]:
-        return PausedClock(self._waiters, self._place) if self._waiters is not None else nullcontext()
+        return PausedClock(self._waiters, self._ticket) if self._waiters is not None else nullcontext()
 
     async def __aexit__(self, *error: object) -> None:
-        if self._slotted and self._slots is not None:
+        if self._has_slot and self._slots is not None:
             self._slots.release()
-        if self._placed:
-            await self._place.__aexit__(*error)
+        if self._admitted:
+            await self._ticket.__aexit__(*error)
 
 
 class PausedClock:
@@ -348,10 +356,10 @@ class PausedClock:
     It may name any time, and a sample has no more than its own; it is not us who hold it back then.
     """
 
-    __slots__ = ("_loop", "_place", "_stands", "_timer", "_waiters", "_wake")
+    __slots__ = ("_loop", "_stands", "_ticket", "_timer", "_waiters", "_wake")
 
-    def __init__(self, waiters: Waiters, place: Ticket) -> None:
-        self._waiters, self._place, self._stands = waiters, place, False
+    def __init__(self, waiters: Waiters, ticket: Ticket) -> None:
+        self._waiters, self._ticket, self._stands = waiters, ticket, False
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._wake: Callable[[], object] | None = lambda: self._loop.call_soon_threadsafe(self._look)
@@ -361,7 +369,7 @@ class PausedClock:
 
     def __exit__(self, *error: object) -> None:
         if self._wake is not None:
-            self._place.watch_no_more(self._wake)
+            self._ticket.watch_no_more(self._wake)
             self._wake = None
         if self._timer is not None:
             self._timer.cancel()
@@ -372,10 +380,10 @@ class PausedClock:
             return
         if self._timer is not None:
             self._timer.cancel()
-        left = self._place.watch(self._wake)
+        left = self._ticket.watch(self._wake)
         self._timer = self._loop.call_later(left, self._look) if left else None
         if left:
-            self._waiters.server_asked(self._place.asked_to_wait())
+            self._waiters.server_asked(self._ticket.asked_to_wait())
         self._stand(not left)
 
     def _stand(self, stands: bool) -> None:
@@ -580,14 +588,22 @@ def _wait(state: RetryCallState) -> float:
 
 
 async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patience: Patience) -> Answer:
-    """One request; more only where a refused feature is left out, each at most once."""
+    """One request, and what follows from its outcome.
+
+    1. A reply that is of use is counted and given back.
+    2. A reply that is of no use is booked as lost, and is a fault.
+    3. An error of the provider is booked, and is a fault; where it refuses a feature of the call, such as a schema or
+       log-probabilities, the call is sent again at once without it, each feature once.
+    4. A fault of an outage raises `_Paused`, and `Unreachable` once it was waited for long enough. Any other raises
+       `_Again` where the same request may fare better, else its final error.
+    """
     run = under_way.run if under_way else None
     sent = arguments(judge, call) if judge.speaks_openai else sent_to_others(judge, call)
-    place = _ticket(judge, call, run, patience)
-    instead: Call | None = None
-    out: bool | Unreachable = False
+    ticket = _ticket(judge, call, run, patience)
+    reduced: Call | None = None
+    outage: bool | Unreachable = False
     try:
-        choices, usage = await _sent(judge, call, sent, place, under_way)
+        choices, usage = await _sent(judge, call, sent, ticket, under_way)
     except Unreachable as gone:
         if run:
             run.unreachable = str(gone)
@@ -595,15 +611,7 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     except (JudgegraphError, AssertionError):  # ours, or a test's: not the provider's
         raise
     except Exception as raised:
-        # langchain-openai warns of some refusals on its way; where warnings are errors, that hides the refusal
-        error = raised.__context__ if isinstance(raised, Warning) and raised.__context__ else raised
-        instead = _without_refused(judge, call, sent, error)
-        fault = classify(error, secrets=judge.secrets, timeout=judge.endpoint.timeout)
-        out = _learnt(place, fault, under_way)
-        if fault.status == "timeout":
-            _learnt_late(judge, call, sent, place)
-        if under_way:
-            under_way.failed(judge, fault)
+        fault, reduced, outage = _fault_of_error(judge, call, sent, ticket, under_way, raised)
     else:
         if run:
             _count(run, judge, call, sent, usage)
@@ -616,13 +624,30 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
         what = "the provider stopped the reply with an error" if choices else "a reply without choices"
         fault = Fault("provider_error", what, retry=True)
     # Raised out here, so that no chain of exceptions holds the SDK's, which carries the request and its headers.
-    if instead is not None:
+    if reduced is not None:
         if under_way:
             await under_way.again(judge)
-        return await _attempt(judge, instead, under_way, patience)
-    if isinstance(out, Unreachable) and run:
-        run.unreachable = str(out)
-    raise out if isinstance(out, Unreachable) else _Paused if out else _failure(judge, fault, run)
+        return await _attempt(judge, reduced, under_way, patience)
+    if isinstance(outage, Unreachable) and run:
+        run.unreachable = str(outage)
+    raise outage if isinstance(outage, Unreachable) else _Paused if outage else _failure(judge, fault, run)
+
+
+def _fault_of_error(
+    judge: Judge, call: Call, sent: dict[str, Any], ticket: Ticket, under_way: UnderWay | None, raised: Exception
+) -> tuple[Fault, Call | None, bool | Unreachable]:
+    """The fault that an error of the provider is, booked; the call without a feature it refused; an outage, as
+    `_learnt` tells of it."""
+    # langchain-openai warns of some refusals on its way; where warnings are errors, that hides the refusal
+    error = raised.__context__ if isinstance(raised, Warning) and raised.__context__ else raised
+    reduced = _without_refused(judge, call, sent, error)
+    fault = classify(error, secrets=judge.secrets, timeout=judge.endpoint.timeout)
+    outage = _learnt(ticket, fault, under_way)
+    if fault.status == "timeout":
+        _learnt_late(judge, call, sent, ticket)
+    if under_way:
+        under_way.failed(judge, fault)
+    return fault, reduced, outage
 
 
 def _ticket(judge: Judge, call: Call, run: CallContext | None, patience: Patience) -> Ticket:
@@ -648,24 +673,24 @@ def _count(run: CallContext, judge: Judge, call: Call, sent: dict[str, Any], usa
     run.refusals.answered(judge)
 
 
-def _learnt_late(judge: Judge, call: Call, sent: dict[str, Any], place: Ticket) -> None:
+def _learnt_late(judge: Judge, call: Call, sent: dict[str, Any], ticket: Ticket) -> None:
     """No reply in time: fewer requests and fewer choices at once take less, and so does a shorter reply."""
-    place.late()
+    ticket.late()
     learn_endless(judge, call)
     if sent.get("n", 1) > 2:
         judge.support.most_n = max(2, min(judge.support.most_n or sent["n"], sent["n"] // 2))
 
 
-async def _sent(judge: Judge, call: Call, sent: dict[str, Any], place: Ticket, under_way: UnderWay | None) -> Answer:
+async def _sent(judge: Judge, call: Call, sent: dict[str, Any], ticket: Ticket, under_way: UnderWay | None) -> Answer:
     """The answer to one request, in its turn; who is cancelled meanwhile does not know what becomes of it."""
     run = under_way.run if under_way else None
-    async with RequestSlot(run.slots(judge) if run else None, place, under_way.waiters if under_way else None):
+    async with RequestSlot(run.slots(judge) if run else None, ticket, under_way.waiters if under_way else None):
         if under_way:
             if under_way.run.refusals.in_doubt(judge):
                 with clock_stopped(under_way.waiters):
                     await under_way.run.refusals.hold(judge)
             under_way.began(judge)
-            under_way.run.refusals.sent(judge, place)
+            under_way.run.refusals.sent(judge, ticket)
         before = outer.set(under_way.waiters if under_way else None)  # a judge may ask others to answer
         try:
             async with asyncio.timeout(judge.endpoint.timeout):
@@ -678,21 +703,21 @@ async def _sent(judge: Judge, call: Call, sent: dict[str, Any], place: Ticket, u
             with suppress(ValueError):  # it is closed from without
                 outer.reset(before)
             if under_way:
-                under_way.run.refusals.ended(judge, place)
-        place.used, place.wrote = sum(usage) or None, usage[1] // max(1, len(choices))
+                under_way.run.refusals.ended(judge, ticket)
+        ticket.used, ticket.wrote = sum(usage) or None, usage[1] // max(1, len(choices))
         return choices, usage
 
 
-def _learnt(place: Ticket, fault: Fault, under_way: UnderWay | None) -> bool | Unreachable:
+def _learnt(ticket: Ticket, fault: Fault, under_way: UnderWay | None) -> bool | Unreachable:
     """What a fault says of the server; gives whether it is out and waited for, or that this was done long enough."""
     if fault.throttled:
-        place.throttled(fault.wait)
+        ticket.throttled(fault.wait)
         if fault.wait and under_way:
             under_way.waiters.server_asked(fault.wait)
     if fault.outage:
-        return place.out(fault.outage, fault.message, strict=fault.costs == "nothing")
+        return ticket.out(fault.outage, fault.message, strict=fault.costs == "nothing")
     if fault.answered:
-        place.answered()
+        ticket.answered()
     return False
 
 

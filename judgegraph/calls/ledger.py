@@ -833,3 +833,14 @@ def _empty() -> sqlite3.Connection:
     db = sqlite3.connect(":memory:", check_same_thread=False)
     db.execute("CREATE TABLE replies (address, body, sum, model, prompt, completion, usd)")
     return db
+
+
+def ledger_name(ledger: str | os.PathLike[str] | None, folder: Path | None) -> str | None:
+    """By which a manifest knows a ledger: its way from the run's folder, so that both can be moved together."""
+    if ledger is None:
+        return None
+    path = os.path.realpath(ledger)
+    try:
+        return os.path.relpath(path, os.path.realpath(folder or "."))
+    except ValueError:  # another drive
+        return path

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from judgegraph.evidence import content_text, image_count
-from judgegraph.trace.span import compact
+from judgegraph.trace.record import compact
 
 BREAK = "\n\n<"  # before a section
 PIECES = 16  # of one message at most: a text may hold any number of such breaks

@@ -13,7 +13,6 @@ import click
 from judgegraph.cli.main import FAILURE
 from judgegraph.cli.options import CRITIC_HELP, SETTING_HELP, Finite, address, graph_of
 from judgegraph.errors import ConfigError, printable
-from judgegraph.views.terminal import screen
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -172,7 +171,7 @@ def doctor(
 
 def _print(found: Diagnosis) -> None:
 
-    from judgegraph.views.terminal import plain
+    from judgegraph.views.terminal import plain, screen
 
     console = screen()
     where = f" at {found.address}" if found.address else ""

@@ -316,7 +316,6 @@ def report(run: str, out: str, most: int, redact: str | None, labels: str | None
     """
     from judgegraph.cli.options import refuse_traces
     from judgegraph.report.page import written_report
-    from judgegraph.runs.labels import LabelledRun, Labels
     from judgegraph.runs.run import Run
     from judgegraph.views.blocks import counted
 
@@ -325,6 +324,8 @@ def report(run: str, out: str, most: int, redact: str | None, labels: str | None
     refuse_traces(run)
     looked: Run | str = run
     if labels is not None:
+        from judgegraph.runs.labels import LabelledRun, Labels
+
         looked = labelled = LabelledRun.of(Run.load(run), Labels.load(labels))
         if labelled.unknown:
             left = f"labels of {counted(labelled.unknown, 'sample')} that the run has not: left out"

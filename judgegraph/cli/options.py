@@ -31,7 +31,7 @@ def refuse_traces(path: str) -> None:
         DataError: it is such a one.
     """
     from judgegraph.runs.folder import MANIFEST
-    from judgegraph.trace.span import SPANS
+    from judgegraph.trace.record import SPANS
     from judgegraph.views.trace import quoted
 
     if (Path(path) / SPANS).exists() and not (Path(path) / MANIFEST).exists():

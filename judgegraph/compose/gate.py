@@ -25,7 +25,7 @@ from typing_extensions import TypedDict
 
 from judgegraph import registry
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Rectify
 from judgegraph.agents.under_review import nothing_there, places, readable, unread
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.compose.conditions import (

@@ -59,7 +59,6 @@ def add_columns(graph: Any, columns: Iterable[Mapping[str, Any]], after: Sequenc
 MOST_ROUNDS = 10  # of a debate
 CHAIR = "You chair a jury. You have heard its judges; you decide by what they show of the text, not by their number."
 Words: TypeAlias = str  # who a judge is and what it looks for
-Jurors: TypeAlias = Mapping[str, Words | Juror] | Sequence[Juror]
 WITH_JUDGE = frozenset({"prompt", "judge"})  # of a judge in words that has somebody of its own who answers
 
 

@@ -18,7 +18,7 @@ from hashlib import blake2b, file_digest
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias, overload
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, overload
 
 from pydantic import ValidationError
 
@@ -797,3 +797,36 @@ def _left(text: str) -> str:
     if (plain := text.casefold()).isascii() and not _KEYS.search(plain):
         return _NO_LETTERS.sub("", plain)
     return re.sub(r"[\W_]+", "", _KEYS.sub("", text.casefold()))
+
+
+# How a sample is known again.
+
+
+class Mark(NamedTuple):
+    """A sample that was started: digests of its id and of its content, its place in the dataset.
+
+    `waiting`: for a model's reply, as far as that is told; its own code was not running then.
+    """
+
+    id: bytes
+    content: bytes
+    place: int
+    waiting: bool = False
+
+
+def id_digest(id: str) -> bytes:
+    """16 bytes for an id of any length."""
+    return blake2b(id.encode(), digest_size=16).digest()
+
+
+def mark_of(sample: Sample, place: int) -> Mark:
+    """A sample by its digests.
+
+    Raises:
+        DataError: its `meta` holds what JSON cannot hold.
+    """
+    try:
+        content = blake2b(sample.model_dump_json().encode(), digest_size=8).digest()
+    except ValueError as error:
+        raise DataError(f"sample '{one_line(sample.id, 80)}' cannot be written as JSON: {one_line(error)}") from None
+    return Mark(id_digest(sample.id), content, place)

@@ -17,7 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import TypeAdapter
 
 from judgegraph import registry
-from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Rectify
 from judgegraph.agents.under_review import Critic
 from judgegraph.calls import Endpoint, JudgeLike
 from judgegraph.compose.conditions import CONDITIONS

@@ -18,9 +18,8 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from judgegraph.agents.evaluator import Case, Evaluator
-from judgegraph.agents.rectify import Rectify
 from judgegraph.agents.sage import PROMPTS as DUTIES
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.agents.under_review import Critic
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.compose.conditions import never_empty

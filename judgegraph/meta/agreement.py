@@ -50,6 +50,7 @@ from judgegraph.stats.agreement import (
     Ceiling,
     Metric,
     accuracy,
+    both_orders,
     cohen_kappa,
     hits,
     krippendorff_alpha,
@@ -57,13 +58,13 @@ from judgegraph.stats.agreement import (
     leave_one_out_labels,
     macro,
     others,
+    permutation_test_of_shares,
     share_interval,
     variance_of_mean,
 )
 from judgegraph.stats.bootstrap import Draws, Weighted, bootstrap, interval, resample, system_means
 from judgegraph.stats.correlation import Codes, Coefficient, Floats, Level
 from judgegraph.stats.ranking import Rule, ranked_pairs
-from judgegraph.stats.tests import both_orders, permutation_test_of_shares
 
 # Intervals of how far people agree with one another, and of how many resamples each is.
 

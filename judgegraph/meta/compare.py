@@ -29,9 +29,9 @@ from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, Table, incomplete_run, rejected_rows
 from judgegraph.runs.summary import Covered, covered, criteria_names, has_weights, summarise
 from judgegraph.shown import Shown
+from judgegraph.stats.agreement import corrected, exact, permutation_test_of_shares
 from judgegraph.stats.bootstrap import mean_interval
 from judgegraph.stats.correlation import Codes, Floats
-from judgegraph.stats.tests import corrected, exact, permutation_test_of_shares
 from judgegraph.types import Scale
 
 MOST_RUNS = 12

@@ -34,9 +34,9 @@ from judgegraph.runs.folder import write_lines
 from judgegraph.runs.identity import judge_line
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, corrected, incomplete_run
+from judgegraph.stats.agreement import corrected as corrected_for_many
+from judgegraph.stats.agreement import sign_test
 from judgegraph.stats.correlation import Codes
-from judgegraph.stats.tests import corrected as corrected_for_many
-from judgegraph.stats.tests import sign_test
 from judgegraph.types import Criterion, Sample, Side, text_of, words
 
 RESULT = "gain.json"

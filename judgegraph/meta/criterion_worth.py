@@ -24,9 +24,9 @@ from judgegraph.meta.critic import codes
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
+from judgegraph.stats.agreement import corrected, permutation_test
 from judgegraph.stats.bootstrap import bootstrap
 from judgegraph.stats.correlation import Codes, Coefficient, Floats, coefficient
-from judgegraph.stats.tests import corrected, permutation_test
 
 LEAST = 10  # samples that a correlation rests on
 FEW = 30  # labelled samples, below which criteria count alike: weights cannot be learnt from fewer

@@ -29,9 +29,9 @@ from judgegraph.meta.result import FEW, of_units, settled_ends
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.shown import Shown
+from judgegraph.stats.agreement import corrected, exact, patterns, permutation_test
 from judgegraph.stats.bootstrap import Interval, bootstrap, correlate, interval, of_groups, resample
 from judgegraph.stats.correlation import Codes, Coefficient, Floats, Level, Unit
-from judgegraph.stats.tests import corrected, exact, patterns, permutation_test
 from judgegraph.types import Sample, Scale, Score, key_of
 
 # What a critic did to the scores of a run: drafts beside the finals that name them, counted as they are read.

@@ -13,7 +13,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from judgegraph.data.load import READERS, format_of
 from judgegraph.data.samples import ABSENT, Fault, column_list, plain, value_at
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.answers import OVERALL, ItemAnswers, answers_in, join_answers, listed, notes, refuse_other, strange
@@ -198,6 +197,8 @@ def read_table(path: str | os.PathLike[str], columns: Columns | None = None, /, 
         DataError: no such file or column, a row or a judgement that cannot be read; names file and line.
         ConfigError: it cannot be told what the answers are.
     """
+    from judgegraph.data.load import format_of  # here, as a run is no table
+
     chosen = columns or Columns(**named)
     path = Path(path)
     file, format = one_line(path), format_of(path)
@@ -241,6 +242,8 @@ def _rows(path: Path, format: str, file: str, unit: str) -> Iterator[tuple[str, 
     Raises:
         DataError: it is none.
     """
+    from judgegraph.data.load import READERS
+
     for number, row in READERS[format](path):
         place = f"{file}, {unit} {number}"
         if isinstance(row, Fault):

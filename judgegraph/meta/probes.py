@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from judgegraph import registry
-from judgegraph.agents.pairwise import SWAPPED as BACK
 from judgegraph.answers import answers_of
 from judgegraph.calls.budget import priced
 from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.meta.cells import SWAPPED as BACK
 from judgegraph.meta.cells import Judgements, is_given, number, people
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import labels_of
@@ -494,7 +494,7 @@ def swapped(
     known = [(i, one[original], one[SWAPPED]) for i, one in enumerate(seen) if original in one and SWAPPED in one]
     read = [(i, a.verdict, b.verdict) for i, a, b in known if a.verdict is not None and b.verdict is not None]
     mine = _swap_units(units, [i for i, *_ in read])
-    flips = drawing.share([BACK[b] != a for _, a, b in read], mine)
+    flips = drawing.share([BACK.get(b, b) != a for _, a, b in read], mine)
     turned = drawing.share([a == b != "tie" for _, a, b in read], mine)
     sides = [(i, [verdict == "A" for verdict in (a, b) if verdict != "tie"]) for i, a, b in read]
     decided = [(i, sum(wins) / len(wins)) for i, wins in sides if wins]

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from judgegraph.data.load import READERS, format_of
 from judgegraph.data.samples import ABSENT, column_list, value_at
 from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.meta.answers import ItemAnswers, answers_in, join_answers
@@ -34,6 +33,7 @@ from judgegraph.meta.judgements import Raw, asked_of, read_table
 from judgegraph.meta.result import AGREE, NONE, Ends, json_values, settled_ends
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
+from judgegraph.stats.agreement import corrected
 from judgegraph.stats.bootstrap import interval, p_of_zero, settled
 from judgegraph.stats.correlation import Codes, Floats
 from judgegraph.stats.ranking import (
@@ -51,7 +51,6 @@ from judgegraph.stats.ranking import (
     signs,
     taus,
 )
-from judgegraph.stats.tests import corrected
 from judgegraph.types import Verdict, names_of
 
 # Systems in an order: what came of ranking them, and how it is printed as JSON.
@@ -195,6 +194,8 @@ def _refuse_misspelt(path: str | os.PathLike[str], wanted: Sequence[str | None])
     Raises:
         DataError: one of them is.
     """
+    from judgegraph.data.load import READERS, format_of  # here, as a run is no table
+
     first = next((row for _, row in READERS[format_of(Path(path))](Path(path))), None)
     if isinstance(first, dict):
         names = [name for name in wanted if name is not None]

@@ -18,11 +18,10 @@ from judgegraph.meta.answers import Answers, at, floats
 from judgegraph.meta.cells import Kind
 from judgegraph.meta.conventions import Conventions
 from judgegraph.shown import Shown
-from judgegraph.stats.agreement import share_interval
+from judgegraph.stats.agreement import corrected, labels_needed, permutation_test, share_interval
 from judgegraph.stats.bootstrap import Estimate, Resampled, bootstrap, correlate, interval, of_groups, resample
 from judgegraph.stats.correlation import Codes, Coefficient, Floats, Level, TestResult, Unit, steiger, williams
 from judgegraph.stats.correlation import coefficient as plain
-from judgegraph.stats.tests import corrected, labels_needed, permutation_test
 
 if TYPE_CHECKING:
     from judgegraph.runs.run import Table

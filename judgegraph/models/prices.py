@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from judgegraph.errors import ConfigError, CriteriaError, ReplyError, bare, one_line
-from judgegraph.models.judges import Judge
-from judgegraph.models.providers import home_of
+from judgegraph.models.judges import Judge, home_of
 from judgegraph.prompts.criteria import MarkedFile, kind_of, line_of, shown
 
 if TYPE_CHECKING:

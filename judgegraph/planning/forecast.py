@@ -19,7 +19,7 @@ from judgegraph.calls.estimate import CONSTANT, LONG, MANNERS, SHORT
 from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.types import COMPLETION, thinks_by_name, unpacked
-from judgegraph.data.samples import checked
+from judgegraph.data.samples import Mark, checked, mark_of
 from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.evidence import evidence_left_out
 from judgegraph.models.judges import resolve
@@ -29,7 +29,6 @@ from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.folder import ITEMS, LEDGER, Folder
 from judgegraph.runs.identity import configuration, differences, plain, signature
 from judgegraph.runs.item import FINE, LISTED, Item, failures, taken_again, unfit_prices
-from judgegraph.runs.lines import Mark, mark_of
 from judgegraph.shown import Shown
 from judgegraph.sync import run_sync
 from judgegraph.types import Sample

@@ -143,7 +143,7 @@ ABOUT: dict[str, str] = {  # one line each, so that a list of methods imports no
 AGENTS: dict[str, str] = {  # name -> "module:class"; what makes a node of settings
     "evaluator": "judgegraph.agents.evaluator:Evaluator",
     "scorer": "judgegraph.agents.scorer:Scorer",
-    "rectify": "judgegraph.agents.rectify:Rectify",
+    "rectify": "judgegraph.agents.sage:Rectify",
     "proposer": "judgegraph.agents.aspects:Proposer",
     "rater": "judgegraph.agents.judge:Rater",
     "fuser": "judgegraph.agents.fusion:Fuser",

@@ -14,7 +14,7 @@ from judgegraph.report.charts import in_line
 from judgegraph.report.drawing.figure import END, START, Choice, Edge, Figure, Node
 from judgegraph.report.drawing.render import graph_svg
 from judgegraph.runs.run import Run
-from judgegraph.trace.span import RecordedTrace, Span
+from judgegraph.trace.record import RecordedTrace, Span
 from judgegraph.traces.read import NodeTime, add_times, latest_traces, places_of, spans_of, times_of_sample, within
 from judgegraph.views.blocks import (
     Block,

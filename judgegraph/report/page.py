@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.report.answers import agreement, scores
+from judgegraph.report.answers import agreement, biases, pairs, scores
 from judgegraph.report.charts import CHART_CSS, finalize, in_line
 from judgegraph.report.drawing.figure import DRAWING_CSS
 from judgegraph.report.findings import findings, overlap, rectification, suggestions
@@ -37,7 +37,6 @@ from judgegraph.report.samples import (
     view_of,
     whole,
 )
-from judgegraph.report.sections_pairs import biases, pairs
 from judgegraph.report.sections_run import Tally, failures, left_out, notes, tally_of
 from judgegraph.runs.folder import write_lines
 from judgegraph.runs.item import Item

@@ -13,7 +13,7 @@ from judgegraph.evidence import turn_text
 from judgegraph.report.charts import Cut, cut, in_line, score_bar
 from judgegraph.runs.item import FINE, LISTED, Item, rival_overall
 from judgegraph.runs.run import OVERALL, TEXTS, Run
-from judgegraph.trace.span import Step
+from judgegraph.trace.record import Step
 from judgegraph.traces.read import RankedSample, SampleTrace, tops
 from judgegraph.types import Comparison, Rectification, Scale, Score, text_of
 from judgegraph.views.blocks import Grid, Picture, count_text, counted, duration, money, number, number_text, share

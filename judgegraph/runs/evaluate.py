@@ -21,20 +21,19 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judgegraph import __version__
 from judgegraph.calls.budget import Budget, BudgetTracker, Spent
 from judgegraph.calls.context import CallContext, context
-from judgegraph.calls.ledger import Ledger, LedgerError
+from judgegraph.calls.ledger import Ledger, LedgerError, ledger_name
 from judgegraph.calls.limits import Limits, limits_of_run
-from judgegraph.data.samples import Samples, checked, data_of, how_many
+from judgegraph.data.samples import Samples, checked, data_of, how_many, mark_of
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.evidence import EVIDENCE, evidence_left_out
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices, sees
 from judgegraph.registry.lookup import agents_of, keys
-from judgegraph.runs.folder import LEDGER, MANIFEST, REJECTED, Folder, ledger_name
 from judgegraph.runs.identity import (
     configuration,
     criteria_name,
@@ -45,8 +44,7 @@ from judgegraph.runs.identity import (
     plain,
     signature,
 )
-from judgegraph.runs.item import taken_again
-from judgegraph.runs.lines import CHECKSUMS, mark_of
+from judgegraph.runs.item import CHECKSUMS, taken_again
 from judgegraph.runs.run import Run
 from judgegraph.runs.worker import OnItem, OnProgress, Work, units
 from judgegraph.sync import check_stops, entered_at_once, run_sync, without_checkpointer
@@ -55,6 +53,9 @@ from judgegraph.trace.watched import checks, copied
 from judgegraph.types import Criterion, Sample
 from judgegraph.wiring.check import refuse
 from judgegraph.wiring.graph import precedence
+
+if TYPE_CHECKING:
+    from judgegraph.runs.folder import Folder
 
 # The arguments of a run, looked at before anything is opened: a wrong one is told in one line.
 
@@ -242,8 +243,8 @@ async def aevaluate(
     left_out = evidence_left_out(reference, without)
     if check:
         refuse(graph)
-    folder = Folder(out) if out is not None else None
-    if retry_failed and not (folder and (folder.path / MANIFEST).exists()):
+    folder = _folder(out) if out is not None else None
+    if retry_failed and not (folder and folder.has_begun):
         raise ConfigError(f"retry_failed needs the folder of a run that has begun (out=), got {out!r}")
     reading = checked(samples)
     purse = BudgetTracker(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
@@ -262,6 +263,12 @@ async def aevaluate(
     ):
         await _all(work, concurrency, grace)
     return Run(record.manifest, sorted(work.items, key=lambda item: item.place), folder)
+
+
+def _folder(out: str | os.PathLike[str]) -> Folder:
+    from judgegraph.runs.folder import Folder  # here, as a run in memory does without
+
+    return Folder(out)
 
 
 def _weighted(graph: Any) -> tuple[Criterion, ...]:
@@ -580,7 +587,7 @@ def goes_on(
         lines = "".join(f"\n  {line}" for line in changed)
         raise ConfigError(
             f"{folder.path} holds a run of another configuration:{lines}\nChoose another folder (--out, out=); with "
-            f"{folder.path / LEDGER} as its ledger (--ledger, ledger=) what did not change is not paid for again"
+            f"{folder.ledger} as its ledger (--ledger, ledger=) what did not change is not paid for again"
         )
     if data is not None and earlier.get("data") is not None and data != earlier["data"]:
         _compare(folder, samples)
@@ -633,9 +640,9 @@ def open_run(
         settings, data = plain(configuration(work.graph, without=work.without)), data_of(samples)
         record = Record(work, samples, goes_on(folder, settings, data, samples), settings, data)
         _count(work, folder, retry)
-        with _paying(work, record, ledger or folder.path / LEDGER):
+        with _paying(work, record, ledger or folder.ledger):
             try:
-                folder.write(MANIFEST, record.of("running"))
+                folder.write_manifest(record.of("running"))
                 folder.begun()
                 yield record
             except BaseException:
@@ -678,8 +685,8 @@ def _end(folder: Folder, record: Record, state: str) -> None:
     try:
         folder.settle()
     finally:
-        folder.write(REJECTED, record.rejected())
-        folder.write(MANIFEST, record.of(state))
+        folder.write_rejected(record.rejected())
+        folder.write_manifest(record.of(state))
 
 
 # Which nodes of a graph are the critic behind the final scores of a name: what they ask is what the critic costs.

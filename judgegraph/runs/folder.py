@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from struct import Struct
@@ -17,13 +17,12 @@ from tempfile import mkstemp
 from typing import Any
 
 from judgegraph.calls.texts import texts_of
-from judgegraph.data.samples import DiskIndex
+from judgegraph.data.samples import DiskIndex, Mark
 from judgegraph.errors import ConfigError, DataError, counted, damaged_lines, one_line
 from judgegraph.runs.item import Item, failed_item, failures, relabelled
 from judgegraph.runs.lines import (
     Journal,
     Known,
-    Mark,
     Skipped,
     blank,
     end_of_lines,
@@ -39,8 +38,7 @@ from judgegraph.runs.lines import (
     sealed,
     survey,
 )
-from judgegraph.trace.record import Recorder
-from judgegraph.trace.span import SPANS, SpanFile
+from judgegraph.trace.record import SPANS, Recorder, SpanFile
 from judgegraph.types import Sample
 
 # Whether a folder may be a run's: what others put there is left alone, and a refused start leaves nothing behind.
@@ -450,7 +448,37 @@ class Folder:
         with self._writing():
             self._held.close()
 
-    def write(self, name: str, data: Any) -> None:
+    @property
+    def has_begun(self) -> bool:
+        """Whether a run has a manifest there."""
+        return (self.path / MANIFEST).exists()
+
+    @property
+    def ledger(self) -> Path:
+        """Its own ledger, where a run is given no other."""
+        return self.path / LEDGER
+
+    @property
+    def lock(self) -> Path:
+        """Held by whoever writes there."""
+        return self.path / LOCK
+
+    def write_manifest(self, data: Mapping[str, Any]) -> None:
+        """What is run, and how far it came."""
+        self._write_json(MANIFEST, data)
+
+    def write_rejected(self, rows: Sequence[Any]) -> None:
+        """Rows of the data that were no samples."""
+        self._write_json(REJECTED, rows)
+
+    def rejected(self) -> Any:
+        """What `write_rejected` wrote; None where it is not there or no JSON."""
+        try:
+            return json.loads((self.path / REJECTED).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    def _write_json(self, name: str, data: Any) -> None:
         """A whole file at once: the old one or the new one, never half of it."""
         text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
         write_lines(self.path / name, text.split("\n"))
@@ -527,17 +555,6 @@ def _written(item: Item) -> tuple[Item, bytes]:
         why = f"its result cannot be written: {one_line(error)}"
         failed = failed_item(item.sample, "agent_error", why, item.ms, item.place)
         return failed, sealed(failed.line())
-
-
-def ledger_name(ledger: str | os.PathLike[str] | None, folder: Path | None) -> str | None:
-    """By which a manifest knows a ledger: its way from the run's folder, so that both can be moved together."""
-    if ledger is None:
-        return None
-    path = os.path.realpath(ledger)
-    try:
-        return os.path.relpath(path, os.path.realpath(folder or "."))
-    except ValueError:  # another drive
-        return path
 
 
 # Superseded lines leave `items.jsonl` when a run ends in order.

@@ -44,6 +44,8 @@ from judgegraph.types import (
 FINE = ("ok", "abstained", "skipped")  # all other statuses are failures, which a retry takes up
 FAILED = ("scores", "rectifications", "findings", "comparisons", "corrections")  # parts of an item that have a reason
 LISTED = (*FAILED, "notes")
+CHECKSUMS = "checksums"  # in a manifest: every line of its items was written with one
+STRIKE, THIRD = 3, 1  # what an unclean exit counts for a sample that was in flight, in thirds
 
 
 class Item(Value):

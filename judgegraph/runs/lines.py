@@ -27,15 +27,13 @@ from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 from urllib.parse import quote
 
-from judgegraph.data.samples import DiskIndex
+from judgegraph.data.samples import DiskIndex, Mark, id_digest, mark_of
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.runs.item import Item, failures
-from judgegraph.types import Sample
+from judgegraph.runs.item import CHECKSUMS, STRIKE, THIRD, Item, failures
 
 BLOCK = 65_536  # bytes read at once in search of the last line's start
 _START = b'{"sample":{"id":'  # as we write it
 CHECKSUM = "checksum"
-CHECKSUMS = "checksums"  # in a manifest: every line was written with one
 _SEAL = b',"checksum":"'  # then 16 hex digits, a quotation mark and a brace
 _SEALED = len(_SEAL) + 18
 CHANGED = "is not what was written: its line was changed or damaged (the checksum differs)"
@@ -51,24 +49,6 @@ class DamagedLine(DataError):
     """
 
     sample: str | None = None
-
-
-def id_digest(id: str) -> bytes:
-    """16 bytes for an id of any length."""
-    return blake2b(id.encode(), digest_size=16).digest()
-
-
-def mark_of(sample: Sample, place: int) -> Mark:
-    """A sample by its digests.
-
-    Raises:
-        DataError: its `meta` holds what JSON cannot hold.
-    """
-    try:
-        content = blake2b(sample.model_dump_json().encode(), digest_size=8).digest()
-    except ValueError as error:
-        raise DataError(f"sample '{one_line(sample.id, 80)}' cannot be written as JSON: {one_line(error)}") from None
-    return Mark(id_digest(sample.id), content, place)
 
 
 def lines(file: IO[bytes], start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
@@ -578,21 +558,8 @@ def _opened(path: Path, journal: Path) -> tuple[IO[bytes], int, bool]:
 # The index of the lines: which samples are finished, where their lines stand, what they were made from.
 
 
-class Mark(NamedTuple):
-    """A sample that was started: digests of its id and of its content, its place in the dataset.
-
-    `waiting`: for a model's reply, as far as that is told; its own code was not running then.
-    """
-
-    id: bytes
-    content: bytes
-    place: int
-    waiting: bool = False
-
-
 SCHEMA = 1
 APPLICATION = 0x6A67726A  # "jgrj": tells our files from other SQLite files
-STRIKE, THIRD = 3, 1  # in thirds
 EVERY, MOST = 0.25, 500  # seconds and rows between two commits at most
 PATIENCE = 10.0  # seconds to wait for a reader
 _TABLES = (

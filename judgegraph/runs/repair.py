@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import IO, Any
 from urllib.parse import quote
 
-from judgegraph.calls.ledger import APPLICATION, SCHEMA, LedgerError, opened, sound_payment, text_of, whole
+from judgegraph.calls.ledger import APPLICATION, SCHEMA, LedgerError, ledger_name, opened, sound_payment, text_of, whole
 from judgegraph.calls.texts import sound_line, texts_of
-from judgegraph.data.samples import DiskIndex
+from judgegraph.data.samples import DiskIndex, id_digest
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.runs.folder import (
     ITEMS,
@@ -29,11 +29,10 @@ from judgegraph.runs.folder import (
     TEXTS,
     Folder,
     is_manifest,
-    ledger_name,
     writing,
 )
-from judgegraph.runs.lines import WORDS, DamagedLine, Survey, blank, id_digest, item_of_line, reader, survey
-from judgegraph.trace.span import SPANS, recorded_trace
+from judgegraph.runs.lines import WORDS, DamagedLine, Survey, blank, item_of_line, reader, survey
+from judgegraph.trace.record import SPANS, recorded_trace
 
 # What is sound of a damaged ledger: every row has a checksum bound to its address, so a row that fits is a true one.
 #
@@ -674,7 +673,7 @@ def _make(path: Path, to: Path, found: Repair, *, ledger_too: bool = True) -> No
         ledger = _ledger_of(path, manifest)
         own = ledger == path / LEDGER
         name = manifest.get("ledger") if own else ledger_name(ledger, to)
-        Folder(to).write(MANIFEST, {**manifest, "ledger": name})
+        Folder(to).write_manifest({**manifest, "ledger": name})
     _looked_at(path, to, ledger_too=ledger_too)
     if any(part.name == REJECTED and part.state == "sound" for part in found.parts) and manifest is not None:
         with _made(to / REJECTED) as file:

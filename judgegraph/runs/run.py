@@ -23,7 +23,6 @@ from judgegraph.answers import answers_of, roles_of
 from judgegraph.data.samples import COLUMNS, PAIR_COLUMNS, marked
 from judgegraph.errors import ConfigError, ExtraError, counted, one_line, printable
 from judgegraph.prompts.criteria import CriteriaSet
-from judgegraph.runs.folder import LOCK, REJECTED, Folder, write_lines
 from judgegraph.runs.item import Item
 from judgegraph.shown import Shown, drawn
 from judgegraph.types import (
@@ -42,6 +41,7 @@ from judgegraph.types import (
 if TYPE_CHECKING:
     import pandas
 
+    from judgegraph.runs.folder import Folder
     from judgegraph.runs.suggestions import By, Suggestions
     from judgegraph.runs.summary import Summary
     from judgegraph.traces.otel import Sent
@@ -102,6 +102,8 @@ class Run(Shown):
         Raises:
             DataError: it is none.
         """
+        from judgegraph.runs.folder import Folder  # here, as a run in memory does without
+
         folder = Folder(path)
         return cls(folder.manifest(), (), folder)
 
@@ -129,6 +131,8 @@ class Run(Shown):
             DataError: the run's folder cannot be read.
         """
         self._refuse_own(path)
+        from judgegraph.runs.folder import write_lines
+
         return write_lines(Path(path), map(_without_times, self._in_order()))
 
     def export_scores(self, path: str | os.PathLike[str], more: str | Sequence[str] = ()) -> int:
@@ -173,6 +177,8 @@ class Run(Shown):
         """Write `corrected()` as JSON lines that `jg.load` reads; gives how many. Errors as `export`."""
         self._refuse_own(path)
         samples = [sample.model_dump_json(exclude_defaults=True) for sample in self.corrected()]
+        from judgegraph.runs.folder import write_lines
+
         return write_lines(Path(path), samples)
 
     def _refuse_own(self, path: str | os.PathLike[str]) -> None:
@@ -337,10 +343,7 @@ def rejected_rows(run: Run) -> list[dict[str, Any]]:
     """Rows of the data that were no samples; none where that is not known."""
     if run.folder is None:
         return []
-    try:
-        found = json.loads((run.folder.path / REJECTED).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return []
+    found = run.folder.rejected()
     return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
@@ -366,7 +369,7 @@ def _process(run: Run) -> str:
     """Whether anyone still writes to it, as far as the lock of its folder tells."""
     if run.folder is None:
         return ""
-    return {True: " so far", False: f"; {GONE}", None: ""}[_locked(run.folder.path / LOCK)]
+    return {True: " so far", False: f"; {GONE}", None: ""}[_locked(run.folder.lock)]
 
 
 def _locked(path: Path) -> bool | None:
@@ -531,6 +534,8 @@ def refuse_unknown(items: Iterable[Item], names: Sequence[str], taken: Sequence[
 
 def write_csv(path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> int:
     """Write rows as `Table.to_csv` does, one in memory at a time; gives how many."""
+    from judgegraph.runs.folder import write_lines
+
     return write_lines(path, _lines(rows, columns), end="") - 1
 
 

@@ -1,21 +1,26 @@
-"""What nodes write is checked where it enters a run, so that a wrong value fails its sample with node, key and cure."""
+"""What nodes write is checked where it enters a run, so that a wrong value fails its sample with node, key and cure.
+
+`strict` does the same for plain LangGraph.
+"""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from operator import is_
 from typing import Any, TypeGuard, get_args
 
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config
 from pydantic import BaseModel
 
-from judgegraph.errors import ScaleError, StateError, one_line
+from judgegraph.errors import ConfigError, ScaleError, StateError, one_line
 from judgegraph.trace.record import STATUSES, updates
-from judgegraph.trace.watched import NodeInfo, Scales
+from judgegraph.trace.watched import NodeInfo, Scales, checks, copied
 from judgegraph.types import (
     Comparison,
     Correction,
@@ -30,6 +35,8 @@ from judgegraph.types import (
     Score,
     Suggestion,
     Verdict,
+    given_criteria,
+    sample_of,
 )
 
 MAPPED: Mapping[str, tuple[type, str]] = {  # key of the state -> what its entries are, and how one is written
@@ -695,3 +702,80 @@ def _no_number(value: Any) -> str | None:
         value = list(value.values())
     found = (_no_number(one) for one in value) if isinstance(value, list | tuple) else ()
     return next((one for one in found if one is not None), None)
+
+
+# The same for plain LangGraph use: a graph whose state is checked where it enters, and behind every node.
+
+
+def strict(graph: Any) -> Strict:
+    """The graph, with its state validated at the door and what every node writes validated behind it.
+
+    `await jg.strict(graph).ainvoke({"sample": sample})` gives what the graph gives; a wrong value raises where it is
+    written, with node, key and cure, instead of somewhere behind. As a node it stands in other graphs.
+
+    Args:
+        graph: a compiled LangGraph that reads "sample".
+
+    Raises:
+        ConfigError: it is none.
+    """
+    if not all(hasattr(graph, name) for name in ("builder", "nodes", "copy", "ainvoke")):
+        raise ConfigError(f"strict: expected a compiled LangGraph, got {type(graph).__name__}")
+    return Strict(graph)
+
+
+class Strict(Runnable[Any, Any]):
+    """What `strict` makes of a graph."""
+
+    def __init__(self, graph: Any) -> None:
+        self.name = graph.get_name()
+        self.graph = graph
+        self._copy = copied(graph, whole=True)
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
+        """Agents are coroutines.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(f"{self.name}: agents are coroutines; await ainvoke(...), or use jg.evaluate in a script")
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:
+        """As the graph's own.
+
+        Raises:
+            DataError: the sample or the criteria are none. StateError: the state has a key of no node, or a node wrote
+                what cannot be taken up.
+        """
+        state = self._validated_input(input)
+        token = checks.set(looks := StateCheck(sample=state["sample"]))
+        try:
+            found = await self._copy.ainvoke(state, config, **more)
+            looks.ended(found)
+            return found
+        finally:
+            checks.reset(token)
+
+    async def astream(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> AsyncIterator[Any]:
+        """As the graph's own; raises as `ainvoke`."""
+        state = self._validated_input(input)
+        token = checks.set(StateCheck(sample=state["sample"]))
+        try:
+            async for part in self._copy.astream(state, config, **more):
+                yield part
+        finally:
+            checks.reset(token)
+
+    def _validated_input(self, state: Any) -> dict[str, Any]:
+        if not isinstance(state, Mapping):
+            raise StateError(f"{self.name}: its state is a {type(state).__name__}; give it {{'sample': Sample(...)}}")
+        known = [key for key in getattr(self.graph, "channels", ()) if not key.startswith(("__", "branch:"))]
+        for key in state:
+            if key not in known:
+                close = get_close_matches(str(key), known, 1)
+                meant = f"did you mean '{close[0]}'?" if close else f"its keys are {', '.join(sorted(known))}"
+                raise StateError(f"{self.name}: no node knows the key '{one_line(str(key), 60)}'; {meant}")
+        found: dict[str, Any] = {**state, "sample": sample_of(state)}
+        if "criteria" in state:
+            found["criteria"] = given_criteria(state)
+        return found

@@ -9,23 +9,26 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from judgegraph.answers import Mean, Precedence, answers_of, means_of
 from judgegraph.calls.budget import Budget, Spent
 from judgegraph.calls.context import CallContext, UnitCalls, outer
 from judgegraph.calls.context import unit as unit_calls
 from judgegraph.calls.limits import held_back, outages
+from judgegraph.data.samples import Mark, mark_of
 from judgegraph.errors import AuthError, DataError, one_line
 from judgegraph.evidence import EVIDENCE
-from judgegraph.runs.folder import Folder
-from judgegraph.runs.item import Item, failed_item, failures, item_of, taken_again
-from judgegraph.runs.lines import STRIKE, Known, Mark, mark_of
+from judgegraph.runs.item import STRIKE, Item, failed_item, failures, item_of, taken_again
 from judgegraph.runs.state_check import StateCheck
 from judgegraph.sync import final_state, waits
 from judgegraph.trace.record import Recorder, recorder
 from judgegraph.trace.watched import checks
 from judgegraph.types import Criterion, Sample, Scale, weighted_overall
+
+if TYPE_CHECKING:
+    from judgegraph.runs.folder import Folder
+    from judgegraph.runs.lines import Known
 
 # Who is to blame for unclean exits of the process: which samples run alone, and which are given up.
 #

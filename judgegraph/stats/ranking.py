@@ -164,11 +164,6 @@ def win_graph(wins: Floats, names: tuple[str, ...]) -> nx.DiGraph[str]:
     return graph
 
 
-def strongly_connected(wins: Floats) -> bool:
-    """Whether wins lead from every system to every other: else some strengths have no bounds."""
-    return not bool(loose(wins[None], np.zeros(len(wins), dtype=np.intp)).any())
-
-
 def parts_of(wins: Floats) -> Codes:
     """(n,): which part each system is of, the largest 0; comparisons lead nowhere from one part to another.
 

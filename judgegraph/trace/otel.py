@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 from judgegraph.errors import one_line
-from judgegraph.trace.span import Step
+from judgegraph.trace.record import Step
 from judgegraph.types import Score
 
 # What a span says of itself: by the GenAI semantic conventions, by OpenInference, and by `judgegraph.*` for the rest.

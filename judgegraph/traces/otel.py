@@ -13,12 +13,11 @@ from urllib.parse import urlsplit
 from judgegraph import __version__
 from judgegraph.answers import answers_of
 from judgegraph.calls.ledger import ReadOnlyLedger
-from judgegraph.data.samples import DiskIndex
+from judgegraph.data.samples import DiskIndex, id_digest
 from judgegraph.errors import ConfigError, DataError, ExtraError, one_line
 from judgegraph.runs.item import FINE, Item
-from judgegraph.runs.lines import id_digest
 from judgegraph.trace.otel import CONVENTIONS, OtelSpan, Whose, as_json, clean, otel_spans
-from judgegraph.trace.span import line_at, recorded_trace
+from judgegraph.trace.record import line_at, recorded_trace
 from judgegraph.traces.annotations import (
     NAMES,
     WHAT,

@@ -19,15 +19,24 @@ from typing import Any, Protocol
 from judgegraph.answers import doubt, means_of, moved_by, several
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.calls.types import Choice, unpacked
-from judgegraph.data.samples import DiskIndex
+from judgegraph.data.samples import DiskIndex, id_digest
 from judgegraph.errors import DataError, one_line
 from judgegraph.replies.quotation import parts
 from judgegraph.runs.folder import ITEMS, JOURNAL, LEDGER, NOTES, Folder
 from judgegraph.runs.item import FINE, LISTED, Item, answers, failures, has_status
-from judgegraph.runs.lines import DamagedLine, id_digest, id_of_line, item_of_line, lines_that_stand
+from judgegraph.runs.lines import DamagedLine, id_of_line, item_of_line, lines_that_stand
 from judgegraph.shown import Shown, drawn
-from judgegraph.trace.record import pseudonym
-from judgegraph.trace.span import SPANS, RecordedTrace, Span, Step, line_at, lines, recorded_trace, recorded_traces
+from judgegraph.trace.record import (
+    SPANS,
+    RecordedTrace,
+    Span,
+    Step,
+    line_at,
+    lines,
+    pseudonym,
+    recorded_trace,
+    recorded_traces,
+)
 from judgegraph.traces.redact import Names, known_names, redacted_item, redacted_root
 from judgegraph.types import Comparison, Finding, Score, Status, Verdict
 

@@ -35,8 +35,7 @@ from judgegraph.calls.types import Call, Choice, address_of, packed, writable
 from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.models.judges import Judge
 from judgegraph.runs.folder import MANIFEST, NOTES
-from judgegraph.trace.record import Recorder, failed, sizes, status_of, traced, tracer, written
-from judgegraph.trace.span import SPANS, SpanFile, lines
+from judgegraph.trace.record import SPANS, Recorder, SpanFile, failed, lines, sizes, status_of, traced, tracer, written
 
 TRAJECTORIES = "trajectories.jsonl"  # beside the spans: the runs that ended with messages, as samples
 STEP = "graph:step:"  # how the tag of a node's chain begins

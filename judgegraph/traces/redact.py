@@ -10,7 +10,7 @@ from typing import Any
 
 from judgegraph.evidence import Image, Passage, ToolCall, Turn
 from judgegraph.runs.item import Item
-from judgegraph.trace.span import Step
+from judgegraph.trace.record import Step
 from judgegraph.types import Correction, Criterion, EvalState, Note, Sample, Score, key_of, text_of
 
 # Names in a redacted trace: those that the run was set up with stay, all others are numbered.

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
-from judgegraph.bench.table import LEVELS, Line, Section, counts_line, figure, sections, shown, worth_printing
 from judgegraph.errors import one_line
 from judgegraph.meta.ranking import Ranking
 from judgegraph.meta.result import (
@@ -38,7 +37,7 @@ from judgegraph.views.run import end
 
 if TYPE_CHECKING:
     from judgegraph.bench.files import Collection
-    from judgegraph.bench.table import MeasuredJudge
+    from judgegraph.bench.table import Line, MeasuredJudge, Section
     from judgegraph.meta.conventions import Conventions
     from judgegraph.runs.run import Run
     from judgegraph.runs.summary import Summary
@@ -287,6 +286,8 @@ def bench(
     Args:
         reading: how recorded replies were read, "" where none were. part: which items were taken, "" for all.
     """
+    from judgegraph.bench.table import sections, worth_printing  # here, as most agreement is of a run
+
     yield Para(known.title, "lead")
     marks: dict[str, int] = {}
     if part:
@@ -320,6 +321,8 @@ def _how(found: MeasuredJudge, conventions: Conventions) -> Iterator[Block]:
 
 def _table(section: Section, marks: dict[str, int]) -> Grid:
     """A row for each judge, below it what its numbers rest on where that differs, and a column for each criterion."""
+    from judgegraph.bench.table import counts_line, shown
+
     for source in (source for line in section.lines for source in line.sources):
         marks.setdefault(source, len(marks) + 1)
     rows = []
@@ -339,6 +342,8 @@ def _label(line: Line, marks: dict[str, int]) -> str:
 
 def _people(found: MeasuredJudge, who: str) -> Iterator[Block]:
     """How far one annotator agrees with the others: more cannot be asked of a judge."""
+    from judgegraph.bench.table import LEVELS, figure
+
     by_ceiling: dict[tuple[str, int, int], list[str]] = {}
     for ceiling in found.ceilings:
         criteria = by_ceiling.setdefault((ceiling.criterion, ceiling.annotators, ceiling.n), [])
@@ -350,6 +355,8 @@ def _people(found: MeasuredJudge, who: str) -> Iterator[Block]:
 
 def _among(found: MeasuredJudge, who: str) -> Iterator[Block]:
     """How far each two annotators agree, and what all of them together say."""
+    from judgegraph.bench.table import figure
+
     for one in found.among:
         pairs = ", ".join(f"{a}-{b}" for a, b in combinations(range(1, one.annotators + 1), 2))
         parts = [

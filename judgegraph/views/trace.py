@@ -16,7 +16,7 @@ from rich.tree import Tree
 from judgegraph.answers import answers_of
 from judgegraph.errors import printable
 from judgegraph.shown import draws
-from judgegraph.trace.span import Step
+from judgegraph.trace.record import Step
 from judgegraph.views.blocks import Block, Para, counted, duration, money, number_text
 from judgegraph.views.notebook import Html, fold, framed, joined, para, table, text, verbatim
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shlex
 import sqlite3
@@ -11,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args
@@ -25,19 +26,21 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from judgegraph import __version__
+from judgegraph.agents.person import decided
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, DataError, ScaleError, counted, one_line
+from judgegraph.errors import ConfigError, CriteriaError, DataError, ScaleError, counted, one_line
+from judgegraph.prompts.criteria import CriteriaSet, as_yaml
 from judgegraph.report.charts import cut, in_line
 from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
 from judgegraph.report.samples import Detail, view_of
 from judgegraph.runs.labels import LOOKED_AT, LabelledRun, Labels, OwnScale, of_another_scale
 from judgegraph.runs.run import OVERALL, Run, incomplete_run
+from judgegraph.runs.suggestions import Suggestions, next_version
 from judgegraph.types import Scale, Status, text_of
 from judgegraph.views.blocks import Picture, number_text, signed
 from judgegraph.views.critic import conclusion
 from judgegraph.webview.index import BESIDE, ORDERS, PAGE, UNANSWERED, Listed, Pause, Query, SampleIndex, bound
-from judgegraph.webview.suggestions import LONGEST, MOST, Topics, adopted, answers, state_of, written
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "judgegraph-view"
@@ -60,6 +63,93 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 }  # fmt: skip
+
+
+# What critics suggest, decided on in a browser: topics that were accepted make a new version of the run's criteria.
+
+
+MOST_TOPICS = 60  # topics of a form
+LONGEST_DEFINITION = 4_000  # characters of a definition
+DECISIONS = ("", "accept", "reject")
+
+
+@dataclass
+class Topics:
+    """The topics of a run, worked out again where samples have come."""
+
+    _found: Suggestions | None = None
+    _samples: int = -1
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def of(self, run: Run, samples: int) -> Suggestions:
+        """Of a run with so many samples by now."""
+        with self._lock:
+            if self._found is None or samples != self._samples:
+                self._found, self._samples = run.suggestions(), samples
+            return self._found
+
+
+def state_of_topics(found: Suggestions) -> str:
+    """What a form was made of, so that no answer is taken for another topic's."""
+    said = "\0".join(f"{one.kind}\0{one.of}\0{one.label}\0{one.definition}" for one in found.topics[:MOST_TOPICS])
+    return blake2b(said.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def decisions_of(found: Suggestions, given: Mapping[str, str]) -> dict[int, Any]:
+    """Place of a topic -> "accept", "reject" or the definition as it was edited; those left for later are not in it.
+
+    Raises:
+        DataError: a choice is none of these, or a definition is too long.
+    """
+    said: dict[int, Any] = {}
+    for at, topic in enumerate(found.topics[:MOST_TOPICS]):
+        choice = given.get(f"choice:{at}", "")
+        if choice not in DECISIONS:
+            raise DataError(f"{one_line(topic.label, 60)}: {choice[:20]!r} is neither accept nor reject")
+        text = " ".join(given.get(f"definition:{at}", topic.definition).split())
+        if len(text) > LONGEST_DEFINITION:
+            raise DataError(f"{one_line(topic.label, 60)}: a definition has at most {LONGEST_DEFINITION:,} characters")
+        if choice:
+            edited = choice == "accept" and text != " ".join(topic.definition.split())
+            said[at] = {"definition": text} if edited else choice
+    return said
+
+
+def with_accepted(before: CriteriaSet, found: Suggestions, said: Mapping[int, Any], name: str, run: str) -> CriteriaSet:
+    """The next version of a set, with what was accepted; the set itself where nothing was.
+
+    Raises:
+        DataError: an edited definition makes no criterion, or two criteria have one name.
+    """
+    chosen = [found.topics[at].as_suggestion() for at in said]
+    try:
+        now, _ = decided(before.criteria, chosen, [*said.values()])
+        return next_version(before, now, name, run)
+    except CriteriaError as error:
+        raise DataError(str(error)) from None
+
+
+def write_next_version(criteria: CriteriaSet, folder: Path, name: str) -> Path:
+    """Writes the set into a run's folder, under a name that nothing has yet; gives the file.
+
+    Raises:
+        ConfigError: it cannot be written.
+    """
+    for number in range(1, 1_000):
+        path = folder / f"{name}.criteria{f'-{number}' if number > 1 else ''}.yaml"
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)  # as all files of a run
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise ConfigError(f"{path}: {error.strerror or error}") from None
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(as_yaml(criteria))
+        return path
+    raise ConfigError(f"{folder}: too many files {name}.criteria*.yaml")
+
+
+# The pages and what they are made of.
 
 
 @dataclass
@@ -257,15 +347,15 @@ class View:
         data = str((manifest.get("data") or {}).get("file") or "DATA")
         hint = shlex.join(["judgegraph", "run", str(manifest.get("method") or "METHOD"), data, "--criteria", path])
         return self._page(
-            "suggestions.html", title=f"Suggestions: {one.title}", place=place, one=one, found=found, most=MOST,
-            longest=LONGEST, state=state_of(found), secret=self.secret, before=run.criteria,
+            "suggestions.html", title=f"Suggestions: {one.title}", place=place, one=one, found=found, most=MOST_TOPICS,
+            longest=LONGEST_DEFINITION, state=state_of_topics(found), secret=self.secret, before=run.criteria,
             conclusion=conclusion(found), saved=told["saved"], wrong=told["wrong"], typed=told["typed"],
             hint=hint if path else "",
         )  # fmt: skip
 
     async def _decide(self, request: Request) -> Response:
         place, one = self._at(request)
-        given = await self._form(request, MOST_FORM + 4 * MOST * LONGEST)
+        given = await self._form(request, MOST_FORM + 4 * MOST_TOPICS * LONGEST_DEFINITION)
         if isinstance(given, Response):
             return given
         outcome = await run_in_threadpool(self._decided, one, given)
@@ -277,13 +367,13 @@ class View:
         found, before = one.topics.of(run, one.index.read), run.criteria
         typed = {name: said for name, said in given.items() if name.startswith(("choice:", "definition:"))}
         try:
-            if before is None or given.get("state") != state_of(found):
+            if before is None or given.get("state") != state_of_topics(found):
                 raise DataError("the suggestions are others by now, as the run went on: decide once more")
-            said = answers(found, given)
-            made = adopted(before, found, said, f"{one.name}-next", run.signature)
+            said = decisions_of(found, given)
+            made = with_accepted(before, found, said, f"{one.name}-next", run.signature)
             if made == before:
                 return {"saved": "Nothing was accepted: the criteria are as they were.", "wrong": "", "typed": typed}
-            path = written(made, one.index.path.parent, one.name)
+            path = write_next_version(made, one.index.path.parent, one.name)
         except (DataError, ConfigError) as error:
             return {"saved": "", "wrong": one_line(error, 300), "typed": typed}
         which = f"version {made.version}, {counted(len(made.criteria), 'criterion', 'criteria')}, digest {made.digest}"

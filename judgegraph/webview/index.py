@@ -23,8 +23,8 @@ from judgegraph.runs.folder import ITEMS
 from judgegraph.runs.item import Item
 from judgegraph.runs.lines import DamagedLine, item_of_line, lines
 from judgegraph.runs.run import Run
-from judgegraph.trace.span import line_at, recorded_trace
-from judgegraph.trace.span import lines as span_lines
+from judgegraph.trace.record import line_at, recorded_trace
+from judgegraph.trace.record import lines as span_lines
 from judgegraph.traces.read import SampleTrace, belongs, id_of, ledger_of, ranked_sample, spans_of, tree
 from judgegraph.types import Sample, text_of
 from judgegraph.views.blocks import number_text

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 
-from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Rectify
 from judgegraph.answers import ANSWERING, BALLOT, METRIC
 from judgegraph.errors import one_line
 from judgegraph.registry import spec_of

@@ -6,8 +6,7 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.agents.panel import CriticPanel
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.agents.under_review import rectification, same_point
 from judgegraph.calls import Rated, Reader
 from judgegraph.runs.item import Item

@@ -5,12 +5,12 @@ import json
 
 import pytest
 
+from judgegraph.agents.discussion import scores_by_authors, scores_of
 from judgegraph.bench.mateval import COLLECTION, ERRORS
 from judgegraph.bench.table import measured
 from judgegraph.errors import DataError
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.conventions import chosen
-from judgegraph.replies.question_blocks import scores_by_authors, scores_of
 
 MATEVAL = chosen("mateval", resamples=0)
 LINES = "\n".join(f"{error}:-1" for error in ERRORS)

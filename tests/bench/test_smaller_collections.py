@@ -7,8 +7,7 @@ import pytest
 
 from judgegraph.bench.bagel import COLLECTION as BAGEL
 from judgegraph.bench.openmeva import COLLECTION as OPENMEVA
-from judgegraph.bench.qags import COLLECTION as QAGS
-from judgegraph.bench.sfres import COLLECTION as SFRES
+from judgegraph.bench.unieval import COLLECTIONS
 from judgegraph.errors import DataError
 
 ORDER = ("pearson", "spearman", "kendall-b")
@@ -44,7 +43,7 @@ def test_chatgpt_on_stories_at_both_levels(shared: Path, recorded):
 
 @pytest.mark.parametrize(
     ("collection", "folder", "count", "groups"),
-    [(OPENMEVA, "openmeva", 500, 100), (SFRES, "data2text", 1181, 580), (BAGEL, "bagel", 202, 101)],
+    [(OPENMEVA, "openmeva", 500, 100), (COLLECTIONS["sfres"], "data2text", 1181, 580), (BAGEL, "bagel", 202, 101)],
 )
 def test_samples_of_a_group_stand_together_or_share_its_name(shared: Path, collection, folder, count, groups):
     samples = list(collection.samples(shared / "data" / folder))
@@ -55,7 +54,7 @@ def test_samples_of_a_group_stand_together_or_share_its_name(shared: Path, colle
 
 
 def test_each_summary_of_qags_is_of_an_article_of_its_own(shared: Path):
-    samples = list(QAGS.samples(shared / "data/fact"))
+    samples = list(COLLECTIONS["qags"].samples(shared / "data/fact"))
     assert len({sample.id for sample in samples}) == 235
     assert not any(sample.meta for sample in samples)
 
@@ -75,7 +74,7 @@ def test_each_summary_of_qags_is_of_an_article_of_its_own(shared: Path):
 def test_a_broken_result_file_is_told_with_item_and_key(tmp_path: Path, rows, said):
     (tmp_path / "qags_cnndm_result.json").write_text(json.dumps(rows))
     with pytest.raises(DataError, match=r"qags_cnndm_result\.json") as error:
-        list(QAGS.samples(tmp_path))
+        list(COLLECTIONS["qags"].samples(tmp_path))
     assert said in str(error.value)
 
 

@@ -15,10 +15,10 @@ from judgegraph.calls.context import CallContext, UnitCalls, Waiters, context, u
 from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.limits import limiter_of
 from judgegraph.calls.types import Call
+from judgegraph.data.samples import Mark
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.models.judges import Endpoint, Judge
 from judgegraph.models.prices import Price, Prices
-from judgegraph.runs.lines import Mark
 from judgegraph.runs.worker import Unit, Work
 from judgegraph.testing import Scripted
 from judgegraph.types import Sample

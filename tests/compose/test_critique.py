@@ -7,8 +7,7 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Case, Evaluator
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.agents.under_review import Critique, Reviewed
 from judgegraph.calls.ratings import STATED
 from judgegraph.compose import critique as module

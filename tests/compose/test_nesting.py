@@ -4,8 +4,7 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 import judgegraph as jg
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.graphs import coascore, fennec, g_eval, sageval
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, EvalState, Sample

@@ -6,7 +6,7 @@ import pytest
 
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.panel import Consensus
-from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Rectify
 from judgegraph.calls.ratings import STATED
 from judgegraph.compose.panel import BALLOT
 from judgegraph.prompts.template import slugs

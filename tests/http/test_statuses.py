@@ -10,7 +10,7 @@ from opentelemetry.trace import StatusCode
 import judgegraph as jg
 from judgegraph.graphs import g_eval, llm_score
 from judgegraph.report import graph as graph_parts
-from judgegraph.trace.span import SPANS, recorded_traces
+from judgegraph.trace.record import SPANS, recorded_traces
 from judgegraph.traces.read import node_times
 from judgegraph.types import Criterion, Sample
 from judgegraph.views.blocks import Grid

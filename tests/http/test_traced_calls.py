@@ -10,7 +10,7 @@ import judgegraph as jg
 from judgegraph.calls import Endpoint
 from judgegraph.graphs import llm_score
 from judgegraph.runs.run import Run
-from judgegraph.trace.span import SPANS, Span, recorded_traces
+from judgegraph.trace.record import SPANS, Span, recorded_traces
 from judgegraph.traces.read import node_times, ranked_samples, within
 from judgegraph.types import Criterion, Sample
 

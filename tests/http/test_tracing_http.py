@@ -9,7 +9,7 @@ from langchain_core.language_models import BaseChatModel
 
 import judgegraph as jg
 from judgegraph.graphs import llm_score
-from judgegraph.trace.span import Step
+from judgegraph.trace.record import Step
 from judgegraph.traces.read import traces_in
 
 CRITERION = [jg.Criterion(name="Clarity", definition="It is clear.")]

@@ -12,8 +12,7 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.calls import Reader
 from judgegraph.errors import ConfigError, DataError
 from judgegraph.graphs import fennec, g_eval, sageval

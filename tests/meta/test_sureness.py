@@ -11,7 +11,7 @@ from judgegraph.meta import result as of_numbers
 from judgegraph.meta.agreement import agreement, needed
 from judgegraph.meta.cells import Judgements
 from judgegraph.meta.result import difference_notes, general_notes, note_lines, row_notes
-from judgegraph.stats.tests import permutation_test_of_shares
+from judgegraph.stats.agreement import permutation_test_of_shares
 from judgegraph.views.agreement import agreement as laid_out
 from judgegraph.views.terminal import show
 
@@ -270,7 +270,7 @@ def test_a_level_that_labels_do_not_have_is_noted():
 
 
 def test_the_signature_says_how_many_permutations_and_resamples_were_made(monkeypatch):
-    from judgegraph.stats import tests as swaps
+    from judgegraph.stats import agreement as swaps
 
     monkeypatch.setattr(swaps, "DISTINCT", 10)
     monkeypatch.setattr(swaps, "SLOW", 20)

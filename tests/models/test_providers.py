@@ -11,10 +11,9 @@ import pytest
 from judgegraph.calls import Endpoint
 from judgegraph.errors import ConfigError, ExtraError
 from judgegraph.graphs import llm_score
-from judgegraph.models import providers
-from judgegraph.models.judges import Judge, resolve
+from judgegraph.models import judges
+from judgegraph.models.judges import PROVIDERS, Judge, resolve, takes_no_temperature
 from judgegraph.models.prices import Prices
-from judgegraph.models.providers import PROVIDERS, takes_no_temperature
 from judgegraph.runs.identity import judge_line
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_package_that_is_missing_is_one_line_with_its_extra(provider, monkeypatch):
-    monkeypatch.setattr(providers, "_is_installed", lambda package: False)
+    monkeypatch.setattr(judges, "_is_installed", lambda package: False)
     assert llm_score(f"{provider}:m")  # a graph is made without it
     with pytest.raises(ExtraError) as error:
         resolve(f"{provider}:m")
@@ -39,13 +38,13 @@ def test_every_extra_is_in_pyproject_and_brings_its_package():
 
 
 async def test_an_unknown_provider_says_which_there_are(monkeypatch):
-    monkeypatch.setattr(providers, "_is_installed", lambda package: False)
+    monkeypatch.setattr(judges, "_is_installed", lambda package: False)
     with pytest.raises(ConfigError, match="'embedded' and 'openai:' are built in, anthropic:, google_genai:"):
         resolve("nobody:m")
 
 
 async def test_a_missing_key_names_the_providers_own_variable(monkeypatch):
-    monkeypatch.setattr(providers, "_is_installed", lambda package: True)
+    monkeypatch.setattr(judges, "_is_installed", lambda package: True)
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with pytest.raises(ConfigError, match="no key; set ANTHROPIC_API_KEY"):
         resolve("anthropic:m")

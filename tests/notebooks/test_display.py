@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 import judgegraph as jg
 from judgegraph.graphs import coascore, fennec, sageval
 from judgegraph.runs.run import Table
-from judgegraph.trace.span import Step
+from judgegraph.trace.record import Step
 from judgegraph.traces.read import FolderTrace
 from judgegraph.types import Note, Notes, Scores, Suggestion, keyed
 from judgegraph.views.notebook import LONG, fold, table, text

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 import judgegraph as jg
+from judgegraph.agents.discussion import scores_of
 from judgegraph.bench.files import field, rows_of
 from judgegraph.bench.mateval import COLLECTION, ERRORS, TRANSCRIPTS
 from judgegraph.graphs.mateval import mateval
-from judgegraph.replies.question_blocks import scores_of
 from judgegraph.testing import scripted
 from judgegraph.types import Sample
 

@@ -15,8 +15,7 @@ import judgegraph as jg
 from judgegraph.cli.main import main
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import llm_score
-from judgegraph.report.answers import agreement, scores
-from judgegraph.report.sections_pairs import pairs
+from judgegraph.report.answers import agreement, pairs, scores
 from judgegraph.runs.item import Item
 from judgegraph.types import Scale, Score
 from judgegraph.views.blocks import Picture, Section

@@ -29,7 +29,7 @@ from judgegraph.report.samples import (
 )
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
-from judgegraph.trace.span import Step
+from judgegraph.trace.record import Step
 from judgegraph.views.blocks import Grid, Section
 
 ROOT = Path(__file__).resolve().parents[2]

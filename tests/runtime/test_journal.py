@@ -8,10 +8,12 @@ import pytest
 from small import Judged, ids, samples
 
 import judgegraph as jg
+from judgegraph.data.samples import Mark, id_digest
 from judgegraph.errors import ConfigError
 from judgegraph.runs import lines as compact
 from judgegraph.runs.folder import Folder, InFlight
-from judgegraph.runs.lines import STRIKE, Journal, Mark, id_digest
+from judgegraph.runs.item import STRIKE
+from judgegraph.runs.lines import Journal
 
 A = Mark(b"a" * 16, b"c" * 8, 4)
 

@@ -8,9 +8,9 @@ from small import fine, graph_of, samples
 
 import judgegraph as jg
 from judgegraph.calls.ledger import LedgerError
+from judgegraph.data.samples import Mark
 from judgegraph.errors import AuthError, ConfigError, DataError
 from judgegraph.graphs import llm_score
-from judgegraph.runs.lines import Mark
 from judgegraph.runs.worker import Unit, Work
 from judgegraph.testing import scripted
 from judgegraph.types import EvalState

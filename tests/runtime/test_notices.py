@@ -11,8 +11,7 @@ from judgegraph.agents.corrector import Corrector
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.fusion import FusionJudge
 from judgegraph.agents.panel import Consensus
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.cli import main
 from judgegraph.graphs import fennec, fusion_eval
 from judgegraph.meta.judgements import read_run

@@ -15,10 +15,10 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Rectify
 from judgegraph.graphs import llm_score
 from judgegraph.testing import scripted
-from judgegraph.trace.span import SPANS, recorded_traces
+from judgegraph.trace.record import SPANS, recorded_traces
 from judgegraph.types import (
     Comparison,
     Correction,

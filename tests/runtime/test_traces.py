@@ -14,11 +14,11 @@ from small import fine, samples
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.panel import CriticPanel
-from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Rectify
 from judgegraph.errors import DataError
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
 from judgegraph.runs.run import Run
-from judgegraph.trace.span import SPANS, RecordedTrace, line_at, lines, recorded_trace, recorded_traces
+from judgegraph.trace.record import SPANS, RecordedTrace, line_at, lines, recorded_trace, recorded_traces
 from judgegraph.traces.read import node_times, ranked_samples
 from judgegraph.types import Criterion, EvalState, Sample, Score, keyed
 
@@ -432,7 +432,7 @@ def test_a_journey_that_began_at_no_time_is_none(began: str):
 
 
 def test_a_line_without_an_end_in_sight_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("judgegraph.trace.span.LONGEST", 200)
+    monkeypatch.setattr("judgegraph.trace.record.LONGEST", 200)
     good = b'{"id":"s1","t":1,"spans":[[0,null,"graph","g",0,1,"ok",{}]]}\n'
     (tmp_path / SPANS).write_bytes(good + b"x" * 1000 + good + good)
     found = list(lines(tmp_path / SPANS))

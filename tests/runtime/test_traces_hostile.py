@@ -14,7 +14,7 @@ import judgegraph as jg
 from judgegraph.data.load import load
 from judgegraph.graphs import fennec, sageval
 from judgegraph.runs.run import Run
-from judgegraph.trace.span import SPANS, recorded_traces
+from judgegraph.trace.record import SPANS, recorded_traces
 from judgegraph.traces.read import ranked_samples
 from judgegraph.types import text_of
 

@@ -8,8 +8,9 @@ from small import Judged, graph_of, process, samples
 
 import judgegraph as jg
 from judgegraph.calls.context import unit
+from judgegraph.data.samples import mark_of
 from judgegraph.runs.folder import Folder, InFlight
-from judgegraph.runs.lines import STRIKE, mark_of
+from judgegraph.runs.item import STRIKE
 from judgegraph.runs.worker import POISON
 from judgegraph.types import EvalState
 

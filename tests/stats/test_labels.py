@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from judgegraph.stats.agreement import Macro, accuracy, cohen_kappa, krippendorff_alpha, macro
-from judgegraph.stats.tests import both_orders
+from judgegraph.stats.agreement import Macro, accuracy, both_orders, cohen_kappa, krippendorff_alpha, macro
 
 
 def test_accuracy_counts_what_was_not_read_as_wrong():

@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from judgegraph.stats import tests as swaps
+from judgegraph.stats import agreement as swaps
+from judgegraph.stats.agreement import corrected, permutation_test, permutation_test_of_shares
 from judgegraph.stats.bootstrap import correlate
 from judgegraph.stats.correlation import COEFFICIENTS, coefficient, steiger, williams
-from judgegraph.stats.tests import corrected, permutation_test, permutation_test_of_shares
 
 
 def enumerated(name, human, a, b, unit):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from judgegraph.stats.tests import labels_needed
+from judgegraph.stats.agreement import labels_needed
 
 
 def by_moments(r_ha, r_hb, r_ab, n, times=20_000):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from judgegraph.stats.agreement import labels_needed, permutation_test
 from judgegraph.stats.correlation import steiger, williams
-from judgegraph.stats.tests import labels_needed, permutation_test
 
 MANY, FEW = 4000, 250
 OFF = {MANY: 0.01, FEW: 0.04}  # of 5 %: three standard errors

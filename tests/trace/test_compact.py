@@ -11,8 +11,8 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from judgegraph.trace import span as module
-from judgegraph.trace.span import compact
+from judgegraph.trace import record as module
+from judgegraph.trace.record import compact
 
 
 @dataclasses.dataclass

@@ -26,7 +26,7 @@ from judgegraph.cli import main
 from judgegraph.testing import Scripted, scripted
 from judgegraph.testing.scripted import TEXTS
 from judgegraph.trace.otel import CONVENTIONS, attributes
-from judgegraph.trace.span import Step
+from judgegraph.trace.record import Step
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 METHODS = [  # method, data, arguments

@@ -9,8 +9,7 @@ import pytest
 from langgraph.types import Command
 
 from judgegraph.errors import ReplyError
-from judgegraph.trace.record import Recorder, recorder, span, within, written
-from judgegraph.trace.span import recorded_trace
+from judgegraph.trace.record import Recorder, recorded_trace, recorder, span, within, written
 
 
 @pytest.fixture

@@ -24,8 +24,7 @@ import judgegraph as jg
 import judgegraph.graphs as methods
 from judgegraph.cli import main
 from judgegraph.testing import scripted
-from judgegraph.trace.record import Recorder
-from judgegraph.trace.span import SPANS, RecordedTrace, Span, SpanFile, recorded_traces
+from judgegraph.trace.record import SPANS, RecordedTrace, Recorder, Span, SpanFile, recorded_traces
 from judgegraph.traces.read import FolderTrace, traces_in
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from judgegraph.trace.span import Step
+from judgegraph.trace.record import Step
 from judgegraph.types import Scale
 from judgegraph.views.trace import Look, bars, excerpt, likeliest, tree_text
 

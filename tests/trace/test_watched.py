@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.sync import entered_at_once, final_state
-from judgegraph.trace.span import SPANS, RecordedTrace, recorded_traces
+from judgegraph.trace.record import SPANS, RecordedTrace, recorded_traces
 from judgegraph.trace.watched import copied
 
 SAMPLE = jg.Sample(id="s1", output="A short and clear text about nothing much.")

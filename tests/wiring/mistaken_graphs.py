@@ -22,8 +22,7 @@ from judgegraph.agents.corrector import Corrector
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.fusion import FusionJudge
 from judgegraph.agents.panel import Consensus
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.agents.scorer import Scorer
 from judgegraph.graphs import fennec, sageval
 from judgegraph.types import Criterion, EvalState, Plan, Sample, Scores, keyed

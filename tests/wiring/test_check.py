@@ -19,8 +19,7 @@ from typing_extensions import TypedDict
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.panel import CriticPanel
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.cli.main import main
 from judgegraph.graphs import fennec, sageval
 from judgegraph.types import EvalState, Sample, Scores, Suggestion, keyed
@@ -28,7 +27,7 @@ from judgegraph.types import EvalState, Sample, Scores, Suggestion, keyed
 CRITERIA = jg.criteria_set("forms").criteria
 UNWIRED = """
 import judgegraph as jg
-from judgegraph.agents.rectify import Rectify
+from judgegraph.agents.sage import Rectify
 from judgegraph.agents.sage import Sage
 from langgraph.graph import END, START, StateGraph
 

@@ -16,8 +16,7 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.types import EvalState, Rectification, Sample, Scores
 
 BOTH = ["a", "b"]

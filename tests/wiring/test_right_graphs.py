@@ -15,8 +15,7 @@ import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.judge import Judge
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, sageval
 from judgegraph.types import EvalState
 

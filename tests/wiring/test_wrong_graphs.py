@@ -14,8 +14,7 @@ from typing_extensions import TypedDict
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Case, Evaluator
-from judgegraph.agents.rectify import Rectify
-from judgegraph.agents.sage import Sage
+from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.types import Asked, EvalState, Sample, Score, Scores
 
 CRITERIA = jg.criteria_set("forms").criteria

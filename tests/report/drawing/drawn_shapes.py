@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from judgegraph.report.drawing.layout import Box, Route, label_size
+from judgegraph.report.drawing.render import Box, Route, label_size
 
 Rect = tuple[float, float, float, float]  # left, top, right, bottom
 

@@ -14,7 +14,7 @@ from langgraph.graph import END, START
 
 from judgegraph.report.drawing import graph_svg
 from judgegraph.report.drawing.figure import Figure, figure_of
-from judgegraph.report.drawing.layout import Box, Layout, back_edges, in_order, layout
+from judgegraph.report.drawing.render import Box, Layout, back_edges, in_order, layout
 
 BADGES = {"weigh": ("1,000 visits",), "weigh/guide": ("1,000 visits", "2.1 s", "$0.03"), "evaluate": ("x" * 90,)}
 

@@ -10,10 +10,9 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.graphs import fennec, g_eval, sageval
 from judgegraph.meta.conventions import Conventions
-from judgegraph.report.answers import agreement, scores
+from judgegraph.report.answers import agreement, biases, pairs, scores
 from judgegraph.report.findings import rectification, suggestions
 from judgegraph.report.page import all_sections
-from judgegraph.report.sections_pairs import biases, pairs
 from judgegraph.report.sections_run import failures, notes, tally_of
 from judgegraph.stats.correlation import coefficient
 from judgegraph.types import Note, Score

@@ -6,10 +6,9 @@ import pytest
 from section_runs import item, labelled, reviewed, run_of
 
 from judgegraph.meta.critic import cost_of
-from judgegraph.report.answers import scores
+from judgegraph.report.answers import biases, scores
 from judgegraph.report.figures import length_effects
 from judgegraph.report.findings import rectification
-from judgegraph.report.sections_pairs import biases
 from judgegraph.report.sections_run import tally_of
 from judgegraph.types import Scale, Score
 from judgegraph.views.blocks import Grid, Para, Picture, number, share
