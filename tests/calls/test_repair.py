@@ -60,7 +60,7 @@ def test_the_note_on_an_answer_that_is_taken_back_says_which(first, told):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "   ", "I would rather not.", "{", "}", '{"reason": "r"', '"half',
+        "", "   ", "I would rather not.", "{", "}", '{"reason": "r", "score"', '"half',
         f'{GOOD}\n{{"reason": "r", "score": 5}}',
         f'First {{"reason": "r", "score": 2}}, then\n```json\n{GOOD}\n```',
         f"```\n{GOOD}\n```\n```\n{{\"reason\": \"\", \"score\": 1}}\n```",
@@ -85,6 +85,11 @@ def test_two_readings_or_none_are_refused(text):
 @pytest.mark.parametrize("text", ["4", "null", '"text"', "[1, 2]", '{"other": 1}', '{"a": 1, "b": {"score": 4}}'])
 def test_json_that_does_not_fit_is_left_for_the_form_to_refuse(text):
     assert parse(text, KEYS) == (json.loads(text), ())
+
+
+def test_a_missing_bracket_is_closed_and_a_missing_value_is_not_made_up():
+    assert parse('{"score": 4, "reason": "r"', KEYS) == (VALUE, ("missing closing bracket added",))
+    assert parse('{"reason": "r"', KEYS)[0] == {"reason": "r"}  # left for the form to refuse
 
 
 def test_commas_inside_a_text_are_kept():

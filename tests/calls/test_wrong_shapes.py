@@ -14,8 +14,8 @@ READERS = {
     "stated": Reader(), "weighted": Reader("weighted", samples=3), "mean": Reader("mean", samples=3),
 }  # fmt: skip
 WRONG = [
-    "NaN", "Infinity", "-Infinity", "1e999", "-1e999", "0", "6", "-1", "99999999999999999999", "null", "true", '"four"',
-    "[]", "[4]", "{}", '{"score": 4}',
+    "NaN", "Infinity", "-Infinity", "1e999", "-1e999", "0", "6", "-1", "99999999999999999999", "null", "true",
+    '"eight"', "[]", "[4]", "{}", '{"score": 4}',
 ]  # fmt: skip
 
 

@@ -108,7 +108,8 @@ GIVEN = {
 
 
 @pytest.mark.parametrize(
-    ("use", "setting"), [(use, setting) for use, given in GIVEN.items() for setting in {*given, "judges", "chair"}]
+    ("use", "setting"),
+    [(use, setting) for use, given in GIVEN.items() for setting in sorted({*given, "judges", "chair"})],
 )
 def test_a_setting_of_another_kind_is_told_at_its_place_and_never_as_a_raw_error(use, setting, tmp_path):
     for odd in ODD:
