@@ -734,7 +734,7 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
     echoed = {at for match in _ECHO.finditer(text) for at in range(*match.span())}
     if len({m.label for m in found if m.span[0] in echoed}) > 1:  # the labels that could be chosen
         found = [m for m in found if m.span[0] not in echoed]
-    declined, unsure = refuses(text), undecided(text)
+    declined = refuses(text)
     for name, rule in RULES:
         if declined and name in ("said", "lone"):
             last = _concluding(text, found) if any(m.kind == "label" for m in found) else None
@@ -755,7 +755,7 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
             return unread(text, f"{name}: {' and '.join(sorted({m.label or 'neither' for m in verdicts}))}")
         if not verdicts[-1].label:
             return unread(text, f"{name}: a verdict that is none of the labels")
-        if unsure and verdicts[-1].label != tie_label(met):
+        if verdicts[-1].label != tie_label(met) and undecided(text):
             return unread(text, f"{name}: a verdict of a judge that says it cannot choose")
         before = [one.label for one in verdicts if one.label and one.label != verdicts[-1].label]
         return Reading(verdicts[-1].label, "ok", verdicts[-1].span, name, other=before[-1] if before else None)

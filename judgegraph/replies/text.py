@@ -273,6 +273,7 @@ _UNJUDGED = re.compile(  # said of the judging, by nobody: "Unable to evaluate."
     rf"(?:information|context|evidence|data|input|text|details?)[ ]to[ ]{JUDGES}\b|\bnothing[ ]to[ ]{JUDGES}\b",
     re.I | re.M,
 )
+_UNABLE = re.compile(r"n['’]t\b|not\b|unable|impossible|failed|insufficient", re.I)  # no doubt is told without
 _UNDECIDED = re.compile(  # "I cannot choose.", "Unable to decide.", "Not enough information to choose."
     rf"(?:\b(?:I|we)[ ](?:(?:am|was|are|were)[ ])?|['’]m[ ]|{_AT_START}){_NOT_ABLE}[ ](?:\w{{1,12}}ly[ ])?"
     r"(?:(?:choose|decide|determine|compare|tell|pick|say)(?:[ ](?:them|one|between|which|the[ ]better|the[ ]two"
@@ -501,6 +502,8 @@ def unjudged(text: str) -> bool:
 
 def undecided(text: str) -> bool:
     """The judge says that it cannot choose: a side that stands beside these words is no verdict."""
+    if not _UNABLE.search(text):
+        return False
     return any(not attributed(text, match.start()) for match in _UNDECIDED.finditer(text))
 
 

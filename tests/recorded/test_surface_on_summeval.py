@@ -15,7 +15,7 @@ PAIR = 2 / 120  # what tau moves by where one of the 120 pairs of systems turns 
 AS_PUBLISHED = {  # the setting that gives the figures, and by how many pairs of systems a criterion may be off
     "ROUGE-1": (rouge_1(stem=True, over="mean"), 0),
     "ROUGE-2": (rouge_2(stem=True, over="mean"), 0),
-    "CHRF": (chrf(), 2),  # printed from values that SummEval's authors recorded by code of theirs; so is BLEU
+    "CHRF": (chrf(), 2),  # why is not known, nor of BLEU: other values may have been used than these settings give
     "BLEU": (bleu(lowercase=True), 2),
 }
 
