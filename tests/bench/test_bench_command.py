@@ -192,8 +192,9 @@ def test_a_collection_without_recorded_judges_says_so(tmp_path: Path):
 @pytest.mark.parametrize("name", COLLECTIONS)
 @pytest.mark.sampled(4)
 def test_the_embedded_judge_goes_through_every_collection(shared: Path, name):
-    pairs = collection(name).method == "fennec"
-    method, many = ("fennec-2", 8) if pairs else ("llm-score", 20)
+    method, many = {"fennec": ("fennec-2", 8), "find-fault": ("find-fault", 20)}.get(
+        collection(name).method, ("llm-score", 20)
+    )
     done = run(name, "--data", shared / "data", "-m", method, "-n", many, "--resamples", 20)
     rubric = name == "prometheus"  # of each item's own: nothing that the embedded judge measures
     assert (done.exit_code, "nothing was judged" in done.output) == (int(rubric), rubric), done.output
