@@ -370,7 +370,8 @@ _IN_NOTHING = re.compile(  # "A is better than B in nothing", "A beats B in no r
 )
 _IMPROBABLE = re.compile(  # "There's no way the answer is yes", "It'd be wrong to answer yes"
     r"(?:\bno[ ]way|(?<!\bno[ ])(?<!\ba[ ])\bdoubt\w*|\bunlikely|\bimpossible|\bwrong[ ]to|\bmistake[ ]to|\bfalse[ ]to"
-    r"|\bly(?:ing|ie)[ ]if|\babsurd[ ]to|\bsurprised[ ]if|\bcannot[ ]be[ ]that)\b[^.!?;\n]{0,40}\Z",
+    r"|\bly(?:ing|ie)[ ]if|\babsurd[ ]to|\bsurprised[ ]if|\bcannot[ ]be[ ]that"
+    r"|\bin[ ]no(?:thing|[ ]\w+)[ ](?:is|was|does|did))\b[^.!?;\n]{0,40}\Z",
     re.I,
 )
 _PREDICATE = re.compile(

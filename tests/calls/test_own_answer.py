@@ -262,7 +262,8 @@ Response B is clearly weaker than Response A.|The first response is better.|I li
 B is less helpful than A.|B, wait, A."""
 UNCHOSEN = """I cannot choose. [[A]]|I am unable to decide. [[A]]|Impossible to decide. [[A]]|Cannot compare. [[A]]
 I can't tell which is better. Answer: A|I cannot make a decision. Verdict: A|Not enough information to choose. [[A]]
-Neither can be judged. [[A]]|A is much better than B in nothing|A is in no way better than B.|A beats B at nothing.
+Neither can be judged. [[A]]|A is much better than B in nothing|A is in no way better than B.
+A beats B at nothing.|In nothing is A better than B.
 A outperforms B in none of the criteria.|A is better in no respect.
 [[A]] Hmm, I take that back.|A is better if brevity matters.|La respuesta A es peor
 Antwort A ist schlechter
