@@ -227,6 +227,7 @@ def _closed(text: str, schema: Mapping[str, Any]) -> str:
     outside = _STRINGS.sub("", body)
     if (
         not _OBJECT.match(body)
+        or body.endswith(",")  # more was to come
         or '"' in outside
         or outside.count("{") + outside.count("[") <= outside.count("}") + (outside.count("]"))
     ):
@@ -242,7 +243,7 @@ def _closed(text: str, schema: Mapping[str, Any]) -> str:
             opened.append("}" if bracket == "{" else "]")
         elif not opened or opened.pop() != bracket:
             return text
-    return body.rstrip(",") + "".join(reversed(opened))
+    return body + "".join(reversed(opened))
 
 
 def _decode(text: str, keys: frozenset[str], asked: _Asked) -> tuple[Any, Notes]:

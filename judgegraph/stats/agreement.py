@@ -489,7 +489,7 @@ def patterns(units: int, permutations: int, seed: int, width: int) -> Iterator[F
         every = (np.arange(2**units)[:, None] >> np.arange(units)) & 1
         yield from (1 - 2 * every[at : at + rows].astype(np.float64) for at in range(0, len(every), rows))
         return
-    kept = _kept_swaps if units * permutations <= KEPT else _swaps
+    kept = _stored_swaps if units * permutations <= KEPT else _swaps
     for drawn in kept(units, permutations, seed, rows):
         yield 1 - 2 * drawn.astype(np.float64)
 
@@ -501,7 +501,7 @@ def _swaps(units: int, permutations: int, seed: int, rows: int) -> Iterator[NDAr
 
 
 @lru_cache(maxsize=1)
-def _kept_swaps(units: int, permutations: int, seed: int, rows: int) -> tuple[NDArray[np.int8], ...]:
+def _stored_swaps(units: int, permutations: int, seed: int, rows: int) -> tuple[NDArray[np.int8], ...]:
     """The same for each pair of runs that is tested on the same samples."""
     return tuple(_swaps(units, permutations, seed, rows))
 

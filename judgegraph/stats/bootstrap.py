@@ -185,7 +185,7 @@ def mean_interval(values: Floats, group: Codes | None = None) -> tuple[float, fl
     order = np.lexsort((sizes, (sign * sums).round(9)))
     sums, sizes = sign * sums[order], sizes[order]
     means = np.empty(MEAN_RESAMPLES)
-    drawn = _kept_draws(len(sums)) if len(sums) <= MEAN_KEPT else Draws("item", len(sums), MEAN_RESAMPLES, 0)
+    drawn = _stored_draws(len(sums)) if len(sums) <= MEAN_KEPT else Draws("item", len(sums), MEAN_RESAMPLES, 0)
     for some in drawn:
         means[some.resamples] = (some.weights @ sums) / np.maximum(some.weights @ sizes, 1)
     found = interval(means, units=len(sums))
@@ -193,7 +193,7 @@ def mean_interval(values: Floats, group: Codes | None = None) -> tuple[float, fl
 
 
 @lru_cache(maxsize=1)
-def _kept_draws(n: int) -> tuple[Drawn, ...]:
+def _stored_draws(n: int) -> tuple[Drawn, ...]:
     """The resamples of a mean of n values: they are the same for every such mean."""
     return tuple(Draws("item", n, MEAN_RESAMPLES, 0))
 

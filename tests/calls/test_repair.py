@@ -60,7 +60,7 @@ def test_the_note_on_an_answer_that_is_taken_back_says_which(first, told):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "   ", "I would rather not.", "{", "}", '{"reason": "r", "score"', '"half',
+        "", "   ", "I would rather not.", "{", "}", '{"reason": "r", "score"', '{"score": 4, ', '"half',
         f'{GOOD}\n{{"reason": "r", "score": 5}}',
         f'First {{"reason": "r", "score": 2}}, then\n```json\n{GOOD}\n```',
         f"```\n{GOOD}\n```\n```\n{{\"reason\": \"\", \"score\": 1}}\n```",
