@@ -241,7 +241,8 @@ def test_a_row_of_a_table_is_its_criterion_s_rating(name, value):
         ('{"Reason": "x", "Score": 4}', 4), ('{"SCORE": 4}', 4), ('{"Score": 4, "score": 2}', None),
         ('{"reason": "x", "score": 4', 4), ('{"score": 4, "reason": "x"', 4), ('{"reason": "a {brace", "score": 4', 4),
         ('```json\n{"reason": "x", "score": 4\n```', 4), ('{"score": 4, "reason": "it ends', None),
-        ('The text ends with {"score": 4', None), ('{"score": 4, "reason":', None), ('{"score": 4]', None), ('{"score": 4,', None),
+        ('The text ends with {"score": 4', None), ('{"score": 4, "reason":', None), ('{"score": 4]', None),
+        ('{"score": 4,', None),
     ],
 )  # fmt: skip
 def test_json_that_lacks_brackets_alone_or_has_capital_keys_is_read(text, value):
