@@ -45,7 +45,7 @@ from judgegraph.graph_files.edges import (
     settings_of_condition,
 )
 from judgegraph.graph_files.read import GraphFileError, GraphSpec, NodeRef, NodeSpec, Place, Source, hint, shaped
-from judgegraph.graphs.settings import fault, hints_of, is_plain, leaves
+from judgegraph.graphs.settings import fault, hints_of, is_plain, leaves, misshapen
 from judgegraph.prompts import load
 from judgegraph.prompts.criteria import FILES, CriteriaLike, CriteriaSet, criteria_set, known_sets
 from judgegraph.registry import KINDS, declare, find, find_agent, is_made, names, part_of, settings_of
@@ -326,7 +326,7 @@ def _value(around: Around, path: Place, annotation: Any, raw: Any) -> Any:
         return node_at(around, path, raw, "")
     if isinstance(raw, list) and any(get_origin(kind) is tuple for kind in kinds):
         raw = tuple(raw)
-    if why := fault(annotation, raw) or _misfit(kinds, raw):
+    if why := fault(annotation, raw) or misshapen(kinds, raw):
         scalar = raw is not None and not isinstance(raw, dict | list | tuple)
         quote = "; put it in quotes" if scalar and not fault(annotation, around.source.text(path)) else ""
         around.source.fault(path, _seen(around, path, why) + quote)
@@ -336,24 +336,6 @@ def _value(around: Around, path: Place, annotation: Any, raw: Any) -> Any:
 def _seen(around: Around, path: Place, why: str) -> str:
     """The same, with what stands in the file instead of what was made of it."""
     return f"{why.rpartition(', got ')[0] or why}, got {around.source.shown(path)}"
-
-
-SHAPES: Mapping[str, frozenset[str]] = {  # in words -> names of annotations
-    "text": frozenset({"str"}), "a mapping": frozenset({"dict", "Mapping"}),
-    "a list": frozenset({"list", "tuple", "Sequence", "Iterable", "Collection"}),
-}  # fmt: skip
-
-
-def _misfit(kinds: tuple[Any, ...], raw: Any) -> str:
-    """A mapping or a list where none can be, or none where one must; the rest is looked at by what it is given to."""
-    origins = {getattr(get_origin(kind) or kind, "__name__", "") for kind in kinds}
-    wants = [said for said, names in SHAPES.items() if origins & names]
-    if isinstance(raw, dict | list | tuple):
-        wrong = ("a mapping" if isinstance(raw, dict) else "a list") not in wants
-    else:
-        only = origins <= set().union(*SHAPES.values())  # no number, and not nothing
-        wrong = only and not (isinstance(raw, str) and "text" in wants)
-    return f"expected {' or '.join(wants) or 'one value'}, got another" if wrong and "Any" not in origins else ""
 
 
 def _record(around: Around, path: Place, kind: Any, raw: Any) -> Any:

@@ -139,6 +139,27 @@ def fault(hint: Any, value: Any) -> str:
     return ""
 
 
+SHAPES: Mapping[str, frozenset[str]] = {  # in words -> names of annotations
+    "text": frozenset({"str"}), "a mapping": frozenset({"dict", "Mapping"}),
+    "a list": frozenset({"list", "tuple", "Sequence", "Iterable", "Collection"}),
+}  # fmt: skip
+
+
+def misshapen(kinds: tuple[Any, ...], raw: Any) -> str:
+    """Why a value of a file is none of these: a mapping or a list where none can be, or none where one must; "" if not.
+
+    The rest is looked at by what it is given to.
+    """
+    origins = {getattr(get_origin(kind) or kind, "__name__", "") for kind in kinds}
+    wants = [word for word, names in SHAPES.items() if origins & names]
+    if isinstance(raw, dict | list | tuple):
+        wrong = ("a mapping" if isinstance(raw, dict) else "a list") not in wants
+    else:
+        only = origins <= set().union(*SHAPES.values())  # no number, and not nothing
+        wrong = only and not (isinstance(raw, str) and "text" in wants)
+    return f"expected {' or '.join(wants) or 'one value'}, got another" if wrong and "Any" not in origins else ""
+
+
 def leaves(hint: Any) -> tuple[Any, ...]:
     """The members of a union, without what is annotated to them."""
     if get_origin(hint) is Annotated:

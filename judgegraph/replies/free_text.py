@@ -569,7 +569,7 @@ _SENTENCES = re.compile(r"[^.!?\n]{1,400}")
 _LEAD_END = re.compile(r"[.!?;][\"'”)]?(?=\s)|[。！？]|\n|[{}>]")
 _FENCE = re.compile(r"```\w{0,9}[ \t]*\n?\Z|<[\w|]{1,12}>\s{0,3}\Z")
 _PAIRS = {'"': '"', "`": "'", "'": "'", "“": "”", "„": "“”", "‘": "’", "«": "»", "「": "」", "『": "』", "‹": "›"}
-_UNJUDGED = re.compile(
+_NO_RATING = re.compile(
     rf"\bno[ ]{GIVEN}[ ](?:can|could|is|was)\b"
     rf"|\b(?:(?:cannot|can[ ]not)[ ]be|(?:^|[.!?][ ]|\b(?:is|was|am)[ ])not)[ ]{JUDGES}e?d\b"
     r"|\b(?:please|kindly)[ ](?:give|provide|send|share|paste)[ ]",
@@ -640,7 +640,7 @@ def objection(
     if quoted:
         return "its JSON is a quotation"
     around = unquoted(f"{before}\n\n{behind}")
-    if declines(around) or unjudged(around) or _UNJUDGED.search(around):
+    if declines(around) or unjudged(around) or _NO_RATING.search(around):
         return DECLINED
     behind = _SENTENCES.sub(lambda said: " " if WISHED.search(said[0]) else said[0], behind)
     if disclaims(behind):

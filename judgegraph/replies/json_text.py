@@ -225,12 +225,7 @@ def _closed(text: str, schema: Mapping[str, Any]) -> str:
     bare = text.rstrip().removesuffix("```").rstrip()
     body = re.sub(r"\A```[a-zA-Z]*\s*", "", bare)
     outside = _STRINGS.sub("", body)
-    if (
-        not _OBJECT.match(body)
-        or body.endswith(",")  # more was to come
-        or '"' in outside
-        or outside.count("{") + outside.count("[") <= outside.count("}") + (outside.count("]"))
-    ):
+    if not _OBJECT.match(body) or '"' in outside or body.endswith(","):  # a text is cut off, or more was to come
         return text
     if body[-1].isdigit() and bare == text:
         from judgegraph.replies.free_text import best_of  # many expressions: no part of an import
@@ -243,6 +238,8 @@ def _closed(text: str, schema: Mapping[str, Any]) -> str:
             opened.append("}" if bracket == "{" else "]")
         elif not opened or opened.pop() != bracket:
             return text
+    if not opened:
+        return text
     return body + "".join(reversed(opened))
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from statistics import fmean
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
+from judgegraph.errors import ConfigError
 from judgegraph.tools.catalogue import About, Metric, Unmeasurable
 from judgegraph.types import MOST_WORDS, Json, Sample, text_of, words
 
@@ -147,7 +148,8 @@ def bleu(lowercase: bool = False) -> Metric:
         example=(*CATS, 37.9918), inputs=REFERENCE, cost=CODE, licence=SACREBLEU,
         source="Papineni et al. 2002, P02-1040; Post 2018, W18-6319",
     )  # fmt: skip
-    return Metric(name="bleu", about=about, measure=lambda sample: _bleu_of(sample, lowercase), against=_reference_name)
+    name = "bleu-lowercase" if lowercase else "bleu"  # another number has another name, in signatures too
+    return Metric(name=name, about=about, measure=lambda sample: _bleu_of(sample, lowercase), against=_reference_name)
 
 
 def ter() -> Metric:
@@ -493,6 +495,9 @@ def _stemmer() -> Any:
 
 
 def _metric(name: str, measures: str, compare: Compare, value: float, stem: bool, over: Over) -> Metric:
+    if over not in get_args(Over):
+        raise ConfigError(f"{name}: over is 'max' or 'mean', got {over!r:.40}")
+
     def measure(sample: Sample) -> float:
         which = target_name(sample)
         targets = [found for text in target_texts(sample) if (found := _tokens(text, which, stem))]
@@ -503,9 +508,11 @@ def _metric(name: str, measures: str, compare: Compare, value: float, stem: bool
         return max(values) if over == "max" else fmean(values)
 
     about = About(
-        measures=f"{measures} (f-measure of {name.upper()}{', by stems' if stem else ''})", reads=BESIDE,
+        measures=f"{measures} (f-measure of {name.upper()}{', by stems' if stem else ''}"
+        f"{', the mean of all references' if over == 'mean' else ''})", reads=BESIDE,
         range="0 to 1", direction="higher = more alike; against a source, a good short summary is far from 1",
         example=None if stem else (*CATS, round(value, 4)), inputs=EITHER, cost=CODE,
         licence="rouge-score, Apache-2.0; no model", source="Lin 2004, W04-1013",
     )  # fmt: skip
-    return Metric(name=name, about=about, measure=measure, against=compared_with)
+    called = f"{name}{'-stem' if stem else ''}{'-mean' if over == 'mean' else ''}"  # in signatures too
+    return Metric(name=called, about=about, measure=measure, against=compared_with)

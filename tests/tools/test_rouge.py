@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgegraph.errors import ConfigError
 from judgegraph.tools import Unmeasurable, assistant
 from judgegraph.tools.metrics import bleu, rouge_1, rouge_2, rouge_l
 from judgegraph.types import Sample
@@ -75,6 +76,19 @@ def test_of_several_references_the_best_counts_or_their_mean():
             assert make(stem=stem)(sample) == pytest.approx(package.score_multi(texts, sample.output)[kind].fmeasure)
             assert make(stem=stem, over="mean")(sample) == pytest.approx(sum(each) / 3)
     assert rouge_1().detail(sample) == "against the 3 references"
+
+
+def test_settings_that_change_the_number_change_the_name_that_signatures_hold():
+    made = (rouge_1(), rouge_1(stem=True), rouge_1(stem=True, over="mean"), bleu(), bleu(lowercase=True))
+    assert [metric.name for metric in made] == [
+        "rouge-1",
+        "rouge-1-stem",
+        "rouge-1-stem-mean",
+        "bleu",
+        "bleu-lowercase",
+    ]
+    with pytest.raises(ConfigError, match="over is 'max' or 'mean', got 'min'"):
+        rouge_1(over="min")
 
 
 def test_bleu_chrf_ter_and_meteor_read_every_reference_as_their_libraries_do():
