@@ -25,7 +25,7 @@ Read = tuple[Plan, tuple[str, ...]]  # the plan, and what of it was mended, in w
 
 
 PLAN, USAGE = 5000, 300  # characters of a plan, and of how one assistant is to be used
-TURN, CALLED = 400, 80  # tokens of a reply that calls assistants: what it may say, and for each of them
+TURN, CALLED = 240, 50  # tokens of a reply that calls assistants: what it may say, and for each of them
 
 
 def plan_form(criteria: Mapping[str, Criterion], assistants: Sequence[str]) -> Form[Read]:

@@ -598,7 +598,7 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
        `_Again` where the same request may fare better, else its final error.
     """
     run = under_way.run if under_way else None
-    sent = arguments(judge, call) if judge.speaks_openai else sent_to_others(judge, call)
+    sent: dict[str, Any] = {}  # known when its turn has come: what was learnt of the judge meanwhile counts
     ticket = _ticket(judge, call, run, patience)
     reduced: Call | None = None
     outage: bool | Unreachable = False
@@ -654,7 +654,8 @@ def _ticket(judge: Judge, call: Call, run: CallContext | None, patience: Patienc
     """Where the request waits for its turn at the judge's limiter."""
     limiter, sample = limiter_of(judge, run.limits if run else None), unit.get()
     tokens = prompt_tokens(call.messages) + completion_tokens(call) if limiter.tpm else 0
-    return limiter.ticket(tokens, patience, run if sample else None, sample.order if sample else 0)
+    choices = min(call.n, judge.support.most_n or call.n) if judge.support.n is not False else 1
+    return limiter.ticket(tokens, patience, run if sample else None, sample.order if sample else 0, choices)
 
 
 def _without_refused(judge: Judge, call: Call, sent: dict[str, Any], error: BaseException) -> Call | None:
@@ -674,10 +675,11 @@ def _count(run: CallContext, judge: Judge, call: Call, sent: dict[str, Any], usa
 
 
 def _learnt_late(judge: Judge, call: Call, sent: dict[str, Any], ticket: Ticket) -> None:
-    """No reply in time: fewer requests and fewer choices at once take less, and so does a shorter reply."""
-    ticket.late()
+    """No reply in time: fewer requests at once take less, and so does a shorter reply; and fewer choices at once, where
+    the server had little else to do."""
+    crowded = ticket.late()
     learn_endless(judge, call)
-    if sent.get("n", 1) > 2:
+    if sent.get("n", 1) > 2 and not crowded:
         judge.support.most_n = max(2, min(judge.support.most_n or sent["n"], sent["n"] // 2))
 
 
@@ -691,6 +693,7 @@ async def _sent(judge: Judge, call: Call, sent: dict[str, Any], ticket: Ticket, 
                     await under_way.run.refusals.hold(judge)
             under_way.began(judge)
             under_way.run.refusals.sent(judge, ticket)
+        sent.update(arguments(judge, call) if judge.speaks_openai else sent_to_others(judge, call))
         before = outer.set(under_way.waiters if under_way else None)  # a judge may ask others to answer
         try:
             async with asyncio.timeout(judge.endpoint.timeout):

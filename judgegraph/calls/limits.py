@@ -87,6 +87,9 @@ BESIDE = 4.0  # times as long as at the server's best rate a reply may take that
 TURN = 5.0  # seconds that requests may wait for their turn at a server
 CROWDED = 60.0  # seconds that they may take in all, where nothing is known of how long their replies are
 FEW = 4  # requests in flight: these crowd no server
+SCOUTS = 2  # requests for several choices in flight, until one is answered: each takes as much of a server as many do
+SAME = 1.5  # times the quickest: answers of several choices that take less did not wait for one another
+MORE_SCOUTS = 3  # more in flight after such an answer; after one within LONG there is no such limit
 ENOUGH = 20  # tokens of a reply by which a server's rate is known
 
 
@@ -307,18 +310,25 @@ class Ticket:
 
     Attributes:
         used: tokens its reply says it took; None until known, and the estimate stands. wrote: those of one reply.
+        choices: asked for at once.
         run, order: of one run's, those of lesser order are sent first; None belongs to no run.
     """
 
     __slots__ = (
-        "_limiter", "_woken", "answers", "at", "called", "due", "entry", "loop", "order", "patience", "round", "run",
-        "tokens", "used", "wrote",
+        "_limiter", "_woken", "answers", "at", "called", "choices", "due", "entry", "loop", "order", "patience",
+        "round", "run", "tokens", "used", "wrote",
     )  # fmt: skip
 
     def __init__(
-        self, limiter: Limiter, tokens: int, patience: Patience | None = None, run: object = None, order: int = 0
+        self,
+        limiter: Limiter,
+        tokens: int,
+        patience: Patience | None = None,
+        run: object = None,
+        order: int = 0,
+        choices: int = 1,
     ) -> None:
-        self.patience, self.run, self.order = patience, run, order
+        self.patience, self.run, self.order, self.choices = patience, run, order, choices
         self.at = -inf  # clock time at which it was admitted
         self.used: int | None = None
         self.wrote = 0
@@ -353,9 +363,13 @@ class Ticket:
         """The server said 429 (or 503 with a time) to it: send less at once, and nothing for `wait` seconds."""
         self._limiter.throttled(self, wait)
 
-    def late(self) -> None:
-        """It was given no answer in its time: a server that answered others in it may have too much to do at once."""
-        self._limiter.late(self)
+    def late(self) -> bool:
+        """It was given no answer in its time: a server that answered others in it may have too much to do at once.
+
+        Returns:
+            Whether others were in flight that fewer will be now.
+        """
+        return self._limiter.late(self)
 
     def out(self, what: str, message: str, *, strict: bool) -> bool | Unreachable:
         """It found no server; gives whether it is to wait for the server's return, which takes none of its attempts.
@@ -433,6 +447,9 @@ class Limiter:
         self._lock = threading.RLock()  # reentrant: a coroutine may be closed by the collector of garbage, anywhere
         self._queue: deque[Ticket] = deque()
         self._in_flight = 0
+        self._several = 0  # of these, requests for several choices
+        self._scouts: float = SCOUTS  # of those at most
+        self._soonest = inf  # seconds to an answer of several choices, the least so far
         self._pace = Pace()
         self._minute = Minute()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -445,18 +462,20 @@ class Limiter:
             self._pace.allow(in_flight)
             self._call_head()
 
-    def ticket(self, tokens: int, patience: Patience | None = None, run: object = None, order: int = 0) -> Ticket:
+    def ticket(
+        self, tokens: int, patience: Patience | None = None, run: object = None, order: int = 0, choices: int = 1
+    ) -> Ticket:
         """For a request of about so many tokens.
 
         Args:
-            patience: how long it waits for a server that is out; None: for ever. run, order: see `Ticket`.
+            patience: how long it waits for a server that is out; None: for ever. run, order, choices: see `Ticket`.
         """
-        return Ticket(self, tokens, patience, run, order)
+        return Ticket(self, tokens, patience, run, order, choices)
 
     def enter(self, place: Ticket) -> bool:
         """Admit it where nothing holds it back; else it is in the queue."""
         with self._lock:
-            if not self._queue and not self._wait(place.tokens):
+            if not self._queue and not self._wait(place):
                 self._admit(place)
                 return True
             place.loop = asyncio.get_running_loop()
@@ -478,7 +497,7 @@ class Limiter:
             if self._queue[0] is not place:
                 place.due = inf
                 return min(STALL if self._mixed else inf, self._patience(place))
-            if delay := self._wait(place.tokens):
+            if delay := self._wait(place):
                 place.due = self._clock() + delay
                 return min(delay, self._patience(place))
             self._queue.popleft()
@@ -496,6 +515,10 @@ class Limiter:
                     seconds, place.wrote, place.round, self.answers + 1 - place.answers, self._in_flight
                 )
             self._in_flight -= 1
+            if place.choices > 1:
+                self._several -= 1
+                if answered:
+                    self._learn_scouts(self._clock() - place.at)
             used = place.used if answered else 0
             if place.entry is not None and used is not None:
                 self._minute.settle(place.entry, used)
@@ -585,10 +608,11 @@ class Limiter:
             with suppress(RuntimeError):  # its loop was closed without an end for its tasks
                 wake()
 
-    def late(self, place: Ticket) -> None:
+    def late(self, place: Ticket) -> bool:
         with self._lock:
             if answered := self.answers - place.answers:
                 self._pace.late(place.round, answered, self._in_flight + 1)  # it has left
+            return self._pace.round > place.round
 
     def pausing(self) -> float:
         """Seconds that are left of a pause that the server asked for, 0 where there is none."""
@@ -597,22 +621,33 @@ class Limiter:
     def after_fork(self) -> None:
         """In a forked child: whoever waits or is in flight does so in the parent."""
         self._lock = threading.RLock()
-        self._queue, self._in_flight, self._outage = deque(), 0, None
+        self._queue, self._in_flight, self._several, self._outage = deque(), 0, 0, None
         self.watching.clear()
 
-    def _wait(self, tokens: int) -> float:
-        """Seconds until a request of so many tokens may go, 0 if now; inf until another leaves."""
+    def _learn_scouts(self, seconds: float) -> None:
+        """A request for several choices was answered: how many of its kind may be in flight from now on."""
+        if seconds < LONG:
+            self._scouts = inf
+        elif seconds <= SAME * self._soonest < inf:
+            self._scouts += MORE_SCOUTS
+        self._soonest = min(self._soonest, seconds)
+
+    def _wait(self, place: Ticket) -> float:
+        """Seconds until a request may go, 0 if now; inf until another leaves."""
         if self._in_flight + 1 > self._pace.room:
+            return inf
+        if place.choices > 1 and self._several + 1 > self._scouts:
             return inf
         if self.rpm is None and self.tpm is None and not self._pace.paused and self._outage is None:
             return 0.0
         now, out = self._clock(), self._outage
         if out is not None and (out.probe is not None or now < out.due):
             return inf if out.probe is not None else out.due - now
-        return max(self._pace.wait(now), self._minute.wait(now, tokens, self.rpm, self.tpm))
+        return max(self._pace.wait(now), self._minute.wait(now, place.tokens, self.rpm, self.tpm))
 
     def _admit(self, place: Ticket) -> None:
         self._in_flight += 1
+        self._several += place.choices > 1
         self._pace.admitted()
         place.round, place.answers = self._pace.round, self.answers
         place.at = self._clock()

@@ -58,6 +58,7 @@ _TOOLS = re.compile(r"tool[_ ]choice|tool-call-parser|\b(?:tools?|function call\
 _LENGTH = re.compile(r"max_(?:completion_)?tokens|in the completion")
 _SCHEMA = re.compile(r"schema|grammar|response_format|max_?(?:length|items)|repetition", re.I)
 _THOUGHT = re.compile(r"</think|\[/THINK\]")
+_OF_LLAMA_CPP = re.compile(r"fp_ollama|b[0-9]+-[0-9a-f]+")  # "system_fingerprint" of replies
 TEACHES = (400, 404, 422, 501)  # HTTP statuses of a server that does not take what was sent
 BREAKS = (500, 503)
 
@@ -135,6 +136,12 @@ def learn_length(judge: Judge, call: Call, choice: Choice) -> None:
     learn_endless(judge, call)
     if not text or (text.startswith(("<think", "[THINK")) and not _THOUGHT.search(text)):
         judge.support.thinks = True
+
+
+def learn_server(support: Support, fingerprint: object) -> None:
+    """llama.cpp, and Ollama on top of it, make a grammar of a schema that leaves out the ends of a range."""
+    if not support.beyond and isinstance(fingerprint, str) and _OF_LLAMA_CPP.fullmatch(fingerprint):
+        support.beyond = True
 
 
 def learn_endless(judge: Judge, call: Call) -> None:
@@ -569,9 +576,11 @@ async def generate(judge: Judge, call: Call, sent: dict[str, Any]) -> Answer:
     messages, keywords = described(judge, call), past_the_parser(judge.model, sent)
     if (complete := direct_call_of(judge, callbacks, keywords)) is not None:
         answer = await complete(messages, **keywords)
+        learn_server(judge.support, answer.get("system_fingerprint"))
         return choices_of(answer), usage_of(answer)
     result = await judge.model.agenerate([messages], callbacks=callbacks, **keywords)
     choices = [choice_of(g.message, g.generation_info) for g in result.generations[0]]  # type: ignore[union-attr]
+    learn_server(judge.support, (result.llm_output or {}).get("system_fingerprint"))
     usage = (result.llm_output or {}).get("token_usage") or {}  # once for all choices: each repeats it
     if usage or not choices:
         return choices, _usage(usage, "prompt_tokens", "completion_tokens")

@@ -37,7 +37,7 @@ from judgegraph.graphs.settings import OwnPrompts, Temperature, Templates, UpToF
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry import declare
 from judgegraph.tools import catalogue
-from judgegraph.tools.catalogue import DEFAULTS, FORM_DEFAULTS, Assistant, AssistantLike, Panel
+from judgegraph.tools.catalogue import DEFAULTS, FORM_DEFAULTS, About, Assistant, AssistantLike, Panel
 from judgegraph.tools.langchain import ToolCalls, as_dict
 from judgegraph.types import Asked, Criterion, EvalState, Finding, Notes, Plan, Sample, Scores, latest, merged
 
@@ -186,9 +186,11 @@ def builder(
     last: FusionJudge | Blend
     if fuse == "judge":
         reader = Reader("mean", samples=predictions, temperature=temperature)
+        briefly = {a.name: a.about.brief if plan and isinstance(a.about, About) else str(a.about) for a in offered}
         last = FusionJudge(
-            judge=judge, reader=reader, name=named(name, "fusion-judge"), **told, **templates.of("fusion_judge")
-        )
+            judge=judge, reader=reader, name=named(name, "fusion-judge"), **told | {"assistants": briefly},
+            **templates.of("fusion_judge"),
+        )  # fmt: skip
     else:
         last = blend(fuse, offered, chosen, ranges=ranges, weights=weights, direct=direct, name=name)
     planner, planning = None, {}

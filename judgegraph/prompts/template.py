@@ -519,11 +519,13 @@ def scores_text(scores: Iterable[Score]) -> str:
 
 
 def finding_text(finding: Finding) -> str:
-    """One line of bounded length; a number stands as it came, a failure as absent."""
-    name = one_line(finding.assistant, 80)
-    if finding.value is None:
+    """One line of bounded length; a number has four digits that count, a failure is absent."""
+    name, value = one_line(finding.assistant, 80), finding.value
+    if value is None:
         return f"- {name}: absent ({one_line(finding.reason, MOST_SAID) or finding.status})"
-    return f"- {name}: {one_line(finding.value, MOST_SAID)}"
+    if isinstance(value, float):
+        value = f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"
+    return f"- {name}: {one_line(value, MOST_SAID)}"
 
 
 def inset(text: str) -> str:

@@ -67,7 +67,8 @@ class About:
         extra: what it needs beside this package: "semantic", an extra of it; "library", one of its own, or "endpoint",
             a server; "" for nothing.
 
-    A planner is told the first five, as `str(about)`; the rest is for people who choose.
+    A planner is told the first five, as `str(about)`, a judge that follows its plan the first four, as `about.brief`;
+    the rest is for people who choose.
     """
 
     measures: str
@@ -81,8 +82,13 @@ class About:
     source: str = ""
     extra: str = ""
 
+    @property
+    def brief(self) -> str:
+        """Without the example, for a judge whose plan says how to read the value."""
+        return f"Measures: {self.measures}\nReads: {self.reads}\nRange: {self.range}; {self.direction}"
+
     def __str__(self) -> str:
-        told = f"Measures: {self.measures}\nReads: {self.reads}\nRange: {self.range}; {self.direction}"
+        told = self.brief
         if self.example is None:
             return told
         output, other, value = self.example

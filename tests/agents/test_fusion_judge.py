@@ -81,16 +81,16 @@ async def test_one_prediction_is_the_stated_number():
     assert (score.value, score.reader) == (2.25, "stated")
 
 
-async def test_values_are_shown_as_they_came_and_the_missing_as_absent():
+async def test_values_are_shown_with_four_digits_and_the_missing_as_absent():
     findings = {
         "rouge-l": Finding(assistant="rouge-l", value=0.3501637578010559),
         "nli": Finding(assistant="nli", status="skipped", reason="the sample has no source"),
         "mine": Finding(assistant="mine", value=0.0),
     }
     lines = (await shown({"findings": findings})).splitlines()
-    assert "- rouge-l: 0.3501637578010559" in lines
+    assert "- rouge-l: 0.3502" in lines
     assert "- nli: absent (the sample has no source)" in lines
-    assert "- mine: 0.0" in lines
+    assert "- mine: 0" in lines
 
 
 async def test_an_assistant_that_was_not_asked_is_absent():

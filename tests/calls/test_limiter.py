@@ -50,7 +50,7 @@ class Lost:
 class Request:
     """After a gap it comes, waits as long as it has patience, is sent, takes a while, and ends in a loss or in usage.
 
-    at: when it was sent, None if never. held: tokens it counts for.
+    at: when it was sent, None if never. held: tokens it counts for. choices: asked for at once.
     """
 
     gap: float = 0.0
@@ -60,6 +60,7 @@ class Request:
     patience: float | None = None
     at: float | None = None
     held: int = 0
+    choices: int = 1
 
 
 @dataclass
@@ -86,7 +87,7 @@ class Site:
         return self.now() - start
 
     async def send(self, request):
-        place = self.limiter.ticket(request.tokens)
+        place = self.limiter.ticket(request.tokens, choices=request.choices)
         with suppress(TimeoutError, ConnectionError):
             async with asyncio.timeout(request.patience) as limit, place:
                 limit.reschedule(None)
@@ -250,6 +251,41 @@ def test_one_round_of_refusals_halves_once_and_answers_win_it_back():
     assert inside[:6] == sorted(inside[:6])
     assert max(inside) == 8
     assert sum(inside) == 60
+
+
+@pytest.mark.parametrize(
+    ("takes", "sent"),
+    [
+        (2.0, [2, 28]),  # quick: no more is made of it
+        (40.0, [2, 5, 20, 3]),  # each takes long, and none waits for another
+    ],
+)
+def test_requests_for_several_choices_begin_with_two_and_open_as_these_are_answered(takes, sent):
+    requests = [Request(takes=takes, choices=8) for _ in range(30)]
+    site = Site()
+    virtually(site.send_all(requests))
+    began = [round((request.at - 1000) / takes) for request in requests]
+    assert [began.count(turn) for turn in range(max(began) + 1)] == sent
+
+
+def test_a_server_that_works_off_one_request_for_several_choices_after_the_other_is_sent_no_more_than_two():
+    turn = asyncio.Lock()
+    sent = []
+
+    async def one(limiter):
+        async with limiter.ticket(1, choices=8):
+            began = asyncio.get_running_loop().time()
+            async with turn:
+                await asyncio.sleep(30)
+            sent.append(asyncio.get_running_loop().time() - began)
+
+    async def work():
+        limiter = Limiter(asyncio.get_running_loop().time)
+        await asyncio.gather(*(one(limiter) for _ in range(12)))
+
+    virtually(work())
+    assert sent[0] == pytest.approx(30)
+    assert sent[1:] == pytest.approx([60] * 11), "none waits long enough to be given up"
 
 
 def work_in_threads(count, work):

@@ -75,6 +75,9 @@ def logprobs(text: str) -> dict[str, Any]:
     return {"content": content, "refusal": None}
 
 
+PRINTS = {"llama-cpp": "b1-0c1e570", "ollama": "fp_ollama"}  # of servers whose grammars know no ends of ranges
+
+
 def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
     form = body.get("response_format", {}).get("json_schema", {}).get("schema")
     content = body["messages"][-1]["content"] or ""
@@ -122,6 +125,7 @@ def completion(body: dict[str, Any], does: str) -> dict[str, Any]:
     choices = [{"index": i, "message": message, "finish_reason": finish, "logprobs": given} for i in range(count)]
     usage = {"prompt_tokens": 10, "completion_tokens": 5 * count, "total_tokens": 10 + 5 * count}
     about = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
+    about |= {"system_fingerprint": PRINTS[does]} if does in PRINTS else {}
     return {**about, "choices": [] if does == "empty" else choices, "usage": None if does == "no-usage" else usage}
 
 

@@ -248,6 +248,25 @@ async def test_a_server_of_few_choices_at_once_is_asked_for_so_many_and_for_the_
     assert site.sent("n")[3:] == [4, 2]
 
 
+@pytest.mark.parametrize(("script", "listed"), [("ok", False), ("llama-cpp", True), ("ollama", True)])
+async def test_a_server_that_is_known_to_ignore_ranges_is_given_a_list_from_its_second_reply(server, script, listed):
+    site = server(script)
+    criteria = slugs([Criterion(name="Clarity", scale=Scale(low=1, high=5, whole=False))])
+    for text in ("Judge this.", "Judge that."):
+        await ask(site.judge(), [("user", text)], ratings_form(criteria))
+    schemas = [one["body"]["response_format"]["json_schema"]["schema"] for one in site.seen]
+    scores = [schema["properties"]["clarity"]["properties"]["score"]["anyOf"][0] for schema in schemas]
+    assert ["enum" in score for score in scores] == [False, listed]
+
+
+async def test_fewer_choices_are_asked_for_where_a_server_has_little_else_to_do(server):
+    site = server("hang")
+    judge = resolve(site.judge(timeout=0.3, attempts=1))
+    with pytest.raises(ReplyError):
+        await replies(judge.endpoint, MESSAGES, FORM, n=8)
+    assert judge.support.most_n == 4
+
+
 async def test_a_number_off_a_range_that_the_server_ignores_is_asked_for_as_one_of_a_list(server):
     site = server("half,ok")
     criteria = slugs([Criterion(name="Clarity", scale=Scale(low=1, high=5, whole=False))])

