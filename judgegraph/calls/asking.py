@@ -36,7 +36,7 @@ from judgegraph.models.prices import sees
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
 from judgegraph.replies.json_text import Declined, parse
-from judgegraph.replies.quotation import other_name, parts
+from judgegraph.replies.quotation import declines, other_name, parts, refuses, unjudged
 from judgegraph.trace.record import ReplyStatus
 from judgegraph.types import Criterion, Scale
 
@@ -253,8 +253,6 @@ def _refuse_unjudged(entry: Mapping[str, Any]) -> None:
     first = _FIRST.match(why) if isinstance(why, str) else None
     if first is None or not _UNABLE.search(first[0]):
         return
-    from judgegraph.replies.text import declines, unjudged  # many expressions: no part of an import
-
     if declines(first[0]) or unjudged(first[0]):
         raise ValueError(f"a score beside a reason that declines to give one: {first[0][:60]!r}")
 
@@ -409,8 +407,6 @@ def _parsed(
     except Declined as error:
         raise ReplyError(str(error), "refused", text) from None
     except ValueError as error:
-        from judgegraph.replies.text import refuses  # many expressions: no part of an import
-
         if "{" not in answer and refuses(answer):
             raise ReplyError(DECLINED, "refused", text) from None
         raise ReplyError(str(error), "unreadable", text) from None
@@ -772,7 +768,12 @@ def held(judge: Judge, call: Call) -> bool:
     from judgegraph.calls.context import context
 
     run = context.get()
-    return run is not None and run.holds(address_of(judge, call))
+    if run is None:
+        return False
+    address = address_of(judge, call)
+    if run.kept is not None:
+        return run.kept(address) is not None
+    return run.ledger is not None and run.ledger.get(address) is not None
 
 
 async def _request(judge: Judge, call: Call, anew: bool) -> _Got:

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from judgegraph.errors import ConfigError, CriteriaError, ReplyError, bare, one_line
+from judgegraph.errors import ConfigError, CriteriaError, ReplyError, one_line
 from judgegraph.models.judges import Judge, home_of
 from judgegraph.prompts.criteria import MarkedFile, kind_of, line_of, shown
 
@@ -193,8 +193,8 @@ def server_of(judge: Judge) -> str:
         url = os.environ.get("OPENAI_BASE_URL") or OPENAI
     if not url and not judge.given:
         url = home_of(judge.name)
-    parts = urlsplit(bare(str(url or "")))
-    return parts.netloc.lower() + parts.path.rstrip("/")
+    parts = urlsplit(str(url or ""))
+    return parts.netloc.rpartition("@")[2].lower() + parts.path.rstrip("/")
 
 
 def _names(judge: Judge) -> tuple[str, ...]:
