@@ -593,8 +593,6 @@ async def one_reply(judge: Judge, call: Call, form: Form[Any]) -> Reply[Any]:
 
 def _old(problem: Exception) -> bool:
     """Whether the replies behind it may have been found in the ledger: one that never came is not kept there."""
-    from judgegraph.calls.context import context
-
     run = context.get()
     return run is not None and run.anew and getattr(problem, "status", "") not in NEVER_CAME
 
@@ -731,8 +729,6 @@ async def _choices(judge: Judge, call: Call, anew: bool) -> _Got:
 
 def _count_further(judge: Judge, left: Sequence[Call]) -> None:
     """Of choices that a server does not give at once: each is a call more to be paid, which nobody would expect."""
-    from judgegraph.calls.context import context
-
     run = context.get()
     if run is not None and run.stand_in is None and (more := sum(not held(judge, one) for one in left)):
         run.further[judge.name] = run.further.get(judge.name, 0) + more
@@ -765,8 +761,6 @@ def _gathered(choices: list[Choice], rest: list[_Got]) -> _Got:
 
 def held(judge: Judge, call: Call) -> bool:
     """Whether the run's ledger has a reply to it; in a plan, the ledger that the plan looks into."""
-    from judgegraph.calls.context import context
-
     run = context.get()
     if run is None:
         return False
