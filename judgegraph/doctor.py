@@ -20,7 +20,18 @@ from judgegraph.calls.ratings import unsound
 from judgegraph.calls.send import FEW
 from judgegraph.calls.types import Call, Choice, Token
 from judgegraph.errors import AuthError, ConfigError, ReplyError, one_line, scrubbed
-from judgegraph.models.judges import Endpoint, Judge, JudgeLike, Support, adopt, keep, resolve, untried, without_login
+from judgegraph.models.judges import (
+    OPENAI,
+    Endpoint,
+    Judge,
+    JudgeLike,
+    Support,
+    adopt,
+    keep,
+    resolve,
+    untried,
+    without_login,
+)
 
 # What the probes of `doctor` share: a judge to ask, and a count of what it cost.
 
@@ -446,7 +457,6 @@ def _outcome(heard: CallOutcome) -> str:
 # How an endpoint answers what no run sends on purpose: a bad request and a wrong key. Our door would hide it.
 
 
-PROVIDER = "https://api.openai.com/v1"
 WRONG = "judgegraph-doctor-wrong-key"
 REFUSED = (401, 403)
 
@@ -536,7 +546,7 @@ async def _post(bench: Bench, more: Mapping[str, Any], key: str | None = None) -
 
 def _request_target(endpoint: Endpoint, key: str | None) -> tuple[str, dict[str, str], tuple[str, str] | None]:
     """URL, headers and login, as the run's own requests have them; with `key`, that one in their place."""
-    address = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or PROVIDER
+    address = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
     parts = urlsplit(without_login(address) or "")
     url = urlunsplit(parts._replace(path=parts.path.rstrip("/") + "/chat/completions"))
     login = urlsplit(address)

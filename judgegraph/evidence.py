@@ -16,7 +16,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from judgegraph.errors import ConfigError, DataError, one_line
+from judgegraph.errors import DataError, one_line
 
 Json: TypeAlias = Any  # text, or a JSON object or array
 
@@ -394,8 +394,6 @@ def without_images(value: Any) -> tuple[Any, list[dict[str, Any]]]:
 
 def without_data(text: str) -> str:
     """A text in which the data of an image is replaced by a mark: no judge can see a picture in base64."""
-    if "base64," not in text:
-        return text
     return _DATA_IN_TEXT.sub(lambda match: f"[image data, {len(match[0]):,} characters, not shown]", text)
 
 
@@ -516,17 +514,3 @@ def content_text(content: Any) -> str:
 def image_count(content: Any) -> int:
     """How many images a message's content holds."""
     return sum(image_in(part) is not None for part in content) if isinstance(content, list) else 0
-
-
-def evidence_left_out(reference: bool, without: Sequence[str]) -> tuple[str, ...]:
-    """Names of what is not shown, in a fixed order.
-
-    Raises:
-        ConfigError: one of `without` is no evidence.
-    """
-    known = ("reference", *EVIDENCE)
-    if isinstance(without, str) or (wrong := [name for name in without if name not in known]):
-        named = without if isinstance(without, str) else wrong[0]
-        listed = ", ".join(known)
-        raise ConfigError(f"without is a list of evidence to leave out, of {listed}; got {one_line(repr(named), 60)}")
-    return tuple(name for name in known if name in without or (name == "reference" and not reference))

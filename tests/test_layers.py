@@ -67,12 +67,14 @@ def test_no_files_import_each_other_in_a_ring():
     TopologicalSorter(GRAPH).prepare()  # raises CycleError, which names the ring
 
 
-@pytest.mark.parametrize("old", sorted(old for old, new in MOVED.items() if new))
-def test_names_of_earlier_modules_import_with_a_warning(old: str):
-    assert old not in MODULES
-    sys.modules.pop(old, None)
-    with pytest.warns(DeprecationWarning, match=f"{old} is {MOVED[old]} now"):
-        assert importlib.import_module(old) is importlib.import_module(MOVED[old])
+def test_names_of_earlier_modules_import_with_a_warning():
+    for old, new in MOVED.items():
+        assert old not in MODULES
+        if not new:
+            continue
+        sys.modules.pop(old, None)
+        with pytest.warns(DeprecationWarning, match=f"{old} is {new} now"):
+            assert importlib.import_module(old) is importlib.import_module(new)
 
 
 def test_the_top_level_links_show_the_four_rooms():

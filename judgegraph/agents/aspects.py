@@ -30,6 +30,7 @@ from judgegraph.calls.ratings import mean_of
 from judgegraph.errors import ReplyError, counted
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text
+from judgegraph.replies.quotation import refuses
 from judgegraph.types import (
     Criterion,
     Note,
@@ -260,8 +261,6 @@ def aspects_form(
     """Asks for m aspects; read as `read_aspects` reads them. A reply without any is asked for again."""
 
     def read(data: Any) -> ProposedChain:
-        from judgegraph.replies.text import refuses  # many expressions: no part of an import
-
         chain = (
             read_aspects(data, target, m, scale) if reply == "text" else tidy_aspects(_entries(data), target, m, scale)
         )

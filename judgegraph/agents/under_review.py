@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, NotRequired, Protocol
 
@@ -304,14 +304,14 @@ class UnderReview:
 
     Attributes:
         asked: key of a form -> criterion, of those that were scored. drafts: criterion -> its score; of several
-            agents' scores at the stage the last one's. stage: that is reviewed. others: where other scores stand.
+            agents' scores at the stage the last one's. stage: that is reviewed. scores: all, of every stage.
     """
 
     sample: Sample
     asked: Mapping[str, Criterion]
     drafts: Mapping[str, Score]
     stage: str = "draft"
-    others: tuple[str, ...] = ()
+    scores: Collection[Score] = ()
 
     @classmethod
     def of(cls, state: Reviewed, criteria: Sequence[Criterion], stage: str) -> UnderReview:
@@ -323,7 +323,7 @@ class UnderReview:
         drafts = {s.criterion: s for s in state["scores"].values() if s.stage == stage}
         asked = slugs(given_criteria(state) or criteria or _scored(drafts.values()))
         held = {key: c for key, c in asked.items() if c.name in drafts}
-        return cls(sample_of(state), held, drafts, stage, places(state["scores"].values()))
+        return cls(sample_of(state), held, drafts, stage, state["scores"].values())
 
     def idle(self, agent: str) -> Critique | None:
         """What a critic writes that asks nobody, as no reply could change a score; None where one could.
@@ -341,7 +341,7 @@ class UnderReview:
         if self.asked:
             return unread(agent, [self.drafts[c.name] for c in self.asked.values()])
         if not self.drafts:
-            return nothing_there(agent, self.stage, "", self.others)
+            return nothing_there(agent, self.stage, "", self.scores)
         scored = ", ".join(f"'{one_line(name, 60)}'" for name in list(self.drafts)[:5])
         text = f"the scores at stage '{self.stage}' are of {scored}, and none of these is a criterion it is given"
         return Note(agent=agent, text=text, status="skipped", kind="nothing-to-review")
@@ -370,11 +370,6 @@ class UnderReview:
         return replace(answer, notes=(*answer.notes, *left_out_examples(criterion, self.sample.output)))
 
 
-def places(scores: Iterable[Score]) -> tuple[str, ...]:
-    """Where scores stand: stage and agent, each once."""
-    return tuple(dict.fromkeys(f"'{one_line(s.stage, 40)}' by '{one_line(s.agent, 60)}'" for s in scores))
-
-
 def readable(drafts: Iterable[Score]) -> bool:
     """Whether a critic could change any of these scores: one without an answer stays without one.
 
@@ -385,8 +380,9 @@ def readable(drafts: Iterable[Score]) -> bool:
     return any(invented or draft.answer is not None for draft in held)
 
 
-def nothing_there(agent: str, stage: str, of: str, others: Sequence[str]) -> Note:
-    """A note for a sample without a score to review, with where scores do stand."""
+def nothing_there(agent: str, stage: str, of: str, scores: Iterable[Score]) -> Note:
+    """A note for a sample without a score to review, with the stages and agents of those that it has."""
+    others = list(dict.fromkeys(f"'{one_line(s.stage, 40)}' by '{one_line(s.agent, 60)}'" for s in scores))
     whose = f" by '{of}'" if of else ""
     there = f"; scores stand at {', '.join(others[:5])}" if others else ""
     text = f"no score at stage '{stage}'{whose}: nothing to review{there}"

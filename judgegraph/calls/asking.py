@@ -36,7 +36,7 @@ from judgegraph.models.prices import sees
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import section
 from judgegraph.replies.json_text import Declined, parse
-from judgegraph.replies.quotation import other_name, parts
+from judgegraph.replies.quotation import declines, other_name, parts, refuses, unjudged
 from judgegraph.trace.record import ReplyStatus
 from judgegraph.types import Criterion, Scale
 
@@ -253,8 +253,6 @@ def _refuse_unjudged(entry: Mapping[str, Any]) -> None:
     first = _FIRST.match(why) if isinstance(why, str) else None
     if first is None or not _UNABLE.search(first[0]):
         return
-    from judgegraph.replies.text import declines, unjudged  # many expressions: no part of an import
-
     if declines(first[0]) or unjudged(first[0]):
         raise ValueError(f"a score beside a reason that declines to give one: {first[0][:60]!r}")
 
@@ -409,8 +407,6 @@ def _parsed(
     except Declined as error:
         raise ReplyError(str(error), "refused", text) from None
     except ValueError as error:
-        from judgegraph.replies.text import refuses  # many expressions: no part of an import
-
         if "{" not in answer and refuses(answer):
             raise ReplyError(DECLINED, "refused", text) from None
         raise ReplyError(str(error), "unreadable", text) from None
@@ -597,8 +593,6 @@ async def one_reply(judge: Judge, call: Call, form: Form[Any]) -> Reply[Any]:
 
 def _old(problem: Exception) -> bool:
     """Whether the replies behind it may have been found in the ledger: one that never came is not kept there."""
-    from judgegraph.calls.context import context
-
     run = context.get()
     return run is not None and run.anew and getattr(problem, "status", "") not in NEVER_CAME
 
@@ -735,8 +729,6 @@ async def _choices(judge: Judge, call: Call, anew: bool) -> _Got:
 
 def _count_further(judge: Judge, left: Sequence[Call]) -> None:
     """Of choices that a server does not give at once: each is a call more to be paid, which nobody would expect."""
-    from judgegraph.calls.context import context
-
     run = context.get()
     if run is not None and run.stand_in is None and (more := sum(not held(judge, one) for one in left)):
         run.further[judge.name] = run.further.get(judge.name, 0) + more
@@ -769,10 +761,13 @@ def _gathered(choices: list[Choice], rest: list[_Got]) -> _Got:
 
 def held(judge: Judge, call: Call) -> bool:
     """Whether the run's ledger has a reply to it; in a plan, the ledger that the plan looks into."""
-    from judgegraph.calls.context import context
-
     run = context.get()
-    return run is not None and run.holds(address_of(judge, call))
+    if run is None:
+        return False
+    address = address_of(judge, call)
+    if run.kept is not None:
+        return run.kept(address) is not None
+    return run.ledger is not None and run.ledger.get(address) is not None
 
 
 async def _request(judge: Judge, call: Call, anew: bool) -> _Got:

@@ -256,14 +256,8 @@ class CallContext:
     awaited: dict[bytes, Waiters] = field(default_factory=dict)
     _slots: dict[Key, asyncio.Semaphore] = field(default_factory=dict)
 
-    def holds(self, address: bytes) -> bool:
-        """Whether there is a reply at an address, in the ledger or in the one that a plan looks into."""
-        if self.kept is not None:
-            return self.kept(address) is not None
-        return self.ledger is not None and self.ledger.get(address) is not None
-
     def row(self, address: bytes) -> Paid | None:
-        """The reply at an address with what it took, as `holds` finds it."""
+        """The reply at an address with what it took, in the ledger or in the one that a plan looks into."""
         if self.kept is not None:
             return self.kept(address)
         return self.ledger.row(address) if self.ledger is not None else None

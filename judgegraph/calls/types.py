@@ -15,8 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from judgegraph.evidence import IMAGE_TOKENS, content_text, image_count
-from judgegraph.models.judges import Judge
-from judgegraph.models.prices import OPENAI
+from judgegraph.models.judges import OPENAI, Judge
 from judgegraph.trace.record import ReplyStatus
 
 # How long a reply may be where nobody has said: tokens of the whole of it, characters of each text in it.

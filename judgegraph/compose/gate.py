@@ -26,7 +26,7 @@ from typing_extensions import TypedDict
 from judgegraph import registry
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Rectify
-from judgegraph.agents.under_review import nothing_there, places, readable, unread
+from judgegraph.agents.under_review import nothing_there, readable, unread
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.compose.conditions import (
     EVERY,
@@ -279,8 +279,8 @@ def check(scores: Iterable[Score], critic: str) -> None:
 
 def nothing(critic: str, reviewed: Reviewed, state: Mapping[str, Any]) -> Notes:
     """A note for a sample without a score to review."""
-    there = places((state.get("scores") or {}).values())
-    return keyed(nothing_there(critic, reviewed.stage, reviewed.of or "", there))
+    scores = (state.get("scores") or {}).values()
+    return keyed(nothing_there(critic, reviewed.stage, reviewed.of or "", scores))
 
 
 def not_read(critic: str, asked: Mapping[str, Score]) -> Notes:

@@ -757,7 +757,9 @@ def short_text_notes(sample: Sample) -> list[Note]:
     """Notes on an output, and on a rival, that has fewer than eight words, none, or nothing but an answer's opening."""
     notes = []
     for side, text in (("output", sample.output), ("rival", sample.rival)):
-        why, kind = _why(text_of(text)[:LOOKED_AT]) if text is not None else ("", "")
+        why, kind = (
+            _why((text if isinstance(text, str) else text_of(text))[:LOOKED_AT]) if text is not None else ("", "")
+        )
         if why:
             notes.append(Note(agent="sample", text=f"the {side} {why}", kind=kind))
     return notes

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias
 
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.forms.form import JudgeForm
-from judgegraph.replies.quotation import attributed, disowned, parts
+from judgegraph.replies.quotation import abstains, attributed, declines, disowned, parts, refuses
 from judgegraph.types import Scale, Verdict
 
 Gives: TypeAlias = Literal["score", "scores", "verdict"]
@@ -242,7 +242,6 @@ def _by_words(answer: str, reader: FormReader, form: JudgeForm, bounds: Scale | 
     """By the readers of free text, or unreadable with the shape of the reply."""
     from judgegraph.replies.choices import read_choice  # many expressions: no part of an import
     from judgegraph.replies.free_text import read_rating
-    from judgegraph.replies.text import abstains, declines, refuses
 
     if reader.gives != "scores":
         words = re.sub(reader.passes_over, " ", answer) if reader.passes_over else answer

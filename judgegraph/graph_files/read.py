@@ -223,7 +223,7 @@ class GraphText(MarkedFile):
 
     what: ClassVar[str] = "graph file"
     error: ClassVar[type[ConfigError]] = GraphFileError
-    loader: ClassVar[type[yaml.SafeLoader]] = _Loader
+    loader: ClassVar[Any] = _Loader
     most_bytes: ClassVar[int] = 100_000
 
     def root(self) -> yaml.Node:

@@ -84,33 +84,34 @@ def builder(
     Raises:
         ConfigError: a setting has none of its values, or no critic has that name. CriteriaError: no such criteria.
     """
-    chosen = criteria_set(criteria)
-    common: dict[str, Any] = {"criteria": chosen.criteria, "task": chosen.task}
+    rubric = criteria_set(criteria)
+    common: dict[str, Any] = {"criteria": rubric.criteria, "task": rubric.task}
     common["reader"] = Reader("weighted", samples=samples)
 
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
-    asks = "evaluate_each" if each else "evaluate"
     templates = Templates("sageval", prompts)
-    asking = {"prompt": asks} | templates.of("evaluate", "evaluate_each", "evaluate_cot", "evaluate_each_cot")
-    graph.add_node("evaluate", Evaluator(judge=judge, cot=cot, name=named(name, "evaluator"), **asking, **common))
-    own: dict[str, Any] = {"judge": critic_judge} if critic_judge is not None else {}
+    template = {"prompt": "evaluate_each" if each else "evaluate"}
+    template |= templates.of("evaluate", "evaluate_each", "evaluate_cot", "evaluate_each_cot")
+    graph.add_node("evaluate", Evaluator(judge=judge, cot=cot, name=named(name, "evaluator"), **template, **common))
+    its_own: dict[str, Any] = {"judge": critic_judge} if critic_judge is not None else {}
     if critic_calls != "one":
-        own["calls"] = critic_calls
-    own |= _reviewing(templates, critic, critic_calls)
+        its_own["calls"] = critic_calls
+    its_own |= _critic_templates(templates, critic, critic_calls)
     templates.refuse_unused()
-    reviewer: Any = Sage(**{"judge": judge, "cot": cot, **common, **own, "name": named(name, "sage")})
-    finals = reviewer.name
+    reviewer: Any = Sage(**{"judge": judge, "cot": cot, **common, **its_own, "name": named(name, "sage")})
+    critic_name = reviewer.name
     if critic is not None:
-        reviewer, finals = critic_of("sageval", critic, name, own, judge=judge, cot=cot, stage="draft", **common)
+        offered = {"judge": judge, "cot": cot, "stage": "draft", **common}
+        reviewer, critic_name = critic_of("sageval", critic, name, its_own, **offered)
     graph.add_node("critique", reviewer, defer=each)
     if callable(critic):  # an agent; a graph shows its own nodes
         declare(graph, given_nodes=frozenset({"critique"}))
-    graph.add_node("rectify", Rectify(name=finals))
+    graph.add_node("rectify", Rectify(name=critic_name))
     if each:
 
         @never_empty  # a set has one criterion at least
         def each_criterion(state: EvalState) -> list[Send]:
-            asked = given_criteria(state) or chosen.criteria
+            asked = given_criteria(state) or rubric.criteria
             return [Send("evaluate", Case(sample=sample_of(state), criteria=[c])) for c in asked]
 
         graph.add_conditional_edges(START, each_criterion, ["evaluate"])
@@ -122,8 +123,8 @@ def builder(
     return graph
 
 
-def _reviewing(templates: Templates, critic: str | Critic | None, calls: str) -> dict[str, Any]:
-    """The templates of the user's own that the critic asks by."""
+def _critic_templates(templates: Templates, critic: str | Critic | None, calls: str) -> dict[str, Any]:
+    """Templates of the user's own that the critic asks by, as settings of the critic."""
     if critic is not None and not isinstance(critic, str):
         return {}
     called = critic.rpartition(":")[2] if critic else "sage"

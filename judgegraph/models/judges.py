@@ -107,6 +107,7 @@ PROVIDERS: Mapping[str, Provider] = {
         names={"seed": None, "reasoning_effort": None},
     ),
 }  # fmt: skip
+OPENAI = "https://api.openai.com/v1"  # where calls to openai: go that name no other address
 _SETTLED = re.compile(
     r"(?<![a-z0-9])(?:o[134](?:-mini|-pro|-preview)?|gpt-5(?:-mini|-nano|-pro)?)(?:-\d{4}-\d\d-\d\d)?$"
 )
@@ -797,5 +798,5 @@ def destination(judge: Any) -> str:
     if provider != "openai":
         return one_line(f"{name}: texts go to {address or provider}, with the key that its package looks up", 300)
     key = endpoint.api_key_env if os.environ.get(endpoint.api_key_env) else ""
-    where = address or "https://api.openai.com/v1"
+    where = address or OPENAI
     return one_line(f"{name}: texts go to {where}, " + (f"with the key in {key}" if key else "without a key"), 300)

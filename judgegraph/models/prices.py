@@ -23,14 +23,13 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from judgegraph.errors import ConfigError, CriteriaError, ReplyError, bare, one_line
-from judgegraph.models.judges import Judge, home_of
+from judgegraph.errors import ConfigError, CriteriaError, ReplyError, one_line
+from judgegraph.models.judges import OPENAI, Judge, home_of
 from judgegraph.prompts.criteria import MarkedFile, kind_of, line_of, shown
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, TieredPrices
 
-OPENAI = "https://api.openai.com/v1"
 HEAD = """\
 # USD per million tokens. Prices change: look at your provider's page before you trust a sum.
 # A name holds wherever a model of that name is served; with @HOST/PATH behind it, for that server alone.
@@ -193,8 +192,8 @@ def server_of(judge: Judge) -> str:
         url = os.environ.get("OPENAI_BASE_URL") or OPENAI
     if not url and not judge.given:
         url = home_of(judge.name)
-    parts = urlsplit(bare(str(url or "")))
-    return parts.netloc.lower() + parts.path.rstrip("/")
+    parts = urlsplit(str(url or ""))
+    return parts.netloc.rpartition("@")[2].lower() + parts.path.rstrip("/")
 
 
 def _names(judge: Judge) -> tuple[str, ...]:

@@ -21,10 +21,10 @@ from judgegraph.calls.limits import Limits
 from judgegraph.calls.types import COMPLETION, thinks_by_name, unpacked
 from judgegraph.data.samples import Mark, checked, mark_of
 from judgegraph.errors import ConfigError, DataError, counted, one_line
-from judgegraph.evidence import evidence_left_out
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices
 from judgegraph.planning.dry_run import Amount, DryRun, DryRunFailure, NodeCount, Tally
+from judgegraph.prompts.template import evidence_left_out
 from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.folder import ITEMS, LEDGER, Folder
 from judgegraph.runs.identity import configuration, differences, plain, signature

@@ -12,7 +12,7 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,7 +23,7 @@ from string import Template
 
 import yaml
 
-from judgegraph.errors import PromptError, counted, one_line
+from judgegraph.errors import ConfigError, PromptError, counted, one_line
 from judgegraph.evidence import (
     EVIDENCE,
     LEADS,
@@ -79,8 +79,9 @@ def material(sample: Sample, criteria: Iterable[Criterion] = ()) -> dict[str, Js
         without a field for it shows it in a section of its own, behind the query, the source and the reference.
     """
     references = sample.all_references
-    reference = references_text(references) if references else ""
-    compared = COMPARED if len(references) < 2 else COMPARED_SEVERAL
+    several = len(references) > 1
+    reference = references_text(references) if several else "".join(map(_as_text, references))
+    compared = COMPARED_SEVERAL if several else COMPARED
     found: dict[str, Json] = {
         "query": sample.query, "source": sample.source,
         "reference": f"{compared}\n\n{reference}" if reference.strip() else "", "output": sample.output,
@@ -164,10 +165,15 @@ class Prompt:
         return Rendered(messages, self.name, self.digest, left_out, images)
 
 
+def _as_text(value: Json) -> str:
+    return value if isinstance(value, str) else text_of(value)
+
+
 def _clean(value: Json) -> str:
     """As text; without lone surrogates, which no request can carry, or images in base64, which no judge can read."""
-    text = value if isinstance(value, str) else text_of(value)
-    return without_data(text if text.isascii() else text.encode("utf-8", "replace").decode())
+    text = _as_text(value)
+    text = text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return without_data(text) if "base64," in text else text
 
 
 @dataclass(frozen=True)
@@ -540,3 +546,17 @@ def inset(text: str) -> str:
 def _line(text: str) -> str:
     """On one line: what a model said of judged text must not look like another criterion or finding."""
     return " ".join(text.split())
+
+
+def evidence_left_out(reference: bool, without: Sequence[str]) -> tuple[str, ...]:
+    """Names of what is not shown, in a fixed order.
+
+    Raises:
+        ConfigError: one of `without` is no evidence.
+    """
+    known = ("reference", *EVIDENCE)
+    if isinstance(without, str) or (wrong := [name for name in without if name not in known]):
+        named = without if isinstance(without, str) else wrong[0]
+        listed = ", ".join(known)
+        raise ConfigError(f"without is a list of evidence to leave out, of {listed}; got {one_line(repr(named), 60)}")
+    return tuple(name for name in known if name in without or (name == "reference" and not reference))

@@ -25,20 +25,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from judgegraph.replies.quotation import SPEECH, attributed, disowned
+from judgegraph.replies.quotation import SPEECH, abstains, attributed, declines, disowned, refuses, undecided, unjudged
 from judgegraph.replies.text import (
     RETRACTS,
     Excerpt,
     Reading,
-    abstains,
-    declines,
     of_another_key,
     only_answers,
-    refuses,
     retractions_of,
     taking_back,
-    undecided,
-    unjudged,
     unread,
     withdrawn,
 )

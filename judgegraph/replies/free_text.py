@@ -28,7 +28,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.replies.choices import NEGATIVE, read_choice
-from judgegraph.replies.quotation import SPEECH, attributed, disowned, enclosed, other_name, unquoted
+from judgegraph.replies.quotation import (
+    GIVEN,
+    JUDGES,
+    SPEECH,
+    abstains,
+    attributed,
+    declines,
+    disowned,
+    enclosed,
+    other_name,
+    refuses,
+    unjudged,
+    unquoted,
+)
 from judgegraph.replies.sentences import (
     WISHED,
     disclaims,
@@ -43,8 +56,6 @@ from judgegraph.replies.sentences import (
     sentence_before,
 )
 from judgegraph.replies.text import (
-    GIVEN,
-    JUDGES,
     LINK,
     NUMBER,
     OPERANDS,
@@ -57,8 +68,6 @@ from judgegraph.replies.text import (
     Excerpt,
     Reading,
     Rule,
-    abstains,
-    declines,
     echoes,
     elsewhere,
     lowered,
@@ -69,13 +78,11 @@ from judgegraph.replies.text import (
     of_another_key,
     only_answers,
     ranges,
-    refuses,
     retractions_of,
     superseded,
     taken_back,
     taking_back,
     unclear,
-    unjudged,
     unread,
     valued,
     withdrawn,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from judgegraph.replies.quotation import SPEECH, attributed, parts, same_name, unquoted
+from judgegraph.replies.quotation import parts, refuses, same_name, unquoted
 from judgegraph.types import Scale
 
 # Numbers as judges write them, and those in a reply that are no answer: the scale's own, list marks.
@@ -224,85 +224,6 @@ _GAP = "\n\n"
 MOST_TURNS = 4  # looked at, from the end
 MOST_WORDS = 4  # of what takes an answer back and says another without a word for it: "make it a 2"
 
-_REFUSAL = re.compile(
-    r"\bI(?:['’]m|[ ]am)[ ](?:so[ ]|very[ ]|really[ ])?(?:sorry|afraid|unable|not[ ]able)\b"
-    r"|\bI[ ](?:can(?:not|['’]t|[ ]not)|won['’]t|will[ ]not|must[ ]decline|apologi[sz]e)\b"
-    r"(?![ ](?:rate|score|give|grade|go|award|put|say)\b[^.!?\n]{0,40}\b"  # a bound is no refusal
-    r"(?:higher|more|above|lower|less|better|worse|beyond|an?[ ][0-9])\b)"
-    r"|\bas[ ]an?[ ](?:AI|artificial|(?:large[ ])?language[ ]model)\b"
-    r"|\bunable[ ]to[ ](?:rate|score|judge|provide|assist|help|evaluate|comply)\b",
-    re.IGNORECASE,
-)
-JUDGES = r"(?:judge|evaluate|rate|score|grade|assess)"
-GIVEN = r"(?:score|rating|verdict|judge?ment|answer|evaluation|assessment|grade)"
-_FOR_THAT = r"(?=[ ]*(?:[.!;\n]|,(?![ ]but\b)|\Z|(?:because|as|since|without|at[ ]all|here)\b))"
-_DECLINES = re.compile(  # a judge that will not judge: no number beside these words is its rating
-    r"\b(?:I|we)(?:['’]m|[ ]am|[ ]are|[ ]was|[ ]were)?[ ](?:(?:can|could)(?:not|['’]t|n['’]t|[ ]not)|won['’]t"
-    r"|will[ ]not|"
-    r"(?:(?:must|have[ ]to|politely|respectfully)[ ])?(?:decline|refuse)[ ]to|(?:unable|not[ ]able)[ ]to"
-    r"|do[ ]not|don['’]t)[ ]"
-    rf"(?:\w{{1,12}}ly[ ])?(?:{JUDGES}"
-    r"(?:[ ](?!(?:higher|lower|above|below|more|less|better|beyond|over|part|aspect)\b)[^\W\d_]{1,20}){0,4}"
-    rf"{_FOR_THAT}|(?:help|assist|comply|participate|answer|respond|reply|engage|proceed)"
-    rf"(?:[ ](?:you|with|in|to|that|this|it|your|the|these|any|such|an?|request|prompt|question"
-    rf"|task)\b){{0,5}}{_FOR_THAT}"
-    rf"|(?:give|assign|provide|offer|make|produce|return)[ ](?:an?|any)[ ](?:\w{{1,12}}[ ])?{GIVEN}\b(?![ ]of\b))"
-    r"|\bI[ ]abstain\b|\bne[ ]peux[ ]pas[ ](?:juger|évaluer|noter)|\bno[ ]puedo[ ](?:evaluar|juzgar|calificar)"
-    r"|\bkann[ ](?:ich[ ])?(?:\w{1,12}[ ]){0,2}nicht[ ](?:be|ein)\w|(?:无法|不能|無法)(?:评|判|打分|評)"
-    r"|(?P<bare>(?:^|[.!?][ ])\W{0,6}(?:sorry,[ ])?(?:but[ ])?(?:I[ ](?:(?:must|have[ ]to)[ ])?(?:refuse|decline)"
-    r"|I[ ]won['’]t"
-    r"|sorry,?[ ](?:but[ ])?no)(?=[ ]*(?:[.!\n]|\Z)))",
-    re.I | re.M,
-)
-_NOT_ABLE = r"(?:(?:can|could)(?:not|['’]t|[ ]not|n['’]t)|(?:unable|impossible|failed|not[ ](?:able|possible))[ ]to)"
-_AT_START = r"(?:^|[.!?:;][ ])\W{0,6}(?:(?:it|this)(?:[ ]is|[ ]was|['’]s)[ ])?"
-_UNJUDGED = re.compile(  # said of the judging, by nobody: "Unable to evaluate.", "The text cannot be scored: 2"
-    rf"{_AT_START}(?:{_NOT_ABLE}[ ](?:be[ ])?{JUDGES}e?d?(?:[ ](?:(?:this|the)[ ])?\w{{1,20}}){{0,2}}"
-    r"|(?:evaluation|assessment|rating|scoring|judge?ment|keine[ ]bewertung|bewertung[ ]nicht)[ ](?:is[ ]|was[ ])?"
-    r"(?:not[ ]possible|impossible|failed|möglich)|nicht[ ]bewertbar"
-    r"|(?:impossible[ ]d['’](?:évaluer|attribuer)|no[ ]se[ ]puede[ ](?:evaluar|calificar|juzgar))(?:[ ]\w+){0,2}"
-    r"|no[ ](?:score|rating|grade)(?:[ ](?:is|was))?[ ](?:possible|given|available|can[ ]be[ ]given)"
-    r"|the[ ](?:score|rating|grade)[ ]cannot[ ]be[ ](?:determined|given|assigned)"
-    r"|no[ ](?:text|input|content|output)(?:[ ](?:was|is|has[ ]been))?[ ](?:given|provided|supplied))"
-    r"(?=[ ]*(?:[.:!;,\n–—-](?![ ]?but\b)|\Z|(?:because|as|since|without|at[ ]all|here)\b))"
-    rf"|\b(?:it|this|(?:the|this)[ ](?:text|output|summary|response|answer|dialogue|conversation|story|article"
-    rf"|essay|translation|input|sample))[ ](?:can|could)(?:not|['’]t|[ ]not)[ ]be[ ]{JUDGES}e?d(?:[ ]?[:=]|{_FOR_THAT})"
-    rf"|\bneither[ ]can[ ]be[ ]{JUDGES}e?d{_FOR_THAT}"
-    rf"|(?:\bnot|n['’]t)[ ](?:have[ ])?enough[ ](?:information|context|evidence|data|input|text|details?)[ ]to"
-    rf"[ ]{JUDGES}\b|\b(?:insufficient|lack(?:[ ]the|ing)?|without)[ ]"
-    rf"(?:information|context|evidence|data|input|text|details?)[ ]to[ ]{JUDGES}\b|\bnothing[ ]to[ ]{JUDGES}\b",
-    re.I | re.M,
-)
-_UNABLE = re.compile(r"n['’]t\b|not\b|unable|impossible|failed|insufficient", re.I)  # no doubt is told without
-_UNDECIDED = re.compile(  # "I cannot choose.", "Unable to decide.", "Not enough information to choose."
-    rf"(?:\b(?:I|we)[ ](?:(?:am|was|are|were)[ ])?|['’]m[ ]|{_AT_START}){_NOT_ABLE}[ ](?:\w{{1,12}}ly[ ])?"
-    r"(?:(?:choose|decide|determine|compare|tell|pick|say)(?:[ ](?:them|one|between|which|the[ ]better|the[ ]two"
-    r"|a[ ]winner|who)(?:[ ]\w+){0,5})?|make[ ](?:an?|any)[ ](?:\w+[ ])?(?:decision|choice|judge?ment))"
-    r"(?=[ ]*(?:[.:!;\n]|,(?![ ]?but\b)|\Z|(?:because|as|since|here)\b))"
-    r"(?!\W*(?:but|however|still|yet|that[ ]said)\b)"
-    r"|\b(?:not|n['’]t|insufficient)[ ](?:have[ ])?(?:enough[ ])?(?:information|context|evidence)[ ]to[ ]"
-    r"(?:choose|decide|tell)\b",
-    re.I | re.M,
-)
-_TEXT_MARK = r"[*_\"'`)\]]{0,3}"
-_NAMED = (  # "Score", "**Final rating**", "Score for Relevance", then a colon
-    r"(?:[a-z]{1,20}[ ]){0,2}(?:score|rating|grade|mark|verdict|answer|result|label|judge?ment)"
-    rf"(?:[ ](?:for|of|on)(?:[ ]\w{{1,20}}){{1,4}})?{_TEXT_MARK}[:=]"
-)
-_NOTHING = r"(?:n/?a|null|not[ ]applicable|no[ ]evidence|(?:I[ ](?:must[ ]|have[ ]to[ ])?)?abstain(?:s|ed|ing)?)"
-_ABSTAINS_AT_START = re.compile(
-    rf"[\W_]*(?:{_NAMED}[\W_]{{0,9}})?(?:no[ ]evidence\s{{0,3}}:|(?:I[ ](?:must[ ]|have[ ]to[ ])?)?abstain\b"
-    rf"|not[ ]applicable[ ](?:to|for|here|in|as|because|since)\b"
-    rf"|(?:n/?a|null|not[ ]applicable)(?={_TEXT_MARK}\s{{0,3}}(?:[:;.,(–—-]|\n)))",
-    re.IGNORECASE,
-)
-_ABSTAINS = re.compile(rf"[\W_]*(?:[a-z][\w ]{{0,40}}{_TEXT_MARK}:)?[\W_]{{0,9}}{_NOTHING}[\W_]*", re.IGNORECASE)
-_ABSTAINS_AT_END = re.compile(
-    rf"(?:^|[.!?][ ]){_TEXT_MARK}{_NAMED}[\W_]{{0,9}}{_NOTHING}[\W_]*\Z"
-    r"|(?:^|[.!?][ ])(?:but[ ]|so[ ])?I[ ](?:must[ ]|have[ ]to[ ]|therefore[ ])?abstain\W*\Z",
-    re.I | re.M,
-)
-
 _THAT = (
     r"(?:that|this|it|which|the[ ](?:above|score|rating|verdict|answer)|(?:that|this)[ ](?:score|rating|verdict"
     r"|answer))"
@@ -478,42 +399,6 @@ def _stars(match: re.Match[str]) -> str:
     on, width = len(match["on"]), match.end() - match.start()
     whole = f"{on}/{on + len(match['off'])}" if match["off"] else str(on)
     return whole.ljust(width) if len(whole) <= width else match[0]
-
-
-def refuses(text: str) -> bool:
-    """The reply declines, at either end."""
-    return bool(_REFUSAL.search(text[:400]) or _REFUSAL.search(text[-200:])) or declines(text)
-
-
-def declines(text: str) -> bool:
-    """The judge says that it will not judge: "I refuse.", "I cannot help with that."; what a text demands may be
-    refused without that.
-    """
-    return any(
-        not (SPEECH.search(text[: match.start()]) if match["bare"] else attributed(text, match.start()))
-        for match in _DECLINES.finditer(text)
-    )
-
-
-def unjudged(text: str) -> bool:
-    """It is said that there is nothing to judge by, or no way to: a number beside these words stands for none."""
-    return any(not attributed(text, match.start()) for match in _UNJUDGED.finditer(text))
-
-
-def undecided(text: str) -> bool:
-    """The judge says that it cannot choose: a side that stands beside these words is no verdict."""
-    if not _UNABLE.search(text):
-        return False
-    return any(not attributed(text, match.start()) for match in _UNDECIDED.finditer(text))
-
-
-def abstains(text: str) -> bool:
-    """The reply opens or ends by saying that there is nothing to judge by ("N/A", "No evidence: ...").
-
-    Then no other rule is tried: a "no" or a number that stands beside it is no verdict.
-    """
-    whole = len(text) < 200 and _ABSTAINS.fullmatch(text)
-    return bool(whole or _ABSTAINS_AT_START.match(text[:400]) or _ABSTAINS_AT_END.search(text[-200:]))
 
 
 def retractions_of(text: str) -> list[int]:

@@ -63,13 +63,6 @@ from judgegraph.views.blocks import (
 SECTIONS = (failures, left_out, scores, rectification, agreement, overlap, pairs, biases, suggestions, notes)
 
 
-def all_sections(run: Run, tally: Tally | None = None) -> tuple[Section, ...]:
-    """Those that have something to tell, in the order of the page; the run's items are read once."""
-    tally = tally or tally_of(run)
-    found = (section(run, tally) for section in SECTIONS)
-    return tuple(section for section in found if section is not None)
-
-
 # All that the numbers depend on: signature, versions, configuration, data, and rows that were no samples.
 
 

@@ -30,9 +30,10 @@ from judgegraph.calls.ledger import Ledger, LedgerError, ledger_name
 from judgegraph.calls.limits import Limits, limits_of_run
 from judgegraph.data.samples import Samples, checked, data_of, how_many, mark_of
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.evidence import EVIDENCE, evidence_left_out
+from judgegraph.evidence import EVIDENCE
 from judgegraph.models.judges import resolve
 from judgegraph.models.prices import Prices, sees
+from judgegraph.prompts.template import evidence_left_out
 from judgegraph.registry.lookup import agents_of, keys
 from judgegraph.runs.identity import (
     configuration,

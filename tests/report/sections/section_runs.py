@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 
+from judgegraph.report.page import SECTIONS
+from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.types import Comparison, Sample, Scale, Score, Suggestion
+from judgegraph.views.blocks import Section
 
 SCALE, TONES = Scale.of("1-5"), Scale(labels=("calm", "angry", "formal"))
 
@@ -58,3 +61,9 @@ def compared(place: int, first: str | None, second: str | None, *, criterion: st
 
 def advice(criterion: str, kind: str = "criterion", reason: str = "it lacks") -> Suggestion:
     return Suggestion(kind=kind, criterion=criterion, definition=f"how far {criterion} goes", reason=reason)
+
+
+def sections_of(run: Run, tally: Tally | None = None) -> tuple[Section, ...]:
+    """Those of a run that have something to tell, in the order of the page."""
+    counted = tally or tally_of(run)
+    return tuple(made for section in SECTIONS if (made := section(run, counted)) is not None)

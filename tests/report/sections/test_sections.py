@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from langgraph.graph import END, START, StateGraph
-from section_runs import SCALE, advice, compared, item, labelled, reviewed, run_of
+from section_runs import SCALE, advice, compared, item, labelled, reviewed, run_of, sections_of
 
 import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
@@ -12,7 +12,6 @@ from judgegraph.graphs import fennec, g_eval, sageval
 from judgegraph.meta.conventions import Conventions
 from judgegraph.report.answers import agreement, biases, pairs, scores
 from judgegraph.report.findings import rectification, suggestions
-from judgegraph.report.page import all_sections
 from judgegraph.report.sections_run import failures, notes, tally_of
 from judgegraph.stats.correlation import coefficient
 from judgegraph.types import Note, Score
@@ -267,11 +266,11 @@ def test_a_run_without_critics_labels_pairs_and_failures_has_no_such_sections():
     run = run_of([item(k, [Score(criterion="Depth", agent="judge", scale=SCALE, value=3)]) for k in range(3)])
     for section in (rectification, agreement, suggestions, pairs, failures, notes):
         assert section(run) is None, section.__name__
-    assert [one.key for one in all_sections(run)] == ["scores", "biases"]
+    assert [one.key for one in sections_of(run)] == ["scores", "biases"]
 
 
 def test_a_run_without_items_has_no_sections():
-    (only,) = all_sections(run_of([]))
+    (only,) = sections_of(run_of([]))
     assert "The run wrote no scores and no verdicts." in said(only)
 
 
@@ -286,14 +285,14 @@ def test_a_run_without_items_has_no_sections():
 def test_a_real_run_has_its_sections_with_well_formed_charts(method, data, keys):
     run = jg.evaluate(method(), jg.load(f"examples/{data}.jsonl", limit=6))
     tally = tally_of(run)
-    found = all_sections(run, tally)
+    found = sections_of(run, tally)
     assert keys <= {one.key for one in found}
     for section in found:
         for picture in blocks(section, Picture):
             ET.fromstring(picture.svg)
         for grid in blocks(section, Grid):
             assert all(len(row) == len(grid.head) for row in grid.rows)
-    assert found == all_sections(run), "the same run gives the same sections"
+    assert found == sections_of(run), "the same run gives the same sections"
     if data == "forms":
         by_hand = {}
         for one in run.items:

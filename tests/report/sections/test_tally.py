@@ -4,10 +4,9 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from section_runs import SCALE, advice, item, reviewed, run_of
+from section_runs import SCALE, advice, item, reviewed, run_of, sections_of
 
 from judgegraph.report.figures import OTHERS, OWN, Commonest, Probed, SomeItems
-from judgegraph.report.page import all_sections
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
@@ -44,7 +43,7 @@ def test_a_run_is_read_once():
     run = Counted(
         {"signature": "x"}, [item(k, reviewed("Depth", 3.0, 2.0), human={"Depth": k % 5 + 1}) for k in range(9)]
     )
-    assert "agreement" in {one.key for one in all_sections(run)}
+    assert "agreement" in {one.key for one in sections_of(run)}
     assert Counted.read == 1
 
 
@@ -62,7 +61,7 @@ def test_no_name_or_text_floods_the_page_or_breaks_a_chart(name):
         item(k, scores, human={name: k % 5 + 1}, suggestions=(advice(name[:900], reason=name),),
              notes=(Note(agent="merge", text=name),)) for k in range(8)
     ]  # fmt: skip
-    sections = all_sections(run_of(items))
+    sections = sections_of(run_of(items))
     assert {"scores", "rectification", "suggestions", "failures", "notes"} <= {one.key for one in sections}
     assert max(len(text) for one in sections for text in texts(one)) < 1500
 
@@ -132,7 +131,7 @@ def test_the_items_that_are_held_are_the_same_in_whatever_order_they_come():
 
 def test_of_more_labelled_samples_than_are_held_the_sections_say_so():
     items = [item(k, reviewed("Depth", 3.0 + k % 2, 2.0 + k % 3), human={"Depth": k % 5 + 1}) for k in range(2100)]
-    sections = {one.key: one for one in all_sections(run_of(items))}
+    sections = {one.key: one for one in sections_of(run_of(items))}
     assert "On 2,000 of 2,100 samples (drawn by their ids) that people judged" in " ".join(texts(sections["agreement"]))
 
 
