@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
@@ -99,6 +100,7 @@ def sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
+BRANCHES = "langgraph.graph._branch"  # the module that follows conditional edges
 WRITTEN_IN: Mapping[str, str] = {  # what nodes make -> the key of the state that holds it
     "Score": "scores", "Rectification": "rectifications", "Comparison": "comparisons", "Finding": "findings",
     "Correction": "corrections",
@@ -113,14 +115,31 @@ def in_words(error: BaseException) -> str:
     except Exception:
         text = ""
     if isinstance(error, ValidationError):
-        wrong = (f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}" for one in error.errors())
+        wrong = (
+            f"{'.'.join(map(str, one['loc'])) or 'value'}: {one['msg']}, got {given_as(one['input'])}"
+            for one in error.errors()
+        )
         text = f"{error.title}: {'; '.join(wrong)}"
         if key := WRITTEN_IN.get(error.title):
-            text = (
-                f"for the state's '{key}', {text}; write what {error.title} takes, and where there is no answer a "
-                "status other than 'ok' with its reason"
-            )
+            text = f"for the state's '{key}', {text}; write what {error.title} takes, or another status with its reason"
+    elif off_its_ways(error):
+        text = f"what follows it gave {one_line(text, 60)}, which is none of its targets: return one of them, or END"
     return f"{kind}: {text}" if text.strip() else f"{kind}, which says no more"
+
+
+def given_as(value: object) -> str:
+    """What kind of thing a value is, with the cure where it is a coroutine that nobody waited for."""
+    name = type(value).__name__
+    cure = " (await it)" if inspect.iscoroutine(value) else ""
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}{cure}"
+
+
+def off_its_ways(error: BaseException) -> bool:
+    """Whether LangGraph looked in vain for what a condition gave among the condition's targets."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return isinstance(error, KeyError) and at is not None and at.tb_frame.f_globals.get("__name__") == BRANCHES
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -67,6 +67,14 @@ def priced(counts: Mapping[str, Any]) -> dict[str, Any]:
     return at_least(found) if found.get("unpriced") else found
 
 
+def in_numbers(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """What `priced` made of counts, as they were: `usd` is what is known of it."""
+    found = {name: value for name, value in counts.items() if name != "usd_at_least"}
+    if isinstance(nodes := found.get("by_node"), Mapping):
+        found["by_node"] = {node: in_numbers(one) if isinstance(one, Mapping) else one for node, one in nodes.items()}
+    return found | {"usd": counts["usd_at_least"]} if "usd_at_least" in counts else found
+
+
 @dataclass
 class Held:
     """What calls under way have set aside, and who waits for one of them to end."""

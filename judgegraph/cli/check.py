@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,10 +39,12 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
     METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory.
 
     Model calls are counted by running the graph with invented replies; nothing is sent. Each node is told with the
-    fields of its template that make a call anew for a sample, and with those that all samples share.
+    fields of its template that make a call anew for a sample, and with those that all samples share. Nodes of your own
+    run then too, and what they write is checked as in a run; --no-calls runs none.
 
     Exit codes: 0 wired, 1 not, with a line for each mistake: node, key and cure.
     """
+    from judgegraph.planning.rehearsal import rehearse
     from judgegraph.wiring.check import check as checked
     from judgegraph.wiring.check import destinations
 
@@ -52,6 +55,8 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
         if not as_json or graph is None:
             raise
     wiring = checked(graph, strict=False)
+    if calls and wiring.ok:
+        wiring = replace(wiring, findings=(*wiring.findings, *rehearse(graph)))
     counts = wiring.calls if calls and wiring.ok else None
     if as_json:
         from judgegraph.calls.estimate import to_dict

@@ -24,7 +24,7 @@ from judgegraph.agents.evaluator import WEIGHTED, Evaluator
 from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
 from judgegraph.calls import Endpoint, JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
-from judgegraph.compose.nodes import as_node, schema
+from judgegraph.compose.nodes import MetricNode, as_node, schema
 from judgegraph.errors import ConfigError, ReplyError, counted, in_words, one_line
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry.lookup import keys, vocabulary
@@ -326,6 +326,10 @@ def each(node: Any, *, criteria: CriteriaLike | None = None, name: str = "each",
         ConfigError: no such node, or a setting it does not take. CriteriaError: no such criteria.
     """
     node = as_node(node, settings, criteria=criteria)
+    if isinstance(node, MetricNode):
+        raise ConfigError(
+            "each: a metric judges by no criterion, so it says the same for all: add it as a node by itself"
+        )
     chosen = _chosen(node, criteria)
     brief = Brief(criteria=chosen.criteria if chosen else (), task=chosen.task if chosen else "", name=name)
     return _wired_each(node, brief, name)
@@ -510,6 +514,10 @@ def check(members: Mapping[str, Any], name: str) -> None:
         ConfigError: a member writes no scores, or is a panel of the same name.
     """
     for called, node in members.items():
+        if isinstance(node, MetricNode):
+            raise ConfigError(
+                f"panel: {called} measures, and judges by no criterion: add it as a node beside the panel"
+            )
         if "scores" not in keys(node)[1]:
             raise ConfigError(f"panel: {called} writes no scores; a critic stands behind a panel: see jg.critique")
         inner: Any = getattr(getattr(node, "builder", None), "nodes", {}).get("consensus")

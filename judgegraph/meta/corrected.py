@@ -24,6 +24,7 @@ import numpy as np
 
 from judgegraph.agents.reverse import carried_over
 from judgegraph.calls import JudgeLike
+from judgegraph.calls.budget import priced
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.graphs.regrade import CORRECTED, JUDGED_BY, regrade
 from judgegraph.meta.result import Drawing, Measured
@@ -276,7 +277,7 @@ def gain_of(
         )
     if incomplete_run(run):
         notes.append(f"the run that corrected is {incomplete_run(run)}")
-    calls = {key: judged.manifest.get(key) for key in ("calls", "spent")}
+    calls = {key: priced(judged.manifest.get(key) or {}) for key in ("calls", "spent")}
     return CorrectionGain(
         overall, picked, others, tuple(each), outcomes(run), judge, correctors_of(run), same_judge, run.signature,
         judged.signature, confidence, tuple(notes), calls,

@@ -757,8 +757,11 @@ class CriticOf:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
+        who = reviewer(self.reviews)
         return {
-            "critic": self.critic, "reviewed": self.reviewed, "samples": self.samples,
+            "critic": self.critic if who == "critic" else None,
+            "stronger_judge": None if who == "critic" else self.critic,
+            "reviewed": self.reviewed, "samples": self.samples,
             "criteria": [_row(review) for review in self.reviews],
             "new_criteria": self.new_criteria,
             "rounds": [{"round": k, "scores": n, "changed": c} for k, (n, c) in sorted(self.rounds.items())],

@@ -24,13 +24,15 @@ from judgegraph.calls.ledger import Paid, ReadOnlyLedger
 from judgegraph.calls.limits import Limits
 from judgegraph.calls.send import as_sent
 from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, unpacked
-from judgegraph.errors import ConfigError, in_words, one_line
+from judgegraph.errors import ConfigError, StateError, in_words, one_line
 from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
 from judgegraph.runs.identity import code_of, function_of
 from judgegraph.runs.item import node_of, without_own
+from judgegraph.runs.state_check import StateCheck
 from judgegraph.sync import WAITS, check_stops, waits, without_checkpointer
 from judgegraph.trace.record import node_at_work
+from judgegraph.trace.watched import checks, copied
 from judgegraph.types import Sample
 
 if TYPE_CHECKING:
@@ -419,6 +421,7 @@ class DryRun:
     prefixes: Prefixes = field(default_factory=Prefixes)
     unshown: set[str] = field(default_factory=set)
     own: tuple[str, ...] = field(init=False)
+    _checked: Any = field(init=False, repr=False)
     _judges: dict[str, dict[Any, Judge]] = field(default_factory=dict)
     _rows: dict[bytes, Paid | None] = field(default_factory=dict)  # of the sample at hand
     _sizes: dict[bytes, int] = field(default_factory=dict)
@@ -428,6 +431,7 @@ class DryRun:
         check_stops(self.graph)
         self.own = own_code(self.graph)
         self.graph = without_checkpointer(self.graph)
+        self._checked = copied(self.graph, whole=True) if self.own else self.graph  # ours write what they say
 
     async def runs(self, sample: Sample) -> dict[int, Run]:
         """The calls of a sample: bit of a manner -> address -> call; one for all where every reply is known."""
@@ -482,9 +486,8 @@ class DryRun:
     async def _simulate(self, simulated: SimulatedJudge, sample: Sample) -> DryRunFailure | None:
         limit = asyncio.timeout(PATIENCE)
         try:
-            with simulating(simulated, self._judges.setdefault(simulated.manner.name, {})):
-                async with limit:
-                    state = await self.graph.ainvoke({"sample": sample})
+            async with limit:
+                state = await self.final(simulated, sample)
         except ConfigError:
             raise
         except Exception as error:
@@ -492,8 +495,27 @@ class DryRun:
                 self.stuck += 1
                 late = f"no end was found within {PATIENCE:g} s"
                 return DryRunFailure(sample.id, simulated.last, str(error) if isinstance(error, Endless) else late)
+            if isinstance(error, StateError):  # which names its node
+                return DryRunFailure(sample.id, "", one_line(error, 400))
             return DryRunFailure(sample.id, node_of(error), one_line(in_words(error)))
         return DryRunFailure(sample.id, "", WAITS) if waits(state) else None
+
+    async def final(self, simulated: SimulatedJudge, sample: Sample) -> Any:
+        """The state that the graph ends with; what nodes of the caller's own write is checked as in a run.
+
+        Raises:
+            StateError: it cannot be taken up. Whatever else a node raises.
+        """
+        looks = StateCheck(sample=sample) if self.own else None
+        token = checks.set(looks)
+        try:
+            with simulating(simulated, self._judges.setdefault(simulated.manner.name, {})):
+                state = await self._checked.ainvoke({"sample": sample})
+        finally:
+            checks.reset(token)
+        if looks is not None and not waits(state):
+            looks.ended(state)
+        return state
 
     def row(self, address: bytes) -> Paid | None:
         """What the ledger holds at an address."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -190,8 +190,12 @@ class Forecast(Shown):
             "basis": list(self.basis), "own_code": list(self.own_code),
             "prefix_share": self.prefix_share,
             "unpriced": list(self.unpriced), "failed": self.failed, "mishaps": [vars(m) for m in self.mishaps],
-            "pilot": vars(self.pilot) | {"statuses": dict(self.pilot.statuses)} if self.pilot else None,
+            "pilot": self._of_pilot(self.pilot) if self.pilot else None,
         }  # fmt: skip
+
+    def _of_pilot(self, pilot: PilotCost) -> dict[str, Any]:
+        told = vars(pilot) | {"statuses": dict(pilot.statuses)}
+        return at_least(told) if self.unpriced and pilot.calls else told
 
     def __str__(self) -> str:
         low, middle, _ = self.total.rest
@@ -462,7 +466,8 @@ async def aplan(
         prices: a table of prices of one's own, before the built-in ones.
         pilot: so many of the first samples are judged first, and paid for, to project the rest; 0 is none. Their
             replies go into the ledger, where the run finds them.
-        budget, limits, concurrency, timeout: of the pilot, as `aevaluate` takes them.
+        budget: of the run, which is told where it will not do, and of the pilot. limits, concurrency, timeout: of the
+            pilot, as `aevaluate` takes them.
         on_sample: called with the number of samples planned so far.
         reference, without: which evidence is shown, as in `aevaluate`.
 
@@ -490,7 +495,23 @@ async def aplan(
     with closing(ReadOnlyLedger(ledger)) as kept:
         dry_run = DryRun(graph, kept, table, completion=tried.completion if tried else {}, limits=limits)
         counted = await _counted(dry_run, chain(first, given), on_sample, len(first))
-    return replace(_forecast(dry_run, counted, tried, table), finished=finished.count)
+    found = _forecast(dry_run, counted, tried, table)
+    basis = (*_beyond(budget, found.total.cost), *found.basis)
+    return replace(found, finished=finished.count, basis=basis)
+
+
+def _beyond(budget: Budget | None, cost: Range) -> Iterator[str]:
+    """What the run will need more of than its budget has: a line for each cap."""
+    words = "take {} at least, so the run ends", "may take {}, and then it ends", "take {} at worst, and then it ends"
+    for name, cap in vars(budget).items() if budget is not None else ():
+        for said, amount in zip(words, (cost.lowest, cost.middle, cost.highest), strict=True):
+            need = {"calls": amount.calls, "tokens": amount.prompt + amount.completion, "usd": amount.usd}.get(
+                name, 0.0
+            )
+            if cap is not None and round(need, 6) > cap:
+                shown = [f"${one:,.4g}" if name == "usd" else f"{one:,.0f} {name}" for one in (cap, need)]
+                yield f"Over the budget of {shown[0]}: the samples {said.format(shown[1])} before all are judged."
+                break
 
 
 @dataclass

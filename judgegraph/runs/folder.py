@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from struct import Struct
 from tempfile import mkstemp
 from typing import Any
 
+from judgegraph.calls.budget import in_numbers, priced
 from judgegraph.calls.texts import texts_of
 from judgegraph.data.samples import DiskIndex, Mark
 from judgegraph.errors import ConfigError, DataError, counted, damaged_lines, one_line
@@ -44,6 +45,7 @@ from judgegraph.types import Sample
 # Whether a folder may be a run's: what others put there is left alone, and a refused start leaves nothing behind.
 
 
+PAID_FOR = ("spent", "spent_before", "calls")  # of a manifest
 MANIFEST, ITEMS, REJECTED = "manifest.json", "items.jsonl", "rejected.json"
 NOTES = "notes.sqlite"  # what `tracing` writes down of calls; no run is answered from there
 LEDGER, JOURNAL, IN_FLIGHT, LOCK = "ledger.sqlite", "journal.sqlite", ".inflight", ".lock"
@@ -464,8 +466,8 @@ class Folder:
         return self.path / LOCK
 
     def write_manifest(self, data: Mapping[str, Any]) -> None:
-        """What is run, and how far it came."""
-        self._write_json(MANIFEST, data)
+        """What is run, and how far it came; an amount with calls of unknown price is null there, and never 0.0."""
+        self._write_json(MANIFEST, _amounts(data, priced))
 
     def write_rejected(self, rows: Sequence[Any]) -> None:
         """Rows of the data that were no samples."""
@@ -544,7 +546,13 @@ class Folder:
             raise DataError(f"{self.path} is no run's folder: {MANIFEST} is no JSON: {one_line(error)}") from None
         if not is_manifest(found):
             raise DataError(f"{self.path} is no run's folder: {MANIFEST} is no manifest of a run")
-        return dict(found)
+        return _amounts(found, in_numbers)
+
+
+def _amounts(manifest: Mapping[str, Any], told: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """The manifest with what it says of money told in another way."""
+    counts = {key: told(one) for key in PAID_FOR if isinstance(one := manifest.get(key), Mapping)}
+    return {**manifest, **counts}
 
 
 def _written(item: Item) -> tuple[Item, bytes]:

@@ -458,7 +458,8 @@ class _Nothing:
         )
         said = f"no score or comparison has an answer that counts ({counts})"
         kind = next((kind for kind, _ in self.reasons.most_common() if kind[1]), None)
-        yield said + (f"; the commonest reason: {one_line(self.first[kind], 300)}" if kind else "")
+        none = "; whoever wrote them gives no reason: Score(status=..., reason=...)"
+        yield said + (f"; the commonest reason: {one_line(self.first[kind], 300)}" if kind else none)
 
 
 def nothing_judged(items: Iterable[Item], rejected: Sequence[Any] = (), state: str | None = None) -> str:

@@ -18,7 +18,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config
 from pydantic import BaseModel
 
-from judgegraph.errors import ConfigError, ScaleError, StateError, one_line
+from judgegraph.errors import ConfigError, ScaleError, StateError, given_as, one_line
 from judgegraph.trace.record import STATUSES, updates
 from judgegraph.trace.watched import NodeInfo, Scales, checks, copied
 from judgegraph.types import (
@@ -162,7 +162,7 @@ class StateCheck:
         who = _node(place.name)
         if update is not None and type(update) is not dict and place.own and not _returnable(update):
             raise StateError(
-                f"{who} returned {_kind(update)}: return a mapping of keys of the state, such as "
+                f"{who} returned {given_as(update)}: return a mapping of keys of the state, such as "
                 "{'scores': keyed(Score(...))}"
             )
         for key, value in updates(update):
@@ -269,10 +269,10 @@ class StateCheck:
         elif key in LISTED or key in SINGLE:
             kind, form = LISTED.get(key) or SINGLE[key]
             if key in LISTED and not isinstance(value, list | tuple):
-                raise StateError(f"{who} wrote {key}, which is {_kind(value)}: write {key}={form}")
+                raise StateError(f"{who} wrote {key}, which is {given_as(value)}: write {key}={form}")
             for one in value if key in LISTED else (value,):
                 if not isinstance(one, kind) and not (key == "sample" and isinstance(one, Mapping)):
-                    raise StateError(f"{who} wrote {key}, which holds {_kind(one)}: write {key}={form}")
+                    raise StateError(f"{who} wrote {key}, which holds {given_as(one)}: write {key}={form}")
                 self._learn(one)
         elif (wrong := _single_wrong(key, value, before)) is not None:
             raise StateError(f"{who} wrote {key} = {one_line(repr(value), SHOWN)}: {wrong[0]}; {wrong[1]}")
@@ -280,13 +280,14 @@ class StateCheck:
     def _mapping(self, who: object, key: str, value: Any, scales: Scales, before: Any) -> None:
         kind, form = MAPPED[key]
         if type(value) is not dict and not isinstance(value, Mapping):
-            raise StateError(f"{who} wrote {key}, which is {_kind(value)} and no mapping: write {key}={form}")
+            raise StateError(f"{who} wrote {key}, which is {given_as(value)} and no mapping: write {key}={form}")
         for name, one in value.items():
             if self._seen.get(id(one)) is one and getattr(one, "key", name) == name:
                 continue
             if not isinstance(one, kind):
                 raise StateError(
-                    f"{who} wrote {_entry(key, name)}, which is {_kind(one)} and no {kind.__name__}: write {key}={form}"
+                    f"{who} wrote {_entry(key, name)}, which is {given_as(one)} and no {kind.__name__}: "
+                    f"write {key}={form}"
                 )
             own = getattr(one, "key", name) if not isinstance(one, Finding) else one.assistant
             if own != name:
@@ -496,11 +497,6 @@ def _shown(key: Any) -> str:
     return f"'{one_line(key, SHOWN)}'"
 
 
-def _kind(value: Any) -> str:
-    name = type(value).__name__
-    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
-
-
 def _empty(value: Any) -> bool:
     return value is None or (isinstance(value, dict | list | tuple) and not value)
 
@@ -674,7 +670,7 @@ def _distribution_wrong(one: Any, scale: Scale | None) -> Wrong | None:
         return None
     cure = "write each point or label of the scale with its share of 1, or leave distribution out"
     if not isinstance(one.distribution, dict):
-        return f"its distribution is {_kind(one.distribution)}", cure
+        return f"its distribution is {given_as(one.distribution)}", cure
     shares = [_finite(share) for share in one.distribution.values()]
     if any(share is None or not 0 <= share <= 1 + EVEN for share in shares):
         return "a share of its distribution is no number from 0 to 1", cure

@@ -693,7 +693,8 @@ class Covered(NamedTuple):
 
     Attributes:
         share: 0 to 1. name: what it is the share of. ok: how many could be read. n: of how many; absent of these are
-            of rows that were rejected and of samples that were not judged, which no table of scores counts.
+            of rows that were rejected and of samples that were not judged, which no table of scores counts; rejected:
+            of the former alone.
     """
 
     share: float
@@ -701,12 +702,14 @@ class Covered(NamedTuple):
     ok: int
     n: int
     absent: int = 0
+    rejected: int = 0
 
     @property
     def counts(self) -> str:
         """Such as "12 of 16", with what of these no table counts."""
-        lost = f", {self.absent:,} of these for rows rejected and samples not judged, which no table counts"
-        return f"{self.ok:,} of {self.n:,}{lost if self.absent else ''}"
+        kinds = {"of rejected rows": self.rejected, "of samples not judged": self.absent - self.rejected}
+        lost = " and ".join(f"{count:,} {what}" for what, count in kinds.items() if count)
+        return f"{self.ok:,} of {self.n:,}" + (f" ({lost} among these, which no table counts)" if lost else "")
 
 
 def coverage(summary: Summary, rejected: int = 0, unjudged: int = 0) -> tuple[float, str]:
@@ -753,7 +756,7 @@ def covered(summary: Summary, rejected: int = 0, unjudged: int = 0) -> Covered:
     for part in parts:
         lost = absent * part.each
         whole = part.n + lost
-        found.append(Covered(part.ok / whole if whole else 0.0, part.name, part.ok, whole, lost))
+        found.append(Covered(part.ok / whole if whole else 0.0, part.name, part.ok, whole, lost, rejected * part.each))
     return min(found, key=lambda one: one.share)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from judgegraph.answers import doubt, means_of, moved_by, several
+from judgegraph.calls.budget import priced
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.calls.types import Choice, unpacked
 from judgegraph.data.samples import DiskIndex, id_digest
@@ -522,7 +523,7 @@ class RankedSample:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
-        return asdict(self)
+        return priced(asdict(self))
 
 
 UNKNOWN = Usage(None, None, None, None, 0)
@@ -769,7 +770,7 @@ class NodeTime:
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
         told = {one.name: getattr(self, one.name) for one in fields(self) if not one.name.startswith("_")}
-        return {**told, "median": self.median}
+        return priced({**told, "median": self.median})
 
     def visit(self, span: Span) -> None:
         """Count a visit."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judgegraph.errors import ConfigError, counted
 from judgegraph.models.judges import destination
 from judgegraph.registry.lookup import judges_of
+from judgegraph.types import Criterion
 from judgegraph.wiring.code import Finding
 
 if TYPE_CHECKING:
@@ -196,12 +197,26 @@ def findings_of(graph: Drawn) -> list[Finding]:
     wholes = (
         stages.same_scores, stages.elsewhere, stages.unseen, stages.votes_reviewed, stages.astray, stages.miscompared,
         stages.silent, stages.of_one, stages.misspelt, stages.unfit, stages.unapplied, stages.misnamed,
-        agents.assistants, agents.unseen_examples,
+        agents.assistants, agents.unseen_examples, _weightless,
     )  # fmt: skip
     found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
     found += [finding for whole in wholes for finding in whole(graph)]
     found += [finding for part in graph.everywhere() for asked in agents.asked(part) for finding in findings_of(asked)]
     return sorted(dict.fromkeys(found), key=lambda finding: finding.severity != "error")
+
+
+def _weightless(graph: Drawn) -> Iterator[Finding]:
+    """Criteria of which none counts for an overall score."""
+    held = [
+        (one.at(name), criterion.weight)
+        for one in graph.everywhere()
+        for name, part in one.parts.items()
+        for criterion in getattr(part.runs, "criteria", None) or ()
+        if isinstance(criterion, Criterion)
+    ]
+    if held and all(weight <= 0 for _, weight in held):
+        text = f"node '{held[0][0]}': no criterion has a 'weight' above 0, so that none counts for an overall score"
+        yield Finding("no-criteria", held[0][0], "criteria", f"{text}: give some a weight above 0")
 
 
 def agreed(check: Callable[[Drawn], Iterator[Finding]], graph: Drawn) -> list[Finding]:

@@ -16,7 +16,7 @@ from langgraph.channels import BinaryOperatorAggregate
 from langgraph.graph import END, START
 
 from judgegraph.registry import spec_of
-from judgegraph.types import Asked, EvalState
+from judgegraph.types import Asked, EvalState, Sample
 from judgegraph.wiring.code import (
     Finding,
     Keys,
@@ -61,6 +61,10 @@ def _uncallable(runs: Any) -> str:
     places = [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD, one.VAR_POSITIONAL)]
     if not places:
         return "takes no state: give it one argument, state"
+    if hasattr(runs, "about") and places[0].name == "sample":
+        return "is an assistant, which takes a sample and no state: write jg.metric_node(...) around it"
+    if places[0].annotation in (Sample, "Sample", "jg.Sample"):
+        return "takes a sample, and a node is given the state: take `state`, and the sample as state['sample']"
     named = [one for one in found if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     more = [one.name for one in named if one.name not in INJECTED and one is not places[0]]
     cure = "which nobody gives it: give it a default, or take it out of the state"

@@ -447,14 +447,21 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
             told.add(other.at)
             graphs.add(pair)
             yield _score_finding(key, one, other, common, second)
+        elif key == "scores" and _settles(other.part.runs) and not renamed:
+            if "scores" not in common.parts[second].reads | common.parts[second].may_read:
+                continue  # a method that stands twice is one opinion as a whole
+            told.add(other.at)
+            yield _opinion(one, other, f"apply the same verdicts of critic '{other.part.runs.name}': it counts once")
         elif key == "scores" and hasattr(other.part.runs, "judge") and one.graph is other.graph:
             if renamed and not fed_alike(drawn, one.at, other.at):
                 continue
             told.add(other.at)
-            text = f"nodes '{one.at}' and '{other.at}' ask one judge the same: they are one opinion, and it counts once"
-            yield Finding(
-                "same-opinion", other.at, key, f"{text}; leave one out, or give it another judge and name", "warning"
-            )
+            yield _opinion(one, other, "ask one judge the same: they are one opinion, and it counts once")
+
+
+def _opinion(one: Writer, other: Writer, why: str) -> Finding:
+    text = f"nodes '{one.at}' and '{other.at}' {why}; leave one out, or give it another judge and name"
+    return Finding("same-opinion", other.at, "scores", text, "warning")
 
 
 def _score_finding(key: str, one: Writer, other: Writer, common: Drawn, second: str) -> Finding:

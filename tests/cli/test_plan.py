@@ -248,3 +248,16 @@ def test_a_pilot_has_the_brakes_of_a_run(site: Any, tmp_path: Path):
     for option in (("--timeout", "0.000001"), ("--rpm", "0"), ("--tpm", "x")):
         assert planned("llm-score", fine.data, *options, *option).exit_code in (1, 2)
     assert fine.count == 8
+
+
+def test_a_plan_says_where_the_run_would_go_over_its_budget(data: Path):
+    calls = planned("llm-score", data, "-c", "summary", "--budget-calls", 3, "--json")
+    assert calls.exit_code == 0
+    assert json.loads(calls.stdout)["basis"][0] == (
+        "Over the budget of 3 calls: the samples take 24 calls at least, so the run ends before all are judged."
+    )
+    for cap, told in ((1000, "at least"), (10**9, "")):
+        basis = json.loads(planned("llm-score", data, "-c", "summary", "--budget-tokens", cap, "--json").stdout)[
+            "basis"
+        ]
+        assert ("Over the budget" in basis[0], told in basis[0]) == (bool(told), True)

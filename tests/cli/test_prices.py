@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from judgegraph.cli import main
+from judgegraph.runs.run import Run
 
 
 def call(*arguments):
@@ -69,12 +70,20 @@ def test_the_json_of_a_run_gives_no_price_where_one_is_unknown(tmp_path):
         "    return llm_score(judge=scripted(*['{\"score\": 4}'] * 9), criteria='summary')\n"
     )
     for method, usd in ((f"{tmp_path / 'mine.py'}:made", None), ("llm-score", 0.0)):
-        done = CliRunner().invoke(main, ["run", method, str(tmp_path / "data.jsonl"), "--json"])
+        out = tmp_path / f"run-{usd}"
+        done = CliRunner().invoke(main, ["run", method, str(tmp_path / "data.jsonl"), "--json", "-o", str(out)])
         spent = json.loads(done.stdout)["spent"]
         assert (spent["usd"], spent["unpriced"], spent.get("usd_at_least")) == (
             (None, 4, 0.0) if usd is None else (0.0, 0, None)
         )
         assert [one["usd"] for one in json.loads(done.stdout)["calls"]["by_node"].values()] == [usd]
+        kept = json.loads((out / "manifest.json").read_text())
+        assert (kept["spent"], kept["calls"]) == (spent, json.loads(done.stdout)["calls"])
+        held = Run.load(out).manifest["spent"]  # in Python it is what is known
+        assert (held["usd"], held["unpriced"], "usd_at_least" in held) == (0.0, spent["unpriced"], False)
+        again = CliRunner().invoke(main, ["run", method, str(tmp_path / "data.jsonl"), "--json", "-o", str(out)])
+        assert json.loads((out / "manifest.json").read_text())["spent"] == spent
+        assert json.loads(again.stdout)["calls"]["by_node"] == kept["calls"]["by_node"]
     done = CliRunner().invoke(main, ["plan", f"{tmp_path / 'mine.py'}:made", str(tmp_path / "data.jsonl"), "--json"])
     ends = json.loads(done.stdout)["total"]["to_pay"].values()
     assert [(one["usd"], one["usd_at_least"]) for one in ends] == [(None, 0.0)] * 3

@@ -343,6 +343,7 @@ def test_what_was_not_escalated_is_no_echo_of_the_strong_judge():
     finals = [s for item in jg.evaluate(graph, SUMMARIES[:4]).items for s in item.scores if s.stage == "final"]
     (critic,) = critic_worth(jg.evaluate(graph, SUMMARIES[:4]), FAST).critics
     assert critic.reviewed == "escalate-cheap/draft"
+    assert (critic.to_dict()["critic"], critic.to_dict()["stronger_judge"]) == (None, critic.critic)
     kept = sum(any(note.startswith("not escalated") for note in s.notes) for s in finals)
     assert sum(r.not_asked for r in critic.reviews) == kept > 0
     assert sum(r.n for r in critic.reviews) == len(finals) - kept

@@ -214,7 +214,7 @@ def test_what_pydantic_refuses_names_the_key_and_a_cure():
         return {"scores": keyed(Score(criterion="Clarity", agent="mine", value=float("nan")))}
 
     (item,) = jg.evaluate(line(("mine", mine)), [SAMPLE]).items
-    assert "for the state's 'scores', Score: value: Input should be a finite number; write " in item.reason
+    assert "for the state's 'scores', Score: value: Input should be a finite number, got a float; write " in item.reason
     assert "(node 'mine')" in item.reason
 
 

@@ -239,7 +239,7 @@ def test_final_scores_of_one_critic_are_told_apart_by_who_it_asks(name: str):
     (told,) = jg.check(graph("openai:y"), strict=False).findings
     assert (told.code, told.severity) == ("same-scores", "error")
     assert nodes in told.message
-    assert jg.check(graph("openai:x")).findings == ()
+    assert codes(graph("openai:x")) == ([] if name == "two of a method" else [("same-opinion", "warning")])
 
 
 def test_a_critique_and_a_refinement_by_one_critic_overwrite_one_another():
