@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from judgegraph.errors import printable
 
-VIEWS = ("trace", "traces", "notebook", "run", "agreement", "critic", "comparison", "plan")
+VIEWS = ("traces", "notebook", "run", "agreement", "critic", "comparison", "plan")
 DRAWN_IN = tuple(f"judgegraph.views.{kind}" for kind in VIEWS)  # imported when one is to be drawn
 PLOTTED_IN = ("judgegraph.report.plots",)
 Form = Literal["html", "text", "blocks", "plot"]

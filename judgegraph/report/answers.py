@@ -309,7 +309,7 @@ def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | 
 
 def against_people(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Block]:
     """The charts of those of some kinds, with what they show; [] without any."""
-    mine = [one for one in found if one.kind in kinds]
+    mine = _told_once([one for one in found if one.kind in kinds])
     if not mine:
         return []
     more = f" Of {len(mine)} the first {DRAWN} are drawn." if len(mine) > DRAWN else ""
@@ -327,6 +327,14 @@ def against_people(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Bloc
         )
     drawn = mine[:DRAWN]
     return [Para(lead), *(chart for one in drawn for chart in charts(one))]
+
+
+def _told_once(found: Sequence[Matched]) -> list[Matched]:
+    """Those of one criterion whose answers are the same, as of a merged verdict by two names, stand there once."""
+    alike: dict[tuple[object, ...], list[Matched]] = {}
+    for one in found:
+        alike.setdefault((one.criterion, one.kind, *one.human, *one.answers), []).append(one)
+    return [replace(same[0], metric=" and ".join(one.metric for one in same)) for same in alike.values()]
 
 
 COEFFICIENTS, RESAMPLES = 24, 1_000
@@ -409,7 +417,7 @@ def scores(run: Run, tally: Tally | None = None) -> Section:
     if not lines and not summary.verdicts and not summary.headline:
         return Section("scores", "Scores", (Para("The run wrote no scores and no verdicts."),))
     blocks: list[Block] = [*laid_out.answers(summary, mean_intervals(tally))]
-    blocks += [*laid_out.members(summary), *laid_out.pairs(summary)]
+    blocks += [*laid_out.members(summary), *laid_out.consulted(summary)]
     if lines:
         blocks.append(Para(_lead(tally)))
     if any(line.criterion == OWN for line in lines.values()):
@@ -648,14 +656,12 @@ def pairs(run: Run, tally: Tally | None = None) -> Section | None:
     if not verdicts:
         return None
     n = verdicts.total()
-    blocks: list[Block] = [split_bar("Verdicts on pairs", [(name, verdicts[name]) for name in ORDER if verdicts[name]])]
+    blocks: list[Block] = [*laid_out.pairs(tally.summary)]
+    blocks.append(split_bar("Verdicts on pairs", [(name, verdicts[name]) for name in ORDER if verdicts[name]]))
     blocks.append(Para(
         f"n {n:,}. A is the sample's output, B its rival, in whatever order they were shown; none: no verdict could be "
         f"read ({verdicts['none']:,})."
     ))  # fmt: skip
-    if both := tally.summary.both:
-        same = tally.summary.consistent
-        blocks.append(Para(f"The same verdict in both orders: {same:,} of {both:,} ({percent(same, both)})."))
     if tally.labelled.items:
         blocks += against_people(matched_with_people(run, tally, agreement_of(run, tally)), ("verdict",))
     return Section("pairs", "Pairs", (*blocks, *_systems(run, tally)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,16 +14,16 @@ import numpy as np
 
 from judgegraph.answers import answers_of, roles_of
 from judgegraph.meta.critic import codes
-from judgegraph.meta.probes import KINDS, ORIGINAL, SWAPPED, Change, Padded, Seen, Swapped, padding, swapped
+from judgegraph.meta.probes import KINDS, ORIGINAL, SWAPPED, Padded, Seen, Swapped, padding, swapped
 from judgegraph.meta.ranking import WON
-from judgegraph.meta.result import Drawing, Measured
-from judgegraph.report.charts import Measure, interval_plot
+from judgegraph.meta.result import Drawing
 from judgegraph.runs.item import Item
 from judgegraph.stats.agreement import share_interval
 from judgegraph.stats.bootstrap import Interval, bootstrap
 from judgegraph.stats.correlation import Unit, coefficient
 from judgegraph.types import Comparison, Criterion, Score, key_of, text_of
-from judgegraph.views.blocks import Block, Grid, Para, counted, percent, signed, within
+from judgegraph.views.blocks import Block, Para, counted
+from judgegraph.views.probes import biases
 
 # How many resamples an interval gets, so that many samples and criteria do not keep the report waiting.
 
@@ -410,32 +409,4 @@ def probe_blocks(copies: int, swap: Swapped | None, padded: Padded | None) -> It
         f"samples in all other parts of this page. Shares have Wilson's 95 % interval, "
         f"means one from {DRAWING.resamples} resamples."
     )
-    if swap is not None:
-        lines = (
-            ("verdict changes", swap.flips),
-            ("winner becomes loser", swap.reversed),
-            ("first one wins", swap.first),
-        )
-        yield interval_plot("Sides exchanged", [_measure(*one) for one in lines], 0.0, 1.0, 0.5, shares=True)
-    if padded is not None and padded.wins:
-        wins = [_measure(f"{kind} copy wins against its original", one) for kind, one in padded.wins.items()]
-        yield interval_plot("Padded copies", wins, 0.0, 1.0, 0.5, shares=True)
-    if padded is not None and padded.changes:
-        head = ("criterion, agent", "padding", "mean change", "95 % interval", "raised", "lowered", "n")
-        rows = tuple(map(_change, padded.changes[:CHANGES]))
-        yield Grid("Padded copies: longer, and no better", head, rows, frozenset({2, 3, 4, 5, 6}))
-
-
-def _measure(name: str, one: Measured) -> Measure:
-    return Measure(name, one.value, one.low, one.high, one.n)
-
-
-def _change(one: Change) -> tuple[str, ...]:
-    name = ", ".join(part for part in (one.criterion, one.agent) if part)
-    if one.mean is None or one.raised is None or one.lowered is None:
-        share = one.relabelled.value if one.relabelled is not None else math.nan
-        changed = "-" if share != share else f"{percent(share, 1)} relabelled"
-        return name, one.kind, changed, "", "", "", f"{one.n:,}"
-    raised, lowered = (percent(part.value, 1) if part.n else "-" for part in (one.raised, one.lowered))
-    mean = one.mean
-    return name, one.kind, signed(mean.value), within(mean.low, mean.high), raised, lowered, f"{one.n:,}"
+    yield from biases(swap, padded)

@@ -10,7 +10,6 @@ from typing import Any
 
 import networkx as nx
 
-from judgegraph.report.charts import in_line
 from judgegraph.report.drawing.figure import END, START, Choice, Edge, Figure, Node
 from judgegraph.report.drawing.render import graph_svg
 from judgegraph.runs.run import Run
@@ -27,6 +26,7 @@ from judgegraph.views.blocks import (
     counted,
     counts,
     duration,
+    in_line,
     money,
     percent,
 )

@@ -19,14 +19,12 @@ from markupsafe import Markup
 
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.report.answers import agreement, biases, pairs, scores
-from judgegraph.report.charts import CHART_CSS, finalize, in_line
+from judgegraph.report.charts import CHART_CSS, finalize, small_bar
 from judgegraph.report.drawing.figure import DRAWING_CSS
 from judgegraph.report.findings import findings, overlap, rectification, suggestions
 from judgegraph.report.graph import graph_part, run_figure, times_and_traffic
 from judgegraph.report.samples import (
-    Detail,
     Listing,
-    SampleView,
     Shown,
     common_scale,
     grouped,
@@ -34,7 +32,6 @@ from judgegraph.report.samples import (
     listings,
     short,
     size,
-    view_of,
     whole,
 )
 from judgegraph.report.sections_run import Tally, failures, left_out, notes, tally_of
@@ -57,8 +54,10 @@ from judgegraph.views.blocks import (
     count_text,
     counted,
     duration,
+    in_line,
     share,
 )
+from judgegraph.views.trace import Detail, SampleView, view_of
 
 SECTIONS = (failures, left_out, scores, rectification, agreement, overlap, pairs, biases, suggestions, notes)
 
@@ -316,6 +315,7 @@ def environment() -> Environment:
         finalize=finalize, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     made.globals["kind"] = lambda block: type(block).__name__
+    made.globals["bar"] = lambda one: Markup(small_bar(one.shares, one.scale, one.answer))
     made.globals["svg"] = lambda picture: Markup(picture.svg)  # made by our charts, which escape what they are given
     return made
 

@@ -16,14 +16,14 @@ from judgegraph.meta.criterion_worth import rank_correlation
 from judgegraph.meta.result import Agreement
 from judgegraph.report.answers import DRAWN, agreement_of, agreement_plot, charts, charts_of, matched_with_people
 from judgegraph.report.answers import DRAWN as BESIDE
-from judgegraph.report.charts import Measure, bars, in_line, interval_plot, matrix
+from judgegraph.report.charts import Measure, bars, interval_plot, matrix
 from judgegraph.report.figures import mean_share
 from judgegraph.report.findings import MOST, answers_by_criterion
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.runs.run import Run
 from judgegraph.shown import draws
 from judgegraph.traces.read import NodeTime, node_times
-from judgegraph.views.blocks import Picture, counted
+from judgegraph.views.blocks import Picture, counted, in_line
 
 GAP = 16  # pixels between charts
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')

@@ -10,10 +10,13 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from judgegraph.errors import counted as counted
 from judgegraph.errors import one_line
+
+if TYPE_CHECKING:
+    from judgegraph.types import Scale
 
 Look = Literal["", "lead", "title", "bad", "note", "fine"]
 
@@ -70,10 +73,15 @@ class Grid:
 
 @dataclass(frozen=True)
 class Fold:
-    """Blocks that are behind a click; a terminal, which has none, shows them below one another."""
+    """Blocks that are behind a click; a terminal, which has none, shows them below one another.
+
+    Attributes:
+        kind: what a page's style knows it by: "fold", "texts" or "trace".
+    """
 
     summary: str
     blocks: tuple[Block, ...] = field(default=())
+    kind: str = "fold"
 
 
 @dataclass(frozen=True)
@@ -110,26 +118,145 @@ class Section:
     blocks: tuple[Block, ...] = field(default=())
 
 
-Block = Para | Grid | Picture | Fold | Findings
+# A sample: its answers, what was said of it, what was judged, and the steps of its trace.
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A text of which at most a beginning is shown; `more` says how many characters of it are not."""
+
+    text: str
+    more: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.more)
+
+
+def cut(text: str, most: int, lines: int = 0) -> Cut:
+    """The beginning of a text, of at most `most` characters and, where `lines` says so, of as many lines with words."""
+    shown = text[:most]
+    if lines:
+        shown = "\n".join([line for line in text.strip().split("\n") if line.strip()][:lines])[:most].rstrip()
+    return Cut(shown, max(0, len(text.strip() if lines else text) - len(shown)))
+
+
+def in_line(text: str, most: int) -> str:
+    """One line of at most `most` characters, ending in "…" where it was longer."""
+    found = " ".join(text[: 4 * most + 4].split())
+    return found if len(found) <= most else found[: max(0, most - 1)].rstrip() + "…"
+
+
+@dataclass(frozen=True)
+class ScoreDistribution:
+    """How likely each point or label of a score is. words: the likeliest ones, in the order of the scale."""
+
+    stage: str
+    shares: Mapping[str, float]
+    scale: Scale | None
+    answer: float | str | None
+    words: str
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A criterion's score, with the draft that it rectifies where there is one.
+
+    Attributes:
+        name: the criterion, with the side of a pair and the agent where several judged it. scale: "1-5".
+        draft, final: the answer as text. moved: "up", "down", "changed" or "". is_unchanged: a draft that was read
+            stood. why: (who, reason) of each that gave one. distributions: of the draft and of the score. human: what
+            people said. facts: how it was read, and what else is worth knowing.
+        step: of the run that is judged, which it speaks of; 0 for none. failed: there is no answer.
+    """
+
+    name: str
+    scale: str
+    draft: str
+    final: str
+    moved: str
+    is_unchanged: bool
+    why: tuple[tuple[str, Cut], ...]
+    distributions: tuple[ScoreDistribution, ...]
+    human: str
+    facts: tuple[str, ...]
+    step: int = 0
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The scores of a sample, a row each; `left` more are not shown."""
+
+    rows: tuple[ScoreRow, ...]
+    left: int = 0
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with their values, beside one another."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """(who, what was said), one below the other."""
+
+    rows: tuple[tuple[str, Cut], ...]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """(title, text) with line breaks; a text of several parts, as the steps of a run are, numbers them from 1."""
+
+    rows: tuple[tuple[str, tuple[Cut, ...]], ...]
+
+
+@dataclass(frozen=True)
+class StepView:
+    """A step of a trace with those below it.
+
+    Attributes:
+        facts: what stands beside its name. about: (name, value) behind a click. error: what went wrong.
+        texts: (title, text) of messages and replies. left: steps below it that are not shown.
+        opened: it stands open: few steps are below it, so a call is found without a click for each step above it.
+    """
+
+    kind: str
+    name: str
+    ms: str
+    status: str
+    facts: tuple[str, ...]
+    about: tuple[tuple[str, str], ...]
+    error: str
+    texts: tuple[tuple[str, Cut], ...]
+    steps: tuple[StepView, ...]
+    left: int = 0
+    opened: bool = False
+
+
+Block = Para | Grid | Picture | Fold | Findings | Answers | Facts | Remarks | Texts | StepView
 
 
 def columns(
     caption: str, cells: Mapping[str, Sequence[str]], *, texts: Iterable[str] = (), names: int = 1, most: int = 60,
-    rest: tuple[str, str] = ("row", "rows"), spare: tuple[str, ...] = (),
+    rest: tuple[str, str] = ("row", "rows"), spare: tuple[str, ...] = (), more: int = 0,
 ) -> Grid:  # fmt: skip
     """A table of named columns, numbers but for the first ones and `texts`.
 
     Columns in which no row says anything are left out; rows beyond `most` are counted.
 
     Args:
-        cells: name -> its cells, as many in each column.
+        cells: name -> its cells, as many in each column. more: rows that are not among them.
     """
     said = {name: column for name, column in cells.items() if any(column)}
     head, first = [*said], [name for name in [*cells][:names] if name in said]
     left = frozenset([*first, *texts])
     rows = [*zip(*said.values(), strict=True)]
     numeric = frozenset(at for at, name in enumerate(head) if name not in left)
-    return Grid(caption, tuple(head), tuple(rows[:most]), numeric, len(first), max(0, len(rows) - most), rest, spare)
+    return Grid(
+        caption, tuple(head), tuple(rows[:most]), numeric, len(first), max(0, len(rows) - most) + more, rest, spare
+    )
 
 
 def filled(caption: str, head: Sequence[str], rows: Sequence[tuple[str, ...]], numeric: frozenset[int]) -> Grid:
@@ -348,3 +475,48 @@ def rejected_lines(rejected: Sequence[Any], most: int) -> list[str]:
         found.append(f"  {first}{rest}")
     left = len(alike) - most
     return [*found, f"  and {counted(left, 'more reason')}; --json has every row"] if left > 0 else found
+
+
+# A distribution as small bars, one character a point.
+
+
+BARS, LETTERS = "▁▂▃▄▅▆▇█", "_.:-=+*#"  # from nothing to all, each an eighth; letters where blocks cannot be written
+POINTS = 20  # points; of more, neighbours share a bar
+
+
+def bars(shares: Mapping[str, float], scale: Scale | None = None, *, plain: bool = False) -> str:
+    """A bar for each point of the scale in its order, those without a share too; "" for nothing.
+
+    Args:
+        shares: point or label -> share, at least 0. plain: letters in place of blocks.
+    """
+    total = sum(shares.values())
+    if not shares or total <= 0:
+        return ""
+    heights = _pooled([shares.get(point, 0.0) / total for point in _points(shares, scale)])
+    marks = LETTERS if plain else BARS
+    return "".join(marks[min(len(marks) - 1, round(height * (len(marks) - 1)))] for height in heights)
+
+
+def likeliest(shares: Mapping[str, float], count: int = 2) -> str:
+    """The points with most of it, such as "4: 72 %, 5: 20 %"; those of under half a percent are not told."""
+    total = sum(shares.values())
+    ranked = sorted(shares.items(), key=lambda one: -one[1])[:count] if total > 0 else []
+    return ", ".join(f"{point}: {100 * share / total:.0f} %" for point, share in ranked if share / total >= 0.005)
+
+
+def _points(shares: Mapping[str, float], scale: Scale | None) -> list[str]:
+    if scale is not None and scale.labels:
+        return [*scale.labels, *(label for label in shares if label not in scale.labels)]
+    known = {str(point): float(point) for point in (scale.points if scale is not None else ())}
+    try:
+        return sorted(known | {point: float(point) for point in shares}, key=lambda point: float(point))
+    except ValueError:
+        return list(shares)
+
+
+def _pooled(heights: list[float]) -> list[float]:
+    if len(heights) <= POINTS:
+        return heights
+    width = len(heights) / POINTS
+    return [sum(heights[round(i * width) : round((i + 1) * width)]) for i in range(POINTS)]

@@ -22,6 +22,7 @@ from judgegraph.views.blocks import (
     count_text,
     counted,
     duration,
+    in_line,
     money,
     number_text,
     portion,
@@ -30,7 +31,6 @@ from judgegraph.views.blocks import (
     within,
 )
 from judgegraph.views.notebook import lays_out
-from judgegraph.views.trace import cut
 
 MOST = 40  # differences that are listed
 NAME = 28  # characters of a run's or a criterion's name
@@ -395,14 +395,14 @@ def _most(found: RunDiff) -> Iterator[Block]:
 
 
 def _sample(sample: SampleMoves) -> Iterator[Block]:
-    yield Para(f"  {cut(sample.id, 80)}{' (its content differs)' if sample.data else ''}")
+    yield Para(f"  {in_line(sample.id, 80)}{' (its content differs)' if sample.data else ''}")
     shown = sample.moves[:MOVES]
     for name, move in zip(_names(shown), shown, strict=True):
         at = f", {AT[move.at]}" if AT[move.at] else ""
         yield Para(f"    {name}: {_answer(move.a)} -> {_answer(move.b)}{_size(move)}  {move.cause}{at}")
         for side, reason in (("A", move.reason_a), ("B", move.reason_b)):
             if reason and move.reason_a != move.reason_b:
-                yield Para(f"      {side}: {cut(reason, 86)}", "fine")
+                yield Para(f"      {side}: {in_line(reason, 86)}", "fine")
     yield from _more(len(sample.moves) - MOVES, "move", indent="    ")
 
 
@@ -437,7 +437,7 @@ def _amounts(cost: Mapping[str, float | None], sign: str = "") -> str:
 def _names(rows: Sequence[Line] | Sequence[Move]) -> list[str]:
     """Criterion, side and repeat of each row, and the agent where several judged the same."""
     names = [_row_name(row) for row in rows]
-    agents = [cut(row.agent, 60) for row in rows]
+    agents = [in_line(row.agent, 60) for row in rows]
     return [
         f"{name} ({agent})" if names.count(name) > 1 and agent else name
         for name, agent in zip(names, agents, strict=True)
@@ -448,9 +448,11 @@ def _row_name(row: Line | Move) -> str:
     if not row.criterion:
         return "verdict over all"
     marks = [" (rival)"] if row.of == "rival" else []
-    marks += [f" [{cut(row.stage, 40)}]"] if row.stage not in ("", "final", "draft") and row.kind != "verdict" else []
+    marks += (
+        [f" [{in_line(row.stage, 40)}]"] if row.stage not in ("", "final", "draft") and row.kind != "verdict" else []
+    )
     marks += [" (verdict)"] if row.kind == "verdict" else []
-    return "".join([cut(row.criterion, 60), *marks, *([f" ({row.repeat + 1})"] if row.repeat else [])])
+    return "".join([in_line(row.criterion, 60), *marks, *([f" ({row.repeat + 1})"] if row.repeat else [])])
 
 
 def _mean_move(line: Line) -> str:
@@ -463,4 +465,4 @@ def _count(count: int) -> str:
 
 
 def _answer(answer: float | str | None) -> str:
-    return number_text(answer) if isinstance(answer, float) else cut(str(answer), 40)
+    return number_text(answer) if isinstance(answer, float) else in_line(str(answer), 40)

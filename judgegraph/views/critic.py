@@ -107,11 +107,16 @@ def _points(reviews: Sequence[Review]) -> Iterator[Block]:
 # What it was worth: agreement with people before and after.
 
 
+UNMOVED = "nothing moved"
+
+
 def gains(critic: CriticOf, confidence: float, caption: str = "") -> Iterator[Block]:
     """A row per criterion and statistic; p only where one was drawn."""
     levels = ", ".join(dict.fromkeys(gain.level for gain in critic.gains if gain.level))
     level = f", {levels} level" if levels else ""
     shown = [gain for gain in critic.gains if not math.isnan(gain.difference)]
+    moved = {review.criterion for review in critic.reviews if review.changed}
+    still = [gain.criterion not in moved and not gain.difference for gain in shown]  # nothing there to be tested
     tested = any(not math.isnan(gain.p) for gain in shown)
     yield columns(caption or f"agreement with people before and after the {reviewer(critic.reviews)}{level}", {
         "criterion": [gain.criterion for gain in shown],
@@ -119,10 +124,16 @@ def gains(critic: CriticOf, confidence: float, caption: str = "") -> Iterator[Bl
         "n": [_counts(gain) for gain in shown],
         "before": [number_text(gain.before, COEFFICIENT) for gain in shown],
         "after": [number_text(gain.after, COEFFICIENT) for gain in shown],
-        "difference": [signed(gain.difference, COEFFICIENT) for gain in shown],
-        f"{100 * confidence:g} % interval": [_within(gain) for gain in shown],
-        "p": [chance(gain.p) if tested else "" for gain in shown],
-        "corrected": [chance(gain.p_corrected) if tested else "" for gain in shown],
+        "difference": [
+            UNMOVED if same else signed(gain.difference, COEFFICIENT) for gain, same in zip(shown, still, strict=True)
+        ],
+        f"{100 * confidence:g} % interval": [
+            "" if same else _within(gain) for gain, same in zip(shown, still, strict=True)
+        ],
+        "p": [chance(gain.p) if tested and not same else "" for gain, same in zip(shown, still, strict=True)],
+        "corrected": [
+            chance(gain.p_corrected) if tested and not same else "" for gain, same in zip(shown, still, strict=True)
+        ],
     }, names=2, most=LINES)  # fmt: skip
     for note in dict.fromkeys(gain.note for gain in critic.gains if gain.note):
         whose = ", ".join(f"{gain.criterion} ({gain.statistic})" for gain in critic.gains if gain.note == note)

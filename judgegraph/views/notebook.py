@@ -9,11 +9,31 @@ from typing import Any, NewType, TypeVar
 from judgegraph.errors import printable
 from judgegraph.runs.run import Table
 from judgegraph.shown import draws
-from judgegraph.views.blocks import Block, Findings, Fold, Grid, Para, Picture, counted, number_text
+from judgegraph.views.blocks import (
+    Answers,
+    Block,
+    Cut,
+    Facts,
+    Findings,
+    Fold,
+    Grid,
+    Para,
+    Picture,
+    Remarks,
+    ScoreRow,
+    StepView,
+    Texts,
+    bars,
+    columns,
+    counted,
+    likeliest,
+    number_text,
+)
 
 Html = NewType("Html", str)  # what this module made: escaped, and whole
 ROWS = 60  # of a table
 LONG = 20_000  # characters of a text
+FINE = ("ok", "skipped", "abstained")  # how a step ends that did not fail
 CELL = 300  # characters of a table's cell
 LEFT, RIGHT = ' style="text-align:left"', ' style="text-align:right;white-space:nowrap"'
 
@@ -113,11 +133,63 @@ def html(blocks: Iterable[Block]) -> Iterator[Html]:
             if one.rows:
                 yield _table(one)
         elif isinstance(one, Fold):
-            yield fold(text(one.summary), *html(one.blocks))
+            yield fold(text(one.summary), *html(one.blocks), opened=one.kind == "trace")
         elif isinstance(one, Picture):
             yield Html(one.svg)
+        elif isinstance(one, Facts):
+            yield para("; ".join(f"{name}: {value}" for name, value in one.rows))
+        elif isinstance(one, Answers):
+            yield _answers(one)
+        elif isinstance(one, Remarks):
+            yield from (para(f"{who}: {_whole(what)}" if what else who) for who, what in one.rows)
+        elif isinstance(one, Texts):
+            for title, parts in one.rows:
+                yield fold(text(title), *(verbatim(_whole(part)) for part in parts))
+        elif isinstance(one, StepView):
+            yield step_html(one)
         elif isinstance(one, Findings):
             yield from (para(finding.text) for finding in one.rows)
+
+
+def _whole(what: Cut) -> str:
+    return f"{what.text}… ({len(what.text) + what.more:,} characters)" if what.more else what.text
+
+
+def _answers(answers: Answers) -> Html:
+    """A row for each score; columns in which none says anything are left out."""
+    rows = answers.rows
+    cells = {
+        "criterion": [row.name for row in rows],
+        "scale": [row.scale for row in rows],
+        "draft": [row.draft if row.draft != row.final else "" for row in rows],
+        "answer": [row.final for row in rows],
+        "distribution": [_bars(row) for row in rows],
+        "people": [row.human for row in rows],
+        "why": [" / ".join(f"{who}: {_whole(what)}" for who, what in row.why) for row in rows],
+        "read by": ["; ".join(row.facts) for row in rows],
+    }
+    right = ("draft", "answer", "distribution", "people")
+    texts = [name for name in cells if name not in right]
+    return _table(columns("scores", cells, texts=texts, most=ROWS, rest=("score", "scores"), more=answers.left))
+
+
+def _bars(row: ScoreRow) -> str:
+    return "".join(f"{bars(one.shares, one.scale)} {likeliest(one.shares, 1)}" for one in row.distributions[-1:])
+
+
+def step_html(step: StepView) -> Html:
+    """A step with all below it; what failed is open."""
+    facts = [step.ms, *step.facts, *([step.status] if step.status != "ok" else [])]
+    summary = Html(f"{text(step.kind)} <b>{text(step.name)}</b> {text(', '.join(facts))}")
+    about = [para("; ".join(f"{name}: {value}" for name, value in step.about))] if step.about else []
+    error = [para(step.error)] if step.error else []
+    texts = [
+        fold(text(f"{who}, {len(what.text) + what.more:,} characters"), verbatim(_whole(what)))
+        for who, what in step.texts
+    ]
+    left = [para(f"{counted(step.left, 'more step')} not shown here")] if step.left else []
+    opened = step.opened or step.status not in FINE
+    return fold(summary, *error, *about, *texts, *map(step_html, step.steps), *left, opened=opened)
 
 
 def _noted(one: Para) -> str:

@@ -35,7 +35,7 @@ def plan(forecast: Forecast, rejected: Sequence[Any] = (), out: str | None = Non
         yield from (Para(line, "fine") for line in _columns(forecast))
     yield from map(Para, _words(forecast))
     yield from _troubles(forecast, rejected)
-    yield Para(forecast.signature, "fine")
+    yield Para(forecast.signature, "fine", whole=True)
 
 
 def _troubles(forecast: Forecast, rejected: Sequence[Any]) -> Iterator[Block]:

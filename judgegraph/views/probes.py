@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from judgegraph.errors import one_line
 from judgegraph.meta.corrected import CorrectionGain, Gain
 from judgegraph.meta.probes import Change, OwnModel, Padded, Probes, Swapped
 from judgegraph.meta.result import FEW, Measured
 from judgegraph.runs.item import lacks_of
-from judgegraph.views.blocks import NONE, Block, Grid, Para, chance, counted, number_text, signed, within
+from judgegraph.views.blocks import NONE, Block, Grid, Para, chance, columns, counted, number_text, signed, within
 from judgegraph.views.run import costs
 
-LINES, FAILURES = 60, 5
+LINES, FAILURES, NAMED = 60, 5, 3  # rows; reasons; criteria in a sentence
 ENDS = {"over_budget": "the budget ended it before all were judged", "stopped": "it was stopped before all were judged"}
 
 
 def probes(found: Probes) -> Iterator[Block]:
-    """Each probe that was asked for."""
-    copies = counted(found.copies, "copy", "copies")
-    judged = f"{found.judged:,} of {found.samples + found.copies:,} judged"
-    yield Para(
-        f"{counted(found.samples, 'sample')} and {copies}, {judged}; {100 * found.confidence:g} % intervals", "lead"
-    )
+    """What is shown of each probe that was asked for, then its numbers, and what they rest on."""
+    yield from biases(found.swap, found.padded, found.own, found.confidence)
+    if any(one.method == "bootstrap" and 1 < one.units < FEW for one in _numbers(found)):
+        yield Para(f"rough: an interval drawn from fewer than {FEW} is too narrow", "note")
     if found.state in ENDS:
         yield Para(ENDS[found.state], "bad")
     for (status, reason), count in list(found.failures.items())[:FAILURES]:
         yield Para(f"{count:,} ended with {status}: {one_line(reason, 500)}", "bad")
     if len(found.failures) > FAILURES:
         yield Para(f"and {counted(len(found.failures) - FAILURES, 'more reason')}; --json has them")
-    if found.swap is not None:
-        yield Para("swap: each pair exchanged", "title")
-        yield from map(Para, _swap(found.swap))
-    if found.padded is not None:
-        yield Para("padded: longer, and says no more", "title")
-        yield from map(Para, _padded(found.padded))
-    if found.own is not None:
-        yield Para("self: the judge's own model against people", "title")
-        yield from map(Para, _own(found.own))
-    if any(one.method == "bootstrap" and 1 < one.units < FEW for one in _numbers(found)):
-        yield Para(f"\nrough: an interval drawn from fewer than {FEW} is too narrow", "note")
-    yield Para(f"\n{found.signature}", "fine")
-    yield Para(", ".join(costs({"calls": found.calls, "spent": found.spent})))
+    copies = counted(found.copies, "copy", "copies")
+    judged = f"{found.judged:,} of {found.samples + found.copies:,} judged"
+    spent = costs({"calls": found.calls, "spent": found.spent})
+    yield Para("\n" + ", ".join([f"{counted(found.samples, 'sample')} and {copies}", judged, *spent]))
+    yield Para(found.signature, "fine", whole=True)
     yield from (Para(lack, "note") for lack in lacks_of({"calls": found.calls}))
 
 
@@ -52,73 +42,125 @@ def _numbers(found: Probes) -> Iterable[Measured]:
     return [one for one in held if one is not None]
 
 
-def _swap(found: Swapped) -> Iterable[str]:
+def biases(
+    swap: Swapped | None, padded: Padded | None, own: OwnModel | None = None, confidence: float = 0.95
+) -> Iterator[Block]:
+    """A sentence for each probe that was made, then a table for each; None where it was not."""
+    said = [_of_order(swap)] if swap is not None else []
+    said += _of_length(padded) if padded is not None else []
+    said += [_of_itself(own)] if own is not None else []
+    yield from (Para(line, "lead") for line in said)
+    ends = f"{100 * confidence:g} % interval"
+    if swap is not None and not swap.note:
+        yield _shares("each pair exchanged", "what", ends, {
+            "the verdict changes": swap.flips, "the winner becomes the loser": swap.reversed,
+            "the one shown first wins, where one wins (even: 50 %)": swap.first,
+        })  # fmt: skip
+    if swap is not None and swap.unread:
+        yield Para(f"left out: {counted(swap.unread, 'pair')} without a verdict in both orders", "note")
+    if padded is not None and padded.wins:
+        wins = {f"{kind}{_left_out(padded.unread.get(kind, 0), 'pair')}": won for kind, won in padded.wins.items()}
+        yield _shares("padded copies, each against its original (even: 50 %)", "padding", ends, wins, "copy wins")
+    if padded is not None and padded.changes:
+        yield _changes(padded.changes, ends)
+    if own is not None and own.people_exact is not None and own.judge_exact is not None:
+        yield _own(own, ends)
+
+
+def _of_order(found: Swapped) -> str:
     if found.note:
-        yield f"  {found.note}"
-        yield from _left(found.unread)
-        return
-    yield f"  verdict changes      {_share(found.flips)}"
-    yield f"  winner becomes loser {_share(found.reversed)}"
-    yield f"  the first one wins   {_share(found.first)}, where one wins; 50 % is even"
-    yield from _left(found.unread)
+        return f"order: {found.note}"
+    first, changes = found.first, f"the verdict changes in {_share(found.flips)} of {counted(found.n, 'pair')}"
+    if first.low > 0.5 or first.high < 0.5:
+        side = "first" if first.low > 0.5 else "second"
+        return f"order: the one shown {side} wins more often than it should; {changes}"
+    return f"order: no preference for a side is shown; {changes}"
 
 
-def _left(pairs: int) -> Iterable[str]:
-    if pairs:
-        yield f"  left out: {counted(pairs, 'pair')} without a verdict in both orders"
+def _of_length(found: Padded) -> list[str]:
+    """Of verdicts and of scores: what wins or rises with a padding that says no more."""
+    said = [f"length: {found.note}"] if found.note else []
+    if found.wins:
+        won = [f"{kind} {_share(one)}" for kind, one in found.wins.items() if one.low > 0.5]
+        what = f"padded copies beat their originals ({', '.join(won)})" if won else "no padded copy wins more than half"
+        said.append(f"length: {what}")
+    means = [(one, one.mean) for one in found.changes if one.mean is not None]
+    if means:
+        rose, fell = [one for one, mean in means if mean.low > 0], [one for one, mean in means if mean.high < 0]
+        named = ", ".join(f"{one.criterion} ({one.kind})" for one in rose[:NAMED])
+        named += f" and {len(rose) - NAMED} more" if len(rose) > NAMED else ""
+        what = f"scores rise with padding for {named}" if rose else "no score is shown to rise with padding"
+        said.append(
+            f"length: {what}; of {counted(len(means), 'mean change')} {len(rose)} up, {len(fell)} down for sure"
+        )
+    return said
 
 
-def _padded(found: Padded) -> Iterable[str]:
-    if found.note:
-        yield f"  {found.note}"
-    for kind, won in found.wins.items():
-        left = f"; {counted(found.unread[kind], 'pair')} left out" if found.unread.get(kind) else ""
-        yield f"  {kind}: wins against its original {_share(won)}; 50 % is even{left}"
-    agents = {(c.criterion, c.agent) for c in found.changes}
-    several = len({criterion for criterion, _ in agents}) < len(agents)
-    for change in found.changes[:LINES]:
-        name = change.criterion + (f" ({change.agent})" if several and change.agent else "")
-        left = f"; {counted(change.unread, 'sample')} left out" if change.unread else ""
-        yield f"  {change.kind}, {name}: {_change(change)}{left}"
-    if len(found.changes) > LINES:
-        yield f"  and {len(found.changes) - LINES} more; --json has them all"
-
-
-def _change(change: Change) -> str:
-    if change.mean is None or change.raised is None or change.lowered is None:
-        return f"another label {_share(change.relabelled)}"
-    lowered = f"lowered {100 * change.lowered.value:.0f} %"
-    return f"{_number(change.mean)}, raised {_share(change.raised)}, {lowered}"
-
-
-def _own(found: OwnModel) -> Iterable[str]:
+def _of_itself(found: OwnModel) -> str:
     if found.note or found.people_exact is None or found.judge_exact is None:
-        yield f"  {found.note}"
-        return
-    yield f"  {', '.join(found.own)}: {counted(found.n_own, 'score')}, against {counted(found.n_other, 'other')}"
-    yield "  higher than others that people score alike, in standard deviations of the judge's scores"
-    yield f"    if people's scores are exact  {_number(found.people_exact)}"
-    yield f"    if the judge's are            {_number(found.judge_exact)}"
-    both = "both lie on one side of 0: a bias, unless people have it"
-    yield f"  {both if found.biased else 'a bias is shown where both lie on one side of 0, and here they do not'}"
+        return f"own model: {found.note}"
+    if found.biased:
+        return "own model: its outputs score otherwise than people say: a bias, unless people have it"
+    return "own model: no bias is shown, which takes both intervals on one side of 0"
+
+
+def _shares(caption: str, what: str, ends: str, rows: Mapping[str, Measured], share: str = "share") -> Grid:
+    found = [*rows.values()]
+    return columns(caption, {
+        what: [*rows], share: [_share(one) for one in found], ends: [_share_ends(one) for one in found],
+        "n": [_counts(one) for one in found],
+    })  # fmt: skip
+
+
+def _changes(changes: Sequence[Change], ends: str) -> Grid:
+    """A row for each criterion and padding; of labels the share that became another one."""
+    agents = {(one.criterion, one.agent) for one in changes}
+    several = len({criterion for criterion, _ in agents}) < len(agents)
+    means = [one.mean or one.relabelled for one in changes]
+    return columns("padded copies: longer, and they say no more", {
+        "criterion": [one.criterion for one in changes],
+        "agent": [one.agent if several else "" for one in changes],
+        "padding": [one.kind + _left_out(one.unread, "sample") for one in changes],
+        "scale": [str(one.scale) if one.scale and not one.scale.labels else "" for one in changes],
+        "mean change": [
+            signed(one.mean.value) if one.mean else f"{_share(one.relabelled)} relabelled" for one in changes
+        ],
+        ends: [
+            "" if mean is None else within(mean.low, mean.high, sign=True) if one.mean else _share_ends(mean)
+            for one, mean in zip(changes, means, strict=True)
+        ],
+        "raised": [_share(one.raised) if one.raised else "" for one in changes],
+        "lowered": [_share(one.lowered) if one.lowered else "" for one in changes],
+        "n": [_counts(mean) if mean else "0" for mean in means],
+    }, texts=("agent", "padding", "scale"), names=1, most=LINES, spare=("scale",))  # fmt: skip
+
+
+def _own(found: OwnModel, ends: str) -> Grid:
+    rows = {"if people's scores are exact": found.people_exact, "if the judge's are": found.judge_exact}
+    held = {name: one for name, one in rows.items() if one is not None}
+    many = f"{', '.join(found.own)}: {counted(found.n_own, 'score')}, against {counted(found.n_other, 'other')}"
+    return columns(f"higher than others that people score alike ({many})", {
+        "what": [*held], "standard deviations of the judge's scores": [signed(one.value) for one in held.values()],
+        ends: [within(one.low, one.high, sign=True) for one in held.values()],
+        "n": [_counts(one) for one in held.values()],
+    })  # fmt: skip
+
+
+def _left_out(unread: int, what: str) -> str:
+    return f" ({counted(unread, what)} left out)" if unread else ""
 
 
 def _share(found: Measured | None) -> str:
-    if found is None or not found.n or found.value != found.value:
-        return "- (n 0)"
-    low, value, high = (100 * number for number in (found.low, found.value, found.high))
-    return f"{value:.0f} % {within(low, high, 0) or NONE} ({_counts(found)})"
+    return NONE if found is None or not found.n or found.value != found.value else f"{100 * found.value:.0f} %"
 
 
-def _number(found: Measured) -> str:
-    if found.value != found.value:
-        return f"- ({_counts(found)})"
-    return f"{signed(found.value)} {within(found.low, found.high, sign=True) or NONE} ({_counts(found)})"
+def _share_ends(found: Measured) -> str:
+    return "" if found.low != found.low else f"[{100 * found.low:.0f} %, {100 * found.high:.0f} %]"
 
 
 def _counts(found: Measured) -> str:
     """What it rests on, and where that is too little for its interval."""
-    counts = [f"n {found.n}", *([counted(found.units, "group")] if found.units < found.n else [])]
+    counts = [f"{found.n:,}", *([counted(found.units, "group")] if found.units < found.n else [])]
     if found.value == found.value and found.low != found.low:
         counts.append("no interval")
     elif found.method == "bootstrap" and 1 < found.units < FEW:
@@ -140,7 +182,7 @@ def correction_gain(found: CorrectionGain) -> Iterator[Block]:
     yield from (Para(f"  {line}") for line in _responses(found))
     yield from (Para(f"note: {note}", "note") for note in _notes(found))
     if found.overall is not None:
-        yield _table(found)
+        yield _gains(found)
         yield Para(
             "points on 1-5; each text was scored alone. overall, low and others count a correction once, by the mean "
             f"over its criteria. {100 * found.confidence:g} % intervals by bootstrap over queries; p: sign test over "
@@ -186,7 +228,7 @@ def _notes(found: CorrectionGain) -> Iterable[str]:
     yield from found.notes
 
 
-def _table(found: CorrectionGain) -> Grid:
+def _gains(found: CorrectionGain) -> Grid:
     head = (
         "criterion",
         "n",

@@ -22,9 +22,11 @@ from judgegraph.views.blocks import (
     columns,
     counted,
     counts,
+    in_line,
     money,
     more,
     number_text,
+    percent,
     portion,
     rejected_lines,
     whole_seconds,
@@ -32,12 +34,13 @@ from judgegraph.views.blocks import (
 )
 from judgegraph.views.notebook import lays_out
 from judgegraph.views.terminal import show
-from judgegraph.views.trace import MOST_SAMPLES, command, cut, names, quoted, sample, telling
+from judgegraph.views.trace import brief, command, quoted, row_names, telling
 
 if TYPE_CHECKING:
     from judgegraph.runs.worker import Progress
 
 
+MOST_SAMPLES = 12  # rows of a list that need not be seen whole
 LINES, EVERY = 60, 100  # rows: of the table of answers, and of all scores
 LABELS = 3  # in a row of the table
 SPARE = ("sd", "scale", "critic", "draft")  # what goes first where a terminal is narrow
@@ -94,18 +97,16 @@ def run_blocks(run: Run | None, summary: Summary, rejected: Sequence[Any] = ()) 
             f"{sum(lost.values()):,} of {counted(summary.samples.total(), 'sample')} ended early: {counts(lost)}",
             "lead",
         )
-    if summary.verdicts:
-        yield from pairs(summary)
+    yield from pairs(summary)
     yield from answers(summary)
     yield from members(summary)
-    if not summary.verdicts:
-        yield from pairs(summary)
+    yield from consulted(summary)
     if run is not None and (shown := telling(run.items)) is not None:
-        yield from sample(*shown)
+        yield from brief(*shown)
     yield from _advice(run, summary)
     yield from _notices(run, summary)
     yield from _troubles(summary, rejected)
-    yield Para(f"\n{summary.signature if run is None else run.signature}", "fine")
+    yield Para(f"\n{summary.signature if run is None else run.signature}", "fine", whole=True)
 
 
 # The table of answers.
@@ -135,7 +136,7 @@ def answers_grid(summary: Summary, lines: Sequence[Line], intervals: Mapping[Key
     stronger = [x.escalated > 0 for x in reviewed]
     who = "critic" if not any(stronger) else "stronger judge" if all(stronger) else "critic or judge"
     cells = {
-        "criterion": [cut(name, 100) for name in names(lines)],
+        "criterion": [in_line(name, 100) for name in row_names(lines)],
         "scale": ["labels" if x.labels else str(x.scale or "") for x in lines],
         "n ok": [f"{x.n_ok:,}/{x.n:,}" for x in lines],
         "draft": [_draft_text(x, draft) if draft else "" for x, draft in zip(lines, drafts, strict=True)],
@@ -156,7 +157,7 @@ def every_line(summary: Summary) -> Iterator[Block]:
     if not lines:
         return
     grid = columns("all scores", {
-        "criterion": [cut(x.criterion, 100) + (" (rival)" if x.of == "rival" else "") for x in lines],
+        "criterion": [in_line(x.criterion, 100) + (" (rival)" if x.of == "rival" else "") for x in lines],
         "agent, stage": [f"{x.agent}, {x.stage}" for x in lines],
         "score": ["" if x.labels else number_text(x.mean) for x in lines],
         "sd": ["" if x.sd is None else number_text(x.sd) for x in lines],
@@ -173,7 +174,7 @@ def every_line(summary: Summary) -> Iterator[Block]:
 
 def _labels(line: Line) -> str:
     """The commonest, and how many others there are."""
-    met = ", ".join(f"{cut(label, 40)} {n:,}" for label, n in line.labels.most_common(LABELS))
+    met = ", ".join(f"{in_line(label, 40)} {n:,}" for label, n in line.labels.most_common(LABELS))
     return met + (f", and {len(line.labels) - LABELS:,} more" if len(line.labels) > LABELS else "")
 
 
@@ -181,7 +182,7 @@ def mean_text(line: Line) -> str:
     """The mean; of labels the most frequent."""
     if line.labels:
         ((label, count),) = line.labels.most_common(1)
-        return f"{cut(label, 40)} ({count:,})"
+        return f"{in_line(label, 40)} ({count:,})"
     return number_text(line.mean)
 
 
@@ -214,8 +215,8 @@ def members(summary: Summary) -> Iterator[Block]:
         many = {x.n_ok for x in found}
         rows.append((name, *(_of_member(x, many) if x else "" for x in cells), ", ".join(map(mean_text, found))))
     if rows:
-        shown = tuple(tuple(cut(cell, 60) for cell in row) for row in rows[:LINES])
-        head = ("criterion", *(cut(judge, 40) for judge in judges), "answer")
+        shown = tuple(tuple(in_line(cell, 60) for cell in row) for row in rows[:LINES])
+        head = ("criterion", *(in_line(judge, 40) for judge in judges), "answer")
         right = frozenset(range(1, len(head)))
         yield Grid("members", head, shown, right, left=max(0, len(rows) - LINES), rest=CRITERIA)
 
@@ -227,14 +228,19 @@ def _of_member(line: Line, many: Collection[int]) -> str:
 
 
 def pairs(summary: Summary) -> Iterator[Block]:
-    """Verdicts, whether they hold in both orders, what assistants found, and corrections."""
+    """Verdicts, and whether they hold in both orders."""
     if summary.verdicts:
         yield Para(f"verdicts: {_listed(summary.verdicts.most_common())}")
     if summary.both:
-        yield Para(f"same verdict in both orders: {summary.consistent:,} of {summary.both:,}")
+        same = percent(summary.consistent, summary.both)
+        yield Para(f"same verdict in both orders: {summary.consistent:,} of {summary.both:,} ({same})")
+
+
+def consulted(summary: Summary) -> Iterator[Block]:
+    """How many findings of assistants could be read, and what became of corrections."""
     if summary.findings:
         said = ", ".join(
-            f"{cut(name, 40)} {ok:,} of {n:,}" for name, (ok, n) in list(summary.findings.items())[:MOST_SAMPLES]
+            f"{in_line(name, 40)} {ok:,} of {n:,}" for name, (ok, n) in list(summary.findings.items())[:MOST_SAMPLES]
         )
         rest = len(summary.findings) - MOST_SAMPLES
         yield Para(f"findings read: {said}" + (f", and {rest:,} more assistants" if rest > 0 else ""))
@@ -254,7 +260,7 @@ def _advice(run: Run | None, summary: Summary) -> Iterator[Block]:
         found = [(key, n) for key, n in summary.suggestions.most_common() if key[0] == kind]
         if found:
             yield Para(title, "title")
-        yield from (Para(f"  {key[1]} ({n:,}): {cut(summary.wordings[key], 200)}") for key, n in found[:5])
+        yield from (Para(f"  {key[1]} ({n:,}): {in_line(summary.wordings[key], 200)}") for key, n in found[:5])
         yield from more(len(found) - 5, indent="  ")
     if len(summary.suggestions) > 1 and run is not None and run.folder:
         yield Para(f"by topic: judgegraph suggestions {quoted(str(run.folder.path))}", "fine", whole=True)
@@ -266,7 +272,9 @@ def _notices(run: Run | None, summary: Summary) -> Iterator[Block]:
     folder = run.folder if run is not None else None
     for notice in [*by_count(summary.notices), *failed[:MOST_SAMPLES]]:
         see = command(str(folder.path), notice.sample) if folder else ""
-        where = f" (see: {see})" if see else f" (sample '{cut(notice.sample, 60)}')" if notice.kind in FAILED else ""
+        where = (
+            f" (see: {see})" if see else f" (sample '{in_line(notice.sample, 60)}')" if notice.kind in FAILED else ""
+        )
         yield Para(f"{notice.line(summary.samples.total())}{where}", "note", whole=True)
     yield from more(len(failed) - MOST_SAMPLES, "reason; --json has it too", "reasons; --json has them all")
     for lack in lacks_of(run.manifest) if run is not None else ():
@@ -277,14 +285,14 @@ def _why(line: Line, status: str) -> str:
     """Why scores were abstained from, or an example; why others failed is told in lines of their own."""
     if status != "abstained" or not line.abstained:
         return ""
-    return f" ({'such as: ' if line.abstained_else else ''}{cut(line.abstained, 160)})"
+    return f" ({'such as: ' if line.abstained_else else ''}{in_line(line.abstained, 160)})"
 
 
 def _troubles(summary: Summary, rejected: Sequence[Any]) -> Iterator[Block]:
     for (status, reason), count in summary.failures.most_common(MOST_SAMPLES):
         first = summary.failed_first.get((status, reason), "")
-        where = f" (sample '{cut(first, 60)}')" if first and f"'{first}'" not in reason else ""
-        yield Para(f"{counted(count, 'sample')} ended with {status}: {cut(reason, 300)}{where}", "bad")
+        where = f" (sample '{in_line(first, 60)}')" if first and f"'{first}'" not in reason else ""
+        yield Para(f"{counted(count, 'sample')} ended with {status}: {in_line(reason, 300)}{where}", "bad")
     yield from more(len(summary.failures) - MOST_SAMPLES, "kind of failure", "kinds of failure")
     for line in summary.lines.values():
         if bad := {s: n for s, n in (line.statuses - line.lost).items() if s != "ok"}:
@@ -292,7 +300,7 @@ def _troubles(summary: Summary, rejected: Sequence[Any]) -> Iterator[Block]:
             side = " (rival)" if line.of == "rival" else ""
             yield Para(f"{line.criterion}{side} ({line.agent}, {line.stage}): {statuses}", "note")
     notes = [(note, count) for note, count in summary.notes.most_common() if note not in summary.noticed]
-    yield from (Para(f"note ({count:,}): {cut(note, 200)}", "note") for note, count in notes[:MOST_SAMPLES])
+    yield from (Para(f"note ({count:,}): {in_line(note, 200)}", "note") for note, count in notes[:MOST_SAMPLES])
     yield from more(len(notes) - MOST_SAMPLES, "note")
     if rejected:
         yield Para(f"{counted(len(rejected), 'row')} rejected:", "bad")

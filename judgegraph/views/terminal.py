@@ -11,12 +11,30 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 from judgegraph.errors import printable
-from judgegraph.views.blocks import Block, Findings, Fold, Grid, Para, counted
+from judgegraph.views.blocks import (
+    Answers,
+    Block,
+    Cut,
+    Facts,
+    Findings,
+    Fold,
+    Grid,
+    Para,
+    Remarks,
+    ScoreRow,
+    StepView,
+    Texts,
+    bars,
+    counted,
+    likeliest,
+)
 
 GAP = 2  # columns between two of a table
-NAME, TEXT = 16, 46  # columns that a name keeps, and that another text has whole; longer ones are folded
+NAME, WHOLE, TEXT = 16, 32, 46  # columns that a name keeps, that one is not folded to for spare columns, and that
+# another text has whole; longer ones are folded
 STYLES: Mapping[str, str] = {"": "", "lead": "bold", "title": "bold", "bad": "red", "note": "yellow", "fine": "dim"}
 MORE = "; --json has {}"  # where the rest of a table is
 PAGE = 100
@@ -71,6 +89,15 @@ def _show(console: Console, one: Block, more: str) -> None:
     elif isinstance(one, Fold):
         console.print(plain(f"\n{one.summary}"), style="bold")
         show(one.blocks, console, more=more)
+    elif isinstance(one, Facts):
+        console.print(plain("; ".join(f"{name}: {value}" for name, value in one.rows)))
+    elif isinstance(one, Answers):
+        _answers(console, one)
+    elif isinstance(one, Remarks | Texts):
+        for who, what in _said(one):
+            console.print(_told(console, who, what))
+    elif isinstance(one, StepView):
+        console.print(_tree(console, one))
     elif isinstance(one, Findings):
         for finding in one.rows:
             console.print(plain(finding.text))
@@ -87,7 +114,7 @@ def _table(console: Console, grid: Grid, more: str) -> None:
     cells = [[cell if isinstance(cell, str) else cell.alt for cell in row] for row in grid.rows]
     widths = [max(map(cell_len, column)) for column in zip(grid.head, *cells, strict=True)]
     needed = [_needed(grid, at, width) for at, width in enumerate(widths)]
-    first, rest = range(grid.names), _fitting(grid, needed, console.width)
+    first, rest = range(grid.names), _fitting(grid, [*zip(needed, widths, strict=True)], console.width)
     room = console.width - sum(needed[at] for at in first) - GAP * (len(first) - 1)
     for part in side_by_side([GAP + needed[at] for at in rest], room):
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
@@ -111,10 +138,112 @@ def _needed(grid: Grid, at: int, width: int) -> int:
     return width if whole else min(NAME, width)
 
 
-def _fitting(grid: Grid, needed: Sequence[int], width: int) -> list[int]:
-    """The columns behind the names, without the spare ones that have no room."""
+def _fitting(grid: Grid, both: Sequence[tuple[int, int]], width: int) -> list[int]:
+    """The columns behind the names, without the spare ones that have no room beside whole names.
+
+    Args:
+        both: of each column how much it needs, and how much it would take.
+    """
     kept = [*range(len(grid.head))]
+    wanted = [max(least, min(whole, WHOLE)) if at < grid.names else least for at, (least, whole) in enumerate(both)]
     for spare in grid.spare:
-        if spare in grid.head and sum(needed[at] for at in kept) + GAP * (len(kept) - 1) > width:
+        if spare in grid.head and sum(wanted[at] for at in kept) + GAP * (len(kept) - 1) > width:
             kept.remove(grid.head.index(spare))
     return kept[grid.names :]
+
+
+# A sample: its answers with small bars and reasons, what was said and judged, and its steps as a tree.
+
+
+NAMED = 26  # columns of a criterion's name that answers stand beside
+FINE = ("ok", "skipped", "abstained")
+
+
+def _answers(console: Console, answers: Answers) -> None:
+    """A row for each with its reasons below; what is said of all of them stands once, below them."""
+    rows = answers.rows
+    width = min(NAMED, max((cell_len(printable(row.name)) for row in rows), default=0))
+    scales = [row.scale for row in rows if row.scale] if len(rows) > 1 else []
+    scale = max(scales, key=scales.count, default="")
+    shared = [fact for fact in rows[0].facts if all(fact in row.facts for row in rows)] if len(rows) > 1 else []
+    for row in rows:
+        about = [f"on {row.scale}"] if row.scale and row.scale != scale else []
+        about += [fact for fact in row.facts if fact not in shared] + ([f"people: {row.human}"] if row.human else [])
+        console.print(_answer(console, row, width, about))
+        for who, what in row.why:
+            console.print(Padding(_told(console, who, what), (0, 0, 0, 4), expand=False), style="dim")
+    if answers.left:
+        console.print(f"and {counted(answers.left, 'more score')}; --full shows them all")
+    if said := [*([f"on {scale}"] if scale else []), *shared]:
+        console.print(plain(f"scores {', '.join(said)}"), style="dim")
+
+
+def _answer(console: Console, row: ScoreRow, width: int, about: Sequence[str]) -> Text:
+    name = printable(row.name)
+    line = Text(overflow="fold")
+    line.append(name + " " * max(0, width - cell_len(name)), "bold")
+    moved = f"{row.draft} -> " if row.draft and row.draft != row.final else ""
+    line.append(f"  {printable(moved + row.final)}", "red" if row.failed else "yellow" if moved else "")
+    for one in row.distributions[-1:]:
+        drawn = bars(one.shares, one.scale, plain=console.options.ascii_only)
+        if one.scale is not None and one.scale.low is not None:
+            drawn = f"{one.scale.low:g}{drawn}{one.scale.high:g}"
+        line.append(f"  {drawn}  {printable(likeliest(one.shares))}")
+    for fact in about:
+        line.append(f"  {printable(fact)}")
+    return line
+
+
+def _said(one: Remarks | Texts) -> Iterator[tuple[str, Cut]]:
+    """(who or what, text); the parts of a text are numbered."""
+    if isinstance(one, Remarks):
+        yield from one.rows
+        return
+    for title, parts in one.rows:
+        for at, part in enumerate(parts, 1):
+            yield title if len(parts) == 1 else f"{title}, {at}", part
+
+
+def _told(console: Console, who: str, what: Cut) -> Text:
+    line = Text(overflow="fold")
+    line.append(printable(f"{who}: " if what else who), "dim")
+    return line.append(_whole(console, what), "default")
+
+
+def _whole(console: Console, what: Cut) -> str:
+    """A text, and where only its beginning stands there its length."""
+    text = printable(what.text.replace("\r\n", "\n").expandtabs(4)).rstrip()
+    dots = "..." if console.options.ascii_only else "…"
+    return f"{text}{dots} ({len(what.text) + what.more:,} characters)" if what.more else text
+
+
+def _tree(console: Console, step: StepView) -> Tree:
+    """The step with all below it, each with its times, and what was read, written, asked and answered."""
+    tree = Tree(_step(console, step), guide_style="dim")
+    _grow(console, tree, step)
+    return tree
+
+
+def _grow(console: Console, tree: Tree, step: StepView) -> None:
+    for below in step.steps:
+        _grow(console, tree.add(_step(console, below)), below)
+    if step.left:
+        tree.add(plain(f"{counted(step.left, 'more step')}; --full shows them all"))
+
+
+def _step(console: Console, step: StepView) -> Text:
+    text = Text(overflow="fold")
+    text.append(printable(f"{step.kind} "), "dim")
+    text.append(printable(step.name), "bold")
+    for fact in (step.ms, *step.facts):
+        text.append(printable(f"  {fact}"))
+    if step.status != "ok":
+        text.append(printable(f"  {step.status}"), "dim" if step.status in FINE else "red")
+    if step.about:
+        about = "  ".join(f"{name}: {value}" for name, value in step.about)
+        text.append(printable(f"\n{about}"), "dim")
+    if step.error:
+        text.append(printable(f"\n{step.error}"), "dim" if step.status in FINE else "red")
+    for who, what in step.texts:
+        text.append("\n").append(_told(console, who, what))
+    return text

@@ -30,16 +30,15 @@ from judgegraph.agents.person import decided
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, CriteriaError, DataError, ScaleError, counted, one_line
 from judgegraph.prompts.criteria import CriteriaSet, as_yaml
-from judgegraph.report.charts import cut, in_line
 from judgegraph.report.graph import sample_graph
 from judgegraph.report.page import css, environment, page_of
-from judgegraph.report.samples import Detail, view_of
 from judgegraph.runs.labels import LOOKED_AT, LabelledRun, Labels, OwnScale, of_another_scale
 from judgegraph.runs.run import OVERALL, Run, incomplete_run
 from judgegraph.runs.suggestions import Suggestions, next_version
 from judgegraph.types import Scale, Status, text_of
-from judgegraph.views.blocks import Picture, number_text, signed
+from judgegraph.views.blocks import Cut, Picture, Texts, cut, in_line, number_text, signed
 from judgegraph.views.critic import conclusion
+from judgegraph.views.trace import EVERYTHING, view_of
 from judgegraph.webview.index import BESIDE, ORDERS, PAGE, UNANSWERED, Listed, Pause, Query, SampleIndex, bound
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -48,7 +47,6 @@ MOST_FORM = 100_000  # bytes of a form
 EVERY = 2.0  # seconds between looks at a run that goes on
 COLUMNS, CHOICES = 8, 200  # criteria in the table; to choose from
 MOST_META, MOST_OUTCOMES = 40, 200  # keys of a sample's meta that are shown; outcomes of forms that wait to be shown
-WHOLE = Detail(200_000, 20_000, 400, 2_000)  # of a sample: nearly always all of it
 TEXTS = ("query", "output", "rival", "reference", "source")  # what is judged stands before what it was made from
 WINS = Scale.of(["A", "B", "tie"])  # what a person says of a pair
 ENDINGS: tuple[str, ...] = get_args(Status)
@@ -441,7 +439,7 @@ class _Shown:
         except (DataError, OSError) as error:
             return cls(place, one, missing=str(error))
         trace = one.index.trace(item)
-        view = view_of(item, WHOLE, str(one.index.path), trace=trace)
+        view = view_of(item, EVERYTHING, str(one.index.path), trace=trace)
         way = sample_graph(one.run.manifest, trace.journey, f"way{place}") if trace.journey is not None else None
         return cls(place, one, view, item, way=way)
 
@@ -471,23 +469,25 @@ class _Shown:
         meta = self.item.sample.meta if self.item is not None else {}
         return [(in_line(str(name), 60), in_line(text_of(value), 300)) for name, value in [*meta.items()][:MOST_META]]
 
-    def texts(self, beside: _Shown | None = None) -> list[tuple[str, Any]]:
+    def texts(self, beside: _Shown | None = None) -> Texts:
         """What was judged; an empty output stands there as such. Beside another run's, what is not the same alone."""
         if self.item is None:
-            return []
+            return Texts(())
         other = beside.item.sample if beside is not None and beside.item is not None else None
-        found = []
+        found: list[tuple[str, tuple[Cut, ...]]] = []
+        turns = self.view.turns if self.view is not None else ()
         for name in TEXTS:
             value = getattr(self.item.sample, name)
             if value is None or (value == "" and name not in ("output", "rival")):
                 continue
             if other is None or getattr(other, name) != value:
-                found.append((name, cut(text_of(value), WHOLE.text)))
+                found.append((name, (cut(text_of(value), EVERYTHING.text),)))
         apart = other.shown_evidence() if other is not None else {}
         for name, text in self.item.sample.shown_evidence().items():
             if apart.get(name) != text:
-                found.append((name, cut(text, WHOLE.text)))
-        return found
+                parts = turns if name == "turns" and turns else (cut(text, EVERYTHING.text),)
+                found.append((name, parts))
+        return Texts(tuple(found))
 
 
 def judgements(

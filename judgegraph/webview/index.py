@@ -18,7 +18,6 @@ from typing import Any
 from judgegraph.answers import answers_of, doubt, moved_by, scaled
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.errors import DataError
-from judgegraph.report.samples import head_of
 from judgegraph.runs.folder import ITEMS
 from judgegraph.runs.item import Item
 from judgegraph.runs.lines import DamagedLine, item_of_line, lines
@@ -28,6 +27,7 @@ from judgegraph.trace.record import lines as span_lines
 from judgegraph.traces.read import SampleTrace, belongs, id_of, ledger_of, ranked_sample, spans_of, tree
 from judgegraph.types import Sample, text_of
 from judgegraph.views.blocks import number_text
+from judgegraph.views.trace import head_of
 from judgegraph.webview.index_file import IndexFile, mark_of_file, still_begins
 
 PAGE = 50  # rows of a page of the table

@@ -15,6 +15,7 @@ from judgegraph.graphs import fennec, sageval
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.types import Comparison, Rectification, Sample, Scale, Score
+from judgegraph.views.blocks import number
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -45,11 +46,12 @@ def listed(output: str) -> list[str]:
 def test_samples_are_listed_by_what_the_critic_changed_and_the_first_can_be_opened(run: Path):
     done = call("trace", run)
     head, first, *_ = done.output.splitlines()
-    assert head.split() == ["sample", "score", "1-5", "change", "doubt", "time"]
-    assert re.match(r"gym-cancellation +3\.98 +Relevancy 4\.73 -> 3\.95 +0\.71 +\d", first)
+    assert head.split() == ["sample", "score", "1-5", "change", "doubt"], "before an id is folded a column goes"
+    assert re.match(r"gym-cancellation +3\.98 +Relevancy 4\.73 -> 3\.95 +0\.71", first)
+    assert "conference-registration " in done.output
     hint = done.output.splitlines()[-1]
     assert hint.startswith("judgegraph trace ")
-    assert call(*hint.split()[1:]).output.startswith("gym-cancellation: ok")
+    assert call(*hint.split()[1:]).output.startswith("gym-cancellation: mean 3.98 on 1-5\n")
 
 
 @pytest.mark.parametrize("order", ["score", "change", "doubt", "cost", "time", "failures"])
@@ -90,15 +92,16 @@ def test_a_status_alone(run: Path):
 def test_a_sample_is_told_whole(run: Path):
     said = call("trace", run, "--sample", "gym-cancellation").output
     for expected in (
-        "gym-cancellation: ok\n", "sageval|v:", "query: Short survey for members", "Relevancy  ", "4.73 -> 3.95",
-        "1▁▁▂▆▂5  4: 71 %", "by logprobs", "evaluator: It names 64 % of the request's themes.",
-        "sage: Other evidence speaks for less", "graph sageval", "├── node evaluate", "agent Evaluator",
-        "judge embedded", "model embedded", "paid  1,103+105 tokens  $0.00", "read: sample, scores(8)",
-        "wrote: rectifications(8)", "system: You are an evaluator of generated text.", 'reply: {"accuracy"',
-        "└── node rectify",
+        "gym-cancellation: mean 3.98 on 1-5\n", "query: Short survey for members", "Relevancy  ", "4.73 -> 3.95",
+        "1▁▁▂▆▂5  4: 71 %", "weighted by token probabilities", "evaluator: It names 64 % of the request's themes.",
+        "sage changes it down to 3.95: Other evidence speaks for less", "graph sageval", "├── node evaluate",
+        "agent Evaluator", "judge: embedded", "model embedded", "paid  1,103 + 105 tokens  $0.00",
+        "reads: sample, scores (8)", "writes: rectifications (8)", "asked (system): You are an evaluator of generated",
+        'reply: {"accuracy"', "└── node rectify", "\nsageval|v:",
     ):  # fmt: skip
         assert expected in said
-    assert max(len(line) for line in said.splitlines()) <= 80
+    assert max(len(line) for line in said.splitlines() if not line.startswith("sageval|")) <= 80
+    assert said.index("Relevancy  ") < said.index("query: ") < said.index("graph sageval"), "what came of it first"
 
 
 def test_texts_are_cut_and_full_shows_them_whole(run: Path):
@@ -150,10 +153,14 @@ def test_pairs_are_told_with_their_verdicts(tmp_path: Path):
     said = call("trace", tmp_path / "run", "--sample", "explain-tides").output
     (item,) = (one for one in Run.load(tmp_path / "run").items if one.id == "explain-tides")
     totals = next(c for c in item.comparisons if c.order == "both")
-    assert f"\noverall: A {totals.score_a / 5:.4g}, B {totals.score_b / 5:.4g}\nverdict: {item.verdict}\n" in said
-    for name in ("Coverage (AB)", "Coverage (rival) (AB)", "Coverage (BA)", "Coverage (rival) (BA)"):
+    flat = " ".join(said.split())
+    for side, total in (("A (output)", totals.score_a), ("B (rival)", totals.score_b)):
+        assert f"overall of {side}: {number(total / 5)}; " in flat
+    assert f"explain-tides: {item.verdict} is better\n" in said
+    assert re.search(r"^criterion +A first +B first +both orders", said, re.M)
+    for name in ("Coverage (AB)", "Coverage (rival, AB)", "Coverage (BA)", "Coverage (rival, BA)"):
         assert len(re.findall(rf"^{re.escape(name)}  ", said, re.M)) == 1
-    assert "as stated in the reply" in said
+    assert "scores on 1-5, read from the reply's own number" in said
     assert "rival: " in said
     assert said.count("node guide") == 5
 
@@ -166,7 +173,7 @@ def test_a_folder_without_items_lists_its_journeys_and_shows_them(run: Path, tmp
     assert len(json.loads(call("trace", tmp_path, "--by", "time", "--json").output)) == 16
     said = call("trace", tmp_path, "--sample", "gym-cancellation").output
     assert "gym-cancellation: ok (journey " in said
-    assert "system: You are an evaluator" in said
+    assert "asked (system): You are an evaluator" in said
     told = json.loads(call("trace", tmp_path, "--sample", "gym-cancellation", "--json", "--redact", "texts").output)
     assert "You are an evaluator" not in json.dumps(told)
     assert "did you mean 'gym-cancellation'?" in call("trace", tmp_path, "--sample", "gym-cancelation", code=1).output
@@ -188,12 +195,12 @@ def test_a_ledger_that_is_gone_or_damaged_costs_the_texts_alone(run: Path, tmp_p
         (tmp_path / name).write_bytes((run / name).read_bytes())
     said = call("trace", tmp_path, "--sample", "gym-cancellation").output
     assert "model embedded" in said
-    assert "system:" not in said
+    assert "asked (system)" not in said
     for path in run.glob("ledger.sqlite*"):
         (tmp_path / path.name).write_bytes(path.read_bytes().replace(b"judge", b"fudge"))
     said = call("trace", tmp_path, "--sample", "gym-cancellation").output
     assert "fudge" not in said
-    assert "system:" not in said
+    assert "asked (system)" not in said
 
 
 @pytest.mark.parametrize("more", [(), ("--full",), ("--redact", "texts"), ("--json",)], ids=" ".join)
@@ -277,10 +284,10 @@ SAID = Rectification(criterion="Clarity", agent="sage", status="unreadable", rea
 def test_evaluator_and_critic_each_have_their_own_failure(tmp_path: Path):
     run = kept(tmp_path / "run", item("both", *reviewed(LATE), rectifications=(SAID,)))
     said = call("trace", run, "--sample", "both").output
-    assert f"    evaluator: {TOO_LONG}\n    sage, unreadable: {NO_JSON}\n" in said
+    assert f"    evaluator provider error: {TOO_LONG}\n    sage unreadable: {NO_JSON}\n" in said
     assert f"sage: {TOO_LONG}" not in said
     hidden = call("trace", run, "--sample", "both", "--redact", "texts").output
-    assert f", unreadable: [redacted, {len(NO_JSON)} characters]\n" in hidden
+    assert f" unreadable: [redacted, {len(NO_JSON)} characters]\n" in hidden
     assert "JSON" not in hidden
 
 
@@ -288,9 +295,10 @@ def test_who_failed_alike_is_told_apart_and_nobody_twice(tmp_path: Path):
     both = item("both", *reviewed(LATE), rectifications=(SAID.model_copy(update={"reason": TOO_LONG}),))
     final = reviewed(score(3, reason="clear"), value=None, status="unreadable", reason=NO_JSON)
     run = kept(tmp_path / "run", both, item("critic", *final, rectifications=(SAID,), place=1))
-    assert f"evaluator: {TOO_LONG}\n    sage, unreadable: {TOO_LONG}\n" in call("trace", run, "--sample", "both").output
+    told = f"evaluator provider error: {TOO_LONG}\n    sage unreadable: {TOO_LONG}\n"
+    assert told in call("trace", run, "--sample", "both").output
     said = call("trace", run, "--sample", "critic").output
-    assert f"3.00 -> unreadable\n    evaluator: clear\n    sage: {NO_JSON}\n\n" in said
+    assert f"3 -> unreadable  on 1-5\n    evaluator: clear\n    sage unreadable: {NO_JSON}\n" in said
 
 
 HEADS = [
@@ -305,9 +313,10 @@ HEADS = [
 
 
 @pytest.mark.parametrize(("scores", "head"), HEADS, ids=range(len(HEADS)))
-def test_a_sample_is_headed_by_what_it_has_to_show(scores: tuple[Score, ...], head: str, tmp_path: Path):
+def test_a_sample_says_what_its_answers_lack(scores: tuple[Score, ...], head: str, tmp_path: Path):
     run = kept(tmp_path / "run", item("s", *scores))
-    assert call("trace", run, "--sample", "s").output.splitlines()[0] == f"s: {head}"
+    said = call("trace", run, "--sample", "s").output
+    assert (f"\nended: {head}; " in said) == (head != "ok")
     assert str(Run.load(run).trace("s")).splitlines()[0] == f"s: {head}"
 
 

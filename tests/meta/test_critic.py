@@ -22,6 +22,7 @@ from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.stats.agreement import cohen_kappa
 from judgegraph.types import Rectification, Sample, Scale, Score, Suggestion
+from judgegraph.views.blocks import grids
 from judgegraph.views.critic import critic_worth as laid_out
 from judgegraph.views.terminal import show
 
@@ -160,6 +161,11 @@ def test_a_critic_that_changes_nothing_has_a_difference_of_exactly_nothing():
         assert len(rows) == 3
         for row in rows:
             assert (row["difference"], row["low"], row["high"], row["p"], row["p_corrected"]) == (0, 0, 0, 1, 1), level
+    (table,) = [
+        grid for grid in grids(laid_out(critic_worth(run, Conventions(resamples=100)))) if "statistic" in grid.head
+    ]
+    assert {"p", "corrected"}.isdisjoint(table.head), "a p of 1.000 reads like a test of something"
+    assert {row[table.head.index("difference")] for row in table.rows} == {"nothing moved"}
 
 
 def test_a_critic_that_sees_what_people_see_is_worth_something_and_one_that_guesses_is_not():

@@ -396,8 +396,9 @@ def test_the_command_prints_shares_with_intervals(tmp_path):
     data = write(tmp_path / "pairs.jsonl", PAIRS)
     done = CliRunner().invoke(main, ["probe", "fennec", data, "-n", "2", "-s", "branches=2"])
     assert done.exit_code == 0, done.output
-    assert re.search(r"verdict changes +\d+ % \[\d+, \d+\] \(n 2\)", done.output)
-    assert re.search(r"polite: wins against its original \d+ % \[\d+, \d+\] \(n 2\)", done.output)
+    assert re.match(r"order: .*; the verdict changes in \d+ % of 2 pairs\nlength: .*\nown model: ", done.output)
+    assert re.search(r"^the verdict changes +\d+ % +\[\d+ %, \d+ %\] +2", done.output, re.M)
+    assert re.search(r"^polite +\d+ % +\[\d+ %, \d+ %\] +2", done.output, re.M)
     assert "no sample says in meta.system" in done.output
 
 

@@ -200,7 +200,8 @@ def test_a_trace_opens_at_its_nodes_and_holds_messages_and_reply(examples, tmp_p
     page = page_of(trace)
     steps = list(trace.root.walk())
     calls = [step for step in steps if step.kind == "model"]
-    assert page.tags.count("details") == len(steps) + sum(len(c.messages) + len(c.replies) for c in calls)
+    judged = 2 + 3  # what was judged with its query, source and output, and the trace
+    assert page.tags.count("details") == judged + len(steps) + sum(len(c.messages) + len(c.replies) for c in calls)
     assert calls[0].messages[0][1].strip()[:60] in page.text
     assert calls[0].replies[0][:60] in page.text
     hidden = page_of(run.trace("mill-bridge.s2", redact=True)).text
@@ -210,9 +211,9 @@ def test_a_trace_opens_at_its_nodes_and_holds_messages_and_reply(examples, tmp_p
 
 def test_what_failed_is_open_and_a_run_in_memory_says_that_it_was_not_traced(run: jg.Run):
     html = run.trace(f"3 {HOSTILE}")._repr_html_()
-    assert html.count("<details") == html.count(" open>")
+    assert html.count("<details") == html.count(" open>") + 2  # what was judged, and its output
     memory = jg.evaluate(hostile_graph(4), samples_of("a"))
-    assert "no spans were recorded" in page_of(memory.trace(f"0 {HOSTILE}")).text
+    assert "No spans were recorded" in page_of(memory.trace(f"0 {HOSTILE}")).text
 
 
 def test_a_step_is_a_tree_as_text_and_folds_as_html():

@@ -12,10 +12,11 @@ import judgegraph as jg
 from judgegraph.errors import DataError
 from judgegraph.graphs import llm_score, sageval
 from judgegraph.report.page import facts
-from judgegraph.report.samples import WHOLE, rows_of
+from judgegraph.report.samples import WHOLE
 from judgegraph.runs.item import Item
 from judgegraph.traces.read import ranked_sample
 from judgegraph.views.run import answers_grid
+from judgegraph.views.trace import rows_of
 
 SCALE = jg.Scale.of("1-5")
 

@@ -8,29 +8,12 @@ import pytest
 import judgegraph as jg
 from judgegraph.graphs import sageval
 from judgegraph.report.page import Templates
-from judgegraph.report.samples import (
-    FEW,
-    SHORT,
-    WHOLE,
-    WORDS,
-    Detail,
-    Groups,
-    ScoreRow,
-    Views,
-    cause,
-    group_of,
-    head_of,
-    listings,
-    pair_table,
-    reading,
-    rows_of,
-    short,
-    view_of,
-)
+from judgegraph.report.samples import SHORT, WHOLE, Groups, cause, group_of, listings, short
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.trace.record import Step
-from judgegraph.views.blocks import Grid, Section
+from judgegraph.views.blocks import Grid, ScoreRow, Section
+from judgegraph.views.trace import FEW, WORDS, Detail, Views, head_of, pair_table, reading, rows_of, view_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALE = jg.Scale.of("1-5")

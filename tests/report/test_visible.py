@@ -3,7 +3,8 @@
 import pytest
 from markupsafe import Markup
 
-from judgegraph.report.charts import Cut, cut, finalize, in_line, visible
+from judgegraph.report.charts import finalize, visible
+from judgegraph.views.blocks import Cut, cut, in_line
 
 
 @pytest.mark.parametrize(

@@ -471,7 +471,7 @@ def test_a_journey_of_an_earlier_attempt_is_not_told_of_a_later_items_scores(tmp
     assert (found.root, found.attempts, found.item.scores[0].value) == (None, 1, 3.0)
     assert found.untraced == found.to_dict()["untraced"] == "the last attempt was not recorded"
     assert "the last attempt was not recorded" in str(found)
-    assert "the last attempt was not recorded" in found._repr_html_()
+    assert "The last attempt was not recorded" in found._repr_html_()
     moody.worse = set()
     run = jg.evaluate(moody.graph, samples(2), out=tmp_path / "run", retry_failed=True)
     assert run.trace("s0").root.steps[0].scores[0].value == 3.0

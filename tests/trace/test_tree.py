@@ -5,7 +5,8 @@ from rich.cells import cell_len
 
 from judgegraph.trace.record import Step
 from judgegraph.types import Scale
-from judgegraph.views.trace import Look, bars, excerpt, likeliest, tree_text
+from judgegraph.views.blocks import Cut, bars, cut, likeliest
+from judgegraph.views.traces import tree_text
 
 FIVE = Scale(low=1, high=5)
 CALL = {
@@ -21,16 +22,18 @@ TOOL = Step("tool", "rouge-l", 96.0, 3000.0, "skipped", {"value": 0.33333})
 BROKEN = Step("node", "rectify", 96.0, 0.2, "agent_error", {"error": "ValueError: no"})
 ROOT = Step("graph", "sageval", 0.0, 3100.0, steps=(NODE, TOOL, BROKEN))
 WHOLE = """\
-graph sageval  3.1 s
-├── node evaluate  95 ms
-│   read: sample, scores(8)  wrote: scores(2), notes(1), overall = 2.5
-│   └── agent Evaluator  95 ms  judge m  prompt evaluate@b0ec41a0
-│       └── model m  90 ms  paid  2 retries  1,234+56 tokens  $0.0012
-│           evaluate@b0ec41a0  form ratings  2 choices  repeat 1
-│           user: Is it good?
-│           reply: Yes.
-│           reply: No.
-├── tool rouge-l  3.0 s  0.3333  skipped
+graph sageval  3.1 s  1 model call
+├── node evaluate  95 ms  1 model call
+│   reads: sample, scores (8)  writes: scores (2), notes (1), overall (2.5)
+│   └── agent Evaluator  95 ms
+│       judge: m  prompt: evaluate@b0ec41a0
+│       └── model m  90 ms  paid  1,234 + 56 tokens  $0.0012  2 retries
+│           prompt: evaluate@b0ec41a0  form: ratings  repeat: 1  choices asked
+│           for: 2
+│           asked (user): Is it good?
+│           reply 1: Yes.
+│           reply 2: No.
+├── tool rouge-l  3.0 s  gave 0.3333  skipped
 └── node rectify  0.2 ms  agent_error
     ValueError: no"""
 
@@ -43,13 +46,13 @@ def test_a_tree_says_what_was_done():
 def test_a_tree_keeps_to_its_width_and_loses_nothing(width):
     told = tree_text(ROOT, width)
     assert max(cell_len(line) for line in told.splitlines()) <= width
-    assert [word for word in ("1,234+56", "ratings", "ValueError:", "overall") if word not in told] == []
+    assert [word for word in ("1,234", "ratings", "ValueError:", "overall") if word not in told] == []
 
 
-@pytest.mark.parametrize("source", ["ledger", "joined"])
-def test_what_was_not_paid_for_says_from_where_it_came(source):
+@pytest.mark.parametrize(("source", "said"), [("ledger", "from the ledger"), ("joined", "shared with another call")])
+def test_what_was_not_paid_for_says_from_where_it_came(source, said):
     step = Step("model", "m", 0, 1, "ok", {"from": source, "prompt_tokens": 1, "completion_tokens": 2, "usd": None})
-    assert source in tree_text(step)
+    assert said in tree_text(step)
     assert "price unknown" in tree_text(step)
 
 
@@ -75,15 +78,20 @@ def test_nothing_in_a_tree_drives_a_terminal_or_is_taken_for_markup():
         assert "[bold]c[/bold]" in told
 
 
-def test_long_texts_are_cut_with_their_length_and_shown_whole_on_demand():
+def test_long_texts_are_cut_with_their_length():
     text = "\n".join(f"line {n} of a long text" for n in range(100))
-    assert excerpt(text) == "\n".join(f"line {n} of a long text" for n in range(4)) + f"… ({len(text):,} characters)"
-    assert excerpt(text, Look(full=True)) == text
-    assert excerpt(text, Look(plain=True)).endswith(f"... ({len(text):,} characters)")
-    assert excerpt("x" * 5000) == "x" * 320 + "… (5,000 characters)"
-    assert excerpt("short") == "short"
-    assert excerpt("a\n\n\nb") == "a\nb"
-    assert excerpt("a\tb\r\nc", Look(full=True)) == "a   b\nc"
+    call = Step("model", "m", 0, 1, "ok", {}, messages=(("user", text),), replies=("a\tb\r\nc",))
+    told = tree_text(call)
+    lines = [f"line {n} of a long text" for n in range(4)]
+    assert told.splitlines()[1:5] == [
+        f"asked (user): {lines[0]}",
+        *lines[1:3],
+        f"{lines[3]}… ({len(text):,} characters)",
+    ]
+    assert "reply: a   b\nc" in told
+    assert cut("x" * 5000, 320, lines=4) == Cut("x" * 320, 4680)
+    assert cut("a\n\n\nb", 320, lines=4).text == "a\nb"
+    assert cut(text, 10_000) == Cut(text)
 
 
 BARS = [
