@@ -21,7 +21,7 @@ from judgegraph import prompts
 from judgegraph.agents.juror import Juror
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.errors import ReplyError, ScaleError, one_line
-from judgegraph.prompts.template import criteria_text, inset, scores_text
+from judgegraph.prompts.template import criteria_text, inset, left_out_examples, scores_text
 from judgegraph.types import (
     Criterion,
     Note,
@@ -190,14 +190,18 @@ class Listener(Juror):
         """A score for each criterion from a reply in blocks; one without its score is unreadable."""
         messages = prompts.load("question_blocks").render(
             instructions=self.instructions.strip(), task=self.task, criteria=criteria_text(criteria),
-            statements=statements, **prompts.material(sample),
+            statements=statements, **prompts.material(sample, criteria),
         )  # fmt: skip
         try:
             text = await ask(self.judge, messages, _blocks(tuple(c.name for c in criteria)), temperature=0.0)
         except ReplyError as error:
-            return [self._one(c, status=error.status, reason=one_line(error), raw=error.text or None) for c in criteria]
-        read = scores_of(text, [c.name for c in criteria], every_block=True)
-        return [self._of_block(criterion, read[criterion.name], text) for criterion in criteria]
+            lost: dict[str, Any] = {"status": error.status, "reason": one_line(error), "raw": error.text or None}
+            found = [self._one(c, **lost) for c in criteria]
+        else:
+            read = scores_of(text, [c.name for c in criteria], every_block=True)
+            found = [self._of_block(criterion, read[criterion.name], text) for criterion in criteria]
+        unshown = [{"notes": left_out_examples(criterion, sample)} for criterion in criteria]
+        return [score.model_copy(update=notes) for score, notes in zip(found, unshown, strict=True)]
 
     def _of_block(self, criterion: Criterion, value: float | None, text: str) -> Score:
         if value is None:

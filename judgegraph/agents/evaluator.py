@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NotRequired
 
 from typing_extensions import TypedDict
@@ -67,11 +67,10 @@ class Evaluator:
         return {"scores": keyed(*(self._score(asked[key], a, sample) for key, a in rating.answers.items()))}
 
     def _score(self, criterion: Criterion, answer: Rated, sample: Sample) -> Score:
-        answer = replace(answer, notes=(*answer.notes, *left_out_examples(criterion, sample.output)))
         return Score(
             criterion=criterion.name,
             agent=self.name,
             stage=self.stage,
             scale=criterion.scale,
-            **answer.fields(),
+            **answer.fields(*left_out_examples(criterion, sample)),
         )

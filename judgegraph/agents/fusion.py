@@ -19,7 +19,15 @@ from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.ratings import STATED, Rated
 from judgegraph.errors import counted, one_line
 from judgegraph.prompts.criteria import same_key
-from judgegraph.prompts.template import criteria_text, criterion_text, finding_text, scores_text, slug, slugs
+from judgegraph.prompts.template import (
+    criteria_text,
+    criterion_text,
+    finding_text,
+    left_out_examples,
+    scores_text,
+    slug,
+    slugs,
+)
 from judgegraph.types import (
     Criterion,
     Finding,
@@ -89,11 +97,12 @@ class Fuser:
         prompt = prompts.load(self.prompt)
         messages = prompt.render(
             task=self.task, criterion=criterion_text(plain), **named(prompt, target), aspects=criteria_text(aspects),
-            **shown, **prompts.material(sample),
+            **shown, **prompts.material(sample, (target,)),
         )  # fmt: skip
-        return await ask_score(
+        answer = await ask_score(
             self.judge, messages, target, self.reader, reply=self.reply, explain="after", temperature=0.0
         )
+        return replace(answer, notes=(*answer.notes, *left_out_examples(target, sample)))
 
     def _score(self, target: Criterion, answer: Rated) -> Score:
         return Score(
@@ -188,8 +197,11 @@ class FusionJudge:
         messages = prompts.load(self.prompt).render(**self._fields(state, asked))
         slots = {key: Slot(criterion.scale, (key,)) for key, criterion in asked.items()}
         rating = await rate(self.judge, messages, ratings_form(asked), slots, self.reader)
-        notes = _without_plan(state.get("plan"))
-        scores = [self._score(asked[key], answer, notes) for key, answer in rating.answers.items()]
+        sample, notes = sample_of(state), _without_plan(state.get("plan"))
+        scores = [
+            self._score(asked[key], answer, (*left_out_examples(asked[key], sample), *notes))
+            for key, answer in rating.answers.items()
+        ]
         whole = next(score for score in scores if slug(score.criterion) == OVERALL)
         silent = without_evidence(self.name, list(self.assistants), state.get("findings") or {}, state.get("plan"))
         return {"scores": keyed(*scores), "overall": whole.value, "notes": keyed(*silent)}
@@ -199,13 +211,12 @@ class FusionJudge:
         return {
             "task": self.task, "criteria": criteria_text(asked),
             "assistants": assistants_text(self.assistants), "plan": plan_text(state.get("plan")),
-            **prompts.material(sample),
+            **prompts.material(sample, asked.values()),
             "compared": _compared(sample), "findings": findings_text(self.assistants, said),
         }  # fmt: skip
 
     def _score(self, criterion: Criterion, answer: Rated, notes: tuple[str, ...]) -> Score:
-        fields = answer.fields()
-        fields["notes"] = (*answer.notes, *notes)
+        fields = answer.fields(*notes)
         return Score(criterion=criterion.name, agent=self.name, stage=self.stage, scale=criterion.scale, **fields)
 
 

@@ -29,7 +29,7 @@ from judgegraph.calls.ratings import STATED
 from judgegraph.errors import ReplyError, counted
 from judgegraph.prompts import Prompt, Rendered
 from judgegraph.prompts.criteria import same_key
-from judgegraph.prompts.template import criteria_text, criterion_text, slugs
+from judgegraph.prompts.template import criteria_text, criterion_text, left_out_examples, slugs
 from judgegraph.types import Criterion, Sample, Scale, Score, Scores, Side, key_of, keyed, sample_of
 
 TEXT_TOKENS = 1000  # of a rating with its explanation
@@ -97,7 +97,8 @@ class Judge:
         settings: dict[str, Any] = {"temperature": self.temperature}
         rating = await rate(self.judge, messages, form, slots, self.reader, **settings)
         about: dict[str, Any] = {"agent": self.name, "stage": self.stage, "of": self.of, "scale": criterion.scale}
-        return {"scores": keyed(Score(criterion=criterion.name, **about, **rating.answers[""].fields()))}
+        answer = rating.answers[""].fields(*left_out_examples(criterion, sample))
+        return {"scores": keyed(Score(criterion=criterion.name, **about, **answer))}
 
     def rendered(self, state: Case) -> Rendered:
         """What a score of the response is asked for with."""
@@ -105,7 +106,8 @@ class Judge:
         return prompts.load(self.prompt).render(
             task=self.task, criterion=bare(criterion),
             guideline=guideline_for(criterion, state.get("guidelines")),
-            **prompts.material(sample) | {"output": sample.output if self.of == "output" else sample.rival or ""},
+            **prompts.material(sample, (criterion,))
+            | {"output": sample.output if self.of == "output" else sample.rival or ""},
         )  # fmt: skip
 
 

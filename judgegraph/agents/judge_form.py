@@ -22,7 +22,8 @@ from judgegraph.forms.readers import FormReading, read_reply, reader_of
 from judgegraph.forms.shipped import FORMS
 from judgegraph.forms.templates import FormTemplate, level_of
 from judgegraph.models.judges import resolve
-from judgegraph.prompts import Rendered
+from judgegraph.prompts import Rendered, examples_text
+from judgegraph.prompts.template import EXAMPLES, left_out_examples
 from judgegraph.types import (
     Comparison,
     Comparisons,
@@ -102,7 +103,7 @@ class FormJudge:
         asked = asked_by(self.form, self.template, given_criteria(state) or self.criteria)
         values = {c.name: values_of(sample, c, self.form, task) for c in asked}
         said = await asyncio.gather(*(self._asked(c, values[c.name], sample.images) for c in asked))
-        scores = [self._score(c, one) for c, one in zip(asked, said, strict=True)]
+        scores = [self._score(c, one, *self._left_out(c, sample)) for c, one in zip(asked, said, strict=True)]
         return {"scores": keyed(*scores), "notes": keyed(*remarks(self, values, asked))}
 
     async def _asked(self, criterion: Criterion, values: Mapping[str, str], images: Sequence[Image]) -> Answered:
@@ -116,12 +117,15 @@ class FormJudge:
             return Answered(FormReading(), "skipped", why)
         return await ask_form(self, values, scale, images)
 
-    def _score(self, criterion: Criterion, said: Answered) -> Score:
+    def _left_out(self, criterion: Criterion, sample: Sample) -> tuple[str, ...]:
+        return left_out_examples(criterion, sample) if self.template is None else ()
+
+    def _score(self, criterion: Criterion, said: Answered, *unshown: str) -> Score:
         value, scale = said.reading.value, self.form.numbers(criterion.scale)
         notes = off_points(value, scale) if value is not None and scale is not None else ()
         return Score(
             criterion=criterion.name, agent=self.name, stage=self.stage, scale=scale, value=value, status=said.status,
-            reason=said.reason, reader=said.reading.step, raw=said.raw, notes=(*said.notes, *notes),
+            reason=said.reason, reader=said.reading.step, raw=said.raw, notes=(*said.notes, *notes, *unshown),
         )  # fmt: skip
 
 
@@ -218,6 +222,7 @@ def values_of(sample: Sample, criterion: Criterion, form: JudgeForm, task: str) 
         **dict.fromkeys(EVIDENCE, ""), **{k: v for k, v in sample.shown_evidence().items() if k in EVIDENCE},
         "criterion": criterion.name, "definition": definition, "levels": levels,
         "rubric": f"[{definition}]\n{levels}".rstrip(), "scale": str(scale or ""), "task": task,
+        EXAMPLES: examples_text([criterion], output, rival),
         **{f"level:{number}": level_of(levels, str(number)) for number in numbers},
     }  # fmt: skip
 
@@ -250,6 +255,7 @@ def ours(form: JudgeForm, values: Mapping[str, str], criterion: Criterion, image
         more = {"response_a": values["A"], "response_b": values["B"]}
     else:
         more = {"output": values["output"], "criterion": bare(criterion), "guideline": values["levels"]}
+        more |= {EXAMPLES: values[EXAMPLES]} if values[EXAMPLES] else {}
     known = {"task": values["task"], "query": values["query"], "source": values["source"]}
     beside: dict[str, Any] = {name: values[name] for name in EVIDENCE if values.get(name)}
     beside |= {"images": tuple(images)} if images else {}
@@ -276,7 +282,8 @@ async def ask_form(
         if why := UNSEEN if images else lacking(form, agent.template, values):
             return Answered(FormReading(), "skipped", why)
         rendered = messages_of(form, agent.template, values)
-        unshown = tuple(name for name in EVIDENCE if values.get(name) and name not in agent.template.keys)
+        beside = (*EVIDENCE, EXAMPLES)
+        unshown = tuple(name for name in beside if values.get(name) and name not in agent.template.keys)
         rendered = replace(rendered, left_out=unshown) if unshown else rendered
     tokens = int(form.settings.get("max_tokens", 0))
     shape = Form("judge-form", None, partial(_read, form=form, scale=scale), tokens=tokens, shorter=False)

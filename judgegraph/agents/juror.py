@@ -13,7 +13,7 @@ from judgegraph.agents.evaluator import Case, Scored
 from judgegraph.calls import JudgeLike, Reader, Slot, rate
 from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.ratings import STATED
-from judgegraph.prompts.template import criteria_text, scores_text, slugs
+from judgegraph.prompts.template import criteria_text, left_out_examples, scores_text, slugs
 from judgegraph.types import Criterion, Note, Notes, Sample, Score, Scores, given_criteria, keyed, sample_of
 
 NOTHING_HEARD = "nothing-heard"
@@ -69,7 +69,7 @@ class Juror:
             return []
         messages = prompts.load(self.prompt).render(
             task=self.task, instructions=self.instructions.strip(), criteria=criteria_text(asked),
-            statements=statements, **prompts.material(sample),
+            statements=statements, **prompts.material(sample, asked.values()),
         )  # fmt: skip
         slots = {key: Slot(criterion.scale, (key,)) for key, criterion in asked.items()}
         cold = {} if self.reader.kind == "mean" else {"temperature": 0.0}
@@ -77,7 +77,7 @@ class Juror:
         about: dict[str, Any] = {"agent": self.name, "stage": self.stage}
         return [
             Score(criterion=c.name, scale=c.scale, votes=tuple((votes or {}).get(c.name, ())), **about,
-                  **rating.answers[key].fields())
+                  **rating.answers[key].fields(*left_out_examples(c, sample)))
             for key, c in asked.items()
         ]  # fmt: skip
 

@@ -19,6 +19,7 @@ from judgegraph.calls.asking import STRING, Incomplete, answer_schema, off_point
 from judgegraph.calls.ratings import CONTRARY
 from judgegraph.errors import ReplyError, ScaleError
 from judgegraph.prompts import Rendered
+from judgegraph.prompts.template import left_out_examples
 from judgegraph.types import (
     Comparison,
     Comparisons,
@@ -324,7 +325,8 @@ class Comparer:
             reply.ends.end(said.status)
         exchanged = self.labels == "position" and order == "BA"
         contrary, remarks = _contrary(said), _remarks(said, criterion, exchanged)
-        said, notes = said.swapped() if exchanged else said, (*reply.notes, *remarks)
+        unshown = left_out_examples(criterion, sample_of(state))
+        said, notes = said.swapped() if exchanged else said, (*reply.notes, *remarks, *unshown)
         comparison = Comparison(
             **about, order=order, verdict=said.verdict, score_a=said.a.value, score_b=said.b.value,
             status=said.status, reason=said.comparison, raw=None if said.status == "ok" else reply.text,
@@ -342,7 +344,7 @@ class Comparer:
         return prompts.load(self.prompt).render(
             task=self.task, criterion=bare(criterion),
             guideline=guideline_for(criterion, state.get("guidelines")),
-            **{name: value for name, value in prompts.material(sample).items() if name != "output"},
+            **{name: value for name, value in prompts.material(sample, (criterion,)).items() if name != "output"},
             response_a=a, response_b_first=b if early else "", response_b="" if early else b,
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ from judgegraph.agents.judge import Explain, ReplyKind, ask_score, named
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.prompts import Rendered
-from judgegraph.prompts.template import criterion_text
+from judgegraph.prompts.template import criterion_text, left_out_examples
 from judgegraph.types import Criterion, Sample, Score, given_criteria, keyed, sample_of
 
 
@@ -57,14 +57,18 @@ class Scorer:
             reply=self.reply, explain=self.explain, temperature=self.temperature,
         )  # fmt: skip
         return Score(
-            criterion=criterion.name, agent=self.name, stage=self.stage, scale=criterion.scale, **answer.fields()
+            criterion=criterion.name,
+            agent=self.name,
+            stage=self.stage,
+            scale=criterion.scale,
+            **answer.fields(*left_out_examples(criterion, sample)),
         )
 
     def _messages(self, sample: Sample, criterion: Criterion) -> Rendered:
         prompt = prompts.load(self.prompt)
         rendered = prompt.render(
             task=self.task, criterion=_shown(criterion, self.steps), **named(prompt, criterion),
-            **prompts.material(sample),
+            **prompts.material(sample, (criterion,)),
         )  # fmt: skip
         if len(rendered.messages) > 1 or rendered.messages[0][0] == self.role:
             return rendered

@@ -15,7 +15,7 @@ from judgegraph.calls.asking import STRING, enum_of, rating_schema, read_entries
 from judgegraph.calls.ratings import STATED
 from judgegraph.errors import ReplyError, counted
 from judgegraph.evidence import Turn, turn_text, turns_text
-from judgegraph.prompts.template import criteria_text, slugs
+from judgegraph.prompts.template import criteria_text, left_out_examples, slugs
 from judgegraph.types import (
     Criterion,
     Note,
@@ -179,14 +179,18 @@ class RunJudge:
         found = _findings(state.get("scores") or {})
         messages = prompts.load(self.prompt).render(
             task=self.task, criteria=criteria_text(asked),
-            **prompts.material(sample) | {"turns": self._shown(sample, found), "findings": findings_text(found)},
+            **prompts.material(sample, asked.values())
+            | {"turns": self._shown(sample, found), "findings": findings_text(found)},
         )  # fmt: skip
         labels = (NONE, *map(step_name, numbers))
         scales = {"decisive_step": Scale(labels=labels), "kind": FAULT}
         slots = {key: Slot(one.scale, (key,), name=one.name) for key, one in asked.items()}
         slots |= {key: Slot(scale, (key,), name=key) for key, scale in scales.items()}
         rating = await rate(self.judge, messages, whole_form(asked, labels), slots, self.reader, temperature=0.0)
-        scores = [self._score(one.name, one.scale, rating.answers[key].fields()) for key, one in asked.items()]
+        scores = [
+            self._score(one.name, one.scale, rating.answers[key].fields(*left_out_examples(one, sample)))
+            for key, one in asked.items()
+        ]
         where = rating.answers["decisive_step"].fields()
         scores += [self._score(DECISIVE, None, where)]
         scores += [self._score(KIND, FAULT, rating.answers["kind"].fields())]

@@ -367,7 +367,7 @@ class UnderReview:
         ]  # fmt: skip
 
     def _noted(self, criterion: Criterion, answer: Rated) -> Rated:
-        return replace(answer, notes=(*answer.notes, *left_out_examples(criterion, self.sample.output)))
+        return replace(answer, notes=(*answer.notes, *left_out_examples(criterion, self.sample)))
 
 
 def readable(drafts: Iterable[Score]) -> bool:

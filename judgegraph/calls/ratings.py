@@ -78,9 +78,9 @@ class Rated:
     raw: str | None = None
     notes: tuple[str, ...] = ()
 
-    def fields(self) -> dict[str, Any]:
-        """As keyword arguments of a Score."""
-        return dict(self.__dict__)
+    def fields(self, *notes: str) -> dict[str, Any]:
+        """As keyword arguments of a Score, with more notes."""
+        return {**self.__dict__, "notes": (*self.notes, *notes)}
 
 
 def entry_of(data: Any, path: JsonPath) -> Any:

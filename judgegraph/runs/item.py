@@ -853,7 +853,7 @@ def unfit_prices(rows: Mapping[str, str]) -> str:
     return f"Price rows that fit no judge of the run, so that they count for nothing: {_few(some)}"
 
 
-UNSHOWN_EXAMPLES = "Examples of criteria were shown to nobody: evaluators and critics as SAGEval's show them"
+UNSHOWN_EXAMPLES = "Examples of criteria were shown to nobody: no judge of this graph has a place for them"
 
 
 def _examples_unshown(manifest: Mapping[str, Any]) -> bool:

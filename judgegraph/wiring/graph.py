@@ -26,7 +26,7 @@ from judgegraph import prompts
 from judgegraph.answers import Precedence
 from judgegraph.errors import PromptError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint
-from judgegraph.prompts.template import JUDGED, MAY_HAVE, SHOWING_EXAMPLES
+from judgegraph.prompts.template import JUDGED, MAY_HAVE
 from judgegraph.types import Criterion, Plan
 from judgegraph.wiring.code import (
     Finding,
@@ -448,18 +448,31 @@ def unfit_criteria(graph: Drawn) -> Iterator[Finding]:
 
 
 def unseen_examples(graph: Drawn) -> Iterator[Finding]:
-    """Judges and critics of ours that do not show the examples of criteria, where some criteria have examples."""
-    parts = [(one.at(name), part) for one in graph.everywhere() for name, part in one.parts.items()]
-    held = [one for _, part in parts for one in getattr(part.runs, "criteria", None) or () if is_agent(part.runs)]
+    """Judges of ours that do not show the examples of criteria, where some criteria have examples."""
+    parts = [(drawn, name, part.runs) for drawn in graph.everywhere() for name, part in drawn.parts.items()]
+    held = [one for _, _, runs in parts for one in getattr(runs, "criteria", None) or () if is_agent(runs)]
     if not any(one.examples for one in held if isinstance(one, Criterion)):
         return
-    for node, part in parts:
-        kind, writes = type(part.runs), {"scores", "rectifications"} & set(part.writes or ())
-        ours = kind.__module__.startswith("judgegraph.") and is_agent(part.runs) and hasattr(part.runs, "prompt")
-        if ours and writes and kind.__name__ not in SHOWING_EXAMPLES:
-            text = f"node '{node}' does not show the examples of its criteria: {kind.__name__} has no place for them"
-            cure = "leave the examples out, or judge by sageval or a plain evaluator, which show them"
+    for drawn, name, runs in parts:
+        if why := _hides_examples(runs, drawn):
+            node = drawn.at(name)
+            text = f"node '{node}' does not show the examples of its criteria: {why}"
+            cure = "leave the examples out, or judge by a method that scores the criteria themselves, such as llm-score"
             yield Finding("unseen-examples", node, "criteria", f"{text}; {cure}", "warning")
+
+
+def _hides_examples(agent: Any, drawn: Drawn) -> str:
+    """Why a judge cannot show examples of criteria, "" where it does, or where another one judges by the criteria."""
+    if not (is_agent(agent) and type(agent).__module__.startswith("judgegraph.agents.")):
+        return ""
+    kind = type(agent).__name__
+    if kind == "Rater" and not any(
+        type(part.runs).__name__ in ("Fuser", "DefinitionFuser") for part in drawn.parts.values()
+    ):
+        return "it asks for aspects or questions of a criterion, and a score by the criterion is asked of nobody"
+    if kind == "FormComparer" or (kind == "FormJudge" and agent.template is not None):
+        return "its form has no place for them"
+    return ""
 
 
 def _brings(agent: Any) -> bool:

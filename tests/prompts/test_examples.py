@@ -1,6 +1,7 @@
 """Examples of criteria: in a section of their own where they are given, in none and with no other digest where not."""
 
 import re
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,21 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import judgegraph as jg
-from judgegraph.graphs import bsm, chateval, checkeval, coascore, fennec, g_eval, llm_score, poll, sageval
+from judgegraph.graphs import (
+    bsm,
+    chateval,
+    checkeval,
+    coascore,
+    fennec,
+    fusion_eval,
+    g_eval,
+    judge_form,
+    llm_score,
+    mateval,
+    poll,
+    sageval,
+    trajectory,
+)
 from judgegraph.prompts.criteria import as_yaml, criteria_set
 from judgegraph.prompts.template import CALIBRATION, EXAMPLES, HERE, examples_text, known, load, watched
 from judgegraph.runs.item import UNSHOWN_EXAMPLES, lacks_of
@@ -73,24 +88,64 @@ def test_examples_are_shown_to_the_evaluator_and_the_critic():
 
 
 def test_who_shows_no_examples_says_so():
-    run, seen = run_of(g_eval, [TAUGHT])
+    run, seen = run_of(checkeval, [TAUGHT])
     assert not any("What did you eat?" in text for _, texts in seen for text in texts.values())
     assert UNSHOWN_EXAMPLES in lacks_of(run.manifest)
 
 
-@pytest.mark.parametrize("form", [sageval, g_eval, llm_score, fennec, coascore, checkeval, bsm, poll, chateval])
-def test_check_names_before_a_run_just_the_judges_whose_prompts_hold_no_examples(form):
-    graph = form(criteria=[TAUGHT])
-    warned = [one for one in jg.check(graph).findings if one.code == "unseen-examples"]
-    assert {one.severity for one in warned} <= {"warning"}
+PAIR = SAMPLE.model_copy(update={"rival": "What was for lunch?"})
+JURORS = {"strict": "You are strict.", "kind": "You are kind."}
+RUN = jg.trajectory([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}], id="run")
+
+
+@pytest.mark.parametrize(
+    ("form", "prompt", "sample"),
+    [
+        (sageval, "evaluate", SAMPLE), (g_eval, "g_eval", SAMPLE), (llm_score, "llm_score", SAMPLE),
+        (fennec, "judge_pair", PAIR), (partial(fennec, mode="single"), "judge_single", SAMPLE),
+        (coascore, "fuse", SAMPLE), (fusion_eval, "fusion_judge", SAMPLE), (bsm, "judge_pair", PAIR),
+        (poll, "juror", SAMPLE), (chateval, "juror", SAMPLE), (mateval, "juror", SAMPLE),
+        (partial(mateval, reply="text"), "question_blocks", SAMPLE), (trajectory, "trajectory_whole", RUN),
+        (judge_form, "form_rating", SAMPLE), (partial(jg.jury, JURORS), "juror", SAMPLE),
+    ],
+)  # fmt: skip
+def test_every_judge_that_scores_by_a_criterion_is_shown_its_examples_and_nobody_is_shown_the_judged_text(
+    form, prompt, sample
+):
+    run, seen = run_of(form, [TAUGHT], sample)
+    assert {"What did you eat?" in texts.get(EXAMPLES, "") for name, texts in seen if name == prompt} == {True}
+    assert not [one for one in jg.check(form(criteria=[TAUGHT])).findings if one.code == "unseen-examples"]
+    assert not any(UNSHOWN_EXAMPLES in line for line in lacks_of(run.manifest))
+    bare, _ = run_of(form, [PLAIN], sample)
+    assert answers(bare) == answers(run), "the embedded judge scores by what it sees of the text, not by examples"
+    for own in (sample.output, *filter(None, [sample.rival])):
+        taught = PLAIN.model_copy(update={"examples": (jg.Exemplar(output=own, score=5),)})
+        run, seen = run_of(form, [taught], sample)
+        assert not any(EXAMPLES in texts for _, texts in seen)
+        assert any("1 of 1 example not shown" in note for note in notes_of(run))
+
+
+def answers(run):
+    return [(score.key, score.answer) for item in run.items for score in item.scores]
+
+
+def notes_of(run):
+    (item,) = run.items
+    return [note for one in (*item.scores, *item.comparisons) for note in one.notes]
+
+
+@pytest.mark.parametrize("form", [checkeval, partial(coascore, fuse="average")])
+def test_check_names_before_a_run_a_judge_that_has_no_place_for_them(form):
+    (warned,) = [one for one in jg.check(form(criteria=[TAUGHT])).findings if one.code == "unseen-examples"]
+    assert warned.severity == "warning"
     _, seen = run_of(form, [TAUGHT])
-    assert bool(warned) == (not any("What did you eat?" in text for _, texts in seen for text in texts.values()))
+    assert not any("What did you eat?" in text for _, texts in seen for text in texts.values())
     assert not [one for one in jg.check(form(criteria=[PLAIN])).findings if one.code == "unseen-examples"]
 
 
 def test_where_one_member_shows_examples_the_other_is_named():
-    found = jg.check(jg.panel("embedded", "g-eval", criteria=[TAUGHT])).findings
-    assert [one.node for one in found if one.code == "unseen-examples"] == ["panel-g-eval/ask/score"]
+    found = jg.check(jg.panel("g-eval", "checkeval", criteria=[TAUGHT])).findings
+    assert [one.node for one in found if one.code == "unseen-examples"] == ["panel-checkeval/ask/chain/answer"]
 
 
 def test_an_example_is_never_the_judged_text_itself():
