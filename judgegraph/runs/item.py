@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -90,6 +90,10 @@ class Item(Value):
         """Whether something was found: a score or a comparison that could be read, or an answer over all."""
         statuses = {s.status for s in self.scores} | {c.status for c in self.comparisons}
         return "ok" in statuses or self.overall is not None or self.verdict is not None
+
+    def written(self, given: Collection[str]) -> set[str]:
+        """Names of the criteria that were written for its sample: what the run was given is no sample's own."""
+        return {criterion.name for criterion in self.branches.values() if criterion.name not in given}
 
     def line(self) -> str:
         """As JSON without what is empty; one line, strict JSON."""
