@@ -28,6 +28,7 @@ from judgegraph.meta.result import Drawing, Measured
 from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.item import Item, nothing_judged
 from judgegraph.runs.run import Run
+from judgegraph.runs.summary import criteria_names
 from judgegraph.stats.correlation import Codes, Floats
 from judgegraph.types import Json, Sample, Scale, Score, Verdict, key_of, names_of
 
@@ -137,9 +138,9 @@ class Seen:
     scales: dict[Line, Scale] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, item: Item) -> Seen:
-        """Of criteria that were written for the sample alone there is no line: a copy may have others."""
-        written = {criterion.name for criterion in item.branches.values()}
+    def of(cls, item: Item, given: Collection[str] = ()) -> Seen:
+        """Of criteria that were written for the sample, not `given` to the run, there is no line: a copy has others."""
+        written = item.written(given)
         held: dict[Line, list[Score]] = {}
         for score in _last(item):
             if score.of == "output" and score.answer is not None and score.criterion not in written:
@@ -637,10 +638,11 @@ def _judged(
     places = {sample.id: (place, ORIGINAL) for place, sample in enumerate(held)}
     places |= {copy.id: (place, word) for place, some in enumerate(made) for word, copy in some}
     seen: list[dict[str, Seen]] = [{} for _ in held]
+    given = criteria_names(run.manifest)
     for item in run.items:
         if item.status == "ok" and item.id in places:
             place, word = places[item.id]
-            seen[place][word] = Seen.of(item)
+            seen[place][word] = Seen.of(item, given)
     return run, seen, [[word for word, _ in some] for some in made]
 
 

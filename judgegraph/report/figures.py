@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappush, heapreplace
@@ -52,15 +52,19 @@ POOLED = (OWN, OTHERS)
 
 
 class Pool:
-    """Knows the first two hundred names of criteria; the scores of later ones are of `OTHERS`."""
+    """Knows the first two hundred names of criteria; the scores of later ones are of `OTHERS`.
 
-    def __init__(self, most: int = POOL_MOST) -> None:
+    Attributes:
+        given: names of the criteria that the run was given, which are no sample's own.
+    """
+
+    def __init__(self, given: Collection[str] = (), most: int = POOL_MOST) -> None:
         self._known: dict[str, str] = {}
-        self._most = most
+        self.given, self._most = frozenset(given), most
 
     def __call__(self, item: Item) -> Item:
         """The item with what tallies count, and nothing that grows with the run."""
-        written = {criterion.name for criterion in item.branches.values()}
+        written = item.written(self.given)
         scores, answers = self._scores(item, written)
         met = {score.criterion.casefold() for score in scores}
         advice = (s for s in item.suggestions if s.kind == "definition" and s.criterion.casefold() in met)
@@ -318,7 +322,7 @@ class Orders:
         """Count a pair, its criteria by the names of a pool; of a single sample, and of one that failed, nothing."""
         if item.status != "ok" or (not item.comparisons and item.verdict is None):
             return
-        written = {criterion.name for criterion in item.branches.values()}
+        written = item.written(names.given)
         by: dict[tuple[str, str], dict[str, Comparison]] = {}
         for one in item.comparisons:
             by.setdefault((one.criterion, one.agent), {})[one.order] = one
@@ -375,7 +379,7 @@ class Probed:
         self._made: dict[str, list[str]] = {}
         self._groups: dict[str, str | None] = {}
 
-    def add(self, item: Item) -> None:
+    def add(self, item: Item, given: Collection[str] = ()) -> None:
         """Keep what a probe compares; a copy's original was judged before it."""
         head, _, word = item.id.rpartition("/probe/")
         if word in WORDS and head in self._seen:
@@ -389,7 +393,7 @@ class Probed:
         else:
             return
         if item.status == "ok":
-            self._seen[head][word] = Seen.of(item)
+            self._seen[head][word] = Seen.of(item, given)
 
     def found(self) -> tuple[Swapped | None, Padded | None]:
         """As `judgegraph.meta.probes.probe` tells it; None of a probe that was not made."""

@@ -240,21 +240,42 @@ def _people(run: Run, tally: Tally) -> Iterator[Finding]:
             one_line(row.criterion, 80) + (f" of {one_line(row.metric, 80)}" if row.criterion in alike else "")
             for row in (best, worst)
         )
-        how = " best" if worst is not best else ""
-        text = f"{first} follows people{how} ({what} {valued(best.value, *best.interval)})"
-        if worst is not best:
-            text += f", {last} least ({valued(worst.value, *worst.interval)})"
-            if statistic == "spearman":
-                text += _against(*worst.interval)
-        elif statistic == "spearman":
-            text += _against(*best.interval)
-        yield Finding(f"{text}.", "agreement", f"judgegraph meta {_folder(run)}")
+        told = [(name, row.value, *row.interval) for name, row in ((first, best), (last, worst))]
+        said = followed(told if worst is not best else told[:1], what, signed=statistic == "spearman")
+        yield Finding(f"{said}.", "agreement", f"judgegraph meta {_folder(run)}")
         return
 
 
-def _against(low: float, high: float) -> str:
-    """What an interval that does not lie above 0 says of a rank correlation with people."""
-    return ", the other way round than they" if high < 0 else ", which may be chance" if low <= 0 else ""
+CHANCE, AGAINST = ", which may be chance", "ranks the other way round than people"
+
+
+def followed(told: Sequence[tuple[str, float, float, float]], what: str, *, signed: bool = True) -> str:
+    """Whether criteria follow people, in words that fit the sign.
+
+    Args:
+        told: (name, statistic, low, high) of one criterion, or of the best and the least. what: the statistic's name.
+        signed: 0 is chance and less than it the other way round; else any number is told alike.
+    """
+    (first, value, low, high), *others = told
+    said = f"({what} {valued(value, low, high)})"
+    last, least, *ends = others[0] if others else told[0]
+    last_said = f"({valued(least, *ends)})"
+    if not signed:
+        return (
+            f"{first} follows people best {said}, {last} least {last_said}"
+            if others
+            else f"{first} follows people {said}"
+        )
+    if value <= 0 and others:
+        return f"No criterion follows people: {first} comes nearest {said}, {last} least {last_said}"
+    if value <= 0:
+        return f"{first} {AGAINST if high < 0 else 'does not follow people'} {said}"
+    text = f"{first} follows people{' best' if others else ''} {said}{'' if low > 0 else CHANCE}"
+    if not others:
+        return text
+    if least > 0:
+        return f"{text}, {last} least {last_said}{'' if ends[0] > 0 else CHANCE}"
+    return f"{text}, {last} {AGAINST if ends[1] < 0 else 'does not'} {last_said}"
 
 
 def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
@@ -335,6 +356,7 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
     )  # fmt: skip
     command = f"judgegraph probe {one_line(run.manifest.get('method') or 'METHOD', 60)} DATA -p padded"
     closely: dict[str, LengthEffect] = {}
+    instead: dict[str, LengthEffect] = {}
     alone: dict[str, LengthEffect] = {}
     for effect in sorted(tally.lengths, key=lambda one: -abs(one.value)):
         criterion = effect.name.rpartition(", ")[0]
@@ -342,11 +364,12 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
         if effect.n < LEAST or not follows_it:
             continue
         if criterion in with_people:
-            if abs(effect.value) >= with_people[criterion]:
-                closely.setdefault(criterion, effect)
+            people_said = with_people[criterion]
+            if abs(effect.value) >= people_said:
+                (closely if people_said > 0 else instead).setdefault(criterion, effect)
         elif abs(effect.value) >= LONG and min(abs(effect.low), abs(effect.high)) > 0.2:
             alone.setdefault(criterion, effect)
-    for held, people_too in ((closely, True), (alone, False)):
+    for held in (closely, instead, alone):
         if held:
             first, effect = next(iter(held.items()))
             said = valued(effect.value, effect.low, effect.high)
@@ -354,9 +377,11 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
             follow, it = ("follows", "it") if len(held) == 1 else ("follow", "they")
             text = f"{_listed([*held])} {follow} the output's length"
             whose = "" if len(held) == 1 else f"{one_line(first, 80)} "
-            if people_too:
-                people_said = number_text(with_people[first])
-                text += f" at least as closely as {it} {follow} people ({whose}{said} against {people_said}{turned})"
+            people_are = number_text(with_people.get(first))
+            if held is closely:
+                text += f" at least as closely as {it} {follow} people ({whose}{said} against {people_are}{turned})"
+            elif held is instead:
+                text += f" and not people ({whose}rank correlation {said}{turned}; with people {people_are})"
             else:
                 text += f" ({whose}rank correlation {said}{turned})"
             yield Finding(f"{text}.", "biases", command)

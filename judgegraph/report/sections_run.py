@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -115,7 +115,7 @@ class Tally:
         nodes: what each node took, as `node_times` gives it, where the spans were read already.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, given: Collection[str] = ()) -> None:
         self.summary = Summary("")
         self.samples = 0
         self.short: Counter[str] = Counter()
@@ -131,7 +131,7 @@ class Tally:
         self.worth: CriticWorth | str | None = None
         self.matched: list[Any] | None = None
         self.nodes: dict[str, NodeTime] | None = None
-        self._pool = Pool()
+        self._pool = Pool(given)
 
     @cached_property
     def suggested(self) -> Suggestions:
@@ -161,7 +161,7 @@ class Tally:
         self.critiques.add(item, "group", "system")
         self.advice.add(whole)
         self.orders.add(whole, self._pool)
-        self.probed.add(whole)
+        self.probed.add(whole, self._pool.given)
         self._texts(whole)
         answers, by_key = {score.key for score in answers_of(item)}, {score.key: score for score in item.scores}
         for score in item.scores:
@@ -193,14 +193,11 @@ def tally_of(run: Run, items: Iterable[Item] | None = None) -> Tally:
     Args:
         items: the run's, where another reader of the same pass hands them on; None: they are read here.
     """
-    tally = Tally()
+    given = criteria_names(run.manifest)
+    tally = Tally(given)
     watched = tally.watch(run.items if items is None else items)
-    tally.summary = summarise(
-        watched,
-        str(run.manifest.get("signature", "")),
-        criteria_names(run.manifest),
-        weighted=has_weights(run.manifest),
-    )
+    signature = str(run.manifest.get("signature", ""))
+    tally.summary = summarise(watched, signature, given, weighted=has_weights(run.manifest))
     return tally
 
 

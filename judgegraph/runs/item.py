@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -26,6 +26,7 @@ from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.sync import WAITS, waits
 from judgegraph.types import (
     MEANT_AS_NUMBER,
+    SAY_NOTHING,
     Comparison,
     Correction,
     Criterion,
@@ -91,6 +92,10 @@ class Item(Value):
         statuses = {s.status for s in self.scores} | {c.status for c in self.comparisons}
         return "ok" in statuses or self.overall is not None or self.verdict is not None
 
+    def written(self, given: Collection[str]) -> set[str]:
+        """Names of the criteria that were written for its sample: what the run was given is no sample's own."""
+        return {criterion.name for criterion in self.branches.values() if criterion.name not in given}
+
     def line(self) -> str:
         """As JSON without what is empty; one line, strict JSON."""
         return self.model_dump_json(exclude_defaults=True)
@@ -113,7 +118,8 @@ UNANSWERED = Note(
     agent="graph", text="the graph wrote no score, comparison, overall or verdict", status="skipped",
     kind="nothing-written",
 )  # fmt: skip
-OFF_SCALE = "labels-off-scale"
+OFF_SCALE, NO_NUMBER = "labels-off-scale", "labels-no-number"
+OF_LABELS = (OFF_SCALE, NO_NUMBER)  # told by their column
 OFF_CURE = "judge on people's scale, by a criteria set that has it (-c FILE), or leave empty what they did not judge"
 MERGED = "overall"  # the criterion of what is compared over all
 FOUND = frozenset(Item.model_fields) - {"sample", "place", "ms", "answers"}  # keys of a state that an item keeps
@@ -223,7 +229,7 @@ def _why_not_judged(known: Mapping[str, Any]) -> tuple[Status, str]:
 
 def relabelled(item: Item, sample: Sample) -> Item:
     """The item with people's labels as they are now: they are no part of what was asked."""
-    kept = [note for note in item.notes if not (note.agent == "human" and note.kind == OFF_SCALE)]
+    kept = [note for note in item.notes if not (note.agent == "human" and note.kind in OF_LABELS)]
     notes = (*kept, *_off_scale(sample, item.scores))
     return item.model_copy(update={"sample": sample, "notes": notes})
 
@@ -306,10 +312,18 @@ def _off_scale(sample: Sample, scores: tuple[Score, ...]) -> list[Note]:
             if isinstance(value, int | float) and not scale.low <= value <= scale.high:  # type: ignore
                 text = f"human.{name} = {value:g} is not on the scale {scale}"
                 found.append(Note(agent="human", text=text, kind=OFF_SCALE))
-            elif isinstance(value, str) and MEANT_AS_NUMBER.fullmatch(value.strip()):
+            elif isinstance(value, str) and _no_number(value, sample):
                 text = f"human.{name} = {one_line(repr(value), 30)} is no number: write a plain one, such as 1.5 or 4"
-                found.append(Note(agent="human", text=text, kind=OFF_SCALE))
+                found.append(Note(agent="human", text=text, kind=NO_NUMBER))
     return found
+
+
+def _no_number(given: str, sample: Sample) -> bool:
+    """Whether a word stands where a number is compared; of a pair it may be a verdict, and some words say nothing."""
+    word = given.strip().casefold()
+    if MEANT_AS_NUMBER.fullmatch(word):
+        return True
+    return sample.rival is None and word != "" and word not in SAY_NOTHING
 
 
 # What a sample has to show: how it ended, and how its final answers did; of a run that judged nothing, why.
@@ -520,6 +534,7 @@ TITLES: Mapping[str, str] = {  # kind -> what happened, the start of its line
     "gate-closed": "A gate stayed closed",
     "guideline-failed": "A criterion was judged without its guideline",
     "judgements-left-out": "Judgements without a score were left out",
+    "labels-no-number": "People's labels are no numbers",
     "labels-off-scale": "People's labels lie off the scale",
     "no-criteria": "Nothing was asked for lack of criteria",
     "no-rival": "A pair had no rival",
@@ -620,7 +635,7 @@ def count_kinds(notices: dict[str, Notice], sample: str, notes: Iterable[Note]) 
     first: dict[str, Note] = {}
     for note in notes:
         if note.kind:
-            column = f" {note.text.partition(' = ')[0]}" if note.kind == OFF_SCALE else ""
+            column = f" {note.text.partition(' = ')[0]}" if note.kind in OF_LABELS else ""
             first.setdefault(f"{note.kind}{column}", note)
     for place, note in first.items():
         if place not in notices and len(notices) >= MOST_KINDS:

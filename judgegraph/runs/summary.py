@@ -543,7 +543,7 @@ class _Held:
     def add(self, item: Item) -> None:
         """Count the scores of one item."""
         scores, pair, roles = {s.key: s for s in item.scores}, item.sample.rival is not None, roles_of(item)
-        written = {criterion.name for criterion in item.branches.values() if criterion.name not in self._given}
+        written = item.written(self._given)
         seen = set()
         for own, score in scores.items():
             key, role = (score.criterion, score.agent, score.stage, score.of), roles[own]

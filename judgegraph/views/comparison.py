@@ -120,7 +120,8 @@ def _against_people(found: RunComparison) -> str:
         a, b = _side(found, one.a), _side(found, one.b)
         tested |= a != b and any(test.p == test.p for test in one.tests)
         if a != b and _is_real(one):
-            by = f"{_cut(one.criterion)} by {_by(one.difference, *one.interval)} ({one.statistic}, {_chance(one)})"
+            how = f"{one.statistic}, {_chance(one)}{_below(one)}"
+            by = f"{_cut(one.criterion)} by {_by(one.difference, *one.interval)} ({how})"
             apart[a if one.difference > 0 else b].append(by)
     if closer := [f"{name} is closer to people: {', '.join(by)}" for name, by in apart.items() if by]:
         return "; ".join(closer)
@@ -202,9 +203,15 @@ def _agreement(found: Agreement) -> Iterator[Block]:
         yield Para("  no run agrees with people more than another for sure")
 
 
+def _below(one: Difference) -> str:
+    """Where the closer one does not follow people either."""
+    value = max(one.value_a, one.value_b)
+    return f"; its own is below 0: {number_text(value)}" if value < 0 else ""
+
+
 def _closer(one: Difference) -> str:
     closer, other = (one.a, one.b) if one.difference > 0 else (one.b, one.a)
-    how = f"{_by(one.difference, *one.interval)} ({one.statistic}, {_chance(one)})"
+    how = f"{_by(one.difference, *one.interval)} ({one.statistic}, {_chance(one)}{_below(one)})"
     return f"{_cut(one.criterion)}: {_cut(closer)} is closer to people than {_cut(other)} by {how}"
 
 

@@ -335,6 +335,10 @@ def test_a_diff_begins_with_a_verdict():
     poor = run("poor", (judged(at, float(rng.randint(1, 5)), v) for at, v in enumerate(right)))
     against_people, means = verdict_on_two(jg.compare([poor, good]))
     assert against_people.startswith("B is closer to people: Clarity by ")
+    assert "below 0" not in against_people
+    backwards = run("backwards", (judged(at, 6 - v, v) for at, v in enumerate(right)))
+    mixed = run("mixed", (judged(at, 6 - v if at % 3 else v, v) for at, v in enumerate(right)))
+    assert "; its own is below 0: -0." in verdict_on_two(jg.compare([backwards, mixed]))[0]
     assert means == "no mean differs for sure (of 1 criterion tested)"
     low = run("low", (judged(at, v) for at, v in enumerate(right)))
     high = run("high", (judged(at, v + 1) for at, v in enumerate(right)))

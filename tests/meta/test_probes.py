@@ -15,6 +15,7 @@ from judgegraph.graphs import fennec, llm_score
 from judgegraph.meta.probes import KINDS, Seen, copies, own_model, padded, padding, probe, swapped
 from judgegraph.meta.result import Drawing
 from judgegraph.registry import METHODS
+from judgegraph.runs.item import Item
 from judgegraph.testing.scripted import Answering
 from judgegraph.types import EvalState, Sample, Score, keyed
 from judgegraph.views.probes import probes as laid_out
@@ -332,6 +333,16 @@ def test_every_method_can_be_probed(method):
     text = json.dumps(found.to_dict(), allow_nan=False)
     assert bool(found.swap.note) == (method != "fennec"), text
     assert found.padded.note == ""
+
+
+def test_only_criteria_that_were_written_for_a_sample_have_no_line():
+    scores = tuple(
+        Score(criterion=name, agent="judge", value=4, scale=jg.Scale.of("1-5")) for name in ("Given", "Mine")
+    )
+    written = {name: jg.Criterion(name=name) for name in ("Given", "Mine")}
+    item = Item(sample=Sample(id="a", output="text"), scores=scores, branches=written)
+    assert [*Seen.of(item, ["Given"]).answers] == [("Given", "judge")]
+    assert not Seen.of(item).answers
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 4), (4, 4), (1, 7), (30, 90)])

@@ -7,6 +7,7 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
+from judgegraph.report.findings import followed
 from judgegraph.report.page import written_report
 from judgegraph.runs.item import Item
 
@@ -182,7 +183,7 @@ def test_a_criterion_that_follows_length_as_it_follows_people_is_named(tmp_path)
 
     found = said(tmp_path, drawn(one))
     assert [text.split(" ")[0] for text in found if "output's length" in text] == ["Long"]
-    assert any(text.startswith("Right follows people best") and "Long least" in text for text in found)
+    assert any(text.startswith("Right follows people best") and "Long " in text for text in found)
 
 
 def test_several_criteria_that_follow_length_are_one_sentence_which_begins_with_the_closest(tmp_path):
@@ -197,16 +198,44 @@ def test_several_criteria_that_follow_length_are_one_sentence_which_begins_with_
     )
 
 
-@pytest.mark.parametrize(("way", "said_so"), [(1, ""), (-1, "the other way round than they"), (0, "may be chance")])
-def test_whether_a_criterion_follows_people_against_them_or_by_chance_is_told(tmp_path, way, said_so):
-    def one(rng: random.Random, at: int) -> Item:
-        right = noise(rng)
-        other = {1: right, -1: 6 - right, 0: noise(rng)}[way]
-        return item(at, score("Best", right), score("Worst", other), Best=right, Worst=min(5.0, right + at % 2))
+SURE, CHANCE, AGAINST_BY_CHANCE, AGAINST = (0.6, 0.3, 0.8), (0.2, -0.1, 0.5), (-0.19, -0.4, 0.05), (-0.7, -0.9, -0.4)
 
-    (text,) = [text for text in said(tmp_path, drawn(one)) if "follows people best" in text]
-    ending = text.partition("least (")[2].partition(")")[2]
-    assert ending == (f", {said_so}." if way < 0 else f", which {said_so}." if way == 0 else ".")
+
+@pytest.mark.parametrize(
+    ("best", "least", "words"),
+    [
+        (SURE, None, "A follows people (rank correlation 0.60 [0.30, 0.80])"),
+        (CHANCE, None, "A follows people (rank correlation 0.20 [-0.10, 0.50]), which may be chance"),
+        (AGAINST_BY_CHANCE, None, "A does not follow people (rank correlation -0.19 [-0.40, 0.05])"),
+        (AGAINST, None, "A ranks the other way round than people (rank correlation -0.70 [-0.90, -0.40])"),
+        (SURE, SURE, "A follows people best (rank correlation 0.60 [0.30, 0.80]), B least (0.60 [0.30, 0.80])"),
+        (SURE, CHANCE, "A follows people best (rank correlation 0.60 [0.30, 0.80]), B least (0.20 [-0.10, 0.50]), "
+                       "which may be chance"),
+        (SURE, AGAINST_BY_CHANCE, "A follows people best (rank correlation 0.60 [0.30, 0.80]), "
+                                  "B does not (-0.19 [-0.40, 0.05])"),
+        (SURE, AGAINST, "A follows people best (rank correlation 0.60 [0.30, 0.80]), "
+                        "B ranks the other way round than people (-0.70 [-0.90, -0.40])"),
+        (AGAINST_BY_CHANCE, AGAINST, "No criterion follows people: A comes nearest (rank correlation -0.19 "
+                                     "[-0.40, 0.05]), B least (-0.70 [-0.90, -0.40])"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_people_fits_the_sign(best, least, words):
+    told = [("A", *best)] + ([("B", *least)] if least else [])
+    assert followed(told, "rank correlation") == words
+
+
+def test_a_criterion_that_ranks_against_people_is_not_said_to_follow_them(tmp_path):
+    """Nor is its length said to be followed as closely as people are: its correlation with them is below 0."""
+
+    def one(rng: random.Random, at: int) -> Item:
+        long = rng.randint(10, 90)
+        return item(at, score("A", 1 + 4 * long / 90), words=long, A=5 - 4 * long / 90 + rng.random())
+
+    found = said(tmp_path, drawn(one))
+    assert any(text.startswith("A ranks the other way round than people (") for text in found)
+    (length,) = [text for text in found if "output's length" in text]
+    assert length.startswith("A follows the output's length and not people (rank correlation 1.00")
+    assert "; with people -0." in length
 
 
 def test_six_sentences_are_enough(tmp_path):

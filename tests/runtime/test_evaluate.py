@@ -11,7 +11,7 @@ import judgegraph as jg
 from judgegraph.data.samples import COLUMNS
 from judgegraph.errors import AuthError, ConfigError, DataError
 from judgegraph.graphs import sageval
-from judgegraph.runs.item import item_of
+from judgegraph.runs.item import Item, item_of
 from judgegraph.runs.summary import summarise
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, EvalState, Sample, Scale, Score, keyed
@@ -180,6 +180,20 @@ def test_labels_off_the_scale_have_a_line_for_each_column_with_the_count_and_the
         for column in ("Clarity = 50", "Tone = 90")
     ]
     assert all("by a criteria set that has it (-c FILE)" in line for line in lines)
+
+
+def test_labels_that_are_no_numbers_are_counted_and_called_so():
+    def of(label: float | str, **about: str) -> Item:
+        sample = Sample(id="s", output="x", human={"Clarity": label}, **about)
+        score = Score(criterion="Clarity", agent="mine", value=3, scale=Scale.of("1-5"))
+        return item_of(sample, {"scores": (score,)}, 1.0)
+
+    items = [*map(of, (4, "4,5", "3/5", "good", "n/a")), of("A", rival="y")]
+    (line,) = [one.line(6) for one in summarise(items, "mine").notices.values() if one.agent == "human"]
+    assert line == (
+        "People's labels are no numbers on 3 of 6 samples: human.Clarity = '4,5' is no number: "
+        "write a plain one, such as 1.5 or 4"
+    )
 
 
 @pytest.mark.parametrize("given", ["90,5", "80 %", "4/5"])

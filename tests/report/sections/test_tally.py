@@ -139,3 +139,19 @@ def test_a_counter_that_is_full_says_how_many_it_left_out():
     found = Commonest(2)
     assert [found.add(word) for word in "aabcc"] == [True, True, True, False, False]
     assert (found.first(1), found.rest(1), found.beyond) == ([("a", 2)], 3, 2)
+
+
+def test_criteria_that_the_run_was_given_are_no_sample_s_own():
+    """A method that can write criteria stores what it was given as its branches: these keep their rows."""
+
+    def one(place: int) -> Item:
+        scores = [Score(criterion=name, agent="judge", scale=SCALE, value=4) for name in ("Given", "Mine")]
+        verdicts = [Comparison(criterion="Given", agent="judge", order=order, verdict="A") for order in ("AB", "BA")]
+        written = {name: Criterion(name=name) for name in ("Given", "Mine")}
+        return item(place, scores, branches=written, comparisons=tuple(verdicts))
+
+    tally = tally_of(run_of([one(k) for k in range(50)], criteria=[{"name": "Given"}]))
+    assert [(key[0], line.n, line.own) for key, line in tally.summary.lines.items()] == [
+        ("Given", 50, False), (OWN, 50, True)
+    ]  # fmt: skip
+    assert tally.orders.flips == {"Given": {False: 50}}
