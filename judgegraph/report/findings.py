@@ -258,8 +258,8 @@ def followed(told: Sequence[tuple[str, float, float, float]], what: str, *, sign
     """
     (first, value, low, high), *others = told
     said = f"({what} {valued(value, low, high)})"
-    last, least, *ends = others[0] if others else told[0]
-    last_said = f"({valued(least, *ends)})"
+    last, least, least_low, least_high = others[0] if others else told[0]
+    last_said = f"({valued(least, least_low, least_high)})"
     if not signed:
         return (
             f"{first} follows people best {said}, {last} least {last_said}"
