@@ -274,8 +274,8 @@ def followed(told: Sequence[tuple[str, float, float, float]], what: str, *, sign
     if not others:
         return text
     if least > 0:
-        return f"{text}, {last} least {last_said}{'' if ends[0] > 0 else CHANCE}"
-    return f"{text}, {last} {AGAINST if ends[1] < 0 else 'does not'} {last_said}"
+        return f"{text}, {last} least {last_said}{'' if least_low > 0 else CHANCE}"
+    return f"{text}, {last} {AGAINST if least_high < 0 else 'does not'} {last_said}"
 
 
 def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
