@@ -90,7 +90,7 @@ def builder(
 
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
     templates = Templates("sageval", prompts)
-    template = {"prompt": "evaluate_each" if each else "evaluate"}
+    template: dict[str, Any] = {"prompt": "evaluate_each" if each else "evaluate"}
     template |= templates.of("evaluate", "evaluate_each", "evaluate_cot", "evaluate_each_cot")
     graph.add_node("evaluate", Evaluator(judge=judge, cot=cot, name=named(name, "evaluator"), **template, **common))
     its_own: dict[str, Any] = {"judge": critic_judge} if critic_judge is not None else {}

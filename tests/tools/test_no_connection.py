@@ -32,6 +32,7 @@ print(json.dumps({name: [f.status, f.value] for name, f in found.items()}))
 """
 
 
+@pytest.mark.slow
 def test_every_assistant_works_in_a_process_that_cannot_connect():
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
