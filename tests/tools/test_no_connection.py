@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from judgegraph.tools import ASSISTANTS, assistant
 
 CODE = """
