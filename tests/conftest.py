@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("judgegraph", deadline=None)  # tests of their own measure how long what takes
+settings.load_profile("judgegraph")
 gc.set_threshold(100_000, 50, 50)  # by default the collector takes a tenth of all tests
 ROWS = 3  # from so many rows on a table that asks for nothing is one case
 

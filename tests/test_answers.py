@@ -278,7 +278,7 @@ def test_stages_and_drafts_alone_tell_the_answers_of_an_old_run(scores, answers)
 VALUES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(VALUES, VALUES, st.sampled_from(["final", "draft", "ballot", "own"]))
 def test_a_members_rows_change_no_number_of_an_answer(answers, votes, stage):
     final = [

@@ -38,7 +38,7 @@ from judgegraph.embedded.text import (
 
 _GENERAL = frozenset(map(stemmed, listed("general_questions")))
 _ASKED = frozenset(map(stemmed, listed("asking_forms")))
-_NUMBERS = dict(zip("three four five six seven eight nine ten twelve".split(), (*range(3, 11), 12), strict=True))  # noqa: SIM905
+_NUMBERS = dict(zip("three four five six seven eight nine ten twelve".split(), (*range(3, 11), 12), strict=True))
 _COUNT = re.compile(r"\b(\d{1,2}|" + "|".join(_NUMBERS) + r")[\s-]+(?:\w+[\s-]+){0,2}questions?\b", re.I)
 _WISHES = re.compile(r"[,;:.?!]|\band\b|\bor\b", re.I)
 

@@ -100,12 +100,9 @@ _SAYS = re.compile(
     r"(?!(?:series|species|means|news|perhaps|sports|sales|results|\w*ics)\Z)[a-z]{2,}(?<![sui])s"
 )  # "covers", "edges"
 _BEHIND = frozenset(  # what follows a label, and no article
-    re.findall(
-        r"\w+",
-        """by with for due here in to on even though although while whereas despite from at given when if unless
+    """by with for due here in to on even though although while whereas despite from at given when if unless
     thanks clearly easily narrowly slightly simply also still only did had can could will should may might must won
-    lost""",
-    )
+    lost""".split()
 )
 _VERBS = frozenset(
     [
@@ -656,11 +653,8 @@ def _lone(text: str, found: list[Mention]) -> list[Mention]:
 
 
 NEGATIVE = frozenset(  # labels whose reason may well be "The answer is wrong."
-    re.findall(
-        r"\w+",
-        """no false incorrect wrong fail failed fails bad poor invalid unsafe unfaithful inconsistent hallucinated
-    unsupported refuted contradicted negative none""",
-    )
+    """no false incorrect wrong fail failed fails bad poor invalid unsafe unfaithful inconsistent hallucinated
+    unsupported refuted contradicted negative none""".split()
 )
 Rule = Callable[[str, list[Mention]], list[Mention]]
 RULES: tuple[tuple[str, Rule], ...] = (

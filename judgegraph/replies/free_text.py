@@ -123,12 +123,9 @@ _NUMBERED = re.compile(  # "Summary 2" is no rating
 )
 _NEXT = re.compile(r"[ \t]{1,2}(?P<word>[a-z][a-z'’-]*)|[ \t]?(?:[a-z]|%)")
 _GOES_ON = frozenset(  # words that may follow a rating; another word in lower case is what is counted
-    re.findall(
-        r"\w+",
-        """out for on in because as since and but due with given to overall which while based star stars at
+    """out for on in because as since and but due with given to overall which while based star stars at
         from if although though however considering reflecting indicating meaning is rating score so this it
-        that fits or per by regarding when where there would could rather instead then""",
-    )
+        that fits or per by regarding when where there would could rather instead then""".split()
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
     r"[ ](?:points?|marks?)(?=[*_\"')\]]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:!)–—]|"
@@ -137,23 +134,17 @@ _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for s
 )
 _BEFORE_NAME = re.compile(r"([a-z]{1,20})[ _-]{1,2}\Z", re.I)
 _PLAIN_NAMES = frozenset(
-    re.findall(
-        r"\w+",
-        """score scores rating ratings grade mark verdict answer result overall final evaluation judgement
+    """score scores rating ratings grade mark verdict answer result overall final evaluation judgement
         judgment for of on the this my a an is so and total response summary output dialogue text story
-        conversation individual""",
-    )
+        conversation individual""".split()
 )
 _COUNTED = r"\b(?:errors?|issues?|mistakes?|problems?|number|count|words?|steps?|page|year|questions?|sentences?)\b"
 _COUNT_NAMES = re.compile(_COUNTED, re.I)
 _COUNT_BEFORE = re.compile(rf"{_COUNTED}[^\n.]{{0,12}}[:=][ *]{{0,4}}\Z", re.I)
 _LATEST = frozenset(
-    re.findall(
-        r"\w+",
-        """final new newer second actual true real later latest last honest proper after upon following
+    """final new newer second actual true real later latest last honest proper after upon following
         revision correction amendment adjustment edit update to fairer appropriate accurate realistic reasonable
-        honest chosen choice""",
-    )
+        honest chosen choice""".split()
 )
 _PARTICIPLE = re.compile(r"(?!consider|allow|suggest|propos|expect)\w{3,12}ed")  # "revised", "updated", "lowered"
 OVERALL = "~"  # the subject of a rating over all

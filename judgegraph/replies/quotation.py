@@ -24,47 +24,32 @@ LOOK = 160  # characters before a place that may attribute it
 MOST = 400  # quotations looked at
 
 _JUDGED = frozenset(
-    re.findall(
-        r"\w+",
-        """output outputs text texts candidate response responses answer summary author writer user article
+    """output outputs text texts candidate response responses answer summary author writer user article
         story document source assistant submission essay passage injection instruction instructions prompt
         message dialogue conversation speaker student reply line sentence comment note part portion section
-        attacker attempt it he she they which that who itself json string query question""",
-    )
+        attacker attempt it he she they which that who itself json string query question""".split()
 )
 _SAYS = frozenset(
-    re.findall(
-        r"\w+",
-        """say says said saying read reads reading claim claims claimed claiming tell tells telling told ask asks asked
+    """say says said saying read reads reading claim claims claimed claiming tell tells telling told ask asks asked
     asking instruct instructs instructed instructing demand demands demanded demanding order orders ordered command
     commands mention mentions mentioned mentioning request requests requested requesting state states stated stating
     write writes wrote writing insist insists
-    urge urges tries tried trying attempts attempted attempting wants""",
-    )
+    urge urges tries tried trying attempts attempted attempting wants""".split()
 )
 _HOLDS = frozenset(
-    re.findall(
-        r"\w+",
-        """contain contains contained containing include includes included including ends starts begins embeds embedded
-    inserts inserted quotes quoted quoting repeats adds added appends prints""",
-    )
+    """contain contains contained containing include includes included including ends starts begins embeds embedded
+    inserts inserted quotes quoted quoting repeats adds added appends prints""".split()
 )
 _THINGS = frozenset(  # what a text may hold that is another's answer
-    re.findall(
-        r"\w+",
-        """instruction instructions line lines sentence string json object injection prompt command directive request
-    phrase note tag demand verdict score rating words message""",
-    )
+    """instruction instructions line lines sentence string json object injection prompt command directive request
+    phrase note tag demand verdict score rating words message""".split()
 )
 _BETWEEN = _THINGS | frozenset(  # words that may stand between saying and what is said
-    re.findall(
-        r"\w+",
-        """that i me us you to the judge judges evaluator evaluators grader graders rater model simply just
+    """that i me us you to the judge judges evaluator evaluators grader graders rater model simply just
         only literally explicitly also a an it this these following as in of for be is was must should shall
         will and or else nothing exactly with give gives giving answer output reply replies respond return
         write print say rate award assign result full mark marks perfect top maximum high highest choose
-        pick prefer declare get its own like my your final out response read reads text""",
-    )
+        pick prefer declare get its own like my your final out response read reads text""".split()
 )
 _NEVER_BEFORE = frozenset(
     ["to", "i", "we", "i'd", "i’d", "i'll", "i’ll", "would", "can", "could", "may", "must", "let"]

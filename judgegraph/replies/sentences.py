@@ -69,15 +69,12 @@ _DENIED_BEHIND = re.compile(r"\s?(?:で|じゃ)(?:は)?(?:ない|ありません
 # Whose rating it is.
 
 _OWN_NOUNS = frozenset(
-    re.findall(
-        r"\w+",
-        """summary response answer output text article story essay passage dialogue conversation reply comment
+    """summary response answer output text article story essay passage dialogue conversation reply comment
         candidate assistant author writer speaker student submission message sentence paragraph title headline
         translation poem letter email code program model system bot agent chatbot draft piece work part plot
         style ending opening tone content structure argument explanation reasoning review report version option
         instruction completion generation caption description query question solution score rating grade mark
-        verdict evaluation assessment rater judge evaluator rest whole result quality grammar language flow""",
-    )
+        verdict evaluation assessment rater judge evaluator rest whole result quality grammar language flow""".split()
 )
 _SUBJECT = re.compile(
     r"(?:\A|[,:(]\s|\b(?:and|but|that|as|while|when|because|since|where|says|said|although)[ ])\W{0,4}"
@@ -167,16 +164,13 @@ _REASONS = re.compile(
     r"\b(?:is|are|was|it|so|conclusion|sum|total|all|forced|consider\w*|say|verdict|short|no|nein|non|wait)\b", re.I
 )
 _HEADS = frozenset(
-    re.findall(
-        r"\w+",
-        """response answer overall final total average mean weighted sum points quality style plot flow depth
+    """response answer overall final total average mean weighted sum points quality style plot flow depth
         structure content language grammar humor humour engagement engaging empathy appeal organization
         organisation novelty validity utility safety logic format formatting spelling evaluation assessment
         level stars value label score rating grade after now mine korrigiert korrektur deduction
         deductions note nota voto
         nilai betyg punktzahl punkte calificación valoración avaliação valutazione karakter cijfer waardering
-        arvosana évaluation pontuação punteggio classificação""",
-    )
+        arvosana évaluation pontuação punteggio classificação""".split()
 )
 
 

@@ -725,13 +725,10 @@ def _bare(name: str) -> str:
 
 
 CRITERIA = frozenset(  # names that are a criterion's wherever they head a number
-    re.findall(
-        r"\w+",
-        """accuracy adequacy clarity coherence coherency completeness conciseness consistency correctness creativity
+    """accuracy adequacy clarity coherence coherency completeness conciseness consistency correctness creativity
         engagement engagingness factuality faithfulness fluency grammar grammaticality groundedness harmlessness
         helpfulness honesty informativeness interestingness naturalness originality readability relevance relevancy
-        safety tone toxicity truthfulness understandability""",
-    )
+        safety tone toxicity truthfulness understandability""".split()
 )
 
 

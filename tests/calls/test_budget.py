@@ -165,7 +165,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     STEPS,
     st.one_of(st.none(), st.integers(1, 8)),

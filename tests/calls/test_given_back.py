@@ -3,11 +3,11 @@
 import asyncio
 import itertools
 import random
-import selectors
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from virtual_time import virtually
 
 from judgegraph.calls.budget import Budget, BudgetTracker, OverBudget, OverPartBudget, PartBudget, part_budget
 from judgegraph.calls.call import RequestSlot, send
@@ -24,31 +24,6 @@ from judgegraph.testing import Scripted
 from judgegraph.types import Sample
 
 _servers = itertools.count()
-
-
-class Jumping(selectors.SelectSelector):
-    """Instead of waiting, the clock jumps to the next timer."""
-
-    now = 1000.0
-
-    def select(self, timeout=None):
-        assert timeout is not None, "everybody waits, and nobody will ever be woken"
-        self.now += timeout
-        return super().select(0)
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    def __init__(self):
-        self.jumping = Jumping()
-        super().__init__(self.jumping)
-
-    def time(self):
-        return self.jumping.now
-
-
-def virtually(work):
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(work)
 
 
 class Server(Scripted):

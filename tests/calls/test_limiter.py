@@ -1,7 +1,6 @@
 """Never above a limit in any window, nobody starves: in virtual time, where minutes pass in no time."""
 
 import asyncio
-import selectors
 import threading
 import time
 from contextlib import suppress
@@ -10,33 +9,9 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from virtual_time import virtually
 
 from judgegraph.calls.limits import Limiter
-
-
-class Jumping(selectors.SelectSelector):
-    """Instead of waiting, the clock jumps to the next timer."""
-
-    now = 1000.0
-
-    def select(self, timeout=None):
-        assert timeout is not None, "everybody waits, and nobody will ever be woken"
-        self.now += timeout
-        return super().select(0)
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    def __init__(self):
-        self.jumping = Jumping()
-        super().__init__(self.jumping)
-
-    def time(self):
-        return self.jumping.now
-
-
-def virtually(work):
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(work)
 
 
 @dataclass(frozen=True)
@@ -129,7 +104,8 @@ troubled = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=300)
 @given(limits, steady)
 @example(Site(rpm=2), [Request(gap) for gap in (0.0, 59.0, 0.0, 1.0, 0.0)])  # across the border of two minutes
 @example(Site(tpm=10), [Request(tokens=8, end=1), Request(tokens=9), Request(tokens=5)])  # less than estimated
@@ -141,7 +117,7 @@ def test_no_window_is_above_a_limit_and_everybody_is_sent_in_turn(site, requests
 
 
 @pytest.mark.long
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(limits, troubled)
 def test_losses_refusals_and_cancelled_waiters_change_nothing_of_it(site, requests):
     virtually(site.send_all(requests))  # a pause, a limit or a lost wake-up fails inside

@@ -135,7 +135,7 @@ def test_after_a_failed_write_the_pieces_are_written_again(path: Path, texts: Te
     assert "is it clear" in said(path, address(2))[1][1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=60) | st.just("\n\n<"), max_size=3 * PIECES))
 def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, parts: list[str]):
     path = tmp_path_factory.mktemp("texts") / "t"

@@ -187,7 +187,7 @@ async def test_criteria_of_the_state_come_before_its_own():
 values = st.dictionaries(st.sampled_from(["clarity", "wit", "tone"]), st.sampled_from([None, 1, 2, 3, 4, 5]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(given=values, chosen=st.sets(st.sampled_from(["Clarity", "Wit", "Tone"])))
 def test_exactly_the_criteria_in_doubt_are_asked_for(given, chosen):
     criteria = [*CRITERIA, Criterion(name="Tone")]

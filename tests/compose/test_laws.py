@@ -14,7 +14,7 @@ from judgegraph.graphs import sageval
 from judgegraph.sync import run_sync
 from judgegraph.types import Criterion, EvalState, Rectification, Sample, Scale, Score, keyed
 
-QUICK = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 SAID = ("the", "bridge", "closed", "on", "Monday", "repairs", "take", "a", "year", ".")
 WORDS = st.lists(st.sampled_from(SAID), min_size=3)
 SAMPLES = st.builds(

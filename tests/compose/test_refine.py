@@ -162,7 +162,7 @@ answers = st.one_of(st.sampled_from([KEEP, SILENT, FAIL]), st.integers(1, 5).map
 rounds_of = st.lists(st.dictionaries(st.sampled_from(["Clarity", "Wit"]), answers), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(script=rounds_of, rounds=st.integers(1, 6))
 def test_whatever_a_critic_says_it_is_asked_no_more_than_it_may_be_and_every_draft_has_its_final(script, rounds):
     final, finals, shown = run_sync(refined(*script, rounds=rounds))

@@ -151,7 +151,7 @@ THOUGHTS = st.lists(st.one_of(st.sampled_from(MARKS), st.text(string.ascii_lette
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(row=st.sampled_from([row[:2] for row in READ + UNREAD if "think" not in row[1] and row[1]]), thought=THOUGHTS,
        wrap=st.sampled_from(WRAPS))  # fmt: skip
 def test_what_is_wrapped_around_a_reply_as_thought_changes_nothing(row, thought, wrap):
@@ -162,7 +162,7 @@ def test_what_is_wrapped_around_a_reply_as_thought_changes_nothing(row, thought,
 DRESS = st.sampled_from(("**{}**", "`{}`", "{}</s>", "{}\n", "\n\n{}", "{}<|im_end|>"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(row=st.sampled_from([row for row in READ if row[2] == "exact" and "\n" not in row[1] and "{" not in row[1]]),
        dress=DRESS)  # fmt: skip
 def test_markdown_and_tokens_around_a_reply_change_its_step_and_never_its_verdict(row, dress):

@@ -41,7 +41,7 @@ def test_slots_of_three_spellings_and_the_authors_own_names_are_filled(form, tex
     assert filled(form, text, values) == expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.dictionaries(st.sampled_from(("query", "A", "B")), st.text(), min_size=3))
 def test_a_value_is_never_looked_at_for_slots(values):
     hostile = {key: f"{value} {{A}} {{B}} {{{{query}}}} $query" for key, value in values.items()}

@@ -285,6 +285,7 @@ def test_files_within_files_have_an_end(tmp_path):
         jg.load_graph(tmp_path / "f0.yaml")
 
 
+@pytest.mark.slow
 def test_a_few_small_files_do_not_make_a_huge_graph(tmp_path):
     head = "name: x\ncriteria: forms\nnodes:\n"
     for number in range(4):

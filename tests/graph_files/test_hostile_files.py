@@ -91,7 +91,7 @@ def test_the_file_that_is_changed_is_sound(tmp_path):
 
 
 @pytest.mark.long
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_changed_file_gives_a_graph_or_says_what_is_wrong(tmp_path, data):
     made = yaml.safe_load(VALID)
@@ -105,7 +105,7 @@ def test_a_changed_file_gives_a_graph_or_says_what_is_wrong(tmp_path, data):
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_changed_text_gives_a_graph_or_says_what_is_wrong(tmp_path, data):
     text = VALID

@@ -71,6 +71,7 @@ def test_the_gate_of_the_shipped_panel_opens_for_some_samples_only():
     assert not all(reviewed)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", TWINS)
 def test_a_ledger_of_the_twin_answers_every_call_of_the_file(name, tmp_path):
     samples = list(jg.load(EXAMPLES / "articles.jsonl", limit=6))

@@ -49,9 +49,12 @@ def test_names_are_known_before_anything_is_imported(packages):
     [
         "import judgegraph",
         "import judgegraph.cli, judgegraph.registry",
-        "import judgegraph as jg; from judgegraph import registry; assert 'strict' in registry.names('critic')\n"
-        "graph = registry.factory('sageval')(criteria='general')\n"
-        "run = jg.evaluate(graph, [jg.Sample(id='s', query='q', output='A text.')]); assert run.items",
+        pytest.param(
+            "import judgegraph as jg; from judgegraph import registry; assert 'strict' in registry.names('critic')\n"
+            "graph = registry.factory('sageval')(criteria='general')\n"
+            "run = jg.evaluate(graph, [jg.Sample(id='s', query='q', output='A text.')]); assert run.items",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["import", "the command line", "a run with the default critic"],
 )

@@ -65,6 +65,7 @@ def test_ten_aspects_are_coascore_as_it_is():
     assert configuration(factory("coascore-10")()) == configuration(factory("coascore")())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PLAIN)
 def test_what_it_asked_is_in_the_ledger_for_the_settings_by_hand(name, tmp_path):
     ledger, variant = tmp_path / "calls.sqlite", VARIANTS[name]

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import judgegraph as jg
@@ -90,7 +90,6 @@ def test_marking_a_long_text_takes_no_time():
     assert time.monotonic() - start < 10
 
 
-@settings(deadline=None)  # each example is synced to a disk
 @given(rows=st.lists(st.tuples(texts.filter(bool), texts, texts, texts), max_size=4))
 def test_any_text_comes_back_and_none_begins_as_a_formula(rows, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "any.csv"

@@ -49,7 +49,7 @@ def gapless(codes):
     return np.unique(codes, return_inverse=True)[1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32), n=st.integers(1, 40), values=st.sampled_from([2, 5, 10**6]),
     level=st.sampled_from(LEVELS), unit=st.sampled_from(UNITS), constant=st.sampled_from(["skip", "zero"]),
@@ -70,7 +70,7 @@ PATHS = {"matrix": (2048, 0), "table": (0, 10**6), "sorting": (0, 0)}
 
 
 @pytest.mark.parametrize("path", PATHS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32), st.integers(2, 50), st.sampled_from([2, 6, 1000]), st.sampled_from([2, 6, 1000]))
 def test_weighted_coefficients_are_those_of_repeated_items_by_each_way_to_tau(path, seed, n, of_x, of_y):
     rng = np.random.default_rng(seed)

@@ -32,7 +32,7 @@ def near(found, expected):
     return found == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(tables, st.sampled_from(COEFFICIENTS))
 def test_a_coefficient_is_scipys(table, name):
     x, y = map(np.array, table)
@@ -96,7 +96,7 @@ def test_what_cannot_be_counted_is_said(call, word):
         call()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 9), st.sampled_from([2, 5, 1000]))
 def test_rows_are_scipys_row_by_row(seed, width, values):
     rng = np.random.default_rng(seed)
@@ -115,7 +115,7 @@ def test_wide_rows_are_scipys_too():
         assert near(of_rows(x, y, COEFFICIENTS)[c, 2], by_hand(name, x[2], y[2]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 60), st.sampled_from(COEFFICIENTS), st.sampled_from(["skip", "zero"]))
 def test_levels_are_scipys_in_a_loop(seed, n, name, constant):
     rng = np.random.default_rng(seed)

@@ -71,6 +71,7 @@ def test_a_wrong_assistant_is_a_mistake_in_the_call(which, said):
         assistants(which)
 
 
+@pytest.mark.slow
 def test_the_catalogue_imports_nothing_heavy():
     heavy = "langgraph langchain_core rouge_score sacrebleu nltk numpy scipy onnxruntime tokenizers torch transformers"
     listed = "from judgegraph.cli.main import main; main(['tools', '--json'], standalone_mode=False)"

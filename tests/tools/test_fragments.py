@@ -42,7 +42,7 @@ def slowly(source, output):
     return lengths
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from("abc"), max_size=14), st.lists(st.sampled_from("abcx"), max_size=14))
 def test_the_quick_way_finds_what_the_definition_does(source, output):
     assert fragments(source, output) == slowly(source, output)

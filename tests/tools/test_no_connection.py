@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from judgegraph.tools import ASSISTANTS, assistant
 
 CODE = """
@@ -32,6 +34,7 @@ print(json.dumps({name: [f.status, f.value] for name, f in found.items()}))
 """
 
 
+@pytest.mark.slow
 def test_every_assistant_works_in_a_process_that_cannot_connect():
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -88,6 +88,7 @@ def differences(samples):
     return wrong
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_libraries():
     assert differences(invented(12)) == []
 

@@ -35,7 +35,7 @@ def test_the_value_is_that_of_the_package(name, output, target):
     assert assistant(name)(sample) == pytest.approx(by_package(name, output, target), abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from("abcd"), max_size=30), st.lists(st.sampled_from("abcd"), min_size=1, max_size=30))
 def test_the_longest_common_subsequence_is_that_of_the_package(output, target):
     output, target = " ".join(output), " ".join(target)

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from judgegraph.wiring.drawn import drawn, lacking
 
 KEYS = ("k0", "k1", "k2")
-SOME = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 Uses = dict[str, tuple[frozenset[str], frozenset[str]]]  # node -> keys it reads, keys it writes
 
 subsets = st.frozensets(st.sampled_from(KEYS), max_size=2)
@@ -72,7 +72,7 @@ def test_a_key_is_lacking_where_some_path_does_not_write_it(leads: dict[str, tup
     assert set(lacking(drawn(graph), frozenset())) == lacking_on_some_path(leads, use)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(pictures(size=5), uses)
 def test_and_side_by_side_where_some_real_run_lacks_it(picture: Picture, use: Uses):
     met: set[tuple[str, str]] = set()

@@ -176,7 +176,7 @@ class Maker:
 
 
 @pytest.mark.long
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.data())
 def test_a_random_graph_that_is_built_right_has_no_finding(data: Any):
     maker = Maker(data.draw)

@@ -14,7 +14,7 @@ from random_graphs import Picture, built, pictures
 
 from judgegraph.wiring.drawn import FIRST, Run, Step, drawn
 
-SOME = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 
 
 def taken(graph: Any, most: int = 14) -> tuple[list[frozenset[Run]], bool]:
@@ -56,7 +56,7 @@ def test_and_in_graphs_with_loops(picture: Picture, seed: int):
     assert_foreseen(picture, seed)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(pictures(size=4))
 def test_no_step_is_foreseen_that_langgraph_never_takes(picture: Picture):
     graph = built(picture)

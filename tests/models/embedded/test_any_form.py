@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 KEYS = st.sampled_from(
-    "score reason coherence label verdict plan aspects notes value count items response name fluency winner x".split()  # noqa: SIM905
+    "score reason coherence label verdict plan aspects notes value count items response name fluency winner x".split()
 )
 PROMPTS = st.sampled_from(
     [
@@ -109,7 +109,7 @@ RATING = {
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
 @given(form=objects(SCHEMAS), prompt=PROMPTS)
 def test_every_reply_is_valid_against_its_form(form: dict[str, Any], prompt: str) -> None:
     schema = form | {"$defs": {"Rating": RATING}}
