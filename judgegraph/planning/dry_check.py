@@ -17,7 +17,9 @@ from judgegraph.calls.estimate import READABLE, SAMPLES, Guessed
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.errors import WRITTEN_IN, ConfigError, StateError, in_words, off_its_ways, one_line
 from judgegraph.planning.dry_run import PATIENCE, DryRun, Endless, SimulatedJudge
+from judgegraph.runs.identity import details
 from judgegraph.runs.item import item_of, node_of
+from judgegraph.runs.summary import summarise
 from judgegraph.sync import run_sync
 from judgegraph.types import Sample
 from judgegraph.wiring.code import Finding
@@ -92,8 +94,10 @@ def _noted(graph: Any, sample: Sample, state: Any) -> Iterator[Finding]:
     for note in item.notes:
         if note.kind == "nothing-written":
             raise StateError(f"{note.text}: return {{'scores': keyed(Score(criterion=..., agent=..., value=...))}}")
-        if note.kind in ("no-answer", "scale-missing"):
-            yield Finding(UNSURE, "", "scores", note.text, "warning")
+    names = [criterion.name for criterion in details(graph)["criteria"]]
+    for kind, notice in summarise([item], "", names).notices.items():
+        if kind in ("no-answer", "scale-missing", "criterion-unknown"):
+            yield Finding(UNSURE, "", "scores", notice.text, "warning")
     if silent := sorted({one.agent for one in item.scores if one.status != "ok" and not one.reason}):
         text = (
             f"agent '{one_line(silent[0], 60)}' gives no reason for a score without an answer: write Score(reason=...)"

@@ -129,6 +129,14 @@ UNSURE: dict[str, tuple[Callable[[], Any], str]] = {
     "a column of one's own": (lambda: node(of_the_topic), "node 'judge' failed: KeyError: 'grade'"),
     "a verdict for pairs": (lambda: node(lambda s: {"verdict": "A"}), "on a sample without rival, node 'judge'"),
     "a number without a scale": (lambda: node(lambda s: {"scores": rated(80.0, scale=None)}), "give the score a scale"),
+    "a criterion that is misspelt": (
+        lambda: line(
+            judge=Evaluator(criteria=SUMMARY, stage="final"),
+            mine=lambda s: {"scores": rated(criterion="Fluencyy")},
+        ),
+        "did you mean 'Fluency'?",
+    ),
+    "metrics for answers": (lambda: line(a=jg.metric_node("chrf"), b=lambda s: {"notes": {}}), "no score is an answer"),
     "no answer, and no reason": (
         lambda: node(lambda s: {"scores": rated(None, status="unreadable")}), "agent 'wit' gives no reason",
     ),
