@@ -27,7 +27,7 @@ from judgegraph import registry
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Rectify
 from judgegraph.agents.under_review import nothing_there, readable, unread
-from judgegraph.calls import JudgeLike, Reader
+from judgegraph.calls import Endpoint, JudgeLike, Reader
 from judgegraph.compose.conditions import (
     EVERY,
     NOT_ASKED,
@@ -410,9 +410,16 @@ def escalate(
         samples: replies per judge that gives no log-probabilities. name: of the graph, before its judges' names.
 
     Raises:
-        ConfigError: no such judge or condition, a judge that writes no scores, or two that go by other criteria.
+        ConfigError: no such judge or condition, a judge that writes no scores, two that go by other criteria, or one
+            model as both, which would repeat itself (but for the embedded judge, to look at a graph).
         CriteriaError: no such criteria.
     """
+    if not each and cheap == strong and isinstance(cheap, str | Endpoint) and cheap != "embedded":
+        named = cheap if isinstance(cheap, str) else cheap.model
+        raise ConfigError(
+            f"escalate: cheap and strong are both {one_line(named, 80)!r}: the strong judge would repeat what the "
+            "cheap one said; name another judge"
+        )
     chosen = criteria_set(criteria) if criteria is not None else None
     offer = _Offer(chosen, judge, task, samples)
     names = f"{name}-cheap", f"{name}-strong"

@@ -210,7 +210,8 @@ async def aevaluate(
         limits: requests and tokens per minute, and requests in flight, of each judge whose endpoint names none.
         retry_failed: take up the failed samples of the run in `out`, and no others. A reply in the ledger that cannot
             be read is asked for once more. What was found before stays where the retry comes to less.
-        on_item: called with every finished item, in the order of finishing; what it raises ends the run.
+        on_item: called with every finished item, in the order of finishing; of a retry that came to less with what
+            stands. What it raises ends the run.
         on_progress: called with a `Progress` after an item, every 0.1 s at most, every second while nothing
             ends, and at the end.
         stop: once it is set, by any thread, nothing new is begun, and what is in flight has `grace` seconds to finish.

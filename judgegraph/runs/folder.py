@@ -385,13 +385,13 @@ class Folder:
 
     def only_labels(self, sample: Sample, known: Known) -> bool:
         """Whether a sample that was judged differs from what it was by people's labels alone."""
-        if known.offset is None or (item := self._item_at(known.offset)) is None:
+        if (item := self.item_of(known)) is None:
             return False
         return item.sample.model_copy(update={"human": sample.human}) == sample
 
     def relabel(self, sample: Sample, known: Known, mark: Mark) -> Known:
         """Take the labels that people give it now; its results stay as they are. Gives what is known of it then."""
-        item = self._item_at(known.offset) if known.offset is not None else None
+        item = self.item_of(known)
         if item is None or known.status is None:
             return known
         if not self.journal.state.superseded:
@@ -402,10 +402,13 @@ class Folder:
         self.relabelled += 1
         return Known(mark.place, mark.content, item.status, failures(item), 0, start)
 
-    def _item_at(self, offset: int) -> Item | None:
+    def item_of(self, known: Known) -> Item | None:
+        """The item that stands for a sample; None where it has none, or its line cannot be read."""
+        if known.offset is None:
+            return None
         try:
             with (self.path / ITEMS).open("rb") as file:
-                file.seek(offset)
+                file.seek(known.offset)
                 return item_of_line(file.readline(), "")
         except (OSError, DataError):
             return None

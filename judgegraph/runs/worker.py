@@ -414,7 +414,7 @@ class Work:
         on_progress(self.progress())
 
     def _keep(self, unit: Unit, item: Item, slot: int) -> Item:
-        """Write it down, or leave what was found before where that is better; gives the item as it came of this try."""
+        """Write it down, or leave what was found before where that is better; gives the item that stands."""
         recorded = self._recorders.pop(slot, None)
         if self.folder is None:
             self.items.append(item)
@@ -424,7 +424,7 @@ class Work:
             self.statuses[before.status] += 1
             self.folder.journal.clear_crashes(unit.mark.id)
             self.folder.leave(slot)
-            return item
+            return (self.folder.item_of(before) if self.on_item else None) or item
         else:
             item = self.folder.add(slot, item, unit.mark, before, recorded)
         self.statuses[item.status] += 1

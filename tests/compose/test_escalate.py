@@ -260,3 +260,12 @@ def test_two_judges_of_other_criteria_are_refused():
         jg.escalate(cheap, strong)
     assert jg.escalate(cheap, Evaluator(criteria=[CLARITY]))
     assert jg.escalate(cheap, strong, criteria=CRITERIA)
+
+
+def test_one_model_as_both_judges_is_refused_where_it_would_repeat_itself():
+    with pytest.raises(ConfigError, match=r"are both 'openai:x': the strong judge would repeat .* name another judge"):
+        jg.escalate("openai:x", "openai:x", criteria="summary")
+    with pytest.raises(ConfigError, match="are both 'openai:x'"):
+        jg.escalate(jg.Endpoint(model="openai:x"), jg.Endpoint(model="openai:x"), criteria="summary")
+    jg.escalate("openai:x", "openai:x", criteria="summary", each=True)  # of each criterion alone
+    jg.escalate("openai:x", "openai:y", criteria="summary")

@@ -43,6 +43,11 @@ MISTAKES = {  # what is wrong -> (what is replaced, by what, line, what its mess
     "a judge for a critic": ("critic: sage,", "critic: g-eval,", 8, "is no critic"),
     "an unknown setting": ("judges: [", "jugdes: [", 7, "did you mean 'judges'"),
     "an unknown node": ("jury -> fixed", "jury -> fixd", 14, "did you mean 'fixed'"),
+    "a metric for each criterion": (
+        "metrics: rouge-l", "metrics: {use: rouge-l, each: criteria}", 6, "judges by no criterion",
+    ),
+    "a panel of metrics": ("[embedded, g-eval]", "[rouge-l, chrf]", 7, "judges by no criterion"),
+    "one judge as two members": ("[embedded, g-eval]", "[embedded, embedded]", 7, "name another judge"),
     "a node that is not reached": ("  - start -> metrics, jury\n", "  - start -> jury\n", 6, "no way leads here"),
     "a condition that is none": ("when: disagree", "when: disagre", 10, "did you mean 'disagree'"),
     "a threshold off the scale": ("{low: {below: 3}}", "{low: {below: 7}}", 8, "'Coherence' is judged on 1-5"),

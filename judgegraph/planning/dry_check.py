@@ -1,4 +1,4 @@
-"""A graph with code of the caller's own, rehearsed before it is paid for: what nodes write is checked as in a run.
+"""A graph with code of the caller's own, run dry before it is paid for: what nodes write is checked as in a run.
 
 It hides the samples and the invented replies that it is run with, and which failures lie in the graph alone.
 """
@@ -17,24 +17,26 @@ from judgegraph.calls.estimate import READABLE, SAMPLES, Guessed
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.errors import WRITTEN_IN, ConfigError, StateError, in_words, off_its_ways, one_line
 from judgegraph.planning.dry_run import PATIENCE, DryRun, Endless, SimulatedJudge
+from judgegraph.runs.identity import details
 from judgegraph.runs.item import item_of, node_of
+from judgegraph.runs.summary import summarise
 from judgegraph.sync import run_sync
 from judgegraph.types import Sample
 from judgegraph.wiring.code import Finding
 from judgegraph.wiring.graph import precedence
 
 REASON = 400  # characters of a reason
-CODE, UNSURE = "wrong-value", "failed-rehearsal"
+CODE, UNSURE = "wrong-value", "failed-dry-run"
 PAIR = SAMPLES[0].model_copy(update={"id": "3", "rival": "It is shut until spring."})
 SURE = (StateError, NameError, ImportError, InvalidUpdateError)  # whatever is judged
 
 
-def rehearse(graph: Any) -> tuple[Finding, ...]:
-    """Run a compiled graph on three samples that are made up, one of them a pair; arguments as `arehearse`."""
-    return run_sync(arehearse(graph))
+def dry_check(graph: Any) -> tuple[Finding, ...]:
+    """Run a compiled graph on three samples that are made up, one of them a pair; arguments as `adry_check`."""
+    return run_sync(adry_check(graph))
 
 
-async def arehearse(graph: Any) -> tuple[Finding, ...]:
+async def adry_check(graph: Any) -> tuple[Finding, ...]:
     """Run a compiled graph on three samples that are made up, one of them a pair, with invented replies.
 
     What `jg.ask` and agents ask is not sent, and nothing is kept. Nodes of the caller's own do run, so that one which
@@ -42,7 +44,7 @@ async def arehearse(graph: Any) -> tuple[Finding, ...]:
 
     Returns:
         An error "wrong-value": what a node writes, or a condition gives, is refused on every sample, or nothing is
-        written. Warnings "failed-rehearsal": a node failed in another way, which may lie in the made-up sample, or
+        written. Warnings "failed-dry-run": a node failed in another way, which may lie in the made-up sample, or
         what is written is no answer.
 
     Raises:
@@ -59,11 +61,11 @@ async def arehearse(graph: Any) -> tuple[Finding, ...]:
         return tuple(dict.fromkeys(noted))
     if None in met:  # such as a verdict on single outputs
         which = "a pair" if met[0] is None else "a sample without rival"
-        return (_told(first, f"on {which}, ", "warning"),)
+        return (_finding(first, f"on {which}, ", "warning"),)
     sure = next((error for error in met if error is not None and _is_sure(error)), None)
     if sure is not None and all(error is not None and _is_sure(error) for error in met):
-        return (_told(sure, "", "error"),)
-    return (_told(first, "on a sample that was made up, ", "warning"),)
+        return (_finding(sure, "", "error"),)
+    return (_finding(first, "on a sample that was made up, ", "warning"),)
 
 
 async def _met(about: DryRun, sample: Sample, noted: list[Finding]) -> Exception | None:
@@ -92,8 +94,10 @@ def _noted(graph: Any, sample: Sample, state: Any) -> Iterator[Finding]:
     for note in item.notes:
         if note.kind == "nothing-written":
             raise StateError(f"{note.text}: return {{'scores': keyed(Score(criterion=..., agent=..., value=...))}}")
-        if note.kind in ("no-answer", "scale-missing"):
-            yield Finding(UNSURE, "", "scores", note.text, "warning")
+    names = [criterion.name for criterion in details(graph)["criteria"]]
+    for kind, notice in summarise([item], "", names).notices.items():
+        if kind in ("no-answer", "scale-missing", "criterion-unknown"):
+            yield Finding(UNSURE, "", "scores", notice.text, "warning")
     if silent := sorted({one.agent for one in item.scores if one.status != "ok" and not one.reason}):
         text = (
             f"agent '{one_line(silent[0], 60)}' gives no reason for a score without an answer: write Score(reason=...)"
@@ -110,7 +114,7 @@ def _is_sure(error: Exception) -> bool:
     return isinstance(error, SURE) or off_its_ways(error)
 
 
-def _told(error: Exception, where: str, severity: Any) -> Finding:
+def _finding(error: Exception, where: str, severity: Any) -> Finding:
     said, node = one_line(in_words(error) if not isinstance(error, StateError) else error, REASON), node_of(error)
     place = f"node '{node}' failed: " if node and not isinstance(error, StateError) else ""
     return Finding(CODE if severity == "error" else UNSURE, node, "", f"{where}{place}{said}", severity)

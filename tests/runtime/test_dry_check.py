@@ -1,4 +1,4 @@
-"""Graphs with functions of one's own are rehearsed by `check`: what would fail every sample of a run is refused."""
+"""Graphs with functions of one's own are run dry by `check`: what would fail every sample of a run is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Rectify, Sage
 from judgegraph.cli.main import main
-from judgegraph.planning.rehearsal import rehearse
+from judgegraph.planning.dry_check import dry_check
 from judgegraph.types import EvalState, Sample
 
 SUMMARY = jg.criteria_set("summary").criteria
@@ -113,7 +113,7 @@ WRONG: dict[str, tuple[Callable[[], Any], tuple[str, ...]]] = {  # mistake -> it
 @pytest.mark.parametrize("name", WRONG)
 def test_what_every_sample_would_fail_by_is_refused_with_node_key_and_cure(name: str):
     made, said = WRONG[name]
-    (found,) = rehearse(made())
+    (found,) = dry_check(made())
     while PENDING:
         PENDING.pop().close()
     assert (found.code, found.severity) == ("wrong-value", "error")
@@ -129,6 +129,14 @@ UNSURE: dict[str, tuple[Callable[[], Any], str]] = {
     "a column of one's own": (lambda: node(of_the_topic), "node 'judge' failed: KeyError: 'grade'"),
     "a verdict for pairs": (lambda: node(lambda s: {"verdict": "A"}), "on a sample without rival, node 'judge'"),
     "a number without a scale": (lambda: node(lambda s: {"scores": rated(80.0, scale=None)}), "give the score a scale"),
+    "a criterion that is misspelt": (
+        lambda: line(
+            judge=Evaluator(criteria=SUMMARY, stage="final"),
+            mine=lambda s: {"scores": rated(criterion="Fluencyy")},
+        ),
+        "did you mean 'Fluency'?",
+    ),
+    "metrics for answers": (lambda: line(a=jg.metric_node("chrf"), b=lambda s: {"notes": {}}), "no score is an answer"),
     "no answer, and no reason": (
         lambda: node(lambda s: {"scores": rated(None, status="unreadable")}), "agent 'wit' gives no reason",
     ),
@@ -138,14 +146,14 @@ UNSURE: dict[str, tuple[Callable[[], Any], str]] = {
 @pytest.mark.parametrize("name", UNSURE)
 def test_what_may_be_right_on_other_samples_is_a_warning(name: str):
     made, said = UNSURE[name]
-    (found,) = rehearse(made())
-    assert (found.code, found.severity) == ("failed-rehearsal", "warning")
+    (found,) = dry_check(made())
+    assert (found.code, found.severity) == ("failed-dry-run", "warning")
     assert said in found.message
 
 
 def test_graphs_of_ours_are_not_run_and_right_ones_pass():
-    assert rehearse(line(judge=Evaluator(criteria=SUMMARY), critique=Sage(criteria=SUMMARY), rectify=Rectify())) == ()
-    assert rehearse(node(lambda s: {"scores": rated()})) == ()
+    assert dry_check(line(judge=Evaluator(criteria=SUMMARY), critique=Sage(criteria=SUMMARY), rectify=Rectify())) == ()
+    assert dry_check(node(lambda s: {"scores": rated()})) == ()
 
 
 def test_check_refuses_it_and_runs_none_without_calls(tmp_path: Path):
