@@ -205,6 +205,8 @@ def _gathered(given: dict[str, Any]) -> dict[str, Any]:
             given[name] = left
             caption = {"caption": f"in the {name}"}
             given["images"] = [*images_of(given.get("images")), *({**one, **caption} for one in taken)]
+    if given.get("reference") == []:
+        given["reference"] = None
     single, several = given.get("reference"), given.get("references")
     if isinstance(single, list) and single and all(isinstance(one, str) for one in single):
         given["reference"], several = single[0], [*single, *(several or ())]
