@@ -406,9 +406,9 @@ def _find_neighbours(folder: Path) -> None:
     A neighbour that has the name of another file's is a module of its own.
     """
     others = [place for place in FOLDERS if place != folder]
-    for name, module in [*sys.modules.items()]:
-        at = Path(getattr(module, "__file__", None) or "/").parent
-        if at in others and (folder / f"{name}.py").is_file():
+    for name, module in [*sys.modules.items()] if others else ():
+        file = getattr(module, "__dict__", {}).get("__file__")
+        if file and Path(file).parent in others and (folder / f"{name}.py").is_file():
             del sys.modules[name]
     ours = [str(place) for place in FOLDERS]
     if (place := str(folder)) in sys.path and place not in ours:  # whoever put it there wants it where it is
