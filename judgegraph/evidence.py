@@ -177,7 +177,7 @@ def parts_text(content: Any) -> str:
 def _part_text(part: Any) -> str:
     if not isinstance(part, Mapping):
         return text_of(part)
-    if isinstance(text := part.get("text", part.get("content")), str):
+    if isinstance(text := next((part[key] for key in ("text", "content", "refusal") if key in part), None), str):
         return text
     if image_in(part) is not None:
         return "[image]"
@@ -212,7 +212,52 @@ def turn_fields(given: Mapping[str, Any]) -> dict[str, Any]:
         found["role"] = str(more.pop("type", "") or more.pop("from", "") or "")
     if not found["role"]:
         raise ValueError("a turn has a role")
+    _elsewhere(found, more, said=given.get("content") is not None)
     return {**{k: v for k, v in found.items() if v is not None}, "more": more}
+
+
+def _elsewhere(found: dict[str, Any], more: dict[str, Any], *, said: bool) -> None:
+    """What some formats keep in other places: ShareGPT its text, Anthropic and older OpenAI messages their calls.
+
+    Args:
+        said: the record has a content, if an empty one.
+
+    Raises:
+        ValueError: the only text stands under a name that we do not read, so that no judge would see it.
+    """
+    if isinstance(content := found.get("content"), list):
+        used = [part for part in content if isinstance(part, Mapping) and part.get("type") == "tool_use"]
+        found["content"] = [part for part in content if part not in used] if used else content
+        if not found.get("calls"):
+            found["calls"] = [{"name": p.get("name"), "arguments": p.get("input"), "id": p.get("id")} for p in used]
+    if isinstance(more.get("function_call"), Mapping) and not found.get("calls"):
+        found["calls"] = [_call_of({"function": more.pop("function_call")})]
+    if said or found["content"] or found.get("calls"):
+        return
+    if isinstance(more.get("value"), str) and found["role"] in _SHAREGPT:
+        found["content"] = more.pop("value")
+    elif isinstance(more.get("refusal"), str):
+        found["content"] = more.pop("refusal")
+    elif lost := next((key for key in _TEXT_NAMES if isinstance(more.get(key), str) and more[key].strip()), ""):
+        raise ValueError(f"a turn has its text in content, and here it stands in '{lost}': name it content")
+
+
+_SHAREGPT = ("human", "gpt", "system", "tool", "function_call", "observation")
+_TEXT_NAMES = ("text", "value", "message", "utterance", "body", "output")
+
+
+def without_results(message: Any) -> list[Any]:
+    """A message of Anthropic's without the results of tools in its content, each of which is a message before it."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    parts = content if isinstance(content, list) else []
+    results = [part for part in parts if isinstance(part, Mapping) and part.get("type") == "tool_result"]
+    rest = [part for part in parts if part not in results]
+    found: list[Any] = [
+        {"role": "tool", "call_id": str(part.get("tool_use_id") or ""), "content": part.get("content"),
+         "status": "error" if part.get("is_error") else ""}
+        for part in results
+    ]  # fmt: skip
+    return [*found, {**message, "content": rest}] if results and rest else found or [message]
 
 
 def _call_of(given: Any) -> Any:
@@ -246,7 +291,8 @@ def turns_of(value: Any) -> Any:
         return ()
     if not isinstance(value, list | tuple):
         raise ValueError("turns are a list of messages, each an object with role and content")
-    return tuple(one if isinstance(one, Turn) else Turn.model_validate(one) for one in value)
+    given = [one for message in value for one in without_results(message)]
+    return tuple(one if isinstance(one, Turn) else Turn.model_validate(one) for one in given)
 
 
 # Images, by path, address or data.
@@ -424,7 +470,8 @@ LEADS: Mapping[str, str] = {
 
 
 def references_text(references: Sequence[Json]) -> str:
-    """Several references, each under its number; a single one as it is."""
+    """Several references, each under its number; a single one as it is, and a blank one not at all."""
+    references = [one for one in references if text_of(one).strip()]
     if len(references) == 1:
         return text_of(references[0])
     return "\n\n".join(f"[{at}]\n{inset_all(text_of(one))}" for at, one in enumerate(references, 1))

@@ -205,6 +205,8 @@ def _gathered(given: dict[str, Any]) -> dict[str, Any]:
             given[name] = left
             caption = {"caption": f"in the {name}"}
             given["images"] = [*images_of(given.get("images")), *({**one, **caption} for one in taken)]
+    if given.get("reference") == []:
+        given["reference"] = None
     single, several = given.get("reference"), given.get("references")
     if isinstance(single, list) and single and all(isinstance(one, str) for one in single):
         given["reference"], several = single[0], [*single, *(several or ())]
@@ -339,7 +341,7 @@ class Scale(Value):
 
 
 class Exemplar(Value):
-    """A text that was scored by one criterion, shown to evaluators and critics as an example of how its scale is used.
+    """A text that was scored by one criterion, shown to those who score by it as an example of how its scale is used.
 
     Source: SAGEval section 4.2, exemplars for in-context learning.
 
@@ -381,7 +383,7 @@ class Criterion(Value):
             criterion of a run has another weight than 1, the run has a weighted overall score.
         threshold: the least value (of labels with values also a label) that is good enough; `--require thresholds`
             holds a run against it.
-        examples: texts with their scores by it, at most 8; evaluators and critics are shown them.
+        examples: texts with their scores by it, at most 8; whoever scores by it is shown them.
     """
 
     name: str = Field(min_length=1, max_length=200)

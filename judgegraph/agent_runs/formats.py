@@ -23,7 +23,7 @@ from judgegraph.agent_runs.spans import (
     message_text,
     messages_in,
     openai_message,
-    openai_turn,
+    openai_turns,
     parsed,
     passages_in,
     turns_of_spans,
@@ -76,7 +76,7 @@ def from_openai(document: Any, id: str) -> Iterator[Run]:
     )
     tools = rest.get("tools") if isinstance(rest, dict) else None
     name = rest.get("id") if isinstance(rest, dict) else None
-    yield Run(str(name or id), [openai_turn(one) for one in messages], rest, tools=tools)
+    yield Run(str(name or id), [turn for one in messages for turn in openai_turns(one)], rest, tools=tools)
 
 
 def from_langchain(document: Any, id: str) -> Iterator[Run]:
@@ -618,7 +618,8 @@ def as_records(sample: Sample) -> Any:
         return [openai_message(turn) for turn in sample.turns]
     if about["format"] not in ("openai", "langchain"):
         return about["rest"]
-    messages = [turn.more[RECORD] if RECORD in turn.more else openai_message(turn) for turn in sample.turns]
+    records = [turn.more[RECORD] if RECORD in turn.more else openai_message(turn) for turn in sample.turns]
+    messages = [record for record in records if record is not None]  # None: it stands in the message before
     return messages if about["rest"] is None else {**about["rest"], "messages": messages}
 
 

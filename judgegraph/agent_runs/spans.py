@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from judgegraph.evidence import Passage, ToolCall, Turn, compact, parts_text, turn_fields
+from judgegraph.evidence import Passage, ToolCall, Turn, compact, parts_text, turn_fields, without_results
 
 # Lists of messages as turns, and turns as messages again: OpenAI's shape, and LangChain's in its three spellings.
 
@@ -23,12 +23,16 @@ KINDS = {"HumanMessage": "human", "AIMessage": "ai", "SystemMessage": "system", 
          "FunctionMessage": "function", "ChatMessage": "chat", "AIMessageChunk": "ai"}  # fmt: skip
 
 
-def openai_turn(record: Mapping[str, Any]) -> Turn:
-    """A message of OpenAI's shape; one that could not be written again as it was is kept whole beside it."""
-    turn = Turn.model_validate(turn_fields(record))
-    if openai_message(turn) == dict(record):
-        return turn
-    return turn.model_copy(update={"more": {**turn.more, RECORD: dict(record)}})
+def openai_turns(record: Mapping[str, Any]) -> list[Turn]:
+    """A message of OpenAI's shape, or of Anthropic's, whose results of tools are turns of their own.
+
+    One that could not be written again as it was is kept whole beside its first turn, and None beside the others.
+    """
+    first, *others = [Turn.model_validate(turn_fields(one)) for one in without_results(record)]
+    if not others and openai_message(first) == dict(record):
+        return [first]
+    beside = [(first, dict(record)), *((turn, None) for turn in others)]
+    return [turn.model_copy(update={"more": {**turn.more, RECORD: whole}}) for turn, whole in beside]
 
 
 def openai_message(turn: Turn) -> dict[str, Any]:
@@ -129,9 +133,9 @@ def langchain_records(messages: Sequence[Any]) -> list[dict[str, Any]]:
     return messages_to_dict(list(messages))
 
 
-def turn_of(record: Any) -> Turn:
+def turns_of_message(record: Any) -> list[Turn]:
     """A message of either kind."""
-    return langchain_turn(record) if is_langchain(record) else openai_turn(record)
+    return [langchain_turn(record)] if is_langchain(record) else openai_turns(record)
 
 
 # A run as a sample: what was asked, what was answered.
@@ -302,7 +306,7 @@ def _result(got: Any) -> Any:
         if set(got) <= {"output", "result"} and got:
             return _result(next(iter(got.values())))
         if got.get("type") == "constructor" or isinstance(got.get("data"), Mapping) or got.get("type") == "tool":
-            return turn_of(got).content
+            return turns_of_message(got)[-1].content
         return compact(dict(got))
     return got if isinstance(got, str | list) or got is None else compact(got)
 
@@ -364,7 +368,7 @@ def messages_in(value: Any, role: str) -> list[Turn]:
 
 def _in_object(value: Mapping[str, Any], role: str) -> list[Turn]:
     if "role" in value or value.get("type") in ("human", "ai", "system", "tool", "constructor"):
-        return [turn_of(value)]
+        return turns_of_message(value)
     if isinstance(value.get("generations"), list):  # LangChain's result of a model
         rows = [one for item in value["generations"] for one in (item if isinstance(item, list) else [item])]
         return [turn for row in rows for turn in messages_in(row.get("message") or row.get("text"), role)]

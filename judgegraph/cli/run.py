@@ -120,13 +120,13 @@ def _thresholds(wanted: bool, graph: Any) -> list[Requirement]:
 
 
 def _refuse_unknown(required: Sequence[Requirement], graph: Any) -> None:
-    """Criteria that the graph does not judge by, where it knows them before it runs."""
+    """Criteria that the graph does not judge by, and bounds that are on no scale of theirs, as far as it knows them."""
     if not required:
         return
-    from judgegraph.meta.requirements import unknown
+    from judgegraph.meta.requirements import unfit
     from judgegraph.runs.identity import details
 
-    if told := unknown(required, [criterion.name for criterion in details(graph)["criteria"]]):
+    if told := unfit(required, details(graph)["criteria"]):
         raise click.UsageError(f"--require {printable(told)}")
 
 

@@ -185,7 +185,9 @@ def likely_column(field: str, columns: Iterable[str]) -> str:
     return next((folded[name] for name in NAMES.get(field, ()) if name in folded), "")
 
 
-MEANT = ("query", "source", "output", "rival", "reference", "human")  # fields whose misspelt names are told
+MEANT = (  # fields whose misspelt names are told
+    "query", "source", "output", "rival", "reference", "references", "contexts", "turns", "images", "facts", "human",
+)  # fmt: skip
 ALIKE = 0.8  # of 1
 
 

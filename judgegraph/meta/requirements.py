@@ -17,7 +17,7 @@ from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.stats.bootstrap import mean_interval
-from judgegraph.types import Criterion, Score, number_of
+from judgegraph.types import Criterion, Scale, Score, number_of
 
 OVERALL, THRESHOLDS = "overall", "thresholds"
 LEAST = 5  # samples that an interval rests on
@@ -222,6 +222,19 @@ def _ends(
     return mean_interval(values, codes)
 
 
+def _off(one: Requirement, scale: Scale) -> str:
+    """Why no answer on a scale can be held against a requirement, "" where one can."""
+    bound = one.bound if one.each is None else one.each[1]
+    if isinstance(bound, str):
+        labels = [label for label in scale.labels if same_key(label) == same_key(bound)]
+        return "" if labels else f"'{one_line(bound, 60)}' is no label of {one.name}, which is on {scale}"
+    if scale.labels and not scale.values:
+        return f"the labels of {one.name} have no numbers; write share({one.name} = {scale.labels[0]}) >= 0.9"
+    low, high = (min(scale.values), max(scale.values)) if scale.values else (scale.low, scale.high)
+    on = low is not None and high is not None and low <= bound <= high
+    return "" if on else f"{bound:g} is not on the scale of {one.name}, {scale}"
+
+
 def thresholds_of(criteria: Iterable[Criterion]) -> list[Requirement]:
     """A requirement of its mean for each criterion that has a threshold; a label stands for its value."""
     found = []
@@ -232,10 +245,14 @@ def thresholds_of(criteria: Iterable[Criterion]) -> list[Requirement]:
     return found
 
 
-def unknown(required: Sequence[Requirement], names: Sequence[str]) -> str:
-    """Of criteria that are known before a run: what is required of none of them, with the nearest; "" where all fit."""
+def unfit(required: Sequence[Requirement], criteria: Sequence[Criterion]) -> str:
+    """Of criteria that are known before a run: why a requirement fits none of them, "" where all do."""
+    names = [criterion.name for criterion in criteria]
     known = {same_key(name): name for name in [*names, OVERALL]} if names else {}
     for one in required:
+        scales = [criterion.scale for criterion in criteria if same_key(criterion.name) == same_key(one.name)]
+        if scales and all(why := [_off(one, scale) for scale in scales]):
+            return f"'{one.text}': {why[0]}"
         if known and same_key(one.name) not in known:
             near = get_close_matches(same_key(one.name), known, 1)
             hint = f"did you mean '{known[near[0]]}'? " if near else ""

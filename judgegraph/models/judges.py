@@ -89,7 +89,7 @@ PROVIDERS: Mapping[str, Provider] = {
         {"seed": "random_seed", "reasoning_effort": None}, home="https://api.mistral.ai",
     ),
     "bedrock": Provider(
-        "langchain_aws", "bedrock", address="endpoint_url",
+        "langchain_aws", "bedrock", address="endpoint_url", init=NO_RETRIES,
         names={"seed": None, "top_p": None, "reasoning_effort": None},
     ),
     "bedrock_converse": Provider(

@@ -369,6 +369,9 @@ def is_file(method: str) -> bool:
     return method.rpartition(":")[0].endswith(".py") or method.lower().endswith(GRAPH_FILES)
 
 
+FOLDERS: list[Path] = []  # of files of one's own, added to where Python looks, the last first
+
+
 def module_at(path: Path) -> Any:
     """The module that a file of one's own makes: its code runs, and may import the modules that lie beside it.
 
@@ -390,14 +393,28 @@ def module_at(path: Path) -> Any:
         sys.modules.pop(name, None)
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise ConfigError(f"{path} fails to import: {raised(error)}") from error
+        why = raised(error)
+        if "attempted relative import" in why:
+            why += "; write 'import b' for 'from . import b': what lies beside a file is found"
+        raise ConfigError(f"{path} fails to import: {why}") from error
     return module
 
 
 def _find_neighbours(folder: Path) -> None:
-    """As `python file.py` does, but behind all else, so that no neighbour hides a module of Python's or a package."""
-    if (place := str(folder)) not in sys.path:
-        sys.path.append(place)
+    """As `python file.py` does, but behind all else, so that no neighbour hides a module of Python's or a package.
+
+    A neighbour that has the name of another file's is a module of its own.
+    """
+    others = [place for place in FOLDERS if place != folder]
+    for name, module in [*sys.modules.items()] if others else ():
+        file = getattr(module, "__dict__", {}).get("__file__")
+        if file and Path(file).parent in others and (folder / f"{name}.py").is_file():
+            del sys.modules[name]
+    ours = [str(place) for place in FOLDERS]
+    if (place := str(folder)) in sys.path and place not in ours:  # whoever put it there wants it where it is
+        return
+    FOLDERS[:] = [folder, *others]
+    sys.path[:] = [one for one in sys.path if one not in ours] + [str(one) for one in FOLDERS]
 
 
 def callable_of(module: Any, name: str, method: str) -> Callable[..., Any]:
@@ -408,7 +425,7 @@ def callable_of(module: Any, name: str, method: str) -> Callable[..., Any]:
     """
     found = getattr(module, name, None)
     if not callable(found):
-        raise ConfigError(f"{method}: {module.__name__} has no function '{name}'")
+        raise ConfigError(f"{method}: {module.__file__ or module.__name__} has no function '{name}'")
     return found  # type: ignore[no-any-return]
 
 

@@ -83,8 +83,9 @@ def check_arguments(
         what = "compile it: graph.compile()" if hasattr(graph, "compile") else "such as judgegraph.graphs.sageval()"
         raise ConfigError(f"a graph is a compiled LangGraph, {what}; got {type(graph).__name__}")
     check_stops(graph)
-    if not isinstance(samples, Iterable) or isinstance(samples, Mapping):
+    if not isinstance(samples, Iterable) or isinstance(samples, Mapping | Sample):
         more = "; an async generator is read first: [s async for s in it]" if hasattr(samples, "__aiter__") else ""
+        more = "; one sample goes in a list: [sample]" if isinstance(samples, Mapping | Sample) else more
         raise DataError(
             f"samples are an iterable of Sample, such as judgegraph.load(PATH); got {_shown(samples)}{more}"
         )

@@ -10,7 +10,7 @@ import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.cli.main import NOT_MET
 from judgegraph.errors import ConfigError
-from judgegraph.meta.requirements import Requirement
+from judgegraph.meta.requirements import Requirement, unfit
 from judgegraph.runs.item import Item
 from judgegraph.types import EvalState, Score, keyed
 
@@ -143,3 +143,32 @@ def test_the_command_ends_with_a_code_of_its_own(tmp_path):
     assert wrong.exit_code == 1
     told = json.loads(CliRunner().invoke(main, [*run, "--require", "Fluency >= 1", "--json"]).stdout)
     assert told["required"][0]["met"] is True
+
+
+CLARITY = jg.Criterion(name="Clarity")
+TONE = jg.Criterion(name="Tone", scale=jg.Scale.of(["warm", "cold"]))
+GRADE = jg.Criterion(name="Grade", scale=jg.Scale(labels=("poor", "good"), values=(0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Clarity >= 9", "9 is not on the scale of Clarity, 1-5"),
+        ("share(Clarity >= 0) >= 0.9", "0 is not on the scale of Clarity, 1-5"),
+        ("share(Tone = warn) >= 0.9", "'warn' is no label of Tone"),
+        ("share(Clarity = warm) >= 0.9", "'warm' is no label of Clarity"),
+        ("Tone >= 3", "the labels of Tone have no numbers; write share(Tone = warm) >= 0.9"),
+        ("Grade >= 2", "2 is not on the scale of Grade"),
+        ("Clarity >= 4.5", ""), ("share(clarity > 1) > 0", ""), ("share(Tone = Warm) >= 90%", ""), ("Grade > 0.5", ""),
+        ("overall >= 0.5", ""),
+    ],
+)  # fmt: skip
+def test_a_bound_that_no_answer_can_be_held_against_is_told_before_a_run(text, said):
+    told = unfit([Requirement.of(text)], [CLARITY, TONE, GRADE])
+    assert (told.startswith(f"'{text}': {said}"), bool(told)) == (True, True) if said else told == ""
+
+
+def test_of_criteria_of_two_scales_one_is_enough():
+    assert not unfit(
+        [Requirement.of("Clarity >= 9")], [CLARITY, CLARITY.model_copy(update={"scale": jg.Scale.of("1-10")})]
+    )

@@ -89,3 +89,10 @@ def test_the_command_says_what_was_left_out(tmp_path: Path):
     planned = [CliRunner().invoke(main, [*plan, *more]) for more in ([], ["--no-reference"])]
     shown, left_out = (json.loads(one.stdout)["total"]["to_pay"]["lowest"]["prompt_tokens"] for one in planned)
     assert shown > left_out
+
+
+def test_no_reference_and_a_blank_one_are_shown_to_nobody():
+    assert jg.Sample(id="1", output="x", reference=[]).reference is None
+    blank = jg.Sample(id="1", output="x", reference=["At nine.", " "])
+    assert blank.shown_evidence()["references"] == "At nine."
+    assert "reference" not in jg.Sample(id="1", output="x", references=["", " "]).shown_evidence()

@@ -9,15 +9,18 @@ import pytest
 
 import judgegraph as jg
 from judgegraph.calls import Endpoint
+from judgegraph.doctor import examine
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import llm_score
+from judgegraph.sync import run_sync
 
 KEY = "canary-key-0123456789"
 JUDGES = {  # model, what stands behind the address of the stub, the package
     "azure_openai": ("azure_openai:stub", "", "langchain_openai"),
     "mistralai": ("mistralai:mistral-stub", "/v1", "langchain_mistralai"),
     "litellm": ("litellm:openai/stub", "/v1", "langchain_litellm"),
-    "bedrock_converse": ("bedrock_converse:anthropic.stub-v1", "", "langchain_aws"),
+    "bedrock_converse": ("bedrock_converse:anthropic.claude-3-stub-v1:0", "", "langchain_aws"),
+    "bedrock": ("bedrock:anthropic.claude-3-stub-v1:0", "", "langchain_aws"),
 }
 VARIABLES = {
     **dict.fromkeys(("AZURE_OPENAI_API_KEY", "MISTRAL_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"), KEY),
@@ -95,3 +98,11 @@ def test_limits_go_out_under_the_providers_own_names(judged, provider):
     named = {"bedrock_converse": "maxTokens", "azure_openai": "max_completion_tokens"}
     assert config[named.get(provider, "max_tokens")] == 77
     assert config["temperature"] == 0.0
+
+
+def test_doctor_finds_that_each_does_as_its_interface_says(address, provider, monkeypatch, tmp_path):
+    monkeypatch.setenv("JUDGEGRAPH_CACHE", str(tmp_path))
+    model, behind, _ = JUDGES[provider]
+    judge = Endpoint(model=model, timeout=20.0, base_url=f"{address}/ok/c{next(_names)}{behind}")
+    found = run_sync(examine(judge, timeout=20))
+    assert [(one.name, one.found) for one in found.deviations] == []

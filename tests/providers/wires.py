@@ -85,7 +85,13 @@ def anthropic(body: dict[str, Any], does: str) -> tuple[int, Any]:
     elif text:
         content.append({"type": "text", "text": text})
     usage = {"input_tokens": IN, "output_tokens": OUT}
-    about = {"id": "m", "type": "message", "role": "assistant", "model": body["model"], "stop_sequence": None}
+    about = {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model", "stub"),
+        "stop_sequence": None,
+    }
     return 200, {**about, "content": content, "stop_reason": stop, "usage": usage}
 
 
@@ -150,7 +156,8 @@ def ollama(body: dict[str, Any], does: str) -> tuple[int, Any]:
 def completions(body: dict[str, Any], does: str) -> tuple[int, Any]:
     """Chat completions, as Azure, Mistral and what LiteLLM asks speak them."""
     form = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
-    text, short = cut(said(_words(body["messages"][-1]["content"]), form, does), body.get("max_tokens"))
+    limit = body.get("max_completion_tokens") or body.get("max_tokens")
+    text, short = cut(said(_words(body["messages"][-1]["content"]), form, does), limit)
     reason = "length" if short else "stop"
     if does == "length":
         text, reason = text[: len(text) // 2], "length"
@@ -165,7 +172,19 @@ def completions(body: dict[str, Any], does: str) -> tuple[int, Any]:
         reason = "length" if does == "length" else "tool_calls"
     usage = {"prompt_tokens": IN, "completion_tokens": OUT, "total_tokens": IN + OUT}
     about = {"id": "c", "object": "chat.completion", "created": 0, "model": body.get("model") or "stub", "usage": usage}
-    return 200, {**about, "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+    choice: dict[str, Any] = {"message": message, "finish_reason": reason}
+    if body.get("logprobs"):
+        count = body.get("top_logprobs") or 0
+        choice["logprobs"] = {"content": [_token(one, count) for one in re.findall(r"\s*\w+|\W", message["content"])]}
+    return 200, {**about, "choices": [{"index": at, **choice} for at in range(body.get("n") or 1)]}
+
+
+def _token(text: str, count: int) -> dict[str, Any]:
+    """A token with its likeliest others; of a number these are the numbers beside it."""
+    others = [text, *(str(one) for one in range(1, 6) if str(one) != text)] if text.isdigit() else [text]
+    rows = [{"token": one, "logprob": -0.1 if one == text else -3.0 - at, "bytes": [*one.encode()]}
+            for at, one in enumerate(others)]  # fmt: skip
+    return {**rows[0], "top_logprobs": rows[:count]}
 
 
 def bedrock(body: dict[str, Any], does: str) -> tuple[int, Any]:
@@ -212,7 +231,8 @@ class Handler(BaseHTTPRequestHandler):
         if does in REFUSALS or does == "429":
             self.refuse(path, int(does), REFUSALS.get(does, "slow down"), setting)
             return
-        self.say(*_speaks(path)(body, does))
+        counts = {"x-amzn-bedrock-input-token-count": str(IN), "x-amzn-bedrock-output-token-count": str(OUT)}
+        self.say(*_speaks(path)(body, does), counts if path.endswith("/invoke") else None)
 
     def refuse(self, path: str, code: int, message: str, wait: str) -> None:
         if "v1/messages" in path:
@@ -245,6 +265,7 @@ def _speaks(path: str) -> Callable[[dict[str, Any], str], tuple[int, Any]]:
         "generateContent": gemini,
         "chat/completions": completions,
         "/converse": bedrock,
+        "/invoke": anthropic,  # Bedrock's other interface takes and gives what the model's makers do
     }
     return next((speak for mark, speak in formats.items() if mark in path), ollama)
 

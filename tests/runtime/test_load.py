@@ -458,7 +458,9 @@ def test_rows_that_one_fault_hides_are_counted(tmp_path, name, text, lost, said)
 @pytest.mark.parametrize(
     ("key", "near"),
     [("qurey", "query"), ("rivall", "rival"), ("Output", "output"), ("humna.Fluency", "human.Fluency"),
-     ("source_id", ""), ("preference", ""), ("outputs.raw", ""), ("model", ""), ("id2", ""), ("query", "")],
+     ("source_id", ""), ("preference", ""), ("outputs.raw", ""), ("model", ""), ("id2", ""), ("query", ""),
+     ("contxts", "contexts"),
+     ("refrences", "references"), ("image", "images"), ("factor", ""), ("returns", "")],
 )  # fmt: skip
 def test_a_column_that_is_nearly_spelt_as_a_field_is_known(key, near):
     assert meant(key) == near

@@ -8,6 +8,7 @@ import pytest
 import judgegraph as jg
 from judgegraph.errors import DataError
 from judgegraph.graphs import llm_score
+from judgegraph.registry.lookup import factory
 
 DEPTH = jg.Criterion(name="Depth")
 ROWS = [{"id": "1", "query": "Why?", "output": "So.", "team": "blue"}, {"id": "2", "output": {"a": 1}}]
@@ -42,3 +43,25 @@ def test_a_file_imports_its_neighbours_from_anywhere(tmp_path):
     command = [sys.executable, "-m", "judgegraph", "check", f"{tmp_path / 'mine.py'}:factory"]
     done = subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=60)
     assert (done.returncode, "jury: wired" in done.stdout) == (0, True), done.stderr
+
+
+def test_two_files_have_neighbours_of_their_own_though_they_share_a_name(tmp_path):
+    found = {}
+    for folder in ("one", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "namesake_of_ours.py").write_text(f"NAME = {folder!r}\n")
+        (tmp_path / folder / "mine.py").write_text(
+            "from namesake_of_ours import NAME\n\n\ndef factory():\n    return NAME\n"
+        )
+        found[folder] = factory(f"{tmp_path / folder / 'mine.py'}:factory")
+    assert [found["one"](), found["other"]()] == ["one", "other"]
+
+
+def test_a_file_that_fails_is_told_by_its_path_with_what_to_do(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("VALUE = 3\n")
+    with pytest.raises(jg.ConfigError, match=r"mine\.py has no function 'VALUE'"):
+        factory(f"{path}:VALUE")
+    path.write_text("from .beside import WORDS\n")
+    with pytest.raises(jg.ConfigError, match=r"write 'import b' for 'from \. import b'"):
+        factory(f"{path}:factory")

@@ -317,3 +317,58 @@ def test_the_loader_reads_runs_by_their_format(tmp_path):
 
 def test_the_function_is_not_hidden_by_a_module_of_its_name():
     assert [one.query for one in jg.trajectories([{"role": "user", "content": "Hi"}])] == ["Hi"]
+
+
+ANTHROPIC = [
+    {"role": "user", "content": "How warm is it in Bergen?"},
+    {"role": "assistant", "content": [
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "t1", "name": "get_weather", "input": {"city": "Bergen"}},
+        {"type": "tool_use", "id": "t2", "name": "get_weather", "input": {"city": "Osl"}}]},
+    {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "11 degrees"}]},
+        {"type": "tool_result", "tool_use_id": "t2", "is_error": True, "content": "no such city"},
+        {"type": "text", "text": "Go on."}]},
+    {"role": "assistant", "content": "It is 11 degrees."},
+]  # fmt: skip
+SHOWN = """\
+[1] user: How warm is it in Bergen?
+[2] assistant: I look.
+[2] assistant calls get_weather (t1): {"city": "Bergen"}
+[2] assistant calls get_weather (t2): {"city": "Osl"}
+[3] tool (t1): 11 degrees
+[4] tool (t2), error: no such city
+[5] user: Go on.
+[6] assistant: It is 11 degrees."""
+
+
+def test_calls_and_results_in_anthropics_content_blocks_are_calls_and_turns():
+    sample = trajectory(ANTHROPIC)
+    assert turns_text(sample.turns) == SHOWN
+    assert as_records(jg.Sample.model_validate_json(sample.model_dump_json())) == ANTHROPIC
+    assert turns_text(jg.Sample(id="1", output="x", turns=ANTHROPIC).turns) == SHOWN
+
+
+@pytest.mark.parametrize(
+    ("turn", "shown"),
+    [
+        ({"from": "human", "value": "Hello."}, "human: Hello."),
+        ({"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": "{}"}},
+         "assistant calls look: {}"),
+        ({"role": "assistant", "content": None, "refusal": "I cannot."}, "assistant: I cannot."),
+        ({"role": "assistant", "content": [{"type": "refusal", "refusal": "I cannot."}]}, "assistant: I cannot."),
+        ({"role": "assistant", "content": None}, "assistant: "),
+    ],
+)  # fmt: skip
+def test_what_a_message_says_elsewhere_is_shown(turn, shown):
+    sample = jg.Sample(id="1", output="x", turns=[turn])
+    assert turns_text(sample.turns) == f"[1] {shown}"
+    assert jg.Sample.model_validate_json(sample.model_dump_json()) == sample
+    if "role" in turn:
+        assert as_records(trajectory([turn])) == [turn]
+
+
+@pytest.mark.parametrize("name", ["text", "message", "utterance"])
+def test_a_turn_whose_text_would_be_shown_to_nobody_is_refused(name):
+    with pytest.raises(ValueError, match=f"its text in content, and here it stands in '{name}'"):
+        jg.Sample(id="1", output="x", turns=[{"role": "user", name: "Hello."}])
