@@ -109,7 +109,7 @@ class Likelihood:
         reply = await _echoed(asked, prefix + output)
         told = reply.choices[0].logprobs
         if told is None or not told.token_logprobs or not told.text_offset:
-            raise ConfigError(f"{asked.model}: the server echoes no log-probabilities of the prompt")
+            raise _without_echo(asked.model)
         found = _of_output(told.text_offset, told.token_logprobs, len(prefix), len(prefix) + len(output))
         if not found:
             raise ConfigError(f"{asked.model}: no token of the output came back; the prompt may be beyond its context")
@@ -128,12 +128,16 @@ async def _echoed(asked: Endpoint, prompt: str) -> Any:
     except APIStatusError as error:
         if "echo" not in str(error):
             raise
-        ended = ConfigError(
-            f"{asked.model}: its server refuses to echo a prompt, which log-probabilities of a text need "
-            "(llama.cpp's own server does); name its file, Likelihood(model='FILE.gguf'), or a server such as vLLM's"
-        )
-        ended.ends_run = True
-        raise ended from error
+        raise _without_echo(asked.model) from error
+
+
+def _without_echo(model: str) -> ConfigError:
+    error = ConfigError(
+        f"{model}: its server gives no log-probabilities of a prompt (echo), which are those of a text; llama.cpp's "
+        "own server has none: name its file, Likelihood(model='FILE.gguf'), or a server that echoes, such as vLLM's"
+    )
+    error.ends_run = True
+    return error
 
 
 def _of_output(offsets: Sequence[int], values: Sequence[float | None], start: int, end: int) -> list[float]:

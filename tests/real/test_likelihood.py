@@ -6,6 +6,7 @@ import json
 import os
 import urllib.request
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,9 @@ def asked(url: str, what: str, **body: Any) -> Any:
 
 def by_the_server(url: str, before: str, output: str) -> list[float]:
     """Of each token of the output, asked for one by one: the server echoes none of a prompt."""
-    start = len(asked(url, "/tokenize", content=before)["tokens"])
-    tokens = asked(url, "/tokenize", content=before + output)["tokens"]
+    pieces = asked(url, "/tokenize", content=before + output, with_pieces=True)["tokens"]
+    tokens, ends = [one["id"] for one in pieces], [*accumulate(len(one["piece"]) for one in pieces)]
+    start = next(at for at, end in enumerate(ends) if end > len(before))
     found = []
     for at in range(start, len(tokens)):
         reply = asked(url, "/completion", prompt=tokens[:at], n_predict=1, n_probs=EVERY, temperature=1.0)
@@ -76,6 +78,6 @@ def test_a_server_that_echoes_no_prompt_says_what_to_name_in_its_place(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     asked_of = Likelihood(endpoint=Endpoint(model="openai:smollm2", base_url=url))
     with pytest.raises(
-        ConfigError, match=r"its server refuses to echo a prompt, .*; name its file, Likelihood\(model="
+        ConfigError, match=r"its server gives no log-probabilities of a prompt.*name its file, Likelihood\(model="
     ):
         measure(asked_of, OUTPUTS[0], source=SOURCE)
