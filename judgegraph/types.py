@@ -56,6 +56,11 @@ def words(text: str) -> list[str]:
     return re.findall(_WORD, folded)[:MOST_WORDS]
 
 
+def has_word(text: str) -> bool:
+    """Whether `words` finds any in a text, without looking for all of them."""
+    return re.search(_WORD, text) is not None
+
+
 def same_text(one: str, other: str) -> bool:
     """Whether two texts differ in nothing but how wide their white space is; of JSON, whether the values are equal."""
     if one.split() == other.split():

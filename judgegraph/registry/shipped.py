@@ -172,6 +172,7 @@ ASSISTANTS: dict[str, str] = {  # name -> "module:factory"
     "rouge-1": "judgegraph.tools.metrics:rouge_1",
     "rouge-2": "judgegraph.tools.metrics:rouge_2",
     "rouge-l": "judgegraph.tools.metrics:rouge_l",
+    "rouge-l-sum": "judgegraph.tools.metrics:rouge_l_sum",
     "chrf": "judgegraph.tools.metrics:chrf",
     "coverage": "judgegraph.tools.metrics:coverage",
     "density": "judgegraph.tools.metrics:density",
@@ -201,6 +202,7 @@ ASSISTANTS: dict[str, str] = {  # name -> "module:factory"
     "bleurt": "judgegraph.tools.libraries:bleurt",
     "sumbleurt": "judgegraph.tools.libraries:sumbleurt",
     "comet": "judgegraph.tools.libraries:comet",
+    "unieval": "judgegraph.tools.libraries:unieval",
 }
 
 SHIPPED: dict[str, dict[str, str]] = {

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,11 +90,27 @@ class Weights:
     @property
     def digest(self) -> str:
         """Of the ONNX file, 16 hexadecimal digits: what a value depends on, wherever the file lies."""
-        return _digest(str(self.model), self.model.stat().st_mtime_ns)
+        return digest_of(str(self.model))
 
 
-@cache
-def _digest(path: str, _changed: int) -> str:
+def digest_of(model: str) -> str:
+    """Of a model's file, or of all files of its folder, 16 hexadecimal digits; "" of a name that is neither.
+
+    Another file at the same path has another digest, which is counted anew where size or time of change differ.
+    """
+    path = Path(model)
+    if path.is_dir():
+        inside = sorted(file for file in path.rglob("*") if file.is_file())
+        parts = [f"{file.relative_to(path)} {digest_of(str(file))}" for file in inside]
+        return blake2b("\n".join(parts).encode(), digest_size=8).hexdigest()
+    if not path.is_file():
+        return ""
+    state = path.stat()
+    return _digest(str(path), state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=256)
+def _digest(path: str, _changed: int, _size: int) -> str:
     whole = blake2b(digest_size=8)
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
@@ -122,16 +138,23 @@ def weights(model: str, revision: str = "") -> Weights:
         return _in_folder(Path(model), model)
     if "/" not in model or model.startswith((".", "/")):
         raise _missing(f"no folder {model} with model.onnx and tokenizer.json")
+    return _in_folder(Path(_snapshot(model, revision, ["*.json", "model.onnx", "onnx/model.onnx"])), model)
+
+
+def _snapshot(model: str, revision: str, files: list[str] | None = None) -> str:
+    """The folder of a model of the Hugging Face hub, which is fetched at a revision and kept."""
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
         raise _missing(
             f"{model} is fetched by huggingface_hub: pip install huggingface_hub, or name a folder"
         ) from None
-    kept = snapshot_download(
-        model, revision=revision or None, allow_patterns=["*.json", "model.onnx", "onnx/model.onnx"]
-    )
-    return _in_folder(Path(kept), model)
+    return str(snapshot_download(model, revision=revision or None, allow_patterns=files))
+
+
+def fetched(model: str, revision: str) -> str:
+    """A model as a library is given it: as it is named, or of a revision the folder where that is kept."""
+    return _snapshot(model, revision) if revision and not Path(model).exists() else model
 
 
 def _packaged() -> Weights:
@@ -169,7 +192,7 @@ def _missing(message: str) -> ConfigError:
     return error
 
 
-_loading = Lock()
+LOADING = Lock()  # of a process: transformers loads one model at a time, or weights are left out
 _loaded: dict[tuple[str, str, int, int], OnnxModel] = {}
 
 
@@ -182,7 +205,7 @@ def onnx_model(model: str, revision: str = "", *, threads: int = 0, most_tokens:
     Raises:
         ExtraError: onnxruntime or tokenizers is not installed. ConfigError: as `weights`.
     """
-    with _loading:
+    with LOADING:
         key = model, revision, threads, most_tokens
         if key not in _loaded:
             _loaded[key] = OnnxModel(weights(model, revision), threads or os.cpu_count() or 1, most_tokens)

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ from judgegraph.calls.context import computed
 from judgegraph.errors import ConfigError
 from judgegraph.models.judges import Endpoint
 from judgegraph.tools.catalogue import About, Unmeasurable
+from judgegraph.tools.encoder import LOADING, digest_of
 from judgegraph.tools.metrics import capped
 from judgegraph.types import Finding, Sample
 
@@ -31,12 +32,12 @@ class Likelihood:
         model: a causal language model for transformers, run on this machine: a folder, a .gguf file, or OWNER/NAME of
             the Hugging Face hub. It is loaded once, in a thread, and reads one text at a time.
         revision: of the hub.
-        endpoint: in its place, a server with /completions that echoes log-probabilities of the prompt (vLLM,
-            llama.cpp's server, and others do; OpenAI's chat models do not). Its model is "openai:NAME" or a bare name;
+        endpoint: in its place, a server with /completions that echoes log-probabilities of the prompt (vLLM does;
+            llama.cpp's own server and OpenAI's chat models do not). Its model is "openai:NAME" or a bare name;
             limits, seed and temperature have nothing to say here.
 
     A server gets one request a sample, without a limiter beside the SDK's own retries. Values are kept in the run's
-    ledger.
+    ledger, those of a model on this machine by the digest of its files.
     """
 
     model: str = ""
@@ -61,18 +62,21 @@ class Likelihood:
         if not output.strip():
             raise Unmeasurable("the output holds no word")
         if self.model:
-            what = {"assistant": self.name, "model": self.model, "revision": self.revision, "texts": [before, output]}
-            found = await computed(what, lambda: asyncio.to_thread(self._read, before, output))
+            weights = await asyncio.to_thread(digest_of, self.model)
+            what = {"assistant": self.name, "model": self.model, "revision": self.revision, "weights": weights}
+            read = partial(asyncio.to_thread, self._read, before, output, weights)
+            found = await computed({**what, "texts": [before, output]}, read)
         else:
             found = await self._by_server(before, output)
         total, n = found
         return Finding(assistant=self.name, value=total / n, reason=f"{n} tokens, {total:.1f} nats together")
 
-    def _read(self, before: str, output: str) -> list[float]:
+    def _read(self, before: str, output: str, weights: str) -> list[float]:
         """By the local model: [sum of the log-probabilities of the output's tokens, how many they are]."""
         with _ONE_AT_A_TIME:
             try:
-                read = _local(self.model, self.revision)
+                with LOADING:
+                    read = _local(self.model, self.revision, weights)
             except ImportError:
                 error = ConfigError('likelihood: a local model is run by: pip install "judgegraph[likelihood]"')
                 error.ends_run = True
@@ -102,17 +106,38 @@ class Likelihood:
     async def _asked(self, asked: Endpoint, before: str, output: str) -> list[float]:
         """[sum of the log-probabilities of the output's tokens, how many they are]."""
         prefix = before + "\n\n"
-        reply = await _client(asked.base_url, os.environ.get(asked.api_key_env, ""), asked.timeout).completions.create(
-            model=asked.model.removeprefix("openai:"), prompt=prefix + output, echo=True, logprobs=1, max_tokens=1,
-            temperature=0,
-        )  # fmt: skip
+        reply = await _echoed(asked, prefix + output)
         told = reply.choices[0].logprobs
         if told is None or not told.token_logprobs or not told.text_offset:
-            raise ConfigError(f"{asked.model}: the server echoes no log-probabilities of the prompt")
+            raise _without_echo(asked.model)
         found = _of_output(told.text_offset, told.token_logprobs, len(prefix), len(prefix) + len(output))
         if not found:
             raise ConfigError(f"{asked.model}: no token of the output came back; the prompt may be beyond its context")
         return [float(sum(found)), len(found)]
+
+
+async def _echoed(asked: Endpoint, prompt: str) -> Any:
+    """The server's completion of one token, with its prompt before it."""
+    from openai import APIStatusError
+
+    client = _client(asked.base_url, os.environ.get(asked.api_key_env, ""), asked.timeout)
+    try:
+        return await client.completions.create(
+            model=asked.model.removeprefix("openai:"), prompt=prompt, echo=True, logprobs=1, max_tokens=1, temperature=0
+        )
+    except APIStatusError as error:
+        if "echo" not in str(error):
+            raise
+        raise _without_echo(asked.model) from error
+
+
+def _without_echo(model: str) -> ConfigError:
+    error = ConfigError(
+        f"{model}: its server gives no log-probabilities of a prompt (echo), which are those of a text; llama.cpp's "
+        "own server has none: name its file, Likelihood(model='FILE.gguf'), or a server that echoes, such as vLLM's"
+    )
+    error.ends_run = True
+    return error
 
 
 def _of_output(offsets: Sequence[int], values: Sequence[float | None], start: int, end: int) -> list[float]:
@@ -126,7 +151,7 @@ Read: TypeAlias = Callable[[str], tuple[list[int], list[float | None]]]  # text 
 
 
 @cache
-def _local(model: str, revision: str) -> Read:
+def _local(model: str, revision: str, _weights: str) -> Read:
     """Reads texts by a model of transformers.
 
     Raises:
@@ -143,6 +168,8 @@ def _local(model: str, revision: str) -> Read:
         ended = ConfigError(f"likelihood: {model} cannot be loaded: {str(error).splitlines()[0][:200]}")
         ended.ends_run = True
         raise ended from error
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    loaded = loaded.to(device)
     most = int(getattr(loaded.config, "max_position_embeddings", 0) or 0)
 
     def read(text: str) -> tuple[list[int], list[float | None]]:
@@ -151,8 +178,9 @@ def _local(model: str, revision: str) -> Read:
         if most and len(ids) > most:
             raise Unmeasurable(f"query, source and output have {len(ids)} tokens; the model reads {most}")
         with torch.inference_mode():
-            logits = loaded(torch.tensor([ids])).logits[0, :-1].float()
-            said = logits.log_softmax(-1).gather(1, torch.tensor(ids[1:])[:, None])[:, 0]
+            given = torch.tensor([ids], device=device)
+            logits = loaded(given).logits[0, :-1].float()
+            said = logits.log_softmax(-1).gather(1, given[0, 1:, None])[:, 0]
         return offsets, [None, *map(float, said)]
 
     return read

@@ -9,9 +9,11 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any, Literal, TypeAlias, get_args
 
+from judgegraph.embedded.text import split
 from judgegraph.errors import ConfigError
+from judgegraph.tools import edit_rate
 from judgegraph.tools.catalogue import About, Metric, Unmeasurable
-from judgegraph.types import MOST_WORDS, Json, Sample, text_of, words
+from judgegraph.types import MOST_WORDS, Json, Sample, has_word, text_of, words
 
 # The texts of a sample as metrics read them: capped, so that no input takes unbounded time.
 
@@ -22,6 +24,8 @@ MOST_CHARS = 120_000  # six a word: a "word" of 1 MB too
 def capped(value: Json) -> str:
     """The first 120,000 characters and 20,000 white-space words of a text or JSON value."""
     text = text_of(value)[:MOST_CHARS]
+    if len(text) < 2 * MOST_WORDS:
+        return text
     pieces = text.split(None, MOST_WORDS)
     return " ".join(pieces[:MOST_WORDS]) if len(pieces) > MOST_WORDS else text
 
@@ -86,7 +90,7 @@ def reference_texts(sample: Sample) -> list[str]:
 
 
 def _with_words(texts: Iterable[Json], which: str) -> list[str]:
-    found = [text for text in map(capped, texts) if words(text)]
+    found = [text for text in map(capped, texts) if has_word(text)]
     if not found:
         raise Unmeasurable(f"the {which} holds no word")
     return found
@@ -210,9 +214,7 @@ def _scorer(name: str, lowercase: bool = False) -> Any:
 
         return CHRF()
     if name == "ter":
-        from sacrebleu.metrics.ter import TER
-
-        return TER()
+        return edit_rate.scorer()
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(effective_order=True, lowercase=lowercase)
@@ -434,6 +436,12 @@ def rouge_l(stem: bool = False, over: Over = "max") -> Metric:
     return _metric("rouge-l", measures, rouge_lcs, 5 / 6, stem, over)
 
 
+def rouge_l_sum(stem: bool = False, over: Over = "max") -> Metric:
+    """The longest common subsequences of sentences, together ("rougeLsum"); see `rouge_summary` and `rouge_1`."""
+    measures = "words that the output shares with the sentences of another text in the same order, gaps allowed"
+    return _metric("rouge-l-sum", measures, rouge_summary, 5 / 6, stem, over, _sentences)
+
+
 def rouge_n(output: Sequence[str], target: Sequence[str], n: int) -> float:
     """F-measure, 0 to 1, of clipped matches of n-grams: 2PR / (P + R), the package's `fmeasure`.
 
@@ -451,6 +459,41 @@ def rouge_lcs(output: Sequence[str], target: Sequence[str]) -> float:
     million cells for two texts of 20,000 words; the value is the same.
     """
     return _f_measure(_lcs(output, target), len(output), len(target))
+
+
+MOST_COMPARED = 4_000_000  # pairs of words: the package fills a table of them, about a microsecond each
+
+
+def rouge_summary(output: Sequence[str], target: Sequence[str]) -> float:
+    """F-measure, 0 to 1, of the union of longest common subsequences over sentences: the package's "rougeLsum".
+
+    Source: Lin 2004, section 3.2, counted as in the package rouge-score, whose values these are: each word counts as
+    often as both texts have it.
+
+    Args:
+        output, target: sentences, each its tokens with a space between them.
+
+    Raises:
+        Unmeasurable: both texts are long; the message says how long.
+    """
+    sizes = [sum(len(one.split()) for one in text) for text in (output, target)]
+    if sizes[0] * sizes[1] > MOST_COMPARED:
+        raise Unmeasurable(f"ROUGE-Lsum compares every two words; {sizes[0]:,} by {sizes[1]:,} take too long")
+    return float(_by_sentences().score("\n".join(target), "\n".join(output))["rougeLsum"].fmeasure)
+
+
+@cache
+def _by_sentences() -> Any:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    return RougeScorer(["rougeLsum"], tokenizer=_Split())
+
+
+class _Split:
+    """Stands where the package asks for a tokenizer: these tokens were made before."""
+
+    def tokenize(self, text: str) -> list[str]:
+        return text.split()
 
 
 def _f_measure(shared: int, of_output: int, of_target: int) -> float:
@@ -487,6 +530,15 @@ def _tokens(text: str, which: str, stem: bool) -> tuple[str, ...]:
     return tokens[:MOST_WORDS]
 
 
+def _sentences(text: str, which: str, stem: bool) -> tuple[str, ...]:
+    """The sentences of a text: its lines where it has several, as the package takes them; else they are split here."""
+    if not _tokens(text, which, stem):
+        return ()
+    lines = [line for line in text.splitlines() if line.strip()]
+    listed = lines if len(lines) > 1 else split(text)
+    return tuple(" ".join(found) for one in listed if (found := _tokens(one, which, stem)))
+
+
 @cache
 def _stemmer() -> Any:
     from nltk.stem.porter import PorterStemmer
@@ -494,16 +546,19 @@ def _stemmer() -> Any:
     return PorterStemmer()
 
 
-def _metric(name: str, measures: str, compare: Compare, value: float, stem: bool, over: Over) -> Metric:
+def _metric(
+    name: str, measures: str, compare: Compare, value: float, stem: bool, over: Over,
+    read: Callable[[str, str, bool], tuple[str, ...]] = _tokens,
+) -> Metric:  # fmt: skip
     if over not in get_args(Over):
         raise ConfigError(f"{name}: over is 'max' or 'mean', got {over!r:.40}")
 
     def measure(sample: Sample) -> float:
         which = target_name(sample)
-        targets = [found for text in target_texts(sample) if (found := _tokens(text, which, stem))]
+        targets = [found for text in target_texts(sample) if (found := read(text, which, stem))]
         if not targets:
             raise Unmeasurable(f"the {which} holds no word")
-        output = _tokens(output_text(sample), "output", stem)
+        output = read(output_text(sample), "output", stem)
         values = [compare(output, target) for target in targets]
         return max(values) if over == "max" else fmean(values)
 

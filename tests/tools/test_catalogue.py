@@ -56,7 +56,7 @@ def test_an_object_is_taken_as_it_is():
 @pytest.mark.parametrize(
     ("which", "said"),
     [
-        ("nosuch", "no assistant 'nosuch'; known: rouge-1, rouge-2, rouge-l, chrf"),
+        ("nosuch", "no assistant 'nosuch'; known: rouge-1, rouge-2, rouge-l, rouge-l-sum"),
         ([], "no assistants given; known: rouge-1"),
         (["chrf", "chrf"], "two assistants are called 'chrf'"),
         (lambda sample: 1.0, "a lambda has no name"),

@@ -76,11 +76,13 @@ def test_a_likelier_output_has_a_higher_value(server):
     assert near > measure(server, "x Octopuses have three hearts", source="The bridge is shut").value
 
 
-def test_a_server_that_echoes_nothing_is_no_value(server):
+def test_a_server_that_echoes_nothing_ends_a_run_with_what_to_name_in_its_place(server):
     Echo.mute = True
-    found = measure(server, "A text.", source="A source.")
-    assert (found.value, found.status) == (None, "agent_error")
-    assert "echoes no log-probabilities" in found.reason
+    with pytest.raises(
+        ConfigError, match=r"gives no log-probabilities of a prompt.*Likelihood\(model='FILE\.gguf'\)"
+    ) as told:
+        measure(server, "A text.", source="A source.")
+    assert told.value.ends_run
 
 
 def test_without_a_server_or_a_source_it_says_what_to_do():

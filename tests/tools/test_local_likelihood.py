@@ -1,8 +1,10 @@
 """The log-probability of an output by a model on this machine: a tiny one, made with transformers."""
 
+import shutil
 import sys
 
 import pytest
+from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
@@ -40,6 +42,32 @@ async def test_the_value_is_the_models_own_loss_over_the_outputs_tokens_alone(fo
     assert found.value == pytest.approx(-float(loss), abs=1e-5)
     assert found.reason.startswith("4 tokens")
     assert _local.cache_info().currsize == 1
+
+
+@pytest.mark.slow
+def test_another_model_at_the_same_path_is_not_taken_from_the_ledger(folder, tmp_path):
+    import torch
+    import transformers
+
+    where = tmp_path / "model"
+    shutil.copytree(folder, where)
+    sample = jg.Sample(id="s", source="the old bridge is shut", output="cars go round")
+
+    def value(out):
+        graph = StateGraph(jg.EvalState)
+        graph.add_node("measure", jg.metric_node(Likelihood(model=str(where))))
+        graph.add_edge(START, "measure")
+        graph.add_edge("measure", END)
+        run = jg.evaluate(graph.compile(), [sample], out=tmp_path / out, ledger=tmp_path / "ledger.sqlite")
+        (item,) = run.items
+        return item.findings[0].value
+
+    first = value("one")
+    assert value("two") == first
+    torch.manual_seed(2)
+    config = transformers.AutoConfig.from_pretrained(where)
+    transformers.GPT2LMHeadModel(config).save_pretrained(where)  # same sizes, same names, other weights
+    assert value("three") != first
 
 
 @pytest.mark.slow

@@ -10,9 +10,10 @@ from judgegraph.tools.catalogue import worst_and_best
 
 OURS = {
     **dict.fromkeys(
-        ("rouge-1", "rouge-2", "rouge-l", "meteor", "form-schema", "nli", "bleurt", "comet", "mover"), (0, 1)
+        ("rouge-1", "rouge-2", "rouge-l", "rouge-l-sum", "meteor", "form-schema", "nli", "bleurt", "comet", "mover"),
+        (0, 1),
     ),
-    "sumbleurt": (0, 1),
+    **dict.fromkeys(("sumbleurt", "unieval"), (0, 1)),
     **dict.fromkeys(("embedding-similarity", "token-matching", "bertscore"), (-1, 1)),
     "bartscore": (-10, 0),
     **dict.fromkeys(("chrf", "bleu"), (0, 100)),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from judgegraph.errors import ConfigError
 from judgegraph.tools import Unmeasurable, assistant
-from judgegraph.tools.metrics import bleu, rouge_1, rouge_2, rouge_l
+from judgegraph.tools.metrics import bleu, rouge_1, rouge_2, rouge_l, rouge_l_sum
 from judgegraph.types import Sample
 
 PAIRS = [
@@ -41,6 +41,32 @@ def test_the_longest_common_subsequence_is_that_of_the_package(output, target):
     output, target = " ".join(output), " ".join(target)
     sample = Sample(id="s", output=output, source=target)
     assert assistant("rouge-l")(sample) == pytest.approx(by_package("rouge-l", output, target), abs=1e-12)
+
+
+LINES = st.lists(st.text("abc ", min_size=1, max_size=9).filter(str.strip), min_size=2, max_size=5).map("\n".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LINES, LINES)
+def test_of_lines_the_summary_level_is_that_of_the_package(output, target):
+    from rouge_score.rouge_scorer import RougeScorer
+
+    for stem in (False, True):
+        expected = RougeScorer(["rougeLsum"], use_stemmer=stem).score(target, output)["rougeLsum"].fmeasure
+        found = rouge_l_sum(stem=stem)(Sample(id="s", output=output, reference=target))
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_text_in_one_line_is_split_into_sentences_for_the_summary_level():
+    sentences, turned = ["The bridge is shut.", "Cars go round."], ["Cars go round.", "The bridge is shut."]
+    found, plain = (
+        [make()(Sample(id="s", output=sep.join(sentences), reference=sep.join(turned))) for sep in (" ", "\n")]
+        for make in (rouge_l_sum, rouge_l)
+    )
+    assert found == [1.0, 1.0]
+    assert max(plain) < 0.6
+    with pytest.raises(Unmeasurable, match="compares every two words; 3,000 by 3,000 take too long"):
+        rouge_l_sum()(Sample(id="s", output="a b " * 1500, reference="a c " * 1500))
 
 
 def test_without_a_reference_it_is_measured_against_the_source():
@@ -87,6 +113,7 @@ def test_settings_that_change_the_number_change_the_name_that_signatures_hold():
         "bleu",
         "bleu-lowercase",
     ]
+    assert rouge_l_sum(stem=True, over="mean").name == "rouge-l-sum-stem-mean"
     with pytest.raises(ConfigError, match="over is 'max' or 'mean', got 'min'"):
         rouge_1(over="min")
 

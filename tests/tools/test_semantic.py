@@ -126,7 +126,7 @@ def shared_words(model):
     asked.append(model)
 
     def score(rows):
-        return [len({*o.lower().split()} & {*c.lower().split()}) / len({*o.split()}) for o, c, _ in rows]
+        return [(len({*o.lower().split()} & {*c.lower().split()}) / len({*o.split()}),) for o, c, _ in rows]
 
     return score
 
