@@ -83,7 +83,8 @@ def material(sample: Sample, criteria: Iterable[Criterion] = ()) -> dict[str, Js
     """
     references = sample.all_references
     several = len(references) > 1
-    reference = references_text(references) if several else "".join(map(_as_text, references))
+    alone = "".join(one if isinstance(one, str) else text_of(one) for one in references[:1])
+    reference = references_text(references) if several else alone
     compared = COMPARED_SEVERAL if several else COMPARED
     found: dict[str, Json] = {
         "query": sample.query, "source": sample.source,
@@ -168,13 +169,9 @@ class Prompt:
         return Rendered(messages, self.name, self.digest, left_out, images)
 
 
-def _as_text(value: Json) -> str:
-    return value if isinstance(value, str) else text_of(value)
-
-
 def _clean(value: Json) -> str:
     """As text; without lone surrogates, which no request can carry, or images in base64, which no judge can read."""
-    text = _as_text(value)
+    text = value if isinstance(value, str) else text_of(value)
     text = text if text.isascii() else text.encode("utf-8", "replace").decode()
     return without_data(text) if "base64," in text else text
 

@@ -203,6 +203,7 @@ def test_exactly_the_criteria_in_doubt_are_asked_for(given, chosen):
     }
 
 
+@pytest.mark.slow
 def test_two_side_by_side_by_the_embedded_judge_in_a_run_and_planned(tmp_path):
     samples = [Sample(id=str(n), source="It opens in May.", output="It opens. " * n) for n in range(1, 5)]
     graph = StateGraph(jg.EvalState)

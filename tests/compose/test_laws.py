@@ -2,6 +2,7 @@
 
 from itertools import permutations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langgraph.graph import END, START, StateGraph
@@ -138,6 +139,7 @@ def test_the_order_of_a_panels_members_changes_nothing(said, criteria, combine):
     assert all(one == found[0] for one in found)
 
 
+@pytest.mark.slow
 @QUICK
 @given(SAMPLES, st.permutations(["sageval", "llm-score", "fennec"]))
 def test_the_order_in_which_branches_are_added_changes_nothing(sample, order):
@@ -147,6 +149,7 @@ def test_the_order_in_which_branches_are_added_changes_nothing(sample, order):
     assert alike[0]["notes"] == alike[1]["notes"]
 
 
+@pytest.mark.slow
 @QUICK
 @given(SAMPLES, CRITERIA, st.randoms(use_true_random=False))
 def test_the_order_of_criteria_changes_no_score(sample, criteria, random):

@@ -187,6 +187,7 @@ def graph_of(node):
     return graph.compile()
 
 
+@pytest.mark.slow
 def test_refined_by_the_embedded_judge_and_planned(tmp_path):
     samples = [Sample(id=str(n), source="It opens in May.", output="It opens. " * n) for n in range(1, 4)]
     graph, ledger = graph_of(jg.refine(criteria="summary", rounds=4)), tmp_path / "ledger.sqlite"

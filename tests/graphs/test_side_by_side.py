@@ -94,6 +94,7 @@ ROWS_OF_ONE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "two"), ROWS_OF_ONE)
 async def test_two_rows_of_one_method_keep_all_they_write_under_names(one, two):
     graph = composed({"a": made(one, "p"), "b": made(two, "q")})

@@ -307,6 +307,7 @@ def test_a_real_run_has_its_sections_with_well_formed_charts(method, data, keys)
             assert [int(table[name][way].split()[0]) for way in ("down", "up")] == counts
 
 
+@pytest.mark.slow
 def test_the_report_of_a_probe_tells_what_the_probe_found(tmp_path):
     samples = list(jg.load("examples/pairs.jsonl", limit=6))
     found = jg.probe(fennec(), samples, out=tmp_path / "run", resamples=300)
