@@ -706,10 +706,11 @@ class Covered(NamedTuple):
 
     @property
     def counts(self) -> str:
-        """Such as "12 of 16", with what of these no table counts."""
+        """Such as "12 of 16 scores", with what of these no table counts."""
         kinds = {"of rejected rows": self.rejected, "of samples not judged": self.absent - self.rejected}
         lost = " and ".join(f"{count:,} {what}" for what, count in kinds.items() if count)
-        return f"{self.ok:,} of {self.n:,}" + (f" ({lost} among these, which no table counts)" if lost else "")
+        unit = "" if self.name in (PAIRS, ALL, NO_ANSWER) else " score" if self.n == 1 else " scores"
+        return f"{self.ok:,} of {self.n:,}{unit}" + (f", {lost} among these, which no table counts" if lost else "")
 
 
 def coverage(summary: Summary, rejected: int = 0, unjudged: int = 0) -> tuple[float, str]:

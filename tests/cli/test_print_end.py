@@ -76,7 +76,7 @@ def test_a_budget_that_ended_a_run_is_named_with_how_to_go_on(budget, spent, sai
     assert f"stopped by the budget: {said}; {end}, and --out FOLDER, goes on" in printed(capsys, about, items)
     kept = printed(capsys, about, items, folder=Folder(tmp_path))
     assert f"stopped by the budget: {said}; {end} goes on saved in" in kept.replace(
-        "coverage 0.333 (Coherence): 1 of 3 ", ""
+        "coverage 0.333 (Coherence): 1 of 3 scores ", ""
     )
 
 

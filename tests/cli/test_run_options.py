@@ -122,7 +122,7 @@ def test_money_is_counted_by_a_table_of_ones_own(site, tmp_path):
 
 @pytest.mark.parametrize(
     ("gate", "code", "said"),
-    [("0.9", 4, "coverage 0.889 (Clarity), below 0.9"), ("0.88", 0, "coverage 0.889 (Clarity): 8 of 9\n")],
+    [("0.9", 4, "coverage 0.889 (Clarity), below 0.9"), ("0.88", 0, "coverage 0.889 (Clarity): 8 of 9 scores\n")],
 )
 def test_coverage_is_a_gate(gate, code, said, site):
     refusing = site("refusal,ok")

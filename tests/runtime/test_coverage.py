@@ -110,10 +110,13 @@ def test_samples_that_were_never_judged_are_missed_in_every_line():
 
 def test_its_counts_say_what_no_table_counts():
     summary = summarise([item(score("A"))] * 3, "sig")
-    assert covered(summary).counts == "3 of 3"
+    assert covered(summary).counts == "3 of 3 scores"
     found = covered(summary, rejected=1, unjudged=2)
     assert (found.ok, found.n, found.absent) == (3, 6, 3)
-    assert found.counts == "3 of 6 (1 of rejected rows and 2 of samples not judged among these, which no table counts)"
+    assert (
+        found.counts
+        == "3 of 6 scores, 1 of rejected rows and 2 of samples not judged among these, which no table counts"
+    )
 
 
 def test_samples_that_are_judged_in_part_are_told_so_that_numbers_add_up():
