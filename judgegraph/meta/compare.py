@@ -29,7 +29,7 @@ from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run, Table, incomplete_run, rejected_rows
 from judgegraph.runs.summary import Covered, covered, criteria_names, has_weights, summarise
 from judgegraph.shown import Shown
-from judgegraph.stats.agreement import corrected, exact, permutation_test_of_shares
+from judgegraph.stats.agreement import corrected, exact, permutation_tests_of_means
 from judgegraph.stats.bootstrap import mean_interval
 from judgegraph.stats.correlation import Codes, Floats
 from judgegraph.types import Scale
@@ -429,7 +429,7 @@ def _means(
                 run=one.row.name, criterion=name, mean=float(values[one.row.name].mean()), low=low, high=high,
                 n=len(ids), alone=len(one.answers[key]), scale=said,
             ))  # fmt: skip
-        differences += [_difference(name, a, b, values[a], values[b], group) for a, b in combinations(values, 2)]
+        differences += _differences(name, values, group)
     return means, differences
 
 
@@ -441,19 +441,27 @@ def _shares(values: Floats, scales: set[str]) -> Floats:
     return np.asarray((values - scale.low) / (scale.high - scale.low), dtype=np.float64)
 
 
-def _difference(criterion: str, a: str, b: str, one: Floats, other: Floats, group: Codes | None) -> MeanDifference:
-    apart = one - other
-    found = MeanDifference(criterion=criterion, a=a, b=b, n=len(apart), difference=float(apart.mean()))
-    if len(apart) < LEAST or math.isnan(found.difference):
-        return replace(found, note=f"fewer than {LEAST} samples" if len(apart) < LEAST else "no common scale")
-    low, high = mean_interval(apart, group)
-    units = np.arange(len(apart)) if group is None else group
-    tested = permutation_test_of_shares(one, other, group=units, permutations=PERMUTATIONS)
-    least = 2 / 2**tested.n if exact(tested.n, PERMUTATIONS) else 1 / (PERMUTATIONS + 1)
-    return replace(
-        found, low=low, high=high, p=tested.p, note=tested.note, unit="sample" if group is None else "group",
-        units=tested.n, least_p=min(1.0, least),
-    )  # fmt: skip
+def _differences(criterion: str, values: Mapping[str, Floats], group: Codes | None) -> list[MeanDifference]:
+    """Each two runs on the same samples, tested by the same swaps."""
+    apart = {(a, b): values[a] - values[b] for a, b in combinations(values, 2)}
+    found = {
+        (a, b): MeanDifference(criterion=criterion, a=a, b=b, n=len(one), difference=float(one.mean()))
+        for (a, b), one in apart.items()
+    }
+    few = min(map(len, values.values()), default=0) < LEAST
+    told = {pair: one for pair, one in apart.items() if not few and not math.isnan(found[pair].difference)}
+    if told:
+        units = np.arange(len(next(iter(told.values())))) if group is None else group
+        tests = permutation_tests_of_means(np.stack([*told.values()]), group=units, permutations=PERMUTATIONS)
+        for (pair, one), tested in zip(told.items(), tests, strict=True):
+            low, high = mean_interval(one, group)
+            least = 2 / 2**tested.n if exact(tested.n, PERMUTATIONS) else 1 / (PERMUTATIONS + 1)
+            found[pair] = replace(
+                found[pair], low=low, high=high, p=tested.p, note=tested.note,
+                unit="sample" if group is None else "group", units=tested.n, least_p=min(1.0, least),
+            )  # fmt: skip
+    note = f"fewer than {LEAST} samples" if few else "no common scale"
+    return [one if pair in told else replace(one, note=note) for pair, one in found.items()]
 
 
 def _corrected(differences: Sequence[MeanDifference]) -> list[MeanDifference]:

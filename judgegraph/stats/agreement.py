@@ -674,7 +674,8 @@ def _of_groups(each: Floats, constant: Constant, permutations: int, seed: int) -
     each = np.nan_to_num(each) if constant == "zero" else each[:, ~np.isnan(each).any(axis=0)]
     if not each.shape[1]:
         return TestResult("permutation", math.nan, math.nan, 0, "no group in which all sides vary")
-    return _of_means(each[0] - each[1], each.shape[1], permutations, seed)
+    (found,) = _of_means((each[0] - each[1])[None], each.shape[1], permutations, seed)
+    return found
 
 
 def permutation_test_of_shares(
@@ -691,15 +692,29 @@ def permutation_test_of_shares(
     if not len(a) == len(b) == len(group) or not len(a):
         raise ValueError("a, b and group are of one length, and hold an item")
     apart = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
-    sums = np.asarray(np.bincount(codes_of("group", group, len(a)), apart), dtype=np.float64)
-    return _of_means(sums, len(a), permutations, seed)
+    (found,) = permutation_tests_of_means(apart[None], group=group, permutations=permutations, seed=seed)
+    return found
 
 
-def _of_means(apart: Floats, count: int, permutations: int, seed: int) -> TestResult:
-    """Of a sum over units of what lies between a and b, divided by a count that swaps leave as it is."""
-    units = len(apart)
-    drawn = np.concatenate([rows @ apart / count for rows in patterns(units, permutations, seed, units)])
-    return _result(float(apart.sum() / count), drawn, units, "")
+def permutation_tests_of_means(
+    apart: Floats, *, group: Codes, permutations: int = 2000, seed: int = 0
+) -> list[TestResult]:  # fmt: skip
+    """The same test for each of several differences on the same items, by the same swaps.
+
+    Args:
+        apart: (tests, items), what lies between two metrics. group: (items,), 0, 1, ...
+    """
+    unit = codes_of("group", group, apart.shape[1])
+    sums = np.stack([np.asarray(np.bincount(unit, row), dtype=np.float64) for row in apart])
+    return _of_means(sums, apart.shape[1], permutations, seed)
+
+
+def _of_means(apart: Floats, count: int, permutations: int, seed: int) -> list[TestResult]:
+    """Of sums over units of what lies between a and b, (tests, units), divided by a count that swaps leave as it is."""
+    units = apart.shape[1]
+    drawn = np.concatenate([rows @ apart.T / count for rows in patterns(units, permutations, seed, units)])
+    means = apart.sum(axis=1) / count
+    return [_result(float(mean), column, units, "") for mean, column in zip(means, drawn.T, strict=True)]
 
 
 def _result(observed: float, drawn: Floats, units: int, note: str) -> TestResult:

@@ -187,7 +187,8 @@ def mean_interval(values: Floats, group: Codes | None = None) -> tuple[float, fl
     means = np.empty(MEAN_RESAMPLES)
     drawn = _stored_draws(len(sums)) if len(sums) <= MEAN_KEPT else Draws("item", len(sums), MEAN_RESAMPLES, 0)
     for some in drawn:
-        means[some.resamples] = (some.weights @ sums) / np.maximum(some.weights @ sizes, 1)
+        many = n if group is None else np.maximum(some.weights @ sizes, 1)
+        means[some.resamples] = (some.weights @ sums) / many
     found = interval(means, units=len(sums))
     return (found.low, found.high) if sign > 0 else (-found.high, -found.low)
 

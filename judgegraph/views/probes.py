@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from judgegraph.errors import one_line
-from judgegraph.meta.corrected import CorrectionGain, Gain
 from judgegraph.meta.probes import Change, OwnModel, Padded, Probes, Swapped
 from judgegraph.meta.result import FEW, Measured
 from judgegraph.runs.item import lacks_of
 from judgegraph.views.blocks import NONE, Block, Grid, Para, chance, columns, counted, number_text, signed, within
 from judgegraph.views.run import costs
+
+if TYPE_CHECKING:
+    from judgegraph.meta.corrected import CorrectionGain, Gain
 
 LINES, FAILURES, NAMED = 60, 5, 3  # rows; reasons; criteria in a sentence
 ENDS = {"over_budget": "the budget ended it before all were judged", "stopped": "it was stopped before all were judged"}
