@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import sys
@@ -147,12 +148,17 @@ def chat_model(endpoint: Named, provider: str, name: str) -> Any:
     if not _is_installed("langchain"):
         raise _unknown(endpoint)
     given = _made_with(endpoint, known)
+    if known is not None:  # a failure is told once, by us: without a handler, Python prints its whole traceback too
+        logging.getLogger(known.package).addHandler(logging.NullHandler())
     with warnings.catch_warnings():  # what packages say of their own dependencies while they are imported
         warnings.simplefilter("ignore")
         from langchain.chat_models import init_chat_model
 
         try:
-            return init_chat_model(name, model_provider=provider, **given)
+            made = init_chat_model(name, model_provider=provider, **given)
+            if (litellm := sys.modules.get("litellm")) is not None:
+                vars(litellm)["suppress_debug_info"] = True  # what it prints at a failure would stand in --json
+            return made
         except (ImportError, ValueError, TypeError) as error:
             if known is None and isinstance(error, ValueError):
                 raise _unknown(endpoint) from None

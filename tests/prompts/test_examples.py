@@ -134,12 +134,13 @@ def notes_of(run):
     return [note for one in (*item.scores, *item.comparisons) for note in one.notes]
 
 
-@pytest.mark.parametrize("form", [checkeval, partial(coascore, fuse="average")])
+@pytest.mark.parametrize("form", [checkeval, partial(coascore, fuse="average"), partial(judge_form, form="verdict")])
 def test_check_names_before_a_run_a_judge_that_has_no_place_for_them(form):
     (warned,) = [one for one in jg.check(form(criteria=[TAUGHT])).findings if one.code == "unseen-examples"]
     assert warned.severity == "warning"
-    _, seen = run_of(form, [TAUGHT])
+    run, seen = run_of(form, [TAUGHT], PAIR)
     assert not any("What did you eat?" in text for _, texts in seen for text in texts.values())
+    assert any(UNSHOWN_EXAMPLES in line for line in lacks_of(run.manifest))
     assert not [one for one in jg.check(form(criteria=[PLAIN])).findings if one.code == "unseen-examples"]
 
 

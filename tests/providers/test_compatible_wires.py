@@ -3,6 +3,8 @@
 import gc
 import itertools
 import json
+import subprocess
+import sys
 import urllib.request
 
 import pytest
@@ -84,6 +86,18 @@ def test_errors_are_sent_again_by_us_alone(judged):
     assert (score(run).status, len(seen)) == ("provider_error", 1)
     run, seen = judged("429=1,ok")
     assert (score(run).value, len(seen)) == (4.0, 2)
+
+
+def test_a_failure_is_told_once_and_no_traceback_of_an_sdk_is_printed(address, provider):
+    model, behind, _ = JUDGES[provider]
+    code = (
+        "import judgegraph as jg\nfrom judgegraph.graphs import llm_score\n"
+        f"judge = jg.Endpoint(model={model!r}, attempts=1, base_url='{address}/500/c{next(_names)}{behind}')\n"
+        "run = jg.evaluate(llm_score(judge), [jg.Sample(id='1', output='It scatters.')])\n"
+        "print(next(iter(run.items)).scores[0].status)"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=100)
+    assert (done.stdout.split(), "Traceback" in done.stderr) == (["provider_error"], False), done.stderr
 
 
 def test_a_refused_key_ends_the_run_and_stands_in_no_message(judged):
