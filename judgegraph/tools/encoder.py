@@ -229,7 +229,9 @@ class OnnxModel:
             raise error from None
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
-        self._session = onnxruntime.InferenceSession(files.model, options, providers=["CPUExecutionProvider"])
+        there = onnxruntime.get_available_providers()
+        known = [name for name in ("CUDAExecutionProvider", "CPUExecutionProvider") if name in there]
+        self._session = onnxruntime.InferenceSession(files.model, options, providers=known)
         self._inputs = {one.name for one in self._session.get_inputs()}
         self._tokenizer = Tokenizer.from_file(str(files.tokenizer))
         self._tokenizer.no_truncation()
