@@ -259,7 +259,8 @@ def followed(told: Sequence[tuple[str, float, float, float]], what: str, *, sign
     """
     (first, value, low, high), *others = told
     said = f"({what} {valued(value, low, high)})"
-    last, least, *ends = others[0] if others else told[0]
+    last, least, *rest = others[0] if others else told[0]
+    ends = (rest[0], rest[1])
     last_said = f"({valued(least, *ends)})"
     if not signed:
         return (
