@@ -191,7 +191,8 @@ def init(data: str, out: str | None, wanted: tuple[str, ...]) -> None:
     if people := [column for column in left if column == "human" or column.startswith("human.")]:
         click.echo(printable(f"  people's judgements as they are: {one_line(', '.join(people), 200)}"))
     if left := [column for column in left if column not in people]:
-        click.echo(printable(f"  kept as meta: {one_line(', '.join(left), 200)}"))
+        names = ", ".join(column.removeprefix("meta.") or column for column in left)
+        click.echo(printable(f"  kept as meta: {one_line(names, 200)}"))
     if out is not None:
         made, said = _written_set(sets, chosen, wanted)
         Path(out).write_text(as_yaml(made), encoding="utf-8")

@@ -487,11 +487,11 @@ def load(
     """The samples of a data file.
 
     A row's columns named as a `Sample`'s fields fill them; `human.NAME` columns are people's judgements; all
-    others go to `meta`. Without an id column, "line-7" ("row-7" in a JSON list or in Parquet) is the id of what
-    stands there, and changes when rows are put before it. A whole number as id is read as text. In CSV and TSV
-    every cell is text, also one that starts like JSON; an empty rival, reference or human judgement is none. Quotes
-    that keep spreadsheets from calculating are taken off in tables of a run's scores alone, told by their columns:
-    in data of yours a ' is a '.
+    others go to `meta` by their names, `meta.NAME` as NAME. Without an id column, "line-7" ("row-7" in a JSON list or
+    in Parquet) is the id of what stands there, and changes when rows are put before it. A whole number as id is read
+    as text. In CSV and TSV every cell is text, also one that starts like JSON; an empty rival, reference or human
+    judgement is none. Quotes that keep spreadsheets from calculating are taken off in tables of a run's scores
+    alone, told by their columns: in data of yours a ' is a '.
 
     Args:
         path: .jsonl, .ndjson, .json (one list, or an object per line), .csv, .tsv, .parquet, .pq; text files
@@ -623,9 +623,12 @@ def _check_fields(fields: Mapping[str, str]) -> None:
             hint = f"; did you mean '{near[0]}'?" if near else "."
             shown = ", ".join([*known, "human.NAME"])
             if name.startswith("meta."):
+                what = name.removeprefix("meta.")
+                option = "--system" if what == "system" else "--rival" if what == "rival_system" else "--group"
+                where = {"--system": "meta or rank", "--rival": "rank"}.get(option, "compare, meta, rank or report")
                 hint = (
                     ": columns that are no field go to meta by their own names. Leave it out, and name the column "
-                    f"where it is used: --group {one_line(fields[name], 60)} of compare, meta, rank or export."
+                    f"where it is used: {option} {one_line(fields[name], 60)} of {where}."
                 )
             raise DataError(f"fields: '{one_line(name, 60)}' is no field of a sample{hint} Known: {shown}")
 

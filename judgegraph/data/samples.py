@@ -162,6 +162,21 @@ def value_at(row: Mapping[str, Any], name: str) -> Any:
     return value
 
 
+OWN_TEXTS = ("query", "source", "id")
+
+
+def grouping_value(sample: Sample, key: str) -> Any:
+    """What a sample has under a key of its meta ("a.b" is b in the object a, "meta.a" is a), else its own query,
+    source or id of that name: a question's column that was read as `query` still groups. ABSENT where there is none.
+    """
+    value = value_at(sample.meta, key)
+    if value is ABSENT:
+        value = value_at(sample.meta, key.removeprefix("meta."))
+    if value is ABSENT and key in OWN_TEXTS and (own := getattr(sample, key)):
+        return own if isinstance(own, str) else text_of(own)
+    return value
+
+
 def column_list(columns: Iterable[str], most: int) -> str:
     """Names of columns in a line; one with white space around it stands in quotes."""
     return one_line(", ".join(name if name == name.strip() else f"'{name}'" for name in columns), most)
@@ -249,7 +264,7 @@ class RowReader:
         return {key: near for key, near in found.items() if not getattr(sample, near.partition(".")[0])}
 
     def _sorted(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What belongs to a sample's own fields, and the rest, which is its meta."""
+        """What belongs to a sample's own fields, and the rest, which is its meta; `meta.NAME` is NAME there."""
         picked = {name: self._pick(row, name, column) for name, column in self.fields.items()}
         taken = {spelt(column, row) for column in self.fields.values()}
         rest = {key: value for key, value in row.items() if key not in taken}
@@ -257,10 +272,16 @@ class RowReader:
             if (key in _EXPECTED or key.startswith("human.")) and key not in self.fields:
                 picked[key] = rest.pop(key)
         meta = rest.pop("meta", None)
+        dotted = {key: rest.pop(key) for key in list(rest) if key.startswith("meta.") and key != "meta."}
         if isinstance(meta, Mapping):
             rest = {**meta, **rest}
         elif meta is not None:
             rest["meta"] = meta
+        for key, value in dotted.items():
+            name = key.removeprefix("meta.")
+            if name in rest:
+                raise Fault(key, f"given twice: '{one_line(name, 60)}' is there too; leave one of them out")
+            rest[name] = value
         known = {key: value for key, value in picked.items() if key in _EXPECTED}
         if self.cells:
             known = {

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from judgegraph.answers import answers_of
+from judgegraph.data.samples import ABSENT, grouping_value
 from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.meta.agreement import agreement
 from judgegraph.meta.answers import answers_in
@@ -226,7 +227,8 @@ class _Held:
         sample = item.sample
         self.given[item.id] = _digest(sample.query, sample.source, sample.reference, *sample.shown_evidence().values())
         self.judged[item.id] = _digest(sample.output, sample.rival)
-        group = sample.meta.get(key or "group")
+        group = grouping_value(sample, key or "group")
+        group = None if group is ABSENT else group
         if key and group is None:
             raise DataError(f"sample '{one_line(item.id, 60)}' has no {one_line(key, 60)!r} in its meta, to group by")
         self.groups[item.id] = None if group is None else str(group)

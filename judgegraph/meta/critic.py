@@ -20,7 +20,7 @@ from scipy.stats import binomtest
 
 from judgegraph.answers import UNTOUCHED, is_escalation
 from judgegraph.calls.budget import NodeUsage
-from judgegraph.data.samples import ABSENT, value_at
+from judgegraph.data.samples import ABSENT, grouping_value
 from judgegraph.errors import counted, one_line, printable
 from judgegraph.meta.cells import MISSING, NOTHING, Answer, Judgements, is_given, known_labels, people, width
 from judgegraph.meta.conventions import Conventions
@@ -238,7 +238,7 @@ def labels_of(sample: Sample, criterion: str) -> tuple[Any, ...]:
 
 
 def _places(sample: Sample, group: str, system: str) -> tuple[str | None, str | None]:
-    known = [value_at(sample.meta, name) for name in (group, system)]
+    known = [grouping_value(sample, name) for name in (group, system)]
     first, second = (None if value in (None, ABSENT) else str(value) for value in known)
     return first, second
 

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from judgegraph.data.samples import ABSENT, Fault, column_list, plain, value_at
+from judgegraph.data.samples import ABSENT, Fault, column_list, grouping_value, plain, value_at
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.meta.answers import OVERALL, ItemAnswers, answers_in, join_answers, listed, notes, refuse_other, strange
 from judgegraph.meta.cells import (
@@ -36,7 +36,7 @@ from judgegraph.meta.cells import (
 )
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
-from judgegraph.types import Criterion, Scale, Verdict, names_of
+from judgegraph.types import Criterion, Sample, Scale, Verdict, names_of
 
 # People's judgements and metrics from any table: CSV, TSV, JSON, JSON Lines or Parquet.
 
@@ -550,8 +550,7 @@ class Seen:
 
 def seen_of(item: Item, answers: ItemAnswers, group: str | None = None, system: str | None = None) -> Seen:
     """What `read_seen` needs of an item. group, system: as of `read_run`."""
-    meta = item.sample.meta
-    document, writer = _meta(meta, group, "group", item.id), _meta(meta, system, "system", item.id)
+    document, writer = _meta(item.sample, group, "group"), _meta(item.sample, system, "system")
     metrics = {m for by in (*answers.by.values(), answers.everywhere) for m in by}
     agents = frozenset(map(_agent, metrics)) | {score.agent for score in item.scores}
     return Seen(item.id, item.status, dict(item.sample.human), answers, document, writer, agents, item.place)
@@ -574,14 +573,16 @@ def _partly(seen: Sequence[Seen]) -> Iterable[str]:
             yield f"{len(without):,} of {len(seen):,} samples without meta.{name} ({first}): no {name}s, {_LOST[name]}"
 
 
-def _meta(meta: Mapping[str, Any], key: str | None, fallback: str, id: str) -> str | None:
-    value = value_at(meta, key or fallback)
+def _meta(sample: Sample, key: str | None, fallback: str) -> str | None:
+    value = grouping_value(sample, key or fallback)
     if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
         return str(value)
     if key is None:
         return None
-    has = column_list(meta, 120) or "nothing"
-    raise ConfigError(f"sample '{one_line(id, 60)}': expected text in meta.{one_line(key, 60)}; its meta has {has}")
+    has = column_list(sample.meta, 120) or "nothing"
+    raise ConfigError(
+        f"sample '{one_line(sample.id, 60)}': expected text in meta.{one_line(key, 60)}; its meta has {has}"
+    )
 
 
 def _names(names: Iterable[str]) -> dict[str, str]:

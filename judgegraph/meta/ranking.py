@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from judgegraph.data.samples import ABSENT, column_list, value_at
+from judgegraph.data.samples import ABSENT, column_list, grouping_value, value_at
 from judgegraph.errors import ConfigError, DataError, counted, one_line
 from judgegraph.meta.answers import ItemAnswers, answers_in, join_answers
 from judgegraph.meta.cells import (
@@ -353,7 +353,7 @@ def _meta(item: Item, key: str | None, usual: str, *, needed: bool = True) -> st
     Raises:
         ConfigError: there is none, and it is needed or was asked for.
     """
-    value = value_at(item.sample.meta, key or usual)
+    value = grouping_value(item.sample, key or usual)
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
         return str(value)
     if key is None and not needed:

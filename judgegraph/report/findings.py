@@ -37,6 +37,7 @@ from judgegraph.views.blocks import (
     within,
 )
 from judgegraph.views.critic import topic_table
+from judgegraph.views.trace import lowest_in_words
 
 # What the critics did to the scores: SAGEval's Table 1 (arXiv:2411.16077), and what it was worth.
 
@@ -396,13 +397,13 @@ def _listed(names: Sequence[str]) -> str:
 
 def _look(run: Run, lists: Sequence[Listing]) -> Iterator[Finding]:
     """One sample of each list."""
-    words = {"lowest": "the lowest score", "failed": "failed", "moved": "moved most", "uncertain": "the least certain"}
+    words = {"lowest": "", "failed": "failed", "moved": "moved most", "uncertain": "the least certain"}
     whose: dict[str, list[str]] = {}
     for one in lists:
         if one.samples and one.key in words:
             name, about = one.samples[0]
-            why = f"{words[one.key]}: {one_line(about, 80)}" if about else words[one.key]
-            whose.setdefault(name, []).append(why)
+            what = lowest_in_words(one.left_out) if one.key == "lowest" else words[one.key]
+            whose.setdefault(name, []).append(f"{what}: {one_line(about, 80)}" if about else what)
     if not whose:
         return
     said = [f"{one_line(name, 60)} ({', '.join(why)})" for name, why in whose.items()]

@@ -17,6 +17,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from judgegraph.data.samples import ABSENT, grouping_value
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.report.answers import agreement, biases, pairs, scores
 from judgegraph.report.charts import CHART_CSS, finalize, small_bar
@@ -267,7 +268,7 @@ class GroupedRun(Run):
         known: dict[str, None] = {}
         for item in run.items:
             known |= dict.fromkeys(item.sample.meta)
-            if item.sample.meta.get(column) is None:
+            if grouping_value(item.sample, column) in (ABSENT, None):
                 said = f"sample '{one_line(item.id, 60)}' has no {one_line(column, 60)!r} in its meta, to group by"
                 raise DataError(f"{said}; known: {', '.join(one_line(key, 40) for key in known) or 'none'}")
         return cls({**run.manifest, "grouped_by": column}, run.held, run.folder, run, column)
@@ -281,7 +282,7 @@ class GroupedRun(Run):
         return map(self._grouped, super()._in_order() if self.whole is None else self.whole._in_order())
 
     def _grouped(self, item: Item) -> Item:
-        meta = {**item.sample.meta, "group": item.sample.meta[self.column]}
+        meta = {**item.sample.meta, "group": grouping_value(item.sample, self.column)}
         return item.model_copy(update={"sample": item.sample.model_copy(update={"meta": meta})})
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from judgegraph.answers import answers_of, means_of, scaled, several
 from judgegraph.runs.item import FINE, LISTED, Item
+from judgegraph.runs.lowest import LowestScores
 from judgegraph.runs.run import Run
-from judgegraph.traces.read import RankedSample, tops
+from judgegraph.traces.read import RankedSample, firsts_of, ranked_samples
 from judgegraph.types import Scale
-from judgegraph.views.blocks import count_text, counted, duration, in_line, money, number, number_text, share
-from judgegraph.views.trace import VERDICTS, Detail
+from judgegraph.views.blocks import count_text, counted, duration, in_line, money, number, share
+from judgegraph.views.trace import VERDICTS, Detail, mean_in_words
 
 # Why samples failed, in a line each.
 
@@ -222,23 +223,28 @@ def _thinned(written: dict[int, str], step: int, room: int) -> tuple[int, dict[i
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of samples. Attributes: key: of its anchor. about: one sentence. samples: (id, why it is here)."""
+    """A list of samples.
+
+    Attributes: key: of its anchor. about: one sentence or two. samples: (id, why it is here). left_out: in words.
+    """
 
     key: str
     title: str
     about: str
     samples: tuple[tuple[str, str], ...]
+    left_out: str = ""
 
 
 def listings(run: Run, most: int) -> list[Listing]:
     """At most `most` samples in each. A list without samples is left out, but for that of failures: it says so."""
-    found = tops(run, dict.fromkeys(("score", "change", "doubt", "failures", "cost", "time"), most))
+    lowest = LowestScores(most)
+    orders = dict.fromkeys(("change", "doubt", "failures", "cost", "time"), most)
+    found = firsts_of(ranked_samples(run, watch=lowest.add), orders)
     priced = any(one.usd for one in found["cost"])
     dear = found["cost"] if priced else found["time"]
     why = causes(run, {one.id for one in found["failures"] if one.failures})
     lists = [
-        _listing("lowest", "Lowest scores", "The least mean of its answers, each as a share of its scale.",
-                 found["score"], lambda x: x.value is not None and x.verdict is None, _lowest),
+        _lowest(lowest),
         _listing("moved", "Most moved from a draft", "The largest step from a draft to its final score, as a share of "
                  "the scale; a changed label counts as the whole scale.", found["change"], lambda x: x.change, _moved),
         _listing("uncertain", "Most uncertain", "The score that is furthest from certain: 0 % where one answer holds "
@@ -260,12 +266,12 @@ def _listing(
     return Listing(key, title, about, tuple((one.id, why(one)) for one in found if weight(one)))
 
 
-def _lowest(one: RankedSample) -> str:
-    """Its mean in the units of its scale; as a share where its answers have several."""
-    scale = Scale.of(one.scale) if one.scale else None
-    if scale is None or scale.low is None or scale.high is None:
-        return f"mean {number_text(one.value)} of 1, on several scales"
-    return f"mean {number_text(scale.low + (one.value or 0.0) * (scale.high - scale.low))} on {scale}"
+def _lowest(lowest: LowestScores) -> Listing:
+    sides = " for both outputs" if lowest.of_pairs else ""
+    rest = f" Left out: {lowest.left_out}." if lowest.left_out else ""
+    about = f"The least mean of its answers{sides}, each as a share of its scale.{rest}"
+    samples = tuple((low.item.id, mean_in_words(low)) for low in lowest.found())
+    return Listing("lowest", "Lowest scores", about, samples, lowest.left_out)
 
 
 def _moved(one: RankedSample) -> str:

@@ -546,19 +546,23 @@ def _most(value: float | None) -> float:
 
 
 def ranked_samples(
-    run: RunRecord, *, status: str | None = None, criterion: str | None = None
-) -> Iterator[RankedSample]:
+    run: RunRecord, *, status: str | None = None, criterion: str | None = None,
+    watch: Callable[[Item], None] | None = None,
+) -> Iterator[RankedSample]:  # fmt: skip
     """Every sample of a run, in the order of finishing; its files are read as streams.
 
     Args:
         status: only samples that ended so, or that have a final score or comparison that did. criterion: only samples
             with a score of it; value, change, doubt, answers, and those that have the status, are of it alone.
+        watch: is shown each item, in the same reading.
 
     Raises:
         DataError: the run's folder cannot be read.
     """
     with closing(UsageBySample(recorded_traces(spans_of(run)))) as bills:
         for item in run.items:
+            if watch is not None:
+                watch(item)
             asked = criterion is None or any(score.criterion == criterion for score in item.scores)
             if asked and (status is None or has_status(item, status, criterion)):
                 yield ranked_sample(item, bills.get(item.id), criterion)

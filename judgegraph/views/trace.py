@@ -5,7 +5,6 @@ A terminal, a notebook, the page and the view draw it, each as much of it as a `
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from judgegraph.answers import answers_of, roles_of, several
 from judgegraph.errors import printable
 from judgegraph.evidence import turn_text
 from judgegraph.runs.item import FINE, Item, ending, rival_overall
+from judgegraph.runs.lowest import LowestScores, LowScore
 from judgegraph.runs.run import OVERALL, TEXTS
 from judgegraph.trace.record import Step
 from judgegraph.traces.read import LOST, UNTRACED
@@ -657,23 +657,38 @@ def _texts(item: Item, detail: Detail) -> Iterator[tuple[str, Cut]]:
 def telling(items: Iterable[Item]) -> tuple[Item, str] | None:
     """The sample that the critic moved most, else the one with the lowest score, else the first; and which it is."""
 
-    def weight(item: Item) -> tuple[float, float]:
+    def moved(item: Item) -> float:
         values = {s.key: s.value for s in item.scores if s.value is not None}
         finals = [s for s in answers_of(item) if s.value is not None]
-        moved = max((abs(values[s.key] - values[s.draft]) for s in finals if s.draft in values), default=0.0)
-        return moved, -min((values[s.key] for s in finals), default=float("inf"))
+        return max((abs(values[s.key] - values[s.draft]) for s in finals if s.draft in values), default=0.0)
 
-    many, found = 0, None
+    many, found, lowest = 0, None, LowestScores()
     for item in items:
+        lowest.add(item)
         if item.status == "ok":
             many += 1
-            if found is None or weight(item) > found[0]:
-                found = weight(item), item
+            if found is None or moved(item) > found[0]:
+                found = moved(item), item
     if found is None:
         return None
-    (moved, lowest), item = found
-    why = "moved most" if moved else "the lowest score" if lowest > -math.inf else "the first sample"
-    return item, why if many > 1 else ""
+    if found[0] or many == 1:
+        return found[1], "moved most" if many > 1 else ""
+    if low := lowest.found():
+        return low[0].item, f"{lowest_in_words(lowest.left_out)}: {mean_in_words(low[0])}"
+    return found[1], "the first sample"
+
+
+def lowest_in_words(left_out: str) -> str:
+    """Such as "the lowest score but for 1 row without a rival"."""
+    return f"the lowest score{left_out and f' but for {left_out}'}"
+
+
+def mean_in_words(low: LowScore) -> str:
+    """In the units of its scale, such as "mean 2.61 on 1-5"; as a share where its answers have several."""
+    scale, sides = low.scale, ", both outputs" if low.item.comparisons or low.item.verdict is not None else ""
+    if scale is None or scale.low is None or scale.high is None:
+        return f"mean {number_text(low.value)} of 1, on several scales{sides}"
+    return f"mean {number_text(scale.low + low.value * (scale.high - scale.low))} on {scale}{sides}"
 
 
 def brief(item: Item, why: str = "") -> Iterator[Block]:

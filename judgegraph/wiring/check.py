@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from judgegraph.errors import ConfigError, counted
@@ -197,7 +198,7 @@ def findings_of(graph: Drawn) -> list[Finding]:
     wholes = (
         stages.same_scores, stages.elsewhere, stages.unseen, stages.votes_reviewed, stages.astray, stages.miscompared,
         stages.silent, stages.of_one, stages.misspelt, stages.unfit, stages.unapplied, stages.misnamed,
-        agents.assistants, agents.unseen_examples, _weightless,
+        agents.assistants, agents.unseen_examples, _weightless, passed_over,
     )  # fmt: skip
     found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
     found += [finding for whole in wholes for finding in whole(graph)]
@@ -217,6 +218,32 @@ def _weightless(graph: Drawn) -> Iterator[Finding]:
     if held and all(weight <= 0 for _, weight in held):
         text = f"node '{held[0][0]}': no criterion has a 'weight' above 0, so that none counts for an overall score"
         yield Finding("no-criteria", held[0][0], "criteria", f"{text}: give some a weight above 0")
+
+
+def passed_over(graph: Drawn) -> Iterator[Finding]:
+    """Critics before which several judges draft scores of one criterion: each reviews the last that was written."""
+    from judgegraph.wiring.graph import parted
+    from judgegraph.wiring.meaning import judged
+
+    scores = judged(graph)
+    for want in scores.wanted:
+        reviews = getattr(want.part.runs, "reviewed", None) is not None
+        if not reviews or want.stages != ("draft",) or want.agents is not None:
+            continue
+        others = [one for one in scores.wanted if one.condition is None and (one.agents or not one.reviews)]
+        asked = {draft.agent for one in others for draft in scores.seen(one)}
+        drafts = [one for one in scores.seen(want) if not one.rectifies and one.agent not in asked]
+        for one, other in combinations(drafts, 2):
+            alike = one.scales is None or other.scales is None or bool(one.scales.keys() & other.scales.keys())
+            where = parted(graph, one.at, other.at) if one.agent != other.agent and alike else None
+            if where is not None and where[0].steps.together(where[1][0], where[2][0]):
+                text = (
+                    f"node '{want.at}' reviews the last draft of each criterion, and '{one.agent}' and '{other.agent}' "
+                    f"may both write one: what the other gave counts nowhere, and is paid for; name one by of=, or "
+                    f"join them first, jg.panel(..., stage='draft')"
+                )
+                yield Finding("drafts-passed-over", want.at, "scores", text, "warning")
+                break
 
 
 def agreed(check: Callable[[Drawn], Iterator[Finding]], graph: Drawn) -> list[Finding]:

@@ -12,7 +12,7 @@ import judgegraph as jg
 from judgegraph.bench.pandalm import COLLECTION
 from judgegraph.cli.main import main
 from judgegraph.errors import ConfigError, DataError
-from judgegraph.graphs import fennec, g_eval
+from judgegraph.graphs import fennec, g_eval, llm_score
 from judgegraph.meta.cells import Judgements
 from judgegraph.meta.conventions import Conventions, chosen
 from judgegraph.meta.judgements import read_run
@@ -270,6 +270,18 @@ def test_a_sample_without_its_system_is_named(meta, keys, said):
     run = jg.evaluate(fennec(criteria="general", mode="pair"), [_paired(**meta)])
     with pytest.raises(ConfigError, match=said):
         of_run(run, **keys)
+
+
+def test_systems_are_ranked_within_their_questions_where_these_were_read_as_query():
+    samples = [
+        jg.Sample(id=f"{system}{at}", query=f"q{at}", output=text, meta={"system": system})
+        for at in range(4) for system, text in (("x", "Because it is so."), ("y", "No."))
+    ]  # fmt: skip
+    run = jg.evaluate(llm_score(criteria="general"), samples)
+    by_query = jg.rank_systems(run, QUICK, group="query")
+    named = [one.model_copy(update={"meta": {**one.meta, "group": one.query}}) for one in samples]
+    by_group = jg.rank_systems(jg.evaluate(llm_score(criteria="general"), named), QUICK)
+    assert [one.systems for one in by_query] == [one.systems for one in by_group]
 
 
 def test_systems_of_pandalm_are_ranked_as_people_rank_them_but_for_one_pair(shared):

@@ -10,6 +10,7 @@ import judgegraph as jg
 from judgegraph.report.findings import followed
 from judgegraph.report.page import written_report
 from judgegraph.runs.item import Item
+from judgegraph.views.trace import telling
 
 FIVE = jg.Scale.of("1-5")
 MANY = 30
@@ -347,3 +348,29 @@ def test_scores_by_criteria_of_single_samples_are_missing_from_all_of_these(tmp_
     ]
     (text,) = [text for text in said(tmp_path, written) if "missing" in text]
     assert text.startswith("2 of 4 scores are missing, all of criteria written for each sample;")
+
+
+def thin(at: int, value: float) -> Item:
+    note = jg.Note(agent="sample", text="the output is empty", kind="text-empty")
+    return item(at, score("A", value)).model_copy(update={"notes": (note,)})
+
+
+def compared(at: int, one: float, other: float) -> Item:
+    sides = score("A", one), score("A", other).model_copy(update={"of": "rival"})
+    return item(at, *sides).model_copy(update={"verdict": "A"})
+
+
+@pytest.mark.parametrize(
+    ("items", "words"),
+    [
+        ([item(0, score("A", 2), score("B", 5)), item(1, score("A", 3), score("B", 3)), thin(2, 1)],
+         "s1 (the lowest score but for 1 text that gives nothing to judge: mean 3.00 on 1-5"),
+        ([compared(0, 3, 4), compared(1, 4, 2), item(2, score("A", 1))],
+         "s1 (the lowest score but for 1 row without a rival: mean 3.00 on 1-5, both outputs"),
+    ],
+)  # fmt: skip
+def test_the_lowest_score_is_one_on_page_and_terminal_and_says_what_it_leaves_out(tmp_path, items, words):
+    (look,) = [text for text in said(tmp_path, items) if text.startswith("Look first at ")]
+    assert look.startswith(f"Look first at {words}")
+    shown, why = telling(items)
+    assert f"{shown.id} ({why}" == words

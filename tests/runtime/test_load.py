@@ -133,7 +133,8 @@ def test_a_column_renamed_no_longer_fills_its_own_field(tmp_path):
         ({"ouput": "x"}, "fields: 'ouput' is no field of a sample; did you mean 'output'? Known: id, query"),
         ({"human.": "x"}, "fields: 'human.' is no field"),
         ({"meta": "x"}, "fields: 'meta' is no field"),
-        ({"meta.group": "doc"}, "name the column where it is used: --group doc of compare, meta, rank or export"),
+        ({"meta.group": "doc"}, "name the column where it is used: --group doc of compare, meta, rank or report"),
+        ({"meta.system": "bot"}, "name the column where it is used: --system bot of meta or rank"),
     ],
 )
 def test_a_field_that_no_sample_has_is_refused_at_once(tmp_path, fields, said):
@@ -188,6 +189,20 @@ def test_an_empty_cell_is_no_rival_and_no_reference_but_may_be_an_output(tmp_pat
     sample = load(written(tmp_path / "rows.csv", ",rival,reference,output\n0,,,\n"))[0]
     assert (sample.rival, sample.reference, sample.output) == (None, None, "")
     assert sample.meta == {"column 1": "0"}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_columns_of_meta_in_dots_are_its_names(tmp_path, name):
+    csv = "output,meta.group,meta.a.b,topic,meta.\nt,g1,x,sea,rest\n"
+    row = {"output": "t", "meta": {"lang": "en"}, "meta.group": "g1", "meta.a.b": "x", "topic": "sea", "meta.": "rest"}
+    (sample,) = load(written(tmp_path / name, csv if name == "a.csv" else jsonl([row])))
+    rest = {} if name == "a.csv" else {"lang": "en"}
+    assert sample.meta == {**rest, "topic": "sea", "meta.": "rest", "group": "g1", "a.b": "x"}
+
+
+def test_a_name_of_meta_that_is_given_twice_is_refused(tmp_path):
+    (one,) = rejections(written(tmp_path / "a.csv", "output,meta.group,group\nt,g1,g2\n"))
+    assert "given twice: 'group' is there too" in one[2]
 
 
 def test_nothing_in_meta_becomes_a_field(tmp_path):

@@ -633,3 +633,22 @@ def test_a_node_of_one_s_own_hides_no_mistake_of_others(first: bool, severity: s
     gate = jg.gate(jg.metric_node("novelty"), jg.low(below=7))
     assert ("unfit-scale", severity) in findings(judge, ("g", gate))
     assert not findings(judge, ("c", jg.critique(Sage(criteria=SUMMARY))))
+
+
+def test_a_critic_of_the_last_of_several_judges_drafts_is_warned_of():
+    def found(critic: Any, *names: str) -> list[tuple[str, str, str]]:
+        graph = StateGraph(EvalState)
+        graph.add_node("c", critic, defer=True)
+        for name in names:
+            graph.add_node(name, Evaluator(criteria=SUMMARY, name=name, cot=name == "other"))
+            graph.add_edge(START, name)
+            graph.add_edge(name, "c")
+        graph.add_edge("c", END)
+        return [(one.code, one.severity, one.node) for one in jg.check(graph).findings]
+
+    sage = Sage(criteria=SUMMARY)
+    assert found(jg.critique(sage), "evaluator", "other") == [("drafts-passed-over", "warning", "c")]
+    assert not found(jg.critique(sage), "evaluator")
+    assert not any(
+        code == "drafts-passed-over" for code, *_ in found(jg.critique(sage, of="other"), "other", "evaluator")
+    )
