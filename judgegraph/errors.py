@@ -121,7 +121,8 @@ def in_words(error: BaseException) -> str:
         )
         text = f"{error.title}: {'; '.join(wrong)}"
         if key := WRITTEN_IN.get(error.title):
-            text = f"for the state's '{key}', {text}; write what {error.title} takes, or another status with its reason"
+            text = f"for the state's '{key}', {text}; write what {error.title} takes, or a "
+            text += "status other than 'ok' with its reason"
     elif off_its_ways(error):
         text = f"what follows it gave {one_line(text, 60)}, which is none of its targets: return one of them, or END"
     return f"{kind}: {text}" if text.strip() else f"{kind}, which says no more"
