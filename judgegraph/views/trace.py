@@ -674,7 +674,9 @@ def telling(items: Iterable[Item]) -> tuple[Item, str] | None:
     if found[0] or many == 1:
         return found[1], "moved most" if many > 1 else ""
     if low := lowest.found():
-        return low[0].item, f"{lowest_in_words(lowest.left_out)}: {mean_in_words(low[0])}"
+        item, why = low[0].item, lowest_in_words(lowest.left_out)
+        pair = item.comparisons or item.verdict is not None  # what is told of another begins with its mean
+        return item, f"{why}: {mean_in_words(low[0])}" if pair else why
     return found[1], "the first sample"
 
 
