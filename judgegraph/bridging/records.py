@@ -155,6 +155,7 @@ def _prometheus(row: Row, _: Reading) -> dict[str, Any]:
 def _own(row: Row, how: Reading) -> dict[str, Any]:
     """A row of a file whose columns are named as FIELDS, or mapped to them."""
     found: dict[str, Any] = {}
+    empty: list[str] = []
     for name in FIELDS:
         value = value_at(row, how.fields.get(name, name))
         if value is ABSENT and name in how.fields:
@@ -162,6 +163,11 @@ def _own(row: Row, how: Reading) -> dict[str, Any]:
             raise Fault(name, f"the row has no column '{column}'; it has {column_list(row, 120)}")
         if value is not ABSENT and value is not None and (value != "" or name in ("query", "output")):
             found[name] = value
+        elif value is not ABSENT and name in ("verdict", "score"):
+            empty.append(name)
+    if empty and not found.keys() & {"verdict", "score"}:
+        column = one_line(how.fields.get(empty[0], empty[0]), 60)
+        raise Fault(empty[0], f"column '{column}' is empty in this row: fill in its {empty[0]}, or leave the row out")
     if "verdict" in found:
         words = {**(how.labels or WORDS)}
         found["verdict"] = _verdict(found, "verdict", WORDS if words == WORDS else words)

@@ -31,6 +31,7 @@ from judgegraph.calls.context import ALIKE, TEXTS, CallContext, Waiters, context
 from judgegraph.calls.ledger import LEASE_PATIENCE, Ledger, Paid
 from judgegraph.calls.limits import MOST_PROMPT, Patience, Ticket, Unreachable, limiter_of, patience_of
 from judgegraph.calls.send import (
+    ADDRESS,
     Answer,
     Fault,
     Usage,
@@ -538,7 +539,9 @@ async def _sent_again(
                     raise
     except _Again as again:
         fault = again.fault
-    cure = ""
+    cure, run = "", under_way.run if under_way else None
+    if fault.shapeless and run and (ended := _refused(judge, replace(fault, of_text=True), run)) is not None:
+        raise ended
     if fault.throttled:
         times, seconds = (tries.statistics[name] for name in ("attempt_number", "delay_since_first_attempt"))
         cure = f"; asked {counted(times, 'time')} in {seconds:.0f} s: ask it less often (--rpm N), and again for what "
@@ -553,6 +556,7 @@ def _gives_up(state: RetryCallState, judge: Judge, patience: Patience) -> bool:
     nothing is waited for.
     """
     fault, most = _fault_of(state), judge.endpoint.attempts
+    most = min(most, 2) if fault is not None and fault.shapeless else most
     if state.attempt_number < most:
         return False
     if fault is None or not fault.throttled or fault.wait == 0 or most == 1:
@@ -615,14 +619,16 @@ async def _attempt(judge: Judge, call: Call, under_way: UnderWay | None, patienc
     else:
         if run:
             _count(run, judge, call, sent, usage)
+            if choices:
+                run.refusals.answered(judge)
         if choices and choices[0].finish != "error":
             if "response_format" in sent:
                 learn_schema(judge.support, choices)
             return choices, usage
         if under_way:
             under_way.lost(judge, *usage)
-        what = "the provider stopped the reply with an error" if choices else "a reply without choices"
-        fault = Fault("provider_error", what, retry=True)
+        what = "the provider stopped the reply with an error" if choices else f"a reply without choices; {ADDRESS}"
+        fault = Fault("provider_error", what, retry=True, shapeless=not choices)
     # Raised out here, so that no chain of exceptions holds the SDK's, which carries the request and its headers.
     if reduced is not None:
         if under_way:
@@ -671,7 +677,6 @@ def _count(run: CallContext, judge: Judge, call: Call, sent: dict[str, Any], usa
     run.prefixes.add(judge.name, call, usage[0])
     if call.schema is not None and "response_format" not in sent and judge.support.json_schema is False:
         run.in_words[judge.name] = run.in_words.get(judge.name, 0) + 1
-    run.refusals.answered(judge)
 
 
 def _learnt_late(judge: Judge, call: Call, sent: dict[str, Any], ticket: Ticket) -> None:

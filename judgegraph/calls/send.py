@@ -632,6 +632,7 @@ def _from_tool(choice: Choice) -> Choice:
 
 
 LONGEST = 300  # characters of a server's message that we repeat
+ADDRESS = "check the address, --base-url (base_url): judgegraph doctor tells what answers there"
 SLOW = "; ask less at once (--concurrency N), for shorter replies (--max-tokens N), or wait longer, Endpoint(timeout=S)"
 PATIENCE = 3600.0  # seconds: a server that asks for a longer wait is taken at its word, and not waited for
 _BROKEN = {"APIConnectionError", "TransportError", "APIResponseValidationError", "JSONDecodeError", "ClientError"}
@@ -661,6 +662,7 @@ class Fault:
         outage: what the server lacks for anybody, such as "no connection"; "" where it may be this request alone.
         of_text: of a fatal one: a firewall may say it of one text, and answer others.
         code: its HTTP status, 0 without one.
+        shapeless: an answer of status 200 that is no chat completion and tells no error, as of another kind of server.
     """
 
     status: Status
@@ -674,6 +676,7 @@ class Fault:
     outage: str = ""
     of_text: bool = False
     code: int = 0
+    shapeless: bool = False
 
 
 def classify(
@@ -701,6 +704,8 @@ def classify(
         return Fault("truncated", "the reply was cut off at its token limit", retry=False)
     if "ContentFilterFinishReasonError" in names:
         return Fault("filtered", "the provider's content filter stopped the reply", retry=False)
+    if "JSONDecodeError" in names:
+        return _shapeless(one_line(scrubbed(str(getattr(error, "doc", ""))[:10_000], secrets), 120) or message)
     if isinstance(error, OSError) or names & _BROKEN:
         return Fault("provider_error", message, retry=True)
     # langchain-openai takes any 200 for a chat completion, and trips over what is missing in it
@@ -708,10 +713,26 @@ def classify(
     plain = isinstance(error, ValueError) and "Unexpected response type" in str(error)  # a 200 that is no JSON
     error_in = isinstance(error, ValueError) and isinstance(next(iter(error.args), None), Mapping)  # {"error": {...}}
     empty = plain or error_in or (isinstance(error, TypeError) and "choices" in str(error))
-    if shapeless or empty:
+    if error_in or getattr(error, "error", False):  # an error that may pass
         told = f"the server's answer is no chat completion ({message})"
         return Fault("provider_error", told, retry=True, answered=True)
+    if shapeless or empty:
+        return _shapeless(message)
     return Fault("provider_error", message, retry=False)
+
+
+_HTML = re.compile("<(!doctype|html|head|body)", re.I)
+
+
+def _shapeless(said: str) -> Fault:
+    """What answers is no model, or not at this address: a login page, a proxy's page, another API."""
+    html = _HTML.search(said) is not None
+    what = "HTML, as of a login page or a proxy, and " if html else ""
+    told = f"the server's answer is {what}no chat completion ({said})"
+    return Fault(
+        "provider_error", f"{told}; {ADDRESS}", retry=True, answered=True, costs="a call" if html else "estimate",
+        shapeless=True,
+    )  # fmt: skip
 
 
 def _status_of(error: BaseException) -> tuple[int, BaseException | None]:

@@ -396,11 +396,16 @@ def shaped(adapter: TypeAdapter[T], source: Source, path: Place, data: Any, root
         return None
 
 
+NEAREST, MANY = 3, 30  # names that are listed where one is meant; from how many on the others are counted alone
+
+
 def hint(name: str, known: Iterable[str], what: str = "Known") -> str:
-    """ "; did you mean 'x'? Known: x, y": for a name that is none of those."""
+    """ "; did you mean 'x'? Known: x, y": for a name that is none of those; of many names the nearest."""
     listed = list(known)
-    near = difflib.get_close_matches(name, listed, 1)
+    near = difflib.get_close_matches(name, listed, NEAREST)
     meant = f"; did you mean '{near[0]}'?" if near else "."
+    if near and len(listed) > MANY:
+        return f"{meant} {what}: {', '.join(near)} and {len(listed) - len(near)} more"
     return f"{meant} {what}: {', '.join(listed) or 'none'}"
 
 

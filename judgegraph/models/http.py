@@ -85,8 +85,9 @@ class TooLong(Exception):
 class NoCompletion(ValueError):
     """An answer with HTTP status 200 that is no chat completion."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, *, error: bool = False) -> None:
         super().__init__(f"Unexpected response type: {what}")
+        self.error = error  # it tells one, which may pass
 
 
 def server_error(status: int, headers: Mapping[str, str], body: bytes, secrets: Iterable[str]) -> ServerError:
@@ -151,7 +152,7 @@ def completion(answer: bytes, status: int, secrets: Callable[[], Iterable[str]] 
     error = data.get("error") if isinstance(data, dict) else None
     shown = answer[:LOOKED_AT].decode("utf-8", "replace") if error is None else str(error)
     shown = one_line(scrubbed(shown, secrets()), 200)  # cut last: half a key would not be known as one
-    raise NoCompletion(f"HTTP {status} with {shown or 'nothing'}")
+    raise NoCompletion(f"HTTP {status} with {shown or 'nothing'}", error=error is not None)
 
 
 def text_completion(answer: bytes, status: int, secrets: Callable[[], Iterable[str]] = tuple) -> dict[str, Any]:

@@ -375,6 +375,7 @@ def headlines(summary: Summary) -> list[str]:
     found = [
         f"mean of the answers{f' of {agent}' if agent else ''}: {mean.value:.3f} on a scale of 0 to 1, "
         f"{mean.samples:,} sample{'' if mean.samples == 1 else 's'}"
+        + (" without a rival (of a pair the verdict is the answer)" if summary.verdicts else "")
         + (f", {few:,} of these without some criterion" if (few := summary.lacking.get(agent)) else "")
         + (f", {thin}" if (thin := summary.untrusted_line(agent)) else "")
         for agent, mean in summary.headline.items()

@@ -230,7 +230,10 @@ def passed_over(graph: Drawn) -> Iterator[Finding]:
         reviews = getattr(want.part.runs, "reviewed", None) is not None
         if not reviews or want.stages != ("draft",) or want.agents is not None:
             continue
-        others = [one for one in scores.wanted if one.condition is None and (one.agents or not one.reviews)]
+        others = [  # who hears of several judges: also a condition by which they disagree, and a critic of one by name
+            one for one in scores.wanted
+            if (one.condition is None or one.condition.name == "disagree") and (one.agents or not one.reviews)
+        ]  # fmt: skip
         asked = {draft.agent for one in others for draft in scores.seen(one)}
         drafts = [one for one in scores.seen(want) if not one.rectifies and one.agent not in asked]
         for one, other in combinations(drafts, 2):

@@ -36,6 +36,11 @@ ROWS = {  # of each format -> what is read: verdict, score, scale
 }  # fmt: skip
 REFUSED = {  # a row -> the field that is at fault, and words of the reason
     "no verdict": ({"query": "q", "output": "o", "rival": "r"}, "verdict", "name the column: -f verdict=COLUMN"),
+    "an empty verdict": (
+        {"query": "q", "output": "o", "rival": "r", "verdict": ""},
+        "verdict",
+        "column 'verdict' is empty in this row",
+    ),
     "no query": ({"output": "o", "rival": "r", "verdict": "A"}, "query", "missing"),
     "an empty query": (pair(" "), "query", "is empty"),
     "a verdict of nobody": (pair("q", "C"), "verdict", "got 'C'"),

@@ -11,6 +11,7 @@ import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.errors import ConfigError
 from judgegraph.graph_files.build import json_schema
+from judgegraph.graph_files.read import hint
 from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.identity import configuration, differences, signature
 from judgegraph.types import Sample
@@ -251,3 +252,10 @@ def test_schema_and_reader_are_of_one_mind(what, tmp_path):
         assert jg.load_graph(written(tmp_path, text)).get_name() == "small"
     else:
         said(tmp_path, text)
+
+
+def test_of_many_names_the_nearest_are_listed():
+    told = hint("n7", [f"n{at}" for at in range(90)])
+    assert told.startswith("; did you mean 'n7'? Known: n7, n")
+    assert told.endswith(" and 87 more")
+    assert hint("zzz", ["a", "b"]) == ". Known: a, b"

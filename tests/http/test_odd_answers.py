@@ -14,7 +14,7 @@ from judgegraph.calls.call import send
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger
 from judgegraph.calls.types import Call
-from judgegraph.errors import ReplyError
+from judgegraph.errors import AuthError, ReplyError
 from judgegraph.graphs import llm_score
 from judgegraph.models.judges import resolve
 from judgegraph.types import Criterion, Sample
@@ -215,3 +215,42 @@ async def test_an_empty_reply_is_called_so_and_asked_again_in_the_words_of_ever(
         (item,) = (await jg.aevaluate(graph, [Sample(id="a", output="text")])).items
     assert [(score.status, score.reason) for score in item.scores] == [("unreadable", "the reply is empty")]
     assert "the reply is no JSON: Expecting value" in seen[1]["messages"][-1]["content"]  # as ledgers hold it
+
+
+PAGE = "<!DOCTYPE html><html><body>Please log in</body></html>"
+
+
+@BOTH
+@pytest.mark.parametrize("answer", [PAGE, {**completion(), "choices": []}], ids=["HTML", "no choices"])
+async def test_an_address_where_no_model_answers_ends_a_run_early(transport, answer, tmp_path):
+    def post(body):
+        return (
+            web.json_response(answer)
+            if isinstance(answer, dict)
+            else web.Response(text=answer, content_type="text/html")
+        )
+
+    async with answering(post, attempts=5) as (endpoint, seen):
+        samples = [Sample(id=f"s{at}", output=f"a text of several words, number {at}") for at in range(30)]
+        graph = llm_score(endpoint, criteria=[Criterion(name="Clarity")])
+        with pytest.raises(AuthError) as told:
+            await jg.aevaluate(graph, samples, out=tmp_path / "run", concurrency=4)
+    assert len(seen) <= 2 * 8, "each call once more at most, and not all of them"
+    assert "check the address, --base-url (base_url): judgegraph doctor" in str(told.value)
+    assert endpoint.base_url.removeprefix("http://").removesuffix("/v1") in str(told.value)
+    assert ("HTML, as of a login page or a proxy" in str(told.value)) == (answer is PAGE)
+
+
+@BOTH
+async def test_one_page_among_good_answers_is_asked_again_once_and_ends_no_run(transport, tmp_path):
+    def post(body):
+        page = "number 3" in str(body["messages"])
+        return web.Response(text=PAGE, content_type="text/html") if page else web.json_response(completion("4"))
+
+    async with answering(post, attempts=5) as (endpoint, seen):
+        samples = [Sample(id=f"s{at}", output=f"a text of several words, number {at}") for at in range(6)]
+        graph = llm_score(endpoint, criteria=[Criterion(name="Clarity")])
+        run = await jg.aevaluate(graph, samples, out=tmp_path / "run", concurrency=1)
+    lost = [item.id for item in run.items if any(score.status == "provider_error" for score in item.scores)]
+    assert lost == ["s3"]
+    assert sum("number 3" in str(body["messages"]) for body in seen) == 2

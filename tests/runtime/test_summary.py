@@ -215,3 +215,13 @@ def test_findings_of_metrics_are_counted():
     assert summary.findings == {"rouge-l": (2, 2), "chrf": (0, 1)}
     assert "findings read: rouge-l 2 of 2, chrf 0 of 1" in str(summary)
     assert summary.to_dict()["findings"]["chrf"] == {"n": 1, "ok": 0}
+
+
+def test_among_pairs_the_mean_of_the_answers_says_whose_it_is():
+    """Of a pair the verdict is the answer, so that only rows without a rival have a mean."""
+    score = Score(criterion="Clarity", agent="judge", value=3, scale=Scale.of("1-5"))
+    alone = Item(sample=Sample(id="a", output="t"), scores=(score,))
+    pair = Item(sample=Sample(id="b", output="t", rival="u"), scores=(score,), verdict="A")
+    said = " without a rival (of a pair the verdict is the answer)"
+    assert str(summarise([alone, pair], "mine")).count(f"1 sample{said}") == 1
+    assert said not in str(summarise([alone], "mine"))
