@@ -349,6 +349,7 @@ def _value(digits: str, scale: Scale) -> float | None:
 
 _TEXTS = r"(?:answer|response|summary|output|text|sample|reply|version|candidate|assistant|essay|translation|one)"
 _SIDE = rf"(?:(?:first|second|third|1st|2nd|3rd|other)[ ]{_TEXTS}|{_TEXTS}[ ]#?(?:[1-9]|[a-d]))\b"
+_SIDE_AT_ALL = re.compile(_SIDE, re.I)
 _OF_A_SIDE = re.compile(
     rf"\b(?P<one>{_SIDE})(?:['’]s)?(?:[ ](?:score|rating|grade))?[*_]{{0,2}}[ ]?(?::|="
     rf"|[-–—][ ]|(?=\n))[ *_\[]{{0,4}}(?:\n{{1,2}}[ *_#-]{{0,5}}(?:score|rating"
@@ -363,6 +364,8 @@ _OF_A_SIDE = re.compile(
 
 def of_several(text: str, place: int) -> bool:
     """Whether a rating is that of one of several texts, which are rated otherwise: "Answer 1: 4. Answer 2: 2."."""
+    if not _SIDE_AT_ALL.search(text):
+        return False
     rated = [
         (match["one"] or match["two"] or match["three"] or match["four"], match[group], match.start(group))
         for match in _OF_A_SIDE.finditer(text)

@@ -571,6 +571,7 @@ _DEFAULT = re.compile(  # "default score: 3", "Score: 3 (default)": a number tha
     rf"(?:[ ]an?)?{_OPEN}[:=]?{_OPEN}(?P<n>{NUMBER})|(?P<m>{NUMBER})[ ]?\([^()\n]{{0,20}}\b(?:default|placeholder)\b",
     re.I,
 )
+_DEFAULTS_AT_ALL = re.compile("default|fall|placeholder", re.I)
 _NOT_KNOWN = re.compile(  # "Score: unknown, maybe 3"
     rf"\b{_NAME}{_COLON}{_OPEN}(?:unknown|unclear|unsure|undecided|none|n/?a)\b[^.!?\n0-9]{{0,30}}(?P<n>{NUMBER})", re.I
 )
@@ -788,10 +789,12 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     for match in _WITHOUT_RESULT.finditer(text):
         if not any(start <= match.start() < end for start, end in summed):
             yield match.span()
-    yield from (match.span("n" if match["n"] else "m") for match in _DEFAULT.finditer(text))
+    if _DEFAULTS_AT_ALL.search(text):
+        yield from (match.span("n" if match["n"] else "m") for match in _DEFAULT.finditer(text))
     yield from (match.span("n") for match in _NOT_KNOWN.finditer(text))
-    twice = (match for match in _TOLD_TWICE.finditer(text) if number(match["one"]) != number(match["other"]))
-    yield from (match.span() for match in twice)
+    if "(" in text:
+        twice = (match for match in _TOLD_TWICE.finditer(text) if number(match["one"]) != number(match["other"]))
+        yield from (match.span() for match in twice)
     yield from (match.span(1) for match in _BOUND.finditer(text) if match[1])
     yield from (match.span(2) for match in _BOUND.finditer(text) if match[2])
     if "</" in text:
