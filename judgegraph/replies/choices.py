@@ -83,7 +83,8 @@ _EQUAL = re.compile(  # a tie in words
     r"|\bno[ ](?:clear[ ])?winner\b|\bcannot[ ]be[ ]told[ ]apart\b",
     re.I,
 )
-_BY = r"(?:worse|weaker|inferior|less[ ]\w+)[ ](?:than|to)|not[ ](?:as|so)[ ]\w+[ ]as|no[ ]match[ ]for"
+_BY = r"(?:worse|weaker|inferior|less[ ]\w+)[ ](?:than|to)"
+_BY += r"|not[ ](?:as|so)[ ](?:good|strong|helpful|effective|convincing|useful|accurate|correct)[ ]as|no[ ]match[ ]for"
 _BY += r"|(?:outperformed|beaten|outdone|surpassed|defeated)[ ]by"
 _WORSE = (  # "A is worse than B", "A loses to B": the other side is better
     r"(?:(?:{nouns})[ ])?(?P<one>{sides})[*_)\]]{{0,3}}[ ](?:(?:is|was|seems)[ ](?:(?:\w+ly|much|far|a[ ]bit|also"
@@ -482,7 +483,7 @@ _BETTER = re.compile(
     re.I,
 )
 _DENIED = re.compile(
-    r"(?:\b(?:can)?not|n['’]t|\bneither|\bnor|\bnever|\brather[ ]than|\bthan|\bover|\bunlike|\bno|\bif|\bhardly"
+    r"(?:\b(?:can)?not|n['’]t|\bob|\bneither|\bnor|\bnever|\brather[ ]than|\bthan|\bover|\bunlike|\bno|\bif|\bhardly"
     r"|\bbarely|\bscarcely|\bfar[ ]from|\banything[ ]but|\brul(?:e|ed|ing)[ ]out|\bwrong[ ]to[ ]say|(?:\bnot|n['’]t"
     r"|\bhardly)[ ](?:call|label|consider|say|rate)"
     r"[ ](?:it|this|that|the[ ]\w{1,20})(?:[ ](?:is|as|to[ ]be))?)[ ](?:that[ ]|the[ ]|an?[ ])?\Z",

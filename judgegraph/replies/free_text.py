@@ -127,7 +127,7 @@ _GOES_ON = frozenset(  # words that may follow a rating; another word in lower c
         r"\w+",
         """out for on in because as since and but due with given to overall which while based star stars at
         from if although though however considering reflecting indicating meaning is rating score so this it
-        that fits or per by regarding when where there would could rather instead then here feels seems estrellas
+        that fits or per by regarding when where there would could rather instead then here feels seems after estrellas
         sterne étoiles stelle puntos punkte punti pontos""",
     )
 )
@@ -295,7 +295,7 @@ _CALLED_TRUE = re.compile(
 def _of_the_judged(text: str, match: re.Match[str]) -> bool:
     """Whether a number is an answer that the judged text or its reference gives: "Extracted answer: 7", "Answer: 4 is
     wrong"."""
-    opens = match.start("n") if match[0][:1].isalnum() else match.start()
+    opens = match.start("n")
     if "answer" in match[0].lower() and _CALLED_TRUE.match(text, match.end()):
         return True
     return _THEIR_ANSWER.search(text, max(0, opens - 60), opens) is not None
@@ -473,8 +473,7 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
 
 _LINE_RATED = re.compile(
     rf"^[ \t>*#•_-]{{0,6}}(?P<name>[a-z][a-z \t&'’-]{{0,40}}?)[*_]{{0,2}}[ ]?[:：][ *_]{{0,4}}(?P<n>{NUMBER})[ ]?/"
-    rf"[ ]?[0-9]{{1,3}}"
-    r"[*_]{0,2}[ \t]*$",
+    r"[ ]?(?P<of>[0-9]{1,3})[*_]{0,2}[ \t]*$",
     re.I | re.M,
 )
 
@@ -484,8 +483,8 @@ def _beside(text: str, verdict: _Found, name: str) -> bool:
     if "/" not in text or (name and name.casefold() in verdict.subject):
         return False
     lines = list(_LINE_RATED.finditer(text))
-    own = any(line.start("n") == verdict.start for line in lines)
-    return own and len({number(line["n"]) for line in lines}) > 1
+    best = next((line["of"] for line in lines if line.start("n") == verdict.start), None)
+    return len({number(line["n"]) for line in lines if line["of"] == best}) > 1
 
 
 def _of_own_name(reply: _Reply) -> _Found | None:

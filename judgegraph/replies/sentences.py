@@ -225,7 +225,8 @@ _REVISED_BEHIND = re.compile(  # "5 (revised to 3 after checking)", "5 (actually
     re.I,
 )
 _SECOND = re.compile(
-    rf"(?:\b(?:an?|the)[ ]|(?:^|[.!?;,][ ]))(?P<a>{NUMBER}){OUT_OF}[ ](?:(?:is|was|seems|feels|would[ ]be)[ ]{_FAIR}"
+    rf"(?:\b(?:an?|the|I[ ](?:think|believe|feel|say))[ ]|(?:^|[.!?;,][ ]))(?P<a>{NUMBER}){OUT_OF}[ ](?:(?:is|was"
+    rf"|seems|feels|would[ ]be)[ ]{_FAIR}"
     r"|(?:fits|suits|matches)\b)"
     rf"|(?<![-\w])(?P<b>{NUMBER}){OUT_OF}[ ]it[ ](?:is|shall[ ]be)\b"
     rf"|\b(?:makes?|making)[ ](?:this|it|that)[ ](?:only[ ])?(?:an?[ ])?[*\[]{{0,2}}(?P<c>{NUMBER}){REACHED}"
@@ -278,11 +279,12 @@ _MOVED_TO_NOTHING = re.compile(  # "I'm lowering the score.", "I should take a p
     rf"(?:e|ing|ping|ting)?[ ]{_OBJECT}\b(?![ ](?:to|from|at|on)\b)"
     r"|(?:deduct|subtract|tak|knock|dock)(?:e|ing)?[ ](?:an?|one|two|half|[0-9])(?:[ ]an?)?[ ]?(?:points?|off"
     r"|marks?|stars?)\b)"
-    r"(?![^.!?\n]*\b(?:if|could|would|might)\b)",
+    r"(?![^.!?\n]*\b(?:if|could|would|might)\b)"
+    rf"|\b(?:it|this|that|{_RATING})[ ]should[ ](?:\w+[ ])?be[ ](?:\w+[ ])?(?:lower|higher)(?=[.!\n]|\s*\Z)",
     re.I,
 )
 _MOVES_AT_ALL = re.compile(
-    r"\b(?:lower|reduc|drop|grad|downgrad|upgrad|rais|bump|cut|adjust|revis|amend|mov|chang|increas|decreas"
+    r"\b(?:lower|higher|reduc|drop|grad|downgrad|upgrad|rais|bump|cut|adjust|revis|amend|mov|chang|increas|decreas"
     r"|correct|tak|bring"
     r"|brought|push|pull|knock|mark|dock|switch|updat|scal|settl|shift|becom|is[ ]now|go|turn|deduct|subtract"
     r"|fall|fell|ris"

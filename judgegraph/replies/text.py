@@ -25,7 +25,7 @@ DIGITS = r"(?:[0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(?:e[-+]?[0-9]{1,3})?"
 _POINT = rf"[ ]point[ ](?:[0-9]|(?:{_WORD})\b)"
 _END = rf"(?![^\W½]|[.,'’·][0-9]|[ ]000\b|{_POINT})"  # "4." ends a number; "4,5" and "2 point 5" are none
 _OF_WORDS = (  # "3 of 5" in languages that are written with these letters
-    "of", "out[ ]of", "von", "sur", "sobre", "auf",
+    "of", "out[ ]of", "von", "sur", "sobre",
     "de", "van", "van[ ]de", "af", "ud[ ]af", "av", "z", "ze", "na", "od", "pa",
     "pe", "din", "su", "dari", "daripada", "trên", "из", "от", "από", "στα",
 )  # fmt: skip
@@ -432,7 +432,7 @@ class Excerpt:
 
 
 _TURN_ENDS = re.compile(  # tokens that end a turn, and what small models write behind an answer that nothing stopped
-    r"(?:<\|?(?:im_end|im_start|eot_id|endoftext|end_of_turn|end_of_text|eot)\|?>|</s>)(?=\s*(?:<|\n|\Z))"
+    r"(?:<\|?(?:im_end|im_start|eot_id|endoftext|end_of_turn|end_of_text|eot)\|>|<end_of_turn>|</s>(?=\s*(?:<|\n|\Z)))"
     r"|(?P<next>\n[ \t]*(?:#{1,4}[ ]*(?:instruction|input|task|question|user|human|response|source)s?[ ]?:?[ ]*(?=\n)"
     r"|(?:user|human|source|input|article|document|question|dialogue|conversation|instruction)[ ]?:))",
     re.I,

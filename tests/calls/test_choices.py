@@ -288,6 +288,7 @@ FOR_NONE = """A wins unless brevity matters, then B wins.|[[A]] unless style mat
 A is better than B? No.|Verdict: A (or B)|Verdict: A unless style matters, then B|Response A works, Response B crashes.
 Whether A is better is debatable.|It's hard to argue that A is better.|I'm not convinced that A is better.
 The claim that A is better is false.|Assistant A argues that Output A is better.|How A is better I fail to see.
+A is not as long as B.|Ob A besser ist, bleibt offen.
 Few would say that A is better.|Antwort A ist nicht besser.|回答A不比B好
 A contradicts the source.|A hallucinates.|Avoid A.|A is bad.|The problem with A is its length.|A votes for B.
 Verdict: Response A loses|A is hardly better than B.|Both get an A|A+|Vitamin A is better explained
