@@ -168,8 +168,44 @@ def _matched(
     verdict = _verdict(answer)
     if reader.gives == "verdict" and (why := _contradicted(text, chosen, verdict, step, form, met)):
         return FormReading(status="unreadable", shape=why)
+    if last and verdict is not None and _OFFERED.fullmatch(text, matches[last - 1].end("v"), chosen.start("v")):
+        return FormReading(status="unreadable", shape="two labels, and none is chosen")
     values = () if isinstance(answer, str) else answer
+    if len(values) == 1 and _SPANS.match(text, chosen.end("v")):
+        return FormReading(status="unreadable", shape="two numbers, and none is chosen")
+    if re.search(r"[^\W\d_]{3}", text[chosen.end() :]):
+        answer = _said_behind(text[chosen.end() :], answer, form, bounds)
+        if isinstance(answer, str) and answer.startswith("!"):
+            return FormReading(status="unreadable", shape=answer[1:])
+        if answer != (values or verdict):
+            taken = f"{values[0]:g}" if values else str(verdict)
+            values = () if isinstance(answer, str) else answer
+            return FormReading(_verdict(answer), values, step=step, other=taken)
     return FormReading(verdict, values, step=step, other=one_line(before[-1], 40) if before else "")
+
+
+_OFFERED = re.compile(r"[\s\])}>\"'*_]*(?:\bor\b|/|\bvs\.?)[\s\[({<\"'*_]*", re.I)
+_SPANS = re.compile(r"[ ]?[-–~][ ]?\d|[ ](?:to|or)[ ]\d", re.I)
+
+
+def _said_behind(behind: str, answer: Any, form: JudgeForm, bounds: Scale | None) -> Any:
+    """The answer, or the one that the words behind it give in its place; "!" and why where they only take it back."""
+    from judgegraph.replies.choices import read_choice  # many expressions: no part of an import
+    from judgegraph.replies.free_text import read_rating
+    from judgegraph.replies.text import RETAKES
+
+    if isinstance(answer, str):
+        label = {"A": form.labels[0], "B": form.labels[1]}.get(answer, form.tie or "tie")
+        reading = read_choice(f"Verdict: {label}\n{behind}", _spoken(form))
+    elif len(answer) == 1 and bounds is not None:
+        reading = read_rating(f"Score: {answer[0]:g}\n{behind}", bounds)
+    else:
+        return answer
+    if "taken back" in reading.rule or reading.rule.startswith(("another rating", "points are")):
+        return f"!{reading.rule}"
+    if reading.value is None or (reading.earlier is None and not RETAKES.search(behind)):
+        return answer
+    return reading.value if isinstance(reading.value, str) else (float(reading.value),)
 
 
 def _contradicted(

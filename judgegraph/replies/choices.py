@@ -26,6 +26,7 @@ from itertools import pairwise
 from typing import Literal
 
 from judgegraph.replies.quotation import SPEECH, abstains, attributed, declines, disowned, refuses, undecided, unjudged
+from judgegraph.replies.sentences import doubted
 from judgegraph.replies.text import (
     RETRACTS,
     Excerpt,
@@ -72,7 +73,8 @@ _EQUAL = re.compile(  # a tie in words
     r"equal(?=[ ]in[ ](?:overall[ ])?quality|"
     r"[ ]overall|[.!]|\s*\Z)|of[ ](?:equal|the[ ]same|similar)[ ]quality)(?![\w-])"
     r"|\bequally[ ](?:good|bad|strong|weak|helpful|well|valid|matched|poor|excellent|great|preferable|acceptable|"
-    r"useful|wrong|incorrect|competent)\b|\bties?[ ]with\b|\bboth(?:[ ]are)?[ ](?:about[ ])?the[ ]same\b"
+    r"useful|wrong|incorrect|competent|flawed|unhelpful|mediocre|useless|inadequate|unsatisfactory|capable"
+    r"|suitable)\b|\bties?[ ]with\b|\bboth(?:[ ]are)?[ ](?:about[ ])?the[ ]same\b"
     r"|\bneither(?:[ ](?:one|of[ ](?:them|the[ ]two)|response|answer|output|summary))?[ ](?:is"
     r"|was)[ ](?:\w+ly[ ])?better"
     r"(?:[ ]than[ ]the[ ]other(?:[ ]one)?)?(?=[*_]{0,2}\s*(?:[.!]|\Z))|\btoo[ ]close[ ]to[ ]call\b"
@@ -81,14 +83,37 @@ _EQUAL = re.compile(  # a tie in words
     r"|\bno[ ](?:clear[ ])?winner\b|\bcannot[ ]be[ ]told[ ]apart\b",
     re.I,
 )
-_BY = r"(?:worse|weaker|inferior|less[ ]\w+)[ ](?:than|to)|(?:outperformed|beaten|outdone|surpassed|defeated)[ ]by"
+_BY = r"(?:worse|weaker|inferior|less[ ]\w+)[ ](?:than|to)"
+_BY += r"|not[ ](?:as|so)[ ](?:good|strong|helpful|effective|convincing|useful|accurate|correct)[ ]as|no[ ]match[ ]for"
+_BY += r"|(?:outperformed|beaten|outdone|surpassed|defeated)[ ]by"
 _WORSE = (  # "A is worse than B", "A loses to B": the other side is better
     r"(?:(?:{nouns})[ ])?(?P<one>{sides})[*_)\]]{{0,3}}[ ](?:(?:is|was|seems)[ ](?:(?:\w+ly|much|far|a[ ]bit|also"
     r"|thus)[ ]){{0,2}}"
     r"(?:{by})|(?:\w+ly[ ])?los(?:es|t)[ ]to)[ ](?:the[ ])?(?:(?:{nouns})[ ])?[*_(\[]{{0,3}}(?P<two>{sides})\b"
     r"(?=[*_)\]]{{0,3}}\s*(?:[.!;,\n]|\Z|overall|because|since|as\b))"
 )
-_ORDINAL = re.compile(rf"\bthe[ ](?P<core>first|second)[ ](?:one|{_NOUNS})\b", re.I)
+_ORDINAL = re.compile(  # "the first response", "First response wins.", "the latter"
+    rf"(?:\bthe[ ]|(?:^|[.!?:;,][ ])[ *_]{{0,4}}(?:so,?[ ])?)(?P<core>first|second)[ ](?:one|{_NOUNS})\b"
+    r"|\bthe[ ](?P<turn>former|latter)\b",
+    re.I | re.M,
+)
+_BETTER_ELSEWHERE = (  # "回答A更好", "Antwort A ist besser", "La respuesta A es mejor"
+    r"(?<![A-Za-z0-9_])(?P<one>{sides})[*_)\]]{{0,3}}[ ]?(?:的?(?:回答|答案|回复|摘要)?[ ]?(?:显然|明显|稍|略|要)?"
+    r"(?:更好|更优|更佳"
+    r"|更胜一筹|胜出|获胜|较好"
+    r"|优于|優於|更準確|更准确)|の?方が[^。、\n]{{0,6}}(?:優れ|良い|いい|良かった)"
+    r"|(?:ist|war)[ ](?:(?!nicht|kaum|nie)\w+[ ])?(?:besser|überlegen)\b"
+    r"|(?:es|fue)[ ](?:(?!no|apenas)\w+[ ])?(?:mejor|superior)\b"
+    r"|(?:est|était)[ ](?:(?!pas|peu)\w+[ ])?(?:meilleure?|supérieure?)\b|è[ ](?:\w+[ ])?(?:migliore|superiore)\b"
+    r"|é[ ](?:\w+[ ])?(?:melhor|superior)\b)"
+    r"|(?:我?选择?|我?選擇?|更喜欢)(?:回答|答案)?[ ]?(?P<two>{sides})(?![A-Za-z0-9_])"
+)
+_ELSEWHERE_AT_ALL = re.compile(
+    r"更|优|優|胜|选|選|の方|besser|überlegen|mejor|superior|meilleur|supérieur|migliore|melhor"
+)
+_NOT_ELSEWHERE = re.compile(
+    r"(?:不|没|非|nicht|kein\w*|no|ne|non|não|ob|si|se|wenn|falls|如果|是否)[^.!?。\n]{0,12}\Z", re.I
+)
 _UNEQUAL = re.compile(
     r"(?:\bnot|n['’]t|\bhardly|\bnever|\bnearly|\balmost|\bif|\bno[ ]longer|\brather[ ]than|"
     r"\bwhether|\bfar[ ]from|\bclose[ ]to)"
@@ -295,7 +320,9 @@ def alike(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
 def worse(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
     """Where a text says of a side of a pair that it is the worse one: a mention of the other."""
     tie = tie_label(met)
-    if of_pair(met) and any(word in text for word in ("worse", "weaker", "inferior", "less ", "los", " by ")):
+    if of_pair(met) and any(
+        word in text for word in ("worse", "weaker", "inferior", "less ", "los", " by ", " not ", " match ")
+    ):
         sides = _either(core for core in met if met[core] != tie)
         for match in re.finditer(_WORSE.format(nouns=_NOUNS, sides=sides, by=_BY), text, re.I):
             one, two = (met[" ".join(match[side].lower().split())] for side in ("one", "two"))
@@ -308,8 +335,25 @@ def ordinals(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
     sides = sorted((core, label) for core, label in met.items() if label != tie_label(met))
     if of_pair(met) and len(sides) == 2:
         for match in _ORDINAL.finditer(text):
-            label = sides[0 if match["core"].lower() == "first" else 1][1]
-            yield Mention(label, match.start(), match.end(), match.span("core"), False)
+            word, group = (match["core"] or match["turn"]).lower(), "core" if match["core"] else "turn"
+            if group == "turn" and re.search(
+                rf"\b{sides[1][0]}\b.{{1,80}}?\b{sides[0][0]}\b", text[: match.start()], re.I | re.S
+            ):
+                continue  # B was named before A
+            label = sides[0 if word in ("first", "former") else 1][1]
+            yield Mention(label, match.start(), match.end(), match.span(group), False)
+
+
+def elsewhere(text: str, met: Mapping[str, str]) -> Iterator[Mention]:
+    """Where a text says in another language than English that a side of a pair is better."""
+    if not (of_pair(met) and _ELSEWHERE_AT_ALL.search(text)):
+        return
+    sides = _either(core for core in met if met[core] != tie_label(met))
+    for match in re.finditer(_BETTER_ELSEWHERE.format(sides=sides), text, re.I):
+        if not _NOT_ELSEWHERE.search(text[max(0, match.start() - 20) : match.start()]):
+            group = "one" if match["one"] else "two"
+            label = met[" ".join(match[group].lower().split())]
+            yield Mention(label, match.start(), match.end(), match.span(group), False, kind="alike")
 
 
 def _marked_offers(text: str, found: list[Mention]) -> list[Mention]:
@@ -414,7 +458,9 @@ _CONCLUDES = re.compile(
 )
 _NAMED = re.compile(
     r"\b(?:answer|verdict|decision|choice|preference|winner|result|judge?ment|rating|label|category|conclusion|"
-    r"selection|(?:better|best|preferred)[ ](?:one|output|response|summary|answer))"
+    r"selection|pick|vote|urteil|veredicto|gewinner|ganadora?|gagnant|vincitore|vencedor|结论|胜者|(?:better|best"
+    r"|preferred)(?=[*_]{0,2}[ ]?:)"
+    r"|(?:better|best|preferred)[ ](?:one|output|response|summary|answer))"
     r"(?:[ ]\([^()\n]{0,40}\))?[*_\"'`\])]{0,4}\s{0,3}"
     r"(?::|：|=|[-–—]|\b(?:is|was|goes[ ]to|would[ ]be|should[ ]be)\b)"
     r"[\s*_\"'`:]{0,6}(?:that[ ])?(?:the[ ]|(?-i:a)[ ])?\Z",
@@ -434,15 +480,16 @@ _BETTER = re.compile(
     re.I,
 )
 _DENIED = re.compile(
-    r"(?:\bnot|n['’]t|\bneither|\bnor|\bnever|\brather[ ]than|\bthan|\bover|\bunlike|\bno|\bif|\bhardly|\bbarely"
-    r"|\bscarcely|\bfar[ ]from|\banything[ ]but|(?:\bnot|n['’]t|\bhardly)[ ](?:call|label|consider|say|rate)"
+    r"(?:\b(?:can)?not|n['’]t|\bob|\bneither|\bnor|\bnever|\brather[ ]than|\bthan|\bover|\bunlike|\bno|\bif|\bhardly"
+    r"|\bbarely|\bscarcely|\bfar[ ]from|\banything[ ]but|\brul(?:e|ed|ing)[ ]out|\bwrong[ ]to[ ]say|(?:\bnot|n['’]t"
+    r"|\bhardly)[ ](?:call|label|consider|say|rate)"
     r"[ ](?:it|this|that|the[ ]\w{1,20})(?:[ ](?:is|as|to[ ]be))?)[ ](?:that[ ]|the[ ]|an?[ ])?\Z",
     re.I,
 )
 _DOUBTED = re.compile(  # "I would not choose A", "It is false that A is better", "anyone but A", "If true, A wins"
     r"(?:(?:\bnot|n['’]t|\bnever)[ ](?:prefer|choose|select|pick|favou?r|go[ ]with|vote[ ]for|declare)"
     r"|(?:\bnot|n['’]t)[ ](?:think|believe|say|feel|agree)(?:[ ]that)?"
-    r"|(?<!not[ ])(?<!n['’]t[ ])\b(?:false|untrue|incorrect|disagree|doubt|deny)[ ]that"
+    r"|(?<!not[ ])(?<!n['’]t[ ])(?<!\bno[ ])\b(?:false|untrue|incorrect|disagree|doubt|deny)[ ]that"
     r"|\b(?:any|every)(?:one|body|thing)[ ]but"
     r"|\bif[ ](?:(?:that|this|it)(?:['’]s|[ ]is|[ ]were)[ ])?(?:true|so|right|correct),?(?:[ ]then)?)"
     r"[ ](?:the[ ]|an?[ ])?\Z",
@@ -469,7 +516,8 @@ _LOST = re.compile(  # "Verdict: Response A loses", "A is hardly better than B":
     re.I,
 )
 _A_SIDE_SAYS = re.compile(  # "B is better. (A claims that A is better.)"
-    rf"(?:\A|[(\[.!?;\n][ ]{{0,2}})(?:the[ ])?(?:(?:{_NOUNS})[ ])?[A-Z0-9][ ](?:itself[ ])?(?:also[ ])?"
+    rf"(?:\A|[(\[.!?;,\n][ ]{{0,2}}|\b(?:and|but"
+    rf"|while)[ ])(?:the[ ])?(?:(?:{_NOUNS})[ ])?[(\[]?[A-Z0-9][)\]]?[ ](?:itself[ ])?(?:also[ ])?"
     r"(?:claims|says|argues|insists|asserts|states|believes|thinks|pretends|boasts)[ ](?:that[ ])?(?:the[ ])?\Z",
     re.I,
 )
@@ -511,9 +559,22 @@ def _before(text: str, mention: Mention, size: int = 80) -> str:
     return text[max(0, mention.start - size) : mention.start]
 
 
+_AS_SEEN_FIRST = re.compile(  # "A is better at first sight."
+    r"[^.!?;,\n]{0,30}?,?[ ](?:at[ ]first(?:[ ](?:sight|glance|look))?|on[ ]the[ ]surface|superficially|initially"
+    r"|in[ ]theory"
+    r"|(?:only[ ])?on[ ]paper)\b",
+    re.I,
+)
+_PRONOUNCED = re.compile(
+    r"\b(?:saying|answering|calling|choosing|picking|giving)[ ](?:it[ ])?(?:an?[ ])?[*_\"'“]{0,2}\Z", re.I
+)
+
+
 def _denied(text: str, mention: Mention) -> bool:
     before = _before(text, mention)
-    return _DENIED.search(before[-30:]) is not None or _DOUBTED.search(before) is not None
+    if _DENIED.search(before[-30:]) is not None or _DOUBTED.search(before) is not None:
+        return True
+    return doubted(before)
 
 
 def _on_terms(text: str, mention: Mention) -> bool:
@@ -521,7 +582,7 @@ def _on_terms(text: str, mention: Mention) -> bool:
     won = _BETTER.match(text, mention.end)
     if won and _ASKS.match(text, won.end()):
         return True
-    if won and _IN_NOTHING.match(text, won.end()):
+    if won and (_IN_NOTHING.match(text, won.end()) or _AS_SEEN_FIRST.match(text, won.end())):
         return True
     return _ON_TERMS.match(text, won.end() if won else mention.end) is not None
 
@@ -595,16 +656,47 @@ def _own_line(text: str, found: list[Mention]) -> list[Mention]:
     return ends
 
 
+_FINDS = re.compile(r"\bI[ ](?:\w+ly[ ])?(?:find|found|consider|judge|deem|rate|think)[ ](?:the[ ])?\Z", re.I)
+_STRONGER = re.compile(
+    r"[ ](?:(?:to[ ]be|is|as|slightly|clearly|much|the|overall)[ ]){0,3}(?:better|best|stronger|superior"
+    r"|preferable)\b(?![ ]in[ ]no)",
+    re.I,
+)
+
+
+def _found_better(text: str, mention: Mention) -> bool:
+    """ "I find Response A stronger"."""
+    return _FINDS.search(_before(text, mention)) is not None and _STRONGER.match(text, mention.end) is not None
+
+
+_IS_SO = re.compile(r"[ ](?:is|does|it[ ]is)(?=[*_]{0,2}[ ]?(?:[.!;]|\Z))", re.I)
+
+
+def _elliptic(text: str, found: list[Mention]) -> list[Mention]:
+    """ "B is.", where it was denied that A is better; "B it is."."""
+    doubted = {m.label for m in found if _BETTER.match(text, m.end) and (_denied(text, m) or _on_terms(text, m))}
+    return [
+        m
+        for m in found
+        if m.kind == "label"
+        and (so := _IS_SO.match(text, m.end))
+        and ("it" in so[0] or doubted - {m.label})
+        and not (m.offered or _denied(text, m))
+    ]
+
+
 def _with_ties(text: str, found: list[Mention]) -> list[Mention]:
     """Also ties in words; one beside a better side counts where it is the conclusion, else neither does."""
     said = [
         m
         for m in found
         if m.kind == "label"
-        and (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)))
+        and (_BETTER.match(text, m.end) or _CHOSEN.search(_before(text, m)) or _found_better(text, m))
         and not (m.offered or _denied(text, m) or _on_terms(text, m))
     ]
     said = [m for m in said if not _IMPROBABLE.search(_before(text, m))]
+    if not said:
+        said = _elliptic(text, found)
     last = _concluding(text, found) if said and any(m.kind == "label" for m in found) else None
     if last and last.span > said[-1].span and last.label != said[-1].label:  # "A is better on style. Overall, B."
         said = [*said, last]
@@ -617,6 +709,17 @@ def _with_ties(text: str, found: list[Mention]) -> list[Mention]:
     if said and not _CONCLUDES.search(_before(text, ties[-1])):
         return [*said, Mention("", *ties[-1].span, ties[-1].span, False)]
     return ties
+
+
+def _is_list_mark(text: str, mention: Mention, found: list[Mention]) -> bool:
+    """Whether a label that opens a reply as "1." or "A)" may only number its sentence: "1. Response 2 is clearer"."""
+    if mention.span[1] - mention.span[0] > 1 or not re.match(r"[.)][ ]", text[mention.span[1] : mention.span[1] + 2]):
+        return False
+    said = [m for m in _with_ties(text, found) if m.span > mention.span]
+    other = re.match(rf"[.)][ ](?:the[ ])?(?:{_NOUNS})[ ]", text[mention.span[1] :], re.I)
+    return bool(said and said[-1].label != mention.label) or bool(
+        other and any(m.start == mention.span[1] + 2 and m.label != mention.label for m in found)
+    )
 
 
 def _qualifies(text: str, mention: Mention) -> bool:
@@ -647,8 +750,16 @@ def _lone(text: str, found: list[Mention]) -> list[Mention]:
     telling = [m for m in telling if not (_MAYBE.search(_before(text, m)) or _IMPROBABLE.search(_before(text, m)))]
     telling = [m for m in telling if not (_qualifies(text, m) or re.search(r"\w-\Z", _before(text, m, 2)))]
     supposes = _SUPPOSES.search(text) is not None
-    telling = [m for m in telling if not _on_terms(text, m)]
+    telling = [
+        m
+        for m in telling
+        if not _on_terms(text, m) and not (_PRONOUNCED.search(_before(text, m)) and _WOULD.match(text, m.end))
+    ]
     telling = [m for m in telling if not (_UNSURE.match(text, m.end) or (supposes and _WOULD.match(text, m.end)))]
+    if not telling and any(m.kind == "label" for m in affirmed):
+        last = _concluding(text, affirmed)
+        if last and {m.label for m in affirmed} == {last.label}:
+            return [last]  # "This is not a tie. B."
     return telling if len({m.label for m in affirmed if not m.plain}) == 1 else []
 
 
@@ -732,7 +843,7 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
                 return Reading(last.label, span=last.span, rule="said")
             break
         more = (
-            [*alike(text, met), *worse(text, met), *ordinals(text, met)]
+            [*alike(text, met), *worse(text, met), *ordinals(text, met), *elsewhere(text, met)]
             if name == "said"
             else articles
             if name == "lone"
@@ -743,6 +854,8 @@ def _read(text: str, met: Mapping[str, str]) -> Reading:
             continue
         if name in ("bare", "own line", "lone") and len({m.label for m in verdicts}) > 1:
             return unread(text, f"{name}: {' and '.join(sorted({m.label or 'neither' for m in verdicts}))}")
+        if name == "own line" and _is_list_mark(text, verdicts[-1], [*found, *alike(text, met), *worse(text, met)]):
+            return unread(text, f"{name}: {verdicts[-1].label} heads a sentence that says otherwise")
         if not verdicts[-1].label:
             return unread(text, f"{name}: a verdict that is none of the labels")
         if verdicts[-1].label != tie_label(met) and undecided(text):

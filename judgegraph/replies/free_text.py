@@ -125,7 +125,8 @@ _NEXT = re.compile(r"[ \t]{1,2}(?P<word>[a-z][a-z'’-]*)|[ \t]?(?:[a-z]|%)")
 _GOES_ON = frozenset(  # words that may follow a rating; another word in lower case is what is counted
     """out for on in because as since and but due with given to overall which while based star stars at
         from if although though however considering reflecting indicating meaning is rating score so this it
-        that fits or per by regarding when where there would could rather instead then""".split()
+        that fits or per by regarding when where there would could rather instead then here feels seems after estrellas
+        sterne étoiles stelle puntos punkte punti pontos""".split()
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
     r"[ ](?:points?|marks?)(?=[*_\"')\]]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:!)–—]|"
@@ -146,7 +147,10 @@ _LATEST = frozenset(
         revision correction amendment adjustment edit update to fairer appropriate accurate realistic reasonable
         honest chosen choice""".split()
 )
-_PARTICIPLE = re.compile(r"(?!consider|allow|suggest|propos|expect)\w{3,12}ed")  # "revised", "updated", "lowered"
+_PARTICIPLE = re.compile(  # "revised", "lowered"; what was extracted, predicted or submitted is of the judged text
+    r"(?:re\w{2,12}|up\w{3,8}|down\w{3,8}|lower|rais|chang|correct|adjust|amend|edit|modif|final\w{1,3}|conclud|weight"
+    r"|averag|combin|normali[sz]|calibrat|round|moderat|aggregat|summ|cut|improv|increas|decreas|penali[sz])e?i?d"
+)
 OVERALL = "~"  # the subject of a rating over all
 FINAL = "!"  # the subject of a rating that says it is the final one, or takes another's place
 
@@ -262,6 +266,32 @@ _ANSWER_KEY = re.compile(r"[{,\s][\"']?(?:answer|result|verdict)[\"']?\s{0,3}:\s
 _SCORE_KEY = re.compile(r"[{,\s][\"']?(?:score|rating|grade)[\"']?\s{0,3}:\s{0,3}-?[0-9]", re.I)
 
 
+_THEIR_ANSWER = re.compile(  # "Extracted answer: 7", "The student's answer is \\boxed{3}"
+    r"\b(?:(?:extracted|predicted|submitted|reference|gold(?:en)?|ground[ -]?truth|expected|generated|given|provided"
+    r"|computed|stated|target|true|model|student|candidate|assistant|user|response|solution|submission"
+    r"|author)(?:['’]s)?"
+    r"[ ](?:final[ ]|own[ ])?(?:answer|result|solution|output|value|response|number)"
+    r"|reference|gold[ ]standard|ground[ -]truth"
+    r"|(?:student|response|candidate|solution|submission|assistant)[ ](?:gives|gets|got|obtains|finds|computes"
+    r"|arrives[ ]at"
+    r"|answers|outputs|writes))[*_]{0,2}"
+    r"(?:[ ]?[:=]|[ ](?:is|was|of|as|gives|reads|has))?[ *_\"'`$(:=]{0,6}(?:\\boxed\{)?\Z",
+    re.I,
+)
+_CALLED_TRUE = re.compile(
+    r"[*_\"'`$)\]}]{0,4}[ ](?:is|was)[ ](?:also[ ]|not[ ])?(?:wrong|incorrect|false|mistaken|right|correct)\b", re.I
+)
+
+
+def _of_the_judged(text: str, match: re.Match[str]) -> bool:
+    """Whether a number is an answer that the judged text or its reference gives: "Extracted answer: 7", "Answer: 4 is
+    wrong"."""
+    opens = match.start("n")
+    if "answer" in match[0].lower() and _CALLED_TRUE.match(text, match.end()):
+        return True
+    return _THEIR_ANSWER.search(text, max(0, opens - 60), opens) is not None
+
+
 def _with_own_score(text: str, place: int) -> bool:
     """Whether a number in JSON is an answer, a result or a verdict where the same object has a score."""
     if not _ANSWER_KEY.search(text, max(0, place - 20), place):
@@ -280,8 +310,10 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
     for pattern in rule.patterns:
         matches = list(pattern.finditer(text))
         for match in matches[:MOST] + matches[MOST:][-MOST:]:
-            start, end = match.start("n"), max(match.end(group) for group in ("n", "part", "half"))
+            start, end = match.start("n"), max(match.end(group) for group in ("n", "part", "half", "glued"))
             if start in reply.echo or start in reply.superseded or reply.of_another(match.start(), start, match.end()):
+                continue
+            if _of_the_judged(text, match):
                 continue
             if rule.loose and (start in reply.told or counts_something(text, match, rule.name, reply.name)):
                 continue
@@ -421,11 +453,29 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
             return unread(text, f"{rule.name}: several numbers that cannot be ordered")
         if verdict.value is None:
             return unread(text, f"{rule.name}: not one number on the scale {scale}")
+        if rule.name == "criterion" and _beside(text, verdict, name):
+            return unread(text, "several things are rated, and none over all")
         if names_another(verdict.subject, name):
             return unread(text, f"a rating of {verdict.subject!r}, which was not asked about")
         earlier = next((number(text[slice(*span)]) for span in superseded(text)), None) if reply.superseded else None
         return Reading(verdict.value, "ok", (verdict.start, verdict.end), rule.name, earlier, _other(found, verdict))
     return unread(text, "no number that is a rating")
+
+
+_LINE_RATED = re.compile(
+    rf"^[ \t>*#•_-]{{0,6}}(?P<name>[a-z][a-z \t&'’-]{{0,40}}?)[*_]{{0,2}}[ ]?[:：][ *_]{{0,4}}(?P<n>{NUMBER})[ ]?/"
+    r"[ ]?(?P<of>[0-9]{1,3})[*_]{0,2}[ \t]*$",
+    re.I | re.M,
+)
+
+
+def _beside(text: str, verdict: _Found, name: str) -> bool:
+    """Whether lines of other names give other ratings than a criterion's, whose name was not asked for."""
+    if "/" not in text or (name and name.casefold() in verdict.subject):
+        return False
+    lines = list(_LINE_RATED.finditer(text))
+    best = next((line["of"] for line in lines if line.start("n") == verdict.start), None)
+    return len({number(line["n"]) for line in lines if line["of"] == best}) > 1
 
 
 def _of_own_name(reply: _Reply) -> _Found | None:

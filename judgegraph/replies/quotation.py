@@ -657,7 +657,10 @@ def _is_json(text: str) -> bool:
 _REFUSAL = _late(
     r"\bI(?:['’]m|[ ]am)[ ](?:so[ ]|very[ ]|really[ ])?(?:sorry|afraid|unable|not[ ]able)\b"
     r"|\bI[ ](?:can(?:not|['’]t|[ ]not)|won['’]t|will[ ]not|must[ ]decline|apologi[sz]e)\b"
-    r"(?![ ](?:rate|score|give|grade|go|award|put|say)\b[^.!?\n]{0,40}\b"  # a bound is no refusal
+    r"(?![ ](?:justify|follow|pass|fault|overlook|ignore|find|see|verify|confirm|recommend|accept|endorse|approve"
+    r"|agree|let"
+    r"|call|believe|think|imagine|trace|locate)\b)(?![ ](?:rate|score|give|grade|go|award|put"
+    r"|say)\b[^.!?\n]{0,40}\b"  # a bound is no refusal
     r"(?:higher|more|above|lower|less|better|worse|beyond|an?[ ][0-9])\b)"
     r"|\bas[ ]an?[ ](?:AI|artificial|(?:large[ ])?language[ ]model)\b"
     r"|\bunable[ ]to[ ](?:rate|score|judge|provide|assist|help|evaluate|comply)\b",

@@ -30,7 +30,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LEADING = (  # words between a break and a number that make nothing else of it
     r"(?:an?|the|so|but|then|thus|hence|therefore|overall|and|yet|finally|now|just|only|about|around|roughly|maybe"
     r"|solid"
-    r"|strong|weak|clear|low|high|full|perfect|good|rather|well|hmm|no|yes|mine|final|level|category|grade|class|stars?"
+    r"|strong|weak|clear|low|high|full|perfect|good|generous|respectable|decent|bare|firm|borderline|middling"
+    r"|mediocre|lukewarm"
+    r"|comfortable|fair|tentative|charitable|cautious|mere|passing|flat|straight|hard|easy|reluctant|grudging|roughly"
+    r"|rather|well|hmm|no|yes|mine|final|level|category|grade|class|stars?"
     r"|it['’]s|it|is|i['’]d|i|really|actually|more|like|rather|honestly|still|would|say|be|go|with|at|of|as|score"
     r"|rating"
     r"|consistency|coherence|fluency|relevance|eine?|un|une|uma?|sondern|sino|aber|dann|mais|finalement|pero|donc|also)"
@@ -42,14 +45,21 @@ _VERBS = (  # of giving a number, where no other rule knows them
     r"|make[ ]that|mak(?:es?|ing)[ ](?:it|this|that)|(?:earn|receiv|deserv|merit|scor)ing|or[ ]rather|ou[ ]plut[ôo]t"
     r"|oder[ ]besser|down[ ]to"
     r"|(?:score|rating)[ ]out[ ]of[ ]\w+[ ]is|my[ ](?:\w+[ ]){1,2}is|classif\w{1,3}[ ](?:it|this)[ ]as|meets|reaches"
-    r"|donne(?:rais)?|mets|gebe|vergebe|doy|dar[íi]a|pongo|dou|ставлю|поставил|дал|geef)"
+    r"|donne(?:rais)?|mets|gebe|vergebe|doy|dar[íi]a|pongo|dou|ставлю|поставил|дал|geef|merece|mérite|verdient"
+    r"|verdiene|merita"
+    r"|obtiene|recibe|erhält|bekommt|obtient|reçoit|attribue|otorgo|asigno|bewerte|califico|calificaría|puntúo|noterais"
+    r"|(?:calificación|puntuación|valoración|evaluación|nota|note|bewertung|punktzahl|wertung|punteggio|voto"
+    r"|avaliação)[ ]"
+    r"(?:final[e]?[ ])?(?:es|est|ist|é|è|de|lautet|sería|wäre|fue|war)|had[ ]to[ ](?:choose|pick"
+    r"|say)(?:[ ]a[ ]number)?)"
 )
 _APART = re.compile(
     rf"(?:\A|[:：,，、;()\[\n|>–—…/{{]|[.!?。]\s|\.{{3}}|\s-\s|[\u3000-\u9fff\uac00-\ud7ff]|[-=]>|\b{_VERBS}"
     r"|\b(?=(?:but|so|then|hence|thus|therefore|overall|sondern|sino|aber|dann|mais|pero)[ ])"
     r"|\b(?P<change>(?:lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|cut|settl|amend|bump|mov|becom|bring)"
     r"\w{0,5}(?:[ ]\w+){0,3}?[ ](?:to|at|on|into)))[\s*_\"'“(\[~≈]{0,6}"
-    rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|ihm|ei)[\s,:*_]{{1,4}}){{0,5}}[\s*_\"'“(\[#~≈]{{0,6}}\Z",
+    rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|ihm|ei|es|ihn|sie|das|mit|einer|eine[nmr]|con|à|avec"
+    rf"|de)[\s,:*_]{{1,4}}){{0,5}}[\s*_\"'“(\[#~≈]{{0,6}}\Z",
     re.I,
 )
 _FAIR = (
@@ -88,7 +98,8 @@ _PROPER = re.compile(
     r"(?:[a-z,][ ](?:the[ ])?(?!I\b|It\b|Response|Summary|Output|Assistant|Option)[A-Z]|\w-?\d)[\w-]*[ ]\Z"
 )
 _NOBODY = re.compile(  # right before the verb, or asked: "Nobody would give this a 5", "Who would give it a 5?"
-    r"(?:\b(?:nobody|no[ ](?:one|\w+)|few|none|hardly[ ]any\w*)(?:[ ](?:would|could|will|can|should|ever|really|people"
+    r"(?:\bnot[ ](?:every|all|any|each)\b[^.,;!?\n]{0,60}|\b(?:nobody|no[ ](?:one|\w+)|few|none"
+    r"|hardly[ ]any\w*)(?:[ ](?:would|could|will|can|should|ever|really|people"
     r"|judges|readers|graders|of[ ](?:us|them))){0,3}[ ]|\A\W{0,4}(?:who|why)[ ][^,]*)\Z",
     re.I,
 )
@@ -100,6 +111,7 @@ _ASKED = re.compile(  # "Give it a 5.", "It would need to be longer to deserve 5
 )
 _ANOTHERS = re.compile(r"(?P<noun>[\w-]+)['’]s[ ](?:\w+[ ])?\Z")
 _BY_OTHERS = re.compile(
+    r"[ ]as[ ](?:the|its|an?|his|her|their)[ ](?:\w+[ ])?(?:answer|result|solution|value|output|total|sum|number)\b|"
     r"[^.!?\n]{0,12}\b(?:by|from)[ ](?:(?:the|its|most|many|all|some|professional|film|other)[ ]){0,2}"
     r"(?:critics?|users?|readers?|viewers?|audiences?|reviewers?|customers?|fans|guests|people|others|judges"
     r"|teachers?)\b"
@@ -120,6 +132,8 @@ def is_alone(text: str, place: int, end: int, criterion: str) -> bool:
     if _JUDGED_SO.match(text, end) or _DENIED_BEHIND.match(text, end):
         return False
     before = text[max(0, place - 60) : place]
+    if re.search(r"[\w\])][(\[][^()\[\]\n]{0,20}\Z", before) and re.match(r"[^()\[\]\n]{0,20}[)\]]", text[end:]):
+        return False  # of code, or of a formula: "O(2)", "5(x - 2)", "dp[0][1]"
     headed = _HEADED.search(before)
     if headed and len(_WORD.findall(headed["name"])) < 4 and not heads_a_rating(headed["name"], criterion):
         return bool(_REASONS.search(headed["name"]))
@@ -205,7 +219,8 @@ _REVISED_BEHIND = re.compile(  # "5 (revised to 3 after checking)", "5 (actually
     re.I,
 )
 _SECOND = re.compile(
-    rf"(?:\b(?:an?|the)[ ]|(?:^|[.!?;,][ ]))(?P<a>{NUMBER}){OUT_OF}[ ](?:(?:is|was|seems|feels|would[ ]be)[ ]{_FAIR}"
+    rf"(?:\b(?:an?|the|I[ ](?:think|believe|feel|say))[ ]|(?:^|[.!?;,][ ]))(?P<a>{NUMBER}){OUT_OF}[ ](?:(?:is|was"
+    rf"|seems|feels|would[ ]be)[ ]{_FAIR}"
     r"|(?:fits|suits|matches)\b)"
     rf"|(?<![-\w])(?P<b>{NUMBER}){OUT_OF}[ ]it[ ](?:is|shall[ ]be)\b"
     rf"|\b(?:makes?|making)[ ](?:this|it|that)[ ](?:only[ ])?(?:an?[ ])?[*\[]{{0,2}}(?P<c>{NUMBER}){REACHED}"
@@ -220,6 +235,86 @@ _SECOND = re.compile(
 )
 
 
+_MOVES = (
+    r"(?:lower|reduc|drop|downgrad|upgrad|rais|bump|cut|adjust|revis|amend|mov|chang|increas|decreas|correct|tak|bring"
+    r"|brought|push|pull|knock|mark|dock|switch|updat|scal|settl|shift)(?:e|es|ed|ing|s|t|ting|ping|ped|ding|ging)?"
+)
+_RATING = r"(?:(?:the|my|this|that|its|overall|final)[ ]){0,3}(?:score|rating|grade|mark|verdict)"
+_OBJECT = rf"(?:it|this|that|{_RATING})"
+_JUDGE = (
+    r"\bI(?:['’](?:m|d|ll)|[ ](?:am|would|will|must|should|shall|need[ ]to|have[ ]to|want[ ]to))?"
+    r"(?:[ ](?:now|therefore|thus|then|also|hence|only|going[ ]to|still))*[ ]|\blet[ ]me[ ]"
+)
+_CAUSE = (
+    r"\b(?:this|that|which|it|(?:error|omission|mistake|flaw|problem|issue|fact)s?)(?:[ ](?:alone|also|then|only))?[ ]"
+)
+_TO = r"(?:[ ](?:down|up|back|all[ ]the[ ]way))?[ ](?:to|at|on|into)[ ](?:(?:an?|just|only|about)[ ])*[\[*_\"']{0,3}"
+_PASSIVE = r"(?:(?:should|must|will|would|needs?[ ]to|has[ ]to|ought[ ]to|can[ ]only)[ ])?"
+_PASSIVE += r"(?:be[ ]|is[ ](?:now[ ])?|was[ ]|now[ ])?"
+_MOVED = re.compile(  # "I'm lowering this to 4", "which drops it to a 2", "the score becomes 3", "Upgrading to 4"
+    rf"(?:(?P<sure>(?:{_JUDGE})(?:{_MOVES})(?:[ ]{_OBJECT})?|(?:{_CAUSE})(?:{_MOVES})[ ]{_OBJECT}"
+    rf"|(?:^|[.!?;][ ])[ \t>*_-]{{0,4}}(?:(?:so|thus|therefore|hence|then|but),?[ ])?(?:{_MOVES})(?:[ ]{_OBJECT})?)"
+    rf"|\b{_RATING}[ ]{_PASSIVE}(?:{_MOVES}|(?:goes|go|went|come|comes|came|drops?|falls?|fell|rises?|rose)\b)"
+    rf"|\b(?:{_MOVES})[ ]{_RATING}|(?P<any>\b(?:{_MOVES})[ ](?:it|this|that)))(?:{_TO})(?P<n>{NUMBER}){REACHED}"
+    rf"|(?:\b{_RATING}[ ](?:(?:then|thus|therefore|now)[ ])?(?:becomes|is[ ]now|turns[ ]into|changes[ ]to)"
+    r"|(?:^|[.!?;,:][ ])[ ]{0,2}(?:(?:so|thus|hence|but|then)[ ])?I(?:['’](?:m|d|ll)|[ ](?:should|would|will|must"
+    r"|am)){1,2}"
+    r"[ ](?:now[ ]|rather[ ])?(?:go(?:ing)?[ ](?:with|for|down[ ]to|up[ ]to)|settle[ ](?:on|for)"
+    r"|switch(?:ing)?[ ]to))[ ]"
+    rf"(?:(?:an?|only|just)[ ])*[\[*_\"']{{0,3}}(?P<m>{NUMBER}){REACHED}"
+    r"|\b(?:korrektur|corrección|correction|correzione|correção|更正|修正|订正)\b[^.!?\n0-9:：]{0,40}[:：][ *_]{0,4}"
+    rf"(?P<k>{NUMBER})",
+    re.I | re.M,
+)
+_MOVED_TO_NOTHING = re.compile(  # "I'm lowering the score.", "I should take a point off."
+    rf"(?:\bI(?:['’](?:m|ll)|[ ](?:am|will|must|should|need[ ]to|have[ ]to))[ ](?:now[ ]|therefore[ ]|going[ ]to[ ])?"
+    rf"|\blet[ ]me[ ])(?:(?:lower|reduc|drop|downgrad|upgrad|rais|bump|cut|adjust|revis|amend|chang|increas"
+    rf"|decreas|correct)"
+    rf"(?:e|ing|ping|ting)?[ ]{_OBJECT}\b(?![ ](?:to|from|at|on)\b)"
+    r"|(?:deduct|subtract|tak|knock|dock)(?:e|ing)?[ ](?:an?|one|two|half|[0-9])(?:[ ]an?)?[ ]?(?:points?|off"
+    r"|marks?|stars?)\b)"
+    r"(?![^.!?\n]*\b(?:if|could|would|might)\b)"
+    rf"|\b(?:it|this|that|{_RATING})[ ]should[ ](?:\w+[ ])?be[ ](?:\w+[ ])?(?:lower|higher)(?=[.!\n]|\s*\Z)",
+    re.I,
+)
+_MOVES_AT_ALL = re.compile(
+    r"\b(?:lower|higher|reduc|drop|grad|downgrad|upgrad|rais|bump|cut|adjust|revis|amend|mov|chang|increas|decreas"
+    r"|correct|tak|bring"
+    r"|brought|push|pull|knock|mark|dock|switch|updat|scal|settl|shift|becom|is[ ]now|go|turn|deduct|subtract"
+    r"|fall|fell|ris"
+    r"|rose|came|come|korrek|went)|更正|修正|订正",
+    re.I,
+)
+
+
+def _moved(text: str, since: int, value: float, scale: Scale) -> tuple[float | None, int, int] | None:
+    """The last different rating that words behind one change it to, with its place; a value of None where they change
+    it to none that is read.
+    """
+    if not _MOVES_AT_ALL.search(text, since):
+        return None
+    found: tuple[float | None, int, int] | None = None
+    for match in _MOVED.finditer(text, since):
+        group = match.lastgroup if match.lastgroup in ("n", "m", "k") else "n"
+        behind = re.compile(r"[^.!?\n]{0,80}").match(text, match.end())
+        before = sentence_before(text, match.start())
+        if WISHED.search(f"{before}{match[0]}{behind[0] if behind else ''}") or _NOT_MOVED.search(before):
+            continue
+        rating = _value(match[group], scale)
+        if rating == value:
+            found = None
+            continue
+        found = (None if match["any"] else rating, match.start(group), match.end(group))
+    if found is None and (less := _MOVED_TO_NOTHING.search(text, since)):
+        return (None, *less.span())
+    return found
+
+
+_NOT_MOVED = re.compile(
+    r"\b(?:not|never|no|don['’]t|initially|first|other|another|some|from|how)\b|n['’]t\b|\bto[ ]\Z", re.I
+)
+
+
 def later_rating(text: str, since: int, value: float, scale: Scale) -> tuple[float | None, int, int] | None:
     """A rating behind another that says something else, with its place; its value is None where it only may take the
     other's place. None where there is none.
@@ -227,6 +322,8 @@ def later_rating(text: str, since: int, value: float, scale: Scale) -> tuple[flo
     if (match := _REVISED_BEHIND.match(text, since)) and (revised := valued(match, scale)) not in (None, value):
         sure = not _TERMS.search(match["rest"]) and not re.match(r"\W*(?:from|points?|of|errors?)\b", match["rest"])
         return (revised if sure else None, match.start("n"), match.end("n"))
+    if moved := _moved(text, since, value, scale):
+        return moved
     for match in _SECOND.finditer(text, since):
         group = match.lastgroup or "a"
         digits = match[group]
@@ -248,9 +345,13 @@ def _value(digits: str, scale: Scale) -> float | None:
 
 _TEXTS = r"(?:answer|response|summary|output|text|sample|reply|version|candidate|assistant|essay|translation|one)"
 _SIDE = rf"(?:(?:first|second|third|1st|2nd|3rd|other)[ ]{_TEXTS}|{_TEXTS}[ ]#?(?:[1-9]|[a-d]))\b"
+_SIDE_AT_ALL = re.compile(_SIDE, re.I)
 _OF_A_SIDE = re.compile(
     rf"\b(?P<one>{_SIDE})(?:['’]s)?(?:[ ](?:score|rating|grade))?[*_]{{0,2}}[ ]?(?::|="
-    rf"|[-–—][ ])[ *_\[]{{0,4}}(?P<n>{NUMBER})"
+    rf"|[-–—][ ]|(?=\n))[ *_\[]{{0,4}}(?:\n{{1,2}}[ *_#-]{{0,5}}(?:score|rating"
+    rf"|grade)[*_]{{0,2}}[ ]?[:=][ *_\[]{{0,4}})?"
+    rf"(?P<n>{NUMBER})"
+    rf"|\b(?P<four>{_SIDE})[ ](?:as|at|an?|with|to|gets|deserves|scores|earns)[ ](?:an?[ ])?(?P<p>{NUMBER})"
     rf"|\b(?:scores?|rating|grade)[ ](?:of|for)[ ](?:the[ ])?(?P<two>{_SIDE})[*_]{{0,2}}[ ]?(?::|=|is\b)[ *_\[]{{0,4}}"
     rf"(?P<m>{NUMBER})|(?P<o>{NUMBER}){OUT_OF}[ ](?:for|to)[ ](?:the[ ])?(?P<three>{_SIDE})",
     re.I,
@@ -259,16 +360,74 @@ _OF_A_SIDE = re.compile(
 
 def of_several(text: str, place: int) -> bool:
     """Whether a rating is that of one of several texts, which are rated otherwise: "Answer 1: 4. Answer 2: 2."."""
+    if not _SIDE_AT_ALL.search(text):
+        return False
     rated = [
-        (match["one"] or match["two"] or match["three"], match[group], match.start(group))
+        (match["one"] or match["two"] or match["three"] or match["four"], match[group], match.start(group))
         for match in _OF_A_SIDE.finditer(text)
-        for group in "nmo"
+        for group in "nmop"
         if match[group]
     ]
     return any(at == place for _, _, at in rated) and (
         len({digits for _, digits, _ in rated}) > 1
         or any(re.match("second|2|other", side, re.I) for side, _, _ in rated)
     )
+
+
+# A side of a pair in a clause with "that", "whether", "why" or "how".
+
+_LABELLED_AS = "output|response|summary|answer|option|choice|assistant|candidate|system|model|text|story|reply|version"
+_CLAUSE = re.compile(  # what stands before "that A is better"
+    rf"(?P<lead>[^.!?;:\n]{{0,80}})\b(?P<word>that|whether|why|how)[ ](?:the[ ]"
+    rf"|both[ ])?(?:(?:{_LABELLED_AS})[ ])?[*_(\[\"']{{0,3}}\Z",
+    re.I,
+)
+_ASSERTS = re.compile(  # who says so means it
+    r"\b(?:thinks?|thought|believ\w+|find|found|feel|felt|conclud\w+|conclusion|say|said|agree[ds]?|agreement"
+    r"|judg\w+|decid\w+"
+    r"|decision|verdict|opinion|view[ ]is|seems?|appears?|clear(?:ly)?|obvious|evident|true|fact|mean(?:s|t)?"
+    r"|show(?:s|n|ed)?"
+    r"|suggest(?:s|ed)?|indicat\w+|confiden\w+|convinced|sure|certain|determin\w+|argue|hold|maintain|confirm\w*"
+    r"|consider\w*"
+    r"|given|follows|note[ds]?|noted|see|saw|assess\w*|evaluat\w*|answer|reason(?:ing|s)?|reveal\w*|demonstrat\w*"
+    r"|prove[ns]?"
+    r"|plain|so|such|now|is|evidence|explains?|because|due|result|acknowledg\w*|recogni\w*|admit|know|assert"
+    r"|state|stand[ ]by"
+    r"|prefer\w*|recommend\w*|reaffirm\w*|rationale|provided|except|but|and|,)\b|\A\W*\Z",
+    re.I,
+)
+_NOT_MEANT = re.compile(
+    r"(?:\bnot\b|n['’]t\b|\bno\b|\bnever\b|\bhard(?:ly)?\b|\bdifficult\b|\bimpossible\b|\blittle\b|\bfew\b"
+    r"|\bnobody\b|\bnone\b"
+    r"|\b(?:claims?|idea|notion|assertion|suggestion|argument|view|allegation|impression|myth|premise|hypothesis)"
+    r"(?![ ]is\b)|\bcontrary[ ]to|\bdoubt\w*|\bdisagree\w*|\bden(?:y|ies|ied)\b|\bdisput\w+|\breject\w*|\brefut\w+"
+    r"|\bdebat\w+|\bquestion\w*|\bwrong|\bfalse|\buntrue|\bincorrect|\bmistake\w*|\bunclear|\bunsure|\buncertain"
+    r"|\b(?:assistant|response|output|candidate|user|author|system|model)[ ](?:\(?[a-z0-9]\)?[ ])?(?:argues"
+    r"|claims|says|thinks"
+    r"|believes|insists|asserts|states|suggests)\b)",
+    re.I,
+)
+_TWICE_DENIED = re.compile(
+    r"\bno[ ](?:doubt|question|denying)|\b(?:not|n['’]t)[ ](?:doubt|deny|dispute|disagree)|\bhard[ ]to[ ]deny"
+    r"|\bnot[ ]only"
+    r"|\bundoubted|\bundeniab|\bhard[ ]to[ ](?:dispute|disagree)|\bbeyond",
+    re.I,
+)
+
+
+def doubted(before: str) -> bool:
+    """Whether the words before "A is better" do not say that it is: "I am not convinced that", "the claim that"."""
+    clause = _CLAUSE.search(before)
+    if clause is None:
+        return False
+    lead = clause["lead"]
+    if _NOT_MEANT.search(lead) and not _TWICE_DENIED.search(lead):
+        return True
+    if clause["word"].lower() == "why":
+        return not re.search(r"\b(?:is|['’]s|explain\w*|reasons?|see|shows?|which|understand)\b", lead, re.I)
+    if clause["word"].lower() in ("whether", "how"):
+        return True
+    return _ASSERTS.search(lead) is None
 
 
 # Whether the words before an answer in JSON give it as the judge's own, and whether those behind it take it back.

@@ -23,10 +23,11 @@ WORDS = {
 _WORD = "|".join(WORDS)
 DIGITS = r"(?:[0-9]{1,6}(?:\.[0-9]{1,20})?|\.[0-9]{1,20})(?:e[-+]?[0-9]{1,3})?"
 _POINT = rf"[ ]point[ ](?:[0-9]|(?:{_WORD})\b)"
-_END = rf"(?!\w|[.,'’·][0-9]|[ ]000\b|{_POINT})"  # "4." ends a number; "4,5" and "2 point 5" are none
+_END = rf"(?![^\W½]|[.,'’·][0-9]|[ ]000\b|{_POINT})"  # "4." ends a number; "4,5" and "2 point 5" are none
 _OF_WORDS = (  # "3 of 5" in languages that are written with these letters
-    "of", "out[ ]of", "von", "sur", "de", "van", "van[ ]de", "af", "ud[ ]af", "av", "z", "ze", "na", "od", "pa", "pe",
-    "din", "su", "dari", "daripada", "trên", "из", "от", "από", "στα",
+    "of", "out[ ]of", "von", "sur", "sobre",
+    "de", "van", "van[ ]de", "af", "ud[ ]af", "av", "z", "ze", "na", "od", "pa",
+    "pe", "din", "su", "dari", "daripada", "trên", "из", "от", "από", "στα",
 )  # fmt: skip
 _OUT = "".join(f"(?<![0-9][ ]{word}[ ])" for word in _OF_WORDS)  # in "3,5 of 5" it is no 5
 _BEFORE = (  # not in "#4", "3/4", "3-4", "v-4"
@@ -41,7 +42,7 @@ _OF = (
     r"(?:[ ](?:possible|total|maximum|max))?(?:[ ]of)?)[ \t]{0,2}"
 )
 _COUNTED = r"(?:[ -](?:points?|stars?|marks?)\b(?=[ \t]{0,2}(?:/|out[ ]of\b)))?"  # "1 point out of 5"
-_MORE = r"[ ](?:and[ ]a[ ](?P<part>half|quarter)\b(?![-\w])|(?P<half>1/2(?![\w/])|½))"
+_MORE = r"(?:[ ](?:and[ ]a[ ](?P<part>half|quarter)\b(?![-\w])|(?P<half>1/2(?![\w/])|½))|(?P<glued>½))"
 VALUE = (  # a number, with a half or a quarter behind it, and what it is out of
     rf"(?P<n>{NUMBER})(?:{_MORE})?(?:[ \t]?(?P<percent>%)|[*\"']{{0,2}}{_COUNTED}{_OF}(?P<of>{DIGITS}|\b(?:{_WORD})\b)"
     rf"(?![\w]|[./][0-9]))?"
@@ -52,6 +53,13 @@ _NUMERALS_RANGE = re.compile(
     rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
 )
 _LOW = rf"(?:-?{DIGITS}|\b(?:{_WORD}))[ ]?(?:-|–|to\b|and\b)[ ]?"
+_RECITED = re.compile(
+    r"(?<![\w.])\d{1,2}(?:(?:[ ]?[,/|][ ]?|[ ])(?:(?:or|and)[ ])?\d{1,2}){2,10}(?!\w|\.\d)"
+)  # "1, 2, or 3"
+_RECITED_LINE = re.compile(
+    r"^[ \t>*-]{0,4}(?P<n>\d{1,2})[*_]{0,2}[ ]?[-–—:=.)(][ ]?[*_]{0,2}[^\W\d_]", re.M
+)  # "1 - Very poor"
+_RECITED_BEHIND = re.compile(r"[^\W\d_][ ]\((?P<n>\d{1,2})\)(?=[,;.][ \n]|\s*\Z)")  # "dull (1), fine (2)"
 _PAIR = re.compile(rf"[\[(][ ]?(?P<a>-?{DIGITS})[ ]?,[ ]?(?P<b>-?{DIGITS})[ ]?[\])]")  # "[1, 5]"
 _STANDS_ALONE = re.compile(  # nothing is counted by the number before this place
     rf"[*_\"'`]{{0,3}}(?:[ \t]?(?:stars?|points?)\b|[ \t]{{0,2}}(?:/|out[ ]of\b)[ \t]{{0,2}}{DIGITS}(?![ \t]+[a-z]))?"
@@ -86,6 +94,16 @@ _MEANING = re.compile(  # "1 = poor", "a score of 5 would require", "(with 5 bei
     rf"(?P<n>{NUMBER})[\"')]{{0,2}}(?:[ -](?:stars?|points?))?[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)[ ]?)?"
     r"(?:=|\b(?:being|means?|meaning|represents?|denotes?|indicates?|would|could|might|requires?|needs"
     r"|is[ ](?:for|the[ ](?:best|worst|highest|lowest|top|maximum|minimum)|reserved|best|worst))\b)",
+    re.I,
+)
+_DEMANDED = re.compile(  # "as required by a score of 5", "a base score of 5", "starting from 5"
+    r"\b(?:(?:required|demanded|needed|expected|necessary|reserved|called[ ]for|typical|characteristic|worthy"
+    r"|short)[ ](?:by|for|of|at|to[ ](?:get|reach|earn|deserve|receive|achieve))[ ](?:an?[ ]|the[ ])?"
+    r"(?:(?:full[ ]|top[ ]|perfect[ ])?(?:score|rating|level|grade|mark)[ ](?:of[ ])?(?:an?[ ])?)?"
+    r"|(?:base|starting|baseline|default)[ ](?:score|value|grade|point|rating)[ ](?:of|is|was|at)[ ](?:an?[ ])?"
+    r"|(?:start(?:ed|ing|s)?|begin(?:ning|s)?|began)[ ](?:out[ ])?(?:from|at|with)[ ](?:an?[ ])?(?:(?:score"
+    r"|rating)[ ]of[ ])?)"
+    rf"(?P<n>{NUMBER})",
     re.I,
 )
 _SUCH = re.compile(  # "Any good text would get a 5" is said of texts, not of this one
@@ -124,7 +142,16 @@ _FULL_MARKS = re.compile(  # "5点満点中4点", "满分5分": what a score is 
 )
 _MARK = re.compile(r"^[ \t>*-]{0,4}(?P<n>[0-9]{1,2})[.)][ \t]+(?=\S)", re.M)  # "1. the plot"
 
-_NUMBER_NEXT = re.compile(rf"[*\"'(]{{0,3}}{NUMBER}(?![ ]?[a-z])", re.I)
+_NUMBER_NEXT = re.compile(  # "1. 4", "1. **Coherence**: 4"
+    rf"(?:[*_\"'(]{{0,3}}(?!(?:[a-z]+[ ]){{0,3}}(?:errors?|issues?|mistakes?|typos?|words?|facts?|reasons?|number"
+    rf"|count)\b)"
+    r"[^\W\d_][^\n\d.:：=]{0,60}(?:[:：=]|[ ][-–—][ ])[*_ \t\[(]{0,5}"
+    r"|(?:(?:so|thus|therefore|overall),?[ ])?(?:I\b(?=[^\n.]{0,40}\b(?:rate|give|score|grade|assign|award|choose"
+    r"|put)\b)"
+    r"|(?:the|my)[ ](?:final[ ]|overall[ ])?(?:score|rating|grade)\b)[^\n.\d]{0,60}?)?"
+    rf"[*\"'(]{{0,3}}{NUMBER}(?![ ]?[a-z])",
+    re.I,
+)
 _SPACED = re.compile(r".*\s[-–—]\s.*")
 
 
@@ -151,7 +178,13 @@ def valued(match: re.Match[str], scale: Scale) -> float | None:
 
 def _part(match: re.Match[str]) -> float:
     """What stands behind a whole number: "and a half", "1/2", "and a quarter"."""
-    return 0.25 if (match["part"] or "").lower() == "quarter" else 0.5 if match["part"] or match["half"] else 0.0
+    return (
+        0.25
+        if (match["part"] or "").lower() == "quarter"
+        else 0.5
+        if match["part"] or match["half"] or match["glued"]
+        else 0.0
+    )
 
 
 def _list_marks(text: str) -> Iterator[tuple[int, int]]:
@@ -174,6 +207,7 @@ def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
         if {number(m["a"]), number(m["b"])} == ends and m["dash"] != "or"
     ]
     found += [m.span() for m in _PAIR.finditer(text) if {float(m["a"]), float(m["b"])} == ends]
+    found += _recited(text, scale)
     if "=" in text:
         found += [m.span() for m in OPERANDS.finditer(text)]
     if not text.isascii():
@@ -181,12 +215,28 @@ def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
     return found + list(_list_marks(text))
 
 
+def _recited(text: str, scale: Scale) -> Iterator[tuple[int, int]]:
+    """Places of all points of the scale one after the other: "1, 2, 3, 4, or 5", "1 - Poor", "2 - Fair", ..."""
+    points = [float(point) for point in scale.points]
+    if len(points) < 3:
+        return
+    for match in _RECITED.finditer(text):
+        if [*map(float, re.findall(r"\d+", match[0]))] in (points, points[::-1]):
+            yield match.span()
+    for pattern in (_RECITED_LINE, _RECITED_BEHIND):
+        listed = list(pattern.finditer(text))
+        for at in range(len(listed) - len(points) + 1):
+            row = listed[at : at + len(points)]
+            if [float(match["n"]) for match in row] in (points, points[::-1]):
+                yield from (match.span("n") for match in row)
+
+
 def meanings(text: str) -> list[tuple[int, int]]:
     """Places of numbers whose meaning is told ("a 5 would require", "Score 1: ...", "Score 2: ...")."""
     lines = [m.span("n") for m in _RUBRIC.finditer(text)]
     said_of_texts = [m.span("n") for m in _SUCH.finditer(text)]
     supposed = [m.span(m.lastgroup or 0) for m in _SUPPOSED.finditer(text)]
-    told = [m.span("n") for m in _MEANING.finditer(text)]
+    told = [m.span("n") for pattern in (_MEANING, _DEMANDED) for m in pattern.finditer(text)]
     return told + said_of_texts + supposed + (lines if len(lines) > 1 else [])
 
 
@@ -363,7 +413,7 @@ class Excerpt:
     def of(cls, reply: str) -> Excerpt:
         """Both ends of the reply; a word (or number) that the cut would split is left out."""
         answer = parts(reply).answer
-        bare = answer.strip()
+        bare = _own_turn(answer.strip())
         lead = len(answer) - len(answer.lstrip())
         if len(bare) <= HEAD + TAIL:
             return cls(unquoted(latin(bare)), len(bare), 0, lead)
@@ -381,17 +431,49 @@ class Excerpt:
         return start + shift, end + shift
 
 
+_TURN_ENDS = re.compile(  # tokens that end a turn, and what small models write behind an answer that nothing stopped
+    r"(?:<\|?(?:im_end|im_start|eot_id|endoftext|end_of_turn|end_of_text|eot)\|>|<end_of_turn>|</s>(?=\s*(?:<|\n|\Z)))"
+    r"|(?P<next>\n[ \t]*(?:#{1,4}[ ]*(?:instruction|input|task|question|user|human|response|source)s?[ ]?:?[ ]*(?=\n)"
+    r"|(?:user|human|source|input|article|document|question|dialogue|conversation|instruction)[ ]?:))",
+    re.I,
+)
+_ANSWER_ALONE = re.compile(
+    r"\W*(?:[^\W\d]{1,20}[ ]?){0,3}(?:[\W_]{0,6}(?:[0-9]{1,3}(?:[./][0-9]{1,3})?|[a-e]\b|tie|yes|no))?\W*", re.I
+)
+
+
+def _own_turn(text: str) -> str:
+    """The reply up to where its turn ends; what a model writes for the next user and itself is no part of it."""
+    if "<" not in text and "\n" not in text:
+        return text
+    for match in _TURN_ENDS.finditer(text):
+        before = text[: match.start()]
+        if any(map(str.isalnum, before)) and (
+            not match["next"] or (len(before) < 80 and _ANSWER_ALONE.fullmatch(before))
+        ):
+            return before
+    return text
+
+
 _STARRED = re.compile(r"(?<![★☆⭐])(?P<on>[★⭐]{1,10})️?(?P<off>☆{0,9})(?![★☆⭐])")
 _MINUS = re.compile(r"(?<![\w.)\]])−(?=[0-9])")
 _LEADS_IN = re.compile(r"(?<![不没非未別别])[给給得為为は是で中](?=[0-9０-９]{1,3}(?![0-9]|[个個つ]))")  # 我给4分
-_COUNTER = re.compile(r"(?<=[0-9０-９])[分点點점](?![钟鐘之类類数數])")  # 4分 is four points
+_COUNTER = re.compile(r"(?<=[0-9０-９])(?:[分点點점](?![钟鐘之类類数數])|で(?=す))")  # 4分 is four points
+_GIVES_POINTS = re.compile(
+    r"(?<![不没非未別别])(?:(?<=[给給打])出|[打评評])(?=[0-9０-９]{1,2}[ ]?[分点點星])"
+)  # 打2分, 给出3分
+_POINTS_IN_WORDS = re.compile(
+    r"(?<![一二三四五六七八九十百千第几幾])[一二三四五六七八九](?=[分星](?![钟鐘之类類数數]))"
+)  # 四分
 
 
 def latin(text: str) -> str:
     """The text at its length, with digits, stars and counters of other scripts as Latin ones: "★★★☆☆" is "3/5"."""
     if text.isascii():
         return text
-    text = _STARRED.sub(_stars, _COUNTER.sub(" ", _LEADS_IN.sub(" ", _MINUS.sub("-", text))))
+    text = _POINTS_IN_WORDS.sub(lambda word: str("一二三四五六七八九".index(word[0]) + 1), text)
+    text = _LEADS_IN.sub(" ", _GIVES_POINTS.sub(" ", _MINUS.sub("-", text)))
+    text = _STARRED.sub(_stars, _COUNTER.sub(" ", text))
     return "".join(str(unicodedata.decimal(at)) if at.isdecimal() and not at.isascii() else at for at in text)
 
 
@@ -458,16 +540,28 @@ _NAME = (
 )
 _OF_WHAT = r"(?:[ \t](?:for|of|on|after|upon|following)(?:[ \t][\w'’]{1,20}){1,4})?"
 LINK = (  # what may stand between "rate" and the number: no content words but the thing that is rated
-    r"(?:[ \t]+(?:of|as|at|is|was|be|would|should|will|it|this|that|the|an?|to|only|just|about|around|one|its"
+    r"(?:[ \t]+(?:(?:response|answer|summary|output|text|article|story|model|option|essay|translation|assistant"
+    r"|candidate)"
+    r"[ ]#?(?:[0-9]{1,2}|[a-d])(?=[ ](?:as|at|an?|with|to|is)\b)|of|as|at|is|was|be|would|should|will|it|this"
+    r"|that|the|an?|to|only|just|about|around|one|its"
     r"|my|out|overall|final|perfect|solid|score|rating|grade|summary|response|answer|output|text|article|story"
     r"|conversation|dialogue|therefore|with|consistency|coherence"
+    r"|generous|decent|respectable|bare|firm|borderline|mediocre|passing|fair|strong|weak|mere"
     r"|(?:for|on|in)(?:[ ](?:terms[ ]of|the|its|this))?[ ][a-z]{1,20})\b)"
 )
 VERB = (
     r"\b(?:scor(?:es?|ed|ing)|rat(?:es?|ed|ings?)|grad(?:es?|ed|ing)|g[ia]v(?:es?|en|ing)|assign\w{0,3}|award\w{0,3}|"
     r"receiv(?:es?|ed|ing)|earn\w{0,3}|deserv(?:es?|ed|ing)|gets?|got|merit\w{0,3}|warrant\w{0,3})\b"
 )
-SAYING = r"\b(?:(?:is|as|be|it['’]s|say)[ ]an?|I['’](?:d|ll)[ ](?:say|go[ ]with))"
+SAYING = (
+    r"\b(?:(?:final|overall|total)[ ](?:score|rating|grade)(?:[ ](?:for|of)(?:[ ][a-z]{1,20}){1,4}?)?"
+    r"(?:,[^,.:\n]{1,60},)?[ ](?:is|was|comes[ ]to)"
+    r"|(?:is|as|be|it['’]s|say)[ ](?:(?:about|around|roughly|probably|maybe|perhaps|closer[ ]to"
+    r"|more[ ]like)[ ])?an?"
+    r"|I(?:['’](?:d|ll)|[ ](?:would|will|must|should|have[ ]to))?[ ](?:say|go[ ](?:with|for)|put|place|peg|assess"
+    r"|evaluate"
+    r"|estimate|mark|call|settle[ ](?:on|for)|land[ ](?:on|at)))"
+)
 
 OUT_OF = r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'`)\]]{0,3}"
 _ARROW = rf"{OUT_OF}[ \t]{{0,2}}(?:[-–—=]{{1,2}}>|[→⇒⟶➜])[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"
@@ -477,6 +571,7 @@ _DEFAULT = re.compile(  # "default score: 3", "Score: 3 (default)": a number tha
     rf"(?:[ ]an?)?{_OPEN}[:=]?{_OPEN}(?P<n>{NUMBER})|(?P<m>{NUMBER})[ ]?\([^()\n]{{0,20}}\b(?:default|placeholder)\b",
     re.I,
 )
+_DEFAULTS_AT_ALL = re.compile("default|fall|placeholder", re.I)
 _NOT_KNOWN = re.compile(  # "Score: unknown, maybe 3"
     rf"\b{_NAME}{_COLON}{_OPEN}(?:unknown|unclear|unsure|undecided|none|n/?a)\b[^.!?\n0-9]{{0,30}}(?P<n>{NUMBER})", re.I
 )
@@ -505,13 +600,28 @@ _OVERALL = re.compile(  # "4 for style, 2 overall"
 _ASIDE_OF = r"[ ]\((?!before|initial|at[ ]first)[^()\n0-9]{1,30}\)"
 _HEDGED = re.compile(  # "4, or perhaps 2", "4 unless style matters, then 2", "4 (strict) / 2 (lenient)"
     rf"{NUMBER}{OUT_OF}(?:{_ASIDE_OF})?[ ]?[,;]?[ ]?\(?"
-    r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise)\b"
+    r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise|else)\b"
     rf"[^.!?\n0-9]{{0,50}}?[\[*_(]{{0,3}}{NUMBER}{REACHED}"
     rf"|{NUMBER}{OUT_OF}{_ASIDE_OF}[ ]?[,;/]?[ ]?{NUMBER}{OUT_OF}[ ]\([^()\n]{{1,30}}\)"
     rf"|{NUMBER}[*_]{{0,2}},?[ ]but[ ][*_]{{0,2}}{NUMBER}[*_]{{0,2}}[ ]for\b",
     re.I,
 )
-_HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|but)\b|[0-9][ ]\(", re.I)
+_NO_CRITERION = r"(?!(?:the[ ])?\w{1,20}(?:ness|lity|cy|nce|ty|mar|le)\b)"
+_ON_TERMS = rf"(?:if|when|for[ ]{_NO_CRITERION}|assuming|strict\w*|lenient\w*|generous\w*|literal\w*)"
+_GIVES = (
+    r"(?:(?:I(?:['’]d|[ ]would)?[ ](?:give|say|rate)|it['’]s|it[ ]is|(?:the[ ])?score[ ]is|then|an?|only|read)[ ]){0,3}"
+)
+_BY_TERMS = re.compile(  # "If experts read it, 2; if others do, 4", "4 if sources are optional, 2 if required"
+    rf"\b{_ON_TERMS}\b[^.!?\n0-9]{{1,60}}?[,: ][ ]?{_GIVES}{NUMBER}{OUT_OF}[;,.][ ](?:(?:but|and|or|read|taken"
+    rf"|judged|seen)[ ]){{0,2}}(?:{_ON_TERMS}"
+    rf"|otherwise|else)\b[^.!?\n0-9]{{0,60}}?[,: ][ ]?{_GIVES}{NUMBER}{REACHED}"
+    rf"|{NUMBER}{OUT_OF}[ ](?:if|when|assuming|for[ ]{_NO_CRITERION})\b[^.!?\n0-9]{{1,60}}[,;][ ](?:and[ ]|but[ ]"
+    rf"|or[ ])?(?:an?[ ])?"
+    rf"{NUMBER}{OUT_OF}[ ](?:if|when|otherwise|for[ ]{_NO_CRITERION})\b",
+    re.I,
+)
+_HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|else|but)\b|[0-9][ ]\(", re.I)
+_TERMS_AT_ALL = re.compile(rf"\b{_ON_TERMS}\b", re.I)
 _BOUND = re.compile(  # "Score: >4", "Score: 4+"
     rf"(?<![-=\w\"'/>])(?:[<>]=?|[≥≤])[ ]?(-?{DIGITS})|(?<![\w.])({DIGITS})(?:\+(?![\d+])|-(?=[*_]{{0,2}}\s*\Z))"
 )
@@ -605,8 +715,11 @@ _FAIRER = r"(?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest
 _RETAKEN = (  # "However, a fairer score is 2", "Revised: 2", "I lower it to 2"
     rf"(?:^|[.!?;,][ ])[ \t>*#_-]{{0,6}}(?:(?:my|so|then|thus|therefore)[ ])?(?P<name>{REVISED}{_COLON}"
     rf"|(?:score|rating|grade)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:(?:down|up)[ ])?to"
-    rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?I(?:['’]d|['’]ll|[ ](?:would|will|must|have[ ]to|now|therefore|thus|then)){{0,2}}"
-    rf"[ ](?:{_CHANGES})\w{{0,4}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
+    rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?(?:I(?:['’]d|['’]ll|['’]m|[ ](?:am|would|will|must|should|need[ ]to|have[ ]to"
+    rf"|now|therefore|thus|then)){{0,2}}"
+    rf"|(?:that|this|it|which|error|omission)(?=[ ](?:{_CHANGES})\w{{0,2}}s[ ](?:it|this|that|the[ ](?:score"
+    rf"|rating))\b))"
+    rf"[ ](?:{_CHANGES})\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
     rf"[ ]to|(?<![,;][ ])(?:(?:however|but|still|yet),?[ ])?(?:an?|the)[ ]{_FAIRER}[ ](?:score|rating|grade)[ ]is)"
     rf"(?:[ ]an?)?{_OPEN}{VALUE}{REACHED}"
 )
@@ -667,6 +780,8 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     yield from (match.span() for match in _REDUCED.finditer(text))
     if _HEDGES_AT_ALL.search(text):
         yield from (match.span() for match in _HEDGED.finditer(text))
+    if _TERMS_AT_ALL.search(text):
+        yield from (match.span() for match in _BY_TERMS.finditer(text))
     yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
     if "=" in text:
         yield from (match.span() for match in _SUM_IN_WORDS.finditer(text))
@@ -674,10 +789,12 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     for match in _WITHOUT_RESULT.finditer(text):
         if not any(start <= match.start() < end for start, end in summed):
             yield match.span()
-    yield from (match.span("n" if match["n"] else "m") for match in _DEFAULT.finditer(text))
+    if _DEFAULTS_AT_ALL.search(text):
+        yield from (match.span("n" if match["n"] else "m") for match in _DEFAULT.finditer(text))
     yield from (match.span("n") for match in _NOT_KNOWN.finditer(text))
-    twice = (match for match in _TOLD_TWICE.finditer(text) if number(match["one"]) != number(match["other"]))
-    yield from (match.span() for match in twice)
+    if "(" in text:
+        twice = (match for match in _TOLD_TWICE.finditer(text) if number(match["one"]) != number(match["other"]))
+        yield from (match.span() for match in twice)
     yield from (match.span(1) for match in _BOUND.finditer(text) if match[1])
     yield from (match.span(2) for match in _BOUND.finditer(text) if match[2])
     if "</" in text:

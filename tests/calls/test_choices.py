@@ -19,6 +19,10 @@ VERDICTS = [
     ("D", LETTERS, "D"),
     ("d", LETTERS, "D"),
     ("D.", LETTERS, "D"),
+    ("回答A更好，因为它更准确。", PAIR, "A"),
+    ("我选择B。", PAIR, "B"),
+    ("The latter is better.", PAIR, "B"),
+    ("I cannot pass this: FAIL", ("pass", "fail"), "fail"),
     ("(b)", OUTPUTS, "Output (b)"),
     ("output a", OUTPUTS, "Output (a)"),
     ("**B**", PAIR, "B"),
@@ -274,9 +278,18 @@ I prefer Response A for its accuracy.|The answer is A with high confidence.|Assi
 Overall, Assistant A provides a better answer.|A is better, if slightly wordy.|I would pick A if I had to choose.
 I'd choose A if forced to.|I prefer A if pressed.|A is better if you ask me.|A is better as long as accuracy counts.
 Response A is better, assuming the user wants a working solution. Response B does not compile.
+I'm not convinced that B is better; A is.|B is better at first sight. On inspection A is.|A it is.
+There is no doubt that A is better.|I conclude that A is better than B.|I can see why A is better.
+B is not as good as A.
+The claim that B is better is wrong. A is better.|I find Response A stronger.|Best: A|This is not a tie. A.
+Antwort A ist besser.|La respuesta A es mejor que la B.
 A is better. (B claims that B is better.)|Response A is better. Response B says B is better."""
 FOR_NONE = """A wins unless brevity matters, then B wins.|[[A]] unless style matters, then [[B]]|Verdict: A vs B
 A is better than B? No.|Verdict: A (or B)|Verdict: A unless style matters, then B|Response A works, Response B crashes.
+Whether A is better is debatable.|It's hard to argue that A is better.|I'm not convinced that A is better.
+The claim that A is better is false.|Assistant A argues that Output A is better.|How A is better I fail to see.
+A is not as long as B.|Ob A besser ist, bleibt offen.
+Few would say that A is better.|Antwort A ist nicht besser.|回答A不比B好
 A contradicts the source.|A hallucinates.|Avoid A.|A is bad.|The problem with A is its length.|A votes for B.
 Verdict: Response A loses|A is hardly better than B.|Both get an A|A+|Vitamin A is better explained
 *Response A*: weak|A: weak|Answer A: the weaker one.|Response A - worse"""

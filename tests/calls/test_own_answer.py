@@ -123,6 +123,9 @@ STANDS = """Score: 3 (was 5)|Score: 3 (up from 2)|Score: 3 (previously 5)|Score:
 Score: 3\\n\\nI do not lower it to 2.|Score: 3. It is not a 5.|Score: 3. It's 2 pages long.
 Score: 3 [[5]] was requested
 Score: 3. Sentence 2 is better.|Score: 3\\n\\nThe other text got a 5.|Score: 3. It has 5 errors, so it is no good.
+Score: 3. The town reduced its staff to 2.|Score: 3, which I changed from 5 for the typo.
+Score: 3. I am not lowering this to 2.|Score: 3\\n\\nThe author cut it to 2 paragraphs.
+Score: 3. It drops to 2 voices in the end.
 Score: 3. A 5 is out of reach.|Score: 3. Others may say it is a 5."""
 SUMS = """Score: 1+1+1=3|Score: 1 + 1 + 1 + 0 + 0 = 3|Final score: (5+1)/2 = 3|Average: (4+2)/2 = 3
 Score: 5 - 1 - 1 = 3

@@ -15,6 +15,8 @@ from judgegraph.types import Scale
 
 READ = [  # form, reply, step, what it says
     ("pandalm", "1", "exact", "A"),
+    ("mt-bench-single", "Rating: [[7]]\nActually, I'm lowering this to 5.", "exact", 5.0),
+    ("mt-bench-single", "Rating: [[7]]\nWith sources I would raise it to 9.", "exact", 7.0),
     ("pandalm", "Tie\n\n### Reason: 1 is as good as 2", "exact", "tie"),
     ("pandalm", "### Evaluation:\n2\n### Reason: x", "exact", "B"),
     ("pandalm", "**Response 2**\nbecause", "marks", "B"),
@@ -72,6 +74,11 @@ UNREAD = [  # form, reply, what its shape says; each is a tie, a -1 or a 0.0 to 
         "the words behind the label do not say that it is better: is wrong; B wins",
     ),
     ("verdict", "Answer: A/B", "two labels, and none is chosen"),
+    ("mt-bench-pair", "[[A]] or [[B]]", "two labels, and none is chosen"),
+    ("prometheus2-absolute", "Feedback: fine. [RESULT] 3-4", "two numbers, and none is chosen"),
+    ("prometheus2-absolute", "Feedback: fine. [RESULT] 3 or 4", "two numbers, and none is chosen"),
+    ("prometheus2-absolute", "Feedback: fine. [RESULT] 4\nScratch that.", "an answer that is taken back"),
+    ("pandalm", "1. Response 2 is clearer.", "a label wanted"),
     ("verdict", "Answer: A\nNo, wait: B", "A, and then B"),
     ("prometheus2-relative", "Both will do. [RESULT] A or B", "two labels, and none is chosen"),
     ("pandalm", "Both have their points", "0 numbers in its first line"),
