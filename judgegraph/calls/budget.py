@@ -75,6 +75,17 @@ def in_numbers(counts: Mapping[str, Any]) -> dict[str, Any]:
     return found | {"usd": counts["usd_at_least"]} if "usd_at_least" in counts else found
 
 
+class PriceUnknown(ConfigError):
+    """There is a budget in USD, and a judge's price is not known."""
+
+    def __init__(self, judge: Judge) -> None:
+        super().__init__(
+            f"judge {one_line(judge.name)}: its price is not known, so a budget in USD cannot be kept; give a "
+            f'price file (--prices FILE; see `judgegraph prices`) with a row "{one_line(row_name(judge))}": '
+            "{prompt: ..., completion: ...}, in USD per million tokens"
+        )
+
+
 @dataclass
 class Held:
     """What calls under way have set aside, and who waits for one of them to end."""
@@ -373,11 +384,7 @@ class BudgetTracker:
 
     def _fit(self, budget: Budget, share: Reserved, judge: Judge) -> None:
         if budget.usd is not None and share.price is None:
-            raise ConfigError(
-                f"judge {one_line(judge.name)}: its price is not known, so a budget in USD cannot be kept; give a "
-                f'price file (--prices FILE; see `judgegraph prices`) with a row "{one_line(row_name(judge))}": '
-                "{prompt: ..., completion: ...}, in USD per million tokens"
-            )
+            raise PriceUnknown(judge)
         for name, wanted in (("calls", 1), ("tokens", share.prompt + share.completion), ("usd", share.usd)):
             cap, held = getattr(budget, name), getattr(self._held, name)
             spent = self.spent.requests if name == "calls" else getattr(self.spent, name)

@@ -540,8 +540,10 @@ async def _sent_again(
     except _Again as again:
         fault = again.fault
     cure, run = "", under_way.run if under_way else None
-    if fault.shapeless and run and (ended := _refused(judge, replace(fault, of_text=True), run)) is not None:
-        raise ended
+    if fault.shapeless and run is not None and unit.get() is not None:
+        ended = _refused(judge, replace(fault, of_text=True), run)
+        if ended is not None and (fault.costs == "a call" or not ended.put_off):  # what may be billed is not put off
+            raise ended
     if fault.throttled:
         times, seconds = (tries.statistics[name] for name in ("attempt_number", "delay_since_first_attempt"))
         cure = f"; asked {counted(times, 'time')} in {seconds:.0f} s: ask it less often (--rpm N), and again for what "
@@ -755,7 +757,7 @@ def _refused(judge: Judge, fault: Fault, run: CallContext | None) -> AuthError |
     if fault.code == 403 and run.ledger is not None and run.ledger.has_paid(judge.name):
         return None  # it answered an earlier process with this ledger: a key that works, and a text that is refused
     samples, sure = run.refusals.refused(judge, sample, TEXTS if fault.code == 403 else ALIKE)
-    if not samples:
+    if not samples or (fault.shapeless and sure and len(samples) < 2):  # one odd answer tells nothing of others
         return None
     error = AuthError(_nobody(judge, fault, samples))
     error.put_off = not sure
@@ -771,7 +773,8 @@ def _nobody(judge: Judge, fault: Fault, samples: Sequence[str]) -> str:
         "; check the key, the model's name and --base-url (base_url)"
         + ("; or the server refuses these texts" if fault.code == 403 else "")
     )  # fmt: skip
+    did = "gave this for" if fault.shapeless else "refused"
     return (
-        f"judge {_named(judge)}: {fault.message}; it refused sample '{one_line(samples[0], 80)}'{more}, "
+        f"judge {_named(judge)}: {fault.message}; it {did} sample '{one_line(samples[0], 80)}'{more}, "
         f"and answered none{cure}"
     )

@@ -704,7 +704,7 @@ def classify(
         return Fault("truncated", "the reply was cut off at its token limit", retry=False)
     if "ContentFilterFinishReasonError" in names:
         return Fault("filtered", "the provider's content filter stopped the reply", retry=False)
-    if "JSONDecodeError" in names:
+    if "JSONDecodeError" in names and not str(getattr(error, "doc", "")).lstrip().startswith("{"):  # else cut off
         return _shapeless(one_line(scrubbed(str(getattr(error, "doc", ""))[:10_000], secrets), 120) or message)
     if isinstance(error, OSError) or names & _BROKEN:
         return Fault("provider_error", message, retry=True)

@@ -154,6 +154,7 @@ def evaluated(
     graph: Any, samples: Iterable[Sample], name: str, total: Callable[[], int | None], given: dict[str, Any]
 ) -> Run:
     """What comes of the samples, which are called `name`, with progress on stderr and a word on how to go on."""
+    from judgegraph.calls.budget import PriceUnknown
     from judgegraph.runs.evaluate import evaluate
 
     count, width = total(), given["concurrency"]
@@ -171,6 +172,8 @@ def evaluated(
         except KeyboardInterrupt as stop:
             stop.add_note(_what_is_saved(teller, given["out"]))
             raise
+        except PriceUnknown as error:
+            raise click.UsageError(printable(str(error))) from None
 
 
 def _draining(teller: Teller, width: int, grace: float) -> str:

@@ -87,7 +87,7 @@ class NoCompletion(ValueError):
 
     def __init__(self, what: str, *, error: bool = False) -> None:
         super().__init__(f"Unexpected response type: {what}")
-        self.error = error  # it tells one, which may pass
+        self.error = error  # it tells one, or was cut off, which may pass
 
 
 def server_error(status: int, headers: Mapping[str, str], body: bytes, secrets: Iterable[str]) -> ServerError:
@@ -152,7 +152,10 @@ def completion(answer: bytes, status: int, secrets: Callable[[], Iterable[str]] 
     error = data.get("error") if isinstance(data, dict) else None
     shown = answer[:LOOKED_AT].decode("utf-8", "replace") if error is None else str(error)
     shown = one_line(scrubbed(shown, secrets()), 200)  # cut last: half a key would not be known as one
-    raise NoCompletion(f"HTTP {status} with {shown or 'nothing'}", error=error is not None)
+    raise NoCompletion(
+        f"HTTP {status} with {shown or 'nothing'}",
+        error=error is not None or (data is None and answer.lstrip()[:1] == b"{"),
+    )
 
 
 def text_completion(answer: bytes, status: int, secrets: Callable[[], Iterable[str]] = tuple) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judgegraph import __version__
-from judgegraph.calls.budget import Budget, BudgetTracker, Spent
+from judgegraph.calls.budget import Budget, BudgetTracker, PriceUnknown, Spent
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger, LedgerError, ledger_name
 from judgegraph.calls.limits import Limits, limits_of_run
@@ -251,7 +251,7 @@ async def aevaluate(
         raise ConfigError(f"retry_failed needs the folder of a run that has begun (out=), got {out!r}")
     reading = checked(samples)
     purse = BudgetTracker(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
-    _resolve_judges(graph, purse.prices)
+    _resolve_judges(graph, purse)
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(without_checkpointer(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
     work.stop, work.wired, work.without = stop or work.stop, precedence(work.graph), left_out
@@ -287,11 +287,14 @@ def _blind(graph: Any) -> tuple[str, ...]:
     return names if judges and all(sees(judge) is False for judge in judges) else ()
 
 
-def _resolve_judges(graph: Any, prices: Prices) -> None:
-    """A wrong name or a missing key is told before anything is written; an agent with a prompt asks its judge."""
+def _resolve_judges(graph: Any, purse: BudgetTracker) -> None:
+    """A wrong name, a missing key, or a price that a budget in USD lacks is told before anything is written; an agent
+    with a prompt asks its judge."""
     for _, agent in agents_of(graph):
         if hasattr(agent, "prompt") and (judge := getattr(agent, "judge", None)) is not None:
-            prices.price_of(resolve(judge))
+            price = purse.prices.price_of(found := resolve(judge))
+            if price is None and purse.budget is not None and purse.budget.usd is not None:
+                raise PriceUnknown(found)
 
 
 async def _all(work: Work, concurrency: int, grace: float) -> None:

@@ -5,6 +5,7 @@ import time
 from contextlib import closing
 
 import pytest
+from click.testing import CliRunner
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
@@ -12,6 +13,7 @@ from judgegraph.calls import Endpoint, ask
 from judgegraph.calls.budget import Budget, BudgetTracker, OverBudget
 from judgegraph.calls.context import CallContext, context
 from judgegraph.calls.ledger import Ledger
+from judgegraph.cli import main
 from judgegraph.errors import ConfigError, ReplyError
 from judgegraph.graphs import g_eval, llm_score
 from judgegraph.models.prices import Price, Prices
@@ -217,3 +219,12 @@ async def test_what_the_ledger_answers_takes_nothing_of_the_budget(server):
         context.reset(token)
         ledger.close()
     assert (site.count, purse.spent.calls) == (1, 1)
+
+
+def test_a_budget_in_usd_without_a_price_is_a_wrong_usage_told_before_a_folder_is_made(server, tmp_path):
+    data, out = tmp_path / "a.jsonl", tmp_path / "run"
+    data.write_text('{"id": "a", "output": "a text of several words"}\n')
+    command = ["run", "llm-score", str(data), "-j", "openai:of-nobody", "--base-url", server("ok").url, "-o", str(out)]
+    done = CliRunner().invoke(main, [*command, "--budget-usd", "1"])
+    assert (done.exit_code, out.exists()) == (2, False)
+    assert "its price is not known" in done.output
