@@ -142,11 +142,11 @@ def rating_1_to_3(text):
 
 SAMPLED = [  # prompt, aspect, published r and tau, ours, samples without a rating
     ("geval", "coherence", (0.468, 0.391), (0.468, 0.391), 0),
-    ("geval", "engagingness", (0.549, 0.513), (0.549, 0.510), 0),
-    ("geval_no_auto_cot", "coherence", (0.443, 0.404), (0.443, 0.403), 3),
+    ("geval", "engagingness", (0.549, 0.513), (0.551, 0.515), 0),
+    ("geval_no_auto_cot", "coherence", (0.443, 0.404), (0.443, 0.402), 3),
     ("geval_no_auto_cot", "engagingness", (0.557, 0.535), (0.564, 0.534), 4),
     ("llm_eval_no_cot", "coherence", (0.524, 0.426), (0.524, 0.424), 10),
-    ("llm_eval_no_cot", "engagingness", (0.611, 0.557), (0.612, 0.558), 3),
+    ("llm_eval_no_cot", "engagingness", (0.611, 0.557), (0.612, 0.560), 3),
     ("rate_explain_auto_cot", "engagingness", (0.613, 0.566), (0.613, 0.566), 0),
     ("analyze_rate", "coherence", (0.477, 0.416), (0.477, 0.415), 17),
     ("analyze_rate", "engagingness", (0.567, 0.524), (0.567, 0.521), 16),
@@ -156,7 +156,7 @@ SAMPLED = [  # prompt, aspect, published r and tau, ours, samples without a rati
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("prompt", "aspect", "published", "ours", "silent"), SAMPLED)
 def test_topicalchat_samples_give_the_published_figures(shared, prompt, aspect, published, ours, silent):
-    """Ours differs in the third digit where samples say "2.5", which the authors cut to 2."""
+    """Ours differs where samples say "2.5", which they cut to 2, or "1. Engagingness: 2", which they read as 1."""
     items = loaded(shared / f"data/topical_chat/gpt-3.5/gpt3.5_{aspect[:3]}_{prompt}.json.gz")
     got, unread = agreement(items, aspect, rating_1_to_3)
     assert got == pytest.approx(published, abs=0.0075), story(got, unread)
@@ -165,7 +165,7 @@ def test_topicalchat_samples_give_the_published_figures(shared, prompt, aspect, 
 
 
 @pytest.mark.parametrize(
-    ("aspect", "published", "apart"), [("coherence", (0.468, 0.391), 1), ("engagingness", (0.549, 0.513), 43)]
+    ("aspect", "published", "apart"), [("coherence", (0.468, 0.391), 1), ("engagingness", (0.549, 0.513), 61)]
 )
 def test_g_eval_samples_cut_to_whole_numbers_give_the_published_figures_to_three_digits(
     shared, aspect, published, apart
@@ -174,7 +174,7 @@ def test_g_eval_samples_cut_to_whole_numbers_give_the_published_figures_to_three
     texts = [text for item in items for text in item["all_responses"]]
     differ = Counter(text for text in texts if rating_1_to_3(text) != whole(text))
     assert sum(differ.values()) == apart, differ
-    assert all(re.fullmatch(r"[1-3]\.[ ]?\d", text) for text in differ), differ  # "2.5", "1. 2"
+    assert all(re.fullmatch(r"[1-3]\.[ ]?(?:Engagingness: )?\d", text) for text in differ), differ  # "2.5", "1. 2"
 
     def read(text):
         return whole(text) if text in differ else rating_1_to_3(text)
@@ -209,7 +209,7 @@ def test_llmbar_verdicts_by_metrics_are_the_recorded_winners(shared):
 
 
 def test_llmbar_verdicts_after_long_rationales_are_those_that_the_text_ends_with(shared):
-    """92 of 5,040 are recorded otherwise than the reply says in so many words ("Output (b) is better")."""
+    """91 of 5,040 are recorded otherwise than the reply says ("Output (b) is better"), or cut off before it."""
     rows = list(verdicts(shared, "CoT|Swap|Swap_CoT"))
     wrong = [
         (winner(order, v["completion"][0]), v["winner"], v["completion"][0])
@@ -217,7 +217,8 @@ def test_llmbar_verdicts_after_long_rationales_are_those_that_the_text_ends_with
         if winner(order, v["completion"][0]) != v["winner"]
     ]
     assert len(wrong) <= 0.02 * len(rows), f"{len(wrong)} of {len(rows)}"
-    assert all(got and "is better" in text for got, _, text in wrong)
+    assert all("is better" in text for got, _, text in wrong if got)
+    assert all(text[-1].isalpha() for got, _, text in wrong if not got), "only a reply that was cut off gives none"
 
 
 def test_llmbar_bare_ratings_are_read(shared):
