@@ -87,7 +87,7 @@ BESIDE = 4.0  # times as long as at the server's best rate a reply may take that
 TURN = 5.0  # seconds that requests may wait for their turn at a server
 CROWDED = 60.0  # seconds that they may take in all, where nothing is known of how long their replies are
 FEW = 4  # requests in flight: these crowd no server
-SCOUTS = 2  # requests for several choices in flight, until one is answered: each takes as much of a server as many do
+SCOUTS = 1  # requests for several choices in flight, until one is answered: each takes as much of a server as many do
 SAME = 1.5  # times the quickest: answers of several choices that take less did not wait for one another
 MORE_SCOUTS = 3  # more in flight after such an answer; after one within LONG there is no such limit
 ENOUGH = 20  # tokens of a reply by which a server's rate is known
@@ -310,13 +310,13 @@ class Ticket:
 
     Attributes:
         used: tokens its reply says it took; None until known, and the estimate stands. wrote: those of one reply.
-        choices: asked for at once.
+        choices: asked for at once. beside: another of several choices was in flight when it was admitted.
         run, order: of one run's, those of lesser order are sent first; None belongs to no run.
     """
 
     __slots__ = (
-        "_limiter", "_woken", "answers", "at", "called", "choices", "due", "entry", "loop", "order", "patience",
-        "round", "run", "tokens", "used", "wrote",
+        "_limiter", "_woken", "answers", "at", "beside", "called", "choices", "due", "entry", "loop", "order",
+        "patience", "round", "run", "tokens", "used", "wrote",
     )  # fmt: skip
 
     def __init__(
@@ -339,6 +339,7 @@ class Ticket:
         self._woken: asyncio.Future[None] | None = None
         self.round = 0  # of the pace when it was admitted
         self.answers = 0  # that the server had given by then
+        self.beside = False
         self.called = False  # woken, and did not look yet
         self.due = inf  # clock time at which it should have looked
 
@@ -449,6 +450,7 @@ class Limiter:
         self._in_flight = 0
         self._several = 0  # of these, requests for several choices
         self._scouts: float = SCOUTS  # of those at most
+        self._in_turn = False  # one was seen to wait for another
         self._soonest = inf  # seconds to an answer of several choices, the least so far
         self._pace = Pace()
         self._minute = Minute()
@@ -518,7 +520,7 @@ class Limiter:
             if place.choices > 1:
                 self._several -= 1
                 if answered:
-                    self._learn_scouts(self._clock() - place.at)
+                    self._learn_scouts(self._clock() - place.at, place.beside)
             used = place.used if answered else 0
             if place.entry is not None and used is not None:
                 self._minute.settle(place.entry, used)
@@ -624,12 +626,19 @@ class Limiter:
         self._queue, self._in_flight, self._several, self._outage = deque(), 0, 0, None
         self.watching.clear()
 
-    def _learn_scouts(self, seconds: float) -> None:
-        """A request for several choices was answered: how many of its kind may be in flight from now on."""
+    def _learn_scouts(self, seconds: float, beside: bool) -> None:
+        """A request for several choices was answered: how many of its kind may be in flight from now on.
+
+        Where one takes long, a second is sent beside the next: it takes as long only where it does not wait for it.
+        """
         if seconds < LONG:
             self._scouts = inf
-        elif seconds <= SAME * self._soonest < inf:
+        elif not beside:
+            self._scouts = max(self._scouts, 1 if self._in_turn else 2)
+        elif seconds <= SAME * self._soonest:
             self._scouts += MORE_SCOUTS
+        elif self._scouts <= 2:
+            self._scouts, self._in_turn = 1, True
         self._soonest = min(self._soonest, seconds)
 
     def _wait(self, place: Ticket) -> float:
@@ -648,6 +657,7 @@ class Limiter:
     def _admit(self, place: Ticket) -> None:
         self._in_flight += 1
         self._several += place.choices > 1
+        place.beside = self._several > 1
         self._pace.admitted()
         place.round, place.answers = self._pace.round, self.answers
         place.at = self._clock()

@@ -198,7 +198,7 @@ def findings_of(graph: Drawn) -> list[Finding]:
     wholes = (
         stages.same_scores, stages.elsewhere, stages.unseen, stages.votes_reviewed, stages.astray, stages.miscompared,
         stages.silent, stages.of_one, stages.misspelt, stages.unfit, stages.unapplied, stages.misnamed,
-        agents.assistants, agents.unseen_examples, _weightless, passed_over,
+        agents.assistants, _unseen_examples, _weightless, passed_over,
     )  # fmt: skip
     found = [finding for part in graph.everywhere() for check in checks for finding in agreed(check, part)]
     found += [finding for whole in wholes for finding in whole(graph)]
@@ -218,6 +218,38 @@ def _weightless(graph: Drawn) -> Iterator[Finding]:
     if held and all(weight <= 0 for _, weight in held):
         text = f"node '{held[0][0]}': no criterion has a 'weight' above 0, so that none counts for an overall score"
         yield Finding("no-criteria", held[0][0], "criteria", f"{text}: give some a weight above 0")
+
+
+def _unseen_examples(graph: Drawn) -> Iterator[Finding]:
+    """Judges of ours that do not show the examples of criteria, where some criteria have examples."""
+    from judgegraph.wiring.graph import is_agent
+
+    parts = [(drawn, name, part.runs) for drawn in graph.everywhere() for name, part in drawn.parts.items()]
+    held = [one for _, _, runs in parts for one in getattr(runs, "criteria", None) or () if is_agent(runs)]
+    if not any(one.examples for one in held if isinstance(one, Criterion)):
+        return
+    for drawn, name, runs in parts:
+        if why := _hides_examples(runs, drawn):
+            node = drawn.at(name)
+            text = f"node '{node}' does not show the examples of its criteria: {why}"
+            cure = "leave the examples out, or judge by a method that scores the criteria themselves, such as llm-score"
+            yield Finding("unseen-examples", node, "criteria", f"{text}; {cure}", "warning")
+
+
+def _hides_examples(agent: Any, drawn: Drawn) -> str:
+    """Why a judge cannot show examples of criteria, "" where it does, or where another one judges by the criteria."""
+    from judgegraph.wiring.graph import is_agent
+
+    if not (is_agent(agent) and type(agent).__module__.startswith("judgegraph.agents.")):
+        return ""
+    kind = type(agent).__name__
+    if kind == "Rater" and not any(
+        type(part.runs).__name__ in ("Fuser", "DefinitionFuser") for part in drawn.parts.values()
+    ):
+        return "it asks for aspects or questions of a criterion, and a score by the criterion is asked of nobody"
+    if kind == "FormComparer" or (kind == "FormJudge" and agent.template is not None):
+        return "its form has no place for them"
+    return ""
 
 
 def passed_over(graph: Drawn) -> Iterator[Finding]:

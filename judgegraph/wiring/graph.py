@@ -447,34 +447,6 @@ def unfit_criteria(graph: Drawn) -> Iterator[Finding]:
             yield Finding("no-criteria", node, "criteria", f"{text}: give one of them another name", "warning")
 
 
-def unseen_examples(graph: Drawn) -> Iterator[Finding]:
-    """Judges of ours that do not show the examples of criteria, where some criteria have examples."""
-    parts = [(drawn, name, part.runs) for drawn in graph.everywhere() for name, part in drawn.parts.items()]
-    held = [one for _, _, runs in parts for one in getattr(runs, "criteria", None) or () if is_agent(runs)]
-    if not any(one.examples for one in held if isinstance(one, Criterion)):
-        return
-    for drawn, name, runs in parts:
-        if why := _hides_examples(runs, drawn):
-            node = drawn.at(name)
-            text = f"node '{node}' does not show the examples of its criteria: {why}"
-            cure = "leave the examples out, or judge by a method that scores the criteria themselves, such as llm-score"
-            yield Finding("unseen-examples", node, "criteria", f"{text}; {cure}", "warning")
-
-
-def _hides_examples(agent: Any, drawn: Drawn) -> str:
-    """Why a judge cannot show examples of criteria, "" where it does, or where another one judges by the criteria."""
-    if not (is_agent(agent) and type(agent).__module__.startswith("judgegraph.agents.")):
-        return ""
-    kind = type(agent).__name__
-    if kind == "Rater" and not any(
-        type(part.runs).__name__ in ("Fuser", "DefinitionFuser") for part in drawn.parts.values()
-    ):
-        return "it asks for aspects or questions of a criterion, and a score by the criterion is asked of nobody"
-    if kind == "FormComparer" or (kind == "FormJudge" and agent.template is not None):
-        return "its form has no place for them"
-    return ""
-
-
 def _brings(agent: Any) -> bool:
     """Whether it may write criteria: what hands them on, as in jg.each, brings those that it was given; a join none."""
     ours = type(agent).__module__.startswith("judgegraph.")
