@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from judgegraph.meta.requirements import require
     from judgegraph.meta.run_diff import RunDiff, diff_runs
     from judgegraph.models.prices import Prices
+    from judgegraph.planning.dry_check import dry_check
     from judgegraph.planning.forecast import aplan, plan
     from judgegraph.prompts.criteria import CriteriaSet, criteria_set
     from judgegraph.registry.lookup import agent, assistant, critic, method
@@ -109,6 +110,7 @@ _HOMES = {
     "judgegraph.meta.run_diff": ("RunDiff", "diff_runs"),
     "judgegraph.meta.judgements": ("read_table",),
     "judgegraph.models.prices": ("Prices",),
+    "judgegraph.planning.dry_check": ("dry_check",),
     "judgegraph.planning.forecast": ("aplan", "plan"),
     "judgegraph.prompts.criteria": ("CriteriaSet", "criteria_set"),
     "judgegraph.registry.lookup": ("agent", "assistant", "critic", "method"),
@@ -139,7 +141,7 @@ __all__ = [
     "RunDiff", "Sample", "Scale", "Score", "Scores", "Suggestion", "Wiring", "WiringError", "__version__",
     "aevaluate", "agent", "agreement", "aplan", "as_assistant", "as_records", "ask", "assistant", "bounded", "check",
     "compare", "criteria_set", "criteria_worth", "critic", "critic_worth", "critique", "debate", "diff_runs",
-    "disagree", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form",
+    "disagree", "dry_check", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form",
     "jury", "keyed", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "orders", "panel",
     "plan", "probe", "rank_systems", "rate", "read_choice", "read_rating", "read_table", "refine", "require",
     "serializer", "show", "strict", "tracing", "trajectories", "trajectory", "wide", "with_examples", "with_person",

@@ -9,7 +9,7 @@ import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.graph_files.read import GraphFileError
 
-PARTS = "panel, jury, gate, critique, refine, escalate, "
+PARTS = "evaluator, escalate, g-eval-auto-cot and "
 KNOWN_FILE = "Known: name, about, criteria, task, judge, judges, nodes, edges, outputs"
 EDGE = "  - critique -> rectify -> end\n"
 SAGE = "{use: sage, with: {calls: three}}"
@@ -159,8 +159,8 @@ BROKEN = {  # what is wrong -> (what is replaced, by what, lines of the message 
     ),
     "a panel with an unknown member": (
         "evaluate: evaluator", "evaluate: {use: panel, with: {judges: [strong, g-evil], combine: avg}}",
-        ["line 6, 'nodes.evaluate.with.judges.2': no judge and no node 'g-evil'; did you mean 'g-eval'? Names: strong, "
-         + PARTS,
+        ["line 6, 'nodes.evaluate.with.judges.2': no judge and no node 'g-evil'; did you mean 'g-eval'? Names: "
+         "g-eval, g-eval-20, sageval and ",
          "line 6, 'nodes.evaluate.with.combine': expected 'mean', 'median' or 'vote', got text (avg)"],
     ),
     "a gate without a node": (

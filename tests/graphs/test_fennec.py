@@ -159,7 +159,7 @@ async def test_without_criteria_the_run_ends_with_a_status_and_no_number(sample)
     final = await Cast({}, branch="I cannot think of any.")(sample)
     assert (final["branches"], final["overall"], final["verdict"]) == ({}, None, None)
     (note,) = final["notes"].values()
-    assert (note.agent, note.status) == ("criteria-writer", "refused")
+    assert (note.agent, note.status) == ("criteria-writer", "unreadable")
     assert [c.status for c in final["comparisons"].values()] == (["skipped"] if sample is PAIR else [])
 
 

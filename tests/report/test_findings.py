@@ -364,7 +364,7 @@ def compared(at: int, one: float, other: float) -> Item:
     ("items", "words"),
     [
         ([item(0, score("A", 2), score("B", 5)), item(1, score("A", 3), score("B", 3)), thin(2, 1)],
-         "s1 (the lowest score but for 1 text that gives nothing to judge: mean 3.00 on 1-5"),
+         "s1 (the lowest score but for 1 text that gives nothing to judge"),
         ([compared(0, 3, 4), compared(1, 4, 2), item(2, score("A", 1))],
          "s1 (the lowest score but for 1 row without a rival: mean 3.00 on 1-5, both outputs"),
     ],

@@ -1,5 +1,6 @@
 """A run goes through a graph in one go: its checkpointer is left aside, and a stop for a person is no end."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,7 @@ def test_a_method_with_a_person_ends_nowhere_in_a_run():
 
 
 def test_a_plan_says_where_a_person_is_waited_for():
-    forecast = jg.plan(line(EVALUATOR, asks, EVALUATOR), SAMPLES)
+    forecast = jg.plan(line(EVALUATOR, asks, replace(EVALUATOR, name="second")), SAMPLES)
     assert [(one.sample, "wait for a person" in one.reason) for one in forecast.mishaps] == [("s1", True)]
 
 
