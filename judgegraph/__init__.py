@@ -141,11 +141,11 @@ __all__ = [
     "RunDiff", "Sample", "Scale", "Score", "Scores", "Suggestion", "Wiring", "WiringError", "__version__",
     "aevaluate", "agent", "agreement", "aplan", "as_assistant", "as_records", "ask", "assistant", "bounded", "check",
     "compare", "criteria_set", "criteria_worth", "critic", "critic_worth", "critique", "debate", "diff_runs",
-    "disagree", "dry_check", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate", "judge_agent", "judge_form",
-    "jury", "keyed", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty", "orders", "panel",
-    "plan", "probe", "rank_systems", "rate", "read_choice", "read_rating", "read_table", "refine", "require",
-    "serializer", "show", "strict", "tracing", "trajectories", "trajectory", "wide", "with_examples", "with_person",
-    "write_report",
+    "disagree", "dry_check", "each", "either", "escalate", "evaluate", "failed", "fetch", "gate", "judge_agent",
+    "judge_form", "jury", "keyed", "load", "load_graph", "low", "merged", "method", "metric_node", "never_empty",
+    "orders", "panel", "plan", "probe", "rank_systems", "rate", "read_choice", "read_rating", "read_table", "refine",
+    "require", "serializer", "show", "strict", "tracing", "trajectories", "trajectory", "wide", "with_examples",
+    "with_person", "write_report",
 ]  # fmt: skip
 
 moved.install()
