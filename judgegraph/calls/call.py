@@ -558,7 +558,11 @@ def _gives_up(state: RetryCallState, judge: Judge, patience: Patience) -> bool:
     nothing is waited for.
     """
     fault, most = _fault_of(state), judge.endpoint.attempts
-    most = min(most, 2) if fault is not None and fault.shapeless else most
+    if fault is not None and fault.shapeless:  # once more at most
+        met = state.retry_object.statistics
+        met["shapeless"] = met.get("shapeless", 0) + 1
+        if met["shapeless"] > 1:
+            return True
     if state.attempt_number < most:
         return False
     if fault is None or not fault.throttled or fault.wait == 0 or most == 1:

@@ -174,7 +174,7 @@ def _matched(
     if len(values) == 1 and _SPANS.match(text, chosen.end("v")):
         return FormReading(status="unreadable", shape="two numbers, and none is chosen")
     if re.search(r"[^\W\d_]{3}", text[chosen.end() :]):
-        answer = _said_behind(text[chosen.end() :], answer, form, bounds)
+        answer = _after_answer(text[chosen.end() :], answer, form, bounds)
         if isinstance(answer, str) and answer.startswith("!"):
             return FormReading(status="unreadable", shape=answer[1:])
         if answer != (values or verdict):
@@ -188,7 +188,7 @@ _OFFERED = re.compile(r"[\s\])}>\"'*_]*(?:\bor\b|/|\bvs\.?)[\s\[({<\"'*_]*", re.
 _SPANS = re.compile(r"[ ]?[-–~][ ]?\d|[ ](?:to|or)[ ]\d", re.I)
 
 
-def _said_behind(behind: str, answer: Any, form: JudgeForm, bounds: Scale | None) -> Any:
+def _after_answer(behind: str, answer: Any, form: JudgeForm, bounds: Scale | None) -> Any:
     """The answer, or the one that the words behind it give in its place; "!" and why where they only take it back."""
     from judgegraph.replies.choices import read_choice  # many expressions: no part of an import
     from judgegraph.replies.free_text import read_rating

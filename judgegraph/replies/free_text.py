@@ -453,7 +453,7 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
             return unread(text, f"{rule.name}: several numbers that cannot be ordered")
         if verdict.value is None:
             return unread(text, f"{rule.name}: not one number on the scale {scale}")
-        if rule.name == "criterion" and _beside(text, verdict, name):
+        if rule.name == "criterion" and _others_are_rated(text, verdict, name):
             return unread(text, "several things are rated, and none over all")
         if names_another(verdict.subject, name):
             return unread(text, f"a rating of {verdict.subject!r}, which was not asked about")
@@ -469,7 +469,7 @@ _LINE_RATED = re.compile(
 )
 
 
-def _beside(text: str, verdict: _Found, name: str) -> bool:
+def _others_are_rated(text: str, verdict: _Found, name: str) -> bool:
     """Whether lines of other names give other ratings than a criterion's, whose name was not asked for."""
     if "/" not in text or (name and name.casefold() in verdict.subject):
         return False

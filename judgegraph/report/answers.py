@@ -309,7 +309,7 @@ def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | 
 
 def against_people(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Block]:
     """The charts of those of some kinds, with what they show; [] without any."""
-    mine = _told_once([one for one in found if one.kind in kinds])
+    mine = _merged_alike([one for one in found if one.kind in kinds])
     if not mine:
         return []
     more = f" Of {len(mine)} the first {DRAWN} are drawn." if len(mine) > DRAWN else ""
@@ -329,7 +329,7 @@ def against_people(found: Sequence[Matched], kinds: Sequence[Kind]) -> list[Bloc
     return [Para(lead), *(chart for one in drawn for chart in charts(one))]
 
 
-def _told_once(found: Sequence[Matched]) -> list[Matched]:
+def _merged_alike(found: Sequence[Matched]) -> list[Matched]:
     """Those of one criterion whose answers are the same, as of a merged verdict by two names, stand there once."""
     alike: dict[tuple[object, ...], list[Matched]] = {}
     for one in found:

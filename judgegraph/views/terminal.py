@@ -94,8 +94,8 @@ def _show(console: Console, one: Block, more: str) -> None:
     elif isinstance(one, Answers):
         _answers(console, one)
     elif isinstance(one, Remarks | Texts):
-        for who, what in _said(one):
-            console.print(_told(console, who, what))
+        for who, what in _labelled_texts(one):
+            console.print(_labelled(console, who, what))
     elif isinstance(one, StepView):
         console.print(_tree(console, one))
     elif isinstance(one, Findings):
@@ -171,7 +171,7 @@ def _answers(console: Console, answers: Answers) -> None:
         about += [fact for fact in row.facts if fact not in shared] + ([f"people: {row.human}"] if row.human else [])
         console.print(_answer(console, row, width, about))
         for who, what in row.why:
-            console.print(Padding(_told(console, who, what), (0, 0, 0, 4), expand=False), style="dim")
+            console.print(Padding(_labelled(console, who, what), (0, 0, 0, 4), expand=False), style="dim")
     if answers.left:
         console.print(f"and {counted(answers.left, 'more score')}; --full shows them all")
     if said := [*([f"on {scale}"] if scale else []), *shared]:
@@ -194,7 +194,7 @@ def _answer(console: Console, row: ScoreRow, width: int, about: Sequence[str]) -
     return line
 
 
-def _said(one: Remarks | Texts) -> Iterator[tuple[str, Cut]]:
+def _labelled_texts(one: Remarks | Texts) -> Iterator[tuple[str, Cut]]:
     """(who or what, text); the parts of a text are numbered."""
     if isinstance(one, Remarks):
         yield from one.rows
@@ -204,7 +204,7 @@ def _said(one: Remarks | Texts) -> Iterator[tuple[str, Cut]]:
             yield title if len(parts) == 1 else f"{title}, {at}", part
 
 
-def _told(console: Console, who: str, what: Cut) -> Text:
+def _labelled(console: Console, who: str, what: Cut) -> Text:
     line = Text(overflow="fold")
     line.append(printable(f"{who}: " if what else who), "dim")
     return line.append(_whole(console, what), "default")
@@ -245,5 +245,5 @@ def _step(console: Console, step: StepView) -> Text:
     if step.error:
         text.append(printable(f"\n{step.error}"), "dim" if step.status in FINE else "red")
     for who, what in step.texts:
-        text.append("\n").append(_told(console, who, what))
+        text.append("\n").append(_labelled(console, who, what))
     return text

@@ -170,5 +170,6 @@ def test_what_is_wrong_is_one_line_that_says_what_to_do(tmp_path):
         unieval(question="is it", sections={"summary": "output", "fact": "fact"})
     with pytest.raises(ConfigError, match="each is one of text, mean, sum, got 'sentence'"):
         unieval(question="is it", each="sentence")
+    pytest.importorskip("transformers")
     with pytest.raises(ConfigError, match=r"bartscore: .* cannot be loaded"):
         measure(bartscore(model=str(tmp_path)), "A text.", source="A source.")
