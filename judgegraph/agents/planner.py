@@ -25,7 +25,7 @@ Read = tuple[Plan, tuple[str, ...]]  # the plan, and what of it was mended, in w
 
 
 PLAN, USAGE = 5000, 300  # characters of a plan, and of how one assistant is to be used
-TURN, CALLED = 240, 50  # tokens of a reply that calls assistants: what it may say, and for each of them
+TURN, CALLED = 160, 35  # tokens of a reply that calls assistants: what it may say, and for each of them
 
 
 def plan_form(criteria: Mapping[str, Criterion], assistants: Sequence[str]) -> Form[Read]:
@@ -198,7 +198,7 @@ class Consultant:
     async def __call__(self, state: Brief) -> Wish:
         messages, turn = state.get("messages") or self._opening(state), state.get("rounds", 0) + 1
         try:
-            form = Form("text", None, str, tokens=TURN + CALLED * len(self.tools))
+            form = Form("text", None, str, tokens=TURN + CALLED * len(self.tools), shorter=False)
             (reply,) = await replies(self.judge, messages, form, tools=self.tools)
         except ReplyError as error:
             return self._fall_back(messages, f"could not call assistants ({error})", error.status)
