@@ -521,6 +521,8 @@ class Limiter:
                 self._several -= 1
                 if answered:
                     self._learn_scouts(self._clock() - place.at, place.beside)
+                else:  # it tells nothing, and those behind it must not come to nothing one by one
+                    self._scouts += 1
             used = place.used if answered else 0
             if place.entry is not None and used is not None:
                 self._minute.settle(place.entry, used)

@@ -244,6 +244,14 @@ def test_requests_for_several_choices_begin_with_one_and_open_as_these_are_answe
     assert [began.count(turn) for turn in range(max(began) + 1)] == sent
 
 
+def test_requests_for_several_choices_that_come_to_nothing_do_not_keep_the_others_one_by_one():
+    requests = [Request(takes=100.0, end=Lost(), choices=8) for _ in range(15)]
+    site = Site()
+    virtually(site.send_all(requests))
+    began = [round((request.at - 1000) / 100) for request in requests]
+    assert [began.count(turn) for turn in range(max(began) + 1)] == [1, 2, 4, 8]
+
+
 def test_a_server_that_works_off_one_request_for_several_choices_after_the_other_is_sent_one_at_a_time():
     turn = asyncio.Lock()
     sent = []
