@@ -24,7 +24,7 @@ from judgegraph.types import Criterion, Finding, Note, Notes, Plan, Sample, give
 Read = tuple[Plan, tuple[str, ...]]  # the plan, and what of it was mended, in words
 
 
-PLAN, USAGE = 5000, 300  # characters of a plan, and of how one assistant is to be used
+PLAN, USAGE = 3000, 300  # characters of a plan, and of how one assistant is to be used
 TURN, CALLED = 160, 35  # tokens of a reply that calls assistants: what it may say, and for each of them
 
 

@@ -44,7 +44,6 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
 
     Exit codes: 0 wired, 1 not, with a line for each mistake: node, key and cure.
     """
-    from judgegraph.planning.dry_check import dry_check
     from judgegraph.wiring.check import check as checked
     from judgegraph.wiring.check import destinations
 
@@ -56,7 +55,12 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
             raise
     wiring = checked(graph, strict=False)
     if calls and wiring.ok:
-        wiring = replace(wiring, findings=(*wiring.findings, *dry_check(graph)))
+        from judgegraph.planning.dry_run import own_code
+
+        if own_code(graph):
+            from judgegraph.planning.dry_check import dry_check
+
+            wiring = replace(wiring, findings=(*wiring.findings, *dry_check(graph)))
     counts = wiring.calls if calls and wiring.ok else None
     if as_json:
         from judgegraph.calls.estimate import to_dict

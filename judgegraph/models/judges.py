@@ -344,7 +344,8 @@ class Support:
             is taken. thinks: it thinks before it answers, and what it thinks counts as the reply's.
         most_n: choices that it gives at once, None where that is not known. cut, whole: its replies that were cut off,
             and that were not. filled: form -> of its first replies how many were looked at, and how many of these had a
-            text as long as its bound. endless: form -> its replies that were cut off, or did not come in their time.
+            text as long as its bound. together: choices of one request at most.
+            endless: form -> its replies that were cut off, or did not come in their time.
             beyond: a number lay beyond the ends that its schema names.
     """
 
@@ -366,6 +367,7 @@ class Support:
     endless: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
     beyond: bool = field(default=False, compare=False, repr=False)
     filled: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    together: int = field(default=1, compare=False, repr=False)
 
     def keeps_to_schemas(self) -> bool:
         """Whether a reply to a schema was seen to keep to it."""
@@ -381,15 +383,15 @@ class Support:
         return (self.cut >= 2 and 4 * self.cut >= self.whole) or self.fills(form) or never_ends
 
     def fills(self, form: str) -> bool:
-        """Whether every other reply to a form went on to the bound of a text.
+        """Whether a text went on to its bound in every other request for a form, as its longest reply is waited for.
 
-        Of a form that it has not answered yet: whether all replies to others did.
+        Of a form that it has not answered yet: whether all replies to others did, or were cut off.
         """
         if form in self.filled:
             looked_at, full = self.filled[form]
-            return full >= 2 and 2 * full >= looked_at
+            return full >= 2 and 2 * full * self.together >= looked_at
         looked_at, full = map(sum, zip(*self.filled.values(), strict=True)) if self.filled else (0, 0)
-        return full >= 3 and full == looked_at
+        return 1 <= full == looked_at and full + sum(self.endless.values()) >= 2
 
 
 @dataclass

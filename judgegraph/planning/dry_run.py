@@ -29,10 +29,8 @@ from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
 from judgegraph.runs.identity import code_of, function_of
 from judgegraph.runs.item import node_of, without_own
-from judgegraph.runs.state_check import StateCheck
 from judgegraph.sync import WAITS, check_stops, waits, without_checkpointer
 from judgegraph.trace.record import node_at_work
-from judgegraph.trace.watched import checks, copied
 from judgegraph.types import Sample
 
 if TYPE_CHECKING:
@@ -421,7 +419,7 @@ class DryRun:
     prefixes: Prefixes = field(default_factory=Prefixes)
     unshown: set[str] = field(default_factory=set)
     own: tuple[str, ...] = field(init=False)
-    _checked: Any = field(init=False, repr=False)
+    _checked: Any = field(default=None, init=False, repr=False)  # a copy of the graph that tells what nodes write
     _judges: dict[str, dict[Any, Judge]] = field(default_factory=dict)
     _rows: dict[bytes, Paid | None] = field(default_factory=dict)  # of the sample at hand
     _sizes: dict[bytes, int] = field(default_factory=dict)
@@ -431,7 +429,6 @@ class DryRun:
         check_stops(self.graph)
         self.own = own_code(self.graph)
         self.graph = without_checkpointer(self.graph)
-        self._checked = copied(self.graph, whole=True) if self.own else self.graph  # ours write what they say
 
     async def runs(self, sample: Sample) -> dict[int, Run]:
         """The calls of a sample: bit of a manner -> address -> call; one for all where every reply is known."""
@@ -506,14 +503,23 @@ class DryRun:
         Raises:
             StateError: it cannot be taken up. Whatever else a node raises.
         """
-        looks = StateCheck(sample=sample) if self.own else None
+        with simulating(simulated, self._judges.setdefault(simulated.manner.name, {})):
+            if not self.own:  # ours write what they say
+                return await self.graph.ainvoke({"sample": sample})
+            return await self._final_checked(sample)
+
+    async def _final_checked(self, sample: Sample) -> Any:
+        from judgegraph.runs.state_check import StateCheck
+        from judgegraph.trace.watched import checks, copied
+
+        looks = StateCheck(sample=sample)
         token = checks.set(looks)
         try:
-            with simulating(simulated, self._judges.setdefault(simulated.manner.name, {})):
-                state = await self._checked.ainvoke({"sample": sample})
+            self._checked = self._checked or copied(self.graph, whole=True)
+            state = await self._checked.ainvoke({"sample": sample})
         finally:
             checks.reset(token)
-        if looks is not None and not waits(state):
+        if not waits(state):
             looks.ended(state)
         return state
 

@@ -19,7 +19,7 @@ from judgegraph.calls.limits import limiter_of
 from judgegraph.calls.send import in_words
 from judgegraph.calls.types import SHORTER, SLACK, TEXTS, THINKING, TIGHT, Call
 from judgegraph.errors import ReplyError
-from judgegraph.models.judges import resolve
+from judgegraph.models.judges import Support, resolve
 from judgegraph.prompts.template import section, slugs
 from judgegraph.types import Criterion, Scale
 
@@ -164,6 +164,16 @@ async def test_whose_first_replies_all_go_on_to_their_bounds_is_asked_for_less_i
     other = replace(ratings_form(slugs([Criterion(name="Clarity")]), thoughts=True), name="another")
     await ask(site.judge(), MESSAGES, other)
     assert reason_of(site.seen[-1])["maxLength"] == SHORTER["reason"]
+
+
+def test_of_choices_asked_for_together_the_longest_is_waited_for():
+    habits = {"filled": {"form": (16, 2)}}  # two of sixteen replies went on to a bound
+    assert Support(**habits, together=8).fills("form")
+    assert not Support(**habits).fills("form")
+    assert not Support(filled={"form": (16, 1)}, together=8).fills("form")
+    assert Support(filled={"plan": (1, 1)}, endless={"plan": 1}).fills("form")  # cut off, then on to its bound
+    assert not Support(filled={"plan": (2, 1)}, endless={"plan": 1}).fills("form")
+    assert not Support(endless={"plan": 2}).fills("form")  # whether bounds are heeded is not known
 
 
 async def test_an_endpoint_of_one_ask_is_asked_once(server):
