@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from judgegraph.answers import answers_of, means_of, scaled, several
 from judgegraph.runs.item import FINE, LISTED, Item
-from judgegraph.runs.lowest import LowestScores
 from judgegraph.runs.run import Run
+from judgegraph.runs.summary import LowestScores
 from judgegraph.traces.read import RankedSample, firsts_of, ranked_samples
 from judgegraph.types import Scale
 from judgegraph.views.blocks import count_text, counted, duration, in_line, money, number, share

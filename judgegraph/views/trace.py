@@ -15,8 +15,8 @@ from judgegraph.answers import answers_of, roles_of, several
 from judgegraph.errors import printable
 from judgegraph.evidence import turn_text
 from judgegraph.runs.item import FINE, Item, ending, rival_overall
-from judgegraph.runs.lowest import LowestScores, LowScore
 from judgegraph.runs.run import OVERALL, TEXTS
+from judgegraph.runs.summary import LowestScores, LowScore
 from judgegraph.trace.record import Step
 from judgegraph.traces.read import LOST, UNTRACED
 from judgegraph.types import Comparison, Correction, Rectification, Score, text_of
