@@ -27,6 +27,7 @@ from judgegraph.calls.types import (
     bounds_for,
     message_of,
     prompt_tokens,
+    texts_of_many,
     utf8_size,
 )
 from judgegraph.errors import ConfigError, ReplyError, ScaleError, counted, one_line
@@ -286,7 +287,7 @@ def ratings_form(
 ) -> Form[dict[str, Any]]:  # fmt: skip
     """One entry per criterion, each with a reason and an answer, with `thoughts` with room to think before them."""
     schema = record({key: rating_schema(c, thoughts=thoughts) for key, c in criteria.items()})
-    return Form(name, schema, lambda data: read_entries(data, criteria))
+    return Form(name, schema, lambda data: read_entries(data, criteria), texts=texts_of_many(len(criteria)))
 
 
 def enum_of(names: Iterable[str]) -> Schema:

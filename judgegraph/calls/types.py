@@ -28,10 +28,12 @@ TEXTS: Mapping[str, int] = MappingProxyType({
     "thoughts": 1500, "definition": 400, "name": 120, "guideline": 1200,
 })  # fmt: skip
 SHORTER: Mapping[str, int] = MappingProxyType({
-    **{name: min(most, 160) for name, most in TEXTS.items()}, "thoughts": 400, "guideline": 400,
+    **{name: min(most, 120) for name, most in TEXTS.items()}, "thoughts": 400, "guideline": 400,
 })  # fmt: skip
+TOGETHER, EACH = 2000, 300  # characters of all reasons of one reply, and of each of many at the least
 ANY_SHORTER = 500  # characters of any other text, once a reply was cut off
 WHOLE = ("response",)  # texts that may be as long as one in the prompt, and are of no use when cut
+
 
 COMPLAINT = "Your reply could not be used:"  # how asking again begins
 SHARE = 1 / 2  # tokens to a character of a text: twice what English takes, about what Chinese does
@@ -47,6 +49,13 @@ THINKING = 16_384  # more for a judge that thinks before it answers: what it thi
 _THINKERS = re.compile(
     r"(?<![a-z0-9])(?:o\d|r1|gpt-?5|gpt-?oss|qwq|qwen-?3|magistral|grok-[34]|gemini-[23])|think|reason", re.I
 )
+
+
+@cache
+def texts_of_many(reasons: int) -> Mapping[str, int]:
+    """The bounds for a reply with so many reasons: of more than three each is shorter."""
+    most = max(EACH, min(TEXTS["reason"], TOGETHER // max(1, reasons)))
+    return MappingProxyType({**TEXTS, "reason": most}) if most < TEXTS["reason"] else TEXTS
 
 
 @dataclass(frozen=True)

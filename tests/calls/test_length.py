@@ -4,10 +4,20 @@ import pytest
 from pydantic import BaseModel
 
 from judgegraph.agents.corrector import FORMS
-from judgegraph.agents.planner import plan_form
+from judgegraph.agents.planner import PLAN, plan_form
 from judgegraph.agents.sage import critique_form
 from judgegraph.calls.asking import Form, ratings_form, record
-from judgegraph.calls.types import TEXTS, Bounded, ReplyBounds, bounded, bounds_for, thinks_by_name
+from judgegraph.calls.types import (
+    EACH,
+    TEXTS,
+    TOGETHER,
+    Bounded,
+    ReplyBounds,
+    bounded,
+    bounds_for,
+    texts_of_many,
+    thinks_by_name,
+)
 from judgegraph.prompts.template import slugs
 from judgegraph.types import Criterion
 
@@ -79,10 +89,14 @@ def test_a_property_may_have_any_name():
 
 
 def test_the_room_holds_what_the_bounds_let_through_and_grows_with_the_form():
-    small, large = room(form_of(1)).tokens, room(form_of(5)).tokens
-    assert small > TEXTS["reason"] / 2
-    assert large > 5 * TEXTS["reason"] / 2
-    assert large - small > 4 * TEXTS["reason"] / 2
+    rooms = [room(form_of(count)).tokens for count in range(1, 12)]
+    assert rooms[0] > TEXTS["reason"] / 2
+    assert rooms == sorted(set(rooms))
+    for count, tokens in enumerate(rooms, 1):
+        each = texts_of_many(count)["reason"]
+        assert tokens > count * each / 2
+        assert (each == TEXTS["reason"]) == (count <= 3)
+        assert each == EACH or count * each <= max(TOGETHER, TEXTS["reason"])
 
 
 def test_a_correction_has_room_for_a_text_as_long_as_its_prompt():
@@ -111,6 +125,6 @@ def test_a_plan_and_a_reply_that_calls_assistants_have_an_end():
     criteria = {"clarity": Criterion(name="Clarity")}
     small, long = plan_form(criteria, ["nli"]), plan_form(criteria, [f"metric-{n}" for n in range(8)])
     assert room(small).tokens < room(long).tokens < 5000
-    assert bounded(small.schema, room(small))["properties"]["plan"]["maxLength"] == 5000
+    assert bounded(small.schema, room(small))["properties"]["plan"]["maxLength"] == PLAN
     assert bounds_for(None, TEXTS, 1000, 840, True).tokens == 840  # calls of tools are in it, where the form knows
     assert bounds_for(None, TEXTS, 1000, 0, True).tokens > 2000
