@@ -13,11 +13,14 @@ from judgegraph.agents.evaluator import Case, Scored
 from judgegraph.calls import JudgeLike, Reader, Slot, rate
 from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.ratings import STATED
+from judgegraph.errors import ConfigError, one_line
+from judgegraph.evidence import EVIDENCE
 from judgegraph.prompts.template import criteria_text, left_out_examples, scores_text, slugs
 from judgegraph.types import Criterion, Note, Notes, Sample, Score, Scores, given_criteria, keyed, sample_of
 
 NOTHING_HEARD = "nothing-heard"
 SAID = "What judges said of the same text. Weigh their reasons: how many of them agree is no reason."
+READABLE = ("query", "source", "reference", *EVIDENCE)
 FAIR = "You are a fair and careful judge."
 
 
@@ -41,6 +44,7 @@ class Juror:
         task: one sentence that says what kind of text is judged.
         instructions: who this judge is and what it looks for, in a few sentences; they open its prompt.
         prompt: a template with the fields instructions, task, criteria, query, source, output and statements.
+        reads: what it is shown of a sample beside the output, of `READABLE`; None: whatever there is.
         reader: how scores are read; by default the number that is stated. stage: of the scores it writes.
     """
 
@@ -49,9 +53,21 @@ class Juror:
     task: str = "a generated text"
     instructions: str = FAIR
     prompt: str = "juror"
+    reads: Sequence[str] | str | None = None
     reader: Reader = STATED
     name: str = "juror"
     stage: str = "final"
+
+    def __post_init__(self) -> None:
+        if self.reads is None:
+            return
+        read = (self.reads,) if isinstance(self.reads, str) else tuple(self.reads)
+        if unknown := [one for one in read if one not in (*READABLE, "output")]:
+            raise ConfigError(
+                f"judge '{one_line(self.name, 80)}': reads: no sample has {one_line(repr(unknown[0]), 60)}; besides "
+                f"the output, which is always read, there are {', '.join(READABLE)}"
+            )
+        object.__setattr__(self, "reads", tuple(one for one in READABLE if one in read))
 
     async def __call__(self, state: Case) -> Scored:
         return {"scores": keyed(*await self._scores(sample_of(state), given_criteria(state) or self.criteria))}
@@ -69,7 +85,7 @@ class Juror:
             return []
         messages = prompts.load(self.prompt).render(
             task=self.task, instructions=self.instructions.strip(), criteria=criteria_text(asked),
-            statements=statements, **prompts.material(sample, asked.values()),
+            statements=statements, **self._shown(prompts.material(sample, asked.values())),
         )  # fmt: skip
         slots = {key: Slot(criterion.scale, (key,)) for key, criterion in asked.items()}
         cold = {} if self.reader.kind == "mean" else {"temperature": 0.0}
@@ -80,6 +96,14 @@ class Juror:
                   **rating.answers[key].fields(*left_out_examples(c, sample)))
             for key, c in asked.items()
         ]  # fmt: skip
+
+
+    def _shown(self, material: Mapping[str, Any]) -> dict[str, Any]:
+        """Of what a sample brings, what this judge reads."""
+        hidden = set() if self.reads is None else {*READABLE} - {*self.reads}
+        return {name: value for name, value in material.items() if name not in hidden} | dict.fromkeys(
+            hidden - {*EVIDENCE}, ""
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from judgegraph.calls.context import CallContext, Doubted, context
 from judgegraph.calls.send import as_sent
 from judgegraph.calls.types import BYTES, COMPLAINT, FRAME, Call, Choice, Token, address_of, sized, utf8_size
 from judgegraph.errors import ConfigError, one_line
-from judgegraph.evidence import content_text
+from judgegraph.evidence import Turn, content_text
 from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
 from judgegraph.prompts.template import Prompt, watched
@@ -597,13 +597,16 @@ def _nothing(_address: bytes) -> None:
 
 GIVEN = (1, 2, 3, 4)  # numbers of criteria that a formula is read from
 LETTER = "C"
-SAMPLES = (  # two that differ in every field, and in what metrics find
+SAMPLES = (  # two that differ in every field but images, which some judges do not see, and in what metrics find
     Sample(
         id="1", query="Why is it shut?", source="The bridge is shut until spring.", output="It is shut for repairs.",
-        reference="The bridge stays shut until spring."),
+        reference="The bridge stays shut until spring.", contexts=("Repairs began in May.",), facts={"place": "mill"},
+        turns=(Turn(role="user", content="Why?"), Turn(role="assistant", content="It is shut for repairs."))),
     Sample(
         id="2", query="Who came to the fair?", source="Over two hundred farmers came to the fair on Monday.",
-        output="Over two hundred farmers came, and nobody else had the time for it.", reference="Farmers came."),
+        output="Over two hundred farmers came, and nobody else had the time for it.", reference="Farmers came.",
+        contexts=("The fair is held in Kirkby.",), facts={"place": "fair"},
+        turns=(Turn(role="user", content="Who came?"), Turn(role="assistant", content="Over two hundred farmers."))),
 )  # fmt: skip
 
 Span = tuple[int, int]  # least and most, by what judges reply
@@ -667,6 +670,8 @@ class CallCounts:
         ]
         if LETTER in f"{self.per_sample}{self.per_dataset}{self.longest}":
             lines.append(f"{LETTER} is the number of criteria that a sample is judged by")
+        if any("step" in node.own for node in self.nodes):
+            lines.append("counted for a run of one step; each further step is a call more where steps are judged")
         return "\n".join([*lines, *(f"  {node}" for node in self.nodes)])
 
 

@@ -73,8 +73,9 @@ class Result(TypedDict, total=False):
 
 
 def judge_agent(
-    name: str, prompt: str = "", *, scores: CriteriaLike | None = None, hears: Sequence[str] | str | None = None,
-    judge: JudgeLike = "embedded", task: str | None = None, reader: Reader = STATED, stage: str = "final",
+    name: str, prompt: str = "", *, reads: Sequence[str] | str | None = None, scores: CriteriaLike | None = None,
+    hears: Sequence[str] | str | None = None, judge: JudgeLike = "embedded", task: str | None = None,
+    reader: Reader = STATED, stage: str = "final",
 ) -> Juror:  # fmt: skip
     """A judge of your own from a prompt, as a node: `jg.judge_agent("strict", "You look for what is missing.")`.
 
@@ -82,6 +83,8 @@ def judge_agent(
         name: whom its scores name; another for each judge of a graph.
         prompt: who the judge is and what it looks for, in your words; criteria, material and the form of the reply are
             added. A .md file is a whole template, with fields of `prompts/juror.md`.
+        reads: what it is shown of a sample beside the output: "query", "source", "reference", "contexts", "turns",
+            "images", "facts". None: whatever the sample brings.
         scores: what it judges by: a criteria set's name or file, or criteria. None: what the state brings.
         hears: agents whose scores and reasons it reads before it judges; "all" for everybody before it. Its scores
             take the place of theirs. None: it judges alone.
@@ -89,7 +92,7 @@ def judge_agent(
         stage: of its scores: "draft" where a critic reviews them.
 
     Raises:
-        ConfigError: an empty name or prompt. CriteriaError: no such criteria. PromptError: no such template.
+        ConfigError: an empty name or prompt, or something to read that no sample has. CriteriaError: no such criteria. PromptError: no such template.
     """
     if not isinstance(name, str) or not name.strip():
         raise ConfigError(f"judge_agent: a judge has a name, a text; got {one_line(repr(name), 60)}")
@@ -99,6 +102,7 @@ def judge_agent(
     about: dict[str, Any] = {"name": name, "judge": judge, "reader": reader, "stage": stage}
     about |= {"criteria": chosen.criteria, "task": chosen.task} if chosen else {}
     about |= {"task": task} if task else {}
+    about |= {"reads": reads} if reads is not None else {}
     if prompt.endswith(".md") and "\n" not in prompt:
         load(prompt)
         about["prompt"] = prompt
@@ -284,7 +288,8 @@ def _words(of: str, name: str, said: str) -> str:
 
 def _in_short(juror: Juror) -> str:
     """A judge's name with a digest of its words, for signatures."""
-    said = blake2b(f"{juror.instructions}\n{juror.prompt}".encode(), digest_size=4).hexdigest()
+    read = "" if juror.reads is None else f"\nreads {','.join(juror.reads)}"
+    said = blake2b(f"{juror.instructions}\n{juror.prompt}{read}".encode(), digest_size=4).hexdigest()
     return f"{juror.name}@{said}"
 
 

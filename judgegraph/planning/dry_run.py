@@ -303,6 +303,7 @@ class SimulatedJudge:
     invents: bool = False
     last: str = ""
     questions: int = 0
+    skipped: str = ""  # why nobody was asked at all
 
     def answer(self, judge: Judge, call: Call) -> list[Choice]:
         """In place of a judge."""
@@ -347,6 +348,12 @@ class SimulatedJudge:
             return 1
         again = call.schema is not None and not complains(call)
         return call.n * (1 + again)
+
+
+def _why_skipped(state: Mapping[str, Any]) -> str:
+    """The reason of scores that are all skipped, as of a sample with images whose judge sees none; else ""."""
+    scores = [*(state.get("scores") or {}).values()]
+    return scores[0].reason if scores and all(score.status == "skipped" for score in scores) else ""
 
 
 @contextmanager
@@ -403,6 +410,7 @@ class DryRun:
         invented: some replies were. again: `known` met calls that asked once more.
         prefixes: of the prompts that would be sent with drawn replies, which differ from call to call.
         unshown: "$field in PROMPT", where a sample has something that the prompt has no place for.
+        skipped: why nobody is asked about a sample -> how many such samples there are.
     """
 
     graph: Any
@@ -418,6 +426,7 @@ class DryRun:
     again: bool = False
     prefixes: Prefixes = field(default_factory=Prefixes)
     unshown: set[str] = field(default_factory=set)
+    skipped: dict[str, int] = field(default_factory=dict)
     own: tuple[str, ...] = field(init=False)
     _checked: Any = field(default=None, init=False, repr=False)  # a copy of the graph that tells what nodes write
     _judges: dict[str, dict[Any, Judge]] = field(default_factory=dict)
@@ -447,6 +456,8 @@ class DryRun:
                 self._count_prefixes(simulated)
             if not simulated.invents:
                 whole, broken = {ALL: simulated.asked}, {}
+                if simulated.skipped:
+                    self.skipped[simulated.skipped] = self.skipped.get(simulated.skipped, 0) + 1
                 break
         self.failures.add(met)
         return whole or broken
@@ -495,6 +506,7 @@ class DryRun:
             if isinstance(error, StateError):  # which names its node
                 return DryRunFailure(sample.id, "", one_line(error, 400))
             return DryRunFailure(sample.id, node_of(error), one_line(in_words(error)))
+        simulated.skipped = "" if simulated.asked else _why_skipped(state)
         return DryRunFailure(sample.id, "", WAITS) if waits(state) else None
 
     async def final(self, simulated: SimulatedJudge, sample: Sample) -> Any:

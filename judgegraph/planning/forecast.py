@@ -569,6 +569,7 @@ def _basis(dry_run: DryRun, pilot: Pilot | None, prices: Prices, paid: bool) -> 
     prompts = [f"Tokens of prompts: {basis} ({', '.join(judges)})." for basis, judges in by_basis.items()]
     assumed = f"{COMPLETION} for each choice, an assumption, or the judge's max_tokens"
     lines = [_own(dry_run.own)] if dry_run.own else []
+    lines += [f"Nobody is asked about {counted(n, 'sample')}: {why}." for why, n in dry_run.skipped.items()]
     if dry_run.unshown:
         lines.append(
             f"Not shown to the judge, as the prompt has no place for it: {', '.join(sorted(dry_run.unshown))}."

@@ -282,7 +282,10 @@ def _weighted(graph: Any) -> tuple[Criterion, ...]:
 
 def _blind(graph: Any) -> tuple[str, ...]:
     """Judges that see no images, where no judge of the graph sees any; () where one does, or may."""
-    judges = [resolve(judge) for _, agent in agents_of(graph) if (judge := getattr(agent, "judge", None)) is not None]
+    agents = [agent for _, agent in agents_of(graph) if getattr(agent, "judge", None) is not None]
+    if any(isinstance(reads := getattr(one, "reads", None), tuple) and "images" not in reads for one in agents):
+        return ()
+    judges = [resolve(agent.judge) for agent in agents]
     names = tuple(dict.fromkeys(judge.name for judge in judges))
     return names if judges and all(sees(judge) is False for judge in judges) else ()
 

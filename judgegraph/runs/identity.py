@@ -547,7 +547,8 @@ def _options(agent: Any) -> dict[str, Any]:
     """An agent's plain settings that are not their defaults; what stands elsewhere or only names things is left out."""
     settings = {f.name: (getattr(agent, f.name), f.default) for f in fields(agent) if f.name not in ELSEWHERE}
     plain = {k: v for k, v in settings.items() if isinstance(v[0], bool | int | float | str)}
-    return {key: value for key, (value, default) in plain.items() if value != default}
+    read = {"reads": ",".join(agent.reads) or "output"} if isinstance(getattr(agent, "reads", None), tuple) else {}
+    return {key: value for key, (value, default) in plain.items() if value != default} | read
 
 
 def _settings(graph: Any, nodes: Mapping[str, Any]) -> dict[str, Any]:
