@@ -97,7 +97,6 @@ class Juror:
             for key, c in asked.items()
         ]  # fmt: skip
 
-
     def _shown(self, material: Mapping[str, Any]) -> dict[str, Any]:
         """Of what a sample brings, what this judge reads."""
         hidden = set() if self.reads is None else {*READABLE} - {*self.reads}

@@ -92,7 +92,8 @@ def judge_agent(
         stage: of its scores: "draft" where a critic reviews them.
 
     Raises:
-        ConfigError: an empty name or prompt, or something to read that no sample has. CriteriaError: no such criteria. PromptError: no such template.
+        ConfigError: an empty name or prompt, or something to read that no sample has. CriteriaError: no such criteria.
+        PromptError: no such template.
     """
     if not isinstance(name, str) or not name.strip():
         raise ConfigError(f"judge_agent: a judge has a name, a text; got {one_line(repr(name), 60)}")

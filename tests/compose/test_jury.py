@@ -134,6 +134,37 @@ def test_a_judge_that_hears_is_a_node_and_check_knows_whom():
         jg.check(graph("fist"))
 
 
+def test_a_judge_is_shown_what_it_reads_and_the_output_and_the_signature_says_so():
+    seen = []
+    full = SAMPLE.model_copy(update={"source": "a book", "reference": "The moon.", "facts": {"tier": "gold"}})
+    agent = jg.judge_agent("plain", "You judge.", reads=["facts", "query"], scores=CLARITY, judge=scripted(said(3)))
+    graph = StateGraph(jg.EvalState)
+    graph.add_node("plain", agent)
+    graph.add_edge(START, "plain")
+    token = watched.set(lambda _, texts: seen.append({name for name, text in texts.items() if text}))
+    try:
+        run = jg.evaluate(graph.compile(name="mine"), [full])
+    finally:
+        watched.reset(token)
+    assert {"query", "facts", "output"} <= seen[0]
+    assert not {"source", "reference"} & seen[0]
+    assert "plain.reads:query,facts" in run.signature
+    with pytest.raises(jg.ConfigError, match="no sample has 'refrence'; besides the output"):
+        jg.judge_agent("plain", "You judge.", reads="refrence")
+
+
+def test_a_sample_whose_images_nobody_reads_is_judged():
+    seen = jg.Sample(**{**SAMPLE.model_dump(), "images": ["https://example.org/a.png"]})
+    words, pictures = (
+        jg.jury(
+            *(jg.judge_agent(name, WORDS[name], reads=reads) for name in WORDS),
+            criteria=CLARITY,
+        )
+        for reads in (["query"], ["query", "images"])
+    )
+    assert [next(iter(jg.evaluate(graph, [seen]).items)).status for graph in (words, pictures)] == ["ok", "skipped"]
+
+
 def test_in_a_file_it_is_the_same_graph(tmp_path):
     (tmp_path / "jury.yaml").write_text(
         "name: jury\ncriteria: summary\nnodes:\n  jury:\n    use: jury\n    with:\n      jurors:\n"

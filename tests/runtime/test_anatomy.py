@@ -57,7 +57,8 @@ async def test_fields_that_make_a_call_of_their_own_are_told_from_those_that_sha
     nodes = {n.node: n for n in (await acount_calls(factory("coascore")())).nodes}
     assert nodes["chain/propose"].own == ()
     assert nodes["chain/propose"].shared == ("count", "target", "task")
-    assert set(nodes["chain/rate"].own) == {"query", "source", "reference", "output"}
+    evidence = {"contexts", "turns", "facts"}
+    assert set(nodes["chain/rate"].own) == {"query", "source", "reference", "output", *evidence}
     assert (nodes["chain/rate"].per_sample, nodes["chain/rate"].per_dataset) == ("C", "0")
     assert nodes["chain/propose"].prompts == ("propose",)
 
@@ -282,6 +283,14 @@ def test_nothing_is_sent_and_no_key_is_needed(monkeypatch):
     assert to_dict(counts)["nodes"][0]["node"] == "evaluate"
     assert str(counts).splitlines() == [
         "model calls for a sample: 2", "once for all samples: 0", "one after the other: 2",
-        "  evaluate: 1 for a sample, anew by output, query, reference, source; shared: criteria, task",
-        "  critique: 1 for a sample, anew by output, query, reference, scores, source; shared: criteria, task",
+        "  evaluate: 1 for a sample, anew by contexts, facts, output, query, reference, source, turns; "
+        "shared: criteria, task",
+        "  critique: 1 for a sample, anew by contexts, facts, output, query, reference, scores, source, turns; "
+        "shared: criteria, task",
     ]  # fmt: skip
+
+
+def test_a_run_of_an_agent_is_counted_by_its_steps():
+    counts = count_calls(factory("trajectory")())
+    assert counts.per_sample == "2"
+    assert "each further step is a call more" in str(counts)

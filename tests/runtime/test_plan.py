@@ -18,7 +18,7 @@ import judgegraph as jg
 from judgegraph.calls.asking import replies
 from judgegraph.calls.ledger import Ledger
 from judgegraph.errors import ConfigError, DataError
-from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval
+from judgegraph.graphs import coascore, fennec, fusion_eval, g_eval, llm_score, sageval, trajectory
 from judgegraph.models.judges import Endpoint, Support, _by_loop, _by_model, keep, trying
 from judgegraph.planning import dry_run as play
 from judgegraph.planning import dry_run as rehearsal
@@ -249,6 +249,16 @@ def test_calls_that_all_samples_share_are_not_projected(tmp_path: Path):
     assert by_node["plan"].middle.calls == 0
     assert by_node["judge"] is not None
     assert by_node["judge"].middle.calls == 5
+
+
+def test_samples_about_which_nobody_is_asked_are_told_with_the_reason():
+    told = jg.Sample(id="1", query="q", output="It is shut for repairs, they say.")
+    picture = jg.Sample(id="2", output="It is shut.", images=["https://example.org/a.png"])
+    one = next(line for line in jg.plan(llm_score(), [told, picture]).basis if "Nobody" in line)
+    assert one.startswith("Nobody is asked about 1 sample: embedded sees no images")
+    both = jg.plan(trajectory(), [told, told.model_copy(update={"id": "2"})])
+    assert any(line.startswith("Nobody is asked about 2 samples: the sample has no steps") for line in both.basis)
+    assert not [line for line in jg.plan(llm_score(), [told]).basis if "Nobody" in line]
 
 
 def test_samples_are_counted_as_they_are_planned():
