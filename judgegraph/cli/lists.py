@@ -381,7 +381,7 @@ def schema(example: str | None) -> None:
 @click.option("-v", "--verbose", is_flag=True, help="Also what each costs, its licence, who defined it, its extra.")
 @click.option(
     "--alignment", metavar="RUN", type=click.Path(exists=True, file_okay=False),
-    help="Say instead which of them the plan of this run assigned to which criterion, and what came of asking.",
+    help="As judgegraph plan --alignment: which of them the plan of this run assigned to which criterion.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text, with what -v says.")
 def tools(verbose: bool, alignment: str | None, as_json: bool) -> None:
@@ -391,7 +391,7 @@ def tools(verbose: bool, alignment: str | None, as_json: bool) -> None:
     cannot be used is listed with the reason.
     """
     if alignment is not None:
-        _print_alignment(alignment, as_json)
+        print_alignment(alignment, as_json)
         return
     found = rows(parts("assistant"), _tool_line)
     if as_json:
@@ -402,34 +402,19 @@ def tools(verbose: bool, alignment: str | None, as_json: bool) -> None:
     print_rows(found, headings=True)
 
 
-def _print_alignment(folder: str, as_json: bool) -> None:
-    """The pairs that a plan made, then who was left without any."""
+def print_alignment(folder: str, as_json: bool) -> None:
+    """What the plan of a run assigned to each criterion."""
     from judgegraph.runs.run import Run
+    from judgegraph.views.run import aligned
+    from judgegraph.views.terminal import show
 
     found = Run.load(folder).alignment().rows
     if as_json:
         click.echo(json.dumps({"alignment": found}, indent=1))
-        return
-    if not found:
+    elif found:
+        show(aligned(found))
+    else:
         click.echo("no sample of this run has a plan: fusion-eval writes one, its variant no-plan does not")
-        return
-    for criterion, group in groupby(found, lambda row: row["criterion"]):
-        given = [row for row in group if row["assigned"]]
-        told = "; ".join(map(_assigned, given)) or "no assistant: judged from the text alone"
-        click.echo(printable(f"{one_line(criterion, 40)}: {told}"))
-    named = {row["assistant"] for row in found if row["assigned"]}
-    if idle := list(dict.fromkeys(row["assistant"] for row in found if row["assistant"] not in named)):
-        click.echo(printable(f"assigned to no criterion: {', '.join(one_line(name, 80) for name in idle)}"))
-
-
-def _assigned(row: Mapping[str, Any]) -> str:
-    """ "rouge-l", and where not every plan has it or it had no value, of how many."""
-    name, parts = one_line(row["assistant"], 80), []
-    if row["assigned"] < row["plans"]:
-        parts.append(f"in {row['assigned']} of {counted(row['plans'], 'plan')}")
-    if row["ok"] < row["assigned"]:
-        parts.append(f"a value for {row['ok']} of {counted(row['assigned'], 'sample')}, {one_line(row['absent'], 120)}")
-    return f"{name} ({'; '.join(parts)})" if parts else name
 
 
 def _tool_line(part: Part) -> dict[str, Any]:

@@ -54,9 +54,14 @@ def as_run(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 
 
 @click.command(cls=Grouped, context_settings={"show_default": True})
-@click.argument("method")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False))
+@click.argument("method", required=False)
+@click.argument("data", required=False, type=click.Path(exists=True, dir_okay=False))
 @as_run(*SUBJECT, examples)
+@click.option(
+    "--alignment", metavar="RUN", type=click.Path(exists=True, file_okay=False),
+    help="Say instead, of a run's folder and without METHOD and DATA, which assistants the plan of that run assigned "
+    "to which criterion, and what came of asking them.",
+)  # fmt: skip
 @click.option(
     "-o", "--out", type=click.Path(file_okay=False), callback=folder,
     help="A run's folder: what it has finished and what its ledger holds is left out. Only a pilot writes there.",
@@ -70,7 +75,9 @@ def as_run(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     help="Judge the first N samples, which is paid for, and project the rest; needs --ledger or --out.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any) -> None:
+def plan(
+    method: str | None, data: str | None, alignment: str | None, pilot: int | None, as_json: bool, **given: Any
+) -> None:
     """Say what running METHOD over DATA will ask for and cost, before anything is spent.
 
     METHOD is a name (see `judgegraph methods`), a graph file, or file.py:factory. It, DATA and options are those of
@@ -87,6 +94,13 @@ def plan(method: str, data: str, pilot: int | None, as_json: bool, **given: Any)
     from judgegraph.meta.cells import before_a_run
     from judgegraph.planning.forecast import plan as planned
 
+    if alignment is not None:
+        from judgegraph.cli.lists import print_alignment
+
+        print_alignment(alignment, as_json)
+        return
+    if method is None or data is None:
+        raise click.UsageError(f"Missing argument '{'METHOD' if method is None else 'DATA'}'.")
     given["retry_failed"] = False
     check(given)
     if pilot and not (given["ledger"] or given["out"]):

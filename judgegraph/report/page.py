@@ -35,7 +35,7 @@ from judgegraph.report.samples import (
     size,
     whole,
 )
-from judgegraph.report.sections_run import Tally, failures, left_out, notes, tally_of
+from judgegraph.report.sections_run import Tally, alignment, failures, left_out, notes, tally_of
 from judgegraph.runs.folder import write_lines
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import GONE, Run, rejected_rows
@@ -60,7 +60,9 @@ from judgegraph.views.blocks import (
 )
 from judgegraph.views.trace import Detail, SampleView, view_of
 
-SECTIONS = (failures, left_out, scores, rectification, agreement, overlap, pairs, biases, suggestions, notes)
+SECTIONS = (
+    failures, left_out, scores, rectification, alignment, agreement, overlap, pairs, biases, suggestions, notes,
+)  # fmt: skip
 
 
 # All that the numbers depend on: signature, versions, configuration, data, and rows that were no samples.
@@ -380,7 +382,7 @@ class Templates:
 
 MOST_BYTES, ROOMY = 2_900_000, 9_900_000  # of a page; and of one that shows every sample's texts
 TEXTED = 1_000  # samples whose texts are shown
-SHOWING = (left_out, suggestions, failures, notes)  # sections that show texts
+SHOWING = (left_out, alignment, suggestions, failures, notes)  # sections that show texts
 LEAST_WHOLE, MOST_WHOLE = 0.35, 0.8  # of what is left beside the sections, for the samples of the lists
 
 

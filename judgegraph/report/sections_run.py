@@ -25,12 +25,13 @@ from judgegraph.runs.item import (
     title,
     without_details,
 )
-from judgegraph.runs.run import Run
+from judgegraph.runs.run import Alignment, Run
 from judgegraph.runs.suggestions import Gathering, Suggestions
 from judgegraph.runs.summary import Summary, criteria_names, has_weights, summarise
 from judgegraph.traces.read import NodeTime, node_times
 from judgegraph.types import Scale, Score
 from judgegraph.views.blocks import Block, Fold, Grid, Para, Section, counted, counts, percent
+from judgegraph.views.run import aligned
 
 # What the sections tell of a run, counted in one pass over its items; its memory does not grow with their number.
 
@@ -107,7 +108,7 @@ class Tally:
         notes: (agent, text). notices: kind of note -> its samples and an example.
         causes: of samples that did not come to their end, and of scores that are missing.
         short: "the output" and "the rival" -> how many of them are too short to be judged.
-        probed: copies of samples that a probe had judged.
+        probed: copies of samples that a probe had judged. alignment: of assistants, as the plans have it.
         labelled, some: samples, of those that people judged and of all.
         agreed, worth: what several parts of a page tell, once it was worked out: agreement with people, and what the
             critics were worth; in words where it cannot be told.
@@ -127,6 +128,7 @@ class Tally:
         self.causes = Causes()
         self.labelled, self.some = SomeItems(), SomeItems(scored=False)
         self.probed = Probed()
+        self.alignment = Alignment()
         self.agreed: Agreement | str | None = None
         self.worth: CriticWorth | str | None = None
         self.matched: list[Any] | None = None
@@ -161,6 +163,7 @@ class Tally:
         self.critiques.add(item, "group", "system")
         self.advice.add(whole)
         self.orders.add(whole, self._pool)
+        self.alignment.add(whole)
         self.probed.add(whole, self._pool.given)
         self._texts(whole)
         answers, by_key = {score.key for score in answers_of(item)}, {score.key: score for score in item.scores}
@@ -302,6 +305,12 @@ def _nodes(nodes: dict[str, NodeTime]) -> list[Block]:
     ]
     head = ("node", "visits that failed", "calls that failed", "statuses of visits")
     return [Grid("Failures by node", head, tuple(rows[:MOST]), frozenset({1, 2}))]
+
+
+def alignment(run: Run, tally: Tally | None = None) -> Section | None:
+    """Which assistant the plan assigned to which criterion: Fusion-Eval's table 4; None without a plan."""
+    blocks = tuple(aligned((tally or tally_of(run)).alignment.rows))
+    return Section("alignment", "Which assistants the plan consults", blocks) if blocks else None
 
 
 # Notes on texts and steps, by frequency; before them what was skipped or left out, a line for each kind.

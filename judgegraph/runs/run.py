@@ -30,7 +30,6 @@ from judgegraph.types import (
     Comparison,
     Correction,
     Finding,
-    Plan,
     Sample,
     Score,
     Verdict,
@@ -258,10 +257,12 @@ class Run(Shown):
     def alignment(self) -> Table:
         """Which assistant the plans assigned to which criterion, and what came of asking it: Fusion-Eval's table 4.
 
-        A row for each criterion and assistant; columns as of `alignment_rows`. No rows where no sample
-        has a plan.
+        A row for each criterion and assistant; columns as of `Alignment.rows`. No rows where no sample has a plan.
         """
-        return Table(alignment_rows(self.items), ALIGNMENT, "pair of criterion and assistant")
+        counted = Alignment()
+        for item in self.items:
+            counted.add(item)
+        return Table(counted.rows, ALIGNMENT, "pair of criterion and assistant")
 
     @property
     def criteria(self) -> CriteriaSet | None:
@@ -672,37 +673,61 @@ def pairs_by_group(items: Iterable[Item], name: str) -> Table:
 
 
 ALIGNMENT = ("criterion", "assistant", "plans", "assigned", "consulted", "ok", "absent")
+REASONS = 100  # of one pair: what is told is the most frequent
 
 
-def alignment_rows(items: Iterable[Item]) -> list[dict[str, Any]]:
-    """A row for each criterion and assistant of the plans, assigned or not, in the order of the plans.
-
-    Columns: `plans`, samples with a plan that could be read; `assigned`, in how many of them the plan names the
-    assistant for the criterion; of those `consulted`, it was asked, and `ok`, it gave a value; `absent`: the most
-    frequent reason why not, "" where it always did. An assistant that is offered and that no plan names has its rows.
+class Alignment:
+    """Counts of what plans assigned, item by item; its memory does not grow with their number.
 
     Source: Shu et al. 2023, arXiv:2311.09204, table 4, which has a mark where the plan assigns.
     """
-    plans: list[tuple[Plan, Mapping[str, Finding]]] = []
-    for item in items:
-        if item.plan is not None and item.plan.status == "ok":
-            plans.append((item.plan, {finding.assistant: finding for finding in item.findings}))
-    criteria = dict.fromkeys(name for plan, _ in plans for name in plan.alignment)
-    offered = dict.fromkeys(name for plan, said in plans for name in (*_serving(plan), *plan.usage, *said))
-    return [_alignment_row(criterion, assistant, plans) for criterion in criteria for assistant in offered]
 
+    def __init__(self) -> None:
+        self._plans = 0
+        self._criteria: dict[str, None] = {}
+        self._offered: dict[str, None] = {}
+        self._counts: dict[tuple[str, str], Counter[str]] = {}
+        self._absent: dict[tuple[str, str], Counter[str]] = {}
 
-def _serving(plan: Plan) -> Iterable[str]:
-    return (name for serving in plan.alignment.values() for name in serving)
+    def add(self, item: Item) -> None:
+        """Count an item, where it has a plan that could be read."""
+        plan = item.plan
+        if plan is None or plan.status != "ok":
+            return
+        self._plans += 1
+        said = {finding.assistant: finding for finding in item.findings}
+        self._criteria |= dict.fromkeys(plan.alignment)
+        serving = (name for names in plan.alignment.values() for name in names)
+        self._offered |= dict.fromkeys((*serving, *plan.usage, *said))
+        for criterion, names in plan.alignment.items():
+            for name in names:
+                self._assigned((criterion, name), said.get(name))
 
+    def _assigned(self, pair: tuple[str, str], finding: Finding | None) -> None:
+        counts = self._counts.setdefault(pair, Counter())
+        counts.update(["assigned"] + ["consulted"] * (finding is not None))
+        if finding is not None and finding.status == "ok":
+            counts["ok"] += 1
+            return
+        why = "not consulted" if finding is None else f"{finding.status}: {finding.reason}"
+        reasons = self._absent.setdefault(pair, Counter())
+        if why in reasons or len(reasons) < REASONS:
+            reasons[why] += 1
 
-def _alignment_row(criterion: str, name: str, plans: Sequence[tuple[Plan, Mapping[str, Finding]]]) -> dict[str, Any]:
-    assigned = [said.get(name) for plan, said in plans if name in plan.alignment.get(criterion, ())]
-    asked = [finding for finding in assigned if finding is not None]
-    silent = [finding for finding in asked if finding.status != "ok"]
-    why = Counter(f"{finding.status}: {finding.reason}" for finding in silent)
-    why.update(["not consulted"] * (len(assigned) - len(asked)))
-    return {
-        "criterion": criterion, "assistant": name, "plans": len(plans), "assigned": len(assigned),
-        "consulted": len(asked), "ok": len(asked) - len(silent), "absent": why.most_common(1)[0][0] if why else "",
-    }  # fmt: skip
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each criterion and assistant of the plans, assigned or not, in the order of the plans.
+
+        Columns: `plans`, samples with a plan that could be read; `assigned`, in how many of them the plan names the
+        assistant for the criterion; of those `consulted`, it was asked, and `ok`, it gave a value; `absent`: the most
+        frequent reason why not, "" where it always did. An assistant that is offered and that no plan names has rows.
+        """
+        return [self._row((criterion, name)) for criterion in self._criteria for name in self._offered]
+
+    def _row(self, pair: tuple[str, str]) -> dict[str, Any]:
+        counts, why = self._counts.get(pair, Counter()), self._absent.get(pair, Counter())
+        return {
+            "criterion": pair[0], "assistant": pair[1], "plans": self._plans,
+            **{name: counts[name] for name in ("assigned", "consulted", "ok")},
+            "absent": why.most_common(1)[0][0] if why else "",
+        }  # fmt: skip

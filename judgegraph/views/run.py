@@ -67,6 +67,7 @@ def _run(run: Run) -> Iterator[Block]:
     summary = run.summary()
     yield Para(str(run))
     yield from run_blocks(run, summary)
+    yield from aligned(run.alignment().rows)
     yield from _other_lines(summary)
 
 
@@ -246,6 +247,38 @@ def consulted(summary: Summary) -> Iterator[Block]:
         yield Para(f"findings read: {said}" + (f", and {rest:,} more assistants" if rest > 0 else ""))
     if summary.corrections:
         yield Para(f"corrections: {_listed(summary.corrections.most_common())}")
+
+
+def aligned(rows: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+    """Which assistant the plans assigned to which criterion, as of `Alignment.rows`; nothing of no plan."""
+    by: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by.setdefault(row["assistant"], []).append(row)
+    named = {name: found for name, found in by.items() if any(row["assigned"] for row in found)}
+    criteria = list(dict.fromkeys(row["criterion"] for row in rows))
+    cells = {"assistant": [in_line(name, 80) for name in named]}
+    cells |= {in_line(c, 40): [_mark(found[at]) for found in named.values()] for at, c in enumerate(criteria)}
+    cells |= {"without a value": [_absent(found) for found in named.values()]}
+    if named:
+        yield columns("assistants that the plan assigned", cells, texts=cells, rest=("assistant", "assistants"))
+    alone = [c for c in criteria if not any(row["assigned"] for row in rows if row["criterion"] == c)]
+    if alone:
+        yield Para(f"judged without an assistant: {', '.join(in_line(name, 80) for name in alone)}", "fine")
+    if idle := [in_line(name, 80) for name in by if name not in named]:
+        yield Para(f"assigned to no criterion: {', '.join(idle)}", "fine")
+
+
+def _mark(row: Mapping[str, Any]) -> str:
+    """Whether every plan has it, else how many do."""
+    every = row["assigned"] == row["plans"]
+    return "yes" if every else f"in {row['assigned']:,} of {row['plans']:,} plans" if row["assigned"] else ""
+
+
+def _absent(rows: Sequence[Mapping[str, Any]]) -> str:
+    """For how many samples an assistant had no value, and why; "" where it always had one."""
+    row = max(rows, key=lambda row: row["assigned"] - row["ok"])
+    lost = row["assigned"] - row["ok"]
+    return f"{lost:,} of {counted(row['assigned'], 'sample')}, {in_line(row['absent'], 120)}" if lost else ""
 
 
 def _listed(found: Sequence[tuple[str, int]]) -> str:

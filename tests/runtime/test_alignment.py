@@ -1,4 +1,4 @@
-"""Which assistant a plan assigned to which criterion, over a run: as rows, as JSON, as lines."""
+"""Which assistant a plan assigned to which criterion, over a run: rows, JSON, a table, in page and notebook."""
 
 import json
 
@@ -25,16 +25,26 @@ def test_the_plan_of_a_run_is_told_with_what_came_of_it(tmp_path):
     assert (rows["Clarity", "coverage"]["consulted"], rows["Clarity", "coverage"]["ok"]) == (2, 1)
     assert rows["Clarity", "coverage"]["absent"] == "skipped: the sample has no source"
     assert rows["Wit", "word-count"]["assigned"] == 0
-    shown = CliRunner().invoke(main, ["tools", "--alignment", str(tmp_path / "run")])
-    assert shown.output.splitlines() == [
-        "Clarity: word-count; coverage (a value for 1 of 2 samples, skipped: the sample has no source)",
-        "Wit: no assistant: judged from the text alone",
+    shown = CliRunner().invoke(main, ["plan", "--alignment", str(tmp_path / "run")])
+    laid_out = [[*map(str.strip, line.split(maxsplit=2))] for line in shown.output.splitlines()[1:4]]
+    assert laid_out == [
+        ["assistant", "Clarity", "without a value"],
+        ["word-count", "yes"],
+        ["coverage", "yes", "1 of 2 samples, skipped: the sample has no source"],
     ]
-    told = json.loads(CliRunner().invoke(main, ["tools", "--alignment", str(tmp_path / "run"), "--json"]).output)
+    assert shown.output.splitlines()[4:] == ["judged without an assistant: Wit"]
+    assert CliRunner().invoke(main, ["tools", "--alignment", str(tmp_path / "run")]).output == shown.output
+    page = jg.write_report(run, tmp_path / "page.html").read_text(encoding="utf-8")
+    for text in ("1 of 2 samples, skipped: the sample has no source", "judged without an assistant: Wit"):
+        assert text in page
+        assert text in run._repr_html_()
+    hidden = jg.write_report(run, tmp_path / "hidden.html", redact=("texts",)).read_text(encoding="utf-8")
+    assert "judged without an assistant: Wit" in hidden
+    told = json.loads(CliRunner().invoke(main, ["plan", "--alignment", str(tmp_path / "run"), "--json"]).output)
     assert told["alignment"] == run.alignment().rows
 
 
 def test_a_run_without_a_plan_says_so(tmp_path):
     jg.evaluate(fusion_eval(plan=False, assistants=["word-count"]), SAMPLES[:1], out=tmp_path / "run")
-    shown = CliRunner().invoke(main, ["tools", "--alignment", str(tmp_path / "run")])
+    shown = CliRunner().invoke(main, ["plan", "--alignment", str(tmp_path / "run")])
     assert shown.output.startswith("no sample of this run has a plan")
