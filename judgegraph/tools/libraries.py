@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, TypeAlias, get_args
 
 from judgegraph.calls.context import computed
@@ -30,7 +32,7 @@ class LearnedMetric:
 
     Attributes:
         model: a checkpoint's name, a folder or a file; revision: of the Hugging Face hub, "" for the library's own way.
-        load: from a model to what scores rows. install: how to get the library.
+        load: from a model to what scores rows. install: how to get the library; needs: what it imports of it.
         wants: "reference", "source" or "target", the first of the two that is there.
     """
 
@@ -40,6 +42,7 @@ class LearnedMetric:
     load: Callable[[str], Score]
     wants: str
     install: str
+    needs: tuple[str, ...] = ("torch", "transformers", "sentencepiece")
     revision: str = ""
     batch: int = 16
     _held: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False, hash=False)
@@ -60,6 +63,7 @@ class LearnedMetric:
     async def _scored(self, row: Row, weights: str) -> Scored:
         if self._held.get("weights") != weights:
             score = await asyncio.to_thread(self._load, weights)
+        if self._held.get("weights") != weights:  # nor has another sample, which waited for the same
             self._held["batches"] = Batches(score, lambda one: len(one[0]) + len(one[1]), self.batch)
             self._held["weights"] = weights
         return list(await self._held["batches"].of(row))
@@ -68,11 +72,13 @@ class LearnedMetric:
         try:
             with LOADING:
                 return _loaded(self.load, fetched(self.model, self.revision), weights)
-        except ImportError:
+        except ImportError as error:
+            if error.name and error.name.partition(".")[0] not in self.needs:
+                raise _ending(f"{self.name}: its library cannot be imported: {_first_line(error)}") from error
             raise _ending(f"{self.name} is measured by a library that is not installed: {self.install}") from None
-        except (OSError, ValueError, KeyError) as error:
-            said = (str(error).splitlines() or [""])[0][:200]
-            raise _ending(f"{self.name}: {self.model} cannot be loaded: {type(error).__name__}: {said}") from error
+        except Exception as error:  # of a library, which raises what it likes of a checkpoint that is none
+            said = f"{type(error).__name__}: {_first_line(error)}"
+            raise _ending(f"{self.name}: {self.model} cannot be loaded: {said}") from error
 
     def _finding(self, found: Sequence[Scored], over: str = "mean") -> Finding:
         values = [one[0] for one in found]
@@ -80,6 +86,10 @@ class LearnedMetric:
         unread = int(max((one[1] for one in found if len(one) > 1), default=0))
         reason = f"{unread} tokens at the end of the texts were not read: the model's window is full" if unread else ""
         return Finding(assistant=self.name, value=value, reason=reason)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0][:200]
 
 
 def _ending(message: str) -> ConfigError:
@@ -91,7 +101,14 @@ def _ending(message: str) -> ConfigError:
 
 @cache
 def _loaded(load: Callable[[str], Score], model: str, _weights: str) -> Score:
-    return load(model)
+    """One batch at a time: a tokenizer fails where two threads use it, those of two assistants for example."""
+    score, alone = load(model), Lock()
+
+    def of(rows: list[Row]) -> Sequence[Scored]:
+        with alone:
+            return score(rows)
+
+    return of
 
 
 def bertscore(model: str = "roberta-large", revision: str = "", layer: int = 0) -> LearnedMetric:
@@ -108,20 +125,32 @@ def bertscore(model: str = "roberta-large", revision: str = "", layer: int = 0) 
     )  # fmt: skip
     return LearnedMetric(
         name=f"bertscore-{layer}" if layer else "bertscore", about=about, model=model, revision=revision,
-        load=_bertscore_of(model, layer), wants="target", install="pip install bert-score",
+        load=_bertscore_of(model, layer), wants="target", install="pip install bert-score", needs=("bert_score",),
     )  # fmt: skip
 
 
-def bleurt(model: str = "BLEURT-20") -> LearnedMetric:
-    """BLEURT by its authors' package; `model` is a folder. Source: Sellam et al. 2020, arXiv:2004.04696."""
+BLEURT: Mapping[str, Any] = {
+    "load": lambda model: (_bleurt if _of_authors(model) else _bleurt_of_port)(model),
+    "install": "pip install bleurt-pytorch sentencepiece; for a checkpoint of its authors pip install tensorflow and "
+    "git+https://github.com/google-research/bleurt",
+    "needs": ("bleurt", "tensorflow", "tf_slim", "bleurt_pytorch", "torch", "transformers", "sentencepiece"),
+}  # fmt: skip
+
+
+def bleurt(model: str = "lucadiliello/BLEURT-20", revision: str = "") -> LearnedMetric:
+    """BLEURT. Source: Sellam et al. 2020, arXiv:2004.04696.
+
+    Args:
+        model: a checkpoint's folder of its authors, for their package (TensorFlow), or a name or folder of the
+            Hugging Face hub, for bleurt-pytorch.
+    """
     about = _about(
         "how well the output conveys the meaning of a reference, learned from ratings (BLEURT)",
         "the output, and the reference where the sample has one, else the source", "0 to 1",
         ("output", "reference or source"), "bleurt, Apache-2.0", "Sellam et al. 2020, arXiv:2004.04696",
     )  # fmt: skip
     return LearnedMetric(
-        name="bleurt", about=about, model=model, load=_bleurt, wants="target",
-        install="pip install git+https://github.com/google-research/bleurt, and a checkpoint's folder as model",
+        name="bleurt", about=about, model=model, revision=revision, wants="target", **BLEURT,
     )  # fmt: skip
 
 
@@ -156,7 +185,9 @@ def chunks_of(text: str, words: int) -> list[str]:
     return found or [text]
 
 
-def sumbleurt(model: str = "BLEURT-20", over: Literal["max", "mean"] = "max") -> ChunkedMetric:
+def sumbleurt(
+    model: str = "lucadiliello/BLEURT-20", over: Literal["max", "mean"] = "max", revision: str = ""
+) -> ChunkedMetric:
     """BLEURT of the output beside the source, chunk by chunk, where there is no reference.
 
     Source: Fusion-Eval (arXiv:2311.09204), whose assistant SumBLEURT is a BLEURT of its authors for an article and its
@@ -168,21 +199,24 @@ def sumbleurt(model: str = "BLEURT-20", over: Literal["max", "mean"] = "max") ->
         "Shu et al. 2023, arXiv:2311.09204; Sellam et al. 2020, arXiv:2004.04696",
     )  # fmt: skip
     return ChunkedMetric(
-        name="sumbleurt", about=about, model=model, load=_bleurt, wants="source", over=over,
-        install="pip install git+https://github.com/google-research/bleurt, and a checkpoint's folder as model",
+        name="sumbleurt", about=about, model=model, revision=revision, wants="source", over=over, **BLEURT,
     )  # fmt: skip
 
 
-def comet(model: str = "Unbabel/wmt22-comet-da") -> LearnedMetric:
-    """COMET by unbabel-comet; `model` is a name or a checkpoint's file. Source: Rei et al. 2022, "COMET-22"."""
+def comet(model: str = "Unbabel/wmt22-comet-da", revision: str = "") -> LearnedMetric:
+    """COMET by unbabel-comet. Source: Rei et al. 2022, "COMET-22".
+
+    Args:
+        model: a name, a checkpoint's file, or the folder that has it in checkpoints/model.ckpt.
+    """
     about = _about(
         "how good a translation is beside source and reference, learned from ratings (COMET)",
         "the output, the source and the reference", "0 to 1", ("output", "source", "reference"),
         "unbabel-comet, Apache-2.0; that of the model", "Rei et al. 2022, 2022.wmt-1.52",
     )  # fmt: skip
     return LearnedMetric(
-        name="comet", about=about, model=model, load=_comet, wants="reference",
-        install="pip install unbabel-comet",
+        name="comet", about=about, model=model, revision=revision, load=_comet, wants="reference",
+        install="pip install unbabel-comet 'setuptools<80'", needs=("comet",),
     )  # fmt: skip
 
 
@@ -316,13 +350,39 @@ def _bleurt(model: str) -> Score:
     ]
 
 
+def _of_authors(model: str) -> bool:
+    """Whether a model is a BLEURT checkpoint of its authors, and not of bleurt-pytorch."""
+    return Path(model).is_dir() and not (Path(model) / "config.json").is_file()
+
+
+def _bleurt_of_port(model: str) -> Score:
+    package, torch = importlib.import_module("bleurt_pytorch"), importlib.import_module("torch")
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    tokenizer = package.BleurtTokenizer.from_pretrained(model)
+    held = package.BleurtForSequenceClassification.from_pretrained(model).eval().to(device)
+    window = held.config.max_position_embeddings
+
+    def score(rows: list[Row]) -> list[Scored]:
+        texts = [r[1] for r in rows], [r[0] for r in rows]
+        unread = [max(0, len(ids) - window) for ids in tokenizer(*texts, verbose=False)["input_ids"]]
+        given = tokenizer(*texts, return_tensors="pt", padding=True, truncation=True, max_length=window)
+        with torch.inference_mode():
+            values = held(**given.to(device)).logits.flatten().float()
+        return [(float(v), cut) for v, cut in zip(values, unread, strict=True)]
+
+    return score
+
+
 def _comet(model: str) -> Score:
-    package = importlib.import_module("comet")
-    loaded = package.load_from_checkpoint(model if Path(model).is_file() else package.download_model(model))
+    package, torch = importlib.import_module("comet"), importlib.import_module("torch")
+    logging.getLogger("pytorch_lightning").setLevel(logging.WARNING)  # three lines for each batch, else
+    gpus = int(torch.cuda.is_available())
+    file = Path(model, "checkpoints", "model.ckpt") if Path(model).is_dir() else Path(model)
+    loaded = package.load_from_checkpoint(str(file) if file.is_file() else package.download_model(model))
 
     def score(rows: list[Row]) -> list[Scored]:
         data = [{"mt": output, "ref": reference, "src": source} for output, reference, source in rows]
-        return [(float(value),) for value in loaded.predict(data, gpus=0, progress_bar=False).scores]
+        return [(float(value),) for value in loaded.predict(data, gpus=gpus, progress_bar=False).scores]
 
     return score
 

@@ -1,14 +1,17 @@
-"""Learned metrics of sequence-to-sequence models: real loading and scoring, on tiny models made with transformers."""
+"""Learned metrics: real loading and scoring, on tiny models made with the libraries that they are measured by."""
 
+import json
 import shutil
+import sys
 
 import pytest
+import yaml
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.errors import ConfigError
 from judgegraph.tools import measure
-from judgegraph.tools.libraries import bartscore, bertscore, unieval
+from judgegraph.tools.libraries import bartscore, bertscore, bleurt, comet, sumbleurt, unieval
 
 WORDS = [
     "the", "old", "bridge", "is", "shut", "and", "cars", "go", "round", "until", "spring", "comes", "question", ":",
@@ -159,6 +162,113 @@ def test_bertscore_of_a_folder_is_that_of_its_layer(tmp_path):
     assert found.value == pytest.approx(expected, abs=1e-6)
     with pytest.raises(ConfigError, match=r"no layer for it: name one, bertscore\(model=\.\.\., layer=\.\.\.\)"):
         measure(bertscore(model=folder), "the bridge", reference="the bridge")
+
+
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+OUTPUTS = ["the bridge is shut", "cars go", "spring comes until cars go round and the old bridge is shut"]
+REFERENCE = "the old bridge is shut"
+
+
+def vocabulary(folder):
+    folder.mkdir(parents=True)
+    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    (folder / "vocab.txt").write_text("\n".join([*marks, *WORDS]))
+    return {**SIZES, "vocab_size": len(marks) + len(WORDS), "max_position_embeddings": 64}
+
+
+def side_by_side(asked, tmp_path):
+    samples = [jg.Sample(id=str(n), output=o, source=SOURCE, reference=REFERENCE) for n, o in enumerate(OUTPUTS)]
+    found = jg.evaluate(measuring(asked), samples, out=tmp_path / "run")
+    by_id = {item.id: item.findings[0].value for item in found.items}
+    return [by_id[sample.id] for sample in samples]
+
+
+@pytest.mark.filterwarnings("ignore")  # of libraries about their own libraries
+def test_comet_is_what_its_library_predicts(tmp_path):
+    package = pytest.importorskip("comet", reason="skipped: no unbabel-comet")
+    lightning, models = pytest.importorskip("pytorch_lightning"), pytest.importorskip("comet.models")
+    import torch
+    import transformers
+
+    torch.manual_seed(3)
+    sizes = vocabulary(tmp_path / "encoder")
+    transformers.BertTokenizerFast(str(tmp_path / "encoder/vocab.txt")).save_pretrained(tmp_path / "encoder")
+    transformers.BertModel(transformers.BertConfig(**sizes)).save_pretrained(tmp_path / "encoder")
+    made = models.RegressionMetric(
+        encoder_model="BERT", pretrained_model=str(tmp_path / "encoder"), hidden_sizes=[8], layer="mix"
+    )
+    trainer = lightning.Trainer(accelerator="cpu", logger=False, enable_checkpointing=False)
+    trainer.strategy.connect(made)
+    file = tmp_path / "comet/checkpoints/model.ckpt"
+    trainer.save_checkpoint(file, weights_only=True)
+    settings = {**made.hparams, "class_identifier": "regression_metric"}
+    (tmp_path / "comet/hparams.yaml").write_text(yaml.safe_dump(settings))
+    rows = [{"mt": output, "ref": REFERENCE, "src": SOURCE} for output in OUTPUTS]
+    expected = package.load_from_checkpoint(str(file)).predict(rows, gpus=0, progress_bar=False).scores
+    assert len({round(value, 5) for value in expected}) == len(OUTPUTS)
+    assert side_by_side(comet(str(tmp_path / "comet")), tmp_path) == pytest.approx(expected, abs=1e-5)
+    (tmp_path / "comet/hparams.yaml").unlink()
+    with pytest.raises(ConfigError, match=r"comet: .* cannot be loaded: Exception: hparams.yaml file is missing"):
+        measure(comet(str(file)), OUTPUTS[0], source=SOURCE, reference=REFERENCE)
+
+
+@pytest.mark.filterwarnings("ignore")  # of libraries about their own libraries
+def test_bleurt_is_what_the_port_scores_and_a_long_text_is_told(tmp_path):
+    package = pytest.importorskip("bleurt_pytorch", reason="skipped: no bleurt-pytorch")
+    import torch
+
+    torch.manual_seed(3)
+    folder = tmp_path / "bleurt"
+    sizes = vocabulary(folder)
+    tokenizer = package.BleurtTokenizer(str(folder / "vocab.txt"))
+    tokenizer.save_pretrained(folder)
+    model = package.BleurtForSequenceClassification(package.BleurtConfig(**sizes)).eval()
+    model.save_pretrained(folder)
+    with torch.inference_mode():
+        pairs = [tokenizer(REFERENCE, output, return_tensors="pt") for output in OUTPUTS]
+        expected = [float(model(**pair).logits) for pair in pairs]
+    assert side_by_side(bleurt(str(folder)), tmp_path) == pytest.approx(expected, abs=1e-5)
+    long = measure(bleurt(str(folder)), "the old bridge " * 40, reference=REFERENCE)
+    assert long.reason.startswith("64 tokens at the end of the texts were not read")
+    chunked = measure(sumbleurt(str(folder)), OUTPUTS[0], source=SOURCE)
+    assert chunked.value == pytest.approx(measure(bleurt(str(folder)), OUTPUTS[0], reference=SOURCE).value, abs=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")  # of libraries about their own libraries
+def test_bleurt_of_its_authors_is_what_their_package_scores(tmp_path):
+    package = pytest.importorskip("bleurt.score", reason="skipped: no bleurt")
+    folder = tmp_path / "bleurt"
+    authors_checkpoint(folder)
+    expected = package.BleurtScorer(str(folder)).score(references=[REFERENCE] * 3, candidates=OUTPUTS)
+    assert side_by_side(bleurt(str(folder)), tmp_path) == pytest.approx(expected, abs=1e-5)
+
+
+def authors_checkpoint(folder):
+    """A small model of random weights, saved as TensorFlow saves one and as BLEURT's authors describe it."""
+    tf, modeling = pytest.importorskip("tensorflow"), pytest.importorskip("bleurt.lib.modeling")
+    sizes = vocabulary(tmp := folder.parent / "words")
+    with tf.Graph().as_default() as graph:
+        given = {n: tf.compat.v1.placeholder(tf.int64, [None, 64]) for n in ("input_ids", "input_mask", "segment_ids")}
+        ids, mask, kinds = (tf.cast(one, tf.int32) for one in given.values())
+        config = modeling.BertConfig.from_dict({**sizes, "initializer_range": 0.5})
+        model = modeling.BertModel(config, False, input_ids=ids, input_mask=mask, token_type_ids=kinds)
+        said = tf.reduce_sum(model.get_pooled_output(), axis=1)
+        with tf.compat.v1.Session(graph=graph) as session:
+            session.run(tf.compat.v1.global_variables_initializer())
+            tf.compat.v1.saved_model.simple_save(session, str(folder), given, {"predictions": said})
+    shutil.copy(tmp / "vocab.txt", folder)
+    (folder / "bert_config.json").write_text(json.dumps(sizes))
+    names = {"vocab_file": "vocab.txt", "bert_config_file": "bert_config.json"}
+    about = {"name": "small", **names, "do_lower_case": True, "max_seq_length": 64}
+    (folder / "bleurt_config.json").write_text(json.dumps(about))
+
+
+def test_a_library_that_lacks_another_is_told_by_its_name(monkeypatch, tmp_path):
+    (tmp_path / "comet.py").write_text("import pkg_resources_of_old")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "comet", raising=False)
+    with pytest.raises(ConfigError, match="comet: its library cannot be imported: No module named 'pkg_resources_of_"):
+        measure(comet("model"), "A text.", source="A source.", reference="A text.")
 
 
 def test_what_is_wrong_is_one_line_that_says_what_to_do(tmp_path):
