@@ -11,7 +11,7 @@ panel of Verga et al. 2024 (arXiv:2404.18796).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import pairwise
@@ -54,6 +54,26 @@ def add_columns(graph: Any, columns: Iterable[Mapping[str, Any]], after: Sequenc
             graph.add_edge(before if len(before) > 1 else before[0], name)
         before = [*column]
     return before
+
+
+def add_rounds(
+    graph: Any, count: int, speak: Callable[[int], Mapping[str, Any]],
+    between: Callable[[int], Mapping[str, Any]] | None = None, *, together: bool = False,
+) -> list[str]:  # fmt: skip
+    """Adds rounds of speakers, as `add_columns`; nodes of later rounds have the round behind their names.
+
+    Args:
+        speak: round -> node's name -> who speaks in it. between: the same, after each round but the last.
+        together: those of a round do not know of each other, else each has the floor alone.
+    """
+    columns: list[Mapping[str, Any]] = []
+    for turn in range(1, count + 1):
+        behind = "" if turn == 1 else f"-{turn}"
+        spoken = {f"{who}{behind}": agent for who, agent in speak(turn).items()}
+        columns += [spoken] if together else [{who: agent} for who, agent in spoken.items()]
+        if between and turn < count:
+            columns.append({f"{who}{behind}": agent for who, agent in between(turn).items()})
+    return add_columns(graph, columns)
 
 
 MOST_ROUNDS = 10  # of a debate

@@ -8,7 +8,7 @@ With `speaking="simultaneous"` the readers of a round do not know of each other,
 
 With `speaking="summarized"` a summariser stands between two such rounds, and the next one hears it alone. It is one
 node of rounds over a transcript, as MATEval is: speakers (`judgegraph.agents.discussion`) in columns
-(`judgegraph.compose.jury`), whose last column scores; the scores are combined as a panel's are.
+(`add_rounds` of `judgegraph.compose.jury`), whose last column scores; the scores are combined as a panel's are.
 
 Source: Chan et al. 2023, arXiv:2308.07201: roles, the three ways of speaking, two rounds. Wording of
 roles and prompts ours. The scores of the last round come in a form; there they are read off the last lines.
@@ -28,7 +28,7 @@ from judgegraph.agents.discussion import Listener, Speaker, Transcript
 from judgegraph.agents.panel import Combine, Consensus
 from judgegraph.answers import BALLOT
 from judgegraph.calls import JudgeLike
-from judgegraph.compose.jury import add_columns
+from judgegraph.compose.jury import add_columns, add_rounds
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.graphs.settings import Temperature, checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
@@ -102,30 +102,26 @@ def builder(
     common: dict[str, Any] = {"judge": judge, "criteria": chosen.criteria, "task": task or chosen.task}
     readers = {named(name, role): words for role, words in _roles(roles).items()}
     writer = named(name, "summariser")
-    columns: list[dict[str, Any]] = []
-    for turn in range(1, turns + 1):
-        about: dict[str, Any] = common | {"round": turn}
-        if speaking == "summarized" and turn > 1:
-            about |= {"hears": (writer,)}
-        last = {"stage": BALLOT} if turn == turns else {"temperature": temperature}
+
+    def speak(turn: int) -> dict[str, Any]:
+        heard = {"hears": (writer,)} if speaking == "summarized" and turn > 1 else {}
         kind: Any = Listener if turn == turns else Speaker
-        column = {
-            who if turn == 1 else f"{who}-{turn}": kind(name=who, instructions=words, **about, **last)
-            for who, words in readers.items()
+        how = {"stage": BALLOT} if turn == turns else {"temperature": temperature}
+        return {
+            n: kind(name=n, instructions=words, round=turn, **common, **heard, **how) for n, words in readers.items()
         }
-        columns += [{who: one} for who, one in column.items()] if speaking == "one-by-one" else [column]
-        if speaking == "summarized" and turn < turns:
-            minutes = Speaker(
-                name=writer, instructions=SUMMARY, prompt="moderate", round=turn, temperature=temperature, **common
-            )
-            columns.append({writer if turn == 1 else f"{writer}-{turn}": minutes})
+
+    def minutes(turn: int) -> dict[str, Any]:
+        about = common | {"round": turn, "temperature": temperature}
+        return {writer: Speaker(name=writer, instructions=SUMMARY, prompt="moderate", **about)}
+
     graph = StateGraph(State, input_schema=Asked, output_schema=Result)
+    between = minutes if speaking == "summarized" else None
+    before = add_rounds(graph, turns, speak, between, together=speaking != "one-by-one")
     consensus = Consensus(
-        combine=combine, members=tuple(readers), criteria=chosen.criteria, ballots=BALLOT,
-        name=named(name, "chateval"),
-    )  # fmt: skip
-    before = add_columns(graph, [*columns, {"consensus": consensus}])
-    graph.add_edge(before[0], END)
+        combine=combine, members=tuple(readers), criteria=chosen.criteria, ballots=BALLOT, name=named(name, "chateval")
+    )
+    graph.add_edge(add_columns(graph, [{"consensus": consensus}], before)[0], END)
     return graph
 
 

@@ -3,7 +3,7 @@
     START -> ann -> ben -> feedback -> ann-2 -> ben-2 -> feedback-2 -> ann-3 -> ben-3 -> summary -> report -> END
 
 It is one node of rounds over a transcript, as ChatEval is: speakers (`judgegraph.agents.discussion`) in columns of one
-(`judgegraph.compose.jury`). Here they score nothing themselves: one who has heard all of it does.
+(`add_rounds` of `judgegraph.compose.jury`). Here they score nothing themselves: one who has heard all of it does.
 
 Source: Li et al. 2024, arXiv:2403.19305, and the authors' code: two evaluators of one model, feedback after
 rounds 1 and 2 of 3, a summary in questions and answers, a report in free text; self-reflection and chain of thought
@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from judgegraph.agents.discussion import Listener, Reporter, Speaker, Transcript
 from judgegraph.agents.judge import ReplyKind
 from judgegraph.calls import JudgeLike
-from judgegraph.compose.jury import add_columns
+from judgegraph.compose.jury import add_columns, add_rounds
 from judgegraph.graphs.chateval import Turns
 from judgegraph.graphs.settings import Temperature, checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
@@ -97,23 +97,22 @@ def builder(
     chosen = criteria_set(criteria)
     common: dict[str, Any] = {"judge": judge, "criteria": chosen.criteria, "task": task or chosen.task}
     manner = " ".join(MANNER[way] for way in _SAID[strategy])
-    columns: list[dict[str, Any]] = []
-    for turn in range(1, rounds + 1):
-        said: dict[str, Any] = common | {"round": turn, "temperature": temperature}
-        behind = "" if turn == 1 else f"-{turn}"
-        columns += [
-            {f"{who}{behind}": Speaker(name=named(name, who), instructions=f"{words} {manner}".strip(), **said)}
-            for who, words in EVALUATORS.items()
-        ]
-        if feedback and turn < rounds:
-            moderator = Speaker(name=named(name, "feedback"), instructions=FEEDBACK, prompt="moderate", **said)
-            columns.append({f"feedback{behind}": moderator})
-    summary = Listener(name=named(name, "summary"), instructions=SUMMING, reply=reply, round=rounds + 1, **common)
-    columns.append({"summary": summary})
-    if report:
-        columns.append({"report": Reporter(name=named(name, "reporter"), temperature=temperature, **common)})
+    speaking: dict[str, Any] = common | {"temperature": temperature}
+
+    def speak(turn: int) -> dict[str, Any]:
+        told = {who: f"{words} {manner}".strip() for who, words in EVALUATORS.items()}
+        return {n: Speaker(name=named(name, n), instructions=told[n], round=turn, **speaking) for n in told}
+
+    def moderate(turn: int) -> dict[str, Any]:
+        about = speaking | {"instructions": FEEDBACK, "prompt": "moderate", "round": turn}
+        return {"feedback": Speaker(name=named(name, "feedback"), **about)}
+
     graph = StateGraph(State, input_schema=Asked, output_schema=Result)
-    graph.add_edge(add_columns(graph, columns)[0], END)
+    heard = add_rounds(graph, rounds, speak, moderate if feedback else None)
+    summary = Listener(name=named(name, "summary"), instructions=SUMMING, reply=reply, round=rounds + 1, **common)
+    reporter = {"report": Reporter(name=named(name, "reporter"), **speaking)} if report else {}
+    ending = [{who: one} for who, one in {"summary": summary, **reporter}.items()]
+    graph.add_edge(add_columns(graph, ending, heard)[0], END)
     return graph
 
 
