@@ -5,16 +5,18 @@ It hides where a part lies (ours, a plug-in's, a file's), and how LangGraph keep
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, is_dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from pathlib import Path
-from types import NoneType, UnionType
+from types import ModuleType, NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
@@ -370,6 +372,7 @@ def is_file(method: str) -> bool:
 
 
 FOLDERS: list[Path] = []  # of files of one's own, added to where Python looks, the last first
+KEPT: dict[Path, dict[str, ModuleType]] = {}  # folder -> its modules, while another folder's stand under their names
 
 
 def module_at(path: Path) -> Any:
@@ -380,15 +383,16 @@ def module_at(path: Path) -> Any:
     """
     if not path.is_file():
         raise ConfigError(f"no file {path}")
-    name = f"judgegraph_user_{path.stem}"
-    _find_neighbours(path.resolve().parent)
+    name, folder = _module_name(path), path.resolve().parent
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path} cannot be imported")
     module = importlib.util.module_from_spec(spec)
+    module.__dict__["__builtins__"] = {**vars(builtins), "__import__": partial(_import, folder)}
     sys.modules[name] = module  # LangGraph looks type hints up by module name
     try:
-        spec.loader.exec_module(module)
+        with _neighbours(folder):
+            spec.loader.exec_module(module)
     except BaseException as error:  # SystemExit too: a file that exits would end the command as if all were well
         sys.modules.pop(name, None)
         if isinstance(error, KeyboardInterrupt):
@@ -400,21 +404,62 @@ def module_at(path: Path) -> Any:
     return module
 
 
-def _find_neighbours(folder: Path) -> None:
-    """As `python file.py` does, but behind all else, so that no neighbour hides a module of Python's or a package.
+def _module_name(path: Path) -> str:
+    """What Python knows a file by: no two files of one process share it, though they share a name."""
+    stem = name = f"judgegraph_user_{path.stem}"
+    number = 2
+    while name in sys.modules and Path(sys.modules[name].__file__ or "").resolve() != path.resolve():
+        name, number = f"{stem}_{number}", number + 1
+    return name
 
-    A neighbour that has the name of another file's is a module of its own.
+
+def _import(folder: Path, name: str, *rest: Any, **more: Any) -> Any:
+    """An import by a file in a folder, also one that its functions make later."""
+    if len(FOLDERS) < 2:
+        return builtins.__import__(name, *rest, **more)
+    with _neighbours(folder):
+        return builtins.__import__(name, *rest, **more)
+
+
+@contextmanager
+def _neighbours(folder: Path) -> Iterator[None]:
+    """Within, the modules of a folder are found as `python file.py` finds them, and none of another file's folder.
+
+    They come behind all else, so that none hides a module of Python's or a package. A neighbour that has the name of
+    another file's is a module of its own.
     """
-    others = [place for place in FOLDERS if place != folder]
-    for name, module in [*sys.modules.items()] if others else ():
-        file = getattr(module, "__dict__", {}).get("__file__")
-        if file and Path(file).parent in others and (folder / f"{name}.py").is_file():
-            del sys.modules[name]
-    ours = [str(place) for place in FOLDERS]
-    if (place := str(folder)) in sys.path and place not in ours:  # whoever put it there wants it where it is
-        return
-    FOLDERS[:] = [folder, *others]
-    sys.path[:] = [one for one in sys.path if one not in ours] + [str(one) for one in FOLDERS]
+    if folder in FOLDERS or str(folder) not in sys.path:  # else whoever put it there wants it where it is
+        FOLDERS[:] = [folder, *(place for place in FOLDERS if place != folder)]
+    others = {name: home for name, home in _homes() if home != folder}
+    away = {name: sys.modules.pop(name) for name in others}
+    sys.modules.update(KEPT.pop(folder, {}))
+    sys.path[:] = _elsewhere() + [str(folder)] * (folder in FOLDERS)
+    try:
+        yield
+    finally:
+        taken = {name.partition(".")[0] for name, _ in _homes()}
+        for name, module in away.items():
+            if name.partition(".")[0] in taken:
+                KEPT.setdefault(others[name], {})[name] = module
+            else:
+                sys.modules[name] = module
+        sys.path[:] = _elsewhere() + [*map(str, FOLDERS)]
+
+
+def _elsewhere() -> list[str]:
+    """Where Python looks beside the folders of one's own files."""
+    return [place for place in sys.path if Path(place) not in FOLDERS]
+
+
+def _homes() -> list[tuple[str, Path]]:
+    """(name, folder of one's own that it lies in) of every module that was imported from one."""
+    known, found = {*map(str, FOLDERS)}, dict[str, Path]()
+    for name, module in [*sys.modules.items()] if known else ():
+        about = getattr(module, "__dict__", {})
+        place = next(iter(about.get("__path__") or ()), about.get("__file__"))
+        if place and not name.startswith(("judgegraph_user_", "__main__")) and str(Path(place).parent) in known:
+            found[name] = Path(place).parent
+    return [(name, found[top]) for name in [*sys.modules] if (top := name.partition(".")[0]) in found]
 
 
 def callable_of(module: Any, name: str, method: str) -> Callable[..., Any]:

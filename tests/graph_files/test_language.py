@@ -58,7 +58,8 @@ async def ran(folder, edges):
     used = [n for n in "abcdef" if re.search(rf"(?<![\w.:]){n}\b", edges)]
     made = graph(folder, "\n".join(f"{n}: steps.py:{n}" for n in used), edges)
     await state_of(made)
-    return "".join(sys.modules["judgegraph_user_steps"].RAN), made
+    own = next(module for name, module in reversed(sys.modules.items()) if name.startswith("judgegraph_user_steps"))
+    return "".join(own.RAN), made
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import get_type_hints
 
 import pytest
 
@@ -46,15 +47,26 @@ def test_a_file_imports_its_neighbours_from_anywhere(tmp_path):
 
 
 def test_two_files_have_neighbours_of_their_own_though_they_share_a_name(tmp_path):
+    """Modules and packages, imported at once or when a function runs; what only one folder has is not the other's."""
     found = {}
     for folder in ("one", "other"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "namesake_of_ours.py").write_text(f"NAME = {folder!r}\n")
+        (tmp_path / folder / "pack_of_ours" / "inner").mkdir(parents=True)
+        for place in ("namesake_of_ours.py", "late_of_ours.py", "pack_of_ours/__init__.py", "pack_of_ours/inner/x.py"):
+            (tmp_path / folder / place).write_text(f"NAME = {folder!r}\n")
+        (tmp_path / folder / f"only_of_{folder}.py").write_text("")
         (tmp_path / folder / "mine.py").write_text(
-            "from namesake_of_ours import NAME\n\n\ndef factory():\n    return NAME\n"
+            "import pack_of_ours.inner.x as inner\nfrom namesake_of_ours import NAME\nimport pack_of_ours as pack\n\n\n"
+            "class State:\n    pass\n\n\ndef factory():\n    import late_of_ours\n"
+            "    return NAME, pack.NAME, inner.NAME, late_of_ours.NAME\n\n\n"
+            "def reads(state: 'State'):\n    pass\n\n\ndef others():\n    import only_of_one\n"
         )
         found[folder] = factory(f"{tmp_path / folder / 'mine.py'}:factory")
-    assert [found["one"](), found["other"]()] == ["one", "other"]
+    for folder in ("one", "other", "one"):
+        assert found[folder]() == (folder,) * 4
+    both = [get_type_hints(made.__globals__["reads"])["state"] for made in found.values()]
+    assert both == [made.__globals__["State"] for made in found.values()]
+    with pytest.raises(ModuleNotFoundError):
+        found["other"].__globals__["others"]()
 
 
 def test_a_file_that_fails_is_told_by_its_path_with_what_to_do(tmp_path):
