@@ -193,15 +193,17 @@ def init(data: str, out: str | None, wanted: tuple[str, ...]) -> None:
     if left := [column for column in left if column not in people]:
         names = ", ".join(column.removeprefix("meta.") or column for column in left)
         click.echo(printable(f"  kept as meta: {one_line(names, 200)}"))
+    unasked = found.unasked(c.name for c in sets[chosen].criteria)
     if out is not None:
-        made, said = _written_set(sets, chosen, wanted)
+        made, said = _written_set(sets, chosen, wanted or (found.judged if unasked else ()))
         Path(out).write_text(as_yaml(made), encoding="utf-8")
         click.echo(printable(f"criteria: {said}, in {out}: edit them"))
-    elif unasked := found.unasked(c.name for c in sets[chosen].criteria):
-        words = shlex.join(word for name in unasked for word in ("-c", name))
-        click.echo(printable(f"criteria: '{chosen}', which does not ask for what people judged "
-                             f"({one_line(', '.join(unasked), 200)}); a set that does:"))  # fmt: skip
-        click.echo(printable(f"judgegraph init {shlex.quote(data)} {words} -o criteria.yaml"))
+    elif unasked:
+        words = shlex.join(word for name in found.judged for word in ("-c", name))
+        click.echo(printable(f"criteria: '{chosen}' does not ask for {one_line(', '.join(unasked), 200)}, which people "
+                             "judged; this writes a set that does, to edit:"))  # fmt: skip
+        click.echo(printable(f"judgegraph init {shlex.quote(data)} {words} -o {WRITTEN}"))
+        out = WRITTEN
     else:
         click.echo(f"criteria: '{chosen}' (judgegraph criteria {chosen} prints them; -o FILE.yaml writes them to edit)")
     for line in run_command(data, found, out or chosen):
@@ -229,6 +231,7 @@ def _written_set(sets: Mapping[str, CriteriaSet], chosen: str, wanted: Sequence[
 
 
 ROWS = 200  # looked at
+WRITTEN = "criteria.yaml"  # where a set that has to be made is proposed to stand
 UNDEFINED = 'What "{}" means for the output: say it here in a sentence, and what a 1 and a 5 look like.'
 SIDES = (("a", "b"), ("1", "2"), ("one", "two"), ("left", "right"))
 HINTS: Mapping[str, frozenset[str]] = {  # field -> words of a column's name that speak for it
@@ -289,10 +292,11 @@ class ColumnMapping:
         return [field.partition(".")[2] for field in found if field.startswith("human.")]
 
     def unasked(self, asked: Iterable[str]) -> list[str]:
-        """What people judged and no criterion asks for; a word for a judgement as such names no quality."""
+        """What people judged and no criterion asks for; beside what one asks for, a judgement as such needs none."""
         known = {name.casefold() for name in asked}
-        found = [] if self.is_of_pairs else self.judged
-        return [one for one in found if one.casefold() not in known and not RATING.search(one) and one not in OVERALLS]
+        judged = [] if self.is_of_pairs else self.judged
+        found = [one for one in judged if one.casefold() not in known]
+        return found if found == judged else [one for one in found if not RATING.search(one) and one not in OVERALLS]
 
     def criteria(self, sets: Mapping[str, Sequence[str]]) -> str:
         """Of criteria sets, name -> its criteria, the one that people judged by, else by what the rows hold."""

@@ -112,9 +112,30 @@ def test_who_has_one_quality_in_mind_is_given_a_set_of_it(tmp_path: Path):
     assert CliRunner().invoke(main, ["init", data, "-c", " ", "-o", str(tmp_path / "e.yaml")]).exit_code == 2
 
 
-@pytest.mark.parametrize("column", ["rating", "score", "human_overall", "accuracy_score", "human.Helpfulness"])
-def test_what_the_set_asks_for_and_judgements_as_such_need_no_set_of_their_own(column: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("columns", "asked"),
+    [
+        (("accuracy_score",), ()),
+        (("human.Helpfulness", "human_overall"), ()),
+        (("human.Warmth", "human.Helpfulness"), ("Warmth", "Helpfulness")),
+        (("human.Warmth", "human.Brevity"), ("Warmth", "Brevity")),
+        (("rating",), ("rating",)),
+        (("human.overall",), ("overall",)),
+    ],
+)
+def test_criteria_are_proposed_that_peoples_labels_can_be_held_against(columns, asked, tmp_path, monkeypatch):
+    """Whatever the labels are called, what is proposed is judged by at least one that they name."""
+    monkeypatch.chdir(tmp_path)
     data = tmp_path / "d.jsonl"
-    rows = [{"id": f"a{at}", "query": "q", "output": TEXT, column: at % 5 + 1} for at in range(9)]
+    rows = [{"id": f"a{at}", "query": "q", "output": TEXT} | {c: at % 5 + 1 for c in columns} for at in range(9)]
     data.write_text("\n".join(json.dumps(row) for row in rows))
-    assert "judgegraph init" not in init(str(data))
+    lines = [shlex.split(line)[1:] for line in init(str(data)).splitlines() if line.startswith("judgegraph ")]
+    if asked:
+        assert lines[0] == ["init", str(data), *(w for name in asked for w in ("-c", name)), "-o", "criteria.yaml"]
+        init(*lines.pop(0)[1:])
+        init(str(data), "-o", "alike.yaml")
+        assert [c.name for c in criteria_set("alike.yaml").criteria] == [
+            c.name for c in criteria_set("criteria.yaml").criteria
+        ]
+    names = {one.name.casefold() for one in criteria_set(lines[0][lines[0].index("-c") + 1]).criteria}
+    assert names & {column.partition(".")[2].casefold() or column.partition("_")[0] for column in columns}
