@@ -143,6 +143,17 @@ def off_its_ways(error: BaseException) -> bool:
     return isinstance(error, KeyError) and at is not None and at.tb_frame.f_globals.get("__name__") == BRANCHES
 
 
+def commonest(counts: Iterable[int], what: str) -> str:
+    """ "the commonest reason" for what has the highest count; of several with as high a one "one of the 2 commonest
+    reasons (4 each)".
+    """
+    ranked = sorted(counts, reverse=True)
+    ties = ranked.count(ranked[0])
+    return f"the commonest {what} ({ranked[0]:,})" if ties == 1 else (
+        f"one of the {ties:,} commonest {what}s ({ranked[0]:,} each)"
+    )  # fmt: skip
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """ "1 sample", "2,000 samples"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -433,7 +433,8 @@ class TrainingSet:
 
     Attributes:
         sources: with their rejects. rows, preferences: by split. doubled: rows whose question came before.
-        queries: of each split how many. shares: of validation and test. seed: of the splits.
+        queries: of each split how many. groups: of queries that share a source, each of them in one split.
+        shares: of validation and test. seed: of the splits.
         marked: rows and preferences that hold a mark of chat templates, found at the very end.
     """
 
@@ -445,6 +446,7 @@ class TrainingSet:
     shares: tuple[float, float] = (0.05, 0.05)
     seed: int = 0
     marked: tuple[Reject, ...] = ()
+    groups: int = 0
 
     @property
     def rejects(self) -> list[Reject]:
@@ -508,13 +510,13 @@ def training_set(
         else:
             pairs.append(one)
     both: list[Row | Preference] = [*kept, *pairs]
-    split_of = _splits([(one.query, one.source) for one in both], shares, seed)
+    split_of, groups = _splits([(one.query, one.source) for one in both], shares, seed)
     where: Callable[[Row | Preference], Split] = lambda one: split_of[_key(one.query)]  # noqa: E731
     queries = Counter(split_of.values())
     return TrainingSet(
         tuple(sources), {split: tuple(r for r in kept if where(r) == split) for split in SPLITS},
         {split: tuple(p for p in pairs if where(p) == split) for split in SPLITS},
-        {split: queries[split] for split in SPLITS}, doubled, shares, seed, tuple(marked),
+        {split: queries[split] for split in SPLITS}, doubled, shares, seed, tuple(marked), groups,
     )  # fmt: skip
 
 
@@ -523,8 +525,8 @@ def _marked(prompt: Iterable[tuple[str, str]], *replies: str) -> str:
     return next(filter(None, map(chat_mark, (*(text for _, text in prompt), *replies))), "")
 
 
-def _splits(texts: Iterable[tuple[str, str]], shares: tuple[float, float], seed: int) -> dict[str, Split]:
-    """Query -> its split; queries that share a source are one."""
+def _splits(texts: Iterable[tuple[str, str]], shares: tuple[float, float], seed: int) -> tuple[dict[str, Split], int]:
+    """Query -> its split; how many groups there are, as queries that share a source are one."""
     parent: dict[tuple[str, str], tuple[str, str]] = {}
 
     def root(node: tuple[str, str]) -> tuple[str, str]:
@@ -548,7 +550,7 @@ def _splits(texts: Iterable[tuple[str, str]], shares: tuple[float, float], seed:
         digest = blake2b(f"{seed}\n{root(('query', key))}".encode(), digest_size=8).digest()
         drawn = int.from_bytes(digest, "big") / 2**64
         found[key] = "validation" if drawn < shares[0] else "test" if drawn < sum(shares) else "train"
-    return found
+    return found, len({root(("query", key)) for key in queries})
 
 
 def of_bridging(

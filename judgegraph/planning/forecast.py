@@ -332,8 +332,9 @@ def _failure(items: Iterable[Item]) -> str:
     bad = Counter(end for item in found if (end := end_of(item))[0] not in FINE)
     if not bad or any(item.judged for item in found) or bad.total() < len(found):
         return ""
-    status, reason = bad.most_common(1)[0][0]
-    return f"no score could be read: {status}{f': {reason}' if reason else ''}"
+    ((status, reason), count), *others = bad.most_common()
+    many = f" ({count:,} of {bad.total():,} samples)" if others else ""
+    return f"no score could be read{many}: {status}{f': {reason}' if reason else ''}"
 
 
 def _per_sample(known: Sequence[Known]) -> dict[str, list[Amount]]:

@@ -443,7 +443,7 @@ def _neighbours(folder: Path) -> Iterator[None]:
                 KEPT.setdefault(others[name], {})[name] = module
             else:
                 sys.modules[name] = module
-        sys.path[:] = _elsewhere() + [*map(str, FOLDERS)]
+        sys.path[:] = [*_elsewhere(), *map(str, FOLDERS)]
 
 
 def _elsewhere() -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from judgegraph.errors import ConfigError, DataError, one_line, sentence
+from judgegraph.errors import ConfigError, DataError, commonest, one_line, sentence
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
 from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain, Review, cost_of, critic_worth, reviewer
@@ -183,9 +183,10 @@ def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
     if failed:
         rest = {status: n for status, n in samples.items() if status != "ok"}
         text = f"{failed:,} of {counted(tally.samples, 'sample')} ended early ({counts(rest)})"
-        for cause in [one for one in shown.causes.commonest if not one.where][:1]:
-            why = one_line(cause.reason, 160)
-            text += f": {why}" if cause.samples == failed else f"; the commonest reason ({cause.samples:,}): {why}"
+        whole = [one for one in shown.causes.commonest if not one.where]
+        for cause in whole[:1]:
+            said = "" if cause.samples == failed else f"; {commonest((one.samples for one in whole), 'reason')}"
+            text += f"{said}: {one_line(cause.reason, 160)}"
         cap = ["with a larger budget"] if "over_budget" in rest else []
         cap += ["and --retry-failed"] if {*rest} - {"over_budget"} else []
         yield Finding(f"{text}.", "failures", f"the same command {' '.join(cap)}")
@@ -216,13 +217,22 @@ def _missing(tally: Tally) -> Iterator[Finding]:
     causes = sorted([one for one in missing if one.where in whose] or missing, key=lambda one: -one.scores)
     if not lacking.total() or not causes:
         return
-    (most, count), *rest = lacking.most_common()
     first = causes[0]
-    name = "criteria written for each sample" if most == OWN else one_line(most, 80)
-    where = f", most of {name} ({count:,})" if rest and rest[0][1] else f", all of {name}"
-    why = f"the commonest reason ({first.scores:,}): {first.status}, {one_line(first.reason, 160)}"
+    said = commonest((one.scores for one in causes), "reason")
+    why = f"{said}: {first.status}, {one_line(first.reason, 160)}"
+    where = _most_of({name: count for name, count in lacking.most_common() if count})
     are = "is" if lacking.total() == 1 else "are"
     yield Finding(sentence(f"{lacking.total():,} of {counted(asked, 'score')} {are} missing{where}; {why}"), "failures")
+
+
+def _most_of(lacking: Mapping[str, int]) -> str:
+    """Which criterion lacks the most, or the several that lack as many."""
+    most = max(lacking.values())
+    names = ["criteria written for each sample" if n == OWN else one_line(n, 80) for n in lacking if lacking[n] == most]
+    if len(lacking) == 1:
+        return f", all of {names[0]}"
+    shown = ", ".join(names) if len(names) <= NAMED else f"{len(names):,} criteria"
+    return f", most of {shown} ({most:,}{' each' if len(names) > 1 else ''})"
 
 
 def _people(run: Run, tally: Tally) -> Iterator[Finding]:

@@ -36,8 +36,8 @@ def cause(item: Item) -> str:
     met = Counter(part.status for part in failed)
     status = item.status if item.status not in FINE else met.most_common(1)[0][0]
     reason = next((why for part in failed if part.status == status and (why := _reason(part))), "")
-    mostly = " mostly" if len(met) > 1 else ""
-    line = f"{counted(len(failed), 'failed part')},{mostly} {status.replace('_', ' ')}"
+    of_these = f" {met[status]:,} of them" if len(met) > 1 else ""
+    line = f"{counted(len(failed), 'failed part')},{of_these} {status.replace('_', ' ')}"
     return f"{line}: {in_line(reason, REASON)}" if reason else line
 
 

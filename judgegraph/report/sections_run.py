@@ -257,6 +257,9 @@ def _causes(tally: Tally) -> list[Block]:
         return []
     left = len(causes) - len(rows)
     more = f" (the commonest; {left + tally.causes.beyond:,} more)" if left + tally.causes.beyond else ""
+    last = causes[len(rows) - 1]
+    if alike := sum((bool(one.where), one.samples) == (bool(last.where), last.samples) for one in causes[MOST:]):
+        more = f"{more[:-1]}, {alike:,} of them as common as the last here)"
     head = ("status", "agent", "samples", "scores missing", "reason (the first one's words)", "such as")
     return [Grid(f"By cause{more}", head, rows, frozenset({2}))]
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 from judgegraph.answers import ANSWERING, Precedence, answer_keys, answers_of, drafts_that_stand, is_escalation
 from judgegraph.calls.ratings import CONTRARY, GAINSAID, RECANTED, SEVERAL, fallback_reason
 from judgegraph.data.samples import short_text_notes
-from judgegraph.errors import ScaleError, StateError, counted, in_words, one_line
+from judgegraph.errors import ScaleError, StateError, commonest, counted, in_words, one_line
 from judgegraph.prompts.template import SHOWING_EXAMPLES
 from judgegraph.replies.json_text import MENDED, RETAKEN
 from judgegraph.sync import WAITS, waits
@@ -471,9 +471,10 @@ class _Nothing:
             for (status, what), count in self.statuses.most_common()
         )
         said = f"no score or comparison has an answer that counts ({counts})"
-        kind = next((kind for kind, _ in self.reasons.most_common() if kind[1]), None)
+        given = {kind: count for kind, count in self.reasons.most_common() if kind[1]}
+        kind = next(iter(given), None)
         none = "; whoever wrote them gives no reason: Score(status=..., reason=...)"
-        yield said + (f"; the commonest reason: {one_line(self.first[kind], 300)}" if kind else none)
+        yield said + (f"; {commonest(given.values(), 'reason')}: {one_line(self.first[kind], 300)}" if kind else none)
 
 
 def nothing_judged(items: Iterable[Item], rejected: Sequence[Any] = (), state: str | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from judgegraph.bridging.bridge import UNSTATED, Bridge, Gathered, is_unclear
@@ -10,6 +11,7 @@ from judgegraph.bridging.training_set import SPLITS, TASKS
 from judgegraph.views.blocks import Block, Grid, Para, counted
 
 NAMED = 10  # rejects that are listed
+FEW = 8  # queries that no share splits in three
 
 
 def gathered(found: Gathered, every: bool = False) -> Iterator[Block]:
@@ -91,14 +93,24 @@ def _counts(found: Bridge) -> Iterator[Block]:
 
 
 def _empty_splits(found: Bridge) -> Iterable[str]:
+    """Which splits are empty, why, and what fills them."""
     made = found.training_set
     wanted = dict(zip(SPLITS[1:], made.shares, strict=True)) | {"train": 1 - sum(made.shares)}
     empty = [split for split in SPLITS if wanted[split] and not made.queries[split]]
-    total = sum(made.queries.values())
-    if empty and total:
-        verb = "is" if len(empty) == 1 else "are"
-        all_of = counted(total, "query", "queries")
-        yield f"{' and '.join(empty)} {verb} empty, of {all_of} in all: more data, --shares or --seed changes that"
+    if not empty or not made.groups:
+        return
+    all_of, verb = counted(sum(made.queries.values()), "query", "queries"), "is" if len(empty) == 1 else "are"
+    joined = (
+        "" if made.groups == sum(made.queries.values()) else f", {made.groups:,} without those that share a source,"
+    )
+    drawn = ", ".join(f"{wanted[split] * made.groups:.2g} in {split}" for split in empty)
+    cure = "bridge more data" if made.groups < FEW else "--seed N draws anew, and more data fills all"
+    if "train" not in empty and made.groups >= FEW:
+        share = max(*made.shares, min(0.25, math.ceil(200 / made.groups) / 100))
+        cure = f"--shares {share:g},{share:g} puts about {share * made.groups:.2g} in each, {cure}"
+    elif "train" in empty and made.groups >= FEW:
+        cure = f"--shares 0.05,0.05 leaves more in train, {cure}"
+    yield f"{' and '.join(empty)} {verb} empty: each of {all_of}{joined} is drawn by chance, on average {drawn}; {cure}"
 
 
 def _notes(found: Bridge) -> Iterable[str]:

@@ -180,10 +180,12 @@ def _labels(line: Line) -> str:
 
 
 def mean_text(line: Line) -> str:
-    """The mean; of labels the most frequent."""
+    """The mean; of labels the most frequent, or all that are as frequent."""
     if line.labels:
-        ((label, count),) = line.labels.most_common(1)
-        return f"{in_line(label, 40)} ({count:,})"
+        ((_, count),) = line.labels.most_common(1)
+        most = [in_line(label, 40) for label, n in line.labels.items() if n == count]
+        shown = ", ".join(most) if len(most) <= LABELS else f"{len(most):,} labels"
+        return f"{shown} ({count:,}{' each' if len(most) > 1 else ''})"
     return number_text(line.mean)
 
 

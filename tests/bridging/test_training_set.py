@@ -1,6 +1,7 @@
 """What is trained is what Fennec asks; orders are exchanged in earnest; no query stands in two splits."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -9,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import judgegraph as jg
-from judgegraph.bridging.bridge import Branched, bridge
+from judgegraph.bridging.bridge import Branched, Bridge, bridge
 from judgegraph.bridging.training_set import SPLITS, Row, training_set
 from judgegraph.errors import ConfigError
 from judgegraph.graphs import fennec, llm_score
 from judgegraph.testing import scripted
 from judgegraph.types import Criterion, Sample
+from judgegraph.views.bridge import bridge as laid_out
 
 DEPTH = Criterion(name="Depth", definition="It says why.", guideline="1: no cause. 5: the cause.")
 
@@ -223,6 +225,26 @@ def test_shares_are_kept_about_and_those_that_are_none_refused():
     for shares in ((0.5, 0.5), (-0.1, 0.1), (float("nan"), 0)):
         with pytest.raises(ConfigError, match="below 1 together"):
             training_set([], [], shares=shares)
+
+
+@pytest.mark.parametrize("many", [8, 40, 400])
+def test_an_empty_split_is_told_with_its_cause_and_what_is_advised_fills_it(many):
+    rows = [row(f"query {n}") for n in range(many)]
+    found = training_set([], rows, shares=(0.001 / many, 0.001 / many))
+    said = " ".join(map(str, laid_out(Bridge(found))))
+    assert f"validation and test are empty: each of {many} queries is drawn by chance, on average 0.001 in" in said
+    shares = tuple(map(float, re.search(r"--shares (\S+) puts", said)[1].split(",")))
+    drawn = [training_set([], rows, shares=shares, seed=seed).queries for seed in range(20)]
+    assert sum(each["validation"] for each in drawn) / 20 == pytest.approx(shares[0] * many, rel=0.5)
+    assert any(min(each.values()) for each in drawn)
+
+
+def test_queries_that_share_a_source_are_told_where_a_split_is_empty():
+    said = " ".join(
+        str(one) for one in laid_out(Bridge(training_set([], [row(f"q {n}", "the same") for n in range(9)])))
+    )
+    assert "each of 9 queries, 1 without those that share a source, is drawn by chance" in said
+    assert "bridge more data" in said
 
 
 def test_a_question_that_was_asked_before_is_left_out_and_counted():

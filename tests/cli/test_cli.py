@@ -160,7 +160,7 @@ def graph(judge=None):
 
 SCORED = 'return {"scores": keyed(Score(criterion="C", agent="a", status="provider_error", reason="HTTP 500"))}'
 NOTHING = {  # what the node does -> why nothing was judged
-    SCORED: "no score or comparison has an answer that counts (2 provider_error); the commonest reason: HTTP 500",
+    SCORED: "no score or comparison has an answer that counts (2 provider_error); the commonest reason (2): HTTP 500",
     SCORED.replace("status=", "stage='draft', status=").replace("keyed(", "keyed(Score(criterion='C', agent='b', "
         "status='unreadable'), "):
         "no score or comparison has an answer that counts (2 unreadable scores, 2 provider_error drafts); the ",
@@ -200,7 +200,7 @@ def test_a_method_for_pairs_says_that_the_samples_have_no_rival(more, tmp_path):
     folder = tmp_path / "run"
     done = call("run", "fennec-pair", "examples/articles.jsonl", "-n", 2, "-c", "summary", "-o", folder, *more)
     assert done.exit_code == 1
-    assert "(2 skipped); the commonest reason: the sample has no rival" in done.stderr
+    assert "(2 skipped); the commonest reason (2): the sample has no rival" in done.stderr
     assert call("report", folder, "-o", tmp_path / "page.html").exit_code == 0
     assert "the sample has no rival" in (tmp_path / "page.html").read_text()
 

@@ -1,7 +1,9 @@
 """What stands at the top of a page: each sentence on a run where it must appear, and on one where it must not."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 
 import pytest
 from langgraph.graph import END, START, StateGraph
@@ -9,7 +11,9 @@ from langgraph.graph import END, START, StateGraph
 import judgegraph as jg
 from judgegraph.report.findings import followed
 from judgegraph.report.page import written_report
+from judgegraph.report.samples import cause
 from judgegraph.runs.item import Item
+from judgegraph.views.run import mean_text
 from judgegraph.views.trace import telling
 
 FIVE = jg.Scale.of("1-5")
@@ -102,6 +106,28 @@ def test_missing_scores_are_counted_with_their_commonest_reason(tmp_path):
         "5 of 20 scores are missing, most of A (4); the commonest reason (5): unreadable, no JSON in the reply."
     )
     assert not any("missing" in text for text in said(tmp_path, [item(0, score("A", 3))]))
+
+
+@pytest.mark.parametrize(("first", "tied"), [(3, False), (2, True)])
+def test_of_causes_that_are_as_common_none_is_called_the_commonest(first, tied, tmp_path):
+    """Of scores, criteria, samples, a sample's parts and labels alike."""
+    lost = [score("A", None), score("B", None).model_copy(update={"status": "refused", "reason": "no words"})]
+    items = [
+        item(at, *([lost[0], score("B", 4)] if at < first else [score("A", 3), lost[1]])) for at in range(first + 2)
+    ]
+    (text,) = [text for text in said(tmp_path, items) if "missing" in text]
+    assert ("most of A, B (2 each); one of the 2 commonest reasons (2 each): " in text) == tied
+    assert ("most of A (3); the commonest reason (3): unreadable" in text) != tied
+    ended = [
+        item(at).model_copy(update={"status": "agent_error", "reason": f"why {'ab'[at >= first]}"})
+        for at in range(first + 2)
+    ]
+    text = said(tmp_path, ended)[0]
+    assert ("one of the 2 commonest reasons (2 each)" in text, "the commonest reason (3)" in text) == (tied, not tied)
+    assert f"failed parts, {first} of them unreadable" in cause(item(0, *lost[:1] * first, *lost[1:] * 2))
+    kinds = Counter(warm=first, cool=2)
+    line = SimpleNamespace(labels=kinds)
+    assert mean_text(line) == ("warm, cool (2 each)" if tied else "warm (3)")
 
 
 @pytest.mark.parametrize(

@@ -85,9 +85,9 @@ def test_the_head_of_a_sample_says_when_nothing_could_be_read(one: Item, head: s
 
 def test_a_failed_sample_says_of_what_it_failed():
     one = reviewed(None, None, status="unreadable", reason="no JSON")
-    assert cause(one) == f"3 failed parts, mostly truncated: {LOST}"
+    assert cause(one) == f"3 failed parts, 2 of them truncated: {LOST}"
     early = item(score("draft", None, reason=LOST), status="provider_error", reason="500\n" + 300 * "x ")
-    assert cause(early).startswith("2 failed parts, mostly provider error: 500 x x")
+    assert cause(early).startswith("2 failed parts, 1 of them provider error: 500 x x")
     assert len(cause(early)) < 220
     assert cause(item(score("draft", 2.0))) == ""
     run = Run({}, [reviewed(4.0, 4.0), one.model_copy(update={"sample": jg.Sample(id="bad", output="o"), "place": 1})])

@@ -127,7 +127,7 @@ def test_criteria_are_proposed_that_peoples_labels_can_be_held_against(columns, 
     """Whatever the labels are called, what is proposed is judged by at least one that they name."""
     monkeypatch.chdir(tmp_path)
     data = tmp_path / "d.jsonl"
-    rows = [{"id": f"a{at}", "query": "q", "output": TEXT} | {c: at % 5 + 1 for c in columns} for at in range(9)]
+    rows = [{"id": f"a{at}", "query": "q", "output": TEXT} | dict.fromkeys(columns, at % 5 + 1) for at in range(9)]
     data.write_text("\n".join(json.dumps(row) for row in rows))
     lines = [shlex.split(line)[1:] for line in init(str(data)).splitlines() if line.startswith("judgegraph ")]
     if asked:
