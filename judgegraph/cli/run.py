@@ -221,7 +221,7 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     why = "" if summary.judged else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
     part = covered(summary, unread(samples.rejected), unjudged or 0)
     cut = not_to_its_end(samples.rejected)
-    held = _outcomes(result, given["required"])
+    held = _outcomes(result, given["required"], unread(samples.rejected) + (unjudged or 0))
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
         about |= {key: priced(about[key] or {}) for key in ("spent", "calls")}
@@ -265,12 +265,12 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     return 0 if all(one.met for one in held) else NOT_MET
 
 
-def _outcomes(result: Run, required: Sequence[Requirement]) -> list[Outcome]:
+def _outcomes(result: Run, required: Sequence[Requirement], absent: int) -> list[Outcome]:
     if not required:
         return []
     from judgegraph.meta.requirements import outcomes
 
-    return outcomes(result.items, required)
+    return outcomes(result.items, required, absent)
 
 
 # How far a run is, on stderr: a bar on a terminal, a line now and then elsewhere.

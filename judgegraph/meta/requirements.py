@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,7 +15,7 @@ from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
-from judgegraph.runs.run import Run
+from judgegraph.runs.run import Run, rejected_rows, total_of
 from judgegraph.stats.bootstrap import mean_interval
 from judgegraph.types import Criterion, Scale, Score, number_of
 
@@ -109,8 +109,10 @@ class Outcome:
         text: the requirement. met: the end of the interval that is nearer to the bound meets it.
         value: the mean or the share. low, high: its 95 % interval: of a share Wilson's, of a mean, and where samples
             name their groups (`meta.group`), by drawing samples or whole groups of them anew.
-        samples: that it rests on. without: samples without an answer by the criterion; a mean leaves them out, a share
-            counts them as not meeting it. why: why it is not met, "" where it is.
+        samples: that it rests on. without: of those that were asked for, the samples without an answer by the
+            criterion; a mean leaves them out, a share counts them against what is required, as whatever they would
+            have brought is not known. absent: of these, rows that were rejected and samples that were not judged, as
+            the coverage counts them too. why: why it is not met, "" where it is.
     """
 
     text: str
@@ -121,6 +123,8 @@ class Outcome:
     samples: int
     without: int
     why: str = ""
+    absent: int = 0
+    share: bool = False
 
     def __str__(self) -> str:
         if self.why in (UNJUDGED, UNREAD):
@@ -132,7 +136,9 @@ class Outcome:
             said += f" [{self.low:.2f}, {self.high:.2f}]"
         said += f" over {self.samples:,} sample{'' if self.samples == 1 else 's'}"
         if self.without:
-            said += f", {self.without:,} without an answer"
+            these = f" ({self.absent:,} of them rejected rows or not judged)" if self.absent else ""
+            counts = "counted against it" if self.share else "left out"
+            said += f", {self.without:,} without an answer{these}, {counts}"
         return said if self.met else f"{said}: {self.why}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -146,11 +152,20 @@ def require(run: Run, *texts: str) -> list[Outcome]:
     Raises:
         ConfigError: a text is no requirement.
     """
-    return outcomes(run.items, [Requirement.of(text) for text in texts])
+    required = [Requirement.of(text) for text in texts]
+    rejected, total = rejected_rows(run), total_of(run.manifest)
+    lost = sum(row["lost"] for row in rejected if isinstance(row.get("lost"), int))
+    items = list(run.items)
+    left = 0 if run.manifest.get("state") == "finished" else max(0, (total or 0) - len(items))
+    return outcomes(items, required, len(rejected) + lost + left)
 
 
-def outcomes(items: Iterable[Item], required: Sequence[Requirement]) -> list[Outcome]:
-    """Each requirement held against the items of a run; a pair's two sides have no answer that counts here."""
+def outcomes(items: Iterable[Item], required: Sequence[Requirement], absent: int = 0) -> list[Outcome]:
+    """Each requirement held against the items of a run; a pair's two sides have no answer that counts here.
+
+    Args:
+        absent: rows that were rejected, and samples that were not judged.
+    """
     found: list[list[float | None]] = [[] for _ in required]
     groups: list[str | None] = []
     seen: dict[str, str] = {}
@@ -165,14 +180,17 @@ def outcomes(items: Iterable[Item], required: Sequence[Requirement]) -> list[Out
         judged = judged or any(score.answer is not None for score in answers)
         for values, one in zip(found, required, strict=True):
             values.append(one.met_by(answers))
-    return [_outcome(one, values, groups, seen, judged=judged) for one, values in zip(required, found, strict=True)]
+    held = [
+        _outcome(one, values, groups, seen, absent, judged=judged) for one, values in zip(required, found, strict=True)
+    ]
+    return [replace(one, absent=absent, share=of.each is not None) for one, of in zip(held, required, strict=True)]
 
 
 def _outcome(
-    one: Requirement, values: Sequence[float | None], groups: Sequence[str | None], seen: Mapping[str, str], *,
-    judged: bool,
+    one: Requirement, values: Sequence[float | None], groups: Sequence[str | None], seen: Mapping[str, str],
+    absent: int, *, judged: bool,
 ) -> Outcome:  # fmt: skip
-    without = sum(value is None for value in values)
+    without = sum(value is None for value in values) + absent
     if not judged:
         return Outcome(one.text, False, None, None, None, 0, without, UNJUDGED)
     if same_key(one.name) not in seen:
@@ -181,7 +199,10 @@ def _outcome(
             one.text, False, None, None, None, 0, without, f"no sample has an answer by it; judged by: {named}"
         )
     if one.each is not None:
-        held, at = [value or 0.0 for value in values], list(range(len(values)))
+        against = float(one.op in ("<", "<="))  # what is not known helps nothing to be met
+        held = [against if value is None else value for value in (*values, *[None] * absent)]
+        groups = [*groups, *(f"absent {n}" if None not in groups else None for n in range(absent))]
+        at = list(range(len(held)))
     else:
         held = [value for value in values if value is not None]
         at = [place for place, value in enumerate(values) if value is not None]

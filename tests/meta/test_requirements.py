@@ -10,7 +10,7 @@ import judgegraph as jg
 from judgegraph.cli import main
 from judgegraph.cli.main import NOT_MET
 from judgegraph.errors import ConfigError
-from judgegraph.meta.requirements import Requirement, unfit
+from judgegraph.meta.requirements import Requirement, outcomes, unfit
 from judgegraph.runs.item import Item
 from judgegraph.types import EvalState, Score, keyed
 
@@ -85,7 +85,21 @@ def test_a_sample_without_an_answer_is_left_out_of_a_mean_and_counts_against_a_s
     mean, share = outcome(values, "Clarity >= 4"), outcome(values, "share(Clarity >= 4) >= 0.9")
     assert (mean.met, mean.samples, mean.without) == (True, 40, 10)
     assert (share.met, share.samples, share.without, share.value) == (False, 50, 10, 0.8)
-    assert "10 without an answer" in str(mean)
+    assert "10 without an answer, left out" in str(mean)
+    assert "10 without an answer, counted against it" in str(share)
+
+
+@pytest.mark.parametrize("op", [">=", "<="])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_what_is_not_known_never_helps_a_share_to_be_met(op, grouped):
+    bound, group = {">=": "0.8", "<=": "0.2"}[op], (lambda n: str(n // 2)) if grouped else None
+    text, values = f"share(Clarity {op} 3) {op} {bound}", [5.0 if op == ">=" else 4.0] * 40
+    whole, part = outcome(values, text, group=group), outcome(values + [None] * 20, text, group=group)
+    items = judged(values, group=group).items
+    (cut,) = outcomes(items, [Requirement.of(text)], absent=20)
+    assert (whole.met, part.met, cut.met) == (True, False, False)
+    assert part.value == cut.value == pytest.approx(2 / 3 if op == ">=" else 1 / 3)
+    assert "20 without an answer (20 of them rejected rows or not judged), counted against it" in str(cut)
 
 
 def test_samples_of_a_group_are_drawn_together():
@@ -143,6 +157,12 @@ def test_the_command_ends_with_a_code_of_its_own(tmp_path):
     assert wrong.exit_code == 1
     told = json.loads(CliRunner().invoke(main, [*run, "--require", "Fluency >= 1", "--json"]).stdout)
     assert told["required"][0]["met"] is True
+    data.write_text(data.read_text() + '{"id": "bad"}\n{\n')
+    of = [*run, "-o", str(tmp_path / "run"), "--require", "share(Fluency >= 1) >= 0.1"]
+    told = json.loads(CliRunner().invoke(main, [*of, "--json"]).stdout)
+    (share,) = jg.require(jg.Run.load(tmp_path / "run"), "share(Fluency >= 1) >= 0.1")
+    assert told["coverage"]["n"] == told["required"][0]["samples"] == share.samples == 14, "one rule for all"
+    assert told["coverage"]["absent"] == told["required"][0]["absent"] == share.absent == 2
 
 
 CLARITY = jg.Criterion(name="Clarity")
