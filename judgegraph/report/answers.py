@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, product
 
 import numpy as np
 
@@ -431,16 +431,16 @@ def scores(run: Run, tally: Tally | None = None) -> Section:
 
 def mean_intervals(tally: Tally) -> dict[Key, Ends]:
     """(criterion, agent, side) -> the 95 % interval of the mean of its answers; groups are drawn whole."""
-    values: dict[tuple[str, str], list[tuple[float, str | None]]] = {}
-    for one in tally.some.held:
-        for criterion, agent, _, role, value in one.values:
+    values: dict[Key, list[tuple[float, str | None]]] = {}
+    for one, side in product(tally.some.held, ("output", "rival")):
+        for criterion, agent, _, role, value in one.of(side):
             if role == "answer":
-                values.setdefault((criterion, agent), []).append((value, group_of(one.item)))
+                values.setdefault((criterion, agent, side), []).append((value, group_of(one.item)))
     found: dict[Key, Ends] = {}
     for line in tally.summary.answers.values():
         parts = dict.fromkeys(part[:2] for part in line.parts) or {(line.criterion, line.agent): None}
-        rows = [row for part in parts for row in values.get((part[0], part[1]), ())]
-        if line.of == "output" and line.mean is not None and rows:
+        rows = [row for part in parts for row in values.get((part[0], part[1], line.of), ())]
+        if line.mean is not None and rows:
             numbers = np.array([value for value, _ in rows], dtype=np.float64)
             ends = mean_interval(numbers, codes([group for _, group in rows]))
             found[line.criterion, line.agent, line.of] = ends
@@ -603,8 +603,8 @@ def _highest(tally: Tally, key: tuple[str, ...], scale: Scale, point: str) -> tu
     held = [
         (value, group_of(one.item))
         for one in tally.some.held
-        for *line, _, value in one.values
-        if (*line, "output") == key
+        for *line, _, value in one.of(key[-1])
+        if (*line, key[-1]) == key
     ]
     unit = codes([group for _, group in held])
     if unit is None:

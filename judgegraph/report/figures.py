@@ -124,12 +124,22 @@ STAGES = ("draft", "final")
 ABOUT = ("group", "system", "rival_system")  # of a sample's meta
 
 
+Value = tuple[str, str, str, str, float]  # criterion, agent, stage, role, value
+
+
 class Held(NamedTuple):
-    """What is kept of an item: itself without texts, its output's characters, and its scores that are numbers."""
+    """What is kept of an item: itself without texts, its output's characters, and its scores that are numbers: those of
+    its output, and those of its rival.
+    """
 
     item: Item
     length: int
-    values: tuple[tuple[str, str, str, str, float], ...]  # criterion, agent, stage, role, value
+    values: tuple[Value, ...]
+    of_rival: tuple[Value, ...] = ()
+
+    def of(self, side: str) -> tuple[Value, ...]:
+        """The numbers of "output" or "rival"."""
+        return self.of_rival if side == "rival" else self.values
 
 
 @dataclass
@@ -164,9 +174,12 @@ class SomeItems:
         roles = roles_of(item)
         if self.scored:
             return Held(slim(item, whole, tuple(map(_without_texts, named))), 0, ())
-        numbers = [s for s in named if s.value is not None and s.of == "output"]
-        values = [(s.criterion, s.agent, s.stage, str(roles[s.key]), s.value) for s in numbers if s.value is not None]
-        return Held(slim(item, whole, ()), len(text_of(whole.sample.output)), tuple(values))
+        values: dict[str, list[Value]] = {"output": [], "rival": []}
+        for s in named:
+            if s.value is not None:
+                values[s.of].append((s.criterion, s.agent, s.stage, str(roles[s.key]), s.value))
+        length = len(text_of(whole.sample.output))
+        return Held(slim(item, whole, ()), length, *(tuple(found) for found in values.values()))
 
     @property
     def held(self) -> list[Held]:

@@ -10,7 +10,7 @@ import judgegraph as jg
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.graphs import fennec, g_eval, sageval
 from judgegraph.meta.conventions import Conventions
-from judgegraph.report.answers import agreement, biases, pairs, scores
+from judgegraph.report.answers import agreement, biases, mean_intervals, pairs, scores
 from judgegraph.report.findings import rectification, suggestions
 from judgegraph.report.sections_run import failures, notes, tally_of
 from judgegraph.stats.correlation import coefficient
@@ -76,6 +76,26 @@ def test_agreement_is_that_of_the_run():
             assert row["n"] == "60"
     assert "1,000 resamples" in said(section)
     assert "Dataset level" in said(section)
+
+
+@pytest.mark.parametrize("groups", [0, 6])
+def test_of_a_pair_both_sides_have_the_intervals_that_each_would_have_alone(groups):
+    """Their means on the page, and how many are at the top."""
+    items, other = labelled(seed=1), labelled(seed=2)
+    metas = [{"meta": {"group": f"g{one.place % groups}"}} if groups else {} for one in items]
+    pairs = [
+        item(one.place, [*one.scores, *(s.model_copy(update={"of": "rival"}) for s in rival.scores)], rival="x", **meta)
+        for one, rival, meta in zip(items, other, metas, strict=True)
+    ]
+    alone = [
+        mean_intervals(tally_of(run_of([item(x.place, x.scores, **m) for x, m in zip(side, metas, strict=True)])))
+        for side in (items, other)
+    ]
+    both = mean_intervals(tally_of(run_of(pairs)))
+    for of, mine in zip(("output", "rival"), alone, strict=True):
+        assert {key[:2]: ends for key, ends in both.items() if key[2] == of} == {k[:2]: e for k, e in mine.items()}
+    (scores,) = [one for one in sections_of(run_of(pairs)) if one.key == "scores"]
+    assert all(row["95 % interval"] for row in rows(scores, ""))
 
 
 def test_the_critics_worth_is_the_difference_of_agreement_before_and_after():
