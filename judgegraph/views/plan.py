@@ -13,6 +13,7 @@ from judgegraph.views.blocks import Block, Grid, Para, columns, counted, money, 
 from judgegraph.views.notebook import lays_out
 
 MOST = 5  # mishaps, and rows, that are shown
+FIRST = ("Over the budget", "Given up after")  # how what a figure rests on begins where it changes the sum
 AT_WORST = (
     "at worst: instead of more, if each reply can be read only at the last of its asks (3 unless set) and choices "
     "come one a call"
@@ -21,7 +22,7 @@ AT_WORST = (
 
 @lays_out(Forecast)
 def plan(forecast: Forecast, rejected: Sequence[Any] = (), out: str | None = None) -> Iterator[Block]:
-    """What a run will ask for.
+    """What a run will ask for: the sum first, and what makes it doubtful, then each node and what it rests on.
 
     Args:
         rejected: rows of the data that are no samples. out: the folder in which samples may be finished.
@@ -30,11 +31,15 @@ def plan(forecast: Forecast, rejected: Sequence[Any] = (), out: str | None = Non
     if forecast.finished:
         verb = "is" if forecast.finished == 1 else "are"
         yield Para(f"{counted(forecast.finished, 'sample')} {verb} finished in {out}, and left out")
+    yield from (Para(line, "lead") for line in _sums(forecast))
+    yield from (Para(line, "bad") for line in forecast.basis if line.startswith(FIRST))
+    yield from map(Para, _pilot(forecast))
+    yield from _troubles(forecast, rejected)
     if forecast.nodes:
+        yield Para("")
         yield _table(forecast)
         yield from (Para(line, "fine") for line in _columns(forecast))
-    yield from map(Para, _words(forecast))
-    yield from _troubles(forecast, rejected)
+    yield from map(Para, ("", *(line for line in forecast.basis if not line.startswith(FIRST))))
     yield Para(forecast.signature, "fine", whole=True)
 
 
@@ -77,7 +82,8 @@ def _costs(forecast: Forecast) -> bool:
     return forecast.total.cost.highest.usd > 0
 
 
-def _words(forecast: Forecast) -> list[str]:
+def _sums(forecast: Forecast) -> list[str]:
+    """What is to pay, and at worst."""
     total, cost = forecast.total, forecast.total.cost
     low, usual, high = (round(amount.calls) for amount in (cost.lowest, cost.middle, cost.highest))
     paid = f"{total.missing:,} of the exact ones and {_span(low - total.missing, usual - total.missing)} more"
@@ -88,12 +94,8 @@ def _words(forecast: Forecast) -> list[str]:
         sums = f"{sums}, {_money(cost.lowest.usd, cost.middle.usd)}"
         worst = f"{worst}, {money(cost.highest.usd)}"
     calls = "call" if low == usual == 1 else "calls"
-    lines = [f"\nto pay: {_span(low, usual)} {calls} ({paid}), {sums}"]
-    if high > usual:
-        lines.append(f"to pay at worst: {worst}")
-    if forecast.pilot is not None:
-        lines += _pilot(forecast)
-    return [*lines, "", *forecast.basis]
+    said = [f"to pay: {_span(low, usual)} {calls} ({paid}), {sums}"]
+    return [*said, f"to pay at worst: {worst}"] if high > usual else said
 
 
 def _pilot(forecast: Forecast) -> list[str]:
@@ -103,7 +105,7 @@ def _pilot(forecast: Forecast) -> list[str]:
     usd = f", {money(pilot.usd)}" if pilot.usd else ""
     ends = ", ".join(f"{count:,} {status}" for status, count in pilot.statuses.items())
     spent = f"{counted(pilot.calls, 'call')}, {counted(pilot.prompt_tokens + pilot.completion_tokens, 'token')}{usd}"
-    lines = [f"\npilot of {counted(pilot.samples, 'sample')} ({ends}): paid {spent}"]
+    lines = [f"pilot of {counted(pilot.samples, 'sample')} ({ends}): paid {spent}"]
     if pilot.failure:
         lines.append(pilot.failure)
     if pilot.over_budget:

@@ -34,7 +34,9 @@ def test_a_plan_prints_a_line_per_node_the_sum_and_what_it_rests_on(data: Path, 
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert lines[0] == "plan for 6 samples"
-    assert lines[1].split() == [
+    assert lines[1].startswith("to pay: "), "the sum stands first"
+    head = next(at for at, line in enumerate(lines) if line.startswith("node "))
+    assert lines[head].split() == [
         "node",
         "exact",
         "more",
@@ -47,7 +49,7 @@ def test_a_plan_prints_a_line_per_node_the_sum_and_what_it_rests_on(data: Path, 
         "pay",
         "cost",
     ]
-    rows = {line.split()[0]: line.split()[1:] for line in lines[2:7]}
+    rows = {line.split()[0]: line.split()[1:] for line in lines[head + 1 : head + 6]}
     assert list(rows) == ["branch", "weigh/guide", "weigh/compare", "correct", "all"]
     assert rows["branch"][:2] == ["6", "0"]
     assert rows["weigh/guide"][:2] == ["0", "6\u201312"]
@@ -170,8 +172,9 @@ def test_a_price_is_told_with_its_sum(data: Path, tmp_path: Path):
     prices.write_text('prices:\n  "openai:mine": {prompt: 0, completion: 1000}\n')
     result = planned("llm-score", data, "-j", "openai:mine", "-n", 2, "--prices", prices, "-c", "summary")
     assert result.exit_code == 0, result.output
-    assert result.output.splitlines()[1].split()[-1] == "cost"
-    assert result.output.splitlines()[2].split()[-1] == "$2.05", "8 calls of 256 tokens for 1,000 USD a million"
+    assert "tokens, $2.05\n" in result.output, "8 calls of 256 tokens for 1,000 USD a million"
+    head, row = result.output[result.output.index("\nnode ") + 1 :].splitlines()[:2]
+    assert (head.split()[-1], row.split()[-1]) == ("cost", "$2.05")
     assert "Prices as of" in result.output
 
 
@@ -256,6 +259,8 @@ def test_a_plan_says_where_the_run_would_go_over_its_budget(data: Path):
     assert json.loads(calls.stdout)["basis"][0] == (
         "Over the budget of 3 calls: the samples take 24 calls at least, so the run ends before all are judged."
     )
+    printed = planned("llm-score", data, "-c", "summary", "--budget-calls", 3).stdout
+    assert printed.index("Over the budget of 3 calls") < printed.index("\nnode ") < printed.index("Tokens of prompts")
     for cap, told in ((1000, "at least"), (10**9, "")):
         basis = json.loads(planned("llm-score", data, "-c", "summary", "--budget-tokens", cap, "--json").stdout)[
             "basis"
