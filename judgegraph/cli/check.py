@@ -67,12 +67,17 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
 
         sent = {"destinations": destinations(graph)}
         click.echo(json.dumps(wiring.to_dict() | sent | ({"calls": to_dict(counts)} if counts else {}), indent=1))
-    elif wiring.ok:
-        click.echo(printable("\n".join(map(str, (wiring, counts) if counts else (wiring,)))))
-        click.echo(printable("\n".join(destinations(graph) or [SENDS_NOTHING])))
     else:
-        for finding in wiring.findings:
-            click.echo(printable(f"{finding.severity}: {finding}"), err=True)
+        from judgegraph.views.terminal import say
+
+        if wiring.ok:
+            say(
+                "\n".join(
+                    [*map(str, (wiring, counts) if counts else (wiring,)), *(destinations(graph) or [SENDS_NOTHING])]
+                )
+            )
+        else:
+            say("\n".join(f"{finding.severity}: {finding}" for finding in wiring.findings), err=True)
     sys.exit(0 if wiring.ok else FAILURE)
 
 
