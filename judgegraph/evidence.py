@@ -396,7 +396,29 @@ def image_problem(path: str) -> str:
         return f"image '{one_line(path)}': {getattr(error, 'strerror', None) or 'no such file'}"
     if not 0 < size <= MOST_IMAGE_BYTES:
         return f"image '{one_line(path)}' has {size:,} bytes; expected 1 to {MOST_IMAGE_BYTES:,}"
+    try:
+        with Path(path).open("rb") as file:
+            held = _kind_in(file.read(512))
+    except OSError as error:
+        return f"image '{one_line(path)}': {error.strerror}"
+    if kind in BEGINNINGS and held != kind:
+        what = f"is {held} inside, {kind} by its name; rename it" if held else f"does not begin as {kind} does"
+        return f"image '{one_line(path)}' {what}"
     return ""
+
+
+BEGINNINGS: Mapping[str, str] = {  # media type -> what its files begin with
+    "image/png": r"\x89PNG\r\n\x1a\n", "image/jpeg": r"\xff\xd8\xff", "image/gif": "GIF8[79]a",
+    "image/webp": "RIFF.{4}WEBP", "image/bmp": "BM", "image/tiff": r"II\*\0|MM\0\*|II\+\0|MM\0\+",
+    "image/avif": ".{4}ftyp.{0,24}avi[fs]", "image/heic": ".{4}ftyp.{0,24}(?:hei|hev|mif|msf)",
+    "image/svg+xml": r"(?:\xef\xbb\xbf)?\s*<(?:svg|\?xml|!--|!DOCTYPE svg)",
+}  # fmt: skip
+
+
+def _kind_in(beginning: bytes) -> str:
+    """The media type of a file by its first bytes, "" where they are of none that is known."""
+    known = (kind for kind, mark in BEGINNINGS.items() if re.match(mark.encode(), beginning, re.DOTALL))
+    return next(known, "")
 
 
 def images_of(value: Any) -> Any:

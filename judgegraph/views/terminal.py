@@ -68,7 +68,7 @@ def plain(text: str) -> Text:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print lines of a text, on a terminal folded to its width, what goes on two columns further in; elsewhere whole."""
+    """Print lines of a text, on a terminal folded to its width, what goes on further in; elsewhere as they are."""
     console = Console(stderr=err, highlight=False)
     whole = not (console.is_terminal or os.environ.get("COLUMNS", "").isdigit())
     for line in text.splitlines():
