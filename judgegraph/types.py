@@ -6,6 +6,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, Strict, ValidationError, model_validator
@@ -768,8 +770,34 @@ class EvalState(Asked, Result, total=False):
     """
 
 
+MEANT = (  # fields whose misspelt names are told
+    "query", "source", "output", "rival", "reference", "references", "contexts", "turns", "images", "facts", "human",
+)  # fmt: skip
+ALIKE = 0.8  # of 1
+
+
+@lru_cache(maxsize=4096)
+def meant(key: str) -> str:
+    """The field that a column's name is nearly spelt as, "" for none: "qurey", "rivall", "Output", "humna.Fluency"."""
+    head, dot, name = key.partition(".")
+    folded = head.strip().casefold()
+    if not folded.isalpha() or head in MEANT:
+        return ""
+    for near in get_close_matches(folded, MEANT, 2, ALIKE):
+        if (near[0] == folded[0] or sorted(near) == sorted(folded)) and (not dot or near == "human"):
+            return near + dot + name
+    return ""
+
+
+def misspelt(sample: Sample) -> dict[str, str]:
+    """Key of a sample's `meta` -> the field that it may have been meant for, of fields that the sample lacks."""
+    found = {key: near for key in sample.meta if (near := meant(key))}
+    return {key: near for key, near in found.items() if not getattr(sample, near.partition(".")[0])}
+
+
 def sample_of(state: Mapping[str, Any]) -> Sample:
-    """The sample of a state, also where it came as a plain mapping, such as JSON; a field of no sample goes to `meta`.
+    """The sample of a state, also where it came as a plain mapping, such as JSON; a field of no sample goes to `meta`,
+    but for one that is nearly spelt as a field that it lacks.
 
     Raises:
         DataError: there is none, or it cannot be made one; the message says what is wrong with which field.
@@ -778,12 +806,19 @@ def sample_of(state: Mapping[str, Any]) -> Sample:
     if isinstance(given, Sample):
         return given
     if isinstance(given, Mapping):
+        row = {str(name): value for name, value in given.items()}
+        own = "".join(f"; '{one_line(key, 60)}': did you mean '{near}'?" for key in row if (near := meant(key)))
         try:
-            return Sample.of_row({str(name): value for name, value in given.items()})
+            found = Sample.of_row(row)
         except ValidationError as error:
-            raise DataError(f"the state's sample: {_faults(error)}; {_CURE}") from None
-    found = "missing" if given is None else f"a {type(given).__name__}"
-    raise DataError(f"the state's sample is {found}; {_CURE}")
+            raise DataError(f"the state's sample: {_faults(error)}{own}; {_CURE}") from None
+        for key, near in misspelt(found).items():
+            if key in row:
+                said = f"'{one_line(key, 60)}' is no field of a sample: did you mean '{one_line(near, 60)}'?"
+                raise DataError(f"the state's sample: {said} If not, write it into meta: {{...}}")
+        return found
+    what = "missing" if given is None else f"a {type(given).__name__}"
+    raise DataError(f"the state's sample is {what}; {_CURE}")
 
 
 def given_criteria(state: Mapping[str, Any]) -> list[Criterion]:

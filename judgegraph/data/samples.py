@@ -12,8 +12,6 @@ from copy import copy
 from dataclasses import dataclass, field
 from datetime import date, time
 from decimal import Decimal
-from difflib import get_close_matches
-from functools import lru_cache
 from hashlib import blake2b, file_digest
 from itertools import islice
 from pathlib import Path
@@ -24,7 +22,7 @@ from pydantic import ValidationError
 
 from judgegraph.errors import ConfigError, DataError, one_line
 from judgegraph.evidence import image_problem
-from judgegraph.types import Note, Sample, Value, sample_of, text_of, words
+from judgegraph.types import Note, Sample, Value, meant, misspelt, sample_of, text_of, words
 
 # From a row of a data file to a sample, or the field and the reason why not.
 
@@ -200,25 +198,6 @@ def likely_column(field: str, columns: Iterable[str]) -> str:
     return next((folded[name] for name in NAMES.get(field, ()) if name in folded), "")
 
 
-MEANT = (  # fields whose misspelt names are told
-    "query", "source", "output", "rival", "reference", "references", "contexts", "turns", "images", "facts", "human",
-)  # fmt: skip
-ALIKE = 0.8  # of 1
-
-
-@lru_cache(maxsize=4096)
-def meant(key: str) -> str:
-    """The field that a column's name is nearly spelt as, "" for none: "qurey", "rivall", "Output", "humna.Fluency"."""
-    head, dot, name = key.partition(".")
-    folded = head.strip().casefold()
-    if not folded.isalpha() or head in MEANT:
-        return ""
-    for near in get_close_matches(folded, MEANT, 2, ALIKE):
-        if (near[0] == folded[0] or sorted(near) == sorted(folded)) and (not dot or near == "human"):
-            return near + dot + name
-    return ""
-
-
 @dataclass(frozen=True)
 class RowReader:
     """Makes samples of rows.
@@ -260,8 +239,7 @@ class RowReader:
 
     def misspelt(self, sample: Sample) -> dict[str, str]:
         """Key of a sample's `meta` -> the field that it may have been meant for, of fields that the row lacks."""
-        found = {key: near for key in sample.meta if (near := meant(key)) and key not in self.fields.values()}
-        return {key: near for key, near in found.items() if not getattr(sample, near.partition(".")[0])}
+        return {key: near for key, near in misspelt(sample).items() if key not in self.fields.values()}
 
     def _sorted(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """What belongs to a sample's own fields, and the rest, which is its meta; `meta.NAME` is NAME there."""

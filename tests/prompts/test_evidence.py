@@ -178,7 +178,8 @@ def test_bad_evidence_is_named_by_line_and_field(tmp_path, row, said):
 def test_a_file_is_an_image_by_what_it_begins_with(tmp_path):
     """Of each kind one that is, one that is another, and one that is a page or nothing at all."""
     kinds = {
-        "a.png": b"\x89PNG\r\n\x1a\n0", "a.jpg": b"\xff\xd8\xff\xe00", "a.gif": b"GIF89a0", "a.webp": b"RIFF1234WEBPVP8 ",
+        "a.png": b"\x89PNG\r\n\x1a\n0", "a.jpg": b"\xff\xd8\xff\xe00", "a.gif": b"GIF89a0",
+        "a.webp": b"RIFF1234WEBPVP8 ",
         "a.bmp": b"BM000", "a.tiff": b"II*\x000", "a.svg": b"<svg xmlns='x'/>",
     }  # fmt: skip
     for name, data in kinds.items():
@@ -189,7 +190,7 @@ def test_a_file_is_an_image_by_what_it_begins_with(tmp_path):
                 assert list(jg.load(tmp_path / "rows.jsonl"))
                 continue
             with pytest.raises(
-                jg.DataError, match=r"line 1, id '1', field images\[0\]: image .* (is image/|does not begin)"
+                jg.JudgegraphError, match=r"line 1, id '1', field images\[0\]: image .* (is image/|does not begin)"
             ):
                 list(jg.load(tmp_path / "rows.jsonl"))
 

@@ -26,12 +26,23 @@ def test_a_mapping_of_fields_is_a_sample():
         ([{"id": "1", "output": 5.5}], "sample 1: output: .*write Sample"),
         ([ROWS[0], {"id": "2"}], "sample 2: output"),
         ([ROWS[0], ROWS[0]], "samples 1 and 2 have the same id"),
+        ([{"id": "1", "ouput": "So."}], "sample 1: output: .*'ouput': did you mean 'output'?"),
+        ([ROWS[0], ROWS[1] | {"qurey": "Why?"}], "sample 2: 'qurey' is no field of a sample: did you mean 'query'?"),
+        ([ROWS[1] | {"context": ["So it is."]}], "did you mean 'contexts'?.* write it into meta"),
         ([5], "samples hold a int where a Sample should be"),
     ],
 )
 def test_what_is_none_is_told_with_its_number(rows, why):
     with pytest.raises(DataError, match=why):
         jg.evaluate(llm_score(criteria=[DEPTH]), rows)
+
+
+async def test_a_graph_takes_no_misspelt_field_and_a_meta_that_says_so_is_the_callers_own():
+    graph = llm_score(criteria=[DEPTH])
+    with pytest.raises(DataError, match=r"'Rivall' is no field of a sample: did you mean 'rival'\?"):
+        await graph.ainvoke({"sample": ROWS[1] | {"Rivall": "No."}})
+    for own in ({"meta": {"qurey": 1}}, {"query": "Why?", "qurey": "x"}, {"queries": 3}):
+        assert (await jg.aevaluate(graph, [ROWS[1] | own])).items[0].status == "ok"
 
 
 @pytest.mark.slow
