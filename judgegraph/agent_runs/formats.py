@@ -530,6 +530,17 @@ FORMATS: Mapping[str, Any] = {
 }  # fmt: skip
 
 
+SHAPES: Mapping[str, str] = {  # format -> what a document of it holds
+    "openai": "a list of messages with role and content, or an object with messages",
+    "langchain": "a list of LangChain's messages, or a state with messages",
+    "langsmith": "runs with run_type, inputs and outputs, of models (llm) or tools",
+    "otel": "spans with attributes gen_ai.*, of chats or of tools",
+    "openinference": "spans with openinference.span.kind LLM or TOOL and their messages",
+    "langfuse": "observations of type GENERATION or TOOL with input and output",
+    "atif": "an object with steps, each with source and message",
+}
+
+
 def format_of_document(document: Any) -> str:
     """Which format a document is of, "" where it shows the marks of none."""
     first = document[0] if isinstance(document, list) and document else document
@@ -581,7 +592,10 @@ def trajectories(given: Any, format: str = "", *, id: str = "run-1") -> list[Sam
         named = f"'{one_line(format, 40)}' is no format of runs" if format else "no format of runs fits"
         raise DataError(f"trajectory: {named}; known: {', '.join(FORMATS)}")
     try:
-        return [run.sample(found) for run in FORMATS[found](document, id)]
+        runs = list(FORMATS[found](document, id))
+        if why := next(filter(None, map(_nothing_in, runs)), "" if runs else "it holds no run"):
+            raise DataError(f"trajectory ({found}): {why}; expected {SHAPES[found]}")
+        return [run.sample(found) for run in runs]
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
@@ -590,8 +604,24 @@ def trajectories(given: Any, format: str = "", *, id: str = "run-1") -> list[Sam
         raise DataError(f"trajectory ({found}): {one_line(error, 200)}") from None
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise DataError(
-            f"trajectory: no run in the format {found}: {type(error).__name__}: {one_line(error)}"
+            f"trajectory: no run in the format {found}: {type(error).__name__}: {one_line(error)}; "
+            f"expected {SHAPES[found]}"
         ) from None
+
+
+def _nothing_in(run: Run) -> str:
+    """Why there is nothing of an agent's to judge in a run, "" where there is."""
+    if run.output or run.error:
+        return ""
+    own = [turn for turn in run.turns if turn.role not in ("user", "human", "system", "developer")]
+    if any(turn.text.strip() or turn.calls or turn.content for turn in own):
+        return ""
+    met = (
+        f"of {len(run.turns):,} messages none is"
+        if run.turns
+        else "no message and no step could be read, so nothing is"
+    )
+    return f"run '{one_line(run.id, 60)}': {met} an agent's answer or call"
 
 
 def trajectory(given: Any, format: str = "", *, id: str = "run-1") -> Sample:

@@ -351,7 +351,7 @@ def _is_pair(value: Any) -> bool:
 def messages_in(value: Any, role: str) -> list[Turn]:
     """Messages in what a span holds as its input or output, in any of the usual frames; a text is one message."""
     value = parsed(value)
-    if value is None or value == "":
+    if value in (None, "", [], {}):
         return []
     if isinstance(value, str):
         return [Turn(role=role, content=value)]

@@ -166,20 +166,20 @@ def _sentence(one: MeanDifference) -> str:
 
 
 def _means(found: RunComparison) -> Iterator[Block]:
-    """A row for each run, a column for each criterion; a mark where it really differs from the first run."""
+    """A row for each run, a column for each criterion with its scale; a mark where it really differs from the first."""
     first = found.runs[0].name
     real = {(one.criterion, one.b) for one in found.differences if one.is_real and one.a == first}
-    head = [f"{_cut(name)} (n {_n(found.means, name):,})" for name in found.criteria]
-    yield _by_run("mean answer", head, [
+    of = {name: next(one for one in found.means if one.criterion == name) for name in found.criteria}
+    scales = {one.scale for one in of.values()}
+    shared = f" on {next(iter(scales))}" if len(scales) == 1 and scales != {""} else ""
+    own = {name: "" if shared or not one.scale else f", {one.scale}" for name, one in of.items()}
+    head = [f"{_cut(name)} (n {one.n:,}{own[name]})" for name, one in of.items()]
+    yield _by_run(f"mean answer{shared}", head, [
         (run.name, *(_mean(found.mean(run.name, name), (name, run.name) in real) for name in found.criteria))
         for run in found.runs
     ])  # fmt: skip
     if real:
         yield Para(f"* really another mean than that of {_cut(first)}", "fine")
-
-
-def _n(means: Sequence[MeanOf], criterion: str) -> int:
-    return next(one.n for one in means if one.criterion == criterion)
 
 
 def _mean(one: MeanOf | None, marked: bool) -> str:

@@ -294,7 +294,7 @@ def test_the_command_prints_it_and_writes_it(folders, tmp_path):
     done = CliRunner().invoke(main, ["compare", *names, "--csv", str(tmp_path / "c.csv")])
     assert done.exit_code == 0, done.output
     assert "2 runs on 6 samples that all of them have" in done.output
-    assert "mean answer" in done.output
+    assert "mean answer on 1-5\n" in done.output
     assert "what they took" in done.output
     assert len((tmp_path / "c.csv").read_text().splitlines()) == 1 + 2 * 4
     told = json.loads(CliRunner().invoke(main, ["compare", *names, "--json"]).output)

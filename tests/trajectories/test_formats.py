@@ -297,9 +297,30 @@ def test_what_is_no_run_is_refused_with_what_is_known(document, said):
         trajectories(document)
 
 
+@pytest.mark.parametrize(
+    ("format", "document"),
+    [
+        ("openai", {"messages": []}), ("openai", []), ("openai", [{"role": "user", "content": "Hi"}]),
+        ("openai", {"messages": [{"role": "assistant"}]}), ("openai", {"messages": "Hi"}), ("openai", {"msgs": []}),
+        ("langchain", {"messages": []}), ("langchain", [{"text": "Hi"}]), ("langsmith", []),
+        ("langsmith", {"id": "1", "run_type": "chain", "inputs": {"x": 1}, "outputs": {}}),
+        ("langsmith", {"name": "no run"}), ("otel", {"resourceSpans": []}), ("otel", []),
+        ("otel", {"spanId": "1", "traceId": "2", "attributes": [{"key": "a", "value": {"stringValue": "b"}}]}),
+        ("openinference", [{"context": {"span_id": "1"}, "attributes": {"openinference.span.kind": "CHAIN"}}]),
+        ("langfuse", {"id": "1", "observations": []}), ("langfuse", []),
+        ("atif", {"schema_version": "ATIF-v1.7", "steps": []}),
+    ],
+)  # fmt: skip
+def test_a_record_without_anything_of_an_agents_is_refused_with_line_and_what_was_expected(format, document, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n" + json.dumps(document) + "\n")
+    with pytest.raises(jg.JudgegraphError, match=r"runs\.jsonl, line \d: trajectory.*; expected "):
+        list(read_trajectories(path, format))
+
+
 def test_a_file_with_a_bad_line_names_it(tmp_path):
     path = tmp_path / "runs.jsonl"
-    path.write_text('[{"role": "user", "content": "Hi"}]\nnot json\n')
+    path.write_text('[{"role": "assistant", "content": "Hi"}]\nnot json\n')
     with pytest.raises(jg.JudgegraphError, match=r"runs\.jsonl, line 2: no JSON"):
         list(read_trajectories(path))
 
@@ -316,7 +337,8 @@ def test_the_loader_reads_runs_by_their_format(tmp_path):
 
 
 def test_the_function_is_not_hidden_by_a_module_of_its_name():
-    assert [one.query for one in jg.trajectories([{"role": "user", "content": "Hi"}])] == ["Hi"]
+    both = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]
+    assert [one.query for one in jg.trajectories(both)] == ["Hi"]
 
 
 ANTHROPIC = [
@@ -365,7 +387,8 @@ def test_what_a_message_says_elsewhere_is_shown(turn, shown):
     assert turns_text(sample.turns) == f"[1] {shown}"
     assert jg.Sample.model_validate_json(sample.model_dump_json()) == sample
     if "role" in turn:
-        assert as_records(trajectory([turn])) == [turn]
+        both = [turn, {"role": "assistant", "content": "That is all."}]
+        assert as_records(trajectory(both)) == both
 
 
 @pytest.mark.parametrize("name", ["text", "message", "utterance"])
