@@ -395,7 +395,11 @@ def node_at(around: Around, path: Place, given: Any, name: str, more: Mapping[st
         return None
     before, place = len(around.source.faults), path if isinstance(given, str) else (*path, "use")
     use = use_at(around, place, spec.use)
-    if use is None:
+    if use is None:  # what else is wrong here is told in the same go
+        if spec.judge is not None:
+            judge_of(around.source, (*path, "judge"), spec.judge, around.judges)
+        if spec.criteria is not None:
+            around.criteria_of((*path, "criteria"), spec.criteria)
         return None
     offered = {**_offered(around, path, use, spec, name), **(more or {})}
     inner = replace(around, judge=offered.get("judge", around.judge), criteria=offered.get("criteria", around.criteria))
@@ -597,6 +601,9 @@ def _outputs(parts: Parts, nodes: Mapping[str, Any]) -> dict[str, Any]:
     written = {**{key: hint for key, hint in vocabulary().items() if key in written}, **written}
     chosen = parts.head.outputs
     if chosen is None or len(nodes) < len(parts.nodes):
+        for place, key in enumerate(chosen or ()):  # a node that could not be made may write any key but a misspelt one
+            if key not in (*written, *vocabulary()) and (near := hint(key, vocabulary())).startswith("; did"):
+                parts.source.fault(("outputs", place), f"no node writes '{one_line(key, 60)}'{near}")
         return {key: vocabulary()[key] for key in written if key in vocabulary()}
     for place, key in enumerate(chosen):
         if key not in written:

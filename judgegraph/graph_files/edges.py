@@ -32,6 +32,7 @@ from judgegraph.graph_files.read import (
     Source,
     hint,
     shaped,
+    sound_part,
 )
 from judgegraph.graphs.settings import fault, hints_of
 from judgegraph.models.judges import KEY
@@ -599,11 +600,12 @@ def read_parts(path: Path) -> Parts:
         GraphFileError: it cannot be read, or it is no mapping with a name, nodes and edges.
     """
     source = Source(GraphText(_existing(path))).read()
-    head = shaped(HEAD, source, (), source.data)
+    head = shaped(HEAD, source, (), source.data) or sound_part(HEAD, source, (), source.data, HeadSpec)
     data = source.data if isinstance(source.data, dict) else {}
     listed, drawn = data.get("nodes"), data.get("edges")
     nodes = {
         name: shaped(NODE, source, ("nodes", name), given, NodeSpec)
+        or sound_part(NODE, source, ("nodes", name), given, NodeSpec)
         for name, given in (listed.items() if isinstance(listed, dict) else ())
     }
     edges = {

@@ -396,6 +396,31 @@ def shaped(adapter: TypeAdapter[T], source: Source, path: Place, data: Any, root
         return None
 
 
+def sound_part(adapter: TypeAdapter[T], source: Source, path: Place, data: Any, spec: type[Spec]) -> T | None:
+    """What is left of a mapping that is wrong, so that the rest of it is looked at too: a key that is nearly spelt as
+    one that is missing is taken for that one, what else is wrong is left out. None where too little is left.
+    """
+    if not isinstance(data, dict):
+        return None
+    kept: dict[str, Any] = dict(data)
+    for key in [key for key in data if key not in keys_of(spec)]:
+        near = difflib.get_close_matches(key, [name for name in keys_of(spec) if name not in kept], 1)
+        value = kept.pop(key)
+        if near:
+            kept[near[0]] = value
+            source.unread.add((*path, near[0]))
+    for _ in range(2):
+        try:
+            return adapter.validate_python(kept)
+        except ValidationError as error:
+            wrong = {
+                next((str(part) for part in one["loc"] if not str(part).startswith("<")), "") for one in error.errors()
+            }
+            kept = {key: value for key, value in kept.items() if key not in wrong}
+            kept |= {"name": "unnamed"} if "name" in wrong else {}
+    return None
+
+
 NEAREST, MANY = 3, 30  # names that are listed where one is meant; from how many on the others are counted alone
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,24 @@ def test_the_command_line_refuses_it_before_anything_is_asked(command: str, tmp_
     assert done.exit_code not in (0, None)
     assert "line 8, 'nodes.critique'" in done.output + done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_all_faults_of_a_file_are_told_in_one_go_whatever_stands_before_them(tmp_path):
+    """Wrong names of keys, parts, judges, criteria, conditions, nodes and results, each in a line of its own."""
+    lines = [
+        "name: mine", "critera: general", "nodes:", "  a: {use: llm-scor, jugde: embedded}",
+        "  b: {use: llm-score, with: {stag: x}}", "  c: {use: evaluator, judge: nobody}",
+        "  d: {use: llmscore, judge: nobody}", "  e: {use: llmscore, criteria: gneral}", "  f: {use: llm-scor}",
+        "edges:", "  - start -> a -> x", "  - b -> end", "  - {from: c, to: b, when: lwo}", "outputs: [scroes]",
+    ]  # fmt: skip
+    path = tmp_path / "mine.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(jg.ConfigError) as error:
+        jg.load_graph(path)
+    told = [re.search(r"line (\d+), '([^']*)'", line).groups() for line in str(error.value).splitlines()]
+    assert told == [
+        ("2", "critera"), ("4", "nodes.a.jugde"), ("4", "nodes.a.use"), ("5", "nodes.b.with.stag"),
+        ("6", "nodes.c.judge"),
+        ("7", "nodes.d.use"), ("7", "nodes.d.judge"), ("8", "nodes.e.use"), ("8", "nodes.e.criteria"),
+        ("9", "nodes.f.use"), ("11", "edges.1"), ("13", "edges.3.when"), ("14", "outputs.1"),
+    ]  # fmt: skip
