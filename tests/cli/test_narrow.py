@@ -1,10 +1,19 @@
 """No number is lost where the terminal is narrow: tables are printed in parts, and COLUMNS is obeyed."""
 
+import fcntl
+import os
+import pty
 import re
+import struct
+import subprocess
+import sys
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.cells import cell_len
 
 from judgegraph.cli import main
 
@@ -60,3 +69,33 @@ def test_every_number_of_a_wide_screen_stands_on_a_narrow_one(folder, name, colu
     assert len(numbers(shown["300"].stdout)) > 5
     assert not numbers(shown["300"].stdout) - numbers(shown[columns].stdout)
     assert "…" not in shown[columns].stdout
+
+
+def on_a_terminal(arguments, columns):
+    """What a command prints on a terminal of so many columns that no variable tells of."""
+    held = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
+    own, other = pty.openpty()
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = [sys.executable, "-m", "judgegraph", *arguments]
+    with subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=held | {"TERM": "xterm"}) as process:
+        os.close(other)
+        found = b""
+        with suppress(OSError):  # how Linux says that the other side is closed
+            while part := os.read(own, 65536):
+                found += part
+    os.close(own)
+    assert process.returncode == 0, found.decode()
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", found.decode()).replace("\r\n", "\n")
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", ["check", "plan", "bench", "meta", "compare"])
+@pytest.mark.parametrize("columns", [80, 120])
+def test_no_line_is_wider_than_the_terminal_and_no_cell_is_cropped(folder, name, columns):
+    others = {"check": ("check", "fennec"), "bench": ("bench",), "compare": ("compare", "{folder}", "{folder}")}
+    commands = COMMANDS | others
+    shown = on_a_terminal([part.format(folder=folder) for part in commands[name]], columns)
+    lines = [line.rpartition("\r")[2] for line in shown.split("\n") if "|" not in line]
+    assert len(lines) > 5
+    assert max(cell_len(line.rstrip()) for line in lines) <= columns
+    assert "…" not in shown
