@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -91,10 +92,11 @@ def on_a_terminal(arguments, columns):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["check", "plan", "bench", "meta", "compare"])
 @pytest.mark.parametrize("columns", [80, 120])
-def test_no_line_is_wider_than_the_terminal_and_no_cell_is_cropped(folder, name, columns):
-    others = {"check": ("check", "fennec"), "bench": ("bench",), "compare": ("compare", "{folder}", "{folder}")}
+def test_no_line_is_wider_than_the_terminal_and_no_cell_is_cropped(folder, name, columns, tmp_path):
+    again = shutil.copytree(folder, tmp_path / "again") if name == "compare" else folder
+    others = {"check": ("check", "fennec"), "bench": ("bench",), "compare": ("compare", "{folder}", "{again}")}
     commands = COMMANDS | others
-    shown = on_a_terminal([part.format(folder=folder) for part in commands[name]], columns)
+    shown = on_a_terminal([part.format(folder=folder, again=again) for part in commands[name]], columns)
     lines = [line.rpartition("\r")[2] for line in shown.split("\n") if "|" not in line]
     assert len(lines) > 5
     assert max(cell_len(line.rstrip()) for line in lines) <= columns
