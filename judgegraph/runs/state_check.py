@@ -178,6 +178,25 @@ class StateCheck:
             if place.outputs is not None and key in place.outputs:
                 self._entered(place.name, key, value)
 
+    @staticmethod
+    def led(place: NodeInfo, targets: Iterable[Any]) -> None:
+        """Look at where a condition or a command leads.
+
+        Raises:
+            StateError: a target is no node of the graph, so that LangGraph would end that way without a word.
+        """
+        for target in targets:
+            sent = getattr(target, "node", None)
+            to = target if sent is None else sent
+            if target is not None and not (isinstance(to, str) and (to in place.ways or to.startswith("__"))):
+                who = "the start" if place.last == "__start__" else f"node '{one_line(place.name, SHOWN)}'"
+                near = difflib.get_close_matches(str(to), place.ways, 1, 0.6)
+                known = f"one of {', '.join(map(repr, sorted(place.ways)[:8]))}, or END"
+                raise StateError(
+                    f"what follows {who} leads to {one_line(repr(to), SHOWN)}, and there is no such node: "
+                    + (f"did you mean '{near[0]}'?" if near else f"give {known}, or a list of these")
+                )
+
     def ended(self, state: Any) -> None:
         """Look at what the graph gave out: what was not looked at before, and what is no longer there.
 

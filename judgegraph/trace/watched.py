@@ -6,9 +6,9 @@ keys and its errors are as they were. What it writes goes to the sample's `Check
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Iterator, Mapping
 from contextvars import Context, ContextVar, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -29,7 +29,7 @@ class NodeInfo:
     Attributes:
         name: with those that it stands in, such as "weigh/judge". keys: of the graph's state. own: what it returns is
             for this state alone; a graph or a chain may return more. outputs: keys of what a run takes up, None for a
-            node of a graph within. scales: as the graph's agents have them.
+            node of a graph within. scales: as the graph's agents have them. ways: names of nodes that may follow it.
     """
 
     name: str
@@ -37,6 +37,7 @@ class NodeInfo:
     own: bool = True
     outputs: Keys | None = None
     scales: Scales = field(default_factory=dict)
+    ways: Keys = frozenset()
 
     @property
     def last(self) -> str:
@@ -59,6 +60,10 @@ class Checks(Protocol):
 
     def left(self, place: NodeInfo, update: Any, was: Any) -> None:
         """Raises what fails the sample; was: what `handed` gave before."""
+        ...
+
+    def led(self, place: NodeInfo, targets: Iterable[Any]) -> None:
+        """Raises what fails the sample: LangGraph goes nowhere, without a word, where a target is no node."""
         ...
 
 
@@ -87,9 +92,9 @@ def copied(graph: Any, path: str = "", *, whole: bool = False) -> Any:
     keys = frozenset(getattr(graph, "channels", ()))
     given = getattr(graph, "output_channels", ())
     outputs = frozenset([given] if isinstance(given, str) else given) if whole else None
-    known = _scales(graph)
+    known, ways = _scales(graph), frozenset(graph.nodes) - {"__start__"}
     nodes = {
-        name: _node(NodeInfo(f"{path}{name}", keys, outputs=outputs, scales=known), node)
+        name: _node(NodeInfo(f"{path}{name}", keys, outputs=outputs, scales=known, ways=ways), node)
         for name, node in graph.nodes.items()
     }
     return graph.copy({"nodes": nodes})
@@ -115,9 +120,26 @@ def _criteria(graph: Any) -> Iterator[Criterion]:
 
 
 def _node(place: NodeInfo, node: Any) -> Any:
+    ways = {"writers": [_followed(place, writer) for writer in node.writers]}
     if place.last == "__start__":
-        return node
-    return _unheard(node.copy({"bound": _recorded(place, node.bound)}))
+        return node.copy(ways)
+    return _unheard(node.copy({"bound": _recorded(place, node.bound), **ways}))
+
+
+def _followed(place: NodeInfo, writer: Any) -> Any:
+    """A conditional edge, whose targets are looked at; other writers as they are."""
+    settings = getattr(writer, "kwargs", None)
+    if not isinstance(settings, dict) or not callable(leads := settings.get("writer")):
+        return writer
+
+    def lead(targets: Any, *static: Any) -> Any:
+        if (looks := checks.get()) is not None:
+            looks.led(place, targets)
+        return leads(targets, *static)
+
+    same = copy.copy(writer)
+    same.kwargs = {**settings, "writer": lead}
+    return same
 
 
 def _recorded(place: NodeInfo, bound: Any) -> Any:
@@ -127,7 +149,7 @@ def _recorded(place: NodeInfo, bound: Any) -> Any:
         same = copy.copy(bound)
         same.afunc = _called(place, function)
         return same
-    return _Recorded(NodeInfo(place.name, place.keys, False, place.outputs, place.scales), _inner(bound, place))
+    return _Recorded(replace(place, own=False), _inner(bound, place))
 
 
 def _inner(runs: Any, place: NodeInfo) -> Any:
@@ -150,6 +172,7 @@ def _called(place: NodeInfo, function: Callable[..., Awaitable[Any]]) -> Callabl
             found = await function(*args, **settings)
             if looks is not None:
                 looks.written(place, found, before)
+                looks.led(place, _commanded(found))
                 looks.left(place, found, was)
             return found
         about: dict[str, Any] = {"reads": sizes(before)}
@@ -160,6 +183,7 @@ def _called(place: NodeInfo, function: Callable[..., Awaitable[Any]]) -> Callabl
             about["writes"] = written(found, place.keys)
             if looks is not None:
                 looks.written(place, found, before)
+                looks.led(place, _commanded(found))
                 looks.left(place, found, was)
             at.end(begun, status_of(found, before, about))
             return found
@@ -173,6 +197,13 @@ def _called(place: NodeInfo, function: Callable[..., Awaitable[Any]]) -> Callabl
             within.reset(token)
 
     return call
+
+
+def _commanded(update: Any) -> list[Any]:
+    """Where the commands that a node returned lead, in its own graph."""
+    given = update if isinstance(update, list | tuple) else [update]
+    ways = [one.goto for one in given if hasattr(one, "goto") and one.graph is None]
+    return [to for way in ways for to in ([way] if isinstance(way, str) or hasattr(way, "node") else way)]
 
 
 def _bubbled(at: Recorder, begun: list[Any], word: GraphBubbleUp) -> None:
