@@ -573,18 +573,19 @@ class Doubt:
 
     async def __call__(self, state: EvalState) -> Decided:
         seen: dict[str, Any] = {**state, "criteria": given_criteria(state) or list(self.criteria)}
-        doubts = in_doubt(self.when, seen)
-        notes = self._notes(seen, doubts)
+        said = self.when(seen) if self.when.own or in_plan() is None else {}  # the caller's own may fail: a plan sees it
+        doubts = said if in_plan() is None else in_doubt(self.when, seen)
+        notes = self._notes(seen, doubts, said)
         return {"doubts": doubts, "notes": keyed(*notes)} if notes else {"doubts": doubts}
 
-    def _notes(self, state: State, doubts: Mapping[str, str]) -> list[Note]:
+    def _notes(self, state: State, doubts: Mapping[str, str], found: Mapping[str, str]) -> list[Note]:
         """Why nothing was in doubt, and what is wrong with the condition; of no scores at all its helper tells."""
         said = self.when.remarks(state) if in_plan() is None and (self.note or state.get("scores")) else {}
         if doubts:
             said.pop(BLIND, None)
         elif self.note and BLIND not in said:
             said["gate-closed"] = self.note
-        if in_plan() is None and (text := _unknown(doubts, [*dict.fromkeys([*_judged(state), *_scored(state)])])):
+        if text := _unknown(found, [*dict.fromkeys([*_judged(state), *_scored(state)])]):
             said["doubt-unknown"] = text
         return [Note(agent=self.name, text=text, status="skipped", kind=kind) for kind, text in said.items()]
 

@@ -15,7 +15,7 @@ from judgegraph.agents.fusion import without_evidence
 from judgegraph.agents.person import Person
 from judgegraph.errors import ConfigError, one_line
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
-from judgegraph.registry.lookup import keys
+from judgegraph.registry.lookup import keys, makes_parts
 from judgegraph.tools.catalogue import Assistant, AssistantLike, assistants, find_all
 from judgegraph.types import Asked, EvalState, Finding, Notes, Sample, Score, Scores, keyed, sample_of
 
@@ -99,6 +99,8 @@ def as_node(which: Any, settings: Mapping[str, Any] | None = None, /, **offered:
         return which.compile()
     if inspect.isclass(which):
         raise ConfigError(f"a node is made of an agent, not of its class: write {which.__name__}(...)")
+    if maker := makes_parts(which):
+        raise ConfigError(f"{maker} takes no state, so it is no node: call it, and give what it makes")
     if not (callable(which) or hasattr(which, "ainvoke")):
         raise ConfigError(
             f"a node is a name, an agent, a function, a StateGraph or a compiled graph; got {_shown(which)}"

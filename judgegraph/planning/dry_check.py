@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from judgegraph.calls.estimate import READABLE, SAMPLES, Guessed
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.errors import WRITTEN_IN, ConfigError, StateError, in_words, off_its_ways, one_line
-from judgegraph.planning.dry_run import PATIENCE, DryRun, Endless, SimulatedJudge
+from judgegraph.planning.dry_run import PATIENCE, DryRun, Endless, SimulatedJudge, asks_own
 from judgegraph.runs.identity import details
 from judgegraph.runs.item import item_of, node_of
 from judgegraph.runs.summary import summarise
@@ -27,6 +27,10 @@ from judgegraph.wiring.graph import precedence
 
 REASON = 400  # characters of a reason
 CODE, UNSURE = "wrong-value", "failed-dry-run"
+TOLD = (  # notes of a sample that lie in the graph, whatever a judge replies
+    "no-answer", "scale-missing", "criterion-unknown", "verdicts-not-applied", "drafts-stand", "doubt-unknown",
+    "overall-off-scale", "panel-member-failed",
+)  # fmt: skip
 PAIR = SAMPLES[0].model_copy(update={"id": "3", "rival": "It is shut until spring."})
 SURE = (StateError, NameError, ImportError, InvalidUpdateError)  # whatever is judged
 
@@ -52,7 +56,7 @@ async def adry_check(graph: Any) -> tuple[Finding, ...]:
     """
     with closing(ReadOnlyLedger(None)) as nothing:
         about = DryRun(graph, nothing, Guessed())
-        if not about.own:
+        if not (about.own or asks_own(graph)):
             return ()
         noted: list[Finding] = []
         met = [await _met(about, sample, noted) for sample in (*SAMPLES, PAIR)]
@@ -96,7 +100,7 @@ def _noted(graph: Any, sample: Sample, state: Any) -> Iterator[Finding]:
             raise StateError(f"{note.text}: return {{'scores': keyed(Score(criterion=..., agent=..., value=...))}}")
     names = [criterion.name for criterion in details(graph)["criteria"]]
     for kind, notice in summarise([item], "", names).notices.items():
-        if kind in ("no-answer", "scale-missing", "criterion-unknown"):
+        if kind in TOLD:
             yield Finding(UNSURE, "", "scores", notice.text, "warning")
     if silent := sorted({one.agent for one in item.scores if one.status != "ok" and not one.reason}):
         text = (

@@ -27,6 +27,7 @@ from judgegraph.calls.types import Call, Choice, address_of, completion_tokens, 
 from judgegraph.errors import ConfigError, StateError, in_words, one_line
 from judgegraph.models.judges import Judge, trying
 from judgegraph.models.prices import Price, Prices
+from judgegraph.registry.lookup import agents_of
 from judgegraph.runs.identity import code_of, function_of
 from judgegraph.runs.item import node_of, without_own
 from judgegraph.sync import WAITS, check_stops, waits, without_checkpointer
@@ -391,6 +392,11 @@ def own_code(graph: Any, path: str = "") -> tuple[str, ...]:
         if any(code_of(function_of(branch.path)) is not None for branch in branches.values()):
             found.append(f"what follows {place}")
     return tuple(found)
+
+
+def asks_own(graph: Any) -> bool:
+    """Whether a helper in a graph decides by a condition of the caller's own, such as `jg.critique(when=...)`."""
+    return any(getattr(getattr(agent, "when", None), "own", False) for _, agent in agents_of(graph))
 
 
 PATIENCE = 60.0  # seconds for one sample with replies of one manner

@@ -37,6 +37,8 @@ from judgegraph.registry.shipped import (
     usable,
 )
 
+PACKAGE = __name__.partition(".")[0]
+
 # What a graph must say of itself that its nodes and edges do not show.
 #
 # A method, a helper and a graph file declare it here once, for the uncompiled graph; what compiles that graph keeps it
@@ -284,6 +286,17 @@ def is_made(thing: Any) -> bool:
     if not inspect.isroutine(plain):
         return True
     return inspect.iscoroutinefunction(plain) or is_state(plain)
+
+
+def makes_parts(thing: Any) -> str:
+    """How one of our functions that makes a part, and is none, is written ("jg.panel"), "" for all else."""
+    plain = _function(thing)
+    module = getattr(plain, "__module__", None) or ""
+    if not inspect.isroutine(plain) or not module.startswith(f"{PACKAGE}.") or is_state(plain):
+        return ""
+    if "<locals>" in plain.__qualname__:  # what jg.agent("name") gives
+        return "a decorator"
+    return f"jg.{plain.__name__}" if hasattr(importlib.import_module(PACKAGE), plain.__name__) else plain.__name__
 
 
 def settings_of(thing: Any) -> tuple[dict[str, inspect.Parameter], bool]:

@@ -742,6 +742,8 @@ def strict(graph: Any) -> Strict:
 class Strict(Runnable[Any, Any]):
     """What `strict` makes of a graph."""
 
+    NO_NODE = "is jg.strict(...), which stands at the door of a whole graph: add the graph itself"
+
     def __init__(self, graph: Any) -> None:
         self.name = graph.get_name()
         self.graph = graph
