@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
+import functools
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 damaged_lines: ContextVar[dict[str, None] | None] = ContextVar("judgegraph_damaged", default=None)
 """What is to be told at a command's end of lines that could not be used, each once; None where nobody asks."""
@@ -228,3 +231,153 @@ def scrubbed(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in secrets:
         text = text.replace(secret, "***")
     return _LOOKS.sub("***", text)
+
+
+# What a part is made with: a wrong setting is refused where it is given, by its name, and not as Python would.
+
+
+M = TypeVar("M", bound=Callable[..., Any])
+SEVERAL = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+PLAIN = (bool, int, float, str, NoneType)
+KINDS = {
+    "integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text", "null": "none",
+}  # fmt: skip
+EXAMPLES = {"Criterion": "jg.criteria_set('summary').criteria", "Reader": "jg.Reader('mean', samples=8)"}
+
+
+def settings_checked(made: M) -> M:
+    """A function or a dataclass that refuses, by a ConfigError, a setting that it lacks or that is of another kind."""
+    call: Any = made.__init__ if isinstance(made, type) else made  # type: ignore[misc]
+    parameters = dict(inspect.signature(call).parameters)
+    if isinstance(made, type):
+        parameters.pop("self", None)
+
+    @functools.wraps(call)
+    def checked(*args: Any, **given: Any) -> Any:
+        refuse_wrong(made, parameters, args[1:] if isinstance(made, type) else args, given)
+        return call(*args, **given)
+
+    if isinstance(made, type):
+        made.__init__ = checked  # type: ignore[misc]
+        return made
+    return cast(M, checked)
+
+
+def refuse_wrong(
+    made: Any, takes: Mapping[str, inspect.Parameter], args: Sequence[Any], given: Mapping[str, Any]
+) -> None:  # fmt: skip
+    """
+    Raises:
+        ConfigError: something is not to be made with these arguments; a line for each that is wrong.
+    """
+    name = made.__name__
+    known = [one.name for one in takes.values() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    rest = any(one.kind is one.VAR_KEYWORD for one in takes.values())
+    if not rest and (unknown := [key for key in given if key not in known]):
+        near = get_close_matches(unknown[0], known, 1, 0.5)
+        meant = f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(known)}"
+        raise ConfigError(f"{name} has no setting '{one_line(unknown[0], 60)}'{meant}")
+    try:
+        values = inspect.Signature(list(takes.values())).bind(*args, **given).arguments
+    except TypeError as error:
+        named = f"; by name: {name}({known[0]}=...)" if args and known else ""
+        raise ConfigError(f"{name}: {error}{named}") from None
+    chosen = {key: value for key, value in values.items() if value is not takes[key].default}
+    hints = _hints(made) if chosen else {}
+    found = [(key, misfit(hints[key], value)) for key, value in chosen.items() if key in hints]
+    found += [("name", "expected a name, got ''")] if isinstance(made, type) and chosen.get("name") == "" else []
+    if wrong := [f"{name}: {key}: {why}" for key, why in found if why]:
+        raise ConfigError("\n".join(wrong))
+
+
+@lru_cache(maxsize=256)
+def _hints(made: Callable[..., Any]) -> Mapping[str, Any]:
+    """Its annotations; without those of several values, and all where one cannot be resolved."""
+    try:
+        found = get_type_hints(made, localns={"JudgeLike": object}, include_extras=True)
+    except Exception:  # a name that type checkers alone know
+        return {}
+    if isinstance(made, type):
+        return found
+    several = [one.name for one in inspect.signature(made).parameters.values() if one.kind in SEVERAL]
+    return {name: hint for name, hint in found.items() if name not in several}
+
+
+def misfit(hint: Any, value: Any) -> str:
+    """Why an annotation refuses a value, "" where it does not.
+
+    Plain values are looked at, whether something is a list or a mapping at all, and classes of this package.
+    """
+    kinds = leaves(hint)
+    if all(_is_known(kind) for kind in kinds) and not any(_fits(kind, value) for kind in kinds):
+        wants = [expected(Union[tuple(k for k in kinds if is_plain(k))])] if any(map(is_plain, kinds)) else []  # noqa: UP007
+        wants += [_named(kind) for kind in kinds if not is_plain(kind)]
+        return f"expected {' or '.join(wants)}, got {one_line(repr(value), 80)}"
+    return ""
+
+
+def _is_known(kind: Any) -> bool:
+    origin = get_origin(kind) or kind
+    ours = getattr(origin, "__module__", "").startswith("judgegraph.") and not getattr(origin, "_is_protocol", False)
+    return is_plain(kind) or (isinstance(origin, type) and (ours or origin in (Sequence, Mapping, list, tuple, dict)))
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    if is_plain(kind):
+        try:
+            _adapter(kind).validate_python(value, strict=True)
+        except ValidationError:
+            return False
+        return True
+    origin = get_origin(kind) or kind
+    return isinstance(value, origin) and not (origin is Sequence and isinstance(value, str | bytes))
+
+
+@lru_cache(maxsize=256)
+def _adapter(hint: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(hint)
+
+
+def _named(kind: Any) -> str:
+    """ "a list of Criterion, such as jg.criteria_set('summary').criteria", "a mapping", "a Reader, such as ..."."""
+    origin, within = get_origin(kind) or kind, get_args(kind)
+    one = getattr(within[0], "__name__", "") if within and origin in (Sequence, list, tuple) else ""
+    name = "a mapping" if origin in (Mapping, dict) else "a list" if within else f"a {origin.__name__}"
+    shown = one if one in EXAMPLES else origin.__name__
+    about = f"{name} of {one}" if one in EXAMPLES else name
+    return f"{about}, such as {EXAMPLES[shown]}" if shown in EXAMPLES else about
+
+
+def leaves(hint: Any) -> tuple[Any, ...]:
+    """The members of a union, without what is annotated to them."""
+    if get_origin(hint) is Annotated:
+        return leaves(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return tuple(leaf for member in get_args(hint) for leaf in leaves(member))
+    return (hint,)
+
+
+def is_plain(hint: Any) -> bool:
+    """Numbers, texts, switches, listed values, and none."""
+    return all(leaf in PLAIN or get_origin(leaf) is Literal for leaf in leaves(hint))
+
+
+def expected(hint: Any) -> str:
+    """What an annotation takes, in words: "a whole number from 1 to 50", "'one' or 'three'"."""
+    schema = TypeAdapter(hint).json_schema()
+    said = [word for option in schema.get("anyOf", [schema]) for word in _words(option)]
+    if len(said) < 2:
+        return said[0]
+    return f"{', '.join(said[:-1])}{', or' if ',' in said[0] else ' or'} {said[-1]}"
+
+
+def _words(schema: Mapping[str, Any]) -> list[str]:
+    if "enum" in schema or "const" in schema:
+        return [repr(value) for value in schema.get("enum", [schema.get("const")])]
+    kind = str(schema.get("type", "something else"))
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is not None and high is not None:
+        limits = f" from {low} to {high}"
+    else:
+        limits = f", {low} or more" if low is not None else f", {high} or less" if high is not None else ""
+    return [KINDS.get(kind, kind) + limits]

@@ -27,7 +27,7 @@ from judgegraph.agents.judge import (
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
 from judgegraph.calls.ratings import mean_of
-from judgegraph.errors import ReplyError, counted
+from judgegraph.errors import ReplyError, counted, settings_checked
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text
 from judgegraph.replies.quotation import refuses
@@ -140,6 +140,7 @@ def _empty_chain_note(target: str, notes: Notes) -> Note | None:
     return next((n for n in notes.values() if n.status != "ok" and n.text.startswith(f"{target}: ")), None)
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Average:
     """Gives each target the mean of its chain's scores, in the units of the target's scale.
@@ -204,6 +205,7 @@ class Proposed(TypedDict):  # what it writes
     notes: Notes
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Proposer:
     """Asks for a chain of relevant aspects, one call per target.
@@ -287,6 +289,7 @@ def _entries(data: Any) -> list[tuple[str, str]]:
 # The random rater: draws every aspect's score; plain code, no model.
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class RandomRater:
     """Draws a score for every aspect of a chain, all points of its scale alike.

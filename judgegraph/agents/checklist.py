@@ -17,7 +17,7 @@ from judgegraph.agents.criteria import unnumbered
 from judgegraph.agents.judge import chain_key
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
-from judgegraph.errors import ReplyError, counted, one_line
+from judgegraph.errors import ReplyError, counted, one_line, settings_checked
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text
 from judgegraph.types import Criterion, Note, Scale, Score, given_criteria, keyed
@@ -60,6 +60,7 @@ _DROP = record({"number": {"type": "integer"}, "reason": STRING})
 FILTER: Form[dict[int, str]] = Form("filter", record({"drop": {"type": "array", "items": _DROP}}), _dropped)
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class ChecklistWriter:
     """Writes the questions of each criterion: seeds, more of them where wanted, without those that do not belong.
@@ -149,6 +150,7 @@ def _numbered(questions: Sequence[str]) -> list[Criterion]:
     return [Criterion(name=f"Q{n}", definition=one, scale=YES_NO) for n, one in enumerate(questions, 1)]
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class YesShare(Average):
     """Gives each criterion the share of yes among its answered questions, on its own scale: none is its low end.

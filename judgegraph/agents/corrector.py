@@ -15,7 +15,7 @@ from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
 from judgegraph.calls.types import utf8_size
-from judgegraph.errors import ReplyError
+from judgegraph.errors import ReplyError, settings_checked
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import criteria_text, scores_text
 from judgegraph.types import (
@@ -69,6 +69,7 @@ FORMS: dict[str, Form[str]] = {
 }
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Corrector:
     """Rewrites each response of which at least one criterion scored low; no low criterion, no call.

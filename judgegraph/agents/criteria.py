@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
-from judgegraph.errors import ReplyError, counted, one_line
+from judgegraph.errors import ReplyError, counted, one_line, settings_checked
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criterion_text
@@ -48,6 +48,7 @@ FORMS: dict[str, Form[str]] = {
 }
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class GuidelineWriter:
     """Writes the scoring guideline of one criterion; a criterion that brings its own needs no call.
@@ -188,6 +189,7 @@ class Branched(TypedDict):  # what it writes
     notes: Notes
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class CriteriaWriter:
     """Writes criteria for a query; where criteria are given, hands them on without a call.

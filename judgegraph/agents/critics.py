@@ -12,11 +12,13 @@ from judgegraph.agents.under_review import Critique, Reviewed, UnderReview
 from judgegraph.calls import Form, JudgeLike, Reader, rate
 from judgegraph.calls.asking import STRING, Incomplete, answer_key, answer_schema, enum_of, record
 from judgegraph.calls.ratings import Rating
+from judgegraph.errors import settings_checked
 from judgegraph.types import Criterion, keyed
 
 ARGUED = ("case_against", "answer")
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class DevilsAdvocate:
     """Must make the strongest case that a score is wrong, then answer it, then decide; all in one call.
@@ -88,6 +90,7 @@ def _argued(rating: Rating[dict[str, Any]]) -> Rating[dict[str, Any]]:
 # The self-reflection critic: the evaluator looks at its own scores and reasons again.
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class SelfReflection:
     """Asks the judge that scored to check its scores against the text, and to revise what does not hold.

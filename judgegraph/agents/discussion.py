@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.agents.juror import Juror
 from judgegraph.calls import Form, JudgeLike, ask
-from judgegraph.errors import ReplyError, ScaleError, one_line
+from judgegraph.errors import ReplyError, ScaleError, one_line, settings_checked
 from judgegraph.prompts.template import criteria_text, inset, left_out_examples, scores_text
 from judgegraph.types import (
     Criterion,
@@ -117,6 +117,7 @@ STATEMENT: Form[str] = Form("statement", None, _read, tokens=SAID_TOKENS)
 REPORT: Form[str] = Form("report", None, _read, tokens=REPORT_TOKENS)
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Speaker:
     """Says something of the text in a discussion, in free words; it gives no score.
@@ -161,6 +162,7 @@ class Speaker:
         return {"transcript": keyed(Statement(**about, text=text)), "notes": keyed(*_notes(self.name, left))}
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Listener(Juror):
     """Scores all criteria after a discussion that it has heard, or took part in; what it says is heard in its turn.
@@ -226,6 +228,7 @@ def _blocks(names: tuple[str, ...]) -> Form[str]:
     return Form("blocks", None, read, tokens=REPORT_TOKENS)
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Reporter:
     """Writes a report for people of what a discussion came to.

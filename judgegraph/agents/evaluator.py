@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.calls import JudgeLike, Rated, Reader, Slot, rate
 from judgegraph.calls.asking import ratings_form
+from judgegraph.errors import settings_checked
 from judgegraph.prompts.template import criteria_text, left_out_examples, slugs
 from judgegraph.types import Criterion, Sample, Score, Scores, given_criteria, keyed, sample_of
 
@@ -26,6 +27,7 @@ class Scored(TypedDict):  # what it writes
     scores: Scores
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Evaluator:
     """Scores all criteria in one call, reasons before scores.

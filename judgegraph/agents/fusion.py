@@ -17,7 +17,7 @@ from judgegraph.agents.planner import assistants_text, plan_text
 from judgegraph.calls import JudgeLike, Reader, Slot, rate
 from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.ratings import STATED, Rated
-from judgegraph.errors import counted, one_line
+from judgegraph.errors import counted, one_line, settings_checked
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import (
     criteria_text,
@@ -48,6 +48,7 @@ from judgegraph.types import (
 # The fuser: scores a target with its chain's definitions and scores in view.
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Fuser:
     """Gives each target its score, one call per target.
@@ -120,6 +121,7 @@ class Proposed(TypedDict):  # what it reads: no scores
     notes: NotRequired[Notes]  # why a chain is empty
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class DefinitionFuser(Fuser):
     """As Fuser, but nobody scored the aspects.
@@ -165,6 +167,7 @@ class FusedScores(TypedDict):  # what it writes
     notes: NotRequired[Notes]  # where there is no evidence, or less than the plan names
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class FusionJudge:
     """Scores every criterion and the whole in one question, reasons before numbers.
@@ -310,6 +313,7 @@ class Blended(TypedDict):  # what it writes
     notes: NotRequired[Notes]  # where there is no evidence, or less than the plan names
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Blend:
     """Scores every criterion by a mean of the assistants' values, a direct judge's score among them.

@@ -26,7 +26,7 @@ from judgegraph.calls.asking import (
     record,
 )
 from judgegraph.calls.ratings import STATED
-from judgegraph.errors import ReplyError, counted
+from judgegraph.errors import ReplyError, counted, settings_checked
 from judgegraph.prompts import Prompt, Rendered
 from judgegraph.prompts.criteria import same_key
 from judgegraph.prompts.template import criteria_text, criterion_text, left_out_examples, slugs
@@ -57,6 +57,7 @@ def bare(criterion: Criterion) -> str:
     return criterion_text(criterion.model_copy(update={"guideline": None}))
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Judge:
     """Scores one criterion of one response, in the units of its scale, by its guideline.
@@ -331,6 +332,7 @@ class AspectScores(TypedDict):  # what it writes
     scores: Scores
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Rater:
     """Scores every aspect of a chain at once, one call per chain; the target is not in view.

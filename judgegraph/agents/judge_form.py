@@ -15,7 +15,7 @@ from judgegraph.agents.judge import bare
 from judgegraph.agents.merge import OVERALL
 from judgegraph.calls import Form, JudgeLike, replies
 from judgegraph.calls.asking import off_points
-from judgegraph.errors import ConfigError, ReplyError, one_line
+from judgegraph.errors import ConfigError, ReplyError, one_line, settings_checked
 from judgegraph.evidence import EVIDENCE, Image, references_text
 from judgegraph.forms.form import KEYS, JudgeForm
 from judgegraph.forms.readers import FormReading, read_reply, reader_of
@@ -77,6 +77,7 @@ class Answered:
     notes: tuple[str, ...] = ()
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class FormJudge:
     """Scores one response by a judge form, a call for each criterion that the template shows, else one call.
@@ -129,6 +130,7 @@ class FormJudge:
         )  # fmt: skip
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class FormComparer:
     """Compares `Sample.output` (A, which stands first) and `Sample.rival` (B) by a judge form, in this order.

@@ -13,7 +13,7 @@ from judgegraph.agents.evaluator import Case, Scored
 from judgegraph.calls import JudgeLike, Reader, Slot, rate
 from judgegraph.calls.asking import ratings_form
 from judgegraph.calls.ratings import STATED
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.evidence import EVIDENCE
 from judgegraph.prompts.template import criteria_text, left_out_examples, scores_text, slugs
 from judgegraph.types import Criterion, Note, Notes, Sample, Score, Scores, given_criteria, keyed, sample_of
@@ -35,6 +35,7 @@ class Judged(TypedDict):  # what it writes
     notes: Notes
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Juror:
     """Scores all criteria in one call, by instructions of yours.
@@ -105,6 +106,7 @@ class Juror:
         )
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Hearer(Juror):
     """A judge that hears what others scored and why, and then scores: in a later round of a debate, or as a chair.

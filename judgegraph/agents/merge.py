@@ -10,7 +10,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from judgegraph.agents.pairwise import compared, greater
-from judgegraph.errors import counted
+from judgegraph.errors import counted, settings_checked
 from judgegraph.types import (
     Comparison,
     Comparisons,
@@ -47,6 +47,7 @@ class Merged(TypedDict):  # what it writes
     notes: Notes
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Merge:
     """Adds up what the criteria say.

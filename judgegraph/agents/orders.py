@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from judgegraph.agents.merge import OVERALL, VOTES
 from judgegraph.agents.pairwise import SWAPPED, greater
-from judgegraph.errors import ConfigError, counted, one_line
+from judgegraph.errors import ConfigError, counted, one_line, settings_checked
 from judgegraph.types import (
     Comparison,
     Comparisons,
@@ -67,6 +67,7 @@ def comparison_back(one: Comparison) -> Comparison:
     })  # fmt: skip
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class OrderMerge:
     """Maps the verdicts of the exchanged order back and brings both orders to one verdict.

@@ -17,7 +17,7 @@ from judgegraph.agents.judge import bare, guideline_for
 from judgegraph.calls import Form, JudgeLike, replies
 from judgegraph.calls.asking import STRING, Incomplete, answer_schema, off_points, record
 from judgegraph.calls.ratings import CONTRARY
-from judgegraph.errors import ReplyError, ScaleError
+from judgegraph.errors import ReplyError, ScaleError, settings_checked
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import left_out_examples
 from judgegraph.types import (
@@ -268,6 +268,7 @@ class Compared(TypedDict):  # what it writes
     scores: Scores
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Comparer:
     """Scores `Sample.output` (A) and `Sample.rival` (B) by one criterion; the greater score is the verdict.

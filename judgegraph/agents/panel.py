@@ -37,7 +37,7 @@ from judgegraph.agents.under_review import (
 )
 from judgegraph.calls import Endpoint, JudgeLike, Reader, rate
 from judgegraph.calls.ratings import mean_of, tied
-from judgegraph.errors import ConfigError, ReplyError, ScaleError, counted, in_words, one_line
+from judgegraph.errors import ConfigError, ReplyError, ScaleError, counted, in_words, one_line, settings_checked
 from judgegraph.trace.record import span, status_of, written
 from judgegraph.trace.watched import watched
 from judgegraph.types import (
@@ -173,6 +173,7 @@ class Agreed(TypedDict):  # what it writes
     notes: Notes
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Consensus:
     """Combines the scores that several judges gave at one stage.
@@ -468,6 +469,7 @@ def _wrong(said: Any) -> str:
 # One seat of a panel of critics: a person who reviews the scores from where they stand.
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class PanelRole:
     """SAGE's three duties in one call, by a person of a role.
@@ -640,6 +642,7 @@ ROLES: Mapping[str, str] = {
 }
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class CriticPanel:
     """Changes a score only where more than half of the critics that could be read move it the same way.

@@ -10,7 +10,7 @@ from langgraph.types import interrupt
 from pydantic import ValidationError
 from typing_extensions import TypedDict
 
-from judgegraph.errors import CriteriaError, DataError, counted, one_line
+from judgegraph.errors import CriteriaError, DataError, counted, one_line, settings_checked
 from judgegraph.prompts.criteria import same_key
 from judgegraph.types import Criterion, Note, Notes, Sample, Suggestion, given_criteria, keyed, sample_of
 
@@ -34,6 +34,7 @@ class Decided(TypedDict):  # what it writes
     notes: Notes  # what was decided, and what there was nothing to decide of
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Person:
     """Stops the graph at suggested criteria; a person accepts, edits or rejects each, and the graph goes on.

@@ -13,7 +13,7 @@ from judgegraph import prompts
 from judgegraph.calls import JudgeLike, Reply, ask, replies
 from judgegraph.calls.asking import STRING, Form, enum_of, record
 from judgegraph.calls.types import TEXTS
-from judgegraph.errors import ReplyError, one_line
+from judgegraph.errors import ReplyError, one_line, settings_checked
 from judgegraph.evidence import EVIDENCE
 from judgegraph.prompts.template import criteria_text, inset, slug, slugs
 from judgegraph.types import Criterion, Finding, Note, Notes, Plan, Sample, given_criteria, keyed, sample_of, text_of
@@ -110,6 +110,7 @@ class Planned(TypedDict):  # what it writes
     notes: Notes
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Planner:
     """Writes the plan that a judge follows, and which assistants serve which criterion.
@@ -170,6 +171,7 @@ class Wish(TypedDict):  # what it writes
     notes: Notes
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Consultant:
     """Goes on where the plan was written: its author calls assistants as tools, several in one reply, round by round.

@@ -14,7 +14,7 @@ from judgegraph.agents.criteria import FORMS as GUIDELINE
 from judgegraph.agents.criteria import LONGEST, Guided, Topic
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
-from judgegraph.errors import DataError, ReplyError, one_line
+from judgegraph.errors import DataError, ReplyError, one_line, settings_checked
 from judgegraph.prompts.template import criterion_text, inset
 from judgegraph.types import (
     Criterion,
@@ -143,6 +143,7 @@ def _material(sample: Sample, task: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class ReverseCriteriaWriter:
     """Writes the criterion that a foreign judgement was made by; one that brings its own is handed on without a call.
@@ -176,6 +177,7 @@ class ReverseCriteriaWriter:
         return {"criteria": [written], "notes": {}}
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class ReverseGuidelineWriter:
     """Writes the guideline by which a judge comes to the foreign verdict; a criterion with its own needs no call.

@@ -26,7 +26,7 @@ from judgegraph.agents.under_review import (
 from judgegraph.calls import JudgeLike, Reader, ask, rate
 from judgegraph.calls.asking import STRING, Form, Incomplete, enum_of, rating_schema, read_entries, record
 from judgegraph.calls.ratings import GAINSAID, Rating
-from judgegraph.errors import ReplyError, one_line
+from judgegraph.errors import ReplyError, one_line, settings_checked
 from judgegraph.prompts import Rendered
 from judgegraph.types import Criterion, Note, Rectification, Score, Scores, Suggestion, key_of, keyed
 
@@ -40,6 +40,7 @@ PROMPTS = dict(zip(PARTS, ("critique_scores", "critique_definitions", "critique_
 Reviewing = tuple[Rating[dict[str, Any]], tuple[Note, ...]]
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Sage:
     """A meta-evaluator with three separate duties.
@@ -255,6 +256,7 @@ class Final(TypedDict):  # what it writes
     scores: Scores
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Rectify:
     """Writes a final score beside every draft.

@@ -13,11 +13,13 @@ from judgegraph.agents.evaluator import Case, Scored
 from judgegraph.agents.judge import Explain, ReplyKind, ask_score, named
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
+from judgegraph.errors import settings_checked
 from judgegraph.prompts import Rendered
 from judgegraph.prompts.template import criterion_text, left_out_examples
 from judgegraph.types import Criterion, Sample, Score, given_criteria, keyed, sample_of
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Scorer:
     """Scores every criterion by a call of its own, side by side.

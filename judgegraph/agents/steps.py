@@ -13,7 +13,7 @@ from judgegraph import prompts
 from judgegraph.agents.criteria import unnumbered
 from judgegraph.calls import Form, JudgeLike, ask
 from judgegraph.calls.asking import STRING, record
-from judgegraph.errors import ReplyError, one_line
+from judgegraph.errors import ReplyError, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaSet
 from judgegraph.prompts.template import criterion_text
 from judgegraph.types import Criterion, Note, Notes, Sample, given_criteria, keyed
@@ -46,6 +46,7 @@ class Prepared(TypedDict):  # what it writes
     notes: Notes
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class StepsWriter:
     """Writes the evaluation steps of criteria, a call for each.

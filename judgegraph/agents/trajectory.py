@@ -13,7 +13,7 @@ from judgegraph import prompts
 from judgegraph.calls import Form, JudgeLike, Reader, Slot, ask, rate
 from judgegraph.calls.asking import STRING, enum_of, rating_schema, read_entries, record
 from judgegraph.calls.ratings import STATED
-from judgegraph.errors import ReplyError, counted
+from judgegraph.errors import ReplyError, counted, settings_checked
 from judgegraph.evidence import Turn, turn_text, turns_text
 from judgegraph.prompts.template import criteria_text, left_out_examples, slugs
 from judgegraph.types import (
@@ -92,6 +92,7 @@ def shown_turns(turns: Sequence[Turn], last: int, most: int = 0) -> str:
     return head + "\n".join(turn_text(at, turns[at - 1]) for at in range(first + 1, last + 1))
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class StepJudge:
     """Names the fault of one step of a run, or none.
@@ -150,6 +151,7 @@ def step_form() -> Form[Any]:
     return Form("step-fault", record({"reason": STRING, "label": enum_of(FAULTS)}), read)
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class RunJudge:
     """Scores a run by its criteria, and names its decisive step, the kind of its fault and the agent that took it.
@@ -267,6 +269,7 @@ def whole_form(criteria: Mapping[str, Criterion], labels: Sequence[str]) -> Form
 # The search for the decisive mistake of a run that failed, in the three ways of Who&When.
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class FaultSearch:
     """Names the decisive step of a run that failed, and the agent that took it.

@@ -25,7 +25,7 @@ from judgegraph.calls.asking import (
     replies,
 )
 from judgegraph.calls.types import Token
-from judgegraph.errors import ConfigError, ReplyError, counted
+from judgegraph.errors import ConfigError, ReplyError, counted, settings_checked
 from judgegraph.models.judges import JudgeLike, resolve
 from judgegraph.replies.json_text import PROSE, RETAKEN, JsonPath, spans
 from judgegraph.replies.quotation import parts
@@ -318,6 +318,7 @@ def mean_of(values: Sequence[float]) -> float:
 T = TypeVar("T")
 
 
+@settings_checked
 @dataclass(frozen=True)
 class Reader:
     """Which rungs a score may be read by, best first.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 import click
 import yaml
 
-from judgegraph.errors import ConfigError, DataError, JudgegraphError, one_line, printable
+from judgegraph.errors import ConfigError, DataError, JudgegraphError, leaves, one_line, printable
 from judgegraph.evidence import EVIDENCE
 from judgegraph.registry import factory
 
@@ -58,8 +58,6 @@ def value_of(text: str, hint: Any) -> Any:
         hint: an annotation. Switches are true, false, yes or no; a list is "a,b" or "[a, b]"; what has no
             annotation is read as YAML.
     """
-    from judgegraph.graphs.settings import leaves
-
     kinds, word = leaves(hint), text.strip()
     listed = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
     if Any in kinds:
@@ -82,8 +80,6 @@ def value_of(text: str, hint: Any) -> Any:
 
 def unreadable(hint: Any) -> str:
     """Why no text can be such a setting, "" where one can."""
-    from judgegraph.graphs.settings import leaves
-
     kinds = leaves(hint)
     simple = (str, int, float, bool, Any)
     if any(kind in simple or get_origin(kind) is Literal or _is_list(kind) for kind in kinds):
@@ -96,8 +92,6 @@ def _is_list(kind: Any) -> bool:
 
 
 def _holds_text(kind: Any) -> bool:
-    from judgegraph.graphs.settings import leaves
-
     members = get_args(kind)
     return len(members) == 1 and str in leaves(members[0])
 

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from judgegraph.answers import ANSWERING, UNTOUCHED, distribution_width
 from judgegraph.calls.context import Doubted, context
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.registry.lookup import vocabulary
 from judgegraph.types import Criterion, EvalState, Note, Notes, Scale, Score, given_criteria, keyed
 
@@ -244,6 +244,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def bounded(function: F, *, at_most: int) -> F: ...
 @overload
 def bounded(*, at_most: int) -> Callable[[F], F]: ...
+@settings_checked
 def bounded(function: F | None = None, *, at_most: int) -> F | Callable[[F], F]:
     """Say of a loop's condition that it goes round `at_most` times; also a decorator: `@bounded(at_most=3)`.
 
@@ -573,7 +574,7 @@ class Doubt:
 
     async def __call__(self, state: EvalState) -> Decided:
         seen: dict[str, Any] = {**state, "criteria": given_criteria(state) or list(self.criteria)}
-        said = self.when(seen) if self.when.own or in_plan() is None else {}  # the caller's own may fail: a plan sees it
+        said = self.when(seen) if self.when.own or in_plan() is None else {}
         doubts = said if in_plan() is None else in_doubt(self.when, seen)
         notes = self._notes(seen, doubts, said)
         return {"doubts": doubts, "notes": keyed(*notes)} if notes else {"doubts": doubts}

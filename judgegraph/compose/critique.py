@@ -39,7 +39,7 @@ from judgegraph.compose.gate import (
 )
 from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import Node
-from judgegraph.errors import ConfigError, counted, one_line
+from judgegraph.errors import ConfigError, counted, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import Criterion, Notes, Rectification, Score, Scores, key_of, keyed
@@ -49,6 +49,7 @@ READ = ("sample", "criteria", "task", "scores", "branches")
 LEFT = ("sample", "criteria", "task", "scores")  # not by a critic
 
 
+@settings_checked
 def critique(
     critic: Any = "judgegraph:sage", *, when: ConditionLike | None = None, judge: JudgeLike = "embedded",
     criteria: CriteriaLike | None = None, task: str | None = None, samples: int = 5, stage: str = "draft",
@@ -387,6 +388,7 @@ MOST = 20  # rounds
 COUNTERS = {"rounds": int, "going": bool}
 
 
+@settings_checked
 def refine(
     critic: Any = "judgegraph:sage", *, rounds: int = 3, when: ConditionLike | None = None,
     judge: JudgeLike = "embedded",

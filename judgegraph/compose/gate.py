@@ -46,7 +46,7 @@ from judgegraph.compose.conditions import (
 from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import JOINED, RUNS, Brief, Join, Node, Runs, is_judge, member
 from judgegraph.compose.panel import each as each_of
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry import declare
 from judgegraph.registry.lookup import keys, vocabulary
@@ -69,6 +69,7 @@ DOUBTS = {"doubts": dict[str, str]}
 OWN = {"brief", "doubt", "join", "round", "settle"}  # nodes that ask nobody
 
 
+@settings_checked
 def gate(
     node: Any, when: ConditionLike, *, otherwise: Any = None, judge: JudgeLike | None = None,
     criteria: CriteriaLike | None = None, task: str | None = None, name: str = "gate",
@@ -389,6 +390,7 @@ UNSURE = either(wide(), failed())
 DRAFT, SECOND = "draft", "escalated"  # stages of the cheap judge's and of the strong judge's scores
 
 
+@settings_checked
 def escalate(
     cheap: Any = "embedded", strong: Any = "embedded", *, when: ConditionLike = UNSURE,
     criteria: CriteriaLike | None = None, each: bool = False, judge: JudgeLike = "embedded", task: str | None = None,

@@ -27,7 +27,7 @@ from judgegraph.answers import BALLOT, ROUND
 from judgegraph.calls import JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.compose.panel import Brief, Node
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.prompts.template import load
 from judgegraph.registry.lookup import vocabulary
@@ -92,6 +92,7 @@ class Result(TypedDict, total=False):
     notes: Annotated[Notes, merged]
 
 
+@settings_checked
 def judge_agent(
     name: str, prompt: str = "", *, reads: Sequence[str] | str | None = None, scores: CriteriaLike | None = None,
     hears: Sequence[str] | str | None = None, judge: JudgeLike = "embedded", task: str | None = None,
@@ -134,6 +135,7 @@ def judge_agent(
     return Hearer(**about, hears=() if hears == "all" else (hears,) if isinstance(hears, str) else tuple(hears))
 
 
+@settings_checked
 def jury(
     *jurors: Juror | Mapping[str, Words | Mapping[str, Any] | Juror], debate: int = 0,
     chair: Words | Mapping[str, Any] | Juror | None = None,
@@ -206,6 +208,7 @@ def jury_of(
     )  # fmt: skip
 
 
+@settings_checked
 def debate(a: Juror, b: Juror, /, *, rounds: int = 2, judge: Words | Juror | None = None, **settings: Any) -> Node:
     """Two judges who hear one another, and a third who decides: `jg.debate(strict, kind, rounds=3, judge=chair)`.
 

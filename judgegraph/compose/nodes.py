@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from judgegraph import registry
 from judgegraph.agents.fusion import without_evidence
 from judgegraph.agents.person import Person
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry.lookup import keys, makes_parts
 from judgegraph.tools.catalogue import Assistant, AssistantLike, assistants, find_all
@@ -31,6 +31,7 @@ class Values(TypedDict):  # what it writes
     notes: NotRequired[Notes]  # where none of them has a value
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class MetricNode:
     """Asks its assistants side by side, plain ones off the event loop.
@@ -61,6 +62,7 @@ class MetricNode:
         })  # fmt: skip
 
 
+@settings_checked
 def metric_node(*which: AssistantLike, name: str = "metric", stage: str = "metric") -> MetricNode:
     """A node that writes what metrics say of a sample: `g.add_node("rouge", jg.metric_node("rouge-l", "chrf"))`.
 
@@ -148,6 +150,7 @@ def _shown(which: Any) -> str:
 Builder: TypeAlias = StateGraph[EvalState, None, Asked, EvalState]
 
 
+@settings_checked
 def with_person(method: Any, *, criteria: CriteriaLike | None = None, name: str = "person") -> Builder:
     """A graph that stops where its critic suggests criteria, until a person has decided; then judges by the new ones.
 

@@ -20,7 +20,7 @@ from judgegraph.agents.orders import EXCHANGED, GIVEN, Combine, OrderMerge, exch
 from judgegraph.compose.gate import declare_settings
 from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import RUNS, Node, member
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import Asked, Comparisons, EvalState, Notes, Scores, Verdict, latest, merged, sample_of
 
@@ -34,6 +34,7 @@ class Result(TypedDict, total=False):
     verdict: Annotated[Verdict | None, latest]
 
 
+@settings_checked
 def orders(which: Any, /, *, combine: Combine = "agree-else-tie", name: str = "orders", **settings: Any) -> Node:
     """A node that asks a pair judge in both orders: `g.add_node("fair", jg.orders("fennec", judge="openai:m"))`.
 

@@ -25,7 +25,7 @@ from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
 from judgegraph.calls import Endpoint, JudgeLike, Reader
 from judgegraph.calls.ratings import STATED
 from judgegraph.compose.nodes import MetricNode, as_node, schema
-from judgegraph.errors import ConfigError, ReplyError, counted, in_words, one_line
+from judgegraph.errors import ConfigError, ReplyError, counted, in_words, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, CriteriaSet, criteria_set
 from judgegraph.registry.lookup import keys, vocabulary
 from judgegraph.types import (
@@ -307,6 +307,7 @@ def member(node: Any, *, entry: str = "", ballots: str = "") -> Node:
 PER_RUN = ("criterion", "guideline")  # what a run is told of its one criterion
 
 
+@settings_checked
 def each(node: Any, *, criteria: CriteriaLike | None = None, name: str = "each", **settings: Any) -> Node:
     """A node that runs another once per criterion: `g.add_node("judged", jg.each(MyJudge(), criteria="summary"))`.
 
@@ -528,6 +529,7 @@ def check(members: Mapping[str, Any], name: str) -> None:
 Member: TypeAlias = Any  # a judge, an agent, a graph, or the name of an agent or a method
 
 
+@settings_checked
 def panel(
     *judges: Member | Mapping[str, Member], combine: Combine = "mean", criteria: CriteriaLike | None = None,
     judge: JudgeLike = "embedded", task: str | None = None, samples: int | None = None, name: str = "panel",

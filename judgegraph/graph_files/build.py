@@ -23,7 +23,7 @@ from judgegraph.calls import Endpoint, JudgeLike
 from judgegraph.compose.conditions import CONDITIONS
 from judgegraph.compose.nodes import as_node, schema
 from judgegraph.compose.panel import each
-from judgegraph.errors import ConfigError, JudgegraphError, PromptError, one_line
+from judgegraph.errors import ConfigError, JudgegraphError, PromptError, is_plain, leaves, one_line
 from judgegraph.graph_files import edges as drawn
 from judgegraph.graph_files.edges import (
     MOST_FILES,
@@ -45,7 +45,7 @@ from judgegraph.graph_files.edges import (
     settings_of_condition,
 )
 from judgegraph.graph_files.read import GraphFileError, GraphSpec, NodeRef, NodeSpec, Place, Source, hint, shaped
-from judgegraph.graphs.settings import fault, hints_of, is_plain, leaves, misshapen
+from judgegraph.graphs.settings import fault, hints_of, misshapen
 from judgegraph.prompts import load
 from judgegraph.prompts.criteria import FILES, CriteriaLike, CriteriaSet, criteria_set, known_sets
 from judgegraph.registry import KINDS, declare, find, find_agent, is_made, names, part_of, settings_of

@@ -6,17 +6,14 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
-from types import NoneType, UnionType
+from types import NoneType
 from typing import (
     Annotated,
     Any,
-    Literal,
     ParamSpec,
     TypeAlias,
     TypeVar,
-    Union,
     cast,
-    get_args,
     get_origin,
     get_type_hints,
 )
@@ -27,7 +24,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from judgegraph import registry
 from judgegraph.agents.under_review import informed
 from judgegraph.calls import Endpoint
-from judgegraph.errors import ConfigError, PromptError, one_line, scrubbed
+from judgegraph.errors import ConfigError, PromptError, expected, is_plain, leaves, one_line, scrubbed
 from judgegraph.prompts.template import JUDGED, MAY_HAVE, load
 
 Samples = Annotated[int, Field(ge=1)]
@@ -42,10 +39,6 @@ FROM_AGENTS = (  # a signature takes these from the agents
     "prompts",
 )  # fmt: skip
 OwnPrompts: TypeAlias = Mapping[str, str | os.PathLike[str]] | str
-NAMES = {
-    "integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text", "null": "none",
-}  # fmt: skip
-PLAIN = (bool, int, float, str, NoneType)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -158,41 +151,6 @@ def misshapen(kinds: tuple[Any, ...], raw: Any) -> str:
         only = origins <= set().union(*SHAPES.values())  # no number, and not nothing
         wrong = only and not (isinstance(raw, str) and "text" in wants)
     return f"expected {' or '.join(wants) or 'one value'}, got another" if wrong and "Any" not in origins else ""
-
-
-def leaves(hint: Any) -> tuple[Any, ...]:
-    """The members of a union, without what is annotated to them."""
-    if get_origin(hint) is Annotated:
-        return leaves(get_args(hint)[0])
-    if get_origin(hint) in (Union, UnionType):
-        return tuple(leaf for member in get_args(hint) for leaf in leaves(member))
-    return (hint,)
-
-
-def is_plain(hint: Any) -> bool:
-    """Numbers, texts, switches, listed values, and none."""
-    return all(leaf in PLAIN or get_origin(leaf) is Literal for leaf in leaves(hint))
-
-
-def expected(hint: Any) -> str:
-    """What an annotation takes, in words: "a whole number from 1 to 50", "'one' or 'three'"."""
-    schema = TypeAdapter(hint).json_schema()
-    said = [word for option in schema.get("anyOf", [schema]) for word in _words(option)]
-    if len(said) < 2:
-        return said[0]
-    return f"{', '.join(said[:-1])}{', or' if ',' in said[0] else ' or'} {said[-1]}"
-
-
-def _words(schema: Mapping[str, Any]) -> list[str]:
-    if "enum" in schema or "const" in schema:
-        return [repr(value) for value in schema.get("enum", [schema.get("const")])]
-    kind = str(schema.get("type", "something else"))
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if low is not None and high is not None:
-        limits = f" from {low} to {high}"
-    else:
-        limits = f", {low} or more" if low is not None else f", {high} or less" if high is not None else ""
-    return [NAMES.get(kind, kind) + limits]
 
 
 def _no_judge(judge: Any, kinds: tuple[Any, ...]) -> str:

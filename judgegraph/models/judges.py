@@ -27,7 +27,16 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
-from judgegraph.errors import ConfigError, ExtraError, bare, credentials, one_line, scrubbed, secrets_of
+from judgegraph.errors import (
+    ConfigError,
+    ExtraError,
+    bare,
+    credentials,
+    one_line,
+    scrubbed,
+    secrets_of,
+    settings_checked,
+)
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -209,6 +218,7 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 Transport = Literal["auto", "fast", "langchain"]
 
 
+@settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
     """A model behind an address, with the settings that go into every call to it.

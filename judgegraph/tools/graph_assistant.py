@@ -12,7 +12,7 @@ from typing import Any
 from judgegraph.answers import answer_keys, several
 from judgegraph.calls.budget import Budget, BudgetTracker, PartBudget, part_budget
 from judgegraph.calls.context import context
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.models.judges import Endpoint
 from judgegraph.registry.lookup import factory
 from judgegraph.tools.catalogue import About
@@ -92,6 +92,7 @@ class GraphAssistant:
         return Finding(assistant=self.name, status=status, reason=one_line(why))
 
 
+@settings_checked
 def as_assistant(
     graph: Any, *, about: About | str, name: str | None = None, criterion: str | None = None,
     budget: Budget | None = None,

@@ -16,7 +16,8 @@ from click.testing import CliRunner
 import judgegraph as jg
 from judgegraph import registry
 from judgegraph.cli import main
-from judgegraph.graphs.settings import expected, hints_of, is_plain
+from judgegraph.errors import expected, is_plain
+from judgegraph.graphs.settings import hints_of
 from judgegraph.registry import METHODS, factory, keys_of
 from judgegraph.registry.shipped import VARIANTS
 

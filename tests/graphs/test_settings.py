@@ -9,7 +9,7 @@ from pydantic import Field
 from judgegraph.agents.sage import Sage
 from judgegraph.errors import ConfigError
 from judgegraph.graphs.sageval import builder as sageval_builder
-from judgegraph.graphs.settings import OneToFive, Samples, Temperature, UpToFifty, UpToHundred, expected, fault, named
+from judgegraph.graphs.settings import OneToFive, Samples, Temperature, UpToFifty, UpToHundred, fault, named
 from judgegraph.registry import METHODS, factory, spec_of
 from judgegraph.testing import scripted
 from judgegraph.types import EvalState
