@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple, get_type_hints
@@ -72,6 +72,14 @@ def _uncallable(runs: Any) -> str:
     more = [one.name for one in named if one.name not in INJECTED and one is not places[0]]
     cure = "which nobody gives it: give it a default, or take it out of the state"
     return f"needs {_listed(more)} beside the state, {cure}" if more else ""
+
+
+def renamed_alone(one: Any, other: Any) -> bool:
+    """Whether two agents that ask a judge differ in their names alone."""
+    if type(one) is not type(other) or not is_dataclass(one) or isinstance(one, type):
+        return False
+    name: Any = getattr(one, "name", None)
+    return name != getattr(other, "name", None) and bool(replace(other, name=name) == one)
 
 
 def made(drawn: Drawn) -> Iterator[Finding]:

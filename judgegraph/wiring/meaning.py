@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from judgegraph.errors import one_line
 from judgegraph.registry import spec_of
 from judgegraph.types import Scale, Score
 from judgegraph.wiring.code import Finding, Source, functions, listed, mentions, source_of
-from judgegraph.wiring.drawn import Drawn, Part, hints_of_state, own_functions
+from judgegraph.wiring.drawn import Drawn, Part, hints_of_state, own_functions, renamed_alone
 from judgegraph.wiring.functions import compared, named_texts
 from judgegraph.wiring.graph import fed_alike, is_agent, parted, same
 
@@ -406,13 +406,9 @@ def _clashes(at: str, text: str, clash: Clash, cure: str) -> Finding:
 # Scores: no two agents of a run write theirs under one key, unless they are the same; nor what else has a name.
 
 
-NAMED = (
-    "scores",
-    "rectifications",
-    "comparisons",
-    "corrections",
-    "aspects",
-)  # keys whose entries are told apart by who wrote them
+NAMED = (  # keys whose entries are told apart by who wrote them
+    "scores", "rectifications", "comparisons", "corrections", "aspects",
+)  # fmt: skip
 
 
 class Writer(NamedTuple):
@@ -432,7 +428,7 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
     graphs: set[tuple[str, str]] = set()
     for key, one, other in ((k, *pair) for k in NAMED for pair in combinations(_writers(drawn, k), 2)):
         where = parted(drawn, one.at, other.at)
-        renamed = key == "scores" and _renamed(one.part.runs, other.part.runs)
+        renamed = key == "scores" and renamed_alone(one.part.runs, other.part.runs) and _renamed_critic(one, other)
         if where is None or other.at in told or not (renamed or _mark(key, one.part) == _mark(key, other.part)):
             continue
         common, (first, *_), (second, *_) = where
@@ -447,21 +443,23 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
             told.add(other.at)
             graphs.add(pair)
             yield _score_finding(key, one, other, common, second)
-        elif key == "scores" and _settles(other.part.runs) and not renamed:
+        elif key == "scores" and _settles(other.part.runs):
             if "scores" not in common.parts[second].reads | common.parts[second].may_read:
                 continue  # a method that stands twice is one opinion as a whole
             told.add(other.at)
-            yield _opinion(one, other, f"apply the same verdicts of critic '{other.part.runs.name}': it counts once")
+            of = "one critic's verdicts" if renamed else f"the same verdicts of critic '{other.part.runs.name}'"
+            yield _opinion(one, other, f"apply {of}", renamed)
         elif key == "scores" and hasattr(other.part.runs, "judge") and one.graph is other.graph:
             if renamed and not fed_alike(drawn, one.at, other.at):
                 continue
             told.add(other.at)
-            yield _opinion(one, other, "ask one judge the same: they are one opinion, and it counts once")
+            yield _opinion(one, other, "ask one judge the same: they are one opinion", renamed)
 
 
-def _opinion(one: Writer, other: Writer, why: str) -> Finding:
-    text = f"nodes '{one.at}' and '{other.at}' {why}; leave one out, or give it another judge and name"
-    return Finding("same-opinion", other.at, "scores", text, "warning")
+def _opinion(one: Writer, other: Writer, why: str, twice: bool) -> Finding:
+    counts = "it would count twice, under two names" if twice else "it counts once"
+    text = f"nodes '{one.at}' and '{other.at}' {why}, and {counts}: leave one out, or give it another judge and name"
+    return Finding("same-opinion", other.at, "scores", text, "error" if twice else "warning")
 
 
 def _score_finding(key: str, one: Writer, other: Writer, common: Drawn, second: str) -> Finding:
@@ -520,12 +518,16 @@ def _alike(drawn: Drawn, one: Writer, other: Writer) -> bool:
     return one.part.runs == other.part.runs and same(*critics) and fed_alike(drawn, one.at, other.at)
 
 
-def _renamed(one: Any, other: Any) -> bool:
-    """Whether two agents that ask a judge differ in their names alone."""
-    if type(one) is not type(other) or not is_dataclass(one) or isinstance(one, type):
-        return False
-    name: Any = getattr(one, "name", None)
-    return name != getattr(other, "name", None) and bool(replace(other, name=name) == one)
+def _renamed_critic(one: Writer, other: Writer) -> bool:
+    """Of two that settle scores: whether their critics, and what leads to these, differ in names alone."""
+    if not _settles(one.part.runs):
+        return True
+    apart = one.graph is not other.graph  # else they go by those of their name
+    mine, theirs = (
+        [p.runs for p in w.graph.parts.values() if apart or getattr(p.runs, "name", "") == w.part.runs.name]
+        for w in (one, other)
+    )  # fmt: skip
+    return len(mine) == len(theirs) and all(a == b or renamed_alone(a, b) for a, b in zip(mine, theirs, strict=True))
 
 
 def _critics(one: Writer) -> dict[str, Part]:

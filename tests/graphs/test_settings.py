@@ -7,7 +7,7 @@ from langgraph.graph import END, START, StateGraph
 from pydantic import Field
 
 from judgegraph.agents.sage import Sage
-from judgegraph.errors import ConfigError
+from judgegraph.errors import ConfigError, expected
 from judgegraph.graphs.sageval import builder as sageval_builder
 from judgegraph.graphs.settings import OneToFive, Samples, Temperature, UpToFifty, UpToHundred, fault, named
 from judgegraph.registry import METHODS, factory, spec_of
