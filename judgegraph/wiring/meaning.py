@@ -519,15 +519,10 @@ def _alike(drawn: Drawn, one: Writer, other: Writer) -> bool:
 
 
 def _renamed_critic(one: Writer, other: Writer) -> bool:
-    """Of two that settle scores: whether their critics, and what leads to these, differ in names alone."""
-    if not _settles(one.part.runs):
-        return True
-    apart = one.graph is not other.graph  # else they go by those of their name
-    mine, theirs = (
-        [p.runs for p in w.graph.parts.values() if apart or getattr(p.runs, "name", "") == w.part.runs.name]
-        for w in (one, other)
-    )  # fmt: skip
-    return len(mine) == len(theirs) and all(a == b or renamed_alone(a, b) for a, b in zip(mine, theirs, strict=True))
+    """Of two that settle scores, each in a graph of its own: whether all in these differs in names alone."""
+    mine, theirs = ([part.runs for part in w.graph.parts.values()] for w in (one, other))
+    alike = len(mine) == len(theirs) and all(a == b or renamed_alone(a, b) for a, b in zip(mine, theirs, strict=True))
+    return not _settles(one.part.runs) or (alike and one.graph is not other.graph)
 
 
 def _critics(one: Writer) -> dict[str, Part]:

@@ -450,7 +450,7 @@ def test_what_cannot_sit_on_a_panel_is_said_when_it_is_built(judges, words):
 
 
 def test_another_rule_is_refused():
-    with pytest.raises(ConfigError, match="combine is"):
+    with pytest.raises(ConfigError, match="combine: expected"):
         jg.panel("embedded", combine="max")
 
 

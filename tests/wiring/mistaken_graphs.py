@@ -936,5 +936,5 @@ CORPUS: list[tuple[Callable[[bool, Path], Any], str, str, str]] = [  # graph, no
     (condition_that_is_not_asked, "evaluate", "scores", "jg.low(below=4)(state)"),
     (condition_that_gives_a_misspelt_name, "critique", "scores", "did you mean 'Fluency'"),
     (gate_before_the_judge, "gate", "scores", "put it before 'gate'"),
-    (name_of_a_set_for_criteria, "evaluate", "criteria", "jg.criteria_set('summary').criteria"),
+    (name_of_a_set_for_criteria, "Evaluator", "criteria", "jg.criteria_set('summary').criteria"),
 ]
