@@ -116,10 +116,8 @@ def judge_agent(
         ConfigError: an empty name or prompt, or something to read that no sample has. CriteriaError: no such criteria.
         PromptError: no such template.
     """
-    if not isinstance(name, str) or not name.strip():
+    if not name.strip():
         raise ConfigError(f"judge_agent: a judge has a name, a text; got {one_line(repr(name), 60)}")
-    if not isinstance(prompt, str):
-        raise ConfigError(f"judge_agent: '{one_line(name, 80)}': prompt is a text; got {one_line(repr(prompt), 60)}")
     chosen = criteria_set(scores) if scores is not None else None
     about: dict[str, Any] = {"name": name, "judge": judge, "reader": reader, "stage": stage}
     about |= {"criteria": chosen.criteria, "task": chosen.task} if chosen else {}

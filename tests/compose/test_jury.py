@@ -99,7 +99,7 @@ def test_a_debate_has_two_rounds_at_least():
         ((None,), {}, "a judge is None, so nothing says who judges: give jg.judge_agent"),
         (({"a": None, "b": "You see."},), {}, "'a' is None, so nothing says who judges"),
         (({"a": {"prompt": None}, "b": "You see."},), {}, "the prompt of 'a' is None: write who it is"),
-        ((WORDS,), {"chair": 3}, "'chair' is 3: give jg.judge_agent"),
+        ((WORDS,), {"chair": 3}, "jury: chair: expected text"),
         (
             (jg.judge_agent("a", "You look."), jg.judge_agent("b", "You see.")),
             {"judge": "openai:m"},
@@ -114,7 +114,7 @@ def test_what_makes_no_jury_is_refused(jurors, settings, why):
 
 @pytest.mark.parametrize(("name", "prompt"), [(None, "You look."), (3, "You look."), ("a", None), ("a", ["You"])])
 def test_a_judge_in_words_has_texts_for_its_name_and_prompt(name, prompt):
-    with pytest.raises(jg.ConfigError, match=r"judge_agent: .* a text; got "):
+    with pytest.raises(jg.ConfigError, match=r"judge_agent: .* text, got "):
         jg.judge_agent(name, prompt, scores=CLARITY)
 
 
