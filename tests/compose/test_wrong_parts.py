@@ -75,7 +75,6 @@ WRONG = {
     "calls": lambda: Sage(calls="two"),  # type: ignore[arg-type]
     "assistants": lambda: Planner(assistants=["rouge-l"]),  # type: ignore[arg-type]
     "temperature": lambda: jg.Endpoint(model="openai:m", temperature="hot"),  # type: ignore[arg-type]
-    "dollars": lambda: jg.Budget(dollars=5),  # type: ignore[call-arg]
     "at_most": lambda: jg.bounded(lambda state: END),  # type: ignore[call-overload]
     "hears": lambda: jg.judge_agent("a", "You judge.", hears=3),  # type: ignore[arg-type]
     "argument: 'assistants'": lambda: FusionJudge(),  # type: ignore[call-arg]
