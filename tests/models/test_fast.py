@@ -455,7 +455,7 @@ def test_a_transport_is_chosen_by_setting_environment_and_what_is_installed(
 
 
 def test_an_unknown_transport_is_refused():
-    with pytest.raises(ConfigError, match="transport is"):
+    with pytest.raises(ConfigError, match="transport: expected"):
         Endpoint(model="openai:m", transport="pigeon")
 
 
