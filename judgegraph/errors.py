@@ -238,6 +238,7 @@ def scrubbed(text: str, secrets: Iterable[str] = ()) -> str:
 
 M = TypeVar("M", bound=Callable[..., Any])
 SEVERAL = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+ONE_NAME = "a text is one name"  # annotated to names of which one may stand alone
 PLAIN = (bool, int, float, str, NoneType)
 KINDS = {
     "integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "text", "null": "none",
@@ -308,6 +309,8 @@ def misfit(hint: Any, value: Any) -> str:
 
     Plain values are looked at, whether something is a list or a mapping at all, and classes of this package.
     """
+    if isinstance(value, str) and ONE_NAME in getattr(hint, "__metadata__", ()):
+        return ""
     kinds = leaves(hint)
     if all(_is_known(kind) for kind in kinds) and not any(_fits(kind, value) for kind in kinds):
         wants = [expected(Union[tuple(k for k in kinds if is_plain(k))])] if any(map(is_plain, kinds)) else []  # noqa: UP007

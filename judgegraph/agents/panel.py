@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from math import isclose
 from statistics import median
 from types import NoneType
-from typing import Any, Literal, NotRequired, TypeAlias, cast, get_args, get_type_hints
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, cast, get_args, get_type_hints
 
 from langgraph.errors import GraphBubbleUp
 from pydantic import BaseModel
@@ -37,7 +37,16 @@ from judgegraph.agents.under_review import (
 )
 from judgegraph.calls import Endpoint, JudgeLike, Reader, rate
 from judgegraph.calls.ratings import mean_of, tied
-from judgegraph.errors import ConfigError, ReplyError, ScaleError, counted, in_words, one_line, settings_checked
+from judgegraph.errors import (
+    ONE_NAME,
+    ConfigError,
+    ReplyError,
+    ScaleError,
+    counted,
+    in_words,
+    one_line,
+    settings_checked,
+)
 from judgegraph.trace.record import span, status_of, written
 from judgegraph.trace.watched import watched
 from judgegraph.types import (
@@ -194,7 +203,7 @@ class Consensus:
     """
 
     combine: Combine = "mean"
-    members: Sequence[str] = ()  # a text is one name
+    members: Annotated[Sequence[str], ONE_NAME] = ()
     criteria: Sequence[Criterion] = ()
     ballots: str = "ballot"
     name: str = "panel"

@@ -448,18 +448,18 @@ def same_scores(drawn: Drawn) -> Iterator[Finding]:
                 continue  # a method that stands twice is one opinion as a whole
             told.add(other.at)
             of = "one critic's verdicts" if renamed else f"the same verdicts of critic '{other.part.runs.name}'"
-            yield _opinion(one, other, f"apply {of}", renamed)
+            yield _opinion(one, other, f"apply {of}", renamed, renamed)
         elif key == "scores" and hasattr(other.part.runs, "judge") and one.graph is other.graph:
             if renamed and not fed_alike(drawn, one.at, other.at):
                 continue
             told.add(other.at)
-            yield _opinion(one, other, "ask one judge the same: they are one opinion", renamed)
+            yield _opinion(one, other, "ask one judge the same: they are one opinion", renamed, False)
 
 
-def _opinion(one: Writer, other: Writer, why: str, twice: bool) -> Finding:
-    counts = "it would count twice, under two names" if twice else "it counts once"
+def _opinion(one: Writer, other: Writer, why: str, twice: bool, wrong: bool) -> Finding:
+    counts = "it counts twice, under two names" if twice else "it counts once"
     text = f"nodes '{one.at}' and '{other.at}' {why}, and {counts}: leave one out, or give it another judge and name"
-    return Finding("same-opinion", other.at, "scores", text, "error" if twice else "warning")
+    return Finding("same-opinion", other.at, "scores", text, "error" if wrong else "warning")
 
 
 def _score_finding(key: str, one: Writer, other: Writer, common: Drawn, second: str) -> Finding:

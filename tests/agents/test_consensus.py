@@ -196,7 +196,7 @@ async def test_nothing_to_combine_is_told():
 
 
 def test_another_rule_is_refused():
-    with pytest.raises(ConfigError, match="combine is 'mean', 'median' or 'vote', got 'average'"):
+    with pytest.raises(ConfigError, match="combine: expected 'mean', 'median' or 'vote', got 'average'"):
         Consensus(combine="average")
 
 

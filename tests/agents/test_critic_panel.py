@@ -403,7 +403,7 @@ async def test_what_a_critic_noted_is_passed_on_with_its_name():
         ({"critics": [7]}, "expected names or agents, got 7"),
         ({"roles": {"": "reads."}}, "a role is a name and a sentence"),
         ({"roles": {"editor": " "}}, "a role is a name and a sentence"),
-        ({"roles": ["editor"]}, "roles: expected name -> sentence"),
+        ({"roles": ["editor"]}, "roles: expected none or a mapping"),
     ],
 )
 def test_a_panel_that_cannot_sit_is_refused_when_it_is_made(settings, says):

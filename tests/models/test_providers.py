@@ -73,7 +73,7 @@ async def test_a_reasoning_model_is_asked_without_a_temperature_from_the_start(m
 
 def test_effort_is_checked_and_stands_in_the_signature():
     assert judge_line(Endpoint(model="openai:o3", effort="low"), 0.0) == "openai:o3@t0@effort-low"
-    with pytest.raises(ConfigError, match="effort is one of none, minimal, low"):
+    with pytest.raises(ConfigError, match="effort: expected 'none', 'minimal', 'low'"):
         Endpoint(model="openai:o3", effort="lots")
 
 

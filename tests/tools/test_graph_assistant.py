@@ -250,7 +250,7 @@ def test_another_judge_in_it_is_another_configuration():
     [
         ({"graph": "sageval", "about": "x"}, "expected a compiled LangGraph or a StateGraph, got str"),
         ({"graph": llm_score(), "about": " "}, "about: say what it measures"),
-        ({"graph": llm_score(), "about": "x", "budget": 5}, "expected a judgegraph.Budget, got int"),
+        ({"graph": llm_score(), "about": "x", "budget": 5}, "expected none or a Budget, got 5"),
     ],
 )
 def test_what_is_no_assistant_is_refused(given, said):
