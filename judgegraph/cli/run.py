@@ -70,6 +70,7 @@ def run(method: str, data: str, **given: Any) -> None:
     """
     from judgegraph.data.load import load
     from judgegraph.meta.cells import before_a_run
+    from judgegraph.runs.identity import details
     from judgegraph.wiring.check import destinations
 
     check(given)
@@ -88,7 +89,7 @@ def run(method: str, data: str, **given: Any) -> None:
     _refuse_unknown(given["required"], graph)
     for line in destinations(graph):
         click.echo(printable(line), err=True)
-    for line in before_a_run(samples):
+    for line in before_a_run(samples, [one.name for one in details(graph)["criteria"]]):
         click.echo(printable(line), err=True)
     result = evaluated(graph, samples, samples.name, total, given)
     sys.exit(_print(result, samples, total(), given))

@@ -16,7 +16,7 @@ from scipy import stats
 
 from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.meta.answers import WRONG, Answers, answers, at, floats
-from judgegraph.meta.cells import Answer, Judgements, Unjudged
+from judgegraph.meta.cells import Answer, Judgements, Unjudged, taken
 from judgegraph.meta.conventions import Conventions, chosen
 from judgegraph.meta.judgements import read_run, with_annotator
 from judgegraph.meta.result import (
@@ -275,8 +275,8 @@ def agreement(
         pairs([name for one in prepared for name in one.metrics], against)  # it must be somewhere
     found = _Found()
     notes += few_resamples(c)
-    for one in prepared:
-        notes += _left_out(one) + _without_level(one, c)
+    for one, whole in zip(prepared, judged, strict=True):
+        notes += [*_left_out(one), *_without_level(one, c), *_thin(one, whole, c)]
         if len(one) and one.metrics:
             found.add(one, c, tests, against)
     if not found.rows:
@@ -285,6 +285,30 @@ def agreement(
         c, tuple(found.rows), tuple(with_corrections(found.differences, c)), tuple(found.ceilings),
         tuple(found.systems), (*notes, *found.notes), source,
     )  # fmt: skip
+
+
+THIN = "nothing to judge"  # in a note on texts of which no score can be trusted
+
+
+def _thin(one: Answers, judged: Judgements, c: Conventions) -> Iterator[str]:
+    """How many texts give nothing to judge, and the first statistics of each metric without them."""
+    if not judged.thin:
+        return
+    sound = answers(taken(judged, [at for at, id in enumerate(judged.ids) if id not in judged.thin]), c)
+    if many := len(one) - len(sound):
+        drawn_none = c.replaced(resamples=0)
+        rows = [*(Numbers(sound, drawn_none).rows() if one.kind == "number" else label_rows(sound, drawn_none))]
+        told = []
+        for metric in one.metrics:
+            mine = [row for row in rows if row.metric == metric and row.statistic in (*c.coefficients, *FIRST)]
+            known = ", ".join(f"{row.statistic} {row.value:.3f}" for row in mine if not math.isnan(row.value))
+            told.append(f"{one_line(metric, 60)}: {known or 'undefined'}")
+        of = f"{one.criterion}: " if one.criterion else ""
+        gives, them = ("text gives", "it") if many == 1 else ("texts give", "them")
+        yield f"{of}{many:,} {gives} {THIN}, and {'counts' if many == 1 else 'count'}; without {them} {'; '.join(told)}"
+
+
+FIRST = ("accuracy", "kappa")  # of labels
 
 
 class _Found:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from judgegraph.answers import answers_of
 from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.meta.cells import (
+    OVERALL,
     Answer,
     Judgements,
     Kind,
@@ -117,7 +118,6 @@ def at(codes: Codes | None, mask: NDArray[np.bool_]) -> Codes | None:
 # What a finished sample says by each criterion: scores, verdicts, findings, as metrics.
 
 
-OVERALL = "overall"
 Answered = tuple[Answer | None, str]  # an answer and its status
 
 
@@ -127,7 +127,7 @@ class ItemAnswers:
 
     Attributes:
         names: of the criteria, as they are spelt. by: criterion -> metric -> answer and status.
-        exchanged: of verdicts in the exchanged order. stages: of its scores, those that do not count among them.
+        exchanged: of verdicts in the exchanged order. stages: of all its scores, counted or not.
         everywhere: metrics for every criterion (assistants). scales: labels of a criterion's scale.
         answering: casefolded criterion -> metrics that are the graph's answer, each with its scale; empty where stages
             or agents were named. unjoined: of a pair that was compared and has no verdict of its own.
@@ -138,7 +138,7 @@ class ItemAnswers:
     exchanged: dict[str, dict[str, Answer | None]] = field(default_factory=dict)
     everywhere: dict[str, Answered] = field(default_factory=dict)
     scales: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    stages: tuple[str, ...] = ()
+    stages: dict[str, dict[str, None]] = field(default_factory=dict)
     answering: dict[str, dict[str, str]] = field(default_factory=dict)
     unjoined: bool = False
 
@@ -161,7 +161,9 @@ def answers_in(item: Item, stages: Sequence[str] | None, assistants: bool, agent
         stages: whose scores count; None: the graph's answers (`judgegraph.answers`), and the final scores of the agents
             that are named.
     """
-    found = ItemAnswers(stages=tuple(dict.fromkeys(score.stage for score in item.scores)))
+    found = ItemAnswers()
+    for score in item.scores:
+        found.stages.setdefault(score.criterion.casefold(), {})[score.stage] = None
     by: dict[tuple[str, str], list[Score]] = {}
     answers = {score.key for score in answers_of(item)} if stages is None else set()
     for score in item.scores:

@@ -45,6 +45,7 @@ class Judgements:
         statuses: metric -> per item why there is no answer ("refused", "truncated", ...), "ok" where there is one.
         groups, systems: of the items (document, dialogue; generator), None where there are none.
         label_order: of ordinal labels, least first; () where they have no order.
+        thin: ids of the items whose text gives nothing to judge, so that no score of it can be trusted.
         notes: what to know of how they were read.
     """
 
@@ -58,6 +59,7 @@ class Judgements:
     groups: tuple[str, ...] | None = None
     systems: tuple[str, ...] | None = None
     label_order: tuple[str, ...] = ()
+    thin: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -498,14 +500,46 @@ def _mean(answers: Iterable[Answer | None]) -> float | None:
     return mean(known) if known else None
 
 
+# Under which name people judged a criterion.
+
+
+OVERALL = "overall"
+OVER_ALL = ("verdict", "preference", "winner", "label")  # what people's "overall" is also called, of pairs
+BOTH = " (both orders)"  # behind the agent, of a verdict of both orders
+
+
+def unmatched(people: Iterable[str], scored: Iterable[str]) -> list[str]:
+    """What people judged under a name that is none of the criteria's; case does not count."""
+    known = {name.casefold() for name in scored}
+    return [name for key, name in first_of_each(people).items() if asked_of(key, known) not in known]
+
+
+def asked_of(name: str, judged: Container[str]) -> str:
+    """The criterion that people judged under a name, among those that were judged; all are casefolded."""
+    return OVERALL if name in OVER_ALL and name not in judged else name
+
+
+def first_of_each(names: Iterable[str]) -> dict[str, str]:
+    """Casefolded name -> the name as it is spelt first."""
+    found: dict[str, str] = {}
+    for name in names:
+        found.setdefault(name.casefold(), name)
+    return found
+
+
 # What `meta` would refuse, told before a run is paid for.
 
 
 LOOKED = 10_000  # rows that are looked at before a run begins
 
 
-def before_a_run(samples: Samples) -> list[str]:
-    """What is odd in the first rows of a data file: misspelt columns, and people's labels that `meta` will refuse."""
+def before_a_run(samples: Samples, criteria: Sequence[str] = ()) -> list[str]:
+    """What is odd in the first rows of a data file: misspelt columns, people's labels that `meta` will refuse, and
+    those that no criterion will be held against.
+
+    Args:
+        criteria: that the run will judge by; () where they are not known.
+    """
     cells: dict[str, list[tuple[Any, str]]] = {}  # criterion -> (cell, its place)
     more = False
     for count, (place, unit, sample) in enumerate(samples.first(LOOKED + 1), 1):
@@ -516,6 +550,12 @@ def before_a_run(samples: Samples) -> list[str]:
                 if is_given(cell):
                     cells.setdefault(name, []).append((cell, f"{unit} {place}"))
     found = [str(one) for one in samples.misspelt.values()]
+    for name in unmatched(cells, [*criteria, OVERALL]) if criteria else ():
+        found.append(
+            f"human.{one_line(name, 60)}: none of the criteria ({one_line(', '.join(criteria), 120)}) has that name, "
+            "so meta will hold nothing against it; name the column human.CRITERION, or judge by criteria that have its "
+            "name"
+        )
     for name, known in cells.items():
         try:
             kind_of(known, one_line(name, 60))

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from judgegraph.answers import answers_of
-from judgegraph.data.samples import ABSENT, grouping_value
+from judgegraph.data.samples import ABSENT, UNTRUSTED, grouping_value
 from judgegraph.errors import ConfigError, DataError, counted, one_line
-from judgegraph.meta.agreement import agreement
+from judgegraph.meta.agreement import THIN, agreement
 from judgegraph.meta.answers import answers_in
-from judgegraph.meta.cells import Judgements, Unjudged
+from judgegraph.meta.cells import BOTH, Judgements, Unjudged
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import codes
 from judgegraph.meta.diff_moves import paid_for
@@ -48,8 +48,10 @@ class ComparedRun:
     """One of the runs.
 
     Attributes:
-        name: of its folder, or its method; no two are alike. samples: that it has. coverage: as a gate on coverage
-            counts it, rows of the data that were rejected included. seconds: median time of a sample.
+        name: of its folder, or its method; no two are alike. samples: that it has. finished: of these, those whose
+            graph came to its end. coverage: as a gate on coverage counts it, rows of the data that were rejected
+            included. seconds: median time of a sample, None where no call was paid for: what a ledger answers takes a
+            time of its own.
         calls, tokens, usd: that were paid for; None where that is not known, usd where a price is not.
         incomplete: why its numbers are of a part, "" of a run that came to its end.
     """
@@ -58,6 +60,7 @@ class ComparedRun:
     method: str
     signature: str
     samples: int
+    finished: int
     coverage: Covered
     calls: int | None
     tokens: int | None
@@ -207,7 +210,8 @@ class _Held:
     Attributes:
         answers: criterion (casefolded) -> sample id -> value. names, scales, labels: of criteria, by the same key.
         given, judged: sample id -> digest of its query, source and reference, and of its outputs. groups: by id.
-        people: its answers beside people's, by criterion. untold: why these cannot be told.
+        people: its answers beside people's, by criterion. untold: why these cannot be told. thin: ids of
+            texts that give nothing to judge.
     """
 
     row: ComparedRun
@@ -220,6 +224,7 @@ class _Held:
     groups: dict[str, str | None] = field(default_factory=dict)
     times: list[float] = field(default_factory=list)
     people: list[Judgements] = field(default_factory=list)
+    thin: set[str] = field(default_factory=set)
     untold: str = ""
 
     def add(self, item: Item, key: str | None = None) -> None:
@@ -232,7 +237,9 @@ class _Held:
         if key and group is None:
             raise DataError(f"sample '{one_line(item.id, 60)}' has no {one_line(key, 60)!r} in its meta, to group by")
         self.groups[item.id] = None if group is None else str(group)
-        if item.ms:
+        if any(note.kind in UNTRUSTED for note in item.notes):
+            self.thin.add(item.id)
+        if item.ms and item.status == "ok":
             self.times.append(item.ms / 1000)
         found: dict[str, list[float]] = {}
         for score in answers_of(item) if sample.rival is None else ():
@@ -255,8 +262,10 @@ def _digest(*parts: object) -> bytes:
 
 
 def _held(run: Run, name: str, group: str | None = None) -> _Held:
-    row = ComparedRun(name=name, method=str(run.manifest.get("method") or "graph"), signature=run.signature, samples=0,
-                      coverage=Covered(0.0, "", 0, 0), calls=None, tokens=None, usd=None, seconds=None)  # fmt: skip
+    row = ComparedRun(
+        name=name, method=str(run.manifest.get("method") or "graph"), signature=run.signature, samples=0, finished=0,
+        coverage=Covered(0.0, "", 0, 0), calls=None, tokens=None, usd=None, seconds=None,
+    )  # fmt: skip
     held = _Held(row)
 
     seen: list[Seen] = []
@@ -272,10 +281,11 @@ def _held(run: Run, name: str, group: str | None = None) -> _Held:
     calls, prompt, completion = (spent[name] for name in ("calls", "prompt_tokens", "completion_tokens"))
     lost = sum(row["lost"] for row in rejected if isinstance(row.get("lost"), int))
     held.row = replace(
-        row, samples=summary.samples.total(), coverage=covered(summary, len(rejected) + lost),
+        row, samples=summary.samples.total(), finished=summary.samples["ok"],
+        coverage=covered(summary, len(rejected) + lost),
         calls=None if calls is None else int(calls),
         tokens=None if prompt is None or completion is None else int(prompt + completion), usd=spent["usd"],
-        seconds=median(held.times) if held.times else None,
+        seconds=median(held.times) if held.times and spent["calls"] != 0 else None,
         incomplete=incomplete_run(run, summary.samples.total() - summary.samples["over_budget"]),
     )  # fmt: skip
     try:
@@ -432,7 +442,15 @@ def _means(
                 n=len(ids), alone=len(one.answers[key]), scale=said,
             ))  # fmt: skip
         differences += _differences(name, values, group)
+        if thin := [at for at, sample in enumerate(ids) if any(sample in one.thin for one in mine)]:
+            left = ", ".join(f"{who} {_mean_text(np.delete(each, thin))}" for who, each in values.items())
+            gives = "text gives" if len(thin) == 1 else "texts give"
+            notes.append(f"{one_line(name, 60)}: {len(thin):,} {gives} {THIN}; means without: {left}")
     return means, differences
+
+
+def _mean_text(values: Floats) -> str:
+    return f"{values.mean():.2f}" if len(values) else "none"
 
 
 def _shares(values: Floats, scales: set[str]) -> Floats:
@@ -498,7 +516,9 @@ def _agreement(
         return None
     c = conventions or Conventions(coefficients=("spearman",), correction="holm")
     try:
-        return agreement(found, c)
+        agreed = agreement(found, c)
+        notes += [f"agreement, {note}" for note in agreed.notes if THIN in note]
+        return agreed
     except ConfigError as error:
         notes.append(f"agreement with people: {one_line(error, 200)}")
         return None
@@ -517,8 +537,9 @@ def _joined(mine: Sequence[tuple[str, Judgements]], common: Sequence[str], notes
     metrics: dict[str, tuple[Any, ...]] = {}
     statuses: dict[str, tuple[str, ...]] = {}
     for (name, one), at in zip(mine, places, strict=True):
-        for metric, answers in one.metrics.items():
-            label = name if len(one.metrics) == 1 else f"{name}: {metric}"
+        metrics_of = {m: a for m, a in one.metrics.items() if not (m.endswith(BOTH) and m[: -len(BOTH)] in one.metrics)}
+        for metric, answers in metrics_of.items():
+            label = name if len(metrics_of) == 1 else f"{name}: {metric}"
             metrics[label] = tuple(answers[at[id]] for id in ids)
             statuses[label] = tuple(one.statuses[metric][at[id]] for id in ids) if metric in one.statuses else ()
     where = [places[0][id] for id in ids]
@@ -527,5 +548,5 @@ def _joined(mine: Sequence[tuple[str, Judgements]], common: Sequence[str], notes
         metrics=metrics, statuses={name: said for name, said in statuses.items() if said or not ids},
         groups=None if first.groups is None else tuple(first.groups[at] for at in where),
         systems=None if first.systems is None else tuple(first.systems[at] for at in where),
-        label_order=first.label_order, notes=first.notes,
+        label_order=first.label_order, thin=frozenset().union(*(one.thin for _, one in mine)), notes=first.notes,
     )  # fmt: skip

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from judgegraph.data.samples import ABSENT, Fault, column_list, grouping_value, plain, value_at
+from judgegraph.data.samples import ABSENT, UNTRUSTED, Fault, column_list, grouping_value, plain, value_at
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.meta.answers import OVERALL, ItemAnswers, answers_in, join_answers, listed, notes, refuse_other, strange
+from judgegraph.meta.answers import ItemAnswers, answers_in, join_answers, listed, notes, refuse_other, strange
 from judgegraph.meta.cells import (
+    OVER_ALL,
+    OVERALL,
     SWAPPED,
     Answer,
     Columns,
@@ -24,7 +26,9 @@ from judgegraph.meta.cells import (
     Kind,
     Unjudged,
     answer,
+    asked_of,
     empty,
+    first_of_each,
     is_given,
     kind_of,
     known_labels,
@@ -420,12 +424,6 @@ def _words(people: Sequence[Any]) -> Iterator[str]:
 
 
 _LOST = {"group": "the bootstrap draws items (unit:item)", "system": "nothing is told of them"}
-OVER_ALL = ("verdict", "preference", "winner", "label")  # what people's "overall" is also called, of pairs
-
-
-def asked_of(name: str, judged: Container[str]) -> str:
-    """The criterion that people judged under a name, among those that were judged; all are casefolded."""
-    return OVERALL if name in OVER_ALL and name not in judged else name
 
 
 @dataclass(frozen=True)
@@ -477,7 +475,7 @@ def read_seen(
     join_answers([one.answers for one in seen])
     seen.sort(key=lambda one: one.place)  # an interval draws by place, and samples finish in any order
     _refuse_nobody(agents, seen)
-    people = _names(name for one in seen for name in one.human)
+    people = first_of_each(name for one in seen for name in one.human)
     if not people:
         raise Unjudged(
             "no sample of the run holds people's judgements; give them as columns human.CRITERION (or -f "
@@ -494,13 +492,13 @@ def read_seen(
         kind, other = fitted(raw, verdicts, order or scale, bool(scale))
         notes += other
         if not judged:
-            who = "these agents" if agents else "the run"
-            why = f"people judged it, and {who} did not ({_stages(stages, seen)})"
+            why = f"people judged it, and {_why_not(key, agents, stages, seen)}"
             notes.append(f"{one_line(name, 60)}: {why}; {_cure(people, seen)}")
         if not raw.metrics:
             continue
         rated_sides = verdicts if kind == "verdict" else None
-        found.append(raw.judgements(kind, rated_sides, (order or scale) if kind == "label" else ()))
+        judged_here = raw.judgements(kind, rated_sides, (order or scale) if kind == "label" else ())
+        found.append(replace(judged_here, thin=frozenset(one.id for one in seen if one.thin)))
     if not found:
         raise Unjudged("; ".join(["nothing that people judged can be compared", *notes][:6]))
     return ReadRun(found, tuple(notes))
@@ -515,19 +513,22 @@ def _unjoined(seen: Sequence[Seen]) -> Iterator[str]:
         )
 
 
-def _stages(stages: Sequence[str] | None, seen: Sequence[Seen]) -> str:
-    there = dict.fromkeys(stage for one in seen for stage in one.answers.stages)
-    others = ", ".join(stage for stage in there if stage not in (stages or ("final",)))
-    where = "in its answers" if stages is None else f"at stage {', '.join(stages)}"
-    other = "at other stages there are" if stages is None else "there are"
-    return where + (f"; {other} {one_line(others, 80)}" if others else "")
+def _why_not(key: str, agents: Sequence[str], stages: Sequence[str] | None, seen: Sequence[Seen]) -> str:
+    """Why a criterion of people's has nothing to be held against, in words."""
+    there = dict.fromkeys(stage for one in seen for stage in one.answers.stages.get(key, ()))
+    if not there:
+        return "no criterion of the run has that name"
+    if stages is not None:
+        return f"the run has no score of it at stage {', '.join(stages)}, but at {one_line(', '.join(there), 80)}"
+    others = one_line(", ".join(stage for stage in there if stage != "final"), 80)
+    who = "these agents give" if agents else "the run gives"
+    return f"{who} no answer by it" + (f", only scores of stage {others}: --stage takes these" if others else "")
 
 
 def _cure(people: Mapping[str, str], seen: Sequence[Seen]) -> str:
     """How people's judgements meet a criterion of the run, where it has one that they did not judge."""
-    known = [
-        name for key, name in _names(name for one in seen for name in one.answers.names).items() if key not in people
-    ]
+    ours = first_of_each(name for one in seen for name in one.answers.names)
+    known = [name for key, name in ours.items() if key not in people]
     if not known:
         return "judge by a criteria set that has it"
     theirs = one_line(", ".join(known), 120)
@@ -536,7 +537,11 @@ def _cure(people: Mapping[str, str], seen: Sequence[Seen]) -> str:
 
 @dataclass(frozen=True)
 class Seen:
-    """What is kept of an item. agents: whoever said something of it, at any stage."""
+    """What is kept of an item. agents: whoever said something of it, at any stage.
+
+    Attributes:
+        thin: its text gives nothing to judge.
+    """
 
     id: str
     status: str
@@ -546,6 +551,7 @@ class Seen:
     system: str | None
     agents: frozenset[str]
     place: int
+    thin: bool = False
 
 
 def seen_of(item: Item, answers: ItemAnswers, group: str | None = None, system: str | None = None) -> Seen:
@@ -553,7 +559,8 @@ def seen_of(item: Item, answers: ItemAnswers, group: str | None = None, system: 
     document, writer = _meta(item.sample, group, "group"), _meta(item.sample, system, "system")
     metrics = {m for by in (*answers.by.values(), answers.everywhere) for m in by}
     agents = frozenset(map(_agent, metrics)) | {score.agent for score in item.scores}
-    return Seen(item.id, item.status, dict(item.sample.human), answers, document, writer, agents, item.place)
+    thin = any(note.kind in UNTRUSTED for note in item.notes)
+    return Seen(item.id, item.status, dict(item.sample.human), answers, document, writer, agents, item.place, thin)
 
 
 def _refuse_nobody(agents: Sequence[str], seen: Sequence[Seen]) -> None:
@@ -585,15 +592,8 @@ def _meta(sample: Sample, key: str | None, fallback: str) -> str | None:
     )
 
 
-def _names(names: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name in names:
-        found.setdefault(name.casefold(), name)
-    return found
-
-
 def _without(people: Mapping[str, str], seen: Sequence[Seen]) -> Iterable[str]:
-    scored = _names(name for one in seen for name in one.answers.names)
+    scored = first_of_each(name for one in seen for name in one.answers.names)
     met = {*people, *((OVERALL,) if people.keys() & set(OVER_ALL) else ())}
     lacking = [name for key, name in scored.items() if key not in met]
     if lacking:

@@ -21,6 +21,7 @@ from judgegraph.meta.cells import (
     Answer,
     Judgements,
     Kind,
+    asked_of,
     is_given,
     number,
     people,
@@ -29,7 +30,7 @@ from judgegraph.meta.cells import (
     single,
 )
 from judgegraph.meta.conventions import Conventions, Unreadable
-from judgegraph.meta.judgements import Raw, asked_of, read_table
+from judgegraph.meta.judgements import Raw, read_table
 from judgegraph.meta.result import AGREE, NONE, Ends, json_values, settled_ends
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, product
+from typing import NamedTuple
 
 import numpy as np
 
 import judgegraph.meta.agreement as meta
 from judgegraph.errors import ConfigError, DataError, ExtraError, one_line, sentence
 from judgegraph.meta.answers import Answers, answers
-from judgegraph.meta.cells import Answer, Kind
+from judgegraph.meta.cells import BOTH, Answer, Kind
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.critic import MOST_POINTS, PARTS, codes, point_of
 from judgegraph.meta.judgements import read_run
@@ -41,7 +42,8 @@ from judgegraph.report.sections_run import OTHER, Tally, points_of, tally_of
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import STAGES, Key, Line
 from judgegraph.stats.agreement import share_interval
-from judgegraph.stats.bootstrap import MEAN_RESAMPLES, Interval, mean_interval
+from judgegraph.stats.bootstrap import MEAN_LEAST, MEAN_RESAMPLES, Interval, mean_interval
+from judgegraph.stats.correlation import Codes
 from judgegraph.types import Scale
 from judgegraph.views import agreement as of_agreement
 from judgegraph.views import run as laid_out
@@ -64,6 +66,7 @@ class Matched:
 
     Attributes:
         human: the mean of the annotators where there are several. answers: None where none could be read.
+        group: codes of the samples' groups, None without any.
         levels: what both can say, in order; () of numbers that take more than seven values.
         scale: of the answers, None where it is not known. found: the coefficients and shares, as they are tabled.
     """
@@ -76,6 +79,7 @@ class Matched:
     levels: tuple[Answer, ...]
     scale: Scale | None
     found: tuple[Row, ...]
+    group: Codes | None = field(default=None, compare=False)
 
     @property
     def agreed(self) -> str:
@@ -117,7 +121,7 @@ def _matched(run: Run, tally: Tally, agreed: Agreement | str) -> Iterator[Matche
         for metric, given in one.metrics.items():
             found = tuple(row for row in rows if (row.criterion, row.metric) == (one.criterion, metric))
             levels, scale = _levels(one, given), scales.get(one.criterion.casefold())
-            yield Matched(one.criterion, metric, one.kind, one.human, given, levels, scale, found)
+            yield Matched(one.criterion, metric, one.kind, one.human, given, levels, scale, found, one.group)
 
 
 def _levels(one: Answers, given: Sequence[Answer | None]) -> tuple[Answer, ...]:
@@ -142,6 +146,37 @@ def on_their_scale(found: Sequence[Matched]) -> dict[str, Series]:
 def _is_apart(one: Matched) -> bool:
     """Whether most of people's judgements lie off the scale of the answers."""
     return 2 * sum(_is_off(value, one.scale) for value in one.human) > len(one.human)
+
+
+class Gap(NamedTuple):
+    """The mean of a judge's answers less people's on the same samples, with its 95 % interval.
+
+    Attributes:
+        judge, people: their means. share: the gap's size as a share of the scale. n: samples.
+    """
+
+    value: float
+    low: float
+    high: float
+    judge: float
+    people: float
+    share: float
+    n: int
+
+
+def gap_to_people(one: Matched) -> Gap | None:
+    """How lenient a judge is; None of labels and verdicts, and where people's scale is another one or not known."""
+    scale = one.scale
+    if one.kind != "number" or scale is None or scale.low is None or scale.high is None or _is_apart(one):
+        return None
+    known = [at for at, answer in enumerate(one.answers) if answer is not None]
+    if len(known) < MEAN_LEAST:
+        return None
+    judge, people = (np.array([float(side[at] or 0) for at in known]) for side in (one.answers, one.human))
+    group = None if one.group is None else np.unique(one.group[known], return_inverse=True)[1]
+    ends, value = mean_interval(judge - people, group), float((judge - people).mean())
+    share = abs(value) / ((scale.high - scale.low) or 1.0)
+    return Gap(value, *ends, float(judge.mean()), float(people.mean()), share, len(known))
 
 
 # The charts: one layout for a page and for a notebook.
@@ -217,8 +252,10 @@ def confusion(one: Matched) -> Picture:
     for place, column in enumerate(columns):
         named = column if short else str(place + 1)
         parts.append(centred(ROWS_NAME + (place + 0.5) * side, bottom + 12, named, side, look="jg-muted"))
-    same = sum(n for (human, answer), n in pairs.items() if human == answer)
-    about = f"{one.agreed}; alike in {same:,} of {len(one.human):,} ({percent(same, len(one.human))}); " + "; ".join(
+    same = sum(human == answer for human, answer in zip(one.human, one.answers, strict=True))
+    lost = len(one.human) - one.read
+    apart = f"{lost:,} without an answer; " if lost else ""
+    about = f"{one.agreed}; alike in {same:,} of {one.read:,} ({percent(same, one.read)}); {apart}" + "; ".join(
         f"people {human}, answer {answer}: {n:,}" for (human, answer), n in pairs.most_common()
     )
     return picture(f"{one.name}: people and answers met", about, parts, bottom + 18)
@@ -334,11 +371,14 @@ def _merged_alike(found: Sequence[Matched]) -> list[Matched]:
     alike: dict[tuple[object, ...], list[Matched]] = {}
     for one in found:
         alike.setdefault((one.criterion, one.kind, *one.human, *one.answers), []).append(one)
-    return [replace(same[0], metric=" and ".join(one.metric for one in same)) for same in alike.values()]
+    found_names = [[one.metric for one in same] for same in alike.values()]
+    return [
+        replace(same[0], metric=" and ".join(n for n in names if not (n.endswith(BOTH) and n[: -len(BOTH)] in names)))
+        for same, names in zip(alike.values(), found_names, strict=True)
+    ]
 
 
 COEFFICIENTS, RESAMPLES = 24, 1_000
-AXES = {"accuracy": (0.0, 1.0, 0.5)}  # of axes that are not from -1 to 1
 
 
 def agreement(run: Run, tally: Tally | None = None) -> Section | None:
@@ -359,7 +399,7 @@ def agreement(run: Run, tally: Tally | None = None) -> Section | None:
     found = agreement_of(run, counts)
     if not isinstance(found, Agreement):
         return Section("agreement", "Agreement with people", (Para(sentence(f"It cannot be told: {found}")),))
-    blocks: list[Block] = [Para(lead)]
+    blocks: list[Block] = [Para(lead), *(Para(sentence(note)) for note in found.notes if meta.THIN in note)]
     for _, rows in groupby(found.rows, key=lambda row: row.kind):
         blocks += _kind(list(rows))
     blocks += against_people(matched_with_people(run, counts, found), ("number", "label"))
@@ -381,16 +421,37 @@ def agreement_of(run: Run, tally: Tally) -> Agreement | str:
 
 
 def _kind(rows: Sequence[Row]) -> list[Block]:
-    """A chart of the first statistic, and a table of all."""
-    return [agreement_plot(rows, rows[0].statistic), of_agreement.statistics(rows)]
+    """A chart of what lies beyond chance, a table of the statistics read most, and behind a click the others."""
+    mine = once(rows)
+    further = [row for row in mine if row.statistic in FURTHER]
+    table = of_agreement.statistics([row for row in mine if row.statistic not in FURTHER])
+    more = (Fold("Further statistics", (of_agreement.statistics(further),)),) if further else ()
+    return [agreement_plot(mine), table, *more]
 
 
-def agreement_plot(rows: Sequence[Row], statistic: str) -> Picture:
+FURTHER = ("accuracy-exchanged", "accuracy-mean", "kappa-linear", "alpha-ordinal", "macro-precision", "macro-recall",
+           "macro-f1")  # fmt: skip
+
+
+def place_of(row: Row) -> tuple[str, str]:
+    """Criterion and metric."""
+    return row.criterion, row.metric
+
+
+def once(rows: Sequence[Row]) -> list[Row]:
+    """Without the verdict of both orders beside that of the run, which is the same one."""
+    met = {place_of(row) for row in rows}
+    return [row for row in rows if (row.criterion, row.metric.removesuffix(BOTH)) not in met - {place_of(row)}]
+
+
+def agreement_plot(rows: Sequence[Row]) -> Picture:
+    """Of the statistic that is 0 where a judge agrees by chance: of labels and verdicts kappa."""
+    statistic = "kappa" if any(row.statistic == "kappa" for row in rows) else rows[0].statistic
     mine = [row for row in rows if row.statistic == statistic][:COEFFICIENTS]
     alone = len({row.metric for row in mine}) == 1
     names = [row.criterion if alone else f"{row.criterion}, {row.metric}" for row in mine]
     measures = [Measure(name, row.value, *row.interval, row.n) for name, row in zip(names, mine, strict=True)]
-    return interval_plot(f"{statistic.capitalize()} with people", measures, *AXES.get(statistic, (-1.0, 1.0, 0.0)))
+    return interval_plot(f"{statistic.capitalize()} with people", measures)
 
 
 def _notes(found: Agreement) -> list[Block]:
@@ -416,12 +477,17 @@ def scores(run: Run, tally: Tally | None = None) -> Section:
     lines = summary.lines
     if not lines and not summary.verdicts and not summary.headline:
         return Section("scores", "Scores", (Para("The run wrote no scores and no verdicts."),))
-    blocks: list[Block] = [*laid_out.answers(summary, mean_intervals(tally))]
+    ends = mean_intervals(tally)
+    blocks: list[Block] = [*laid_out.answers(summary, ends)]
     blocks += [*laid_out.members(summary), *laid_out.consulted(summary)]
     if lines:
-        blocks.append(Para(_lead(tally)))
-    if any(line.criterion == OWN for line in lines.values()):
-        blocks.append(Para(f"{OWN}: a method that writes criteria for each sample; they are taken together here."))
+        blocks.append(Para(_lead(tally, any(low == low for low, _ in ends.values()))))
+    if own := sum(line.n for line in summary.answers.values() if line.criterion == OWN):
+        sides = ", those for both outputs of a pair" if summary.verdicts else ""
+        blocks.append(Para(
+            f"{OWN}: a method that writes criteria for each sample; all of these are taken together here: "
+            f"{counted(own, 'score')} of {counted(tally.samples, 'sample')}, by each criterion of each sample{sides}."
+        ))  # fmt: skip
     charts = charts_of(run, tally)
     if charts:
         blocks += [Para(_binning(charts, len(summary.answers))), *charts]
@@ -447,14 +513,18 @@ def mean_intervals(tally: Tally) -> dict[Key, Ends]:
     return found
 
 
-def _lead(tally: Tally) -> str:
-    drafts = tally.summary.drafts
-    read, what = tally.summary.judged - drafts, "final score" if drafts else "score"
-    alone = f", and {drafts:,} with drafts alone" if drafts else ""
+def _lead(tally: Tally, intervals: bool) -> str:
+    summary = tally.summary
+    read, what = summary.judged - summary.drafts, "final score" if summary.drafts else "score"
+    alone = f", and {summary.drafts:,} with drafts alone" if summary.drafts else ""
+    partly = f" ({summary.partly:,} of these judged in part)" if summary.partly else ""
+    drawn = (
+        f"; its 95 % interval is from {MEAN_RESAMPLES:,} resamples of {tally.some.counted}, groups whole {GROUPS}"
+        if intervals else ""
+    )  # fmt: skip
     return (
-        f"{counted(tally.samples, 'sample')}, {read:,} with a {what} or verdict that could be read{alone}. A mean is "
-        f"of the scores that could be read; its 95 % interval is from {MEAN_RESAMPLES:,} resamples of "
-        f"{tally.some.counted}, groups whole {GROUPS}."
+        f"{counted(tally.samples, 'sample')}, {read:,} with a {what} or verdict that could be read{partly}{alone}. "
+        f"A mean is of the scores that could be read{drawn}."
     )
 
 

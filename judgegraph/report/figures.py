@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from judgegraph.answers import answers_of, roles_of
+from judgegraph.data.samples import UNTRUSTED
 from judgegraph.meta.critic import codes
 from judgegraph.meta.probes import KINDS, ORIGINAL, SWAPPED, Padded, Seen, Swapped, padding, swapped
 from judgegraph.meta.ranking import WON
@@ -56,9 +57,11 @@ class Pool:
 
     Attributes:
         given: names of the criteria that the run was given, which are no sample's own.
+        apart: names of criteria that samples have of their own, and that are few enough to be told apart.
     """
 
-    def __init__(self, given: Collection[str] = (), most: int = POOL_MOST) -> None:
+    def __init__(self, given: Collection[str] = (), most: int = POOL_MOST, apart: Collection[str] = ()) -> None:
+        self.apart = frozenset(apart)
         self._known: dict[str, str] = {}
         self.given, self._most = frozenset(given), most
 
@@ -71,14 +74,15 @@ class Pool:
         values = {
             "sample": item.sample.model_copy(update={"human": {}}),
             "scores": scores, "answers": answers, "comparisons": self._comparisons(item.comparisons, written),
-            "branches": {"own": Criterion(name=OWN)} if written else {},
-            "suggestions": tuple(advice), "notes": (), "reason": "", "other": {},
+            "branches": {name: Criterion(name=name) for name in {self.name(one, written) for one in written}},
+            "suggestions": tuple(advice), "reason": "", "other": {},
+            "notes": tuple(note for note in item.notes if note.kind in UNTRUSTED),
         }  # fmt: skip
         return item.model_copy(update=values)
 
     def name(self, criterion: str, written: Iterable[str] = ()) -> str:
         """What a criterion is counted as."""
-        if criterion in written:
+        if criterion in written and criterion not in self.apart:
             return OWN
         head = criterion[: 2 * LONG]
         known = self._known.get(head)
@@ -114,6 +118,19 @@ class Pool:
             else one.model_copy(update={"criterion": name})
             for one in comparisons
         )  # fmt: skip
+
+
+OWN_MOST, OWN_LOOKED = 24, 200  # names of criteria that samples have of their own; samples that are looked at for them
+
+
+def own_names(items: Iterable[Item], given: Collection[str]) -> Collection[str]:
+    """Of the criteria that the first samples have of their own, where these are few and shared; else none."""
+    found: Counter[str] = Counter()
+    for item in items:
+        found.update(item.written(given))
+        if len(found) > OWN_MOST:
+            return ()
+    return found if found.total() >= 2 * len(found) else ()
 
 
 # Some of many items, without their texts: what needs single samples is told of these.
@@ -209,7 +226,7 @@ def slim(item: Item, whole: Item, scores: tuple[Score, ...]) -> Item:
     return Item(
         sample=sample.model_copy(update={**texts, "meta": meta}), status=item.status, scores=scores,
         answers=tuple(score.key for score in answers_of(item)), comparisons=comparisons, overall=item.overall,
-        verdict=item.verdict, place=item.place,
+        verdict=item.verdict, place=item.place, notes=item.notes,
     )  # fmt: skip
 
 

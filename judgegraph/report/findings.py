@@ -7,13 +7,16 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from judgegraph.errors import ConfigError, DataError, commonest, one_line, sentence
+from judgegraph.meta.answers import answers_in
+from judgegraph.meta.cells import OVER_ALL, OVERALL, unmatched
 from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
 from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain, Review, cost_of, critic_worth, reviewer
-from judgegraph.meta.result import Agreement
-from judgegraph.report.answers import agreement_of
+from judgegraph.meta.result import Agreement, Row
+from judgegraph.report.answers import agreement_of, gap_to_people, matched_with_people, once, place_of
 from judgegraph.report.charts import bars
 from judgegraph.report.figures import MERGED, OWN, POOLED, Held, LengthEffect, draws, mean_share
 from judgegraph.report.samples import Listing
@@ -87,8 +90,10 @@ def _worth(run: Run, tally: Tally) -> list[Block]:
     blocks: list[Block] = [Para(how)]
     for critic in critics:
         caption = f"{critic.critic} over {critic.reviewed}, against people"
-        blocks += of_critic.gains(critic, worth.conventions.confidence, caption)
+        blocks += of_critic.gains(critic, worth.conventions.confidence, caption, tested=False)
         blocks += (Para(line) for line in of_critic.mean_gains(critic))
+        if (split := of_critic.split_verdict(critic)) is not None:
+            blocks.append(Para(sentence(split)))
     return blocks
 
 
@@ -96,8 +101,8 @@ def worth_of(run: Run, tally: Tally) -> CriticWorth | str:
     """What the critics were worth, worked out once for a page; in words where it cannot be told, "" without labels."""
     if tally.worth is None:
         held = tally.labelled.items
-        # no p value is shown, so none is paid for
-        c = Conventions(coefficients=("spearman",), resamples=draws(held), permutations=1, correction="none")
+        # no p value is shown, so none is paid for; intervals are those of meta, which draws as many of few samples
+        c = Conventions(coefficients=("spearman", "pearson"), resamples=draws(held), permutations=1)
         try:
             tally.worth = (critic_worth(Run(run.manifest, held), c) if held else None) or ""
         except (ConfigError, DataError) as error:
@@ -143,24 +148,43 @@ def _example(topic: Topic) -> str:
     return one_line(topic.definition, SHOWN) + reason
 
 
-WORDS = {"spearman": "rank correlation", "accuracy": "accuracy"}  # statistics that sentences tell, the first first
+class Beyond(NamedTuple):
+    """A statistic that is 0 where a judge agrees with people by chance alone.
+
+    Attributes:
+        what: its name. points: what its values mean. against: what a judge does whose value is surely below 0.
+    """
+
+    what: str
+    points: str
+    against: str
+
+
+BEYOND = {  # the first that a run has is told
+    "spearman": Beyond("rank correlation", "1 is people's order, 0 chance", "ranks the other way round than people"),
+    "kappa": Beyond("Cohen's kappa", "1 is always as people, 0 chance", "differs from people more than by chance"),
+}
+WORDS = {"spearman": "rank correlation with people", "accuracy": "the share that is as people's"}
 LABELS = "give them as columns human.CRITERION, then judgegraph meta"
+RENAME = "name the column human.CRITERION after the criterion that it is of, or judge by criteria that have its name"
 SENTENCES = 6  # at most, as far as leaving out the least telling ones brings it
-LEAST_TELLING = ("alike", "order", "people")  # the first first
+LEAST_TELLING = ("alike", "order", "lenient", "people")  # the first first
 NAMED = 3  # criteria of a sentence
 LONG = 0.5  # a rank correlation with length that is told where no people judged: its interval lies beyond 0.2
 
 
-def findings(run: Run, tally: Tally, shown: Tally, lists: Sequence[Listing]) -> tuple[Finding, ...]:
+def findings(run: Run, tally: Tally, shown: Tally, lists: Sequence[Listing], rejected: int = 0) -> tuple[Finding, ...]:
     """In the order of the questions: did it finish, what failed, did the critic help, may the scores be trusted.
 
     Args:
         tally: of the run's numbers. shown: the same with texts as they may be shown. lists: of samples to look at.
+        rejected: rows of the data that were no samples.
     """
     parts = {
-        "finished": _finished(run, tally, shown), "missing": _missing(shown), "people": _people(run, tally),
-        "critics": _critics(run, tally), "order": _order(tally), "length": _length(run, tally), "alike": _alike(tally),
-        "look": _look(run, lists),
+        "finished": _finished(run, tally, shown, rejected), "missing": _missing(shown),
+        "unmatched": _unmatched(run, tally), "people": _people(run, tally), "lenient": _lenient(run, tally),
+        "critics": _critics(run, tally), "order": _order(tally), "length": _length(run, tally),
+        "alike": _alike(tally), "look": _look(run, lists),
     }  # fmt: skip
     found = {name: [*part] for name, part in parts.items()}
     for name in LEAST_TELLING:
@@ -169,7 +193,7 @@ def findings(run: Run, tally: Tally, shown: Tally, lists: Sequence[Listing]) -> 
     return tuple(one for part in found.values() for one in part)
 
 
-def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
+def _finished(run: Run, tally: Tally, shown: Tally, rejected: int) -> Iterator[Finding]:
     """Whether every sample came to its end, and why not."""
     samples = tally.summary.samples
     left = incomplete_run(run, samples.total() - samples["over_budget"])
@@ -178,31 +202,46 @@ def _finished(run: Run, tally: Tally, shown: Tally) -> Iterator[Finding]:
     if gone:
         text = f"{counted(gone, 'line')} of the run's items {'is' if gone == 1 else 'are'} damaged and left out."
         yield Finding(text, "about", f"judgegraph repair {_folder(run)}")
-    if left:
+    again = [] if "over_budget" not in samples else ["with a larger budget"]
+    again += ["and --retry-failed"] if {*samples} - {"ok", "over_budget"} else []
+    if left and not failed:
         yield Finding(f"The run is {left}.", "about", "the same command goes on with what is left")
     if failed:
-        rest = {status: n for status, n in samples.items() if status != "ok"}
+        rest = {_plain(status): n for status, n in samples.items() if status != "ok"}
         text = f"{failed:,} of {counted(tally.samples, 'sample')} ended early ({counts(rest)})"
         whole = [one for one in shown.causes.commonest if not one.where]
         for cause in whole[:1]:
             said = "" if cause.samples == failed else f"; {commonest((one.samples for one in whole), 'reason')}"
             text += f"{said}: {one_line(cause.reason, 160)}"
-        cap = ["with a larger budget"] if "over_budget" in rest else []
-        cap += ["and --retry-failed"] if {*rest} - {"over_budget"} else []
-        yield Finding(f"{text}.", "failures", f"the same command {' '.join(cap)}")
+        again = ["goes on with what is left", *again] if left and "over_budget" not in samples else again
+        text = f"The run is {left}; {text}" if left else text
+        yield Finding(f"{text}.", "failures", f"the same command {' '.join(again)}")
     elif tally.samples and not left:
-        yield Finding(_ended(tally).replace("All ", "All other " if gone else "All ", 1), "scores")
+        yield Finding(_ended(tally, rejected).replace("All ", "All other " if gone else "All ", 1), "scores")
+    if rejected and (failed or left):
+        yield Finding(f"Of {counted(tally.samples + rejected, 'row')} {_left_out(rejected)}.", "about")
 
 
-def _ended(tally: Tally) -> str:
+def _plain(status: str) -> str:
+    return status.replace("_", " ")
+
+
+def _ended(tally: Tally, rejected: int) -> str:
     """Of a run that came to its end with all its samples; one that brought nothing was not judged."""
     without = tally.samples - tally.summary.judged
+    rows = f"{tally.samples:,} of {counted(tally.samples + rejected, 'row')}"
     if without:
         have = "has" if without == 1 else "have"
-        return (
-            f"All {counted(tally.samples, 'sample')} came to their end; {without:,} {have} nothing that could be read."
-        )
+        all_of = f"All {counted(tally.samples, 'sample')}" if not rejected else rows
+        end = f"; {_left_out(rejected)}" if rejected else ""
+        return f"{all_of} came to their end; {without:,} {have} nothing that could be read{end}."
+    if rejected:
+        return f"{rows} {'was' if tally.samples == 1 else 'were'} judged; {_left_out(rejected)}."
     return f"All {counted(tally.samples, 'sample')} were judged." if tally.samples > 1 else "Its one sample was judged."
+
+
+def _left_out(rejected: int) -> str:
+    return f"{rejected:,} {'is no sample and was' if rejected == 1 else 'are no samples and were'} left out"
 
 
 def _missing(tally: Tally) -> Iterator[Finding]:
@@ -219,7 +258,7 @@ def _missing(tally: Tally) -> Iterator[Finding]:
         return
     first = causes[0]
     said = commonest((one.scores for one in causes), "reason")
-    why = f"{said}: {first.status}, {one_line(first.reason, 160)}"
+    why = f"{said}: {_plain(first.status)}, {one_line(first.reason, 160)}"
     where = _most_of({name: count for name, count in lacking.most_common() if count})
     are = "is" if lacking.total() == 1 else "are"
     yield Finding(sentence(f"{lacking.total():,} of {counted(asked, 'score')} {are} missing{where}; {why}"), "failures")
@@ -235,58 +274,90 @@ def _most_of(lacking: Mapping[str, int]) -> str:
     return f", most of {shown} ({most:,}{' each' if len(names) > 1 else ''})"
 
 
+def _unmatched(run: Run, tally: Tally) -> Iterator[Finding]:
+    """What people judged under a name that no criterion of the run has."""
+    met = {line.criterion for line in tally.summary.lines.values()}
+    if tally.labelled.items and OWN not in met:  # of criteria that are pooled no name is known
+        said = [answers_in(item, None, False).names for item in tally.labelled.items]
+        scored = dict.fromkeys([*met, *(name for names in said for name in names)])
+        columns = dict.fromkeys(name for item in tally.labelled.items for name in item.sample.human)
+        if lost := unmatched(columns, scored):
+            theirs = f" ({_listed([*scored])})" if scored else ""
+            text = f"People judged {_listed(lost)}, and no criterion of the run has such a name{theirs}"
+            yield Finding(f"{text}: these judgements are held against nothing.", "agreement", RENAME)
+
+
 def _people(run: Run, tally: Tally) -> Iterator[Finding]:
-    """Where the answers follow people most and least."""
+    """Where the answers follow people most and least, beyond what chance would bring."""
     found = agreement_of(run, tally)
     if not isinstance(found, Agreement):
         return
-    for statistic, what in WORDS.items():
+    for statistic, by in BEYOND.items():
         rows = [row for row in found.rows if row.statistic == statistic and not math.isnan(row.value)]
-        rows = [row for row in rows if row.n >= LEAST]
+        rows = once([row for row in rows if row.n >= LEAST])
         if not rows:
             continue
         best, worst = max(rows, key=lambda row: row.value), min(rows, key=lambda row: row.value)
-        alike = {row.criterion for row in rows if sum(one.criterion == row.criterion for one in rows) > 1}
-        first, last = (
-            one_line(row.criterion, 80) + (f" of {one_line(row.metric, 80)}" if row.criterion in alike else "")
-            for row in (best, worst)
-        )
-        told = [(name, row.value, *row.interval) for name, row in ((first, best), (last, worst))]
-        said = followed(told if worst is not best else told[:1], what, signed=statistic == "spearman")
-        yield Finding(f"{said}.", "agreement", f"judgegraph meta {_folder(run)}")
+        told = [(_whose(row, rows), row.value, *row.interval) for row in (best, worst)]
+        alike = next((r for r in found.rows if r.statistic == "accuracy" and place_of(r) == place_of(best)), None)
+        same = f"; the same {best.kind} in {percent(alike.value, 1)}" if alike and statistic == "kappa" else ""
+        said = followed(told if worst is not best else told[:1], by, f"{same}, n {best.n:,}")
+        said = f"T{said[1:]}" if said.startswith("the ") else said
+        yield Finding(f"{said}.", "agreement", _meta(run))
         return
 
 
-CHANCE, AGAINST = ", which may be chance", "ranks the other way round than people"
+def _whose(row: Row, rows: Sequence[Row]) -> str:
+    """A criterion, with the judge where several judge by it; of pairs the verdict."""
+    over_all = row.kind == "verdict" and row.criterion.casefold() in (OVERALL, *OVER_ALL)
+    name = "the verdict" if over_all else row.criterion
+    several = sum(one.criterion == row.criterion for one in rows) > 1
+    return one_line(name, 80) + (f" of {one_line(row.metric, 80)}" if several else "")
 
 
-def followed(told: Sequence[tuple[str, float, float, float]], what: str, *, signed: bool = True) -> str:
-    """Whether criteria follow people, in words that fit the sign.
+def followed(told: Sequence[tuple[str, float, float, float]], by: Beyond, more: str = "") -> str:
+    """Whether criteria follow people: only where the interval of what lies beyond chance does not hold 0.
 
     Args:
-        told: (name, statistic, low, high) of one criterion, or of the best and the least. what: the statistic's name.
-        signed: 0 is chance and less than it the other way round; else any number is told alike.
+        told: (name, statistic, low, high) of one criterion, or of the best and the least. more: behind the best's.
     """
     (first, value, low, high), *others = told
-    said = f"({what} {valued(value, low, high)})"
-    last, least, least_low, least_high = others[0] if others else told[0]
-    last_said = f"({valued(least, least_low, least_high)})"
-    if not signed:
-        return (
-            f"{first} follows people best {said}, {last} least {last_said}"
-            if others
-            else f"{first} follows people {said}"
-        )
-    if value <= 0 and others:
-        return f"No criterion follows people: {first} comes nearest {said}, {last} least {last_said}"
-    if value <= 0:
-        return f"{first} {AGAINST if high < 0 else 'does not follow people'} {said}"
-    text = f"{first} follows people{' best' if others else ''} {said}{'' if low > 0 else CHANCE}"
+    said = f"({by.what} {valued(value, low, high)}: {by.points}{more})"
+    sure = _is_beyond(value, low)
     if not others:
-        return text
-    if least > 0:
-        return f"{text}, {last} least {last_said}{'' if least_low > 0 else CHANCE}"
-    return f"{text}, {last} {AGAINST if least_high < 0 else 'does not'} {last_said}"
+        does = "follows people" if sure else by.against if high < 0 else "is not shown to follow people"
+        return f"{first} {does} {said}"
+    last, least, least_low, least_high = others[0]
+    last_said = f"({valued(least, least_low, least_high)})"
+    if not sure:
+        return f"No criterion is shown to follow people: {first} comes nearest {said}, {last} least {last_said}"
+    if _is_beyond(least, least_low):
+        return f"{first} follows people best {said}, {last} least {last_said}"
+    return (
+        f"{first} follows people best {said}; {last} {by.against if least_high < 0 else 'is not shown to'} {last_said}"
+    )
+
+
+def _is_beyond(value: float, low: float) -> bool:
+    """Whether it is told from chance; where all agrees no resample differs, and there is no interval."""
+    return low > 0 or (math.isnan(low) and value > 1 - 1e-9)
+
+
+def _lenient(run: Run, tally: Tally) -> Iterator[Finding]:
+    """Where the judge's mean is surely another than people's, on one scale."""
+    apart = []
+    for one in matched_with_people(run, tally, agreement_of(run, tally)):
+        if (gap := gap_to_people(one)) is not None and (gap.low > 0 or gap.high < 0):
+            apart.append((one, gap))
+    for way, sign in (("more lenient", 1), ("stricter", -1)):
+        mine = sorted((x for x in apart if x[1].value * sign > 0), key=lambda x: -x[1].share)
+        if mine:
+            one, gap = mine[0]
+            means = f"{number_text(gap.judge)} on average where people give {number_text(gap.people)}"
+            by = f"{signed(gap.value)} {within(gap.low, gap.high, sign=True)}, n {gap.n:,}"
+            most = "" if len(mine) == 1 else f" by {counted(len(mine), 'criterion', 'criteria')}, most"
+            text = f"The judge is {way} than people{most} by {one_line(one.criterion, 80)}: {means} ({by})"
+            yield Finding(f"{text}.", "agreement", _meta(run))
 
 
 def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
@@ -313,15 +384,20 @@ def _critics(run: Run, tally: Tally) -> Iterator[Finding]:
             )  # fmt: skip
             yield Finding(f"{text}; {end}.", "rectification", "" if worth else LABELS)
         else:
-            yield Finding(f"{text}{_gain(worth, critic)}.", "rectification", f"judgegraph meta {_folder(run)}")
+            comparable = isinstance(agreement_of(run, tally), Agreement)
+            yield Finding(f"{text}{_gain(worth, critic)}.", "rectification", _meta(run) if comparable else "")
 
 
 def _gain(worth: CriticWorth, critic: str) -> str:
     """Such as " and brought them closer to people (rank correlation moved by +0.05 [0.01, 0.09] on average)"."""
     known = [one for one in worth.critics if one.critic == critic and one.means]
     judged = max((gain.n for one in known for gain in one.gains), default=0)
+    if not judged:
+        return "; people judged none of them by these criteria, so whether for the better cannot be told"
     if judged < LEAST:
-        return f"; people judged too few to tell whether for the better ({judged:,})"
+        return f"; people judged too few to tell whether for the better ({counted(judged, 'sample')})"
+    if (split := of_critic.split_verdict(known[0])) is not None:
+        return f"; it cannot be told whether for the better: {split}"
     statistic, mean = next(iter(known[0].means.items()))
     said = f"{WORDS.get(statistic, statistic)} moved by {signed(mean.value)} {within(mean.low, mean.high)}".strip()
     on_average = f"({said} on average{_most_moved(known[0], statistic, mean)})"
@@ -362,7 +438,7 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
     """Criteria that follow the output's length as closely as they follow people; without people, that follow it."""
     people = agreement_of(run, tally)
     with_people = (
-        {row.criterion: row.value for row in people.rows if row.statistic == "spearman" and row.n >= LEAST}
+        {row.criterion: row for row in people.rows if row.statistic == "spearman" and row.n >= LEAST}
         if isinstance(people, Agreement) else {}
     )  # fmt: skip
     command = f"judgegraph probe {one_line(run.manifest.get('method') or 'METHOD', 60)} DATA -p padded"
@@ -375,9 +451,10 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
         if effect.n < LEAST or not follows_it:
             continue
         if criterion in with_people:
-            people_said = with_people[criterion]
-            if abs(effect.value) >= people_said:
-                (closely if people_said > 0 else instead).setdefault(criterion, effect)
+            row = with_people[criterion]
+            if abs(effect.value) >= row.value:
+                follows_people = _is_beyond(row.value, row.interval[0])
+                (closely if follows_people else instead).setdefault(criterion, effect)
         elif abs(effect.value) >= LONG and min(abs(effect.low), abs(effect.high)) > 0.2:
             alone.setdefault(criterion, effect)
     for held in (closely, instead, alone):
@@ -388,11 +465,13 @@ def _length(run: Run, tally: Tally) -> Iterator[Finding]:
             follow, it = ("follows", "it") if len(held) == 1 else ("follow", "they")
             text = f"{_listed([*held])} {follow} the output's length"
             whose = "" if len(held) == 1 else f"{one_line(first, 80)} "
-            people_are = number_text(with_people.get(first))
+            people_are = number_text(with_people[first].value) if first in with_people else ""
             if held is closely:
                 text += f" at least as closely as {it} {follow} people ({whose}{said} against {people_are}{turned})"
             elif held is instead:
-                text += f" and not people ({whose}rank correlation {said}{turned}; with people {people_are})"
+                are = "is" if len(held) == 1 else "are"
+                text += f" and {are} not shown to follow people"
+                text += f" ({whose}rank correlation {said}{turned}; with people {people_are})"
             else:
                 text += f" ({whose}rank correlation {said}{turned})"
             yield Finding(f"{text}.", "biases", command)
@@ -419,6 +498,10 @@ def _look(run: Run, lists: Sequence[Listing]) -> Iterator[Finding]:
     said = [f"{one_line(name, 60)} ({', '.join(why)})" for name, why in whose.items()]
     command = f"judgegraph trace {_folder(run)} --sample {shlex.quote(next(iter(whose)))}" if run.folder else ""
     yield Finding(f"Look first at {'; '.join(said)}.", "samples", command)
+
+
+def _meta(run: Run) -> str:
+    return f"judgegraph meta {_folder(run)}"
 
 
 def _folder(run: Run) -> str:

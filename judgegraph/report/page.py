@@ -172,7 +172,7 @@ def facts(run: Run, summary: Summary, rejected: int, lost: int = 0) -> list[tupl
     if named := run.manifest.get("criteria_set"):
         found.append(("Criteria", "of your own" if named == "own" else in_line(named, 80)))
     failed = summary.samples.total() - summary.samples["ok"]
-    both = f", {summary.partly:,} of these judged in part and counted there too" if summary.partly else ""
+    both = f", {summary.partly:,} of these judged in part" if summary.partly else ""
     found += [("Failed", counted(failed, "sample") + both)] if failed else []
     unread = f", about {counted(lost, 'row')} behind could not be read" if lost else ""
     found += [("Rejected", f"{counted(rejected, 'row')} of the data{unread}")] if rejected else []
@@ -196,7 +196,8 @@ def _judged(run: Run, summary: Summary, ended: str) -> str:
     total = (total_of(run.manifest) or 0) if ended else here
     of = f"{total:,}" if total >= max(1, here) else f"{here:,}{ended}"
     if not summary.drafts:
-        return f"{summary.judged:,} judged of {of}"
+        partly = f", and {summary.partly:,} in part" if summary.partly else ""
+        return f"{summary.judged - summary.partly:,} judged of {of}{partly}"
     return f"{summary.judged - summary.drafts:,} of {of} with a final score; {summary.drafts:,} with drafts alone"
 
 
@@ -427,11 +428,11 @@ def page_of(run: Run, *, most: int, redact: bool, most_bytes: int | None = None)
     ]
     last = about(run.manifest, rejected, state, damaged)
     behind = [graph_part(run, read), last]
-    found = findings(counted, tally, shown, lists)
+    lost = sum(row["lost"] for row in rejected if isinstance(row.get("lost"), int))
+    found = findings(counted, tally, shown, lists, len(rejected) + lost)
     answers = Findings(found, dict(_anchors(parts, behind)))
     parts = [Section("findings", "Findings", (answers,)), *parts]
     sections, end = templates.sections(parts), templates.sections(behind)
-    lost = sum(row["lost"] for row in rejected if isinstance(row.get("lost"), int))
     told = facts(run, summary, len(rejected), lost)
     head = templates.head(_head(run, redact, state), told, _anchors(parts, behind))
     if most_bytes is None:

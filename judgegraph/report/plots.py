@@ -124,7 +124,7 @@ class Plots:
             raise ConfigError(f"nothing to plot: {found}")
         kinds = [list(rows) for _, rows in groupby(found.rows, key=lambda row: row.kind)]
         most = max((sum(row.statistic == rows[0].statistic for row in rows) for rows in kinds), default=0)
-        charts = [agreement_plot(rows, rows[0].statistic) for rows in kinds]
+        charts = [agreement_plot(rows) for rows in kinds]
         return _plot(charts, "no agreement can be told", _first(DRAWN, most, "row"))
 
     def people(self) -> Plot:

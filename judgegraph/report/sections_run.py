@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 from typing import Any
 
 from judgegraph.answers import answers_of
@@ -13,7 +14,17 @@ from judgegraph.errors import one_line, sentence
 from judgegraph.meta.critic import MOST_POINTS as POINTS
 from judgegraph.meta.critic import PARTS, CriticWorth, Critiques, judged_by_people, point_of
 from judgegraph.meta.result import Agreement
-from judgegraph.report.figures import Commonest, LengthEffect, Orders, Pool, Probed, SomeItems, length_effects
+from judgegraph.report.figures import (
+    OWN_LOOKED,
+    Commonest,
+    LengthEffect,
+    Orders,
+    Pool,
+    Probed,
+    SomeItems,
+    length_effects,
+    own_names,
+)
 from judgegraph.runs.item import (
     OFF_SCALE,
     Item,
@@ -116,7 +127,7 @@ class Tally:
         nodes: what each node took, as `node_times` gives it, where the spans were read already.
     """
 
-    def __init__(self, given: Collection[str] = ()) -> None:
+    def __init__(self, given: Collection[str] = (), apart: Collection[str] = ()) -> None:
         self.summary = Summary("")
         self.samples = 0
         self.short: Counter[str] = Counter()
@@ -133,7 +144,7 @@ class Tally:
         self.worth: CriticWorth | str | None = None
         self.matched: list[Any] | None = None
         self.nodes: dict[str, NodeTime] | None = None
-        self._pool = Pool(given)
+        self._pool = Pool(given, apart=apart)
 
     @cached_property
     def suggested(self) -> Suggestions:
@@ -197,8 +208,10 @@ def tally_of(run: Run, items: Iterable[Item] | None = None) -> Tally:
         items: the run's, where another reader of the same pass hands them on; None: they are read here.
     """
     given = criteria_names(run.manifest)
-    tally = Tally(given)
-    watched = tally.watch(run.items if items is None else items)
+    every = iter(run.items if items is None else items)
+    first = [*islice(every, OWN_LOOKED)]
+    tally = Tally(given, own_names(first, given))
+    watched = tally.watch(chain(first, every))
     signature = str(run.manifest.get("signature", ""))
     tally.summary = summarise(watched, signature, given, weighted=has_weights(run.manifest))
     return tally

@@ -14,13 +14,14 @@ from dataclasses import asdict, dataclass, field, fields
 from itertools import islice
 from json import JSONDecoder
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Protocol
 
-from judgegraph.answers import doubt, means_of, moved_by, several
+from judgegraph.answers import doubt, means_of, moved_by, scaled, several
 from judgegraph.calls.budget import priced
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.calls.types import Choice, unpacked
-from judgegraph.data.samples import DiskIndex, id_digest
+from judgegraph.data.samples import UNTRUSTED, DiskIndex, id_digest
 from judgegraph.errors import DataError, one_line
 from judgegraph.replies.quotation import parts
 from judgegraph.runs.folder import ITEMS, JOURNAL, LEDGER, NOTES, Folder
@@ -478,7 +479,7 @@ class RankedSample:
     Attributes:
         id, place, status, ms, verdict: of its item.
         value: mean of its answers (`judgegraph.answers`), each scaled so that its scale is 0 to 1; of a pair, those of
-            `output`. Of several agents that answer side by side the lowest mean, and by_agent has each one's. None
+            both outputs. Of several agents that answer side by side the lowest mean, and by_agent has each one's. None
             where no number was read.
         change: the most that a critic moved a score, as a share of its scale's width; a changed label is 1. None where
             no final score stands beside a draft. changed_criterion, changed_from, changed_to: the one
@@ -520,6 +521,7 @@ class RankedSample:
     cause: str = ""
     reason: str = ""
     scale: str = ""
+    thin: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -529,7 +531,7 @@ class RankedSample:
 UNKNOWN = Usage(None, None, None, None, 0)
 Key = Callable[[RankedSample], tuple[float, ...]]
 ORDERS: Mapping[str, Key] = {  # name -> what the first of them has least of
-    "score": lambda one: (math.inf if one.value is None else one.value,),
+    "score": lambda one: (one.thin, math.inf if one.value is None else one.value),
     "change": lambda one: (_most(one.change),),
     "doubt": lambda one: (_most(one.doubt),),
     "cost": lambda one: (-(one.usd or 0.0), _most(one.tokens)),  # the free ones and those without a price by tokens
@@ -617,7 +619,9 @@ def ranked_sample(item: Item, bill: Usage | None = None, criterion: str | None =
     given = [one for one in answers(item) if criterion in (None, one.criterion)]
     finals = [one for one in given if isinstance(one, Score)]
     change, draft, final = _change(finals, {s.key: s for s in item.scores})
-    means = means_of(finals)
+    pair = bool(item.comparisons) or item.verdict is not None
+    means = {} if pair else means_of(finals)
+    sides = [value for score in finals if (value := scaled(score)) is not None] if pair else []
     by_agent = {agent: means[agent] for agent in several(finals) if agent in means}
     doubts = [(x, s.criterion) for s in finals or asked if (x := doubt(s)) is not None]
     widest, doubted = max(doubts, key=lambda one: one[0], default=(None, None))
@@ -625,12 +629,14 @@ def ranked_sample(item: Item, bill: Usage | None = None, criterion: str | None =
     cause, reason = _why_lost(item, given)
     return RankedSample(
         id=item.id, place=item.place, status=item.status, change=change,
-        value=min(by_agent.values()) if by_agent else means.get(""), by_agent=by_agent or None,
+        value=min(by_agent.values()) if by_agent else fmean(sides) if sides else means.get(""),
+        by_agent=by_agent or None,
         changed_criterion=final.criterion if final else None, changed_from=draft.answer if draft else None,
         changed_to=final.answer if final else None, doubt=widest, doubt_criterion=doubted, ms=item.ms,
         failures=failures(item), verdict=item.verdict, answers=len(given),
         lost=sum(one.status != "ok" for one in given), cause=cause, reason=reason,
-        scale=scales.pop() if len(scales) == 1 else "", **asdict(bill or UNKNOWN),
+        scale=scales.pop() if len(scales) == 1 else "", thin=any(note.kind in UNTRUSTED for note in item.notes),
+        **asdict(bill or UNKNOWN),
     )  # fmt: skip
 
 

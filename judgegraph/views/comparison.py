@@ -57,9 +57,20 @@ def comparison(found: RunComparison) -> Iterator[Block]:
         yield Para(
             f"coverage: the share that could be read of what was answered least ({_cut(', '.join(least))})", "fine"
         )
+        yield from (Para(f"{_cut(run.name)}: {_absent(run)}", "fine") for run in found.runs if run.coverage.absent)
     yield from (Para(f"note: {note}", "note") for note in found.notes)
     yield Para(HOW, "fine")
     yield from (Para(f"{run.name}: {run.signature}", "fine", whole=True) for run in found.runs)
+
+
+def _absent(run: ComparedRun) -> str:
+    """Why its coverage counts more than its samples."""
+    rejected, left = run.coverage.rejected, run.coverage.absent - run.coverage.rejected
+    parts = (
+        [f"{counted(rejected, 'row')} of the data {'was' if rejected == 1 else 'were'} rejected"] if rejected else []
+    )
+    parts += [f"{counted(left, 'sample')} {'was' if left == 1 else 'were'} not judged"] if left else []
+    return f"coverage counts what no table of scores does: {', '.join(parts)}"
 
 
 def _differences(found: RunComparison) -> Iterator[Block]:
@@ -179,7 +190,7 @@ def _means(found: RunComparison) -> Iterator[Block]:
         for run in found.runs
     ])  # fmt: skip
     if real:
-        yield Para(f"* really another mean than that of {_cut(first)}", "fine")
+        yield Para(_star(_cut(first)), "fine")
 
 
 def _mean(one: MeanOf | None, marked: bool) -> str:
@@ -189,10 +200,18 @@ def _mean(one: MeanOf | None, marked: bool) -> str:
 def _agreement(found: Agreement) -> Iterator[Block]:
     """A row for each run, a column for each statistic of each criterion; then which runs differ."""
     cells: dict[tuple[str, str], dict[str, str]] = {}
+    many: dict[tuple[str, str], set[int]] = {}
     for row in found.rows:
-        cells.setdefault((row.criterion, row.statistic), {})[row.metric] = valued(row.value, *row.interval)
+        many.setdefault((row.criterion, row.statistic), set()).add(row.n)
+    for row in found.rows:
+        place = (row.criterion, row.statistic)
+        own = f" (n {row.n:,})" if len(many[place]) > 1 else ""
+        cells.setdefault(place, {})[row.metric] = valued(row.value, *row.interval) + own
     names = list(dict.fromkeys(row.metric for row in found.rows))
-    head = [f"{_cut(criterion)}, {statistic}" for criterion, statistic in cells]
+    head = [
+        f"{_cut(place[0])}, {place[1]}" + (f" (n {next(iter(many[place])):,})" if len(many[place]) == 1 else "")
+        for place in cells
+    ]
     rows = [(name, *(column.get(name, "") for column in cells.values())) for name in names]
     yield _by_run("agreement with people", head, rows)
     real = [one for one in found.differences if _is_real(one)]
@@ -219,12 +238,17 @@ def _costs(found: RunComparison) -> Grid:
     head = ("method", "samples", "coverage", "calls", "tokens", "cost", "a sample")
     return _by_run("what they took", head, [
         (
-            run.name, _cut(run.method), f"{run.samples:,}", portion(run.coverage.share),
+            run.name, _cut(run.method), _finished(run), portion(run.coverage.share),
             count_text(run.calls) or "unknown", count_text(run.tokens) or "unknown",
             _cost(run), duration(run.seconds and 1000 * run.seconds),
         )
         for run in found.runs
     ])  # fmt: skip
+
+
+def _finished(run: ComparedRun) -> str:
+    """Samples that came to their end, of those that the run has where these are more."""
+    return f"{run.finished:,}" if run.finished == run.samples else f"{run.finished:,} of {run.samples:,}"
 
 
 def _cost(run: ComparedRun) -> str:
@@ -243,54 +267,76 @@ def _cut(text: str) -> str:
 
 
 def as_text(found: RunComparison, form: str) -> str:
-    """A table of means as "latex" (booktabs) or "markdown": a row for each run, a column for each criterion.
+    """As "latex" (booktabs) or "markdown": a row for each criterion and run, each number in a column of its own.
 
-    Each mean has its interval. Agreement with people stands behind it, after a slash, where people judged: the column's
-    head names it. A star marks what is really below the highest mean of its column; a note says what the numbers are.
+    Means with their interval, n, difference from the first run with interval and p; the same of agreement with people.
     """
+    first = found.runs[0].name
+    people = found.agreement
     held: dict[tuple[str, str], Row] = {}
-    by: dict[str, Row] = {}
-    for row in found.agreement.rows if found.agreement else ():
+    for row in people.rows if people else ():
         held.setdefault((row.metric, row.criterion.casefold()), row)  # the first statistic of each
-        by.setdefault(row.criterion.casefold(), row)
-    lower = _below_the_highest(found)
-    rows = []
-    for run in found.runs:
-        cells = []
-        for name in found.criteria:
-            agreed = held.get((run.name, name.casefold()))
-            behind = f" / {valued(agreed.value, *agreed.interval, sign=True)}" if agreed is not None else ""
-            one = found.mean(run.name, name)
-            cells.append("" if one is None else _mean(one, (run.name, name) in lower) + behind)
-        rows.append((run.name, *cells))
-    named = (by.get(name.casefold()) for name in found.criteria)
-    said = (f" (mean / {one.statistic} with people)" if one else " (mean)" for one in named)
-    head = ("run", *(f"{name}{what}" for name, what in zip(found.criteria, said, strict=True)))
-    grid = Grid("means", head, tuple(rows), frozenset(range(1, len(head))))
+    lines = [(name, run.name) for name in found.criteria for run in found.runs if found.mean(run.name, name)]
+    means = [one for name, run in lines if (one := found.mean(run, name)) is not None]
+    apart = [_from_first(found.differences, first, run, name) for name, run in lines]
+    agreed = [held.get((run, name.casefold())) for name, run in lines]
+    gaps = [_from_first(people.differences if people else (), first, run, name, row)
+            for (name, run), row in zip(lines, agreed, strict=True)]  # fmt: skip
+    grid = columns("means", {
+        "criterion": [name for name, _ in lines],
+        "run": [run for _, run in lines],
+        "mean": [f"{_mean(one, one_p[2])}" for one, one_p in zip(means, apart, strict=True)],
+        "n": [f"{one.n:,}" for one in means],
+        "difference": [one[0] for one in apart],
+        "p": [one[1] for one in apart],
+        "with people": [valued(row.value, *row.interval) if row else "" for row in agreed],
+        "n of these": [f"{row.n:,}" if row else "" for row in agreed],
+        "its difference": [one[0] for one in gaps],
+        "its p": [one[1] for one in gaps],
+    }, names=2, most=len(lines))  # fmt: skip
     caption = f"Mean answers of {counted(len(found.runs), 'run')} on {counted(found.samples, 'sample')}."
-    return captioned(grid, form, caption, [*_notes_of_means(found, by, bool(lower))])
+    statistics = dict.fromkeys(row.statistic for row in agreed if row)
+    return captioned(grid, form, caption, [*_notes_of_means(found, [*statistics], any(one[2] for one in apart))])
 
 
-def _below_the_highest(found: RunComparison) -> set[tuple[str, str]]:
-    """Run and criterion of means that are really lower than the highest by the criterion."""
-    best = {name: max((m for m in found.means if m.criterion == name), key=lambda m: m.mean) for name in found.criteria}
-    pairs = [
-        (one.criterion, *((one.a, one.b) if one.difference > 0 else (one.b, one.a)))
-        for one in found.differences if one.is_real
-    ]  # fmt: skip
-    return {(lower, name) for name, higher, lower in pairs if best[name].run == higher}
+def _from_first(
+    found: Sequence[MeanDifference] | Sequence[Difference], first: str, run: str, criterion: str, row: Row | None = None
+) -> tuple[str, str, bool]:  # fmt: skip
+    """A run less the first one with its interval, p, and whether it is really another; empty of the first itself."""
+    for one in found:
+        if {one.a, one.b} != {first, run} or one.criterion.casefold() != criterion.casefold():
+            continue
+        if isinstance(one, MeanDifference):
+            ends, p, real = (one.low, one.high), one.corrected, one.is_real
+        elif row is None or one.statistic != row.statistic:
+            continue
+        else:
+            ends, real = one.interval, _is_real(one)
+            p = max((test.corrected for test in one.tests if test.p == test.p), default=math.nan)
+        value, (low, high) = (one.difference, ends) if one.a == run else (-one.difference, (-ends[1], -ends[0]))
+        return valued(value, low, high, sign=True), "" if math.isnan(p) else chance(p), real
+    return "", "", False
 
 
-def _notes_of_means(found: RunComparison, by: Mapping[str, Row], marked: bool) -> Iterator[str]:
-    cell = "mean with its 95 % interval"
-    yield f"Each cell: {cell}{' / agreement with people, with its own' if by else ''}."
+def _notes_of_means(found: RunComparison, statistics: Sequence[str], marked: bool) -> Iterator[str]:
+    first = _cut(found.runs[0].name)
+    yield f"Intervals are of 95 %; differences are from {first}, sample by sample, and p by Holm over all of a kind."
+    if statistics:
+        yield f"with people: {', '.join(statistics)} of answers and people's judgements, on the samples they judged."
     for name in found.criteria:
-        mine, agreed = next(m for m in found.means if m.criterion == name), by.get(name.casefold())
-        scale = f", scale {mine.scale}" if mine.scale else ""
-        yield f"{name}: n {mine.n:,}{f' (agreement {agreed.n:,})' if agreed else ''}{scale}."
+        mine = next(m for m in found.means if m.criterion == name)
+        if mine.scale:
+            yield f"{name}: scale {mine.scale}."
     if marked:
-        how = f"p < {ALPHA:g}, permutation test, Holm over all differences"
-        yield f"* really below the highest mean of its column ({how})."
+        yield f"{_star(first)} (p < {ALPHA:g})."
+    for run in found.runs:
+        if run.incomplete:
+            yield f"{run.name} is {run.incomplete}."
+
+
+def _star(first: str) -> str:
+    """What a star means, wherever a comparison is shown."""
+    return f"* really another mean than that of {first}"
 
 
 # Two runs side by side: what changed, which scores moved, why, and what it cost.

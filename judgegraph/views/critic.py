@@ -110,14 +110,14 @@ def _points(reviews: Sequence[Review]) -> Iterator[Block]:
 UNMOVED = "nothing moved"
 
 
-def gains(critic: CriticOf, confidence: float, caption: str = "") -> Iterator[Block]:
-    """A row per criterion and statistic; p only where one was drawn."""
+def gains(critic: CriticOf, confidence: float, caption: str = "", tested: bool = True) -> Iterator[Block]:
+    """A row per criterion and statistic; p only where it is asked for (`tested`), and one was drawn."""
     levels = ", ".join(dict.fromkeys(gain.level for gain in critic.gains if gain.level))
     level = f", {levels} level" if levels else ""
     shown = [gain for gain in critic.gains if not math.isnan(gain.difference)]
     moved = {review.criterion for review in critic.reviews if review.changed}
     still = [gain.criterion not in moved and not gain.difference for gain in shown]  # nothing there to be tested
-    tested = any(not math.isnan(gain.p) for gain in shown)
+    tested = tested and any(not math.isnan(gain.p) for gain in shown)
     yield columns(caption or f"agreement with people before and after the {reviewer(critic.reviews)}{level}", {
         "criterion": [gain.criterion for gain in shown],
         "statistic": [gain.statistic for gain in shown],
@@ -167,6 +167,8 @@ def cost(critic: CriticOf) -> Iterator[Block]:
         price = f"; a point (0.01) came to {_per(points[name])}" if name in points else ""
         priced = price if critic.means[name].is_above_zero else ", so a point has no price"
         yield Para(f"  {line}{priced}")
+    if (split := split_verdict(critic)) is not None:
+        yield Para(f"  {split}", "note")
 
 
 def mean_gains(critic: CriticOf) -> Iterator[str]:
@@ -174,6 +176,20 @@ def mean_gains(critic: CriticOf) -> Iterator[str]:
     for name, mean in critic.means.items():
         note = "" if mean.is_above_zero else f"; {mean.note}"
         yield f"mean gain, {name}: {signed(mean.value, COEFFICIENT)} {_within(mean)}{note}"
+
+
+PLAIN = {"spearman": "rank correlation", "pearson": "Pearson's correlation", "kendall-b": "Kendall's tau-b"}
+
+
+def split_verdict(critic: CriticOf) -> str | None:
+    """Which statistics say what of the critic, where they do not say the same; None where they do."""
+    by: dict[str, list[str]] = {}
+    for name, mean in critic.means.items():
+        what = "it brought them closer" if mean.low > 0 else "it took them further" if mean.high < 0 else "neither way"
+        by.setdefault(what, []).append(f"{PLAIN.get(name, name)} ({signed(mean.value, COEFFICIENT)} {_within(mean)})")
+    if len(by) < 2:
+        return None
+    return "statistics differ: " + "; ".join(f"by {' and '.join(names)} {what}" for what, names in by.items())
 
 
 def cost_text(cost: Cost) -> str:

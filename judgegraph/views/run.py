@@ -349,7 +349,8 @@ def end(
     run: Run, summary: Summary, rejected: Sequence[Any], gate: float | None, unjudged: int | None = None,
 ) -> Iterator[Block]:  # fmt: skip
     """Samples, calls, tokens and money; the budget where it ended the run; coverage, and where the run lies."""
-    samples = counted(sum(summary.samples.values()), "sample")
+    every, refused = sum(summary.samples.values()), summary.samples["over_budget"]
+    samples = f"{every - refused:,} of {counted(every, 'sample')}" if refused else counted(every, "sample")
     yield Para(", ".join([samples, *costs(run.manifest)]))
     if saved := saved_line(run.manifest):
         yield Para(saved, "fine")
@@ -526,8 +527,8 @@ class Pace:
 
 def state_line(now: Progress, total: int | None, pace: Pace, *, ended: bool = False) -> str:
     """Such as "120 of 1,000 samples, 8.3/s, 1 min 46 s left, 240 calls (12 saved), $0.31, failed: 2 timeout"."""
-    of = f" of {total:,}" if total is not None else ""
-    samples = f"{now.done:,}{of} {'sample' if (total or now.done) == 1 else 'samples'}"
+    of, done = f" of {total:,}" if total is not None else "", now.done - now.by_status.get("over_budget", 0)
+    samples = f"{done:,}{of} {'sample' if (total or done) == 1 else 'samples'}"
     parts = [samples, whole_seconds(now.seconds)] if ended else [samples]
     return ", ".join([*parts, *details(now, total, pace, ended=ended)])
 

@@ -108,7 +108,9 @@ def _words(order: str, rows: Sequence[RankedSample], journeys: bool) -> tuple[st
         free = any(one.paid and one.usd is not None for one in rows)
         return f"most tokens first: nothing {'cost money' if free else 'has a price'}", True
     if order == "score" and any(one.verdict for one in rows):
-        return "the least score of A first", False
+        return "the least mean score of both outputs first", False
+    if order == "score" and any(one.thin for one in rows):
+        return "the least score first, texts that give nothing to judge last", False
     return ("in the order of their ends" if journeys and order == "place" else WORDS[order]), False
 
 

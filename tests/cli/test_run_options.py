@@ -187,12 +187,20 @@ def test_a_narrow_rate_is_kept(site):
     assert ok.count == 9
 
 
+CRITERIA = """
+criteria:
+  - {name: Fluency, definition: It reads well., scale: 1-5}
+  - {name: Tone, definition: It is friendly., scale: 1-5}
+"""
+
+
 @pytest.mark.parametrize("command", ["run", "plan"])
 def test_what_is_odd_in_the_data_is_told_before_anything_is_judged(command, tmp_path):
     labels = [75, 80, "75,5", "four", "n/a", 60]
     rows = [{"output": "A text.", "qurey": "Q?", "human": {"Fluency": label, "Tone": "warm"}} for label in labels]
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    done = CliRunner().invoke(main, [command, "llm-score", str(tmp_path / "d.jsonl")])
+    (tmp_path / "c.yaml").write_text(CRITERIA)
+    done = CliRunner().invoke(main, [command, "llm-score", str(tmp_path / "d.jsonl"), "-c", str(tmp_path / "c.yaml")])
     said = [line for line in done.stderr.splitlines() if "did you mean" in line or "human." in line]
     assert said == [
         "'qurey' (line 1 and 5 more) is no field of a sample and is left in meta: did you mean 'query'?",
@@ -209,6 +217,14 @@ def test_rows_whose_labels_were_not_looked_at_are_told(looked, said, tmp_path, m
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = CliRunner().invoke(main, ["plan", "llm-score", str(tmp_path / "d.jsonl")])
     assert (f"people's labels were looked at in the first {looked} rows alone" in done.stderr) is said
+
+
+@pytest.mark.parametrize(("column", "told"), [("QA", True), ("fluency", False), ("overall", False)])
+def test_a_column_of_people_that_no_criterion_has_is_told_before_anything_is_paid_for(tmp_path, column, told):
+    (tmp_path / "d.jsonl").write_text(json.dumps({"id": "a", "output": "Some words to judge.", "human": {column: 3}}))
+    (tmp_path / "c.yaml").write_text(CRITERIA)
+    done = CliRunner().invoke(main, ["run", "llm-score", str(tmp_path / "d.jsonl"), "-c", str(tmp_path / "c.yaml")])
+    assert (f"human.{column}: none of the criteria (Fluency, Tone) has that name" in done.stderr) == told, done.stderr
 
 
 def test_the_manifest_names_misspelt_columns(tmp_path):

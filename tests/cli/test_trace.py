@@ -149,7 +149,7 @@ def test_pairs_are_told_with_their_verdicts(tmp_path: Path):
     assert head.split()[:3] == ["sample", "verdict", "score"]
     assert {row.split()[1] for row in rows} <= {"A", "B", "tie"}
     assert sorted(row.split()[2] for row in rows) == [row.split()[2] for row in rows]
-    assert "the least score of A first" in done.output
+    assert "the least mean score of both outputs first" in done.output
     said = call("trace", tmp_path / "run", "--sample", "explain-tides").output
     (item,) = (one for one in Run.load(tmp_path / "run").items if one.id == "explain-tides")
     totals = next(c for c in item.comparisons if c.order == "both")

@@ -14,8 +14,8 @@ from judgegraph.errors import ConfigError, DataError
 from judgegraph.report.answers import mean_intervals
 from judgegraph.report.sections_run import tally_of
 from judgegraph.runs.item import Item
-from judgegraph.types import keyed
-from judgegraph.views.blocks import Grid, Para
+from judgegraph.types import Note, keyed
+from judgegraph.views.blocks import Grid, Para, grids
 from judgegraph.views.comparison import as_text, comparison, verdict_on_two
 
 FIVE = jg.Scale.of("1-5")
@@ -233,14 +233,38 @@ def test_another_key_of_meta_may_name_the_groups_and_one_that_a_sample_lacks_is_
         jg.compare([run("a", of(0)), run("b", of(1))], group="page")
 
 
-def test_a_table_for_a_paper_names_both_numbers_of_a_cell():
+def test_a_table_for_a_paper_has_each_number_in_a_column_of_its_own():
     low = values(1)
     found = jg.compare({"a": run("a", (judged(at, v, human=v) for at, v in enumerate(low))),
                         "b": run("b", (judged(at, v + 1, human=v) for at, v in enumerate(low)))})  # fmt: skip
-    assert "| run | Clarity (mean / spearman with people) |" in as_text(found, "markdown")
+    head, _, first, second = as_text(found, "markdown").split("\n\n")[1].splitlines()
+    assert head == "| criterion | run | mean | n | difference | p | with people | n of these | its difference | its p |"
+    a, b = ([cell.strip() for cell in line.strip("|").split("|")] for line in (first, second))
+    assert a[4:6] == ["", ""]
+    (apart,) = found.differences
+    assert b[4] == f"{-apart.difference:+.2f} [{-apart.high:.2f}, {-apart.low:.2f}]" or b[4].startswith("+1.00")
+    assert b[3] == b[7] == str(MANY)
     bare = jg.compare({"a": run("a", (judged(at, v) for at, v in enumerate(low))),
                        "b": run("b", (judged(at, v + 1) for at, v in enumerate(low)))})  # fmt: skip
-    assert "run & Clarity (mean) " in as_text(bare, "latex")
+    assert r"criterion & run & mean & n & difference & p \\" in as_text(bare, "latex")
+
+
+def test_a_star_means_the_same_on_a_terminal_and_in_a_paper():
+    low = values(1)
+    found = jg.compare({"low": run("a", (judged(at, v) for at, v in enumerate(low))),
+                        "high": run("b", (judged(at, v + 1) for at, v in enumerate(low)))})  # fmt: skip
+    told = [
+        *(block.text for block in comparison(found) if isinstance(block, Para)),
+        *as_text(found, "markdown").split("\n\n"),
+    ]
+    assert {line.partition(" (")[0] for line in told if line.startswith("* ")} == {
+        "* really another mean than that of low"
+    }
+    starred = {grid.caption: [row for row in grid.rows if any("*" in str(cell) for cell in row)]
+               for grid in grids(comparison(found))}  # fmt: skip
+    assert [row[0] for row in starred["mean answer"]] == ["high"]
+    (line,) = [line for line in as_text(found, "latex").splitlines() if "*" in line and line.startswith("Clarity")]
+    assert line.startswith("Clarity & high & ")
 
 
 def test_a_table_for_a_paper_is_pasted_as_it_is():
@@ -249,13 +273,32 @@ def test_a_table_for_a_paper_is_pasted_as_it_is():
     lines = as_text(found, "latex").splitlines()
     assert lines[0].startswith(r"\begin{table}")
     assert lines[2] == rf"\caption{{Mean answers of 2 runs on {found.samples} samples.}}"
-    (row,) = [line for line in lines if line.startswith(r"{}[a]\_1 & ")]  # a bracket would be an option of the last row
-    one = found.mean("[a]_1", "Clarity")
-    assert one is not None
-    assert f"{one.mean:.2f}* [{one.low:.2f}, {one.high:.2f}] / " in row  # the second run is really above it
-    assert rf"\par{{\footnotesize Clarity: n {one.n} (agreement {one.n})" in "\n".join(lines)
-    assert any("really below the highest mean" in line for line in lines)
+    assert any(r"& {}[a]\_1 &" in line for line in lines)  # a bracket would be an option of the last row
+    assert any("differences are from [a]" in line for line in lines)
     assert lines[-1] == r"\end{table}"
+
+
+def test_texts_that_give_nothing_to_judge_are_told_with_the_figures_without_them():
+    def thin(one: Item) -> Item:
+        note = Note(agent="sample", text="the output is empty", kind="text-empty")
+        return one.model_copy(update={"notes": (note,)})
+
+    right = values(2)
+
+    def made(name: str, shift: float, mark) -> jg.Run:
+        items = [judged(at, v + shift, v) for at, v in enumerate(right)]
+        worst = judged(MANY, 1.0, 5.0)
+        return run(name, [*items, mark(worst)])
+
+    runs = {name: made(name, shift, thin) for name, shift in (("a", 0), ("b", 0.5))}
+    told = [note for note in jg.compare(runs).notes if "nothing to judge" in note]
+    assert [note.partition(" ")[0] for note in told] == ["Clarity:", "agreement,"]
+    assert all("1 text gives nothing to judge" in note for note in told)
+    (note,) = [note for note in jg.agreement(runs["a"]).notes if "nothing to judge" in note]
+    assert "without it" in note
+    assert "pearson 1.000" in note
+    plain = {name: made(name, 0, lambda one: one) for name in "ab"}
+    assert not any("nothing to judge" in note for note in jg.compare(plain).notes)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +343,7 @@ def test_the_command_prints_it_and_writes_it(folders, tmp_path):
     told = json.loads(CliRunner().invoke(main, ["compare", *names, "--json"]).output)
     assert [one["name"] for one in told["runs"]] == ["llm-score", "g-eval"]
     latex = CliRunner().invoke(main, ["compare", *names, "--as", "latex"]).output
-    assert "\n\\begin{tabular}{lrrrr}\n\\toprule\nrun & Coherence (mean) & " in latex
+    assert "\\toprule\ncriterion & run & mean & " in latex
     assert CliRunner().invoke(main, ["compare", names[0], names[0]]).exit_code == 1
     assert "<table" in jg.compare(names)._repr_html_()
 
@@ -391,3 +434,14 @@ def test_a_diff_of_runs_that_cannot_be_compared_says_why(folders):
     one = str(folders / "llm-score")
     said = CliRunner().invoke(main, ["diff", one, one]).output.splitlines()
     assert said[1].startswith("which of them is better is not told: ")
+
+
+def test_what_a_run_took_tells_its_part_and_no_time_where_no_call_was_paid_for():
+    lost = [Item(sample=jg.Sample(id=f"s{at}", output=f"text {at}"), status="over_budget", place=at, ms=0.1)
+            for at in range(6, 9)]  # fmt: skip
+    part = run("part", [*(judged(at, 3.0) for at in range(6)), *lost], spent={"calls": 6})
+    kept = run("kept", (judged(at, 3.0) for at in range(9)), spent={"calls": 0})
+    found = jg.compare([part, kept])
+    assert [(one.finished, one.samples, one.seconds) for one in found.runs] == [(6, 9, 0.02), (9, 9, None)]
+    took = next(grid for grid in grids(comparison(found)) if grid.caption == "what they took")
+    assert [row[took.head.index("samples")] for row in took.rows] == ["6 of 9", "9"]

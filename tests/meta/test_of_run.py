@@ -82,7 +82,7 @@ def test_an_agent_who_is_not_there_is_refused_with_the_one_who_may_be_meant():
     with pytest.raises(ConfigError, match=r"no agent 'juge'; did you mean 'judge'\? There are judge, writer") as raised:
         of_run(known, agents=("judge", "juge"))
     assert type(raised.value) is ConfigError
-    with pytest.raises(Unjudged, match="at other stages there are draft"):
+    with pytest.raises(Unjudged, match="these agents give no answer by it, only scores of stage draft"):
         of_run(known, agents=("writer",))
 
 
@@ -151,11 +151,11 @@ WITHOUT = [
     (item("1", {}, score(1.0)), "no sample of the run holds people's judgements; give them as columns human.CRITERION"),
     (
         item("1", {"Tone": 1.0}, score(1.0)),
-        "people judged it, and the run did not .in its answers.; name its column human.CRITERION of .* .Clarity.",
+        "people judged it, and no criterion of the run has that name; name its column human.CRITERION of .* .Clarity.",
     ),
     (
         item("1", {"Clarity": 1.0}, score(1.0, stage="look")),
-        "did not .in its answers; at other stages there are look",
+        "the run gives no answer by it, only scores of stage look: --stage takes these",
     ),
 ]
 

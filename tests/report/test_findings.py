@@ -1,15 +1,19 @@
 """What stands at the top of a page: each sentence on a run where it must appear, and on one where it must not."""
 
+import json
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
-from judgegraph.report.findings import followed
+from judgegraph.cli.main import main
+from judgegraph.report.findings import BEYOND, followed
 from judgegraph.report.page import written_report
 from judgegraph.report.samples import cause
 from judgegraph.runs.item import Item
@@ -71,7 +75,7 @@ def test_samples_that_the_budget_did_not_reach_ask_for_a_larger_one(tmp_path):
         return {one.text: one.command for one in written_report(run, tmp_path / "page.html")[1]}
 
     over = told(*reached, unreached)
-    assert over["1 of 3 samples ended early (over_budget 1): the budget of $1 is used up."] == (
+    assert over["1 of 3 samples ended early (over budget 1): the budget of $1 is used up."] == (
         "the same command with a larger budget"
     )
     both = told(*reached, unreached, lost)
@@ -221,34 +225,119 @@ def test_several_criteria_that_follow_length_are_one_sentence_which_begins_with_
 
     (text,) = [text for text in said(tmp_path, drawn(one)) if "output's length" in text]
     assert text.startswith(
-        "Near and Far follow the output's length at least as closely as they follow people (Near 1.00"
+        "Near and Far follow the output's length and are not shown to follow people (Near rank correlation 1.00"
     )
 
 
-SURE, CHANCE, AGAINST_BY_CHANCE, AGAINST = (0.6, 0.3, 0.8), (0.2, -0.1, 0.5), (-0.19, -0.4, 0.05), (-0.7, -0.9, -0.4)
+SURE, CHANCE, AGAINST = (0.6, 0.3, 0.8), (0.2, -0.1, 0.5), (-0.7, -0.9, -0.4)
+POINTS = ": 1 is people's order, 0 chance)"
 
 
 @pytest.mark.parametrize(
     ("best", "least", "words"),
     [
-        (SURE, None, "A follows people (rank correlation 0.60 [0.30, 0.80])"),
-        (CHANCE, None, "A follows people (rank correlation 0.20 [-0.10, 0.50]), which may be chance"),
-        (AGAINST_BY_CHANCE, None, "A does not follow people (rank correlation -0.19 [-0.40, 0.05])"),
-        (AGAINST, None, "A ranks the other way round than people (rank correlation -0.70 [-0.90, -0.40])"),
-        (SURE, SURE, "A follows people best (rank correlation 0.60 [0.30, 0.80]), B least (0.60 [0.30, 0.80])"),
-        (SURE, CHANCE, "A follows people best (rank correlation 0.60 [0.30, 0.80]), B least (0.20 [-0.10, 0.50]), "
-                       "which may be chance"),
-        (SURE, AGAINST_BY_CHANCE, "A follows people best (rank correlation 0.60 [0.30, 0.80]), "
-                                  "B does not (-0.19 [-0.40, 0.05])"),
-        (SURE, AGAINST, "A follows people best (rank correlation 0.60 [0.30, 0.80]), "
+        (SURE, None, f"A follows people (rank correlation 0.60 [0.30, 0.80]{POINTS}"),
+        (CHANCE, None, f"A is not shown to follow people (rank correlation 0.20 [-0.10, 0.50]{POINTS}"),
+        (AGAINST, None, f"A ranks the other way round than people (rank correlation -0.70 [-0.90, -0.40]{POINTS}"),
+        (SURE, SURE, f"A follows people best (rank correlation 0.60 [0.30, 0.80]{POINTS}, B least (0.60 [0.30, 0.80])"),
+        (SURE, CHANCE, f"A follows people best (rank correlation 0.60 [0.30, 0.80]{POINTS}; "
+                       "B is not shown to (0.20 [-0.10, 0.50])"),
+        (SURE, AGAINST, f"A follows people best (rank correlation 0.60 [0.30, 0.80]{POINTS}; "
                         "B ranks the other way round than people (-0.70 [-0.90, -0.40])"),
-        (AGAINST_BY_CHANCE, AGAINST, "No criterion follows people: A comes nearest (rank correlation -0.19 "
-                                     "[-0.40, 0.05]), B least (-0.70 [-0.90, -0.40])"),
+        (CHANCE, AGAINST, "No criterion is shown to follow people: A comes nearest (rank correlation 0.20 "
+                          f"[-0.10, 0.50]{POINTS}, B least (-0.70 [-0.90, -0.40])"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_people_fits_the_sign(best, least, words):
     told = [("A", *best)] + ([("B", *least)] if least else [])
-    assert followed(told, "rank correlation") == words
+    assert followed(told, BEYOND["spearman"]) == words
+
+
+LABELS = jg.Scale.of(["bad", "fair", "good"])
+
+
+@pytest.mark.parametrize("kind", ["score", "label", "pair"])
+@pytest.mark.parametrize("follows", [True, False])
+def test_chance_is_never_said_to_follow_people_whatever_they_gave(tmp_path, kind, follows):
+    """A judge that says "A" of every pair, or a label at random, agrees with people on a third of them."""
+
+    def one(rng: random.Random, at: int) -> Item:
+        mine, people = "123"[at % 3], "123"[at // 3 % 3]  # each meets each as often
+        people = mine if follows else people
+        if kind == "score":
+            return item(at, score("Q", float(mine)), Q=float(people))
+        if kind == "label":
+            words = {"1": "bad", "2": "fair", "3": "good"}
+            mark = jg.Score(criterion="Q", label=words[mine], agent="judge", stage="final", scale=LABELS)
+            return item(at, mark, Q=words[people])
+        sides = {"1": "A", "2": "B", "3": "tie"}
+        sample = jg.Sample(id=f"p{at}", output="t " * 20, rival="u " * 20, human={"overall": sides[people]})
+        return Item(sample=sample, verdict=sides[mine] if follows else "A", place=at)
+
+    (text,) = [text for text in said(tmp_path, drawn(one)) if re.search("follows? people", text)]
+    whose = "The verdict" if kind == "pair" else "Q"
+    assert text.startswith(f"{whose} {'follows' if follows else 'is not shown to follow'} people (")
+    assert ("the same" in text) == (kind != "score")
+    page = (tmp_path / "page.html").read_text()
+    assert "follows people" not in page or follows
+
+
+def test_people_whose_column_meets_no_criterion_are_named_with_a_cure(tmp_path):
+    def one(column: str) -> Callable[[random.Random, int], Item]:
+        def made(rng: random.Random, at: int) -> Item:
+            draft = score("Clarity", noise(rng), "draft")
+            return item(at, draft, score("Clarity", noise(rng), draft=draft), **{column: noise(rng)})
+
+        return made
+
+    def told(column: str) -> dict[str, str]:
+        run = jg.Run({"signature": "mine", "state": "finished", "method": "mine"}, tuple(drawn(one(column))), None)
+        return {one.text: one.command for one in written_report(run, tmp_path / "page.html")[1]}
+
+    lost = told("QA")
+    assert lost["People judged QA, and no criterion of the run has such a name (Clarity): these judgements are held "
+                "against nothing."].startswith("name the column human.CRITERION")  # fmt: skip
+    (critic,) = [text for text in lost if text.startswith("The critic")]
+    assert critic.endswith("; people judged none of them by these criteria, so whether for the better cannot be told.")
+    assert lost[critic] == ""  # meta would end with 1
+    met = told("clarity")
+    assert not any("no criterion of the run" in text for text in met)
+    assert any(command.startswith("judgegraph meta") for command in met.values())
+
+
+@pytest.mark.parametrize(("shift", "words"), [(1.0, "more lenient"), (-1.0, "stricter"), (0.0, "")])
+def test_how_lenient_the_judge_is_stands_beside_peoples_mean(tmp_path, shift, words):
+    def one(rng: random.Random, at: int) -> Item:
+        people = rng.choice((2.0, 3.0, 4.0))
+        return item(at, score("A", people + shift + rng.choice((-0.5, 0.5))), A=people)
+
+    found = [text for text in said(tmp_path, drawn(one)) if text.startswith("The judge is")]
+    assert [text.partition(" than people by A: ")[0] for text in found] == [f"The judge is {words}"] * bool(words)
+    assert all("on average where people give" in text and f"n {MANY}" in text for text in found)
+
+
+def test_what_stopped_a_run_is_one_finding_with_one_next_step(tmp_path):
+    reached = [item(at, score("A", 3)) for at in range(2)]
+    lost = [Item(sample=jg.Sample(id=f"x{at}", output="t"), status="over_budget", reason="used up", place=2 + at)
+            for at in range(3)]  # fmt: skip
+    manifest = {"signature": "m", "state": "over_budget", "method": "m", "samples": {"total": 5}}
+    found = written_report(jg.Run(manifest, (*reached, *lost), None), tmp_path / "page.html")[1]
+    assert found[0].text == (
+        "The run is unfinished: 2 of 5 samples; its budget is spent; 3 of 5 samples ended early (over budget 3): "
+        "used up."
+    )
+    assert [one.command for one in found if one.command.startswith("the same")] == [
+        "the same command with a larger budget"
+    ]
+
+
+def test_rows_that_were_no_samples_are_counted_with_those_that_were_judged(tmp_path):
+    rows = [{"id": "a", "output": "A text of a few words."}, {"id": "b"}, {"id": "c", "output": "Another such text."}]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    words = ["run", "llm-score", str(tmp_path / "d.jsonl"), "-j", "embedded", "-o", str(tmp_path / "run")]
+    CliRunner().invoke(main, words)
+    found = written_report(tmp_path / "run", tmp_path / "page.html")[1]
+    assert found[0].text == "2 of 3 rows were judged; 1 is no sample and was left out."
 
 
 def test_a_criterion_that_ranks_against_people_is_not_said_to_follow_them(tmp_path):
@@ -261,7 +350,7 @@ def test_a_criterion_that_ranks_against_people_is_not_said_to_follow_them(tmp_pa
     found = said(tmp_path, drawn(one))
     assert any(text.startswith("A ranks the other way round than people (") for text in found)
     (length,) = [text for text in found if "output's length" in text]
-    assert length.startswith("A follows the output's length and not people (rank correlation 1.00")
+    assert length.startswith("A follows the output's length and is not shown to follow people (rank correlation 1.00")
     assert "; with people -0." in length
 
 
@@ -271,14 +360,14 @@ def test_six_sentences_are_enough(tmp_path):
         near, draft = 1 + 4 * long / 90, score("Same", noise(rng), "draft")
         scores = (score("Near", near), score("Alike", near), draft, score("Same", right, draft=draft))
         lacking = (score("Lost", None),) if at % 5 == 0 else ()
-        return item(at, *scores, *lacking, words=long, Near=noise(rng), Alike=noise(rng), Same=right)
+        return item(at, *scores, *lacking, words=long, **dict.fromkeys(("Near", "Alike"), noise(rng)), Same=right)
 
     lost = Item(sample=jg.Sample(id="x", output="t"), status="timeout", reason="no reply in 120 s")
     found = said(tmp_path, [*drawn(one), lost])
     assert len(found) == 6
     assert not any("say the same" in text for text in found)
     assert [part for part in ("ended early", "missing", "The critic", "length", "follows people best", "Look first")
-            if not any(part in text for text in found)] == []  # fmt: skip
+            if not any(part in text for text in found)] == [], found  # fmt: skip
 
 
 def test_criteria_that_say_the_same_are_named(tmp_path):
@@ -339,7 +428,7 @@ def test_what_follows_people_best_and_least_is_named_with_its_judge_where_names_
 
     (text,) = [one for one in said(tmp_path, drawn(judged)) if "follows people best" in one]
     assert text.startswith("A of judge follows people best")
-    assert ", A of other least (" in text
+    assert "; A of other is not shown to (" in text
 
 
 def test_a_stronger_judge_is_called_no_critic(tmp_path):

@@ -11,10 +11,15 @@ from report_runs import one_node
 import judgegraph as jg
 from judgegraph.errors import DataError
 from judgegraph.graphs import llm_score, sageval
+from judgegraph.meta.agreement import THIN as THIN_WORDS
+from judgegraph.meta.critic import CriticOf, MeanGain, critic_worth
 from judgegraph.report.page import facts
 from judgegraph.report.samples import WHOLE
 from judgegraph.runs.item import Item
-from judgegraph.traces.read import ranked_sample
+from judgegraph.runs.summary import LowestScores, headlines
+from judgegraph.traces.read import ranked_sample, top
+from judgegraph.types import Note
+from judgegraph.views.critic import split_verdict
 from judgegraph.views.run import answers_grid
 from judgegraph.views.trace import rows_of
 
@@ -168,3 +173,107 @@ def test_a_page_grouped_by_a_column_has_the_intervals_of_one_whose_samples_call_
     assert "(--group): drawn" not in named
     with pytest.raises(DataError, match=r"sample '0' has no 'doc' in its meta, to group by; known: document"):
         jg.write_report(tmp_path / "document-None", tmp_path / "q.html", group="doc")
+
+
+def plain(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def page(items: list[Item], folder: Path, **manifest) -> str:
+    run = jg.Run({"signature": "m", "state": "finished", "method": "m", **manifest}, tuple(items))
+    jg.write_report(run, folder / "page.html")
+    return (folder / "page.html").read_text(encoding="utf-8")
+
+
+def test_pairs_without_an_answer_stand_apart_from_those_that_are_alike(tmp_path: Path):
+    def one(at: int) -> Item:
+        sample = jg.Sample(id=f"p{at}", output="t " * 20, rival="u " * 20, human={"overall": "AB"[at % 2]})
+        return Item(sample=sample, verdict="A" if at < 12 else None, place=at)
+
+    html = page([one(at) for at in range(20)], tmp_path)
+    assert "n 12; alike in 6 of 12 (50 %); 8 without an answer; " in html
+
+
+THIN = (Note(agent="sample", text="the output is empty: no score of it can be trusted", kind="text-empty"),)
+
+
+def test_what_gives_nothing_to_judge_is_left_out_alike_on_the_page_and_on_the_terminal(tmp_path: Path):
+    def one(at: int) -> Item:
+        sample = jg.Sample(id=f"s{at}", output="t " * 20, human={"Depth": at % 5 + 1})
+        mine = score("Depth", "j", at % 5 + 1, J1).model_copy(update={"draft": None})
+        return Item(sample=sample, scores=(mine,), place=at)
+
+    items = [one(at) for at in range(15)]
+    worst = one(15).model_copy(update={"notes": THIN, "scores": (score("Depth", "j", 1),)})
+    told = plain(page([*items, worst], tmp_path))
+    run = jg.Run({"signature": "m", "state": "finished"}, (*items, worst))
+    (headline,) = headlines(run.summary())
+    assert "without them" in headline
+    assert headline in told
+    (note,) = [note for note in jg.agreement(run, coefficients=("spearman", "kendall-b")).notes if THIN_WORDS in note]
+    assert note in told
+    assert THIN_WORDS not in plain(page(items, tmp_path))
+
+
+def test_the_lowest_score_is_of_one_sample_on_the_page_and_in_the_list(tmp_path: Path):
+    def pair(at: int, mine: float, other: float) -> Item:
+        both = (score("Depth", "j", mine), score("Depth", "j", other).model_copy(update={"of": "rival"}))
+        sample = jg.Sample(id=f"p{at}", output="t " * 20, rival="u " * 20)
+        return Item(sample=sample, scores=both, verdict="A", place=at)
+
+    pairs = [pair(0, 3, 5), pair(1, 4, 2), pair(2, 5, 5)]
+    singles = [Item(sample=jg.Sample(id=f"s{at}", output="t " * 20), scores=(score("Depth", "j", value),), place=at,
+                    notes=THIN if at == 0 else ()) for at, value in enumerate((1, 3, 2))]  # fmt: skip
+    for items, first in ((pairs, "p1"), (singles, "s2")):
+        run = jg.Run({"signature": "m", "state": "finished"}, tuple(items))
+        low = LowestScores(3)
+        for one in items:
+            low.add(one)
+        assert top(run, "score", 3)[0].id == low.found()[0].item.id == first
+
+
+def test_a_few_criteria_of_the_samples_own_have_a_row_each_and_many_are_counted_together(tmp_path: Path):
+    def one(at: int, many: int) -> Item:
+        own = {str(k): jg.Criterion(name=f"Own {(at + k) % many}") for k in range(3)}
+        scores = tuple(score(each.name, "j", 3) for each in own.values())
+        sample = jg.Sample(id=f"s{at}", output="t " * 20)
+        return Item(sample=sample, branches=own, scores=scores, place=at)
+
+    few = plain(page([one(at, 5) for at in range(30)], tmp_path))
+    assert all(f"Own {k}" in few.split("Scores", 2)[2] for k in range(5))
+    assert "(written for each sample)" not in few
+    many = plain(page([one(at, 60) for at in range(60)], tmp_path))
+    assert "taken together here: 180 scores of 60 samples, by each criterion of each sample" in many
+    assert "95 % interval is from" not in many
+
+
+def test_statistics_that_say_different_things_of_a_critic_are_told_together(tmp_path: Path):
+    """By Pearson's r one far outlier decides; ranks do not see it."""
+
+    def one(at: int) -> Item:
+        people = float(at % 4 + 1)
+        draft = score("Depth", "j", people)
+        final = score("Depth", "c", people if at % 4 else 3.0 if at % 8 else people, draft)
+        return Item(sample=jg.Sample(id=f"s{at}", output="t " * 20, human={"Depth": people}),
+                    scores=(draft, final), place=at)  # fmt: skip
+
+    run = jg.Run({"signature": "m", "state": "finished", "method": "m"}, tuple(one(at) for at in range(40)))
+    here = jg.write_report(run, tmp_path / "page.html").read_text(encoding="utf-8")
+    worth = critic_worth(run)
+    assert worth is not None
+    gains = {gain.statistic: gain for gain in worth.critics[0].gains}
+    for name in ("pearson", "spearman"):  # the page draws what meta draws
+        assert f"[{gains[name].low:+.3f}, {gains[name].high:+.3f}]".replace("-", "−") in here.replace("-", "−")
+    assert '<th scope="col" class="n">p</th>' not in here  # one place has tests, and it is meta
+
+
+@pytest.mark.parametrize(("means", "split"), [((0.1, 0.2), False), ((-0.1, 0.2), True)])
+def test_a_split_verdict_is_told_only_where_statistics_differ(means, split):
+    found = {name: MeanGain(value, value - 0.05, value + 0.05)
+             for name, value in zip(("pearson", "spearman"), means, strict=True)}  # fmt: skip
+    critic = CriticOf("c", "j/draft", 9, (), {}, {}, (), found, None)
+    told = split_verdict(critic)
+    assert (told is not None) == split
+    if told:
+        assert told == ("statistics differ: by Pearson's correlation (-0.100 [-0.150, -0.050]) it took them further; "
+                        "by rank correlation (+0.200 [+0.150, +0.250]) it brought them closer")  # fmt: skip

@@ -152,6 +152,6 @@ def test_criteria_that_the_run_was_given_are_no_sample_s_own():
 
     tally = tally_of(run_of([one(k) for k in range(50)], criteria=[{"name": "Given"}]))
     assert [(key[0], line.n, line.own) for key, line in tally.summary.lines.items()] == [
-        ("Given", 50, False), (OWN, 50, True)
+        ("Given", 50, False), ("Mine", 50, True)
     ]  # fmt: skip
     assert tally.orders.flips == {"Given": {False: 50}}
