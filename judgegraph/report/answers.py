@@ -496,19 +496,22 @@ def scores(run: Run, tally: Tally | None = None) -> Section:
 
 
 def mean_intervals(tally: Tally) -> dict[Key, Ends]:
-    """(criterion, agent, side) -> the 95 % interval of the mean of its answers; groups are drawn whole."""
-    values: dict[Key, list[tuple[float, str | None]]] = {}
+    """(criterion, agent, side) -> the 95 % interval of the mean of its answers; groups are drawn whole, and samples with
+    several answers, such as one in each order."""
+    values: dict[Key, list[tuple[float, str | None, str]]] = {}
     for one, side in product(tally.some.held, ("output", "rival")):
         for criterion, agent, _, role, value in one.of(side):
             if role == "answer":
-                values.setdefault((criterion, agent, side), []).append((value, group_of(one.item)))
+                values.setdefault((criterion, agent, side), []).append((value, group_of(one.item), one.item.id))
     found: dict[Key, Ends] = {}
     for line in tally.summary.answers.values():
         parts = dict.fromkeys(part[:2] for part in line.parts) or {(line.criterion, line.agent): None}
         rows = [row for part in parts for row in values.get((part[0], part[1], line.of), ())]
         if line.mean is not None and rows:
-            numbers = np.array([value for value, _ in rows], dtype=np.float64)
-            ends = mean_interval(numbers, codes([group for _, group in rows]))
+            numbers = np.array([value for value, *_ in rows], dtype=np.float64)
+            groups, ids = [group for _, group, _ in rows], [sample for *_, sample in rows]
+            several = len(set(ids)) < len(ids) and None in groups
+            ends = mean_interval(numbers, codes(ids if several else groups))
             found[line.criterion, line.agent, line.of] = ends
     return found
 
@@ -522,9 +525,10 @@ def _lead(tally: Tally, intervals: bool) -> str:
         f"; its 95 % interval is from {MEAN_RESAMPLES:,} resamples of {tally.some.counted}, groups whole {GROUPS}"
         if intervals else ""
     )  # fmt: skip
+    orders = " Of a pair that was judged in both orders each order's score counts." if summary.both else ""
     return (
         f"{counted(tally.samples, 'sample')}, {read:,} with a {what} or verdict that could be read{partly}{alone}. "
-        f"A mean is of the scores that could be read{drawn}."
+        f"A mean is of the scores that could be read{drawn}.{orders}"
     )
 
 

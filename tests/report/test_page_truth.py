@@ -13,8 +13,10 @@ from judgegraph.errors import DataError
 from judgegraph.graphs import llm_score, sageval
 from judgegraph.meta.agreement import THIN as THIN_WORDS
 from judgegraph.meta.critic import CriticOf, MeanGain, critic_worth
+from judgegraph.report.answers import mean_intervals
 from judgegraph.report.page import facts
 from judgegraph.report.samples import WHOLE
+from judgegraph.report.sections_run import tally_of
 from judgegraph.runs.item import Item
 from judgegraph.runs.summary import LowestScores, headlines
 from judgegraph.traces.read import ranked_sample, top
@@ -277,3 +279,18 @@ def test_a_split_verdict_is_told_only_where_statistics_differ(means, split):
     if told:
         assert told == ("statistics differ: by Pearson's correlation (-0.100 [-0.150, -0.050]) it took them further; "
                         "by rank correlation (+0.200 [+0.150, +0.250]) it brought them closer")  # fmt: skip
+
+
+def test_the_scores_of_both_orders_are_drawn_with_their_sample():
+    """Else an interval of a pair's scores is too narrow: the two orders say nearly the same."""
+
+    def one(at: int, orders: int) -> Item:
+        mine = tuple(score("Depth", "j", at % 4 + 1).model_copy(update={"repeat": k}) for k in range(orders))
+        sample = jg.Sample(id=f"p{at}", output="t " * 20, rival="u " * 20)
+        return Item(sample=sample, scores=mine, verdict="A", place=at)
+
+    once, twice = (
+        mean_intervals(tally_of(jg.Run({"signature": "m"}, tuple(one(at, orders) for at in range(12)))))
+        for orders in (1, 2)
+    )
+    assert once == twice
