@@ -496,8 +496,10 @@ def scores(run: Run, tally: Tally | None = None) -> Section:
 
 
 def mean_intervals(tally: Tally) -> dict[Key, Ends]:
-    """(criterion, agent, side) -> the 95 % interval of the mean of its answers; groups are drawn whole, and samples with
-    several answers, such as one in each order."""
+    """(criterion, agent, side) -> the 95 % interval of the mean of its answers.
+
+    Groups are drawn whole, and so are samples with several answers, such as one in each order.
+    """
     values: dict[Key, list[tuple[float, str | None, str]]] = {}
     for one, side in product(tally.some.held, ("output", "rival")):
         for criterion, agent, _, role, value in one.of(side):
