@@ -276,7 +276,7 @@ def _most_of(lacking: Mapping[str, int]) -> str:
 
 def _unmatched(run: Run, tally: Tally) -> Iterator[Finding]:
     """What people judged under a name that no criterion of the run has."""
-    met = {line.criterion for line in tally.summary.lines.values()}
+    met = dict.fromkeys(line.criterion for line in tally.summary.lines.values())
     if tally.labelled.items and OWN not in met:  # of criteria that are pooled no name is known
         said = [answers_in(item, None, False).names for item in tally.labelled.items]
         scored = dict.fromkeys([*met, *(name for names in said for name in names)])
