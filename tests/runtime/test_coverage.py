@@ -125,4 +125,4 @@ def test_samples_that_are_judged_in_part_are_told_so_that_numbers_add_up():
     assert (summary.judged, summary.partly, summary.samples.total() - summary.samples["ok"]) == (2, 1, 2)
     assert summary.judged - summary.partly + 2 == summary.samples.total()
     run = Run({"signature": "sig", "state": "finished"}, [item(score("A"), score("B")), cut, LOST])
-    assert dict(facts(run, summary, 0))["Failed"] == "2 samples, 1 of these judged in part and counted there too"
+    assert dict(facts(run, summary, 0))["Failed"] == "2 samples, 1 of these judged in part"
