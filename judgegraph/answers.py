@@ -191,6 +191,11 @@ def _behind(answers: Iterable[str], held: Mapping[str, Score]) -> tuple[set[str]
     return drafts, votes
 
 
+def is_helper(score: Score) -> bool:
+    """Whether a score only helps to find an answer: an aspect's, a ballot, a round's, a member's of a panel."""
+    return bool(score.member) or score.stage == BALLOT or score.stage.startswith((ASPECTS, ROUND))
+
+
 def is_escalation(final: Score, draft: Score | None) -> bool:
     """Whether a stronger judge stood behind a final score, and no critic."""
     before = () if draft is None else draft.notes

@@ -372,3 +372,16 @@ def test_a_join_that_says_little_is_the_answer_all_the_same(join):
     judges = {name: Evaluator(name=name, stage="final", criteria=SUMMARY) for name in ("one", "other")}
     summary = jg.evaluate(line(**judges, avg=join), ARTICLES).summary()
     assert {x.agent for x in summary.shown} == {"avg"}
+
+
+@pytest.mark.parametrize("method", ["coascore", "checkeval", "sageval", "g-eval", "poll", "chateval"])
+def test_a_method_that_reads_no_answer_judged_nothing(method, tmp_path):
+    """A criterion of which the embedded judge knows no feature: aspects, ballots and drafts are no answers to it."""
+    data = tmp_path / "d.jsonl"
+    data.write_text('{"id": "a", "query": "When does it open?", "output": "The shop opens at nine every day."}\n')
+    criteria = tmp_path / "c.yaml"
+    criteria.write_text("name: own\ncriteria:\n- {name: QA, definition: Whether the desk was helped., scale: 1-5}\n")
+    done = CliRunner().invoke(main, ["run", method, str(data), "-c", str(criteria)])
+    read = "coverage 1.000" in done.stdout
+    assert done.exit_code == (0 if read else 1), done.output
+    assert ("nothing was judged: " in done.stderr) is not read

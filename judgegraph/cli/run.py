@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress as Bar
 
-    from judgegraph.data.samples import Samples
+    from judgegraph.data.samples import Rejection, Samples
     from judgegraph.meta.requirements import Outcome, Requirement
     from judgegraph.runs.run import Run
     from judgegraph.runs.worker import Progress
@@ -218,10 +218,12 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
 
     summary = result.summary()
     unjudged = _unjudged(total, summary.samples.total(), len(samples.rejected), given["limit"])
-    why = "" if summary.judged else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
+    nothing = summary.judged <= summary.drafts  # a draft alone is no answer
+    why = "" if not nothing else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
     part = covered(summary, unread(samples.rejected), unjudged or 0)
     cut = not_to_its_end(samples.rejected)
-    held = _outcomes(result, given["required"], unread(samples.rejected) + (unjudged or 0))
+    absent = unread(samples.rejected) + (unjudged or 0)
+    held = _outcomes(result, given["required"], absent, _a_part(unjudged, total, cut))
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
         about |= {key: priced(about[key] or {}) for key in ("spent", "calls")}
@@ -243,7 +245,7 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
         return OVER_BUDGET
     if result.manifest.get("unreachable"):
         return FAILURE
-    if not summary.judged:
+    if nothing:
         click.echo(printable(f"nothing was judged: {why}"), err=True)
         return FAILURE
     if given["gate"] is None and not held:
@@ -265,12 +267,20 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     return 0 if all(one.met for one in held) else NOT_MET
 
 
-def _outcomes(result: Run, required: Sequence[Requirement], absent: int) -> list[Outcome]:
+def _a_part(unjudged: int | None, total: int | None, cut: Rejection | None) -> str:
+    """Why what was judged is a part of the data, "" where it is all of it as far as is known."""
+    if unjudged:
+        return f"unfinished: {unjudged:,} of {counted(total or 0, 'sample')} not judged yet"
+    return f"of a part: {cut.file} could not be read from {cut.unit} {cut.line} on" if cut is not None else ""
+
+
+def _outcomes(result: Run, required: Sequence[Requirement], absent: int, part: str) -> list[Outcome]:
     if not required:
         return []
     from judgegraph.meta.requirements import outcomes
+    from judgegraph.runs.run import incomplete_run
 
-    return outcomes(result.items, required, absent)
+    return outcomes(result.items, required, absent, incomplete_run(result) or part)
 
 
 # How far a run is, on stderr: a bar on a terminal, a line now and then elsewhere.

@@ -440,7 +440,7 @@ def summarise(
         summary.samples[item.status] += 1
         summary.judged += item.judged
         summary.partly += item.judged and item.status != "ok"
-        summary.drafts += item.judged and _drafts_alone(item)
+        summary.drafts += item.judged and item.drafts_alone
         pair = item.sample.rival is not None
         if item.status == "ok" and wrote_nothing(item):
             lost["skipped", pair] += 1
@@ -520,13 +520,6 @@ def _astray(summary: Summary, given: set[str]) -> None:
         sample, many = next(iter(first.scales.values()), ""), max(line.n_ok for line, _ in found)
         text = f"{said}: it has a line of its own, and counts in the mean of the answers"
         summary.notices["criterion-unknown"] = Notice("criterion-unknown", first.agent, text, "skipped", sample, many)
-
-
-def _drafts_alone(item: Item) -> bool:
-    """Whether no answer could be read, nor anything else that comes of a sample."""
-    answers = [score.status for score in answers_of(item)]
-    others = [comparison.status for comparison in item.comparisons]
-    return bool(answers) and "ok" not in answers + others and item.overall is None and item.verdict is None
 
 
 class _Held:
