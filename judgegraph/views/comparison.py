@@ -97,7 +97,9 @@ def _units(found: RunComparison) -> list[str]:
 
 def verdict_on_two(found: RunComparison) -> list[str]:
     """Whether the second of two runs, B, is better or worse than the first, A: against people, then by its means."""
-    lines = [*(note for note in found.notes if "cannot be told" in note), _against_people(found)]
+    lines = [note for note in found.notes if "cannot be told" in note]
+    nobody = found.agreement is None and found.same_outputs and not any("of people:" in note for note in found.notes)
+    lines += [] if nobody and not lines else [_against_people(found)]
     real = [one for one in found.differences if one.is_real]
     moved = [f"{_cut(one.criterion)} {signed(-one.difference)} {within(-one.high, -one.low)}".strip() for one in real]
     tested = sum(one.p == one.p for one in found.differences)
@@ -107,7 +109,10 @@ def verdict_on_two(found: RunComparison) -> list[str]:
         lines.append(f"no mean differs for sure (of {counted(tested, 'criterion', 'criteria')} tested)")
     else:
         lines.append("no mean could be tested: fewer than five samples, labels, or no criterion in common")
-    return [*lines, *_units(found)]
+    lines += _units(found)
+    if nobody and not any("cannot be told" in line for line in lines):
+        lines.append("which of them is closer to people is not known: people judged nothing that both runs judge")
+    return lines
 
 
 def _against_people(found: RunComparison) -> str:
@@ -299,6 +304,10 @@ def _notes_of_means(found: RunComparison, by: Mapping[str, Row], marked: bool) -
 CHANGES, LINES, MOVES = 8, 40, 6  # of a cause, of the table, of a sample
 AT = {"critic": "the drafts are equal", "draft": "already in the draft", "score": ""}
 CRITERIA = ("criterion", "criteria")
+PLURAL = {"criteria": "the criteria", "other criteria": "other criteria", "data": "the sample", "meta": "its meta"}
+UNCHANGED = {
+    "failure": "one of the two failed", "noise": "nothing changed (noise)", "unknown": "not known what changed",
+}  # fmt: skip
 NOT_TOLD = "which of them is better is not told"
 
 
@@ -381,7 +390,7 @@ def _lines(lines: Sequence[Line]) -> Iterator[Block]:
 
 
 def _why(found: RunDiff) -> Iterator[Block]:
-    yield Para(f"why: {', '.join(f'{n:,} {cause}' for cause, n in found.causes.most_common())}", "title")
+    yield Para(f"why: {', '.join(f'{_scores(n)}: {_cause(c)}' for c, n in found.causes.most_common())}", "title")
     if found.mixed:
         yield Para("  several things changed at once, and these runs cannot tell them apart: change one at a time")
     noise = found.noise
@@ -391,6 +400,18 @@ def _why(found: RunDiff) -> Iterator[Block]:
     if noise.spread:
         of = f"{noise.within:,} of {noise.spread:,}"
         yield Para(f"  {of} are at most twice what the answers' own distributions let expect")
+
+
+def _scores(count: int) -> str:
+    return counted(count, "score")
+
+
+def _cause(cause: str) -> str:
+    """Such as "the prompt changed", "the prompt or the model changed", "nothing changed (noise)"."""
+    if cause in UNCHANGED:
+        return UNCHANGED[cause]
+    words = [PLURAL.get(one, f"the {one}") for one in cause.split(" or ")]
+    return f"{' or '.join(words)} changed"
 
 
 def _most(found: RunDiff) -> Iterator[Block]:
