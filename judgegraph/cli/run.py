@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -154,9 +154,10 @@ def evaluated(
     graph: Any, samples: Iterable[Sample], name: str, total: Callable[[], int | None], given: dict[str, Any]
 ) -> Run:
     """What comes of the samples, which are called `name`, with progress on stderr and a word on how to go on."""
-    from judgegraph.calls.budget import PriceUnknown
     from judgegraph.runs.evaluate import evaluate
 
+    settings = evaluation(given)
+    _refuse_unpriced(graph, settings)
     count, width = total(), given["concurrency"]
     many = f"{count:,} " if count is not None else ""
     once = width if count is None else min(width, count)
@@ -168,12 +169,24 @@ def evaluated(
         lambda: teller.say(_draining(teller, width, given["grace"])), given["grace"] + SLACK
     ):  # fmt: skip
         try:
-            return evaluate(graph, samples, on_progress=teller, **evaluation(given))
+            return evaluate(graph, samples, on_progress=teller, **settings)
         except KeyboardInterrupt as stop:
             stop.add_note(_what_is_saved(teller, given["out"]))
             raise
-        except PriceUnknown as error:
-            raise click.UsageError(printable(str(error))) from None
+
+
+def _refuse_unpriced(graph: Any, settings: Mapping[str, Any]) -> None:
+    """A budget in USD that a judge's price lacks for: told before anything is said to begin."""
+    if settings["budget"] is None or settings["budget"].usd is None:
+        return
+    from judgegraph.calls.budget import BudgetTracker, PriceUnknown
+    from judgegraph.models.prices import Prices
+    from judgegraph.runs.evaluate import resolve_judges
+
+    try:
+        resolve_judges(graph, BudgetTracker(settings["budget"], prices=Prices.load(settings["prices"])))
+    except PriceUnknown as error:
+        raise click.UsageError(printable(str(error))) from None
 
 
 def _draining(teller: Teller, width: int, grace: float) -> str:
