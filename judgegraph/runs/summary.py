@@ -19,13 +19,14 @@ from judgegraph.answers import (
     Role,
     answers_of,
     is_escalation,
+    lead_of,
     means_of,
     roles_of,
     scaled,
     several,
 )
 from judgegraph.data.samples import UNTRUSTED
-from judgegraph.errors import one_line, printable
+from judgegraph.errors import counted, one_line, printable
 from judgegraph.runs.item import (
     FAILED,
     FINE,
@@ -320,7 +321,9 @@ class Summary(Shown):
             }
             for agent, m in self.headline.items()
         ]  # fmt: skip
+        lead = lead_of(self.verdicts)
         pairs = {"verdicts": dict(self.verdicts), "both_orders": self.both, "consistent": self.consistent}
+        pairs |= {"lead": lead._asdict()} if lead else {}
         advice = [
             {"kind": k, "criterion": c, "count": n, "definition": self.wordings[k, c]}
             for (k, c), n in self.suggestions.most_common()
@@ -361,11 +364,25 @@ class Summary(Shown):
             rows.append(f"{x.criterion} ({x.agent}{side}, {x.stage}{role}): n {x.n_ok}/{x.n}, mean {mean}")
         if self.verdicts:
             rows.append(f"verdicts: {_counts(self.verdicts)}")
+            rows += [line] if (line := lead_line(self)) else []
         if self.findings:
             rows.append("findings read: " + ", ".join(f"{a} {ok} of {n}" for a, (ok, n) in self.findings.items()))
         told = [*by_count(self.notices), *by_count(self.unread)]
         rows += [notice.line(self.samples.total()) for notice in told]
         return printable("\n".join(rows))
+
+
+def lead_line(summary: Summary) -> str:
+    """Such as "A (output) wins 23 of 27 pairs with a winner, 85 % [68 %, 94 %], sign test p 0.002; 23 ties apart"."""
+    if (lead := lead_of(summary.verdicts)) is None:
+        return ""
+    n = lead.won + lead.lost
+    who = {"A": "A (output) wins", "B": "B (rival) wins", "": "each of the two wins"}[lead.side]
+    share = f"{100 * lead.won / n:.0f} % [{100 * lead.low:.0f} %, {100 * lead.high:.0f} %]"
+    p = f"p {lead.p:.3f}" if lead.p >= 0.0005 else "p < 0.001"
+    said = f"{'' if lead.is_real else 'no lead for sure: '}{who} {lead.won:,} of {counted(n, 'pair')} with a winner, "
+    said += f"{share}, sign test {p}" + (f"; {counted(lead.ties, 'tie')} apart" if lead.ties else "")
+    return said if summary.both else f"{said}; judged in one order alone, which a judge may favour"
 
 
 def headlines(summary: Summary) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judgegraph.data.samples import not_to_its_end, unread
 from judgegraph.runs.item import FAILED, by_count, lacks_of
 from judgegraph.runs.run import Run
-from judgegraph.runs.summary import STAGES, Key, Line, Summary, covered, criteria_names, headlines, moves_of
+from judgegraph.runs.summary import STAGES, Key, Line, Summary, covered, criteria_names, headlines, lead_line, moves_of
 from judgegraph.views.blocks import (
     Block,
     Fold,
@@ -237,6 +237,8 @@ def pairs(summary: Summary) -> Iterator[Block]:
     if summary.both:
         same = percent(summary.consistent, summary.both)
         yield Para(f"same verdict in both orders: {summary.consistent:,} of {summary.both:,} ({same})")
+    if said := lead_line(summary):
+        yield Para(said)
 
 
 def consulted(summary: Summary) -> Iterator[Block]:
