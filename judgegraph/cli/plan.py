@@ -93,6 +93,7 @@ def plan(
     from judgegraph.data.load import load
     from judgegraph.meta.cells import before_a_run
     from judgegraph.planning.forecast import plan as planned
+    from judgegraph.runs.identity import details
 
     if alignment is not None:
         from judgegraph.cli.lists import print_alignment
@@ -117,7 +118,7 @@ def plan(
         method, criteria=criteria_of(given), judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
-    for line in before_a_run(samples):
+    for line in before_a_run(samples, details(graph)["criteria"]):
         click.echo(printable(line), err=True)
     forecast = planned(graph, samples, **run, pilot=pilot or 0, on_sample=_teller(as_json))
     if as_json:

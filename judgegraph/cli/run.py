@@ -70,6 +70,7 @@ def run(method: str, data: str, **given: Any) -> None:
     """
     from judgegraph.data.load import load
     from judgegraph.meta.cells import before_a_run
+    from judgegraph.runs.identity import details
     from judgegraph.wiring.check import destinations
 
     check(given)
@@ -88,7 +89,7 @@ def run(method: str, data: str, **given: Any) -> None:
     _refuse_unknown(given["required"], graph)
     for line in destinations(graph):
         click.echo(printable(line), err=True)
-    for line in before_a_run(samples):
+    for line in before_a_run(samples, details(graph)["criteria"]):
         click.echo(printable(line), err=True)
     result = evaluated(graph, samples, samples.name, total, given)
     sys.exit(_print(result, samples, total(), given))
@@ -233,6 +234,7 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     unjudged = _unjudged(total, summary.samples.total(), len(samples.rejected), given["limit"])
     nothing = summary.judged <= summary.drafts  # a draft alone is no answer
     why = "" if not nothing else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
+    why += _known_features(why)
     part = covered(summary, unread(samples.rejected), unjudged or 0)
     cut = not_to_its_end(samples.rejected)
     absent = unread(samples.rejected) + (unjudged or 0)
@@ -278,6 +280,18 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     if given["gate"] is not None and part.share < given["gate"]:
         return BELOW_COVERAGE
     return 0 if all(one.met for one in held) else NOT_MET
+
+
+def _known_features(why: str) -> str:
+    """What the embedded judge could judge by, where it abstained for want of features; "" elsewhere."""
+    if "none of my text features belongs to" not in why:
+        return ""
+    from judgegraph.embedded.families import KNOWN
+
+    return (
+        f" The embedded judge has features of {', '.join(KNOWN)}: call the criterion so, or define it by such words; "
+        "or ask a language model (--judge)."
+    )
 
 
 def _a_part(unjudged: int | None, total: int | None, cut: Rejection | None) -> str:

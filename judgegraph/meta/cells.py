@@ -6,7 +6,7 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from statistics import fmean
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from judgegraph.data.samples import Samples, column_list, spelt
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.types import MEANT_AS_NUMBER, SAY_NOTHING, Verdict, names_of
+from judgegraph.types import MEANT_AS_NUMBER, SAY_NOTHING, Criterion, Verdict, names_of
 
 if TYPE_CHECKING:
     from judgegraph.meta.conventions import Conventions, Duplicates
@@ -350,7 +350,7 @@ def refuse_unknown(
 def near(name: str, known: Collection[str]) -> str:
     """How a sentence on an unknown name goes on: with the one that may have been meant, if there is one."""
     same = [c for c in known if c.casefold() == name.casefold()]
-    found = same or difflib.get_close_matches(name, list(known), 1)
+    found = same or difflib.difflib.get_close_matches(name, list(known), 1)
     return f"; did you mean '{one_line(found[0], 60)}'?" if found else "."
 
 
@@ -504,8 +504,13 @@ def _mean(answers: Iterable[Answer | None]) -> float | None:
 LOOKED = 10_000  # rows that are looked at before a run begins
 
 
-def before_a_run(samples: Samples) -> list[str]:
-    """What is odd in the first rows of a data file: misspelt columns, and people's labels that `meta` will refuse."""
+def before_a_run(samples: Samples, criteria: Iterable[Criterion] = ()) -> list[str]:
+    """What is odd in the first rows of a data file: misspelt columns, and people's labels that `meta` will refuse.
+
+    Args:
+        criteria: that outputs are judged by; a name of people's that is none of theirs is told.
+    """
+    single: set[str] = set()
     cells: dict[str, list[tuple[Any, str]]] = {}  # criterion -> (cell, its place)
     more = False
     for count, (place, unit, sample) in enumerate(samples.first(LOOKED + 1), 1):
@@ -514,6 +519,7 @@ def before_a_run(samples: Samples) -> list[str]:
         for name, given in sample.human.items():
             for cell in given if isinstance(given, list | tuple) else (given,):
                 if is_given(cell):
+                    single |= {name} if sample.rival is None else set()
                     cells.setdefault(name, []).append((cell, f"{unit} {place}"))
     found = [str(one) for one in samples.misspelt.values()]
     for name, known in cells.items():
@@ -521,9 +527,28 @@ def before_a_run(samples: Samples) -> list[str]:
             kind_of(known, one_line(name, 60))
         except ConfigError:
             found.append(_refused(name, known))
+    found += _unmatched([name for name in cells if name in single], [one.name for one in criteria])
     if more and cells:
         found.append(f"people's labels were looked at in the first {LOOKED:,} rows alone")
     return found
+
+
+AS_SUCH = ("overall", "verdict", "preference", "winner", "label")  # of people's: what a method says over all
+
+
+def _unmatched(people: Sequence[str], criteria: Sequence[str]) -> Iterator[str]:
+    """Where people judged by what no criterion is called; nothing where criteria are not known beforehand."""
+    known = {name.casefold(): name for name in criteria}
+    for name in people if known else ():
+        if name.casefold() not in known and name.casefold() not in AS_SUCH:
+            near = difflib.get_close_matches(name.casefold(), known, 3, 0.6)
+            nearest = f"the nearest: {', '.join(known[one] for one in near)}"
+            meant = nearest if near else f"it judges by {', '.join(criteria)}"
+            yield (
+                f"human.{one_line(name, 60)}: no criterion of this run is called so, and judgegraph meta will not "
+                f"compare it ({one_line(meant, 200)}); name the column by its criterion (-f human.CRITERION=COLUMN), "
+                "or judge by a set that has it (-c; judgegraph init DATA writes one)"
+            )
 
 
 def _refused(name: str, cells: Sequence[tuple[Any, str]]) -> str:

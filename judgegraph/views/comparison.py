@@ -179,7 +179,7 @@ def _means(found: RunComparison) -> Iterator[Block]:
     shared = f" on {next(iter(scales))}" if len(scales) == 1 and scales != {""} else ""
     own = {name: "" if shared or not one.scale else f", {one.scale}" for name, one in of.items()}
     head = [f"{_cut(name)} (n {one.n:,}{own[name]})" for name, one in of.items()]
-    yield _by_run(f"mean answer{shared}", head, [
+    yield _by_criterion(f"mean answer{shared}", head, [
         (run.name, *(_mean(found.mean(run.name, name), (name, run.name) in real) for name in found.criteria))
         for run in found.runs
     ])  # fmt: skip
@@ -199,7 +199,7 @@ def _agreement(found: Agreement) -> Iterator[Block]:
     names = list(dict.fromkeys(row.metric for row in found.rows))
     head = [f"{_cut(criterion)}, {statistic}" for criterion, statistic in cells]
     rows = [(name, *(column.get(name, "") for column in cells.values())) for name in names]
-    yield _by_run("agreement with people", head, rows)
+    yield _by_criterion("agreement with people", head, rows)
     real = [one for one in found.differences if _is_real(one)]
     yield from (Para(f"  {_closer(one)}") for one in real[:MOST])
     if len(real) > MOST:
@@ -241,6 +241,15 @@ def _cost(run: ComparedRun) -> str:
 def _by_run(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
     shown = tuple((_cut(row[0]), *row[1:]) for row in rows)
     return Grid(caption, ("run", *head), shown, frozenset(range(1, len(head) + 1)))
+
+
+def _by_criterion(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
+    """A row for each run; of more criteria than runs a row for each criterion, which a narrow terminal holds whole."""
+    if len(head) <= len(rows):
+        return _by_run(caption, head, rows)
+    runs, *columns_ = zip(*rows, strict=True)
+    turned = [(name, *cells) for name, cells in zip(head, columns_, strict=True)]
+    return Grid(caption, ("criterion", *map(_cut, runs)), tuple(turned), frozenset(range(1, len(rows) + 1)))
 
 
 def _cut(text: str) -> str:

@@ -9,8 +9,10 @@ from click.testing import CliRunner
 
 from judgegraph.cli.main import main
 from judgegraph.cli.new import proposed_mapping
+from judgegraph.data.load import load
 from judgegraph.data.samples import likely_column
 from judgegraph.errors import DataError
+from judgegraph.meta.cells import before_a_run
 from judgegraph.prompts.criteria import criteria_set
 
 TEXT = "The bridge is shut for a year, as two of its arches are cracked."
@@ -179,3 +181,17 @@ def test_criteria_are_proposed_that_peoples_labels_can_be_held_against(columns, 
         ]
     names = {one.name.casefold() for one in criteria_set(lines[0][lines[0].index("-c") + 1]).criteria}
     assert names & {column.partition(".")[2].casefold() or column.partition("_")[0] for column in columns}
+
+
+def test_a_column_of_peoples_that_no_criterion_is_called_after_is_told_before_a_run(tmp_path: Path):
+    data = tmp_path / "d.jsonl"
+    people = {"QA": 4, "Coherense": 2, "fluency": 3, "overall": 1}
+    rows = [{"id": str(at), "output": TEXT, "human": people} for at in range(3)]
+    data.write_text("\n".join(json.dumps(row) for row in rows))
+    told = before_a_run(load(data), criteria_set("summary").criteria)
+    assert [line.partition(":")[0] for line in told] == ["human.QA", "human.Coherense"]
+    assert "it judges by Coherence, " in told[0]
+    assert "(the nearest: Coherence" in told[1]
+    assert not before_a_run(load(data))
+    data.write_text("\n".join(json.dumps(row | {"rival": "other"}) for row in rows))
+    assert not before_a_run(load(data), criteria_set("summary").criteria)
