@@ -419,4 +419,4 @@ def test_a_run_of_pairs_says_which_side_is_ahead_and_rank_takes_the_sides_for_sy
     assert run.summary().to_dict()["pairs"]["lead"]["side"] == "A"
     assert said in " ".join(one.text for one in _order(tally_of(run)))
     ranked = jg.rank_systems(run, resamples=100)
-    assert "A (output)" in str(ranked.to_dict())
+    assert "A (output)" in str(ranked)

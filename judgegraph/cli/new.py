@@ -388,13 +388,12 @@ def _scale(column: str, values: Sequence[str]) -> str:
     found = [float(value) for value in values if NUMBER.fullmatch(value)]
     if not found or len(found) < 0.8 * len(values):
         return ""
+    usual = [(1, 5), (0, 1), (0, 5), (1, 10), (0, 10), (0, 100)]
     if told := RANGE.search(column):
-        low, high = map(int, re.findall(r"\d+", told[0]))
-        if low < high and low <= min(found) and max(found) <= high:
-            return "" if (low, high) == (1, 5) else f"{low}-{high}"
-    low, high = min(found), max(found)
-    for least, most in ((1, 5), (0, 1), (0, 5), (1, 10), (0, 10), (0, 100)):
-        if least <= low and high <= most:
+        ends = map(int, re.findall(r"\d+", told[0]))
+        usual = [(next(ends), next(ends)), *usual]
+    for least, most in usual:
+        if least < most and least <= min(found) and max(found) <= most:
             return "" if (least, most) == (1, 5) else f"{least}-{most}"
     return ""
 

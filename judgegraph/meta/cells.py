@@ -350,7 +350,7 @@ def refuse_unknown(
 def near(name: str, known: Collection[str]) -> str:
     """How a sentence on an unknown name goes on: with the one that may have been meant, if there is one."""
     same = [c for c in known if c.casefold() == name.casefold()]
-    found = same or difflib.difflib.get_close_matches(name, list(known), 1)
+    found = same or difflib.get_close_matches(name, list(known), 1)
     return f"; did you mean '{one_line(found[0], 60)}'?" if found else "."
 
 
