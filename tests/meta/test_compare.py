@@ -338,7 +338,7 @@ def test_a_part_of_a_run_passes_no_gate():
     right = values(2)
     whole, part = (run(name, (judged(at, v) for at, v in enumerate(right))) for name in ("whole", "part"))
     assert not _refused(jg.compare([whole, part]))
-    part.manifest |= {"state": "over_budget", "samples": {"done": len(right), "over_budget": 0, "total": 99}}
+    part.manifest.update(state="over_budget", samples={"done": len(right), "over_budget": 0, "total": 99})
     assert _refused(jg.compare([whole, part])).endswith("a part passes no gate")
 
 
@@ -391,7 +391,7 @@ def test_the_command_of_a_diff_prints_it(folders):
     names = [str(folders / name) for name in ("llm-score", "g-eval")]
     said = CliRunner().invoke(main, ["diff", *names]).output.splitlines()
     assert said[0] == "no mean differs for sure (of 4 criteria tested)"
-    assert said[1].endswith("people judged nothing that both runs judge")
+    assert any(line.endswith("people judged nothing that both runs judge") for line in said)
     assert json.loads(CliRunner().invoke(main, ["diff", *names, "--json"]).output)["comparison"]["samples"] == 6
 
 

@@ -106,9 +106,9 @@ def test_what_is_not_known_never_helps_a_share_to_be_met(op, grouped):
 @pytest.mark.parametrize("state", ["over_budget", "stopped", "running"])
 def test_a_run_that_did_not_come_to_its_end_meets_nothing(state):
     whole = judged([5.0] * 20)
-    part = jg.Run(
-        {**whole.manifest, "state": state, "samples": {"done": 20, "over_budget": 0, "total": 40}}, whole.items
-    )
+    whole = jg.Run(whole.manifest, [*whole.items])
+    about = {"state": state, "samples": {"done": 20, "over_budget": 0, "total": 40}}
+    part = jg.Run(whole.manifest | about, whole.items)
     for text in ("Clarity >= 2", "share(Clarity >= 4) >= 60%"):
         assert jg.require(whole, text)[0].met
         (found,) = jg.require(part, text)
