@@ -108,7 +108,7 @@ def test_a_run_that_did_not_come_to_its_end_meets_nothing(state):
     whole = judged([5.0] * 20)
     whole = jg.Run(whole.manifest, [*whole.items])
     about = {"state": state, "samples": {"done": 20, "over_budget": 0, "total": 40}}
-    part = jg.Run(whole.manifest | about, whole.items)
+    part = jg.Run(whole.manifest | about, [*whole.items])
     for text in ("Clarity >= 2", "share(Clarity >= 4) >= 60%"):
         assert jg.require(whole, text)[0].met
         (found,) = jg.require(part, text)
