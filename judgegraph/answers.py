@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from judgegraph.types import Scale, Score
 
@@ -194,6 +194,13 @@ def _behind(answers: Iterable[str], held: Mapping[str, Score]) -> tuple[set[str]
 def is_helper(score: Score) -> bool:
     """Whether a score only helps to find an answer: an aspect's, a ballot, a round's, a member's of a panel."""
     return bool(score.member) or score.stage == BALLOT or score.stage.startswith((ASPECTS, ROUND))
+
+
+def drafts_alone(item: Any) -> bool:
+    """Whether no answer of a run's item could be read, nor anything else that comes of a sample."""
+    found = [score.status for score in answers_of(item)]
+    others = [comparison.status for comparison in item.comparisons]
+    return bool(found) and "ok" not in found + others and item.overall is None and item.verdict is None
 
 
 def is_escalation(final: Score, draft: Score | None) -> bool:

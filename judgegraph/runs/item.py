@@ -22,6 +22,7 @@ from judgegraph.answers import (
     Precedence,
     answer_keys,
     answers_of,
+    drafts_alone,
     drafts_that_stand,
     is_escalation,
     is_helper,
@@ -100,17 +101,14 @@ class Item(Value):
 
         Scores that only help to find an answer are none: of aspects, of a panel's members.
         """
-        if self.overall is not None or self.verdict is not None or any(c.status == "ok" for c in self.comparisons):
-            return True
+        over_all = self.overall is not None or self.verdict is not None
         read = [score for score in self.scores if score.status == "ok"]
-        return any(not is_helper(score) for score in read) or (bool(read) and not answers_of(self))
-
-    @property
-    def drafts_alone(self) -> bool:
-        """Whether no answer could be read, nor anything else that comes of a sample."""
-        answers = [score.status for score in answers_of(self)]
-        others = [comparison.status for comparison in self.comparisons]
-        return bool(answers) and "ok" not in answers + others and self.overall is None and self.verdict is None
+        return (
+            over_all
+            or any(c.status == "ok" for c in self.comparisons)
+            or any(not is_helper(score) for score in read)
+            or (bool(read) and not answers_of(self))
+        )
 
     def written(self, given: Collection[str]) -> set[str]:
         """Names of the criteria that were written for its sample: what the run was given is no sample's own."""
@@ -506,7 +504,7 @@ def nothing_judged(items: Iterable[Item], rejected: Sequence[Any] = (), state: s
     """
     found = _Nothing()
     for item in items:
-        if item.judged and not item.drafts_alone:
+        if item.judged and not drafts_alone(item):
             return ""
         found.add(item)
     if found.samples:

@@ -18,6 +18,7 @@ from judgegraph.answers import (
     Mean,
     Role,
     answers_of,
+    drafts_alone,
     is_escalation,
     lead_of,
     means_of,
@@ -457,7 +458,7 @@ def summarise(
         summary.samples[item.status] += 1
         summary.judged += item.judged
         summary.partly += item.judged and item.status != "ok"
-        summary.drafts += item.judged and item.drafts_alone
+        summary.drafts += item.judged and drafts_alone(item)
         pair = item.sample.rival is not None
         if item.status == "ok" and wrote_nothing(item):
             lost["skipped", pair] += 1
