@@ -196,6 +196,14 @@ def is_helper(score: Score) -> bool:
     return bool(score.member) or score.stage == BALLOT or score.stage.startswith((ASPECTS, ROUND))
 
 
+def has_answer(item: Any) -> bool:
+    """Whether something was found in a run's item: an answer, a draft or a comparison that could be read."""
+    if item.overall is not None or item.verdict is not None or any(c.status == "ok" for c in item.comparisons):
+        return True
+    read = [score for score in item.scores if score.status == "ok"]
+    return any(not is_helper(score) for score in read) or (bool(read) and not answers_of(item))
+
+
 def drafts_alone(item: Any) -> bool:
     """Whether no answer of a run's item could be read, nor anything else that comes of a sample."""
     found = [score.status for score in answers_of(item)]

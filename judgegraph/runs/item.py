@@ -23,6 +23,7 @@ from judgegraph.answers import (
     answer_keys,
     answers_of,
     drafts_alone,
+    has_answer,
     drafts_that_stand,
     is_escalation,
     is_helper,
@@ -97,18 +98,8 @@ class Item(Value):
 
     @property
     def judged(self) -> bool:
-        """Whether something was found: a score or a comparison that could be read, or an answer over all.
-
-        Scores that only help to find an answer are none: of aspects, of a panel's members.
-        """
-        over_all = self.overall is not None or self.verdict is not None
-        read = [score for score in self.scores if score.status == "ok"]
-        return (
-            over_all
-            or any(c.status == "ok" for c in self.comparisons)
-            or any(not is_helper(score) for score in read)
-            or (bool(read) and not answers_of(self))
-        )
+        """Whether an answer, a draft, a comparison or an answer over all could be read; helpers' scores are none."""
+        return has_answer(self)
 
     def written(self, given: Collection[str]) -> set[str]:
         """Names of the criteria that were written for its sample: what the run was given is no sample's own."""
