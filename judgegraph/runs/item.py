@@ -23,8 +23,8 @@ from judgegraph.answers import (
     answer_keys,
     answers_of,
     drafts_alone,
-    has_answer,
     drafts_that_stand,
+    has_answer,
     is_escalation,
     is_helper,
 )
