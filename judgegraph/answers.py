@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from judgegraph.types import Scale, Score
 
@@ -191,6 +191,26 @@ def _behind(answers: Iterable[str], held: Mapping[str, Score]) -> tuple[set[str]
     return drafts, votes
 
 
+def is_helper(score: Score) -> bool:
+    """Whether a score only helps to find an answer: an aspect's, a ballot, a round's, a member's of a panel."""
+    return bool(score.member) or score.stage == BALLOT or score.stage.startswith((ASPECTS, ROUND))
+
+
+def has_answer(item: Any) -> bool:
+    """Whether something was found in a run's item: an answer, a draft or a comparison that could be read."""
+    if item.overall is not None or item.verdict is not None or any(c.status == "ok" for c in item.comparisons):
+        return True
+    read = [score for score in item.scores if score.status == "ok"]
+    return any(not is_helper(score) for score in read) or (bool(read) and not answers_of(item))
+
+
+def drafts_alone(item: Any) -> bool:
+    """Whether no answer of a run's item could be read, nor anything else that comes of a sample."""
+    found = [score.status for score in answers_of(item)]
+    others = [comparison.status for comparison in item.comparisons]
+    return bool(found) and "ok" not in found + others and item.overall is None and item.verdict is None
+
+
 def is_escalation(final: Score, draft: Score | None) -> bool:
     """Whether a stronger judge stood behind a final score, and no critic."""
     before = () if draft is None else draft.notes
@@ -284,3 +304,42 @@ def doubt(score: Score) -> float | None:
         return min(1.0, width / 0.5)
     count = len(score.scale.labels) if score.scale is not None else len(score.distribution or ())
     return min(1.0, width / (1 - 1 / count)) if count > 1 else 0.0
+
+
+# Which of two outputs is ahead, by verdicts over all.
+
+
+class Lead(NamedTuple):
+    """Which of two outputs wins more often: of the pairs with a winner, ties apart.
+
+    Attributes:
+        side: "A" (the output) or "B" (its rival), "" where neither is ahead. won, lost: its pairs. ties: the others.
+        low, high: 95 % interval of its share of the pairs with a winner (Wilson). p: exact sign test, two-sided.
+    """
+
+    side: str
+    won: int
+    lost: int
+    ties: int
+    low: float
+    high: float
+    p: float
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it is told from chance."""
+        return self.p < 0.05
+
+
+def lead_of(verdicts: Mapping[str, int]) -> Lead | None:
+    """Of verdicts over all, by their count; None where no pair has a winner."""
+    a, b = verdicts.get("A", 0), verdicts.get("B", 0)
+    won, lost, n = max(a, b), min(a, b), a + b
+    if not n:
+        return None
+    z, share = 1.959964, won / n
+    middle, half = share + z * z / (2 * n), z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    low, high = ((middle + way * half) / (1 + z * z / n) for way in (-1, 1))
+    ways = (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2) for k in range(lost + 1))
+    p = min(1.0, 2 * math.fsum(map(math.exp, ways)))
+    return Lead("" if a == b else "A" if a > b else "B", won, lost, verdicts.get("tie", 0), low, high, p)

@@ -15,11 +15,13 @@ import judgegraph as jg
 from judgegraph import registry
 from judgegraph.agents.evaluator import Evaluator
 from judgegraph.agents.sage import Rectify, Sage
-from judgegraph.answers import answer_keys, answers_of, roles_of
+from judgegraph.answers import answer_keys, answers_of, lead_of, roles_of
 from judgegraph.cli.main import main
 from judgegraph.graphs import fennec, g_eval, sageval
 from judgegraph.meta.cells import Judgements
 from judgegraph.meta.judgements import read_run
+from judgegraph.report.findings import _order
+from judgegraph.report.sections_run import tally_of
 from judgegraph.runs.item import Item
 from judgegraph.runs.run import Run
 from judgegraph.runs.summary import coverage, summarise
@@ -372,3 +374,49 @@ def test_a_join_that_says_little_is_the_answer_all_the_same(join):
     judges = {name: Evaluator(name=name, stage="final", criteria=SUMMARY) for name in ("one", "other")}
     summary = jg.evaluate(line(**judges, avg=join), ARTICLES).summary()
     assert {x.agent for x in summary.shown} == {"avg"}
+
+
+@pytest.mark.parametrize("method", ["coascore", "checkeval", "sageval", "g-eval", "poll", "chateval"])
+def test_a_method_that_reads_no_answer_judged_nothing(method, tmp_path):
+    """A criterion of which the embedded judge knows no feature: aspects, ballots and drafts are no answers to it."""
+    data = tmp_path / "d.jsonl"
+    data.write_text('{"id": "a", "query": "When does it open?", "output": "The shop opens at nine every day."}\n')
+    criteria = tmp_path / "c.yaml"
+    criteria.write_text("name: own\ncriteria:\n- {name: QA, definition: Whether the desk was helped., scale: 1-5}\n")
+    done = CliRunner().invoke(main, ["run", method, str(data), "-c", str(criteria)])
+    read = "coverage 1.000" in done.stdout
+    assert done.exit_code == (0 if read else 1), done.output
+    assert ("nothing was judged: " in done.stderr) is not read
+
+
+@given(st.integers(0, 400), st.integers(0, 400), st.integers(0, 50))
+@settings(max_examples=40, deadline=None)
+def test_a_lead_is_told_by_an_exact_sign_test_of_wins_against_losses(a, b, ties):
+    from scipy.stats import binomtest
+
+    lead = lead_of({"A": a, "B": b, "tie": ties, "none": 3})
+    if not a + b:
+        assert lead is None
+        return
+    exact = binomtest(max(a, b), a + b)
+    ends = exact.proportion_ci(method="wilson")
+    assert lead.side == ("A" if a > b else "B" if b > a else "")
+    assert (lead.won, lead.lost, lead.ties) == (max(a, b), min(a, b), ties)
+    assert (lead.low, lead.high) == pytest.approx((ends.low, ends.high), abs=1e-6)
+    assert lead.p == pytest.approx(exact.pvalue, rel=1e-6)
+
+
+def test_a_run_of_pairs_says_which_side_is_ahead_and_rank_takes_the_sides_for_systems():
+    rows = [("A", 18), ("B", 3), ("tie", 4)]
+    items = [
+        Item(sample=jg.Sample(id=f"{won}{at}", query="q", output="one", rival="two"), verdict=won)
+        for won, many in rows for at in range(many)
+    ]  # fmt: skip
+    run = Run({"signature": "s", "state": "finished"}, items)
+    said = "A (output) wins 18 of 21 pairs with a winner, 86 % [65 %, 95 %], sign test p 0.001; 4 ties apart"
+    assert said in str(run.summary())
+    assert "judged in one order alone" in str(run.summary())
+    assert run.summary().to_dict()["pairs"]["lead"]["side"] == "A"
+    assert said in " ".join(one.text for one in _order(tally_of(run)))
+    ranked = jg.rank_systems(run, resamples=100)
+    assert "A (output)" in str(ranked)

@@ -79,10 +79,11 @@ class PriceUnknown(ConfigError):
     """There is a budget in USD, and a judge's price is not known."""
 
     def __init__(self, judge: Judge) -> None:
+        row = f'"{one_line(row_name(judge))}": {{"prompt": ..., "completion": ...}}'
         super().__init__(
             f"judge {one_line(judge.name)}: its price is not known, so a budget in USD cannot be kept; give a "
-            f'price file (--prices FILE; see `judgegraph prices`) with a row "{one_line(row_name(judge))}": '
-            "{prompt: ..., completion: ...}, in USD per million tokens"
+            f'price file (--prices FILE; see `judgegraph prices`) that holds {{"prices": {{{row}}}}}, in USD per '
+            "million tokens"
         )
 
 

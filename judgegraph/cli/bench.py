@@ -182,7 +182,7 @@ def _run(known: Collection, folder: Path, conventions: Conventions, given: dict[
         show(run_end(result, summary, given["gate"]))
     if result.manifest.get("state") == "over_budget":
         return OVER_BUDGET
-    if not summary.judged:
+    if summary.judged <= summary.drafts:
         unmet = f"nothing was judged: {nothing_judged(result.items, (), result.manifest.get('state'))}"
     if unmet:
         click.echo(printable(unmet), err=True)

@@ -122,13 +122,18 @@ def compare(
         else:
             show(comparison(found))
     if not_worse and (why := _refused(found)):
-        click.echo(printable(f"gate: {why}"), err=True)
+        click.echo(printable(f"gate: not passed: {why}"), err=True)
         raise click.exceptions.Exit(BELOW_COVERAGE)
+    if not_worse:
+        by = ", ".join(dict.fromkeys(one.criterion for one in found.differences if one.p == one.p))
+        click.echo(printable(f"gate: passed: no run is really below {found.runs[0].name} (tested: {by})"), err=True)
 
 
 def _refused(found: RunComparison) -> str:
     """Why the gate is not passed, "" where it is: a run is really below the first, or nobody knows whether it is."""
     first = found.runs[0].name
+    if part := [f"{run.name} is {run.incomplete}" for run in found.runs if run.incomplete]:
+        return f"{part[0]}; a part passes no gate"
     if worse := [f"{one.b} by {one.criterion}" for one in found.worse()]:
         return f"really below {first}: {', '.join(worse[:5])}" + (" …" if len(worse) > 5 else "")
     if unknown := found.untested():

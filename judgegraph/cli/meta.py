@@ -434,7 +434,8 @@ def rank(source: str, as_json: bool, **given: Any) -> None:
 
     RUN_OR_TABLE is the folder of a run, or a table (CSV, TSV, JSON, JSONL, Parquet). Its rows are scores of systems'
     outputs, compared within each document; or, with --rival, verdicts on pairs. A run's samples name their systems in
-    meta.system, and of pairs in meta.rival_system.
+    meta.system, and of pairs in meta.rival_system; pairs without either are ranked as two systems, A (output) and
+    B (rival).
 
     Prints strengths (Bradley-Terry) and Elo ratings with intervals, cycles of preferences, and how far each metric's
     order is people's.

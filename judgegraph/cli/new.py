@@ -21,7 +21,7 @@ from judgegraph.data.samples import NAMES, Fault, likely_column
 from judgegraph.errors import ConfigError, DataError, one_line, printable
 from judgegraph.registry import KINDS, parts
 from judgegraph.registry.shipped import normal
-from judgegraph.types import Criterion
+from judgegraph.types import Criterion, Scale
 
 if TYPE_CHECKING:
     from judgegraph.prompts.criteria import CriteriaSet
@@ -195,7 +195,7 @@ def init(data: str, out: str | None, wanted: tuple[str, ...]) -> None:
         click.echo(printable(f"  kept as meta: {one_line(names, 200)}"))
     unasked = found.unasked(c.name for c in sets[chosen].criteria)
     if out is not None:
-        made, said = _written_set(sets, chosen, wanted or (found.judged if unasked else ()))
+        made, said = _written_set(sets, chosen, wanted or (found.judged if unasked else ()), found.scales)
         Path(out).write_text(as_yaml(made), encoding="utf-8")
         click.echo(printable(f"criteria: {said}, in {out}: edit them"))
     elif unasked:
@@ -210,8 +210,14 @@ def init(data: str, out: str | None, wanted: tuple[str, ...]) -> None:
         click.echo(printable(line))
 
 
-def _written_set(sets: Mapping[str, CriteriaSet], chosen: str, wanted: Sequence[str]) -> tuple[CriteriaSet, str]:
-    """(the set that a file begins with, what it is): those of a set, or those that are wanted, each as a set has it."""
+def _written_set(
+    sets: Mapping[str, CriteriaSet], chosen: str, wanted: Sequence[str], scales: Mapping[str, str]
+) -> tuple[CriteriaSet, str]:
+    """(the set that a file begins with, what it is): those of a set, or those that are wanted, each as a set has it.
+
+    Args:
+        scales: what people judged -> the scale that they judged it on, where that is another than 1-5.
+    """
     from judgegraph.prompts.criteria import CriteriaSet, same_key
 
     if not wanted:
@@ -220,11 +226,22 @@ def _written_set(sets: Mapping[str, CriteriaSet], chosen: str, wanted: Sequence[
         same_key(c.name): c for one in (*sets.values(), sets[chosen]) for c in one.criteria
     }  # the chosen one's last
     once = {same_key(name): name.strip() for name in reversed(wanted)}
-    found = [known.get(key) or Criterion(name=once[key], definition=UNDEFINED.format(once[key])) for key in once][::-1]
+    own = {same_key(name): scale for name, scale in scales.items()}
+    found = [_criterion(known.get(key), once[key], own.get(key)) for key in once][::-1]
     new = [one.name for one in found if same_key(one.name) not in known]
     told = f"to be defined: {one_line(', '.join(new), 200)}" if new else "as the sets that come along define them"
+    if on := [f"{one.name} {own[same_key(one.name)]}" for one in found if same_key(one.name) in own]:
+        told += f"; on the scale of people's column: {one_line(', '.join(on), 200)}"
     made = CriteriaSet(name="mine", task=sets[chosen].task, criteria=tuple(found))
     return made, f"{one_line(', '.join(one.name for one in found), 200)} ({told})"
+
+
+def _criterion(known: Criterion | None, name: str, scale: str | None) -> Criterion:
+    """As a set has it, else to be defined; on people's scale where there is one."""
+    on = Scale.of(scale or "1-5")
+    if known is not None:
+        return known.model_copy(update={"scale": on}) if scale and not known.levels else known
+    return Criterion(name=name, definition=UNDEFINED.format(name, f"{on.low:g}", f"{on.high:g}"), scale=on)
 
 
 # Which column of a file is meant for which field of a sample: proposed by names, and by what stands in the columns.
@@ -232,7 +249,7 @@ def _written_set(sets: Mapping[str, CriteriaSet], chosen: str, wanted: Sequence[
 
 ROWS = 200  # looked at
 WRITTEN = "criteria.yaml"  # where a set that has to be made is proposed to stand
-UNDEFINED = 'What "{}" means for the output: say it here in a sentence, and what a 1 and a 5 look like.'
+UNDEFINED = 'What "{}" means for the output: say it here in a sentence, and what a {} and a {} look like.'
 SIDES = (("a", "b"), ("1", "2"), ("one", "two"), ("left", "right"))
 HINTS: Mapping[str, frozenset[str]] = {  # field -> words of a column's name that speak for it
     "output": frozenset(("reply", "answer", "response", "output", "completion", "translation")),
@@ -252,6 +269,8 @@ RATED = re.compile(  # what stands before a criterion's name in a column of judg
     re.I,
 )
 RATING = re.compile(r"(?<![^\W_])(?:score|rating|label|grade|verdict|likert|quality|stars)s?(?![^\W_])", re.I)
+WINNERS = frozenset(("winner", "preferred", "preference", "verdict", "better", "best", "choice", "chosen"))
+VERDICTS = frozenset(("a", "b", "1", "2", "tie", "draw", "both", "neither", "equal", "same", "none"))
 OVERALLS = ("overall", "QA", "human", "preference")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 LONG = 20  # characters: a column of texts that are longer on average may hold outputs
@@ -264,7 +283,7 @@ class ColumnMapping:
     Attributes:
         rows: that were looked at. columns: of the file, in their order. fields: a sample's field, or "human.NAME" ->
             its column. guessed: fields for which no name spoke -> what did. examples: column -> what stands in its
-            first row.
+            first row. scales: what people judged -> their scale, where a column's name or numbers say another than 1-5.
     """
 
     rows: int
@@ -272,6 +291,7 @@ class ColumnMapping:
     fields: Mapping[str, str]
     guessed: Mapping[str, str]
     examples: Mapping[str, str]
+    scales: Mapping[str, str]
 
     @property
     def options(self) -> list[str]:
@@ -331,6 +351,10 @@ def proposed_mapping(path: Path) -> ColumnMapping:
     for field in HINTS:
         if field not in fields and (column := _hinted(field, rows, _left(columns, fields))):
             fields[field] = column
+    if "output" not in fields:
+        two = _two_texts(rows, _left(columns, fields))
+        fields |= two
+        guessed |= dict.fromkeys(two, "a third column says which of the two is better")
     if "output" not in fields and (longest := _longest(rows, _left(columns, fields))):
         fields["output"], guessed["output"] = longest, "its texts are the longest"
     if "id" not in fields and (column := _id(rows, _left(columns, fields))):
@@ -349,7 +373,29 @@ def proposed_mapping(path: Path) -> ColumnMapping:
     examples = {column: one_line(rows[0].get(column, ""), 60) for column in columns}
     order = ("id", "query", "source", "output", "rival", "reference")
     known = {name: fields[name] for name in order if name in fields}
-    return ColumnMapping(len(rows), columns, {**known, **fields}, guessed, examples)
+    called = {field: column for field, column in fields.items() if field.startswith("human.")}
+    called |= {column: column for column in columns if column.startswith("human.")}
+    on = {name.partition(".")[2]: _scale(column, _values(rows, column)) for name, column in called.items()}
+    scales = {name: scale for name, scale in on.items() if scale}
+    return ColumnMapping(len(rows), columns, {**known, **fields}, guessed, examples, scales)
+
+
+def _scale(column: str, values: Sequence[str]) -> str:
+    """Of a column of people's numbers: as its name says, else the least of the usual ones that holds all of them.
+
+    "" for 1-5, and where they are no numbers.
+    """
+    found = [float(value) for value in values if NUMBER.fullmatch(value)]
+    if not found or len(found) < 0.8 * len(values):
+        return ""
+    usual = [(1, 5), (0, 1), (0, 5), (1, 10), (0, 10), (0, 100)]
+    if told := RANGE.search(column):
+        ends = map(int, re.findall(r"\d+", told[0]))
+        usual = [(next(ends), next(ends)), *usual]
+    for least, most in usual:
+        if least < most and least <= min(found) and max(found) <= most:
+            return "" if (least, most) == (1, 5) else f"{least}-{most}"
+    return ""
 
 
 def _named(columns: Sequence[str]) -> dict[str, str]:
@@ -373,6 +419,17 @@ def _sides(columns: Sequence[str]) -> dict[str, str]:
         for first, second in SIDES:
             if f"{stem}{first}" in folded and f"{stem}{second}" in folded:
                 return {"output": folded[f"{stem}{first}"], "rival": folded[f"{stem}{second}"]}
+    return {}
+
+
+def _two_texts(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dict[str, str]:
+    """Two columns of texts as outputs of pairs, and people's verdict: of a column called so that says A, B or tie."""
+    for verdict in (column for column in columns if _words(column) & WINNERS):
+        said = {value.casefold() for value in _values(rows, verdict)}
+        texts = [c for c in columns if c != verdict and not _is_repeated(rows, c) and _longest(rows, [c])]
+        named = {text.casefold() for text in texts}
+        if len(texts) == 2 and said and (said <= VERDICTS or said - VERDICTS <= named):
+            return {"output": texts[0], "rival": texts[1], "human.overall": verdict}
     return {}
 
 

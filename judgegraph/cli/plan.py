@@ -118,7 +118,7 @@ def plan(
         method, criteria=criteria_of(given), judge=judge, settings=given["settings"], critic=given["critic"]
     )  # fmt: skip
     refuse_unwired(graph)
-    for line in before_a_run(samples, [one.name for one in details(graph)["criteria"]]):
+    for line in before_a_run(samples, details(graph)["criteria"]):
         click.echo(printable(line), err=True)
     forecast = planned(graph, samples, **run, pilot=pilot or 0, on_sample=_teller(as_json))
     if as_json:

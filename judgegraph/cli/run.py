@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress as Bar
 
-    from judgegraph.data.samples import Samples
+    from judgegraph.data.samples import Rejection, Samples
     from judgegraph.meta.requirements import Outcome, Requirement
     from judgegraph.runs.run import Run
     from judgegraph.runs.worker import Progress
@@ -89,7 +89,7 @@ def run(method: str, data: str, **given: Any) -> None:
     _refuse_unknown(given["required"], graph)
     for line in destinations(graph):
         click.echo(printable(line), err=True)
-    for line in before_a_run(samples, [one.name for one in details(graph)["criteria"]]):
+    for line in before_a_run(samples, details(graph)["criteria"]):
         click.echo(printable(line), err=True)
     result = evaluated(graph, samples, samples.name, total, given)
     sys.exit(_print(result, samples, total(), given))
@@ -155,9 +155,10 @@ def evaluated(
     graph: Any, samples: Iterable[Sample], name: str, total: Callable[[], int | None], given: dict[str, Any]
 ) -> Run:
     """What comes of the samples, which are called `name`, with progress on stderr and a word on how to go on."""
-    from judgegraph.calls.budget import PriceUnknown
     from judgegraph.runs.evaluate import evaluate
 
+    settings = evaluation(given)
+    _refuse_unpriced(graph, settings)
     count, width = total(), given["concurrency"]
     many = f"{count:,} " if count is not None else ""
     once = width if count is None else min(width, count)
@@ -169,12 +170,24 @@ def evaluated(
         lambda: teller.say(_draining(teller, width, given["grace"])), given["grace"] + SLACK
     ):  # fmt: skip
         try:
-            return evaluate(graph, samples, on_progress=teller, **evaluation(given))
+            return evaluate(graph, samples, on_progress=teller, **settings)
         except KeyboardInterrupt as stop:
             stop.add_note(_what_is_saved(teller, given["out"]))
             raise
-        except PriceUnknown as error:
-            raise click.UsageError(printable(str(error))) from None
+
+
+def _refuse_unpriced(graph: Any, settings: Mapping[str, Any]) -> None:
+    """A budget in USD that a judge's price lacks for: told before anything is said to begin."""
+    if settings["budget"] is None or settings["budget"].usd is None:
+        return
+    from judgegraph.calls.budget import BudgetTracker, PriceUnknown
+    from judgegraph.models.prices import Prices
+    from judgegraph.runs.evaluate import resolve_judges
+
+    try:
+        resolve_judges(graph, BudgetTracker(settings["budget"], prices=Prices.load(settings["prices"])))
+    except PriceUnknown as error:
+        raise click.UsageError(printable(str(error))) from None
 
 
 def _draining(teller: Teller, width: int, grace: float) -> str:
@@ -219,10 +232,13 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
 
     summary = result.summary()
     unjudged = _unjudged(total, summary.samples.total(), len(samples.rejected), given["limit"])
-    why = "" if summary.judged else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
+    nothing = summary.judged <= summary.drafts  # a draft alone is no answer
+    why = "" if not nothing else nothing_judged(result.items, samples.rejected, result.manifest.get("state"))
+    why += _known_features(why)
     part = covered(summary, unread(samples.rejected), unjudged or 0)
     cut = not_to_its_end(samples.rejected)
-    held = _outcomes(result, given["required"], unread(samples.rejected) + (unjudged or 0))
+    absent = unread(samples.rejected) + (unjudged or 0)
+    held = _outcomes(result, given["required"], absent, _a_part(unjudged, total, cut))
     if given["as_json"]:
         about = {key: result.manifest.get(key) for key in ("state", "calls", "spent", "budget")}
         about |= {key: priced(about[key] or {}) for key in ("spent", "calls")}
@@ -244,7 +260,7 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
         return OVER_BUDGET
     if result.manifest.get("unreachable"):
         return FAILURE
-    if not summary.judged:
+    if nothing:
         click.echo(printable(f"nothing was judged: {why}"), err=True)
         return FAILURE
     if given["gate"] is None and not held:
@@ -266,12 +282,32 @@ def _print(result: Run, samples: Samples, total: int | None, given: dict[str, An
     return 0 if all(one.met for one in held) else NOT_MET
 
 
-def _outcomes(result: Run, required: Sequence[Requirement], absent: int) -> list[Outcome]:
+def _known_features(why: str) -> str:
+    """What the embedded judge could judge by, where it abstained for want of features; "" elsewhere."""
+    if "none of my text features belongs to" not in why:
+        return ""
+    from judgegraph.embedded.families import KNOWN
+
+    return (
+        f" The embedded judge has features of {', '.join(KNOWN)}: call the criterion so, or define it by such words; "
+        "or ask a language model (--judge)."
+    )
+
+
+def _a_part(unjudged: int | None, total: int | None, cut: Rejection | None) -> str:
+    """Why what was judged is a part of the data, "" where it is all of it as far as is known."""
+    if unjudged:
+        return f"unfinished: {unjudged:,} of {counted(total or 0, 'sample')} not judged yet"
+    return f"of a part: {cut.file} could not be read from {cut.unit} {cut.line} on" if cut is not None else ""
+
+
+def _outcomes(result: Run, required: Sequence[Requirement], absent: int, part: str) -> list[Outcome]:
     if not required:
         return []
     from judgegraph.meta.requirements import outcomes
+    from judgegraph.runs.run import incomplete_run
 
-    return outcomes(result.items, required, absent)
+    return outcomes(result.items, required, absent, incomplete_run(result) or part)
 
 
 # How far a run is, on stderr: a bar on a terminal, a line now and then elsewhere.

@@ -82,6 +82,9 @@ def judged(case: Case, name: str, definition: str = "", view: int = 0) -> Eviden
     return _guarded(case, joined)
 
 
+FEATURELESS = "none of my text features belongs to"
+
+
 def lack(case: Case, name: str, definition: str = "") -> str:
     """Why nothing could be measured, for a reason."""
     families = families_of(name, definition)
@@ -92,7 +95,7 @@ def lack(case: Case, name: str, definition: str = "") -> str:
     if case.script:
         return f"no evidence: my features read English; this {case.script} is in another script"
     if not families:
-        return f"no evidence: none of my text features belongs to {name or 'what is asked'}"
+        return f"no evidence: {FEATURELESS} {name or 'what is asked'}"
     missing = (
         "a source or fact to compare with"
         if "consistency" in families or "groundedness" in families or "accuracy" in families

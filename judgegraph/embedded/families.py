@@ -34,6 +34,8 @@ _WORDS: dict[str, tuple[str, ...]] = {
     }.items()
 }
 
+KNOWN = tuple(_WORDS)  # what there are features of
+
 # Where a kind of sample has no evidence of a family, the family that serves instead.
 _STAND_IN = {
     "groundedness": "consistency", "accuracy": "consistency", "naturalness": "fluency", "completeness": "relevance"

@@ -6,7 +6,7 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from statistics import fmean
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from judgegraph.data.samples import Samples, column_list, spelt
 from judgegraph.errors import ConfigError, DataError, one_line
-from judgegraph.types import MEANT_AS_NUMBER, SAY_NOTHING, Verdict, names_of
+from judgegraph.types import MEANT_AS_NUMBER, SAY_NOTHING, Criterion, Verdict, names_of
 
 if TYPE_CHECKING:
     from judgegraph.meta.conventions import Conventions, Duplicates
@@ -533,13 +533,13 @@ def first_of_each(names: Iterable[str]) -> dict[str, str]:
 LOOKED = 10_000  # rows that are looked at before a run begins
 
 
-def before_a_run(samples: Samples, criteria: Sequence[str] = ()) -> list[str]:
-    """What is odd in the first rows of a data file: misspelt columns, people's labels that `meta` will refuse, and
-    those that no criterion will be held against.
+def before_a_run(samples: Samples, criteria: Iterable[Criterion] = ()) -> list[str]:
+    """What is odd in the first rows of a data file: misspelt columns, and people's labels that `meta` will refuse.
 
     Args:
-        criteria: that the run will judge by; () where they are not known.
+        criteria: that outputs are judged by; a name of people's that is none of theirs is told.
     """
+    single: set[str] = set()
     cells: dict[str, list[tuple[Any, str]]] = {}  # criterion -> (cell, its place)
     more = False
     for count, (place, unit, sample) in enumerate(samples.first(LOOKED + 1), 1):
@@ -548,22 +548,36 @@ def before_a_run(samples: Samples, criteria: Sequence[str] = ()) -> list[str]:
         for name, given in sample.human.items():
             for cell in given if isinstance(given, list | tuple) else (given,):
                 if is_given(cell):
+                    single |= {name} if sample.rival is None else set()
                     cells.setdefault(name, []).append((cell, f"{unit} {place}"))
     found = [str(one) for one in samples.misspelt.values()]
-    for name in unmatched(cells, [*criteria, OVERALL]) if criteria else ():
-        found.append(
-            f"human.{one_line(name, 60)}: none of the criteria ({one_line(', '.join(criteria), 120)}) has that name, "
-            "so meta will hold nothing against it; name the column human.CRITERION, or judge by criteria that have its "
-            "name"
-        )
     for name, known in cells.items():
         try:
             kind_of(known, one_line(name, 60))
         except ConfigError:
             found.append(_refused(name, known))
+    found += _unmatched([name for name in cells if name in single], [one.name for one in criteria])
     if more and cells:
         found.append(f"people's labels were looked at in the first {LOOKED:,} rows alone")
     return found
+
+
+AS_SUCH = ("overall", "verdict", "preference", "winner", "label")  # of people's: what a method says over all
+
+
+def _unmatched(people: Sequence[str], criteria: Sequence[str]) -> Iterator[str]:
+    """Where people judged by what no criterion is called; nothing where criteria are not known beforehand."""
+    known = {name.casefold(): name for name in criteria}
+    for name in people if known else ():
+        if name.casefold() not in known and name.casefold() not in AS_SUCH:
+            near = difflib.get_close_matches(name.casefold(), known, 3, 0.6)
+            nearest = f"the nearest: {', '.join(known[one] for one in near)}"
+            meant = nearest if near else f"it judges by {', '.join(criteria)}"
+            yield (
+                f"human.{one_line(name, 60)}: no criterion of this run is called so, and judgegraph meta will not "
+                f"compare it ({one_line(meant, 200)}); name the column by its criterion (-f human.CRITERION=COLUMN), "
+                "or judge by a set that has it (-c; judgegraph init DATA writes one)"
+            )
 
 
 def _refused(name: str, cells: Sequence[tuple[Any, str]]) -> str:

@@ -353,12 +353,29 @@ def compare(
     notes = [f"{one.row.name} is {one.row.incomplete}" for one in held if one.row.incomplete]
     common, same = _common(held, notes)
     keys = _keys(held, criteria, notes)
+    notes += _defined_apart([(name, run.manifest) for name, run in named], keys)
     means, differences = _means(held, keys, common, notes)
     found = _agreement(held, same, set(criteria), conventions, notes)
     return RunComparison(
         runs=tuple(one.row for one in held), samples=len(common), same_outputs=len(same), means=tuple(means),
         differences=tuple(_corrected(differences)), agreement=found, notes=tuple(dict.fromkeys(notes)),
     )  # fmt: skip
+
+
+def _defined_apart(runs: Sequence[tuple[str, Mapping[str, Any]]], keys: Sequence[str]) -> list[str]:
+    """Criteria of one name by which the runs mean different things."""
+    notes = []
+    for key in keys:
+        name, by = key, dict[str, tuple[str, list[str]]]()  # definition -> (shown, runs)
+        for run, manifest in runs:
+            for one in manifest.get("criteria") or ():
+                if isinstance(one, Mapping) and str(one.get("name", "")).casefold() == key:
+                    name, told = str(one["name"]), one_line(one.get("definition") or "none", 80)
+                    by.setdefault(" ".join(str(one.get("definition") or "").split()), (told, []))[1].append(run)
+        if len(by) > 1:
+            said = "; ".join(f"{', '.join(dict.fromkeys(who))}: '{told}'" for told, who in [*by.values()][:3])
+            notes.append(f"{one_line(name, 60)} is defined differently, so means may differ for that alone: {said}")
+    return notes
 
 
 def _common(held: Sequence[_Held], notes: list[str]) -> tuple[list[str], list[str]]:

@@ -135,6 +135,7 @@ class Ranking:
 # Systems that are to be ranked: whose output each item is, of pairs also whose the rival is; from runs and tables.
 
 
+OUTPUT, OTHER = "A (output)", "B (rival)"  # where the data names no system: the two sides are two
 SYSTEM, RIVAL, GROUP = "system", "rival_system", "group"  # keys of a sample's meta where none are named
 
 
@@ -302,10 +303,11 @@ def _criterion(
     raw.systems, raw.groups = [], []
     by_people = _peoples(key, {one for _, answers in items for one in answers.by}, [item for item, *_ in seen], paired)
     rivals: list[str] = []
+    unnamed = paired and keys[:2] == (None, None) and not any(_is_named(item) for item, *_ in seen)
     for item, found, answers in seen:
         _add(raw, item, found, answers.exchanged.get(key, {}), by_people[:1])
-        raw.systems.append(_meta(item, keys[0], SYSTEM) or "")
-        rivals.append(_meta(item, keys[1], RIVAL) or "" if paired else "")
+        raw.systems.append(OUTPUT if unnamed else _meta(item, keys[0], SYSTEM) or "")
+        rivals.append(OTHER if unnamed else _meta(item, keys[1], RIVAL) or "" if paired else "")
         raw.groups.append(_meta(item, keys[2], GROUP, needed=False) or "")
     raw.groups = raw.groups if all(raw.groups) else None
     kind: Kind = "verdict" if paired else "number"
@@ -315,6 +317,11 @@ def _criterion(
         notes = (*judged.notes, f"people are ranked by human.{one_line(by_people[0], 60)}, not by {others}")
         judged = replace(judged, notes=notes)
     return Entrants(judged, tuple(rivals) if paired else None)
+
+
+def _is_named(item: Item) -> bool:
+    """Whether its data says of which system a text is."""
+    return any(grouping_value(item.sample, key) is not ABSENT for key in (SYSTEM, RIVAL))
 
 
 def _peoples(key: str, judged: Collection[str], items: Sequence[Item], paired: bool) -> list[str]:

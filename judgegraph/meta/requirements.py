@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from judgegraph.answers import answers_of
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.errors import ConfigError, counted, one_line
 from judgegraph.prompts.criteria import same_key
 from judgegraph.runs.item import Item
-from judgegraph.runs.run import Run, rejected_rows, total_of
+from judgegraph.runs.run import Run, incomplete_run, rejected_rows, total_of
 from judgegraph.stats.bootstrap import mean_interval
 from judgegraph.types import Criterion, Scale, Score, number_of
 
 OVERALL, THRESHOLDS = "overall", "thresholds"
 LEAST = 5  # samples that an interval rests on
-UNJUDGED, UNREAD = "nothing was judged", "no sample has an answer by it that could be read"
+UNJUDGED, UNREAD = NO_ANSWERS = ("nothing was judged", "no sample has an answer by it that could be read")
 _TEST = re.compile(r"\s*(?P<name>.+?)\s*(?P<op>>=|<=|==|>|<|=)\s*(?P<bound>.+?)\s*")
 _SHARE = re.compile(r"\s*share\s*\((?P<inner>.+)\)\s*(?P<op>>=|<=|>|<)\s*(?P<bound>[0-9.]+\s*%?)\s*", re.I)
 _HOLDS = {
@@ -49,9 +49,16 @@ class Requirement:
     @classmethod
     def of(cls, text: str) -> Requirement:
         """Raises ConfigError: it is none; the message says what one looks like."""
-        found = cls._of_share(text) if _SHARE.fullmatch(text) else cls._of_mean(text)
+        share = _SHARE.fullmatch(text)
+        found = cls._of_share(text) if share else cls._of_mean(text)
         if found is None:
             raise ConfigError(f"'{one_line(text, 80)}' is no requirement; write one {_FORMS}")
+        if share and found.bound > 1:
+            bound = share["bound"].strip()
+            percent = "%" in bound
+            cure = "" if percent or found.bound > 100 else f"; write {found.bound / 100:g} or {found.bound:g}%"
+            above = "100%" if percent else "1"
+            raise ConfigError(f"'{one_line(text, 80)}': {bound} is above {above}, and no share is{cure}")
         return found
 
     @classmethod
@@ -63,7 +70,7 @@ class Requirement:
             return None
         bound /= 100 if "%" in share["bound"] else 1
         number, equal = _number(inner["bound"]), inner["op"] in ("=", "==")
-        if bound > 1 or (number is None and not equal):
+        if number is None and not equal:
             return None
         each = ("=" if equal else inner["op"], inner["bound"] if number is None else number)
         return cls(text.strip(), inner["name"], share["op"], bound, each)
@@ -113,6 +120,8 @@ class Outcome:
             criterion; a mean leaves them out, a share counts them against what is required, as whatever they would
             have brought is not known. absent: of these, rows that were rejected and samples that were not judged, as
             the coverage counts them too. why: why it is not met, "" where it is.
+
+    A share is a fraction here, and is printed as it was written: 0.6, or 60%.
     """
 
     text: str
@@ -129,25 +138,37 @@ class Outcome:
     def __str__(self) -> str:
         if self.why in (UNJUDGED, UNREAD):
             return f"required: {self.text}: not known: {self.why}"
-        said = f"required: {self.text}: {'met' if self.met else 'not met'}"
+        parts = [f"required: {self.text}: {'met' if self.met else 'not met'}"]
         if self.value is not None:
-            said += f", {self.value:.2f}"
+            parts.append(_as_written(self.value, self.text))
         if self.low is not None and self.high is not None:
-            said += f" [{self.low:.2f}, {self.high:.2f}]"
-        said += f" over {self.samples:,} sample{'' if self.samples == 1 else 's'}"
-        if self.without:
-            these = f" ({self.absent:,} of them rejected rows or not judged)" if self.absent else ""
-            counts = "counted against it" if self.share else "left out"
-            said += f", {self.without:,} without an answer{these}, {counts}"
-        return said if self.met else f"{said}: {self.why}"
+            parts[-1] += f" [{_as_written(self.low, self.text)}, {_as_written(self.high, self.text)}]"
+        parts[-1] += f" over {self._over()}"
+        return ", ".join(parts) if self.met else f"{', '.join(parts)}: {self.why}"
+
+    def _over(self) -> str:
+        if not self.without:
+            return counted(self.samples, "sample")
+        these = f" ({self.absent:,} of them rejected rows or not judged)" if self.absent else ""
+        lacking = f"{self.without:,} without an answer{these}"
+        if self.share:
+            return f"{counted(self.samples, 'sample')}, {lacking}, counted against it"
+        return f"{self.samples:,} of {counted(self.samples + self.without, 'sample')}, {lacking}, left out"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
 
 
+def _as_written(value: float, text: str) -> str:
+    """A mean, or a share in the unit of its requirement."""
+    return f"{100 * value:.3g}%" if text.endswith("%") else f"{value:.2f}"
+
+
 def require(run: Run, *texts: str) -> list[Outcome]:
     """Hold a run against requirements, such as `jg.require(run, "share(Clarity >= 4) >= 0.95")`.
+
+    A run that did not come to its end meets none.
 
     Raises:
         ConfigError: a text is no requirement.
@@ -157,14 +178,17 @@ def require(run: Run, *texts: str) -> list[Outcome]:
     lost = sum(row["lost"] for row in rejected if isinstance(row.get("lost"), int))
     items = list(run.items)
     left = 0 if run.manifest.get("state") == "finished" else max(0, (total or 0) - len(items))
-    return outcomes(items, required, len(rejected) + lost + left)
+    return outcomes(items, required, len(rejected) + lost + left, incomplete_run(run))
 
 
-def outcomes(items: Iterable[Item], required: Sequence[Requirement], absent: int = 0) -> list[Outcome]:
+def outcomes(
+    items: Iterable[Item], required: Sequence[Requirement], absent: int = 0, unfinished: str = ""
+) -> list[Outcome]:
     """Each requirement held against the items of a run; a pair's two sides have no answer that counts here.
 
     Args:
-        absent: rows that were rejected, and samples that were not judged.
+        absent: rows that were rejected, and samples that were not judged. unfinished: why the items are a part of the
+            run, "" where they are all; a part meets nothing.
     """
     found: list[list[float | None]] = [[] for _ in required]
     groups: list[str | None] = []
@@ -183,7 +207,12 @@ def outcomes(items: Iterable[Item], required: Sequence[Requirement], absent: int
     held = [
         _outcome(one, values, groups, seen, absent, judged=judged) for one, values in zip(required, found, strict=True)
     ]
-    return [replace(one, absent=absent, share=of.each is not None) for one, of in zip(held, required, strict=True)]
+    told = [replace(one, absent=absent, share=of.each is not None) for one, of in zip(held, required, strict=True)]
+    if not unfinished:
+        return told
+    return [
+        replace(one, met=False, why=f"the run is {unfinished}") if one.why not in NO_ANSWERS else one for one in told
+    ]
 
 
 def _outcome(
@@ -219,8 +248,18 @@ def _outcome(
         return Outcome(one.text, False, mean, None, None, len(held), without, why)
     met = bool(_HOLDS[one.op](end, one.bound))
     side = "lower" if one.op in (">", ">=") else "upper"
-    why = "" if met else f"the {side} end of its interval, {end:.3g}, is not {one.op} {one.bound:g}"
+    bound = f"{100 * one.bound:g}%" if one.text.endswith("%") else f"{one.bound:g}"
+    if met:
+        why = ""
+    elif _HOLDS[one.op](mean, one.bound):
+        why = f"the {side} end of its interval, {_precise(end, one.text)}, is not {one.op} {bound}"
+    else:
+        why = f"{_precise(mean, one.text)} is not {one.op} {bound}"
     return Outcome(one.text, met, mean, low, high, len(held), without, why)
+
+
+def _precise(value: float, text: str) -> str:
+    return _as_written(value, text) if text.endswith("%") else f"{value:.3g}"
 
 
 def _ends(

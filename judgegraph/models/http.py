@@ -628,7 +628,7 @@ class FastOpenAI(BaseChatModel):
                 status, answer_headers, answer = response.status, response.headers, await whole(response)
         except aiohttp.ClientError as error:
             kind = _kind_of(error)
-            failure = kind(one_line(scrubbed(f"{type(error).__name__}: {error}", self._secrets()), 300))
+            failure = kind(one_line(scrubbed(_in_words(error), self._secrets()), 300))
         else:
             if status < 300:
                 return (text_completion if raw else completion)(answer, status, self._secrets)
@@ -691,6 +691,17 @@ class FastOpenAI(BaseChatModel):
         if proxied := self._way[2].headers:
             found |= {value.removeprefix("Basic ") for value in proxied.values()}
         return tuple(sorted(found, key=len, reverse=True))
+
+
+def _in_words(error: aiohttp.ClientError) -> str:
+    """Such as "cannot connect to localhost:8000: Connection refused"; of other errors their kind and what they say."""
+    if not isinstance(error, aiohttp.ClientConnectorError) or isinstance(error, aiohttp.ClientSSLError):
+        return f"{type(error).__name__}: {error}"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"cannot connect to {error.host}: no address is known for this name"
+    number = error.os_error.errno or 0
+    why = os.strerror(number) if number > 0 else error.os_error.strerror or str(error.os_error)
+    return f"cannot connect to {error.host}:{error.port}: {why}"
 
 
 def _kind_of(error: aiohttp.ClientError) -> type[NoAnswer]:

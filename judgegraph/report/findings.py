@@ -23,6 +23,7 @@ from judgegraph.report.samples import Listing
 from judgegraph.report.sections_run import Tally, tally_of
 from judgegraph.runs.run import Run, incomplete_run
 from judgegraph.runs.suggestions import Topic
+from judgegraph.runs.summary import lead_line
 from judgegraph.views import critic as of_critic
 from judgegraph.views.blocks import (
     Block,
@@ -431,7 +432,8 @@ def _order(tally: Tally) -> Iterator[Finding]:
                 f"; {percent(value, 1)} of verdicts change with the order of the two "
                 f"({percent(ends.low, 1)} to {percent(ends.high, 1)}, n {pairs:,})"
             )
-        yield Finding(f"{text}.", "pairs")
+        lead = f" {lead_line(tally.summary)}." if lead_line(tally.summary) else ""
+        yield Finding(f"{text}.{lead[:2].upper()}{lead[2:]}", "pairs")
 
 
 def _length(run: Run, tally: Tally) -> Iterator[Finding]:

@@ -250,7 +250,7 @@ def failures(run: Run, tally: Tally | None = None) -> Section | None:
     if failed:
         rest = {status: n for status, n in tally.summary.samples.items() if status != "ok"}
         blocks.append(Para(f"{failed:,} of {counted(tally.samples, 'sample')} ended early: {counts(rest)}."))
-    if tally.samples and not tally.summary.judged:
+    if tally.samples and tally.summary.judged <= tally.summary.drafts:
         blocks.append(Para(sentence(f"Nothing was judged: {nothing_judged(run.items, (), run.manifest.get('state'))}")))
     blocks += [*_causes(tally), *_criteria(tally), *_nodes(nodes)]
     return Section("failures", "Failures by cause", tuple(blocks)) if blocks else None

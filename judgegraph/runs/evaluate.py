@@ -251,7 +251,7 @@ async def aevaluate(
         raise ConfigError(f"retry_failed needs the folder of a run that has begun (out=), got {out!r}")
     reading = checked(samples)
     purse = BudgetTracker(budget, prices=prices if isinstance(prices, Prices) else Prices.load(prices))
-    _resolve_judges(graph, purse)
+    resolve_judges(graph, purse)
     calls = CallContext(width=concurrency, limits=limits, purse=purse, anew=retry_failed)
     work = Work(without_checkpointer(graph), timeout, folder, on_item=on_item, on_progress=on_progress, calls=calls)
     work.stop, work.wired, work.without = stop or work.stop, precedence(work.graph), left_out
@@ -290,7 +290,7 @@ def _blind(graph: Any) -> tuple[str, ...]:
     return names if judges and all(sees(judge) is False for judge in judges) else ()
 
 
-def _resolve_judges(graph: Any, purse: BudgetTracker) -> None:
+def resolve_judges(graph: Any, purse: BudgetTracker) -> None:
     """A wrong name, a missing key, or a price that a budget in USD lacks is told before anything is written; an agent
     with a prompt asks its judge."""
     for _, agent in agents_of(graph):

@@ -17,7 +17,17 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from judgegraph.answers import ANSWERING, Precedence, answer_keys, answers_of, drafts_that_stand, is_escalation
+from judgegraph.answers import (
+    ANSWERING,
+    Precedence,
+    answer_keys,
+    answers_of,
+    drafts_alone,
+    drafts_that_stand,
+    has_answer,
+    is_escalation,
+    is_helper,
+)
 from judgegraph.calls.ratings import CONTRARY, GAINSAID, RECANTED, SEVERAL, fallback_reason
 from judgegraph.data.samples import short_text_notes
 from judgegraph.errors import ScaleError, StateError, commonest, counted, in_words, one_line
@@ -88,9 +98,8 @@ class Item(Value):
 
     @property
     def judged(self) -> bool:
-        """Whether something was found: a score or a comparison that could be read, or an answer over all."""
-        statuses = {s.status for s in self.scores} | {c.status for c in self.comparisons}
-        return "ok" in statuses or self.overall is not None or self.verdict is not None
+        """Whether an answer, a draft, a comparison or an answer over all could be read; helpers' scores are none."""
+        return has_answer(self)
 
     def written(self, given: Collection[str]) -> set[str]:
         """Names of the criteria that were written for its sample: what the run was given is no sample's own."""
@@ -416,7 +425,8 @@ class _Nothing:
         if item.status != "ok":
             self._count(self.failed, item.status, item.reason)
             return
-        answers: list[Score | Comparison] = [*item.scores, *item.comparisons]
+        scores = [score for score in item.scores if not is_helper(score)] or item.scores
+        answers: list[Score | Comparison] = [*scores, *item.comparisons]
         for one in answers:
             what = "comparison" if isinstance(one, Comparison) else "draft" if one.stage == "draft" else "score"
             self.statuses[one.status, what] += 1
@@ -485,7 +495,7 @@ def nothing_judged(items: Iterable[Item], rejected: Sequence[Any] = (), state: s
     """
     found = _Nothing()
     for item in items:
-        if item.judged:
+        if item.judged and not drafts_alone(item):
             return ""
         found.add(item)
     if found.samples:

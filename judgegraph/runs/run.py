@@ -554,9 +554,9 @@ PICTURES |= dict.fromkeys(
 
 
 def _lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
-    """The head and the rows as RFC 4180 has them; without the mark before them Excel takes UTF-8 for another code."""
+    """The head and the rows as RFC 4180 has them, in UTF-8 without a mark before them, which readers take for text."""
     line = csv.writer(_Echo(), lineterminator="\r\n").writerow
-    yield f"\ufeff{line(marked(column.translate(PICTURES)) for column in columns)}"
+    yield str(line(marked(column.translate(PICTURES)) for column in columns))
     for row in rows:
         yield str(line(marked(cell.translate(PICTURES)) if isinstance(cell, str) else cell
                        for cell in map(row.get, columns)))  # fmt: skip

@@ -18,14 +18,16 @@ from judgegraph.answers import (
     Mean,
     Role,
     answers_of,
+    drafts_alone,
     is_escalation,
+    lead_of,
     means_of,
     roles_of,
     scaled,
     several,
 )
 from judgegraph.data.samples import UNTRUSTED
-from judgegraph.errors import one_line, printable
+from judgegraph.errors import counted, one_line, printable
 from judgegraph.runs.item import (
     FAILED,
     FINE,
@@ -320,7 +322,9 @@ class Summary(Shown):
             }
             for agent, m in self.headline.items()
         ]  # fmt: skip
+        lead = lead_of(self.verdicts)
         pairs = {"verdicts": dict(self.verdicts), "both_orders": self.both, "consistent": self.consistent}
+        pairs |= {"lead": lead._asdict()} if lead else {}
         advice = [
             {"kind": k, "criterion": c, "count": n, "definition": self.wordings[k, c]}
             for (k, c), n in self.suggestions.most_common()
@@ -361,11 +365,25 @@ class Summary(Shown):
             rows.append(f"{x.criterion} ({x.agent}{side}, {x.stage}{role}): n {x.n_ok}/{x.n}, mean {mean}")
         if self.verdicts:
             rows.append(f"verdicts: {_counts(self.verdicts)}")
+            rows += [line] if (line := lead_line(self)) else []
         if self.findings:
             rows.append("findings read: " + ", ".join(f"{a} {ok} of {n}" for a, (ok, n) in self.findings.items()))
         told = [*by_count(self.notices), *by_count(self.unread)]
         rows += [notice.line(self.samples.total()) for notice in told]
         return printable("\n".join(rows))
+
+
+def lead_line(summary: Summary) -> str:
+    """Such as "A (output) wins 23 of 27 pairs with a winner, 85 % [68 %, 94 %], sign test p 0.002; 23 ties apart"."""
+    if (lead := lead_of(summary.verdicts)) is None:
+        return ""
+    n = lead.won + lead.lost
+    who = {"A": "A (output) wins", "B": "B (rival) wins", "": "each of the two wins"}[lead.side]
+    share = f"{100 * lead.won / n:.0f} % [{100 * lead.low:.0f} %, {100 * lead.high:.0f} %]"
+    p = f"p {lead.p:.3f}" if lead.p >= 0.0005 else "p < 0.001"
+    said = f"{'' if lead.is_real else 'no lead for sure: '}{who} {lead.won:,} of {counted(n, 'pair')} with a winner, "
+    said += f"{share}, sign test {p}" + (f"; {counted(lead.ties, 'tie')} apart" if lead.ties else "")
+    return said if summary.both else f"{said}; judged in one order alone, which a judge may favour"
 
 
 def headlines(summary: Summary) -> list[str]:
@@ -440,7 +458,7 @@ def summarise(
         summary.samples[item.status] += 1
         summary.judged += item.judged
         summary.partly += item.judged and item.status != "ok"
-        summary.drafts += item.judged and _drafts_alone(item)
+        summary.drafts += item.judged and drafts_alone(item)
         pair = item.sample.rival is not None
         if item.status == "ok" and wrote_nothing(item):
             lost["skipped", pair] += 1
@@ -520,13 +538,6 @@ def _astray(summary: Summary, given: set[str]) -> None:
         sample, many = next(iter(first.scales.values()), ""), max(line.n_ok for line, _ in found)
         text = f"{said}: it has a line of its own, and counts in the mean of the answers"
         summary.notices["criterion-unknown"] = Notice("criterion-unknown", first.agent, text, "skipped", sample, many)
-
-
-def _drafts_alone(item: Item) -> bool:
-    """Whether no answer could be read, nor anything else that comes of a sample."""
-    answers = [score.status for score in answers_of(item)]
-    others = [comparison.status for comparison in item.comparisons]
-    return bool(answers) and "ok" not in answers + others and item.overall is None and item.verdict is None
 
 
 class _Held:

@@ -146,6 +146,14 @@ def in_line(text: str, most: int) -> str:
     return found if len(found) <= most else found[: max(0, most - 1)].rstrip() + "…"
 
 
+def in_words_of(text: str, most: int) -> str:
+    """As `in_line`, and never cut within a word that is no long one."""
+    found = in_line(text, most)
+    start, _, torn = found.removesuffix("…").rpartition(" ")
+    whole = not found.endswith("…") or " ".join(text[: 4 * most + 4].split())[len(found) - 1 :].startswith(" ")
+    return found if whole or not start or len(torn) > most // 3 else f"{start} …"
+
+
 @dataclass(frozen=True)
 class ScoreDistribution:
     """How likely each point or label of a score is. words: the likeliest ones, in the order of the scale."""

@@ -108,7 +108,9 @@ def _units(found: RunComparison) -> list[str]:
 
 def verdict_on_two(found: RunComparison) -> list[str]:
     """Whether the second of two runs, B, is better or worse than the first, A: against people, then by its means."""
-    lines = [*(note for note in found.notes if "cannot be told" in note), _against_people(found)]
+    lines = [note for note in found.notes if "cannot be told" in note]
+    nobody = found.agreement is None and found.same_outputs and not any("of people:" in note for note in found.notes)
+    lines += [] if nobody and not lines else [_against_people(found)]
     real = [one for one in found.differences if one.is_real]
     moved = [f"{_cut(one.criterion)} {signed(-one.difference)} {within(-one.high, -one.low)}".strip() for one in real]
     tested = sum(one.p == one.p for one in found.differences)
@@ -118,7 +120,10 @@ def verdict_on_two(found: RunComparison) -> list[str]:
         lines.append(f"no mean differs for sure (of {counted(tested, 'criterion', 'criteria')} tested)")
     else:
         lines.append("no mean could be tested: fewer than five samples, labels, or no criterion in common")
-    return [*lines, *_units(found)]
+    lines += _units(found)
+    if nobody and not any("cannot be told" in line for line in lines):
+        lines.append("which of them is closer to people is not known: people judged nothing that both runs judge")
+    return lines
 
 
 def _against_people(found: RunComparison) -> str:
@@ -185,7 +190,7 @@ def _means(found: RunComparison) -> Iterator[Block]:
     shared = f" on {next(iter(scales))}" if len(scales) == 1 and scales != {""} else ""
     own = {name: "" if shared or not one.scale else f", {one.scale}" for name, one in of.items()}
     head = [f"{_cut(name)} (n {one.n:,}{own[name]})" for name, one in of.items()]
-    yield _by_run(f"mean answer{shared}", head, [
+    yield _by_criterion(f"mean answer{shared}", head, [
         (run.name, *(_mean(found.mean(run.name, name), (name, run.name) in real) for name in found.criteria))
         for run in found.runs
     ])  # fmt: skip
@@ -213,7 +218,7 @@ def _agreement(found: Agreement) -> Iterator[Block]:
         for place in cells
     ]
     rows = [(name, *(column.get(name, "") for column in cells.values())) for name in names]
-    yield _by_run("agreement with people", head, rows)
+    yield _by_criterion("agreement with people", head, rows)
     real = [one for one in found.differences if _is_real(one)]
     yield from (Para(f"  {_closer(one)}") for one in real[:MOST])
     if len(real) > MOST:
@@ -260,6 +265,15 @@ def _cost(run: ComparedRun) -> str:
 def _by_run(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
     shown = tuple((_cut(row[0]), *row[1:]) for row in rows)
     return Grid(caption, ("run", *head), shown, frozenset(range(1, len(head) + 1)))
+
+
+def _by_criterion(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
+    """A row for each run; of more criteria than runs a row for each criterion, which a narrow terminal holds whole."""
+    if len(head) <= len(rows):
+        return _by_run(caption, head, rows)
+    runs, *columns_ = zip(*rows, strict=True)
+    turned = [(name, *cells) for name, cells in zip(head, columns_, strict=True)]
+    return Grid(caption, ("criterion", *map(_cut, runs)), tuple(turned), frozenset(range(1, len(rows) + 1)))
 
 
 def _cut(text: str) -> str:
@@ -345,6 +359,10 @@ def _star(first: str) -> str:
 CHANGES, LINES, MOVES = 8, 40, 6  # of a cause, of the table, of a sample
 AT = {"critic": "the drafts are equal", "draft": "already in the draft", "score": ""}
 CRITERIA = ("criterion", "criteria")
+PLURAL = {"criteria": "the criteria", "other criteria": "other criteria", "data": "the sample", "meta": "its meta"}
+UNCHANGED = {
+    "failure": "one of the two failed", "noise": "nothing changed (noise)", "unknown": "not known what changed",
+}  # fmt: skip
 NOT_TOLD = "which of them is better is not told"
 
 
@@ -427,7 +445,7 @@ def _lines(lines: Sequence[Line]) -> Iterator[Block]:
 
 
 def _why(found: RunDiff) -> Iterator[Block]:
-    yield Para(f"why: {', '.join(f'{n:,} {cause}' for cause, n in found.causes.most_common())}", "title")
+    yield Para(f"why: {', '.join(f'{_scores(n)}: {_cause(c)}' for c, n in found.causes.most_common())}", "title")
     if found.mixed:
         yield Para("  several things changed at once, and these runs cannot tell them apart: change one at a time")
     noise = found.noise
@@ -437,6 +455,18 @@ def _why(found: RunDiff) -> Iterator[Block]:
     if noise.spread:
         of = f"{noise.within:,} of {noise.spread:,}"
         yield Para(f"  {of} are at most twice what the answers' own distributions let expect")
+
+
+def _scores(count: int) -> str:
+    return counted(count, "score")
+
+
+def _cause(cause: str) -> str:
+    """Such as "the prompt changed", "the prompt or the model changed", "nothing changed (noise)"."""
+    if cause in UNCHANGED:
+        return UNCHANGED[cause]
+    words = [PLURAL.get(one, f"the {one}") for one in cause.split(" or ")]
+    return f"{' or '.join(words)} changed"
 
 
 def _most(found: RunDiff) -> Iterator[Block]:

@@ -68,7 +68,7 @@ def changes(reviews: Sequence[Review], caption: str = "") -> Iterator[Block]:
         "mean up": [_mean(r.size_up, r.up) for r in rows],
         "repeats": [percent(r.repeated, r.reasons) for r in rows],
         "definitions": [f"{r.definitions:,}" if r.definitions else "" for r in rows],
-    }, most=LINES + 1, rest=CRITERIA)  # fmt: skip
+    }, most=LINES + 1, rest=CRITERIA, spare=("repeats", "definitions"))  # fmt: skip
     who = reviewer(reviews)
     for name, what in LEFT_OUT.items():
         if count := sum(getattr(r, name) for r in reviews):
@@ -118,6 +118,7 @@ def gains(critic: CriticOf, confidence: float, caption: str = "", tested: bool =
     moved = {review.criterion for review in critic.reviews if review.changed}
     still = [gain.criterion not in moved and not gain.difference for gain in shown]  # nothing there to be tested
     tested = tested and any(not math.isnan(gain.p) for gain in shown)
+    apart = any(gain.p_corrected != gain.p for gain in shown if not math.isnan(gain.p))  # else it is told once
     yield columns(caption or f"agreement with people before and after the {reviewer(critic.reviews)}{level}", {
         "criterion": [gain.criterion for gain in shown],
         "statistic": [gain.statistic for gain in shown],
@@ -132,7 +133,7 @@ def gains(critic: CriticOf, confidence: float, caption: str = "", tested: bool =
         ],
         "p": [chance(gain.p) if tested and not same else "" for gain, same in zip(shown, still, strict=True)],
         "corrected": [
-            chance(gain.p_corrected) if tested and not same else "" for gain, same in zip(shown, still, strict=True)
+            chance(gain.p_corrected) if tested and apart and not same else "" for gain, same in zip(shown, still, strict=True)
         ],
     }, names=2, most=LINES)  # fmt: skip
     for note in dict.fromkeys(gain.note for gain in critic.gains if gain.note):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from judgegraph.data.samples import not_to_its_end, unread
 from judgegraph.runs.item import FAILED, by_count, lacks_of
 from judgegraph.runs.run import Run
-from judgegraph.runs.summary import STAGES, Key, Line, Summary, covered, criteria_names, headlines, moves_of
+from judgegraph.runs.summary import STAGES, Key, Line, Summary, covered, criteria_names, headlines, lead_line, moves_of
 from judgegraph.views.blocks import (
     Block,
     Fold,
@@ -237,6 +237,8 @@ def pairs(summary: Summary) -> Iterator[Block]:
     if summary.both:
         same = percent(summary.consistent, summary.both)
         yield Para(f"same verdict in both orders: {summary.consistent:,} of {summary.both:,} ({same})")
+    if said := lead_line(summary):
+        yield Para(said)
 
 
 def consulted(summary: Summary) -> Iterator[Block]:
@@ -372,7 +374,8 @@ def end(
     yield from _coverage(summary, rejected, gate, unjudged)
     if unjudged or (state == "stopped" and not gone):  # no signal comes this far, but a retry leaves some
         left = f" ({unjudged:,} {'is' if unjudged == 1 else 'are'} left)" if unjudged else ""
-        yield Para(f"not every sample was judged yet{left}: the same command without --retry-failed goes on")
+        again = " without --retry-failed" if state == "stopped" and not gone else ""
+        yield Para(f"not every sample was judged yet{left}: the same command{again} goes on")
     if run.folder:
         yield Para(f"saved in {run.folder.path}")
 
@@ -536,6 +539,8 @@ def state_line(now: Progress, total: int | None, pace: Pace, *, ended: bool = Fa
 def details(now: Progress, total: int | None, pace: Pace, *, ended: bool = False) -> list[str]:
     """What stands behind the number of samples."""
     rate = (now.done - now.resumed) / now.seconds if ended and now.seconds else pace.rate(now.seconds, now.done)
+    if now.outages and not ended:  # nothing moves: a pace of before says nothing of when the rest comes
+        rate = None
     parts = [f"{rate:.1f}/s" if rate < 100 else f"{rate:,.0f}/s"] if rate else []
     if rate and total is not None and total > now.done and not ended:
         parts.append(f"{whole_seconds((total - now.done) / rate)} left")
@@ -580,4 +585,5 @@ def paused(outages: Mapping[str, tuple[str, float]]) -> str:
     """ "paused: openai:m at http://localhost:8000/v1: no connection for 12 s"; the first of several, and how many."""
     (judge, (what, seconds)), more = next(iter(outages.items())), len(outages) - 1
     others = f" and {more:,} more" if more else ""
-    return f"paused: {judge}: {what} for {whole_seconds(seconds)}{others}"
+    since = f" for {whole_seconds(seconds)}" if seconds >= 1 else ""
+    return f"paused: {judge}: {what}{since}{others}"

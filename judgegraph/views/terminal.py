@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Literal
@@ -94,6 +95,8 @@ def show(blocks: Iterable[Block], console: Console | None = None, *, more: str =
 def _show(console: Console, one: Block, more: str) -> None:
     if isinstance(one, Para):
         text = f"\n{one.text}" if one.look == "title" else one.text
+        if one.look == "fine" and _is_sized(console):
+            text = _at_joints(text, console.width)
         said = Padding(plain(text), (0, 0, 0, one.indent), expand=False) if one.indent else plain(text)
         console.print(said, style=STYLES[one.look] or None, soft_wrap=one.whole)
     elif isinstance(one, Grid):
@@ -115,6 +118,27 @@ def _show(console: Console, one: Block, more: str) -> None:
             console.print(plain(finding.text))
             if finding.command:
                 console.print(plain(f"  next: {finding.command}"), style="dim", soft_wrap=True)
+
+
+JOINT = re.compile(r"(?<=[|,;])(?=\S)")
+
+
+def _is_sized(console: Console) -> bool:
+    """Whether somebody looks at it, or said how wide it is: what is read by a program stays in one line."""
+    return console.is_terminal or os.environ.get("COLUMNS", "").isdigit()
+
+
+def _at_joints(text: str, width: int) -> str:
+    """A text whose words that are too long, as signatures are, go on in a line of their own behind a joint."""
+    if "|" not in text or max(map(len, text.split(" "))) <= width:
+        return text
+    lines = [""]
+    for part in re.split(r"(?<= )", text):
+        for piece in JOINT.split(part) if len(part) > width else [part]:
+            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+                lines.append("  ")
+            lines[-1] += piece
+    return "\n".join(lines)
 
 
 def _table(console: Console, grid: Grid, more: str) -> None:

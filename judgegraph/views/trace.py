@@ -40,6 +40,7 @@ from judgegraph.views.blocks import (
     duration,
     filled,
     in_line,
+    in_words_of,
     money,
     number,
     number_text,
@@ -331,7 +332,7 @@ class Views:
         return StepView(
             step.kind, in_line(step.name, NAMED), duration(step.ms), step.status, tuple(_step_facts(step)),
             tuple(_about(step, BEHIND if self._detail.lines else ())),
-            in_line(str(error), self._detail.reason) if error else "", tuple(self._texts(step)), tuple(below), left,
+            in_words_of(str(error), self._detail.reason) if error else "", tuple(self._texts(step)), tuple(below), left,
             opened=0 < len(below) <= FEW,
         )  # fmt: skip
 
@@ -549,7 +550,7 @@ def pair_table(item: Item, most: int, why: bool = False) -> Grid | None:
         name = f"{one.criterion}, {one.agent}" if several and one.criterion != OVERALL else one.criterion
         sums = f" ({number(one.score_a)} : {number(one.score_b)})" if None not in (one.score_a, one.score_b) else ""
         found.setdefault(in_line(name, NAMED), {})[one.order] = f"{one.verdict or _status(one.status)}{sums}"
-        reasons.setdefault(in_line(name, NAMED), {})[one.order] = in_line(one.reason, BRIEF.reason)
+        reasons.setdefault(in_line(name, NAMED), {})[one.order] = in_words_of(one.reason, BRIEF.reason)
     rows = [(name, *(cells.get(order, "") for order in orders)) for name, cells in [*found.items()][:most]]
     more = f", the first {most} of {len(found)}" if len(found) > most else ""
     caption = f"Who is better, with the scores of A (output) and B (rival){more}"
@@ -716,7 +717,7 @@ def _first_reason(row: ScoreRow) -> str:
     if not row.why:
         return ""
     _, text = row.why[-1 if row.moved else 0]
-    return in_line(text.text, BRIEF.reason)
+    return in_words_of(text.text, BRIEF.reason)
 
 
 def row_names(lines: Sequence[Line]) -> list[str]:

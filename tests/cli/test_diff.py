@@ -58,7 +58,7 @@ def test_it_says_what_changed_what_moved_and_why(runs: tuple[Path, Path]):
     for said in (
         "prompt    nodes.judge.prompt: judge@1 -> judge@2",
         "4 samples in both, 3 with a score that moved",
-        "why: 3 prompt",
+        "why: 3 scores: the prompt changed",
         "Clarity: 3.00 -> 4.50 (+1.50, 38 % of the scale)  prompt",
         "A: before",
         "B: after",
@@ -145,7 +145,7 @@ def test_moves_without_a_cause_are_noise_with_its_size(runs: tuple[Path, Path]):
 def test_changes_that_come_together_ask_for_one_at_a_time(runs: tuple[Path, Path]):
     table = {"nodes.judge.prompt": "judge@2", "nodes.judge.judge": "n"}
     done = call(runs[0], folder(runs[0].with_name("both"), item("s0", score(4)), table=table))
-    assert "why: 1 prompt or model" in done.output
+    assert "why: 1 score: the prompt or the model changed" in done.output
     assert "change one at a time" in done.output
 
 

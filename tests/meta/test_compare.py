@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
+from judgegraph.cli.export import _refused
 from judgegraph.cli.main import main
 from judgegraph.errors import ConfigError, DataError
 from judgegraph.report.answers import mean_intervals
@@ -72,7 +73,7 @@ def test_a_test_that_swaps_groups_says_how_many_and_what_they_can_show():
     assert few.untested() == ["high"]
     assert few.to_dict()["differences"][0]["least_p"] == 2 / 2**5
     many = jg.compare({"low": grouped(20, 0, "low"), "high": grouped(20, 1, "high")})
-    assert verdict_on_two(many)[-1] == "unit: 20 groups (meta.group), each swapped whole"
+    assert "unit: 20 groups (meta.group), each swapped whole" in verdict_on_two(many)
     assert many.untested() == []
     single = jg.compare([run(name, (judged(at, v + by) for at, v in enumerate(values(1)))) for name, by in
                          (("low", 0), ("high", 1))])  # fmt: skip
@@ -360,7 +361,27 @@ def test_a_gate_fails_where_a_run_is_really_below_the_first(tmp_path, order, cod
         jg.evaluate(graph, samples, out=tmp_path / name)
     done = CliRunner().invoke(main, ["compare", *(str(tmp_path / name) for name in order), "--not-worse"])
     assert done.exit_code == code, done.output
-    assert ("gate: really below high: low by Clarity" in done.output) == bool(code)
+    assert ("gate: not passed: really below high: low by Clarity" in done.output) == bool(code)
+    assert ("gate: passed: no run is really below" in done.output) != bool(code)
+
+
+def test_runs_that_define_a_criterion_differently_are_told_apart():
+    right = values(2)
+    one, other, same = (run(name, (judged(at, v) for at, v in enumerate(right))) for name in ("one", "other", "same"))
+    for of, definition in ((one, "Easy to read."), (other, "Free of jargon."), (same, " Easy  to read.")):
+        of.manifest["criteria"] = [{"name": "Clarity", "definition": definition}]
+    (note,) = [note for note in jg.compare([one, other, same]).notes if "defined differently" in note]
+    assert note.startswith("Clarity is defined differently")
+    assert "other: 'Free of jargon.'" in note
+    assert not [note for note in jg.compare([one, same]).notes if "defined differently" in note]
+
+
+def test_a_part_of_a_run_passes_no_gate():
+    right = values(2)
+    whole, part = (run(name, (judged(at, v) for at, v in enumerate(right))) for name in ("whole", "part"))
+    assert not _refused(jg.compare([whole, part]))
+    part.manifest.update(state="over_budget", samples={"done": len(right), "over_budget": 0, "total": 99})
+    assert _refused(jg.compare([whole, part])).endswith("a part passes no gate")
 
 
 def one_node(node):
@@ -384,8 +405,8 @@ def test_a_diff_begins_with_a_verdict():
     assert means == "no mean differs for sure (of 1 criterion tested)"
     low = run("low", (judged(at, v) for at, v in enumerate(right)))
     high = run("high", (judged(at, v + 1) for at, v in enumerate(right)))
-    nobody, means = verdict_on_two(jg.compare([low, high]))
-    assert nobody == "people judged too little that both runs judge: which of them is closer to people is not known"
+    means, nobody = verdict_on_two(jg.compare([low, high]))
+    assert nobody == "which of them is closer to people is not known: people judged nothing that both runs judge"
     assert means == "means of B that differ for sure: Clarity +1.00 (of 1 tested)"
     again = run("again", (judged(at, v, v) for at, v in enumerate(right)))
     assert verdict_on_two(jg.compare([good, again]))[0] == (
@@ -411,8 +432,8 @@ def test_who_is_closer_is_said_only_where_the_interval_does_not_hold_0_and_with_
 def test_the_command_of_a_diff_prints_it(folders):
     names = [str(folders / name) for name in ("llm-score", "g-eval")]
     said = CliRunner().invoke(main, ["diff", *names]).output.splitlines()
-    assert said[0].startswith("people judged too little")
-    assert said[1] == "no mean differs for sure (of 4 criteria tested)"
+    assert said[0] == "no mean differs for sure (of 4 criteria tested)"
+    assert any(line.endswith("people judged nothing that both runs judge") for line in said)
     assert json.loads(CliRunner().invoke(main, ["diff", *names, "--json"]).output)["comparison"]["samples"] == 6
 
 

@@ -1,6 +1,7 @@
 """Requirements of a run: read before anything is paid for, told by the end of an interval, with an exit code."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -8,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 
 import judgegraph as jg
 from judgegraph.cli import main
-from judgegraph.cli.main import NOT_MET
+from judgegraph.cli.main import NOT_MET, OVER_BUDGET
 from judgegraph.errors import ConfigError
 from judgegraph.meta.requirements import Requirement, outcomes, unfit
 from judgegraph.runs.item import Item
@@ -85,7 +86,7 @@ def test_a_sample_without_an_answer_is_left_out_of_a_mean_and_counts_against_a_s
     mean, share = outcome(values, "Clarity >= 4"), outcome(values, "share(Clarity >= 4) >= 0.9")
     assert (mean.met, mean.samples, mean.without) == (True, 40, 10)
     assert (share.met, share.samples, share.without, share.value) == (False, 50, 10, 0.8)
-    assert "10 without an answer, left out" in str(mean)
+    assert " over 40 of 50 samples, 10 without an answer, left out" in str(mean)
     assert "10 without an answer, counted against it" in str(share)
 
 
@@ -100,6 +101,50 @@ def test_what_is_not_known_never_helps_a_share_to_be_met(op, grouped):
     assert (whole.met, part.met, cut.met) == (True, False, False)
     assert part.value == cut.value == pytest.approx(2 / 3 if op == ">=" else 1 / 3)
     assert "20 without an answer (20 of them rejected rows or not judged), counted against it" in str(cut)
+
+
+@pytest.mark.parametrize("state", ["over_budget", "stopped", "running"])
+def test_a_run_that_did_not_come_to_its_end_meets_nothing(state):
+    whole = judged([5.0] * 20)
+    whole = jg.Run(whole.manifest, [*whole.items])
+    about = {"state": state, "samples": {"done": 20, "over_budget": 0, "total": 40}}
+    part = jg.Run(whole.manifest | about, [*whole.items])
+    for text in ("Clarity >= 2", "share(Clarity >= 4) >= 60%"):
+        assert jg.require(whole, text)[0].met
+        (found,) = jg.require(part, text)
+        assert not found.met
+        assert "not met, " in str(found)
+        assert "unfinished: 20 of 40 samples" in str(found)
+
+
+def test_a_run_that_its_budget_ended_is_told_as_not_met_by_the_command(tmp_path):
+    data = tmp_path / "d.jsonl"
+    data.write_text("".join(json.dumps({"id": str(n), "output": f"The shop opens at {n}."}) + "\n" for n in range(12)))
+    run = ["run", "llm-score", str(data), "-c", "summary", "--budget-calls", "8", "--require", "Fluency >= 1"]
+    printed, told = (CliRunner().invoke(main, [*run, *more]) for more in ((), ("--json",)))
+    assert printed.exit_code == told.exit_code == OVER_BUDGET
+    assert "required: Fluency >= 1: not met, " in printed.stdout
+    assert json.loads(told.stdout)["required"][0]["met"] is False
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"),
+    [("60", "60 is above 1, and no share is; write 0.6 or 60%"), ("600", "600 is above 1"), ("160 %", "above 100%")],
+)
+def test_a_share_above_one_is_refused_with_what_was_meant(bound, said):
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        Requirement.of(f"share(Clarity >= 4) >= {bound}")
+
+
+def test_a_requirement_is_told_in_the_unit_that_it_was_written_in():
+    values = [5.0] * 30 + [1.0] * 30
+    percent, fraction = (
+        str(outcome(values, "share(Clarity >= 4) >= 60%")),
+        str(outcome(values, "share(Clarity >= 4) >= .6")),
+    )
+    assert " 50% [37.7%, 62.3%] over 60 samples: 50% is not >= 60%" in percent
+    assert " 0.50 [0.38, 0.62] over 60 samples: 0.5 is not >= 0.6" in fraction
+    assert str(outcome(values, "share(Clarity >= 4) >= 45%")).endswith("end of its interval, 37.7%, is not >= 45%")
 
 
 def test_samples_of_a_group_are_drawn_together():
@@ -128,7 +173,6 @@ def test_what_cannot_be_told_is_not_met(values, text, why):
         "Clarity",
         "Clarity >= high",
         "share(Clarity) > 0.5",
-        "share(Clarity > 4) > 3",
         "share(Clarity > 4) > 1.2.3",
         "Clarity == 4",
     ],

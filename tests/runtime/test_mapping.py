@@ -9,8 +9,10 @@ from click.testing import CliRunner
 
 from judgegraph.cli.main import main
 from judgegraph.cli.new import proposed_mapping
+from judgegraph.data.load import load
 from judgegraph.data.samples import likely_column
 from judgegraph.errors import DataError
+from judgegraph.meta.cells import before_a_run
 from judgegraph.prompts.criteria import criteria_set
 
 TEXT = "The bridge is shut for a year, as two of its arches are cracked."
@@ -113,6 +115,46 @@ def test_who_has_one_quality_in_mind_is_given_a_set_of_it(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
+    ("column", "values", "scale"),
+    [
+        ("QA (0-100)", [92, 8, 55, 71], "0-100"), ("QA score", [92, 8, 55], "0-100"), ("QA score", [1, 3, 5], "1-5"),
+        ("QA rating", [0, 1, 1, 0], "0-1"), ("QA rating", [9.5, 7, 2], "1-10"), ("QA (1-7)", [2, 4, 6], "1-7"),
+        ("QA (1-3)", [40, 80], "0-100"), ("QA score", [-3, 2], "1-5"),
+    ],
+)  # fmt: skip
+def test_a_criterion_of_a_column_of_peoples_is_on_their_scale(column: str, values: list, scale: str, tmp_path: Path):
+    data, file = str(tmp_path / "d.jsonl"), tmp_path / "c.yaml"
+    rows = [{"id": f"a{at}", "query": "q", "output": TEXT, column: values[at % len(values)]} for at in range(12)]
+    Path(data).write_text("\n".join(json.dumps(row) for row in rows))
+    said = init(data, "-c", "QA", "-o", str(file))
+    (made,) = criteria_set(str(file)).criteria
+    assert str(made.scale) == scale
+    assert (f"on the scale of people's column: QA {scale}" in " ".join(said.split())) == (scale != "1-5")
+    assert f"what a {scale.partition('-')[0]} and a {scale.partition('-')[2]} look like" in made.definition
+
+
+def test_two_columns_of_texts_beside_a_winner_are_a_pair(tmp_path: Path):
+    rows = [
+        {
+            "qid": f"q{at}",
+            "question": f"How do I mend thing {at}?",
+            "alpha": f"{TEXT} {at}",
+            "beta": f"Ask for {TEXT} {at}.",
+        }
+        for at in range(9)
+    ]
+    pair = {"output": "alpha", "rival": "beta", "human.overall": "winner"}
+    for words in (("A", "B", "tie"), ("alpha", "beta", "tie")):
+        told = [row | {"winner": words[at % 3]} for at, row in enumerate(rows)]
+        (tmp_path / "d.json").write_text(json.dumps(told))
+        found = proposed_mapping(tmp_path / "d.json")
+        assert found.is_of_pairs
+        assert pair.items() <= found.fields.items()
+    (tmp_path / "d.json").write_text(json.dumps([row | {"winner": f"Team {at}"} for at, row in enumerate(rows)]))
+    assert not proposed_mapping(tmp_path / "d.json").is_of_pairs
+
+
+@pytest.mark.parametrize(
     ("columns", "asked"),
     [
         (("accuracy_score",), ()),
@@ -139,3 +181,17 @@ def test_criteria_are_proposed_that_peoples_labels_can_be_held_against(columns, 
         ]
     names = {one.name.casefold() for one in criteria_set(lines[0][lines[0].index("-c") + 1]).criteria}
     assert names & {column.partition(".")[2].casefold() or column.partition("_")[0] for column in columns}
+
+
+def test_a_column_of_peoples_that_no_criterion_is_called_after_is_told_before_a_run(tmp_path: Path):
+    data = tmp_path / "d.jsonl"
+    people = {"QA": 4, "Coherense": 2, "fluency": 3, "overall": 1}
+    rows = [{"id": str(at), "output": TEXT, "human": people} for at in range(3)]
+    data.write_text("\n".join(json.dumps(row) for row in rows))
+    told = before_a_run(load(data), criteria_set("summary").criteria)
+    assert [line.partition(":")[0] for line in told] == ["human.QA", "human.Coherense"]
+    assert "it judges by Coherence, " in told[0]
+    assert "(the nearest: Coherence" in told[1]
+    assert not before_a_run(load(data))
+    data.write_text("\n".join(json.dumps(row | {"rival": "other"}) for row in rows))
+    assert not before_a_run(load(data), criteria_set("summary").criteria)

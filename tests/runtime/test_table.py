@@ -111,11 +111,13 @@ def test_numbers_stay_numbers(tmp_path: Path):
     assert [float(row["value"]) for row in read(tmp_path / "t.csv")] == [row["value"] for row in made]
 
 
-def test_the_file_is_of_rfc_4180_and_says_that_it_is_utf_8(tmp_path: Path):
+def test_the_file_is_of_rfc_4180_in_utf_8_and_its_first_column_has_its_name(tmp_path: Path):
     table(score(reason='good, "clear"\nand é')).to_csv(tmp_path / "t.csv")
     head = ",".join(COLUMNS)
     line = 's1,Clarity,a,final,0,output,3.0,,ok,,,"good, ""clear""\nand é",answer'
-    assert (tmp_path / "t.csv").read_bytes() == f"\ufeff{head}\r\n{line}\r\n".encode()
+    assert (tmp_path / "t.csv").read_bytes() == f"{head}\r\n{line}\r\n".encode()
+    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["id"] for row in csv.DictReader(file)] == ["s1"]
 
 
 def test_pandas_reads_what_it_was_given(tmp_path: Path):

@@ -10,6 +10,7 @@ import judgegraph
 from judgegraph.views.blocks import (
     chance,
     duration,
+    in_words_of,
     money,
     number_text,
     portion,
@@ -85,3 +86,14 @@ def test_no_view_writes_money_in_a_form_of_its_own():
         if re.search(r"\} USD|\$\{\w*usd|usd:,?\.", line)
     ]
     assert not wrong
+
+
+def test_a_reason_is_not_cut_within_a_word():
+    text = "No connection could be had: the server refused it for a whole hour"
+    assert [in_words_of(text, most) for most in (14, 17, 20)] == [
+        "No connection…",
+        "No connection …",
+        "No connection could…",
+    ]
+    assert in_words_of(text, 400) == text
+    assert in_words_of("x" * 50, 20) == "x" * 19 + "…"
