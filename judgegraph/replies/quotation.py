@@ -797,3 +797,20 @@ def same_name(said: str, name: str) -> bool:
     if not one or not other:
         return True
     return set(one) <= set(other) or set(other) <= set(one) or one[0][:5] == other[0][:5]
+
+
+CRITERIA = frozenset(  # names that are a criterion's wherever they head a number
+    """accuracy adequacy clarity coherence coherency completeness conciseness consistency correctness creativity
+        engagement engagingness factuality faithfulness fluency grammar grammaticality groundedness harmlessness
+        helpfulness honesty informativeness interestingness naturalness originality readability relevance relevancy
+        safety tone toxicity truthfulness understandability""".split()
+)
+
+
+def names_another(subject: str, name: str) -> bool:
+    """Whether the name before a number is a criterion's, and another than was asked about ("", where not known).
+
+    Only names that mean a criterion in the field count: "Answer: 4" and names of other languages may be the asked one.
+    """
+    words = subject.split()
+    return bool(name and words) and CRITERIA.issuperset(words) and not same_name(subject, name)

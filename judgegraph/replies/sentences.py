@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from judgegraph.replies.quotation import same_name
-from judgegraph.replies.text import CRITERIA, NUMBER, OUT_OF, REACHED, REVISED, VALUE, number, valued
+from judgegraph.replies.quotation import CRITERIA, same_name
+from judgegraph.replies.text import NUMBER, OUT_OF, REACHED, REVISED, VALUE, number, valued
 from judgegraph.types import Scale
 
 LOOK = 160  # characters before a number that are looked at

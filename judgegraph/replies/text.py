@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from judgegraph.replies.quotation import parts, refuses, same_name, unquoted
+from judgegraph.replies.quotation import parts, refuses, unquoted
 from judgegraph.types import Scale
 
 # Numbers as judges write them, and those in a reply that are no answer: the scale's own, list marks.
@@ -462,19 +462,64 @@ _COUNTER = re.compile(r"(?<=[0-9０-９])(?:[分点點점](?![钟鐘之类類数
 _GIVES_POINTS = re.compile(
     r"(?<![不没非未別别])(?:(?<=[给給打])出|[打评評])(?=[0-9０-９]{1,2}[ ]?[分点點星])"
 )  # 打2分, 给出3分
-_POINTS_IN_WORDS = re.compile(
-    r"(?<![一二三四五六七八九十百千第几幾])[一二三四五六七八九](?=[分星](?![钟鐘之类類数數]))"
-)  # 四分
+_POINTS_IN_WORDS = re.compile(  # 四分, 得分：四
+    r"(?<![一二三四五六七八九十百千第几幾])(?:[一二三四五六七八九](?=[分星](?![钟鐘之类類数數]))"
+    r"|(?<=[:：])[一二三四五六七八九](?=[。，,.\n]|\Z))"
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_IN_WORDS = {  # beside `WORDS`: words that mean nothing else in English, and tens with units
+    **{
+        word: value
+        for value, words in enumerate(
+            (
+                "zéro cero ноль", "eins uno", "deux zwei dos dois twee två dwa iki два", "trois drei tres três tre drie trzy üç три",
+                "quatre vier cuatro quattro quatro fyra cztery dört четыре", "cinq fünf cinco cinque vijf fem pięć beş пять",
+                "sechs seis zes sześć altı шесть", "sept sieben siete sette sete zeven sju siedem yedi семь",
+                "huit acht ocho otto oito åtta osiem sekiz восемь", "neuf neun nueve nove negen nio dziewięć dokuz девять",
+                "dix zehn diez dieci dez tien tio dziesięć десять", *_TEENS.split(),
+            )
+        )
+        for word in words.split()
+    },
+    **{ten + unit: 20 + 10 * at + more for at, ten in enumerate(_TENS)
+       for more, unit in enumerate(("", *(f"-{word}" for word in [*WORDS][1:10])))},
+    "one hundred": 100, "hundred": 100,
+}  # fmt: skip
+_SPELLED = "|".join(sorted(_IN_WORDS, key=len, reverse=True))
+_NUMBER_IN_WORDS = re.compile(  # where a number may be a rating: it ends its clause, or stands before what it is out of
+    rf"(?<![\w'’-])(?:{_SPELLED})(?=[*_\"'”)\]]{{0,3}}(?:\s{{0,3}}(?:\Z|[.,;:!()\n/–—]|(?:points?|stars?|marks?|punkte?n?|puntos|punti"
+    rf"|pontos|sterne|estrellas|étoiles)\b)|[ ](?:{'|'.join(_OF_WORDS)}|out[ ]of)[ ](?:an?[ ])?(?:[0-9]|(?:{_WORD}|{_SPELLED})\b)"
+    r"|[ ](?:and[ ]a[ ]half|because|car|weil|porque|perché|parce|omdat|överall|overall)\b))",
+    re.I,
+)
+_COMMA_POINT = re.compile(  # "3,5 sur 5", "Note : 3,5"
+    rf"(?<![\w.,])[0-9]{{1,2}},(?=[0-9]{{1,2}}[ ]?(?:/|(?:{'|'.join(_OF_WORDS)})\b)[ ]?[0-9])"
+    r"|\b(?:not[ae]|voto|bewertung|wertung|puntuación|calificación|valoración|punteggio|betyg|cijfer|оценка|ocena)\b"
+    r"[^\n,:=0-9]{0,20}[:=][ *_]{0,4}[0-9]{1,2},(?=[0-9]{1,2}(?![\w,]))",
+    re.I,
+)
 
 
 def latin(text: str) -> str:
-    """The text at its length, with digits, stars and counters of other scripts as Latin ones: "★★★☆☆" is "3/5"."""
+    """The text at its length, with numbers of other scripts and in words as Latin digits: "★★★☆☆" is "3/5"."""
+    text = _NUMBER_IN_WORDS.sub(_digits, text)
+    if "," in text:
+        text = _COMMA_POINT.sub(lambda part: f"{part[0][:-1]}.", text)
     if text.isascii():
         return text
     text = _POINTS_IN_WORDS.sub(lambda word: str("一二三四五六七八九".index(word[0]) + 1), text)
     text = _LEADS_IN.sub(" ", _GIVES_POINTS.sub(" ", _MINUS.sub("-", text)))
     text = _STARRED.sub(_stars, _COUNTER.sub(" ", text))
     return "".join(str(unicodedata.decimal(at)) if at.isdecimal() and not at.isascii() else at for at in text)
+
+
+def _digits(match: re.Match[str]) -> str:
+    """ "quatre" is "000004": as long as it was."""
+    word = match[0].lower()
+    if match[0][0].isupper() and word in ("sept", "otto", "dez"):  # September, a name, December
+        return match[0]
+    return f"{_IN_WORDS[word]:0{min(6, len(word))}}".rjust(len(word))
 
 
 def _stars(match: re.Match[str]) -> str:
@@ -836,23 +881,3 @@ def of_another_key(text: str, place: int, criterion: str = "") -> bool:
 
 def _bare(name: str) -> str:
     return re.sub(r"[\W_]", "", name).casefold()
-
-
-# Which criterion an entry says that it is of.
-
-
-CRITERIA = frozenset(  # names that are a criterion's wherever they head a number
-    """accuracy adequacy clarity coherence coherency completeness conciseness consistency correctness creativity
-        engagement engagingness factuality faithfulness fluency grammar grammaticality groundedness harmlessness
-        helpfulness honesty informativeness interestingness naturalness originality readability relevance relevancy
-        safety tone toxicity truthfulness understandability""".split()
-)
-
-
-def names_another(subject: str, name: str) -> bool:
-    """Whether the name before a number is a criterion's, and another than was asked about ("", where not known).
-
-    Only names that mean a criterion in the field count: "Answer: 4" and names of other languages may be the asked one.
-    """
-    words = subject.split()
-    return bool(name and words) and CRITERIA.issuperset(words) and not same_name(subject, name)
