@@ -64,6 +64,7 @@ from judgegraph.replies.text import (
     REVISED,
     RULES,
     SAYING,
+    STEPS,
     VERB,
     WORDS,
     Excerpt,
@@ -130,7 +131,7 @@ _GOES_ON = frozenset(  # words that may follow a rating; another word in lower c
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
     r"[ ](?:points?|marks?)(?=[*_\"')\]]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:!)–—]|"
-    r"(?:out[ ]of|because|since|as|overall|in[ ]total)\b))",
+    r"(?:out[ ]of|because|since|as|overall|in[ ]total)\b))|[ ](?:of|on|in)[ ](?:the|this|your)[ ](?:scoring[ ])?(?:rubric|scale)\b",
     re.I,
 )
 _BEFORE_NAME = re.compile(r"([a-z]{1,20})[ _-]{1,2}\Z", re.I)
@@ -204,7 +205,7 @@ def subject(text: str, match: re.Match[str]) -> str:
     words = re.findall(r"\w+", f"{before[1] if before else ''} {match['name']}".lower())
     if any(word in _LATEST or _PARTICIPLE.fullmatch(word) for word in words):
         return FINAL
-    if "overall" in words:
+    if {"overall", "average", "mean"} & {*words}:
         return OVERALL
     side = words[-1:] == ["a"]  # "Response A" is no article
     return " ".join([word for word in words if word not in _PLAIN_NAMES] + ["a"] * side)
@@ -320,7 +321,7 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
             if pattern.pattern == RETAKES.pattern and _wished(text, match):
                 continue
             value = None if start in reply.unsettled else valued(match, reply.scale)
-            if value is not None or rule.name != "lone":
+            if value is not None or rule.name != "lone" or start in reply.unsettled:
                 found.append(_Found(value, start, end, subject(text, match) if rule.named else ""))
     return sorted(found, key=lambda one: one.start)
 
@@ -331,7 +332,7 @@ _BARE = re.compile(rf"\W*?(?:{NUMBER})(?:[\s*_]*/\s*[0-9.]+)?\W*")
 
 def _without_words(text: str) -> bool:
     """Several different numbers and no word that says which of them is the rating: "2\n5", "[1, 2, 3]"."""
-    text = OPERANDS.sub("", _LIST_MARK.sub("", text))
+    text = STEPS.sub("", OPERANDS.sub("", _LIST_MARK.sub("", text)))
     if any(map(str.isalpha, text)) or _BARE.fullmatch(text):
         return False
     return len(set(re.findall(r"\d+(?:\.\d+)?", text))) > 1

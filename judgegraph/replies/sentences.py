@@ -54,7 +54,7 @@ _VERBS = (  # of giving a number, where no other rule knows them
     r"|say)(?:[ ]a[ ]number)?)"
 )
 _APART = re.compile(
-    rf"(?:\A|[:：,，、;()\[\n|>–—…/{{]|[.!?。]\s|\.{{3}}|\s-\s|[\u3000-\u9fff\uac00-\ud7ff]|[-=]>|\b{_VERBS}"
+    rf"(?:\A|[:：,，、;()\[\n|>–—…/{{]|[.!?。]\s|\.{{3}}|\s-\s|[\u3000-\u9fff\uac00-\ud7ff]|[-=]>|[→⇒⟶➜]|\b{_VERBS}"
     r"|\b(?=(?:but|so|then|hence|thus|therefore|overall|sondern|sino|aber|dann|mais|pero)[ ])"
     r"|\b(?P<change>(?:lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|cut|settl|amend|bump|mov|becom|bring)"
     r"\w{0,5}(?:[ ]\w+){0,3}?[ ](?:to|at|on|into)))[\s*_\"'“(\[~≈]{0,6}"
@@ -188,11 +188,25 @@ _HEADS = frozenset(
 )
 
 
+_MISSPELT = ("score", "rating", "grade", "overall")
+
+
+def _spelled(word: str) -> str:
+    """A name of a rating as it was meant, where two letters are exchanged, or one too many or too few: "socre"."""
+    for name in _MISSPELT if word[0] in "srgo" else ():
+        long, short = (word, name) if len(word) > len(name) else (name, word)
+        if word[0] == name[0] and (
+            sorted(word) == sorted(name) or any(long[:at] + long[at + 1 :] == short for at in range(1, len(long)))
+        ):
+            return name
+    return word
+
+
 def heads_a_rating(name: str, criterion: str) -> bool:
     """Whether a name before a number is that of a rating or of a quality, and not of a count or another measure."""
     if not name.isascii() or (criterion and same_name(name, criterion)):
         return True
-    words = [word.lower() for word in _WORD.findall(name)]
+    words = [_spelled(word.lower()) for word in _WORD.findall(name)]
     if re.fullmatch(r"\W*(?:this|second)[ ]time\W*", name, re.I):
         return True
     if _NO_QUALITY.search(name):
@@ -369,7 +383,7 @@ def of_several(text: str, place: int) -> bool:
         if match[group]
     ]
     return any(at == place for _, _, at in rated) and (
-        len({digits for _, digits, _ in rated}) > 1
+        len({side.lower() for side, _, _ in rated}) > 1
         or any(re.match("second|2|other", side, re.I) for side, _, _ in rated)
     )
 

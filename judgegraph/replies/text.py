@@ -60,6 +60,9 @@ _RECITED_LINE = re.compile(
     r"^[ \t>*-]{0,4}(?P<n>\d{1,2})[*_]{0,2}[ ]?[-–—:=.)(][ ]?[*_]{0,2}[^\W\d_]", re.M
 )  # "1 - Very poor"
 _RECITED_BEHIND = re.compile(r"[^\W\d_][ ]\((?P<n>\d{1,2})\)(?=[,;.][ \n]|\s*\Z)")  # "dull (1), fine (2)"
+_NUMBERED = re.compile(  # "criteria 1, 2 and 4"
+    r"\b(?:[a-z]{3,}s|criteria|steps)[ ](?P<all>\d{1,2}(?:,[ ]\d{1,2}){0,9},?[ ](?:and|or|but[ ]not|to)[ ]\d{1,2})(?![\w/]|\.\d)", re.I
+)
 _PAIR = re.compile(rf"[\[(][ ]?(?P<a>-?{DIGITS})[ ]?,[ ]?(?P<b>-?{DIGITS})[ ]?[\])]")  # "[1, 5]"
 _STANDS_ALONE = re.compile(  # nothing is counted by the number before this place
     rf"[*_\"'`]{{0,3}}(?:[ \t]?(?:stars?|points?)\b|[ \t]{{0,2}}(?:/|out[ ]of\b)[ \t]{{0,2}}{DIGITS}(?![ \t]+[a-z]))?"
@@ -124,16 +127,24 @@ _SUPPOSED = re.compile(  # "could be a 4", "would be a 5 with sources", "unlike 
 _RUBRIC = re.compile(  # "Score 1: no plot"
     rf"^[ \t>*-]{{0,6}}(?:an?[ ])?(?:score|rating)[ ]+(?:of[ ])?(?P<n>{NUMBER})[ *]{{0,3}}:", re.I | re.M
 )
-_TERM = rf"{DIGITS}[ ]?(?:\([a-z][^()\n0-9]{{0,30}}\))?"
-_SUM = (  # "(5+1)/2 = ", "1 (facts) + 1 (style) = ": what follows is the result; "4/5 = 80%" is no sum
-    rf"(?!{DIGITS}[ ]?/[ ]?{DIGITS}[ ]?=)(?:\b(?:avg|average|mean|sum)[ ]?)?[(]{{0,3}}{_TERM}"
-    rf"(?:[) ]{{0,4}}[-–−+*×·x/÷,][( ]{{0,4}}{_TERM}){{1,12}}[) ]{{0,4}}=[ ]?"
+_TERM = (
+    rf"{DIGITS}(?:[ ]?\([a-z][^()\n0-9]{{0,30}}\)|(?:[ ](?!(?:minus|plus|less|makes|gives|leaves|is|equals)\b)[a-z]{{2,15}}\b){{1,3}})?"
 )
+_TO = r"(?:[-–—=]{1,2}>|[→⇒⟶➜])"  # an arrow
+_SUM = (  # "(5+1)/2 = ", "6 + 1 bonus = ", "9 minus 2 makes ": what follows is the result; "4/5 = 80%" is no sum
+    rf"(?!{DIGITS}[ ]?/[ ]?{DIGITS}[ ]?=)(?:\b(?:avg|average|mean|sum)[ ]?)?[(]{{0,3}}{_TERM}"
+    rf"(?:[) ]{{0,4}}(?:[-–−+*×·x/÷,][( ]{{0,4}}|\b(?:minus|plus|less)[ ]){_TERM}){{1,12}}[) ]{{0,4}}"
+    rf"(?:=(?!>)|{_TO}|\b(?:makes|gives|leaves|is|equals)\b)[ ]?"
+)
+_STEP = rf"(?:[ ]?/[ ]?[0-9]{{1,3}})?[*_\"'`)\]]{{0,3}}[ \t]{{0,2}}{_TO}[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"  # of "5 -> 4"
+_STEPS = rf"(?:{NUMBER}{_STEP}){{1,9}}"
+_LED = rf"(?:{_SUM}|{_STEPS})"
 OPERANDS = re.compile(rf"(?<![\w.]){_SUM}(?=[*_]{{0,2}}-?[.0-9])", re.I)
-_WITHOUT_RESULT = re.compile(  # "1+1+1"; "4, 2 → 3"
-    rf"(?<![\w.])(?:{DIGITS}[ ]?[+*×÷·][ ]?{DIGITS}(?![ ]?[%\w])|{DIGITS}(?:,[ ]{DIGITS}){{1,9}}[ ]?(?:→|-+>|=+>)"
-    rf"|{DIGITS}[ ]?분의[ ]?{DIGITS})",
-    re.I,
+STEPS = re.compile(rf"\A\W{{0,4}}{_STEPS}", re.I)
+_CHANGED = re.compile(rf"(?P<first>{NUMBER}){_STEP}(?:{NUMBER}{_STEP}){{0,8}}(?P<last>{NUMBER})", re.I)
+NUMERAL = re.compile(NUMBER, re.I)
+_WITHOUT_RESULT = re.compile(  # "1+1+1"
+    rf"(?<![\w.])(?:{DIGITS}[ ]?[+*×÷·][ ]?{DIGITS}(?![ ]?[%\w])|{DIGITS}[ ]?분의[ ]?{DIGITS})", re.I
 )
 _FULL_MARKS = re.compile(  # "5点満点中4点", "满分5分": what a score is out of; points and blanks stand for 点, 分
     rf"(?P<a>(?<![a-zA-Z0-9.]){DIGITS})[ ]{{0,2}}(?:満点|满分|滿分|만점|制|段階|中|중)(?:에|評価"
@@ -198,8 +209,10 @@ def _list_marks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
-    """Places of numbers that are no answer: the scale itself, and list marks."""
-    found = [m.span() for pattern in (_ENDS, _POINT_SCALE) for m in pattern.finditer(text)]
+    """Places of numbers that are no answer: the scale itself, list marks, what hangs on a condition ("4 if generous")."""
+    moved = {m.start("n") for m in _FROM_TO.finditer(text)} if _CHANGES_AT_ALL.search(text) else set()
+    found = [m.span() for m in _ENDS.finditer(text) if moved.isdisjoint(range(*m.span()))]
+    found += [m.span() for m in _POINT_SCALE.finditer(text)]
     ends = {scale.low, scale.high}
     found += [
         m.span()
@@ -207,11 +220,15 @@ def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
         if {number(m["a"]), number(m["b"])} == ends and m["dash"] != "or"
     ]
     found += [m.span() for m in _PAIR.finditer(text) if {float(m["a"]), float(m["b"])} == ends]
+    found += [m.span("all") for m in _NUMBERED.finditer(text)]
     found += _recited(text, scale)
-    if "=" in text:
-        found += [m.span() for m in OPERANDS.finditer(text)]
+    found += [m.span() for m in OPERANDS.finditer(text)]
+    ends = (scale.low, scale.high)
+    found += [m.span() for m in _CHANGED.finditer(text) if (number(m["first"]), number(m["last"])) == ends]
     if not text.isascii():
         found += [m.span("a" if m["a"] else "b") for m in _FULL_MARKS.finditer(text)]
+    if _IF_AT_ALL.search(text):
+        found += [m.span("n") for m in _ONLY_IF.finditer(text)]
     return found + list(_list_marks(text))
 
 
@@ -262,6 +279,8 @@ def ranges(text: str) -> list[tuple[int, int]]:
         for m in _NUMERALS_RANGE.finditer(text)
         if not _SPACED.match(m[0]) or _STANDS_ALONE.match(text, m.end())
     ]
+    if _CHANGES_AT_ALL.search(text) and (moved := {m.start("n") for m in _FROM_TO.finditer(text)}):
+        found = [span for span in found if span[0] not in moved]
     found += [m.span() for m in _PAIR.finditer(text)]
     return found + [m.span("n") for m in _SHARED.finditer(text)]
 
@@ -599,8 +618,11 @@ VERB = (
     r"receiv(?:es?|ed|ing)|earn\w{0,3}|deserv(?:es?|ed|ing)|gets?|got|merit\w{0,3}|warrant\w{0,3})\b"
 )
 SAYING = (
-    r"\b(?:(?:final|overall|total)[ ](?:score|rating|grade)(?:[ ](?:for|of)(?:[ ][a-z]{1,20}){1,4}?)?"
-    r"(?:,[^,.:\n]{1,60},)?[ ](?:is|was|comes[ ]to)"
+    r"\b(?:(?:final|overall|total)[ ](?:score|rating|grade|mark)(?:[ ](?:for|of)(?:[ ][a-z]{1,20}){1,4}?)?"
+    r"(?:(?:,[^,.:\n]{1,60},)?[ ](?:is|was|comes[ ]to))?"
+    r"|(?:(?:closest|close|closer|correspond\w*|equivalent|equal|amounts?|belongs?)[ ]to|(?:meets?|fits?|match(?:es)?"
+    r"|reach(?:es)?|achieves?|qualifies[ ]for|falls[ ](?:in|into|under|at))|sits[ ]at)(?:[ ](?:the|an?))?(?:[ ]rubric)?"
+    r"[ ](?:level|band|tier|category|grade)"
     r"|(?:is|as|be|it['’]s|say)[ ](?:(?:about|around|roughly|probably|maybe|perhaps|closer[ ]to"
     r"|more[ ]like)[ ])?an?"
     r"|I(?:['’](?:d|ll)|[ ](?:would|will|must|should|have[ ]to))?[ ](?:say|go[ ](?:with|for)|put|place|peg|assess"
@@ -609,8 +631,6 @@ SAYING = (
 )
 
 OUT_OF = r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'`)\]]{0,3}"
-_ARROW = rf"{OUT_OF}[ \t]{{0,2}}(?:[-–—=]{{1,2}}>|[→⇒⟶➜])[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"
-_CHANGED = re.compile(rf"{NUMBER}(?:{_ARROW}{NUMBER}){{1,9}}", re.I)  # "2 -> 3"
 _DEFAULT = re.compile(  # "default score: 3", "Score: 3 (default)": a number that stands for none
     rf"\b(?:default(?:s|ed|ing)?|fall[ -]?back|placeholder)\b(?:[ ](?:score|rating|value|grade))?(?:[ ](?:to|of|is))?"
     rf"(?:[ ]an?)?{_OPEN}[:=]?{_OPEN}(?P<n>{NUMBER})|(?P<m>{NUMBER})[ ]?\([^()\n]{{0,20}}\b(?:default|placeholder)\b",
@@ -626,7 +646,11 @@ REACHED = (
     rf"{OUT_OF}(?=[*_\"'`)\]]{{0,3}}(?:[.,;:!?)\n]|\s*\Z"
     r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by)\b))"
 )
-_CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES})", re.I)
+_FROM_TO = re.compile(  # "I lower it from 5 to 2", "upgrade my 6 to a 7"
+    rf"\b(?:{_CHANGES}|upgrad|go(?:es|ing)?[ ]d?)\w{{0,5}}[^.!?\n0-9]{{0,30}}?[ ](?:from|my|the)[ ](?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}"
+    r"[ ](?:(?:down|up)[ ])?to\b", re.I
+)
+_CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES}|upgrad|go)", re.I)
 _LOWERED = re.compile(  # "5, but the errors lower it to 2"
     rf"(?P<n>{NUMBER})(?:(?!\b(?:could|would|might|can|may|should|not|never|if|unless|from|how)\b"
     rf"|n['’]t)[^.!?\n]){{0,80}}?"
@@ -667,6 +691,15 @@ _BY_TERMS = re.compile(  # "If experts read it, 2; if others do, 4", "4 if sourc
 )
 _HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|else|but)\b|[0-9][ ]\(", re.I)
 _TERMS_AT_ALL = re.compile(rf"\b{_ON_TERMS}\b", re.I)
+_IF_AT_ALL = re.compile(r"[0-9a-z*_\"')\]],?[ ](?:only[ ])?(?:if|provided|assuming|as[ ]long[ ]as)\b", re.I)
+_ONLY_IF = re.compile(  # "4 if we are generous", not "4 if I had to choose"
+    rf"(?P<n>{NUMBER}){OUT_OF}(?:[ -](?:stars?|points?))?,?[ ](?:only[ ]|but[ ]only[ ])?(?-i:if|provided|assuming|as[ ]long[ ]as)[ ](?:that[ ])?"
+    r"(?!(?:I|we|you|one)(?:['’]d|[ ](?:really[ ])?(?:had|have|must|may|ask|was|were)\b(?![ ](?:being[ ])?(?:generous|kind|lenient|strict)))"
+    r"|(?:that|this|it)[ ](?:makes[ ]sense|helps|has|had|must|matters))"
+    r"(?:(?:I|we|you|one|it|they|this|that|these|those|its|the|their|there|all|every\w*|some\w*|no\w*)(?:['’]\w+)?[ ]"
+    r"|(?:being|feeling|judged|taken|read|seen)[ ])",
+    re.I,
+)
 _BOUND = re.compile(  # "Score: >4", "Score: 4+"
     rf"(?<![-=\w\"'/>])(?:[<>]=?|[≥≤])[ ]?(-?{DIGITS})|(?<![\w.])({DIGITS})(?:\+(?![\d+])|-(?=[*_]{{0,2}}\s*\Z))"
 )
@@ -681,7 +714,6 @@ _TWO_MARKS = re.compile(
     re.I,
 )
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
-_SUM_IN_WORDS = re.compile(rf"{NUMBER}[ ]?(?:minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 minus 3 = 2"
 _THEN = re.compile(  # "4 -> after reflection, 2", "4, then down to 2"
     rf"(?P<n>{NUMBER}){OUT_OF}[ ]?(?:,|->|→)?[ ](?:then|after)\b[^.!?\n0-9]{{0,40}}{NUMBER}{REACHED}", re.I
 )
@@ -697,7 +729,7 @@ _REDUCED = re.compile(  # "Deducted 2 points from 5", "5 points minus 2", "Score
 )
 _ITEM = rf"^[ \t]*[-*•][ ]?[a-z][a-z ]{{0,30}}[ ]{NUMBER}/[0-9]"  # "- Clarity 4/5"
 _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fluency", "Coherence (4/5), Fluency (2/5)"
-    rf"\ban?[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?!(?:overall|in[ ]all)\b)\w{{1,20}}[ ]an?[ ]{NUMBER}"
+    rf"\ban?[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?!(?:overall|in[ ]all)\b|{VERB})\w{{1,20}}[ ]an?[ ]{NUMBER}"
     rf"|{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}}[,;][ ]{NUMBER}[ ](?:on|for|in)[ ]\w"
     rf"|\ban?[ ]{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}},?[ ](?:and|but)[ ]an?[ ]{NUMBER}[ ](?:on|for|in)[ ](?!all\b)\w"
     rf"|\([ ]?{NUMBER}{OUT_OF}\)[,;]?[ ](?:and[ ])?(?!overall\b)[a-z]{{1,20}}[ ]\([ ]?{NUMBER}{OUT_OF}\)"
@@ -760,11 +792,12 @@ _FAIRER = r"(?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest
 _RETAKEN = (  # "However, a fairer score is 2", "Revised: 2", "I lower it to 2"
     rf"(?:^|[.!?;,][ ])[ \t>*#_-]{{0,6}}(?:(?:my|so|then|thus|therefore)[ ])?(?P<name>{REVISED}{_COLON}"
     rf"|(?:score|rating|grade)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:(?:down|up)[ ])?to"
-    rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?(?:I(?:['’]d|['’]ll|['’]m|[ ](?:am|would|will|must|should|need[ ]to|have[ ]to"
-    rf"|now|therefore|thus|then)){{0,2}}"
+    rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?(?:(?:I(?:['’]d|['’]ll|['’]m|[ ](?:am|would|will|must|should|need[ ]to|have[ ]to"
+    rf"|now|therefore|thus|then)){{0,2}}|let[ ]me)"
     rf"|(?:that|this|it|which|error|omission)(?=[ ](?:{_CHANGES})\w{{0,2}}s[ ](?:it|this|that|the[ ](?:score"
     rf"|rating))\b))"
-    rf"[ ](?:{_CHANGES})\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
+    rf"[ ](?:{_CHANGES}|upgrad)\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
+    rf"(?:[ ](?:from[ ])?(?:an?[ ])?{NUMBER}{OUT_OF})?(?:[ ](?:down|up|back))?"
     rf"[ ]to|(?<![,;][ ])(?:(?:however|but|still|yet),?[ ])?(?:an?|the)[ ]{_FAIRER}[ ](?:score|rating|grade)[ ]is)"
     rf"(?:[ ]an?)?{_OPEN}{VALUE}{REACHED}"
 )
@@ -782,8 +815,14 @@ RULES = (
         "named",
         _patterns(
             rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{_NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
-            rf"(?:{_SUM}{_OPEN})?{VALUE}",
+            rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
+            rf"(?:\b(?:so|thus|hence|therefore|giving|[a-z]{{4,12}}s)\b|[,;:.]|{_TO})[ ](?:an?[ ]|the[ ]|on[ ](?:the[ ])?)?"
+            rf"(?P<name>average|mean|overall)(?:[ ](?:score|rating))?(?:[ ](?:of|is|to|at|an?)){{0,2}}[ :=]{{1,3}}{VALUE}{REACHED}",
+            rf"(?:^|[,;:.][ ]|\b(?:and|but|so|an?)[ ])[ *_]{{0,4}}{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on[ ]balance)\b",
+            rf"{_TO}[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
+            rf"(?P<name>\b(?:if|were|when|since|as)[ ](?:(?:I|you)[ ](?:\w+[ ])?)?(?:forced|pressed|pushed|obliged|pushed|had|have|must)\b"
+            rf"[^.!?:\n0-9]{{0,40}}?)[,:][ ](?:(?:I(?:['’]d|[ ]would)?[ ](?:say|give|go[ ]with|choose|pick)|it['’]s)[ ](?:it[ ])?)?(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
             rf"\|[ *_]{{0,4}}(?P<name>(?:overall|final|total)(?:[ ](?:score|rating"
             rf"|grade))?)[ *_]{{0,4}}\|{_OPEN}{VALUE}",
         ),
@@ -792,7 +831,7 @@ RULES = (
     Rule(
         "own line",
         _patterns(
-            rf"\A{_OPEN}(?:{_SUM}{_OPEN})?{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
+            rf"\A{_OPEN}(?:(?:about|around|roughly|approximately|approx\.|circa|ca\.|[~≈])[ ]?|{_LED}{_OPEN})?{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
             rf"(?:^|(?<=[^\W\d])[\"')]?[.!?][\"')]?[ ])"
             rf"[ \t*_\"'`(]{{0,6}}(?:-[ ])?{VALUE}{_STARS}[*_\"'`).]{{0,4}}\s{{0,9}}\Z",
         ),
@@ -801,7 +840,7 @@ RULES = (
         "criterion",
         _patterns(
             r"(?:^|(?<=[;,.|)])|(?<=[0-9][ ]))[ \t>*#•_-]{0,6}"
-            rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}(?:{_SUM}{_OPEN})?{VALUE}",
+            rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}(?:{_LED}{_OPEN})?{VALUE}",
             rf"^[ \t]*\|[ *_]{{0,4}}(?P<name>[a-z][a-z /&'’-]{{0,40}}?)[ *_]{{0,4}}\|{_OPEN}{VALUE}"
             r"[ *_]{0,4}(?=\|(?![ *_]{0,4}[0-9])|$)",
         ),
@@ -819,8 +858,10 @@ RULES = (
 
 
 def unclear(text: str) -> Iterator[tuple[int, int]]:
-    """Places of numbers that settle nothing: one turned into another ("2 -> 3"), or beside "cannot be rated:", sums."""
-    yield from (match.span() for match in _CHANGED.finditer(text))
+    """Places of numbers that settle nothing: one beside "cannot be rated:", sums, several turned into others."""
+    steps = [*_CHANGED.finditer(text)]
+    if len({number(match["last"]) for match in steps}) > 1:  # "1 -> 4, 2 -> 3"
+        yield from (match.span() for match in steps)
     yield from (match.span() for match in _EACH.finditer(text))
     yield from (match.span() for match in _REDUCED.finditer(text))
     if _HEDGES_AT_ALL.search(text):
@@ -828,9 +869,7 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     if _TERMS_AT_ALL.search(text):
         yield from (match.span() for match in _BY_TERMS.finditer(text))
     yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
-    if "=" in text:
-        yield from (match.span() for match in _SUM_IN_WORDS.finditer(text))
-    summed = [match.span() for match in OPERANDS.finditer(text)] if "=" in text else []
+    summed = [match.span() for match in OPERANDS.finditer(text)]
     for match in _WITHOUT_RESULT.finditer(text):
         if not any(start <= match.start() < end for start, end in summed):
             yield match.span()
@@ -851,9 +890,11 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
 
 
 def superseded(text: str) -> Iterator[tuple[int, int]]:
-    """Places of numbers that another takes the place of, in one breath: "5, lowered to 2", "5, no, 2"."""
+    """Places of numbers that another takes the place of, in one breath: "5, lowered to 2", "5, no, 2", "5 -> 2"."""
+    for match in _CHANGED.finditer(text):
+        yield from (one.span() for one in NUMERAL.finditer(text, match.start(), match.start("last")))
     if _CHANGES_AT_ALL.search(text):
-        yield from (match.span("n") for match in _LOWERED.finditer(text))
+        yield from (match.span("n") for pattern in (_LOWERED, _FROM_TO) for match in pattern.finditer(text))
     for pattern in (_OVERALL, _THEN):
         yield from (match.span("n") for match in pattern.finditer(text))
     if RETRACTS_AT_ALL.search(text):
