@@ -473,7 +473,7 @@ _CHOSEN = re.compile(
 )
 _BETTER = re.compile(
     r",?\s{1,2}(?:(?:(?:is|was|would[ ]be|seems|appears)[ ](?:to[ ]be[ ])?)"
-    r"(?:(?:the|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus|significantly|marginally|generally|"
+    r"(?:(?:the|a[ ](?:bit|little|tad|lot)|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus|significantly|marginally|generally|"
     r"ultimately)[ ]){0,3}(?:better|best|superior|preferred|preferable|stronger|winner)\b"
     r"|wins?\b|(?:\w{3,12}ly[ ])?(?:beats|outperforms|surpasses|outshines|outdoes|defeats|edges[ ]out)\b"
     r"|is[ ]the[ ](?:better|best|preferred)\b)(?![ ](?:than[ ])?or[ ](?:as|equal))",

@@ -127,6 +127,7 @@ _GOES_ON = frozenset(  # words that may follow a rating; another word in lower c
     """out for on in because as since and but due with given to overall which while based star stars at
         from if although though however considering reflecting indicating meaning is rating score so this it
         that fits or per by regarding when where there would could rather instead then here feels seems after estrellas
+        honestly imo tbh probably perhaps car parce weil denn porque pues perché omdat want
         sterne étoiles stelle puntos punkte punti pontos""".split()
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not

@@ -172,7 +172,7 @@ _DOUBTS = (
     _late(  # what was meant at first
         r"(?:\b(?:initially|at[ ]first|originally"
         r"|(?:initial|first|last|previous|earlier|preliminary|provisional|tentative|draft)"
-        rf"[ ](?:{_NAMES}|time|thought|thinking|impression|instinct|guess|glance|reading|evaluator|judge)"
+        rf"[ ](?:{_NAMES}|time|(?<!last[ ])(?:pass|look|read|take|round)|thought|thinking|impression|instinct|guess|glance|reading|evaluator|judge)"
         r"|(?:first|rough|initial)[ ]draft(?=:)|my[ ](?:\w+[ ])?draft|my[ ]guess[ ]before[ ]reading"
         r"|was[ ](?:\w{2,10}ly[ ])?(?:(?:going|about|ready|set|planning)[ ]to|inclined|tempted|leaning)|tempted"
         r"|(?:had|have|I)[ ]considered|(?:down|up)[ ]from"
@@ -747,7 +747,11 @@ def declines(text: str) -> bool:
     refused without that.
     """
     return any(
-        not (SPEECH.search(text[: match.start()]) if match["bare"] else attributed(text, match.start()))
+        not (
+            SPEECH.search(text[: match.start()])
+            if match["bare"] or match[0].endswith("comply")
+            else attributed(text, match.start())
+        )
         for match in _DECLINES.finditer(text)
     )
 

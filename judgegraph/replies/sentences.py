@@ -31,7 +31,7 @@ _LEADING = (  # words between a break and a number that make nothing else of it
     r"(?:an?|the|so|but|then|thus|hence|therefore|overall|and|yet|finally|now|just|only|about|around|roughly|maybe"
     r"|solid"
     r"|strong|weak|clear|low|high|full|perfect|good|generous|respectable|decent|bare|firm|borderline|middling"
-    r"|mediocre|lukewarm"
+    r"|mediocre|lukewarm|probably|likely|arguably|glatte|knappe|solide|gute|klare|schwache|het|een|texten|en|nota|alltså|dus"
     r"|comfortable|fair|tentative|charitable|cautious|mere|passing|flat|straight|hard|easy|reluctant|grudging|roughly"
     r"|rather|well|hmm|no|yes|mine|final|level|category|grade|class|stars?"
     r"|it['’]s|it|is|i['’]d|i|really|actually|more|like|rather|honestly|still|would|say|be|go|with|at|of|as|score"
@@ -54,11 +54,11 @@ _VERBS = (  # of giving a number, where no other rule knows them
     r"|say)(?:[ ]a[ ]number)?)"
 )
 _APART = re.compile(
-    rf"(?:\A|[:：,，、;()\[\n|>–—…/{{]|[.!?。]\s|\.{{3}}|\s-\s|[\u3000-\u9fff\uac00-\ud7ff]|[-=]>|[→⇒⟶➜]|\b{_VERBS}"
-    r"|\b(?=(?:but|so|then|hence|thus|therefore|overall|sondern|sino|aber|dann|mais|pero)[ ])"
+    rf"(?:\A|[:：,，、;()\[\n|>–—…/{{=]|[.!?。]\s|\.{{3}}|\s-\s|[\u3000-\u9fff\uac00-\ud7ff]|[-=]>|[→⇒⟶➜]|\b{_VERBS}"
+    r"|\b(?=(?:but|so|then|hence|thus|therefore|overall|sondern|sino|aber|dann|mais|pero|alltså|dus|donc|daher|quindi|(?:das|dies)[ ]ist)[ ])"
     r"|\b(?P<change>(?:lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|cut|settl|amend|bump|mov|becom|bring)"
     r"\w{0,5}(?:[ ]\w+){0,3}?[ ](?:to|at|on|into)))[\s*_\"'“(\[~≈]{0,6}"
-    rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|ihm|ei|es|ihn|sie|das|mit|einer|eine[nmr]|con|à|avec"
+    rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|das[ ]ist|dies[ ]ist|ihm|ei|es|ihn|sie|das|mit|einer|eine[nmr]|con|à|avec"
     rf"|de)[\s,:*_]{{1,4}}){{0,5}}[\s*_\"'“(\[#~≈]{{0,6}}\Z",
     re.I,
 )
@@ -207,7 +207,7 @@ def heads_a_rating(name: str, criterion: str) -> bool:
     if not name.isascii() or (criterion and same_name(name, criterion)):
         return True
     words = [_spelled(word.lower()) for word in _WORD.findall(name)]
-    if re.fullmatch(r"\W*(?:this|second)[ ]time\W*", name, re.I):
+    if re.fullmatch(r"\W*(?:this|second|final|last|closer)[ ](?:time|pass|look|read(?:ing)?|take|round)\W*", name, re.I):
         return True
     if _NO_QUALITY.search(name):
         return False

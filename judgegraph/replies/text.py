@@ -133,7 +133,7 @@ _TERM = (
 _TO = r"(?:[-–—=]{1,2}>|[→⇒⟶➜])"  # an arrow
 _SUM = (  # "(5+1)/2 = ", "6 + 1 bonus = ", "9 minus 2 makes ": what follows is the result; "4/5 = 80%" is no sum
     rf"(?!{DIGITS}[ ]?/[ ]?{DIGITS}[ ]?=)(?:\b(?:avg|average|mean|sum)[ ]?)?[(]{{0,3}}{_TERM}"
-    rf"(?:[) ]{{0,4}}(?:[-–−+*×·x/÷,][( ]{{0,4}}|\b(?:minus|plus|less)[ ]){_TERM}){{1,12}}[) ]{{0,4}}"
+    rf"(?:[) ]{{0,4}}(?:(?:,[ ]?)?[-–−+*×·x/÷][( ]{{0,4}}|,[( ]{{0,4}}|\b(?:minus|plus|less)[ ]){_TERM}){{1,12}}[) ]{{0,4}}"
     rf"(?:=(?!>)|{_TO}|\b(?:makes|gives|leaves|is|equals)\b)[ ]?"
 )
 _STEP = rf"(?:[ ]?/[ ]?[0-9]{{1,3}})?[*_\"'`)\]]{{0,3}}[ \t]{{0,2}}{_TO}[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"  # of "5 -> 4"
@@ -342,18 +342,19 @@ _UNDONE_POOR = re.compile(  # "Score: 1. That score is wrong.", not "Score: 1. T
     re.I,
 )
 _CHANGES = (
-    r"lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|br(?:ing|ought)|cut|settl|becom|became|amend|bump|mov"
+    r"lower|reduc|drop|chang|adjust|revis|correct|(?:down|up)grad|rais|br(?:ing|ought)|cut|settl|becom|became|amend|bump|mov"
+    r"|(?:in|de)creas|pull"
 )
 REVISED = r"(?:edit(?:ed)?|updated?|revis(?:ed|ion)|amend(?:ed|ment)|adjust(?:ed|ment)|correct(?:ed|ion)|reconsidered)"
 _TURN = re.compile(  # where a judge takes back what it said
-    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n)[ \t*_>/#(-]{0,4}(?:(?:but|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
+    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n|[ ](?=but[ ]I(?:['’]ve|[ ]have)?[ ]changed))[ \t*_>/#(-]{0,4}(?:(?:but|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
     rf"(?:{REVISED}(?=[*_]{{0,2}}[ ]?:)|actually|wait(?![ ](?:for|until|times?)\b)|hold[ ]on|correction|{_DROPS}"
     r"|(?:make|swap|reverse|change)[ ](?:that|it)"
     rf"|(?:h+m+|oops|sorry|no)[ ]?[,.:;!…—–](?:[ ]{_THAT}[ ](?:is|was)[ ]{_FALSE})?"
     r"|(?:on|after|upon)[ ](?:\w{1,12}[ ]){0,2}(?:reflection|second[ ](?:thought|look|reading)|double[- ]?check\w*"
     r"|re-?(?:read|view|check|consider|think|assess|evaluat|look)\w*|(?:closer|further)[ ]\w+)"
     rf"|erratum|second[ ]thoughts?|my[ ](?:mistake|error|bad)|I[ ](?:was|am)[ ](?:wrong|mistaken)|please[ ]use"
-    r"|I(?:['’]d|[ ]would)?[ ]now|I(?:['’]ve|[ ]have)[ ]changed[ ]my"
+    r"|I(?:['’]d|[ ]would)?[ ]now|I(?:['’]ve|[ ]have)?[ ]changed[ ]my"
     rf"|(?:{_CHANGES})\w{{0,5}}[ ](?:(?:that|it|this)[ ])?to"
     r"|let[ ]me[ ](?:re\w{3,9}|correct)|I[ ](?:take[ ](?:that|it)[ ]back|retract|revise|change[ ]my|correct[ ]my"
     r"|(?:need|want|have)[ ]to[ ](?:correct|revise))"
@@ -520,8 +521,15 @@ _COMMA_POINT = re.compile(  # "3,5 sur 5", "Note : 3,5"
 )
 
 
+_TOKEN = re.compile(r"<\|[a-z_]{2,24}\|>", re.I)
+
+
 def latin(text: str) -> str:
-    """The text at its length, with numbers of other scripts and in words as Latin digits: "★★★☆☆" is "3/5"."""
+    """The text at its length, with numbers of other scripts and in words as Latin digits: "★★★☆☆" is "3/5"; without
+    the tokens of a chat template.
+    """
+    if "<|" in text:
+        text = _TOKEN.sub(lambda token: " " * len(token[0]), text)
     text = _NUMBER_IN_WORDS.sub(_digits, text)
     if "," in text:
         text = _COMMA_POINT.sub(lambda part: f"{part[0][:-1]}.", text)
@@ -621,9 +629,9 @@ SAYING = (
     r"\b(?:(?:final|overall|total)[ ](?:score|rating|grade|mark)(?:[ ](?:for|of)(?:[ ][a-z]{1,20}){1,4}?)?"
     r"(?:(?:,[^,.:\n]{1,60},)?[ ](?:is|was|comes[ ]to))?"
     r"|(?:(?:closest|close|closer|correspond\w*|equivalent|equal|amounts?|belongs?)[ ]to|(?:meets?|fits?|match(?:es)?"
-    r"|reach(?:es)?|achieves?|qualifies[ ]for|falls[ ](?:in|into|under|at))|sits[ ]at)(?:[ ](?:the|an?))?(?:[ ]rubric)?"
-    r"[ ](?:level|band|tier|category|grade)"
-    r"|(?:is|as|be|it['’]s|say)[ ](?:(?:about|around|roughly|probably|maybe|perhaps|closer[ ]to"
+    r"|reach(?:es)?|achieves?|qualifies[ ]for|falls[ ](?:in|into|under|at)))(?:[ ](?:the|an?))?(?:[ ]rubric)?"
+    r"[ ](?:level|band|tier|category|grade)|(?:sits|stands|comes[ ](?:in|out)|lands|ends[ ]up|hovers)[ ](?:at|around)"
+    r"|(?:is|as|be|it['’]?s|say)[ ](?:(?:about|around|roughly|probably|maybe|perhaps|closer[ ]to"
     r"|more[ ]like)[ ])?an?"
     r"|I(?:['’](?:d|ll)|[ ](?:would|will|must|should|have[ ]to))?[ ](?:say|go[ ](?:with|for)|put|place|peg|assess"
     r"|evaluate"
@@ -644,13 +652,14 @@ _TOLD_TWICE = re.compile(rf"(?P<one>{NUMBER})[ ]?\([ ]?(?P<other>{NUMBER})[ ]?\)
 
 REACHED = (
     rf"{OUT_OF}(?=[*_\"'`)\]]{{0,3}}(?:[.,;:!?)\n]|\s*\Z"
-    r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by)\b))"
+    r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by|after|on[ ](?:account|balance|reflection"
+    r"|the[ ]grounds)|in[ ](?:light|view|the[ ]end))\b))"
 )
 _FROM_TO = re.compile(  # "I lower it from 5 to 2", "upgrade my 6 to a 7"
-    rf"\b(?:{_CHANGES}|upgrad|go(?:es|ing)?[ ]d?)\w{{0,5}}[^.!?\n0-9]{{0,30}}?[ ](?:from|my|the)[ ](?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}"
+    rf"\b(?:{_CHANGES})\w{{0,5}}[^.!?\n0-9]{{0,30}}?[ ](?:from|my|the)[ ](?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}"
     r"[ ](?:(?:down|up)[ ])?to\b", re.I
 )
-_CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES}|upgrad|go)", re.I)
+_CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES})", re.I)
 _LOWERED = re.compile(  # "5, but the errors lower it to 2"
     rf"(?P<n>{NUMBER})(?:(?!\b(?:could|would|might|can|may|should|not|never|if|unless|from|how)\b"
     rf"|n['’]t)[^.!?\n]){{0,80}}?"
@@ -714,6 +723,11 @@ _TWO_MARKS = re.compile(
     re.I,
 )
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
+_IN_ITS_PLACE = re.compile(  # "I would give a 4, but there are errors: 3", "7, 6.5 to be precise"
+    rf"(?P<n>{NUMBER}){OUT_OF},?[ ](?:(?:but|pero|aber|mais|mas|ma|maar|men|но)[ ][^.!?\n0-9]{{1,80}}[:→][ ]*{NUMBER}{REACHED}"
+    rf"|(?:or[ ]|more[ ](?:precisely|exactly),?[ ])?{NUMBER}{OUT_OF}[ ](?:to[ ]be[ ](?:precise|exact|fair|honest)|rather)\b)",
+    re.I,
+)
 _THEN = re.compile(  # "4 -> after reflection, 2", "4, then down to 2"
     rf"(?P<n>{NUMBER}){OUT_OF}[ ]?(?:,|->|→)?[ ](?:then|after)\b[^.!?\n0-9]{{0,40}}{NUMBER}{REACHED}", re.I
 )
@@ -796,7 +810,7 @@ _RETAKEN = (  # "However, a fairer score is 2", "Revised: 2", "I lower it to 2"
     rf"|now|therefore|thus|then)){{0,2}}|let[ ]me)"
     rf"|(?:that|this|it|which|error|omission)(?=[ ](?:{_CHANGES})\w{{0,2}}s[ ](?:it|this|that|the[ ](?:score"
     rf"|rating))\b))"
-    rf"[ ](?:{_CHANGES}|upgrad)\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
+    rf"[ ](?:{_CHANGES})\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
     rf"(?:[ ](?:from[ ])?(?:an?[ ])?{NUMBER}{OUT_OF})?(?:[ ](?:down|up|back))?"
     rf"[ ]to|(?<![,;][ ])(?:(?:however|but|still|yet),?[ ])?(?:an?|the)[ ]{_FAIRER}[ ](?:score|rating|grade)[ ]is)"
     rf"(?:[ ]an?)?{_OPEN}{VALUE}{REACHED}"
@@ -817,7 +831,7 @@ RULES = (
             rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{_NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
             rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
-            rf"(?:\b(?:so|thus|hence|therefore|giving|[a-z]{{4,12}}s)\b|[,;:.]|{_TO})[ ](?:an?[ ]|the[ ]|on[ ](?:the[ ])?)?"
+            rf"(?:\b(?:so|thus|hence|therefore|giving|[a-z]{{4,12}}s)\b|[,;:./|]|{_TO})[ ](?:an?[ ]|the[ ]|on[ ](?:the[ ])?)?"
             rf"(?P<name>average|mean|overall)(?:[ ](?:score|rating))?(?:[ ](?:of|is|to|at|an?)){{0,2}}[ :=]{{1,3}}{VALUE}{REACHED}",
             rf"(?:^|[,;:.][ ]|\b(?:and|but|so|an?)[ ])[ *_]{{0,4}}{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on[ ]balance)\b",
             rf"{_TO}[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
@@ -895,7 +909,7 @@ def superseded(text: str) -> Iterator[tuple[int, int]]:
         yield from (one.span() for one in NUMERAL.finditer(text, match.start(), match.start("last")))
     if _CHANGES_AT_ALL.search(text):
         yield from (match.span("n") for pattern in (_LOWERED, _FROM_TO) for match in pattern.finditer(text))
-    for pattern in (_OVERALL, _THEN):
+    for pattern in (_OVERALL, _THEN, _IN_ITS_PLACE):
         yield from (match.span("n") for match in pattern.finditer(text))
     if RETRACTS_AT_ALL.search(text):
         yield from (match.span("n") for match in _RETRACTED.finditer(text))
