@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgegraph.replies.choices import NEGATIVE, read_choice
 from judgegraph.replies.quotation import (
+    CRITERIA,
     GIVEN,
     JUDGES,
     SPEECH,
@@ -302,6 +303,19 @@ def _with_own_score(text: str, place: int) -> bool:
     return min(opened, closed) >= 0 and _SCORE_KEY.search(text, opened, closed) is not None
 
 
+_OF_TRAIT = re.compile(  # "For relevance I give 5"
+    r"\b(?:for|on|regarding|as[ ]to|in[ ]terms[ ]of)[ ](?:the[ ])?(?P<trait>[a-z]{4,20}),?[ ](?:I|it|this|the[ ]\w+)\b"
+    r"[^.,;:!?\n0-9]{0,40}\Z",
+    re.I,
+)
+
+
+def _trait(text: str, place: int) -> str:
+    """The criterion of which a phrase gives a rating, "" where it names none."""
+    named = _OF_TRAIT.search(text, max(0, place - 90), place)
+    return named["trait"].lower() if named and named["trait"].lower() in CRITERIA else ""
+
+
 def _places(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
     return frozenset(at for span in spans for at in range(*span))
 
@@ -323,7 +337,7 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
                 continue
             value = None if start in reply.unsettled else valued(match, reply.scale)
             if value is not None or rule.name != "lone" or start in reply.unsettled:
-                found.append(_Found(value, start, end, subject(text, match) if rule.named else ""))
+                found.append(_Found(value, start, end, subject(text, match) if rule.named else _trait(text, start)))
     return sorted(found, key=lambda one: one.start)
 
 

@@ -56,7 +56,7 @@ _VERBS = (  # of giving a number, where no other rule knows them
 _APART = re.compile(
     rf"(?:\A|[:：,，、;()\[\n|>–—…/{{=]|[.!?。]\s|\.{{3}}|\s-\s|[\u3000-\u9fff\uac00-\ud7ff]|[-=]>|[→⇒⟶➜]|\b{_VERBS}"
     r"|\b(?=(?:but|so|then|hence|thus|therefore|overall|sondern|sino|aber|dann|mais|pero|alltså|dus|donc|daher|quindi|(?:das|dies)[ ]ist)[ ])"
-    r"|\b(?P<change>(?:lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|cut|settl|amend|bump|mov|becom|bring)"
+    r"|\b(?P<change>(?:lower|reduc|drop|chang|adjust|revis|correct|(?:down|up)grad|(?:in|de)creas|rais|cut|settl|amend|bump|mov|becom|bring)"
     r"\w{0,5}(?:[ ]\w+){0,3}?[ ](?:to|at|on|into)))[\s*_\"'“(\[~≈]{0,6}"
     rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|das[ ]ist|dies[ ]ist|ihm|ei|es|ihn|sie|das|mit|einer|eine[nmr]|con|à|avec"
     rf"|de)[\s,:*_]{{1,4}}){{0,5}}[\s*_\"'“(\[#~≈]{{0,6}}\Z",
@@ -372,8 +372,17 @@ _OF_A_SIDE = re.compile(
 )
 
 
+_RATED = r"(?:[ ]\w+)?[ ](?:is|gets|deserves|earns|scores|receives|has)[ ](?:an?[ ])?"
+_OF_SOURCE = re.compile(rf"\b(?:the|its)[ ](?:source|article|original|document|reference){_RATED}\Z", re.I)
+_OF_JUDGED = re.compile(
+    rf"\b(?:summary|response|output|answer|candidate|translation|text){_RATED}{NUMBER}", re.I
+)
+
+
 def of_several(text: str, place: int) -> bool:
-    """Whether a rating is that of one of several texts, which are rated otherwise: "Answer 1: 4. Answer 2: 2."."""
+    """Whether a rating is that of one of several texts: "Answer 1: 4. Answer 2: 2.", "The source is 5, the summary is 2"."""
+    if _OF_SOURCE.search(text, max(0, place - 60), place) and _OF_JUDGED.search(text):
+        return True
     if not _SIDE_AT_ALL.search(text):
         return False
     rated = [

@@ -432,7 +432,7 @@ class Excerpt:
     @classmethod
     def of(cls, reply: str) -> Excerpt:
         """Both ends of the reply; a word (or number) that the cut would split is left out."""
-        answer = parts(reply).answer
+        answer = _TURN_OPENS.sub(lambda tokens: " " * len(tokens[0]), parts(reply).answer)
         bare = _own_turn(answer.strip())
         lead = len(answer) - len(answer.lstrip())
         if len(bare) <= HEAD + TAIL:
@@ -451,6 +451,7 @@ class Excerpt:
         return start + shift, end + shift
 
 
+_TURN_OPENS = re.compile(r"\A(?:\s*<\|[a-z_]{2,24}\|>)+", re.I)
 _TURN_ENDS = re.compile(  # tokens that end a turn, and what small models write behind an answer that nothing stopped
     r"(?:<\|?(?:im_end|im_start|eot_id|endoftext|end_of_turn|end_of_text|eot)\|>|<end_of_turn>|</s>(?=\s*(?:<|\n|\Z)))"
     r"|(?P<next>\n[ \t]*(?:#{1,4}[ ]*(?:instruction|input|task|question|user|human|response|source)s?[ ]?:?[ ]*(?=\n)"
@@ -521,15 +522,8 @@ _COMMA_POINT = re.compile(  # "3,5 sur 5", "Note : 3,5"
 )
 
 
-_TOKEN = re.compile(r"<\|[a-z_]{2,24}\|>", re.I)
-
-
 def latin(text: str) -> str:
-    """The text at its length, with numbers of other scripts and in words as Latin digits: "★★★☆☆" is "3/5"; without
-    the tokens of a chat template.
-    """
-    if "<|" in text:
-        text = _TOKEN.sub(lambda token: " " * len(token[0]), text)
+    """The text at its length, with numbers of other scripts and in words as Latin digits: "★★★☆☆" is "3/5"."""
     text = _NUMBER_IN_WORDS.sub(_digits, text)
     if "," in text:
         text = _COMMA_POINT.sub(lambda part: f"{part[0][:-1]}.", text)
