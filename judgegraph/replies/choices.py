@@ -26,12 +26,11 @@ from itertools import pairwise
 from typing import Literal
 
 from judgegraph.replies.quotation import SPEECH, abstains, attributed, declines, disowned, refuses, undecided, unjudged
-from judgegraph.replies.sentences import doubted
+from judgegraph.replies.sentences import doubted, of_another_key
 from judgegraph.replies.text import (
     RETRACTS,
     Excerpt,
     Reading,
-    of_another_key,
     only_answers,
     retractions_of,
     taking_back,
@@ -442,7 +441,8 @@ _AS_OTHER = re.compile(rf"[ ]\((?:the[ ])?(?:(?:{_NOUNS})[ ]{{1,2}}#?)?[*_\"']{{
 _ASIDE_ENDS = re.compile(r"[*_\"']{0,3}\)")
 _ENDS_ALL = re.compile(r"\W*\Z")
 _OPENS_LAST = re.compile(  # before a label that ends a reply as its own sentence: "Overall, A."
-    r"(?:\A|[.!?;:][*_]{0,2}[ ]{0,2}|\n|,[ ](?=(?:so|thus|hence|therefore)[ ]))[ \t*_>#-]{0,6}(?:(?:so|and|but|overall|finally|therefore|thus|hence|ultimately"
+    r"(?:\A|[.!?;:][*_]{0,2}[ ]{0,2}|\n|,[ ](?=(?:so|thus|hence|therefore)[ ]))[ \t*_>#-]{0,6}(?:(?:so|and|but"
+    r"|overall|finally|therefore|thus|hence|ultimately"
     r"|in[ ](?:the[ ]end|sum|total|all)|on[ ]balance|all[ ]in[ ]all)[,:]?[ ]){0,2}(?:the[ ])?\Z",
     re.I,
 )
@@ -473,7 +473,8 @@ _CHOSEN = re.compile(
 )
 _BETTER = re.compile(
     r",?\s{1,2}(?:(?:(?:is|was|would[ ]be|seems|appears)[ ](?:to[ ]be[ ])?)"
-    r"(?:(?:the|a[ ](?:bit|little|tad|lot)|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus|significantly|marginally|generally|"
+    r"(?:(?:the|a[ ](?:bit|little|tad|lot)|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus"
+    r"|significantly|marginally|generally|"
     r"ultimately)[ ]){0,3}(?:better|best|superior|preferred|preferable|stronger|winner)\b"
     r"|wins?\b|(?:\w{3,12}ly[ ])?(?:beats|outperforms|surpasses|outshines|outdoes|defeats|edges[ ]out)\b"
     r"|is[ ]the[ ](?:better|best|preferred)\b)(?![ ](?:than[ ])?or[ ](?:as|equal))",
@@ -811,7 +812,11 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
 def _concludes(text: str, reading: Reading) -> bool:
     """Whether the label that was read ends the text as a sentence of its own: "wait, the date is wrong, so no."."""
     start, end = reading.span or (0, 0)
-    return end > 0 and _ENDS_ALL.match(text, end) is not None and _OPENS_LAST.search(text[max(0, start - 80) : start]) is not None
+    return (
+        end > 0
+        and _ENDS_ALL.match(text, end) is not None
+        and _OPENS_LAST.search(text[max(0, start - 80) : start]) is not None
+    )
 
 
 def _read(text: str, met: Mapping[str, str]) -> Reading:

@@ -13,9 +13,9 @@ Of several numbers by one rule the last counts, as judges reason towards a verdi
 before others; different numbers for things of different names, and different lone ones, give no verdict.
 What was thought, what is quoted, and what another is said to have said are no answers; of an answer that is taken
 back ("Actually, wait: I give it a 2") the later one stands.
-The scale's own numbers, list marks, and what a point would mean are no answers either; a number turned into another
-("2 -> 3"), bounded ("4+") or beside a denial ("cannot be rated: 2") gives no verdict, nor does an answer that is taken
-back without another ("Score: 5. That is wrong."). A reply that abstains ("N/A", "No evidence: ...") or declines
+The scale's own numbers, list marks, what a point would mean and what hangs on a condition ("4 if we are generous") are
+no answers either; of a number turned into another ("2 -> 3") the last counts. One that is bounded ("4+") or beside a denial
+("cannot be rated: 2") gives no verdict, nor does an answer that is taken back without another ("5. That is wrong."). A reply that abstains ("N/A", "No evidence: ...") or declines
 ("I refuse.") is read by none of the rules.
 """
 
@@ -52,6 +52,8 @@ from judgegraph.replies.sentences import (
     introduces,
     is_alone,
     later_rating,
+    measures_else,
+    of_another_key,
     of_several,
     rates,
     restates,
@@ -75,9 +77,7 @@ from judgegraph.replies.text import (
     elsewhere,
     lowered,
     meanings,
-    measures_else,
     number,
-    of_another_key,
     only_answers,
     ranges,
     retractions_of,
@@ -133,7 +133,8 @@ _GOES_ON = frozenset(  # words that may follow a rating; another word in lower c
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
     r"[ ](?:points?|marks?)(?=[*_\"')\]]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:!)–—]|"
-    r"(?:out[ ]of|because|since|as|overall|in[ ]total)\b))|[ ](?:of|on|in)[ ](?:the|this|your)[ ](?:scoring[ ])?(?:rubric|scale)\b",
+    r"(?:out[ ]of|because|since|as|overall|in[ ]total)\b))|[ ](?:of|on|in)[ ](?:the|this|your)[ ](?:scoring[ ])?"
+    r"(?:rubric|scale)\b",
     re.I,
 )
 _BEFORE_NAME = re.compile(r"([a-z]{1,20})[ _-]{1,2}\Z", re.I)

@@ -172,7 +172,8 @@ _DOUBTS = (
     _late(  # what was meant at first
         r"(?:\b(?:initially|at[ ]first|originally"
         r"|(?:initial|first|last|previous|earlier|preliminary|provisional|tentative|draft)"
-        rf"[ ](?:{_NAMES}|time|(?<!last[ ])(?:pass|look|read|take|round)|thought|thinking|impression|instinct|guess|glance|reading|evaluator|judge)"
+        rf"[ ](?:{_NAMES}|time|(?<!last[ ])(?:pass|look|read|take|round)|thought|thinking|impression"
+        r"|instinct|guess|glance|reading|evaluator|judge)"
         r"|(?:first|rough|initial)[ ]draft(?=:)|my[ ](?:\w+[ ])?draft|my[ ]guess[ ]before[ ]reading"
         r"|was[ ](?:\w{2,10}ly[ ])?(?:(?:going|about|ready|set|planning)[ ]to|inclined|tempted|leaning)|tempted"
         r"|(?:had|have|I)[ ]considered|(?:down|up)[ ]from"
@@ -499,6 +500,31 @@ _HINTS = (
     "<|channel|>",
     "_thinking|>",
 )
+
+
+TURN_OPENS = _late(r"\A(?:\s*<\|[a-z_]{2,24}\|>)+", re.I)
+_TURN_ENDS = _late(  # tokens that end a turn, and what small models write behind an answer that nothing stopped
+    r"(?:<\|?(?:im_end|im_start|eot_id|endoftext|end_of_turn|end_of_text|eot)\|>|<end_of_turn>|</s>(?=\s*(?:<|\n|\Z)))"
+    r"|(?P<next>\n[ \t]*(?:#{1,4}[ ]*(?:instruction|input|task|question|user|human|response|source)s?[ ]?:?[ ]*(?=\n)"
+    r"|(?:user|human|source|input|article|document|question|dialogue|conversation|instruction)[ ]?:))",
+    re.I,
+)
+_ANSWER_ALONE = _late(
+    r"\W*(?:[^\W\d]{1,20}[ ]?){0,3}(?:[\W_]{0,6}(?:[0-9]{1,3}(?:[./][0-9]{1,3})?|[a-e]\b|tie|yes|no))?\W*", re.I
+)
+
+
+def own_turn(text: str) -> str:
+    """The reply up to where its turn ends; what a model writes for the next user and itself is no part of it."""
+    if "<" not in text and "\n" not in text:
+        return text
+    for match in _TURN_ENDS.finditer(text):
+        before = text[: match.start()]
+        if any(map(str.isalnum, before)) and (
+            not match["next"] or (len(before) < 80 and _ANSWER_ALONE.fullmatch(before))
+        ):
+            return before
+    return text
 
 
 @dataclass(frozen=True)

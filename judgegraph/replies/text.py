@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from judgegraph.replies.quotation import parts, refuses, unquoted
+from judgegraph.replies.quotation import TURN_OPENS, own_turn, parts, refuses, unquoted
 from judgegraph.types import Scale
 
 # Numbers as judges write them, and those in a reply that are no answer: the scale's own, list marks.
@@ -61,7 +61,9 @@ _RECITED_LINE = re.compile(
 )  # "1 - Very poor"
 _RECITED_BEHIND = re.compile(r"[^\W\d_][ ]\((?P<n>\d{1,2})\)(?=[,;.][ \n]|\s*\Z)")  # "dull (1), fine (2)"
 _NUMBERED = re.compile(  # "criteria 1, 2 and 4"
-    r"\b(?:[a-z]{3,}s|criteria|steps)[ ](?P<all>\d{1,2}(?:,[ ]\d{1,2}){0,9},?[ ](?:and|or|but[ ]not|to)[ ]\d{1,2})(?![\w/]|\.\d)", re.I
+    r"\b(?:[a-z]{3,}s|criteria|steps)[ ](?P<all>\d{1,2}(?:,[ ]\d{1,2}){0,9},?[ ](?:and|or|but[ ]not|to)[ ]\d{1,2})"
+    r"(?![\w/]|\.\d)",
+    re.I,
 )
 _PAIR = re.compile(rf"[\[(][ ]?(?P<a>-?{DIGITS})[ ]?,[ ]?(?P<b>-?{DIGITS})[ ]?[\])]")  # "[1, 5]"
 _STANDS_ALONE = re.compile(  # nothing is counted by the number before this place
@@ -128,12 +130,14 @@ _RUBRIC = re.compile(  # "Score 1: no plot"
     rf"^[ \t>*-]{{0,6}}(?:an?[ ])?(?:score|rating)[ ]+(?:of[ ])?(?P<n>{NUMBER})[ *]{{0,3}}:", re.I | re.M
 )
 _TERM = (
-    rf"{DIGITS}(?:[ ]?\([a-z][^()\n0-9]{{0,30}}\)|(?:[ ](?!(?:minus|plus|less|makes|gives|leaves|is|equals)\b)[a-z]{{2,15}}\b){{1,3}})?"
+    rf"{DIGITS}(?:[ ]?\([a-z][^()\n0-9]{{0,30}}\)|(?:[ ](?!(?:minus|plus|less|makes|gives|leaves|is|equals)\b)"
+    r"[a-z]{2,15}\b){1,3})?"
 )
 _TO = r"(?:[-–—=]{1,2}>|[→⇒⟶➜])"  # an arrow
 _SUM = (  # "(5+1)/2 = ", "6 + 1 bonus = ", "9 minus 2 makes ": what follows is the result; "4/5 = 80%" is no sum
     rf"(?!{DIGITS}[ ]?/[ ]?{DIGITS}[ ]?=)(?:\b(?:avg|average|mean|sum)[ ]?)?[(]{{0,3}}{_TERM}"
-    rf"(?:[) ]{{0,4}}(?:(?:,[ ]?)?[-–−+*×·x/÷][( ]{{0,4}}|,[( ]{{0,4}}|\b(?:minus|plus|less)[ ]){_TERM}){{1,12}}[) ]{{0,4}}"
+    rf"(?:[) ]{{0,4}}(?:(?:,[ ]?)?[-–−+*×·x/÷][( ]{{0,4}}|,[( ]{{0,4}}|\b(?:minus|plus|less)[ ]){_TERM}){{1,12}}"
+    rf"[) ]{{0,4}}"
     rf"(?:=(?!>)|{_TO}|\b(?:makes|gives|leaves|is|equals)\b)[ ]?"
 )
 _STEP = rf"(?:[ ]?/[ ]?[0-9]{{1,3}})?[*_\"'`)\]]{{0,3}}[ \t]{{0,2}}{_TO}[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"  # of "5 -> 4"
@@ -209,7 +213,7 @@ def _list_marks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
-    """Places of numbers that are no answer: the scale itself, list marks, what hangs on a condition ("4 if generous")."""
+    """Places of numbers that are no answer: the scale itself, list marks, what hangs on a condition ("4 if ...")."""
     moved = {m.start("n") for m in _FROM_TO.finditer(text)} if _CHANGES_AT_ALL.search(text) else set()
     found = [m.span() for m in _ENDS.finditer(text) if moved.isdisjoint(range(*m.span()))]
     found += [m.span() for m in _POINT_SCALE.finditer(text)]
@@ -342,12 +346,14 @@ _UNDONE_POOR = re.compile(  # "Score: 1. That score is wrong.", not "Score: 1. T
     re.I,
 )
 _CHANGES = (
-    r"lower|reduc|drop|chang|adjust|revis|correct|(?:down|up)grad|rais|br(?:ing|ought)|cut|settl|becom|became|amend|bump|mov"
+    r"lower|reduc|drop|chang|adjust|revis|correct|(?:down|up)grad|rais|br(?:ing|ought)|cut|settl|becom|became|amend"
+    r"|bump|mov"
     r"|(?:in|de)creas|pull"
 )
 REVISED = r"(?:edit(?:ed)?|updated?|revis(?:ed|ion)|amend(?:ed|ment)|adjust(?:ed|ment)|correct(?:ed|ion)|reconsidered)"
 _TURN = re.compile(  # where a judge takes back what it said
-    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n|[ ](?=but[ ]I(?:['’]ve|[ ]have)?[ ]changed))[ \t*_>/#(-]{0,4}(?:(?:but|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
+    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n|[ ](?=but[ ]I(?:['’]ve|[ ]have)?[ ]changed))[ \t*_>/#(-]{0,4}(?:(?:but"
+    r"|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
     rf"(?:{REVISED}(?=[*_]{{0,2}}[ ]?:)|actually|wait(?![ ](?:for|until|times?)\b)|hold[ ]on|correction|{_DROPS}"
     r"|(?:make|swap|reverse|change)[ ](?:that|it)"
     rf"|(?:h+m+|oops|sorry|no)[ ]?[,.:;!…—–](?:[ ]{_THAT}[ ](?:is|was)[ ]{_FALSE})?"
@@ -432,8 +438,8 @@ class Excerpt:
     @classmethod
     def of(cls, reply: str) -> Excerpt:
         """Both ends of the reply; a word (or number) that the cut would split is left out."""
-        answer = _TURN_OPENS.sub(lambda tokens: " " * len(tokens[0]), parts(reply).answer)
-        bare = _own_turn(answer.strip())
+        answer = TURN_OPENS.sub(lambda tokens: " " * len(tokens[0]), parts(reply).answer)
+        bare = own_turn(answer.strip())
         lead = len(answer) - len(answer.lstrip())
         if len(bare) <= HEAD + TAIL:
             return cls(unquoted(latin(bare)), len(bare), 0, lead)
@@ -449,31 +455,6 @@ class Excerpt:
         """A place in the excerpt as a place in the reply."""
         shift = self.lead + (self.shift if start >= self.cut else 0)
         return start + shift, end + shift
-
-
-_TURN_OPENS = re.compile(r"\A(?:\s*<\|[a-z_]{2,24}\|>)+", re.I)
-_TURN_ENDS = re.compile(  # tokens that end a turn, and what small models write behind an answer that nothing stopped
-    r"(?:<\|?(?:im_end|im_start|eot_id|endoftext|end_of_turn|end_of_text|eot)\|>|<end_of_turn>|</s>(?=\s*(?:<|\n|\Z)))"
-    r"|(?P<next>\n[ \t]*(?:#{1,4}[ ]*(?:instruction|input|task|question|user|human|response|source)s?[ ]?:?[ ]*(?=\n)"
-    r"|(?:user|human|source|input|article|document|question|dialogue|conversation|instruction)[ ]?:))",
-    re.I,
-)
-_ANSWER_ALONE = re.compile(
-    r"\W*(?:[^\W\d]{1,20}[ ]?){0,3}(?:[\W_]{0,6}(?:[0-9]{1,3}(?:[./][0-9]{1,3})?|[a-e]\b|tie|yes|no))?\W*", re.I
-)
-
-
-def _own_turn(text: str) -> str:
-    """The reply up to where its turn ends; what a model writes for the next user and itself is no part of it."""
-    if "<" not in text and "\n" not in text:
-        return text
-    for match in _TURN_ENDS.finditer(text):
-        before = text[: match.start()]
-        if any(map(str.isalnum, before)) and (
-            not match["next"] or (len(before) < 80 and _ANSWER_ALONE.fullmatch(before))
-        ):
-            return before
-    return text
 
 
 _STARRED = re.compile(r"(?<![★☆⭐])(?P<on>[★⭐]{1,10})️?(?P<off>☆{0,9})(?![★☆⭐])")
@@ -494,10 +475,13 @@ _IN_WORDS = {  # beside `WORDS`: words that mean nothing else in English, and te
         word: value
         for value, words in enumerate(
             (
-                "zéro cero ноль", "eins uno", "deux zwei dos dois twee två dwa iki два", "trois drei tres três tre drie trzy üç три",
-                "quatre vier cuatro quattro quatro fyra cztery dört четыре", "cinq fünf cinco cinque vijf fem pięć beş пять",
+                "zéro cero ноль", "eins uno", "deux zwei dos dois twee två dwa iki два",
+                "trois drei tres três tre drie trzy üç три",
+                "quatre vier cuatro quattro quatro fyra cztery dört четыре",
+                "cinq fünf cinco cinque vijf fem pięć beş пять",
                 "sechs seis zes sześć altı шесть", "sept sieben siete sette sete zeven sju siedem yedi семь",
-                "huit acht ocho otto oito åtta osiem sekiz восемь", "neuf neun nueve nove negen nio dziewięć dokuz девять",
+                "huit acht ocho otto oito åtta osiem sekiz восемь",
+                "neuf neun nueve nove negen nio dziewięć dokuz девять",
                 "dix zehn diez dieci dez tien tio dziesięć десять", *_TEENS.split(),
             )
         )
@@ -509,8 +493,10 @@ _IN_WORDS = {  # beside `WORDS`: words that mean nothing else in English, and te
 }  # fmt: skip
 _SPELLED = "|".join(sorted(_IN_WORDS, key=len, reverse=True))
 _NUMBER_IN_WORDS = re.compile(  # where a number may be a rating: it ends its clause, or stands before what it is out of
-    rf"(?<![\w'’-])(?:{_SPELLED})(?=[*_\"'”)\]]{{0,3}}(?:\s{{0,3}}(?:\Z|[.,;:!()\n/–—]|(?:points?|stars?|marks?|punkte?n?|puntos|punti"
-    rf"|pontos|sterne|estrellas|étoiles)\b)|[ ](?:{'|'.join(_OF_WORDS)}|out[ ]of)[ ](?:an?[ ])?(?:[0-9]|(?:{_WORD}|{_SPELLED})\b)"
+    rf"(?<![\w'’-])(?:{_SPELLED})(?=[*_\"'”)\]]{{0,3}}(?:\s{{0,3}}(?:\Z|[.,;:!()\n/–—]|(?:points?|stars?|marks?"
+    rf"|punkte?n?|puntos|punti"
+    rf"|pontos|sterne|estrellas|étoiles)\b)|[ ](?:{'|'.join(_OF_WORDS)}|out[ ]of)[ ](?:an?[ ])?(?:[0-9]|(?:{_WORD}"
+    rf"|{_SPELLED})\b)"
     r"|[ ](?:and[ ]a[ ]half|because|car|weil|porque|perché|parce|omdat|överall|overall)\b))",
     re.I,
 )
@@ -599,7 +585,7 @@ _COLON = r"[*_\"'`\])]{0,4}[ \t]{0,3}(?::|：|=|[-–—](?=\s))"
 _RANGE = r"\[[ ]?-?[0-9.]{1,8}?[ ]?(?:,|-|–|to|\.\.)[ ]?-?[0-9.]{1,8}[ ]?\]"
 _ASIDE = rf"(?:[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)|{_RANGE}))?"
 _STARS = r"(?:[ -]?(?:stars?|points?)\b)?"
-_NAME = (
+NAME = (
     r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment|chosen|choice"
     r"|评分|得分|分数|总分|評分|評価|スコア|点数|점수|평점|оценка|балл|puntuación|puntaje|bewertung|wertung"
     r"|punteggio|beoordeling|betyg|ocena|hodnocení|puan|điểm|skor)"
@@ -640,18 +626,20 @@ _DEFAULT = re.compile(  # "default score: 3", "Score: 3 (default)": a number tha
 )
 _DEFAULTS_AT_ALL = re.compile("default|fall|placeholder", re.I)
 _NOT_KNOWN = re.compile(  # "Score: unknown, maybe 3"
-    rf"\b{_NAME}{_COLON}{_OPEN}(?:unknown|unclear|unsure|undecided|none|n/?a)\b[^.!?\n0-9]{{0,30}}(?P<n>{NUMBER})", re.I
+    rf"\b{NAME}{_COLON}{_OPEN}(?:unknown|unclear|unsure|undecided|none|n/?a)\b[^.!?\n0-9]{{0,30}}(?P<n>{NUMBER})", re.I
 )
 _TOLD_TWICE = re.compile(rf"(?P<one>{NUMBER})[ ]?\([ ]?(?P<other>{NUMBER})[ ]?\)", re.I)  # "three (4)"
 
 REACHED = (
     rf"{OUT_OF}(?=[*_\"'`)\]]{{0,3}}(?:[.,;:!?)\n]|\s*\Z"
-    r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by|after|on[ ](?:account|balance|reflection"
+    r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by|after|on[ ](?:account|balance"
+    r"|reflection"
     r"|the[ ]grounds)|in[ ](?:light|view|the[ ]end))\b))"
 )
 _FROM_TO = re.compile(  # "I lower it from 5 to 2", "upgrade my 6 to a 7"
     rf"\b(?:{_CHANGES})\w{{0,5}}[^.!?\n0-9]{{0,30}}?[ ](?:from|my|the)[ ](?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}"
-    r"[ ](?:(?:down|up)[ ])?to\b", re.I
+    r"[ ](?:(?:down|up)[ ])?to\b",
+    re.I,
 )
 _CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES})", re.I)
 _LOWERED = re.compile(  # "5, but the errors lower it to 2"
@@ -696,8 +684,10 @@ _HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|else|but)\b
 _TERMS_AT_ALL = re.compile(rf"\b{_ON_TERMS}\b", re.I)
 _IF_AT_ALL = re.compile(r"[0-9a-z*_\"')\]],?[ ](?:only[ ])?(?:if|provided|assuming|as[ ]long[ ]as)\b", re.I)
 _ONLY_IF = re.compile(  # "4 if we are generous", not "4 if I had to choose"
-    rf"(?P<n>{NUMBER}){OUT_OF}(?:[ -](?:stars?|points?))?,?[ ](?:only[ ]|but[ ]only[ ])?(?-i:if|provided|assuming|as[ ]long[ ]as)[ ](?:that[ ])?"
-    r"(?!(?:I|we|you|one)(?:['’]d|[ ](?:really[ ])?(?:had|have|must|may|ask|was|were)\b(?![ ](?:being[ ])?(?:generous|kind|lenient|strict)))"
+    rf"(?P<n>{NUMBER}){OUT_OF}(?:[ -](?:stars?|points?))?,?[ ](?:only[ ]|but[ ]only[ ])?(?-i:if|provided|assuming|as"
+    rf"[ ]long[ ]as)[ ](?:that[ ])?"
+    r"(?!(?:I|we|you|one)(?:['’]d|[ ](?:really[ ])?(?:had|have|must|may|ask|was|were)\b(?![ ](?:being[ ])?"
+    r"(?:generous|kind|lenient|strict)))"
     r"|(?:that|this|it)[ ](?:makes[ ]sense|helps|has|had|must|matters))"
     r"(?:(?:I|we|you|one|it|they|this|that|these|those|its|the|their|there|all|every\w*|some\w*|no\w*)(?:['’]\w+)?[ ]"
     r"|(?:being|feeling|judged|taken|read|seen)[ ])",
@@ -718,8 +708,10 @@ _TWO_MARKS = re.compile(
 )
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
 _IN_ITS_PLACE = re.compile(  # "I would give a 4, but there are errors: 3", "7, 6.5 to be precise"
-    rf"(?P<n>{NUMBER}){OUT_OF},?[ ](?:(?:but|pero|aber|mais|mas|ma|maar|men|но)[ ][^.!?\n0-9]{{1,80}}[:→][ ]*{NUMBER}{REACHED}"
-    rf"|(?:or[ ]|more[ ](?:precisely|exactly),?[ ])?{NUMBER}{OUT_OF}[ ](?:to[ ]be[ ](?:precise|exact|fair|honest)|rather)\b)",
+    rf"(?P<n>{NUMBER}){OUT_OF},?[ ](?:(?:but|pero|aber|mais|mas|ma|maar|men|но)[ ][^.!?\n0-9]{{1,80}}[:→]"
+    rf"[ ]*{NUMBER}{REACHED}"
+    rf"|(?:or[ ]|more[ ](?:precisely|exactly),?[ ])?{NUMBER}{OUT_OF}[ ](?:to[ ]be[ ](?:precise|exact|fair|honest)"
+    rf"|rather)\b)",
     re.I,
 )
 _THEN = re.compile(  # "4 -> after reflection, 2", "4, then down to 2"
@@ -753,25 +745,6 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
 )
 _ROW = re.compile(
     rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}(?:[ \t.]*$|\.[ ])", re.I | re.M
-)
-_OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
-    r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
-    r"|temperature|tokens|minimum|maximum|baseline|threshold"
-    r"|penalty|penalties|deduct(?:ed|ions?)?|(?:rank|place|position)(?=[*_]{0,2}[ ]?[:=]))\b"
-    r"[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
-    re.I,
-)
-_KEY = re.compile(
-    r"[{,\[\s][\"']?(?P<key>[^\W\d][^\"'\n:{},]{0,60})[\"']?\s{0,3}:(?:\s{0,3}\"[^\"\n]{0,400}|[\s\[\"'{]{0,5})\Z"
-)
-_ANSWERS_KEY = re.compile(
-    rf"(?:\A|(?<=[\W_]))(?:{_NAME}|value|label|stars|note|winner|choice|choose|prefer\w{{0,5}}|better|decision"
-    rf"|selected)"
-    r"(?=[\W_]|\Z)|(?<=[a-z])(?-i:Score|Rating|Grade)",
-    re.I,
-)
-_ANOTHERS_KEY = re.compile(
-    r"claim|request|demand|inject|want|max|possible|candidate|author|initial|draft|example", re.I
 )
 
 
@@ -822,15 +795,20 @@ RULES = (
     Rule(
         "named",
         _patterns(
-            rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{_NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
+            rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
             rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
-            rf"(?:\b(?:so|thus|hence|therefore|giving|[a-z]{{4,12}}s)\b|[,;:./|]|{_TO})[ ](?:an?[ ]|the[ ]|on[ ](?:the[ ])?)?"
-            rf"(?P<name>average|mean|overall)(?:[ ](?:score|rating))?(?:[ ](?:of|is|to|at|an?)){{0,2}}[ :=]{{1,3}}{VALUE}{REACHED}",
-            rf"(?:^|[,;:.][ ]|\b(?:and|but|so|an?)[ ])[ *_]{{0,4}}{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on[ ]balance)\b",
+            rf"(?:\b(?:so|thus|hence|therefore|giving|[a-z]{{4,12}}s)\b|[,;:./|]|{_TO})[ ](?:an?[ ]|the[ ]|on[ ]"
+            rf"(?:the[ ])?)?"
+            rf"(?P<name>average|mean|overall)(?:[ ](?:score|rating))?(?:[ ](?:of|is|to|at|an?)){{0,2}}"
+            rf"[ :=]{{1,3}}{VALUE}{REACHED}",
+            rf"(?:^|[,;:.][ ]|\b(?:and|but|so|an?)[ ])[ *_]{{0,4}}{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on"
+            rf"[ ]balance)\b",
             rf"{_TO}[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
-            rf"(?P<name>\b(?:if|were|when|since|as)[ ](?:(?:I|you)[ ](?:\w+[ ])?)?(?:forced|pressed|pushed|obliged|pushed|had|have|must)\b"
-            rf"[^.!?:\n0-9]{{0,40}}?)[,:][ ](?:(?:I(?:['’]d|[ ]would)?[ ](?:say|give|go[ ]with|choose|pick)|it['’]s)[ ](?:it[ ])?)?(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
+            rf"(?P<name>\b(?:if|were|when|since|as)[ ](?:(?:I|you)[ ](?:\w+[ ])?)?(?:forced|pressed|pushed|obliged"
+            rf"|pushed|had|have|must)\b"
+            rf"[^.!?:\n0-9]{{0,40}}?)[,:][ ](?:(?:I(?:['’]d|[ ]would)?[ ](?:say|give|go[ ]with|choose|pick)|it['’]s)"
+            rf"[ ](?:it[ ])?)?(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
             rf"\|[ *_]{{0,4}}(?P<name>(?:overall|final|total)(?:[ ](?:score|rating"
             rf"|grade))?)[ *_]{{0,4}}\|{_OPEN}{VALUE}",
         ),
@@ -839,7 +817,8 @@ RULES = (
     Rule(
         "own line",
         _patterns(
-            rf"\A{_OPEN}(?:(?:about|around|roughly|approximately|approx\.|circa|ca\.|[~≈])[ ]?|{_LED}{_OPEN})?{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
+            rf"\A{_OPEN}(?:(?:about|around|roughly|approximately|approx\.|circa|ca\.|[~≈])[ ]?"
+            rf"|{_LED}{_OPEN})?{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
             rf"(?:^|(?<=[^\W\d])[\"')]?[.!?][\"')]?[ ])"
             rf"[ \t*_\"'`(]{{0,6}}(?:-[ ])?{VALUE}{_STARS}[*_\"'`).]{{0,4}}\s{{0,9}}\Z",
         ),
@@ -907,26 +886,3 @@ def superseded(text: str) -> Iterator[tuple[int, int]]:
         yield from (match.span("n") for match in pattern.finditer(text))
     if RETRACTS_AT_ALL.search(text):
         yield from (match.span("n") for match in _RETRACTED.finditer(text))
-
-
-def measures_else(text: str, place: int, criterion: str) -> bool:
-    """Whether a number is given for what rates nothing, as "Confidence: 4"; for the criterion's own name it rates."""
-    measured = _OTHERS_MEASURE.search(text, max(0, place - 60), place)
-    if measured is None or (measured["what"][:6].casefold() == "deduct" and text[place : place + 1] == "-"):
-        return False  # "Deduction: -1" is the rating where a scale counts down from 0
-    return measured["what"].casefold() not in criterion.casefold()
-
-
-def of_another_key(text: str, place: int, criterion: str = "") -> bool:
-    """Whether a place in JSON is the value of a key that names no answer: `{"words": 3}`; a criterion's name does."""
-    opened = text.rfind("{", 0, place)
-    if opened < 0 or text.rfind("}", 0, place) > opened:
-        return False
-    key = _KEY.search(text, max(opened, place - 480), place)
-    if key is None or (criterion and _bare(key["key"]) == _bare(criterion)):
-        return False
-    return not _ANSWERS_KEY.search(key["key"]) or _ANOTHERS_KEY.search(key["key"]) is not None
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).casefold()
