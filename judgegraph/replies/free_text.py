@@ -14,9 +14,9 @@ before others; different numbers for things of different names, and different lo
 What was thought, what is quoted, and what another is said to have said are no answers; of an answer that is taken
 back ("Actually, wait: I give it a 2") the later one stands.
 The scale's own numbers, list marks, what a point would mean and what hangs on a condition ("4 if we are generous") are
-no answers either; of a number turned into another ("2 -> 3") the last counts. One that is bounded ("4+") or beside a denial
-("cannot be rated: 2") gives no verdict, nor does an answer that is taken back without another ("5. That is wrong."). A reply that abstains ("N/A", "No evidence: ...") or declines
-("I refuse.") is read by none of the rules.
+no answers either; of a number turned into another ("2 -> 3") the last counts. One that is bounded ("4+") or beside a
+denial ("cannot be rated: 2") gives no verdict, nor does an answer that is taken back without another ("Score: 5. That
+is wrong."). A reply that abstains ("N/A", "No evidence: ...") or declines ("I refuse.") is read by none of the rules.
 """
 
 from __future__ import annotations

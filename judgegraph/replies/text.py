@@ -607,7 +607,7 @@ VERB = (
 )
 SAYING = (
     r"\b(?:(?:final|overall|total)[ ](?:score|rating|grade|mark)(?:[ ](?:for|of)(?:[ ][a-z]{1,20}){1,4}?)?"
-    r"(?:(?:,[^,.:\n]{1,60},)?[ ](?:is|was|comes[ ]to))?"
+    r"(?:(?:,[^,.:\n]{1,60},)?[ ](?:is|was|comes[ ]to|remains|(?:would|should|will|must)[ ](?:be|remain))|(?=[ ][0-9]))"
     r"|(?:(?:closest|close|closer|correspond\w*|equivalent|equal|amounts?|belongs?)[ ]to|(?:meets?|fits?|match(?:es)?"
     r"|reach(?:es)?|achieves?|qualifies[ ]for|falls[ ](?:in|into|under|at)))(?:[ ](?:the|an?))?(?:[ ]rubric)?"
     r"[ ](?:level|band|tier|category|grade)|(?:sits|stands|comes[ ](?:in|out)|lands|ends[ ]up|hovers)[ ](?:at|around)"
