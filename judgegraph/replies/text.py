@@ -144,6 +144,7 @@ _STEP = rf"(?:[ ]?/[ ]?[0-9]{{1,3}})?[*_\"'`)\]]{{0,3}}[ \t]{{0,2}}{_TO}[ \t]{{0
 _STEPS = rf"(?:{NUMBER}{_STEP}){{1,9}}"
 _LED = rf"(?:{_SUM}|{_STEPS})"
 OPERANDS = re.compile(rf"(?<![\w.]){_SUM}(?=[*_]{{0,2}}-?[.0-9])", re.I)
+_SUMS_AT_ALL = re.compile(r"=|[-–—]>|[→⇒⟶➜]|\b(?:makes|gives|leaves|equals|minus|plus|less)\b", re.I)
 STEPS = re.compile(rf"\A\W{{0,4}}{_STEPS}", re.I)
 _CHANGED = re.compile(rf"(?P<first>{NUMBER}){_STEP}(?:{NUMBER}{_STEP}){{0,8}}(?P<last>{NUMBER})", re.I)
 NUMERAL = re.compile(NUMBER, re.I)
@@ -193,13 +194,8 @@ def valued(match: re.Match[str], scale: Scale) -> float | None:
 
 def _part(match: re.Match[str]) -> float:
     """What stands behind a whole number: "and a half", "1/2", "and a quarter"."""
-    return (
-        0.25
-        if (match["part"] or "").lower() == "quarter"
-        else 0.5
-        if match["part"] or match["half"] or match["glued"]
-        else 0.0
-    )
+    half = any(match[group] for group in ("part", "half", "glued"))
+    return 0.25 if (match["part"] or "").lower() == "quarter" else 0.5 if half else 0.0
 
 
 def _list_marks(text: str) -> Iterator[tuple[int, int]]:
@@ -210,6 +206,16 @@ def _list_marks(text: str) -> Iterator[tuple[int, int]]:
         value = int(mark["n"])
         if _NUMBER_NEXT.match(text, mark.end()) or value - 1 in values or (value == 1 and 2 in values):
             yield mark.span("n")
+
+
+def summed(text: str) -> list[tuple[int, int]]:
+    """Places of what is summed up: "(5+1)/2 =", "9 minus 2 makes"."""
+    return [match.span() for match in OPERANDS.finditer(text)] if _SUMS_AT_ALL.search(text) else []
+
+
+def _changed(text: str) -> list[re.Match[str]]:
+    """Numbers that arrows turn into others: "5 -> 4"."""
+    return [*_CHANGED.finditer(text)] if re.search(_TO, text) else []
 
 
 def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
@@ -226,9 +232,8 @@ def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
     found += [m.span() for m in _PAIR.finditer(text) if {float(m["a"]), float(m["b"])} == ends]
     found += [m.span("all") for m in _NUMBERED.finditer(text)]
     found += _recited(text, scale)
-    found += [m.span() for m in OPERANDS.finditer(text)]
-    ends = (scale.low, scale.high)
-    found += [m.span() for m in _CHANGED.finditer(text) if (number(m["first"]), number(m["last"])) == ends]
+    found += summed(text)
+    found += [m.span() for m in _changed(text) if [number(m["first"]), number(m["last"])] == [scale.low, scale.high]]
     if not text.isascii():
         found += [m.span("a" if m["a"] else "b") for m in _FULL_MARKS.finditer(text)]
     if _IF_AT_ALL.search(text):
@@ -682,7 +687,10 @@ _BY_TERMS = re.compile(  # "If experts read it, 2; if others do, 4", "4 if sourc
 )
 _HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|else|but)\b|[0-9][ ]\(", re.I)
 _TERMS_AT_ALL = re.compile(rf"\b{_ON_TERMS}\b", re.I)
-_IF_AT_ALL = re.compile(r"[0-9a-z*_\"')\]],?[ ](?:only[ ])?(?:if|provided|assuming|as[ ]long[ ]as)\b", re.I)
+_IF_AT_ALL = re.compile(
+    rf"(?:[0-9]|\b(?:{_WORD}))[*_\"')\]]{{0,3}}(?:[ -](?:stars?|points?))?,?[ ](?:but[ ])?(?:only[ ])?(?:if|provided"
+    rf"|assuming|as)[ ]"
+)
 _ONLY_IF = re.compile(  # "4 if we are generous", not "4 if I had to choose"
     rf"(?P<n>{NUMBER}){OUT_OF}(?:[ -](?:stars?|points?))?,?[ ](?:only[ ]|but[ ]only[ ])?(?-i:if|provided|assuming|as"
     rf"[ ]long[ ]as)[ ](?:that[ ])?"
@@ -707,6 +715,10 @@ _TWO_MARKS = re.compile(
     re.I,
 )
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
+_OTHER_PLACE = re.compile(
+    r"(?:but|pero|aber|mais|mas?|maar|men|но)[ ][^.!?\n0-9]{1,80}[:→]|[0-9][ ](?:to[ ]be"
+    r"|rather)[ ]"
+)
 _IN_ITS_PLACE = re.compile(  # "I would give a 4, but there are errors: 3", "7, 6.5 to be precise"
     rf"(?P<n>{NUMBER}){OUT_OF},?[ ](?:(?:but|pero|aber|mais|mas|ma|maar|men|но)[ ][^.!?\n0-9]{{1,80}}[:→]"
     rf"[ ]*{NUMBER}{REACHED}"
@@ -798,11 +810,11 @@ RULES = (
             rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
             rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
-            rf"(?:\b(?:so|thus|hence|therefore|giving|[a-z]{{4,12}}s)\b|[,;:./|]|{_TO})[ ](?:an?[ ]|the[ ]|on[ ]"
-            rf"(?:the[ ])?)?"
+            r"\b(?=average|mean|overall)(?:(?<=[,;:./|>][ ])|(?<=[ ]on[ ])|(?<=[ ]an[ ])|(?<=so[ ])|(?<=the[ ]))"
             rf"(?P<name>average|mean|overall)(?:[ ](?:score|rating))?(?:[ ](?:of|is|to|at|an?)){{0,2}}"
             rf"[ :=]{{1,3}}{VALUE}{REACHED}",
-            rf"(?:^|[,;:.][ ]|\b(?:and|but|so|an?)[ ])[ *_]{{0,4}}{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on"
+            rf"(?:^|[,;:.][ ]|\b(?:and|but|so|an?)[ ])(?=[ *_]{{0,4}}[0-9.])[ *_]{{0,4}}"
+            rf"{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on"
             rf"[ ]balance)\b",
             rf"{_TO}[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
             rf"(?P<name>\b(?:if|were|when|since|as)[ ](?:(?:I|you)[ ](?:\w+[ ])?)?(?:forced|pressed|pushed|obliged"
@@ -846,7 +858,7 @@ RULES = (
 
 def unclear(text: str) -> Iterator[tuple[int, int]]:
     """Places of numbers that settle nothing: one beside "cannot be rated:", sums, several turned into others."""
-    steps = [*_CHANGED.finditer(text)]
+    steps = _changed(text)
     if len({number(match["last"]) for match in steps}) > 1:  # "1 -> 4, 2 -> 3"
         yield from (match.span() for match in steps)
     yield from (match.span() for match in _EACH.finditer(text))
@@ -856,9 +868,9 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     if _TERMS_AT_ALL.search(text):
         yield from (match.span() for match in _BY_TERMS.finditer(text))
     yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
-    summed = [match.span() for match in OPERANDS.finditer(text)]
+    sums = summed(text)
     for match in _WITHOUT_RESULT.finditer(text):
-        if not any(start <= match.start() < end for start, end in summed):
+        if not any(start <= match.start() < end for start, end in sums):
             yield match.span()
     if _DEFAULTS_AT_ALL.search(text):
         yield from (match.span("n" if match["n"] else "m") for match in _DEFAULT.finditer(text))
@@ -878,11 +890,11 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
 
 def superseded(text: str) -> Iterator[tuple[int, int]]:
     """Places of numbers that another takes the place of, in one breath: "5, lowered to 2", "5, no, 2", "5 -> 2"."""
-    for match in _CHANGED.finditer(text):
+    for match in _changed(text):
         yield from (one.span() for one in NUMERAL.finditer(text, match.start(), match.start("last")))
     if _CHANGES_AT_ALL.search(text):
         yield from (match.span("n") for pattern in (_LOWERED, _FROM_TO) for match in pattern.finditer(text))
-    for pattern in (_OVERALL, _THEN, _IN_ITS_PLACE):
+    for pattern in (_OVERALL, _THEN, *([_IN_ITS_PLACE] if _OTHER_PLACE.search(text) else ())):
         yield from (match.span("n") for match in pattern.finditer(text))
     if RETRACTS_AT_ALL.search(text):
         yield from (match.span("n") for match in _RETRACTED.finditer(text))
