@@ -44,9 +44,9 @@ SPOKEN: dict[str, tuple[str, ...]] = {"A": (), "B": (), "tie": ("tie", "tied")}
 
 _SCORE = re.compile(r"(?<![a-z])(?:response|output|answer|assistant)\s+\(?([AB])\)?(?:['’]s)?\s+score\s*[:：]", re.I)
 _SHORT = re.compile(  # "Response A: 3", "A - 4/5": a line or a part of one that says no more
-    r"(?:^|(?<=[\n,;|]))[ \t#>-]{0,6}(?:(?:response|output|answer|assistant)\s+)?\(?([AB])\)?(?:['’]s)?"
+    r"(?:^|(?<=[\n,;|])|(?<=[.!][ ]))[ \t#>-]{0,6}(?:(?:response|output|answer|assistant)\s+)?\(?([AB])\)?(?:['’]s)?"
     r"(?:[ ]?(?:score|rating)[ ]?)?[ ]?(?:[:：=]|[-–—](?=[ ]))"
-    r"(?=[ ]{0,2}[0-9]{1,3}(?:[./][0-9]{1,3})?[ \t.]*(?:[\n,;|]|\Z))",
+    r"(?=[ ]{0,2}[0-9]{1,3}(?:[./][0-9]{1,3})?(?:[ \t.]*(?:[\n,;|(]|\Z)|[.][ ]))",
     re.I,
 )
 _COMPARISON = re.compile(r"(?<![a-z])comparison\s*[:：]", re.I)

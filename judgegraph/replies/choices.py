@@ -26,12 +26,11 @@ from itertools import pairwise
 from typing import Literal
 
 from judgegraph.replies.quotation import SPEECH, abstains, attributed, declines, disowned, refuses, undecided, unjudged
-from judgegraph.replies.sentences import doubted
+from judgegraph.replies.sentences import doubted, of_another_key
 from judgegraph.replies.text import (
     RETRACTS,
     Excerpt,
     Reading,
-    of_another_key,
     only_answers,
     retractions_of,
     taking_back,
@@ -442,7 +441,8 @@ _AS_OTHER = re.compile(rf"[ ]\((?:the[ ])?(?:(?:{_NOUNS})[ ]{{1,2}}#?)?[*_\"']{{
 _ASIDE_ENDS = re.compile(r"[*_\"']{0,3}\)")
 _ENDS_ALL = re.compile(r"\W*\Z")
 _OPENS_LAST = re.compile(  # before a label that ends a reply as its own sentence: "Overall, A."
-    r"(?:\A|[.!?;:][*_]{0,2}[ ]{0,2}|\n)[ \t*_>#-]{0,6}(?:(?:so|and|but|overall|finally|therefore|thus|hence|ultimately"
+    r"(?:\A|[.!?;:][*_]{0,2}[ ]{0,2}|\n|,[ ](?=(?:so|thus|hence|therefore)[ ]))[ \t*_>#-]{0,6}(?:(?:so|and|but"
+    r"|overall|finally|therefore|thus|hence|ultimately"
     r"|in[ ](?:the[ ]end|sum|total|all)|on[ ]balance|all[ ]in[ ]all)[,:]?[ ]){0,2}(?:the[ ])?\Z",
     re.I,
 )
@@ -473,7 +473,8 @@ _CHOSEN = re.compile(
 )
 _BETTER = re.compile(
     r",?\s{1,2}(?:(?:(?:is|was|would[ ]be|seems|appears)[ ](?:to[ ]be[ ])?)"
-    r"(?:(?:the|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus|significantly|marginally|generally|"
+    r"(?:(?:the|a[ ](?:bit|little|tad|lot)|a|an|clearly|slightly|much|far|overall|also|still|therefore|thus"
+    r"|significantly|marginally|generally|"
     r"ultimately)[ ]){0,3}(?:better|best|superior|preferred|preferable|stronger|winner)\b"
     r"|wins?\b|(?:\w{3,12}ly[ ])?(?:beats|outperforms|surpasses|outshines|outdoes|defeats|edges[ ]out)\b"
     r"|is[ ]the[ ](?:better|best|preferred)\b)(?![ ](?:than[ ])?or[ ](?:as|equal))",
@@ -797,8 +798,8 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
     excerpt = Excerpt.of(text)
     reading = _read(excerpt.text, met)
     for turn in retractions_of(excerpt.text):
-        later = _read(excerpt.text[turn:], met)
-        alone = later.rule in ("lone", "own line") and only_answers(excerpt.text[turn:])
+        later = _read(rest := excerpt.text[turn:], met)
+        alone = later.rule in ("lone", "own line") and (only_answers(rest) or _concludes(rest, later))
         if later.span and (alone or later.rule in ("marked", "named", "said")):
             reading = taking_back(_read(excerpt.text[:turn], met), later, turn)
             break
@@ -806,6 +807,16 @@ def read_choice(text: str, labels: Sequence[str] | Mapping[str, Sequence[str]]) 
     if reading.span and withdrawn(excerpt.text, reading.span[1], poor):
         return unread(excerpt.text, "an answer that is taken back")
     return replace(reading, span=excerpt.span(*reading.span)) if reading.span else reading
+
+
+def _concludes(text: str, reading: Reading) -> bool:
+    """Whether the label that was read ends the text as a sentence of its own: "wait, the date is wrong, so no."."""
+    start, end = reading.span or (0, 0)
+    return (
+        end > 0
+        and _ENDS_ALL.match(text, end) is not None
+        and _OPENS_LAST.search(text[max(0, start - 80) : start]) is not None
+    )
 
 
 def _read(text: str, met: Mapping[str, str]) -> Reading:

@@ -13,10 +13,10 @@ Of several numbers by one rule the last counts, as judges reason towards a verdi
 before others; different numbers for things of different names, and different lone ones, give no verdict.
 What was thought, what is quoted, and what another is said to have said are no answers; of an answer that is taken
 back ("Actually, wait: I give it a 2") the later one stands.
-The scale's own numbers, list marks, and what a point would mean are no answers either; a number turned into another
-("2 -> 3"), bounded ("4+") or beside a denial ("cannot be rated: 2") gives no verdict, nor does an answer that is taken
-back without another ("Score: 5. That is wrong."). A reply that abstains ("N/A", "No evidence: ...") or declines
-("I refuse.") is read by none of the rules.
+The scale's own numbers, list marks, what a point would mean and what hangs on a condition ("4 if we are generous") are
+no answers either; of a number turned into another ("2 -> 3") the last counts. One that is bounded ("4+") or beside a
+denial ("cannot be rated: 2") gives no verdict, nor does an answer that is taken back without another ("Score: 5. That
+is wrong."). A reply that abstains ("N/A", "No evidence: ...") or declines ("I refuse.") is read by none of the rules.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgegraph.replies.choices import NEGATIVE, read_choice
 from judgegraph.replies.quotation import (
+    CRITERIA,
     GIVEN,
     JUDGES,
     SPEECH,
@@ -37,6 +38,7 @@ from judgegraph.replies.quotation import (
     declines,
     disowned,
     enclosed,
+    names_another,
     other_name,
     refuses,
     unjudged,
@@ -50,6 +52,8 @@ from judgegraph.replies.sentences import (
     introduces,
     is_alone,
     later_rating,
+    measures_else,
+    of_another_key,
     of_several,
     rates,
     restates,
@@ -63,6 +67,7 @@ from judgegraph.replies.text import (
     REVISED,
     RULES,
     SAYING,
+    STEPS,
     VERB,
     WORDS,
     Excerpt,
@@ -72,10 +77,7 @@ from judgegraph.replies.text import (
     elsewhere,
     lowered,
     meanings,
-    measures_else,
-    names_another,
     number,
-    of_another_key,
     only_answers,
     ranges,
     retractions_of,
@@ -126,11 +128,13 @@ _GOES_ON = frozenset(  # words that may follow a rating; another word in lower c
     """out for on in because as since and but due with given to overall which while based star stars at
         from if although though however considering reflecting indicating meaning is rating score so this it
         that fits or per by regarding when where there would could rather instead then here feels seems after estrellas
+        honestly imo tbh probably perhaps car parce weil denn porque pues perché omdat want
         sterne étoiles stelle puntos punkte punti pontos""".split()
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
     r"[ ](?:points?|marks?)(?=[*_\"')\]]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:!)–—]|"
-    r"(?:out[ ]of|because|since|as|overall|in[ ]total)\b))",
+    r"(?:out[ ]of|because|since|as|overall|in[ ]total)\b))|[ ](?:of|on|in)[ ](?:the|this|your)[ ](?:scoring[ ])?"
+    r"(?:rubric|scale)\b",
     re.I,
 )
 _BEFORE_NAME = re.compile(r"([a-z]{1,20})[ _-]{1,2}\Z", re.I)
@@ -204,7 +208,7 @@ def subject(text: str, match: re.Match[str]) -> str:
     words = re.findall(r"\w+", f"{before[1] if before else ''} {match['name']}".lower())
     if any(word in _LATEST or _PARTICIPLE.fullmatch(word) for word in words):
         return FINAL
-    if "overall" in words:
+    if {"overall", "average", "mean"} & {*words}:
         return OVERALL
     side = words[-1:] == ["a"]  # "Response A" is no article
     return " ".join([word for word in words if word not in _PLAIN_NAMES] + ["a"] * side)
@@ -300,6 +304,19 @@ def _with_own_score(text: str, place: int) -> bool:
     return min(opened, closed) >= 0 and _SCORE_KEY.search(text, opened, closed) is not None
 
 
+_OF_TRAIT = re.compile(  # "For relevance I give 5"
+    r"\b(?:for|on|regarding|as[ ]to|in[ ]terms[ ]of)[ ](?:the[ ])?(?P<trait>[a-z]{4,20}),?[ ](?:I|it|this|the[ ]\w+)\b"
+    r"[^.,;:!?\n0-9]{0,40}\Z",
+    re.I,
+)
+
+
+def _trait(text: str, place: int) -> str:
+    """The criterion of which a phrase gives a rating, "" where it names none."""
+    named = _OF_TRAIT.search(text, max(0, place - 90), place)
+    return named["trait"].lower() if named and named["trait"].lower() in CRITERIA else ""
+
+
 def _places(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
     return frozenset(at for span in spans for at in range(*span))
 
@@ -320,8 +337,8 @@ def _found(reply: _Reply, rule: Rule) -> list[_Found]:
             if pattern.pattern == RETAKES.pattern and _wished(text, match):
                 continue
             value = None if start in reply.unsettled else valued(match, reply.scale)
-            if value is not None or rule.name != "lone":
-                found.append(_Found(value, start, end, subject(text, match) if rule.named else ""))
+            if value is not None or rule.name != "lone" or start in reply.unsettled:
+                found.append(_Found(value, start, end, subject(text, match) if rule.named else _trait(text, start)))
     return sorted(found, key=lambda one: one.start)
 
 
@@ -331,7 +348,7 @@ _BARE = re.compile(rf"\W*?(?:{NUMBER})(?:[\s*_]*/\s*[0-9.]+)?\W*")
 
 def _without_words(text: str) -> bool:
     """Several different numbers and no word that says which of them is the rating: "2\n5", "[1, 2, 3]"."""
-    text = OPERANDS.sub("", _LIST_MARK.sub("", text))
+    text = STEPS.sub("", OPERANDS.sub("", _LIST_MARK.sub("", text)))
     if any(map(str.isalpha, text)) or _BARE.fullmatch(text):
         return False
     return len(set(re.findall(r"\d+(?:\.\d+)?", text))) > 1

@@ -172,7 +172,8 @@ _DOUBTS = (
     _late(  # what was meant at first
         r"(?:\b(?:initially|at[ ]first|originally"
         r"|(?:initial|first|last|previous|earlier|preliminary|provisional|tentative|draft)"
-        rf"[ ](?:{_NAMES}|time|thought|thinking|impression|instinct|guess|glance|reading|evaluator|judge)"
+        rf"[ ](?:{_NAMES}|time|(?<!last[ ])(?:pass|look|read|take|round)|thought|thinking|impression"
+        r"|instinct|guess|glance|reading|evaluator|judge)"
         r"|(?:first|rough|initial)[ ]draft(?=:)|my[ ](?:\w+[ ])?draft|my[ ]guess[ ]before[ ]reading"
         r"|was[ ](?:\w{2,10}ly[ ])?(?:(?:going|about|ready|set|planning)[ ]to|inclined|tempted|leaning)|tempted"
         r"|(?:had|have|I)[ ]considered|(?:down|up)[ ]from"
@@ -501,6 +502,31 @@ _HINTS = (
 )
 
 
+TURN_OPENS = _late(r"\A(?:\s*<\|[a-z_]{2,24}\|>)+", re.I)
+_TURN_ENDS = _late(  # tokens that end a turn, and what small models write behind an answer that nothing stopped
+    r"(?:<\|?(?:im_end|im_start|eot_id|endoftext|end_of_turn|end_of_text|eot)\|>|<end_of_turn>|</s>(?=\s*(?:<|\n|\Z)))"
+    r"|(?P<next>\n[ \t]*(?:#{1,4}[ ]*(?:instruction|input|task|question|user|human|response|source)s?[ ]?:?[ ]*(?=\n)"
+    r"|(?:user|human|source|input|article|document|question|dialogue|conversation|instruction)[ ]?:))",
+    re.I,
+)
+_ANSWER_ALONE = _late(
+    r"\W*(?:[^\W\d]{1,20}[ ]?){0,3}(?:[\W_]{0,6}(?:[0-9]{1,3}(?:[./][0-9]{1,3})?|[a-e]\b|tie|yes|no))?\W*", re.I
+)
+
+
+def own_turn(text: str) -> str:
+    """The reply up to where its turn ends; what a model writes for the next user and itself is no part of it."""
+    if "<" not in text and "\n" not in text:
+        return text
+    for match in _TURN_ENDS.finditer(text):
+        before = text[: match.start()]
+        if any(map(str.isalnum, before)) and (
+            not match["next"] or (len(before) < 80 and _ANSWER_ALONE.fullmatch(before))
+        ):
+            return before
+    return text
+
+
 @dataclass(frozen=True)
 class Parts:
     """A reply taken apart.
@@ -747,7 +773,11 @@ def declines(text: str) -> bool:
     refused without that.
     """
     return any(
-        not (SPEECH.search(text[: match.start()]) if match["bare"] else attributed(text, match.start()))
+        not (
+            SPEECH.search(text[: match.start()])
+            if match["bare"] or match[0].endswith("comply")
+            else attributed(text, match.start())
+        )
         for match in _DECLINES.finditer(text)
     )
 
@@ -797,3 +827,20 @@ def same_name(said: str, name: str) -> bool:
     if not one or not other:
         return True
     return set(one) <= set(other) or set(other) <= set(one) or one[0][:5] == other[0][:5]
+
+
+CRITERIA = frozenset(  # names that are a criterion's wherever they head a number
+    """accuracy adequacy clarity coherence coherency completeness conciseness consistency correctness creativity
+        engagement engagingness factuality faithfulness fluency grammar grammaticality groundedness harmlessness
+        helpfulness honesty informativeness interestingness naturalness originality readability relevance relevancy
+        safety tone toxicity truthfulness understandability""".split()
+)
+
+
+def names_another(subject: str, name: str) -> bool:
+    """Whether the name before a number is a criterion's, and another than was asked about ("", where not known).
+
+    Only names that mean a criterion in the field count: "Answer: 4" and names of other languages may be the asked one.
+    """
+    words = subject.split()
+    return bool(name and words) and CRITERIA.issuperset(words) and not same_name(subject, name)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from judgegraph.replies.quotation import same_name
-from judgegraph.replies.text import CRITERIA, NUMBER, OUT_OF, REACHED, REVISED, VALUE, number, valued
+from judgegraph.replies.quotation import CRITERIA, same_name
+from judgegraph.replies.text import NAME, NUMBER, OUT_OF, REACHED, REVISED, VALUE, number, valued
 from judgegraph.types import Scale
 
 LOOK = 160  # characters before a number that are looked at
@@ -31,7 +31,8 @@ _LEADING = (  # words between a break and a number that make nothing else of it
     r"(?:an?|the|so|but|then|thus|hence|therefore|overall|and|yet|finally|now|just|only|about|around|roughly|maybe"
     r"|solid"
     r"|strong|weak|clear|low|high|full|perfect|good|generous|respectable|decent|bare|firm|borderline|middling"
-    r"|mediocre|lukewarm"
+    r"|mediocre|lukewarm|probably|likely|arguably|glatte|knappe|solide|gute|klare|schwache|het|een|texten|en|nota"
+    r"|alltså|dus"
     r"|comfortable|fair|tentative|charitable|cautious|mere|passing|flat|straight|hard|easy|reluctant|grudging|roughly"
     r"|rather|well|hmm|no|yes|mine|final|level|category|grade|class|stars?"
     r"|it['’]s|it|is|i['’]d|i|really|actually|more|like|rather|honestly|still|would|say|be|go|with|at|of|as|score"
@@ -54,11 +55,13 @@ _VERBS = (  # of giving a number, where no other rule knows them
     r"|say)(?:[ ]a[ ]number)?)"
 )
 _APART = re.compile(
-    rf"(?:\A|[:：,，、;()\[\n|>–—…/{{]|[.!?。]\s|\.{{3}}|\s-\s|[\u3000-\u9fff\uac00-\ud7ff]|[-=]>|\b{_VERBS}"
-    r"|\b(?=(?:but|so|then|hence|thus|therefore|overall|sondern|sino|aber|dann|mais|pero)[ ])"
-    r"|\b(?P<change>(?:lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|cut|settl|amend|bump|mov|becom|bring)"
+    rf"(?:\A|[:：,，、;()\[\n|>–—…/{{]|[.!?。]\s|\.{{3}}|\s-\s|[\u3000-\u9fff\uac00-\ud7ff]|[-=]>|[→⇒⟶➜]|\b{_VERBS}"
+    r"|\b(?=(?:but|so|then|hence|thus|therefore|overall|sondern|sino|aber|dann|mais|pero|alltså|dus|donc|daher"
+    r"|quindi|(?:das|dies)[ ]ist)[ ])"
+    r"|\b(?P<change>(?:lower|reduc|drop|chang|adjust|revis|correct|(?:down|up)grad|(?:in|de)creas|rais|cut|settl"
+    r"|amend|bump|mov|becom|bring)"
     r"\w{0,5}(?:[ ]\w+){0,3}?[ ](?:to|at|on|into)))[\s*_\"'“(\[~≈]{0,6}"
-    rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|ihm|ei|es|ihn|sie|das|mit|einer|eine[nmr]|con|à|avec"
+    rf"(?:(?:{_LEADING}|ich|lui|le|dem[ ]text|das[ ]ist|dies[ ]ist|ihm|ei|es|ihn|sie|das|mit|einer|eine[nmr]|con|à|avec"
     rf"|de)[\s,:*_]{{1,4}}){{0,5}}[\s*_\"'“(\[#~≈]{{0,6}}\Z",
     re.I,
 )
@@ -110,6 +113,9 @@ _ASKED = re.compile(  # "Give it a 5.", "It would need to be longer to deserve 5
     re.I,
 )
 _ANOTHERS = re.compile(r"(?P<noun>[\w-]+)['’]s[ ](?:\w+[ ])?\Z")
+_SHARES = re.compile(
+    r"\b(?:concur|agree|accept|endors|shar|adopt)\w*(?:[ ]with)?[ ]\Z", re.I
+)  # "I concur with Mike's score"
 _BY_OTHERS = re.compile(
     r"[ ]as[ ](?:the|its|an?|his|her|their)[ ](?:\w+[ ])?(?:answer|result|solution|value|output|total|sum|number)\b|"
     r"[^.!?\n]{0,12}\b(?:by|from)[ ](?:(?:the|its|most|many|all|some|professional|film|other)[ ]){0,2}"
@@ -158,7 +164,7 @@ def rates(text: str, start: int, end: int) -> bool:
     if _NOBODY.search(before) or _PROPER.search(before) or _ASKED.search(f"{before}{text[start:end]}"):
         return False
     if (whose := _ANOTHERS.search(before)) and whose["noun"].lower() not in _OWN_NOUNS | {"it", "that", "here", "let"}:
-        return False
+        return _SHARES.search(before[: whose.start()]) is not None
     subject = _SUBJECT.search(before)
     if subject is None or subject["noun"].lower() in CRITERIA:
         return True
@@ -188,12 +194,28 @@ _HEADS = frozenset(
 )
 
 
+_MISSPELT = ("score", "rating", "grade", "overall")
+
+
+def _spelled(word: str) -> str:
+    """A name of a rating as it was meant, where two letters are exchanged, or one too many or too few: "socre"."""
+    for name in _MISSPELT if word[0] in "srgo" else ():
+        long, short = (word, name) if len(word) > len(name) else (name, word)
+        if word[0] == name[0] and (
+            sorted(word) == sorted(name) or any(long[:at] + long[at + 1 :] == short for at in range(1, len(long)))
+        ):
+            return name
+    return word
+
+
 def heads_a_rating(name: str, criterion: str) -> bool:
     """Whether a name before a number is that of a rating or of a quality, and not of a count or another measure."""
     if not name.isascii() or (criterion and same_name(name, criterion)):
         return True
-    words = [word.lower() for word in _WORD.findall(name)]
-    if re.fullmatch(r"\W*(?:this|second)[ ]time\W*", name, re.I):
+    words = [_spelled(word.lower()) for word in _WORD.findall(name)]
+    if re.fullmatch(
+        r"\W*(?:this|second|final|last|closer)[ ](?:time|pass|look|read(?:ing)?|take|round)\W*", name, re.I
+    ):
         return True
     if _NO_QUALITY.search(name):
         return False
@@ -358,8 +380,15 @@ _OF_A_SIDE = re.compile(
 )
 
 
+_RATED = r"(?:[ ]\w+)?[ ](?:is|gets|deserves|earns|scores|receives|has)[ ](?:an?[ ])?"
+_OF_SOURCE = re.compile(rf"\b(?:the|its)[ ](?:source|article|original|document|reference){_RATED}\Z", re.I)
+_OF_JUDGED = re.compile(rf"\b(?:summary|response|output|answer|candidate|translation|text){_RATED}{NUMBER}", re.I)
+
+
 def of_several(text: str, place: int) -> bool:
-    """Whether a rating is that of one of several texts, which are rated otherwise: "Answer 1: 4. Answer 2: 2."."""
+    """Whether a rating is that of one of several: "Answer 1: 4. Answer 2: 2.", "The summary is 2, its source 5"."""
+    if _OF_SOURCE.search(text, max(0, place - 60), place) and _OF_JUDGED.search(text):
+        return True
     if not _SIDE_AT_ALL.search(text):
         return False
     rated = [
@@ -369,7 +398,7 @@ def of_several(text: str, place: int) -> bool:
         if match[group]
     ]
     return any(at == place for _, _, at in rated) and (
-        len({digits for _, digits, _ in rated}) > 1
+        len({side.lower() for side, _, _ in rated}) > 1
         or any(re.match("second|2|other", side, re.I) for side, _, _ in rated)
     )
 
@@ -578,3 +607,50 @@ def restates(behind: str, value: float) -> str:
         if _RESTATES.search(sentence) and not (WISHED.search(sentence) or _TERMS.search(before)) and len(sentence) < 80:
             return digits
     return ""
+
+
+# What a number rates by the name or the key before it.
+
+
+_OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
+    r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
+    r"|temperature|tokens|minimum|maximum|baseline|threshold"
+    r"|penalty|penalties|deduct(?:ed|ions?)?|(?:rank|place|position)(?=[*_]{0,2}[ ]?[:=]))\b"
+    r"[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
+    re.I,
+)
+_KEY = re.compile(
+    r"[{,\[\s][\"']?(?P<key>[^\W\d][^\"'\n:{},]{0,60})[\"']?\s{0,3}:(?:\s{0,3}\"[^\"\n]{0,400}|[\s\[\"'{]{0,5})\Z"
+)
+_ANSWERS_KEY = re.compile(
+    rf"(?:\A|(?<=[\W_]))(?:{NAME}|value|label|stars|note|winner|choice|choose|prefer\w{{0,5}}|better|decision"
+    rf"|selected)"
+    r"(?=[\W_]|\Z)|(?<=[a-z])(?-i:Score|Rating|Grade)",
+    re.I,
+)
+_ANOTHERS_KEY = re.compile(
+    r"claim|request|demand|inject|want|max|possible|candidate|author|initial|draft|example", re.I
+)
+
+
+def measures_else(text: str, place: int, criterion: str) -> bool:
+    """Whether a number is given for what rates nothing, as "Confidence: 4"; for the criterion's own name it rates."""
+    measured = _OTHERS_MEASURE.search(text, max(0, place - 60), place)
+    if measured is None or (measured["what"][:6].casefold() == "deduct" and text[place : place + 1] == "-"):
+        return False  # "Deduction: -1" is the rating where a scale counts down from 0
+    return measured["what"].casefold() not in criterion.casefold()
+
+
+def of_another_key(text: str, place: int, criterion: str = "") -> bool:
+    """Whether a place in JSON is the value of a key that names no answer: `{"words": 3}`; a criterion's name does."""
+    opened = text.rfind("{", 0, place)
+    if opened < 0 or text.rfind("}", 0, place) > opened:
+        return False
+    key = _KEY.search(text, max(opened, place - 480), place)
+    if key is None or (criterion and _bare(key["key"]) == _bare(criterion)):
+        return False
+    return not _ANSWERS_KEY.search(key["key"]) or _ANOTHERS_KEY.search(key["key"]) is not None
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()

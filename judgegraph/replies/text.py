@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from judgegraph.replies.quotation import parts, refuses, same_name, unquoted
+from judgegraph.replies.quotation import TURN_OPENS, own_turn, parts, refuses, unquoted
 from judgegraph.types import Scale
 
 # Numbers as judges write them, and those in a reply that are no answer: the scale's own, list marks.
@@ -60,6 +60,11 @@ _RECITED_LINE = re.compile(
     r"^[ \t>*-]{0,4}(?P<n>\d{1,2})[*_]{0,2}[ ]?[-–—:=.)(][ ]?[*_]{0,2}[^\W\d_]", re.M
 )  # "1 - Very poor"
 _RECITED_BEHIND = re.compile(r"[^\W\d_][ ]\((?P<n>\d{1,2})\)(?=[,;.][ \n]|\s*\Z)")  # "dull (1), fine (2)"
+_NUMBERED = re.compile(  # "criteria 1, 2 and 4"
+    r"\b(?:[a-z]{3,}s|criteria|steps)[ ](?P<all>\d{1,2}(?:,[ ]\d{1,2}){0,9},?[ ](?:and|or|but[ ]not|to)[ ]\d{1,2})"
+    r"(?![\w/]|\.\d)",
+    re.I,
+)
 _PAIR = re.compile(rf"[\[(][ ]?(?P<a>-?{DIGITS})[ ]?,[ ]?(?P<b>-?{DIGITS})[ ]?[\])]")  # "[1, 5]"
 _STANDS_ALONE = re.compile(  # nothing is counted by the number before this place
     rf"[*_\"'`]{{0,3}}(?:[ \t]?(?:stars?|points?)\b|[ \t]{{0,2}}(?:/|out[ ]of\b)[ \t]{{0,2}}{DIGITS}(?![ \t]+[a-z]))?"
@@ -124,16 +129,27 @@ _SUPPOSED = re.compile(  # "could be a 4", "would be a 5 with sources", "unlike 
 _RUBRIC = re.compile(  # "Score 1: no plot"
     rf"^[ \t>*-]{{0,6}}(?:an?[ ])?(?:score|rating)[ ]+(?:of[ ])?(?P<n>{NUMBER})[ *]{{0,3}}:", re.I | re.M
 )
-_TERM = rf"{DIGITS}[ ]?(?:\([a-z][^()\n0-9]{{0,30}}\))?"
-_SUM = (  # "(5+1)/2 = ", "1 (facts) + 1 (style) = ": what follows is the result; "4/5 = 80%" is no sum
-    rf"(?!{DIGITS}[ ]?/[ ]?{DIGITS}[ ]?=)(?:\b(?:avg|average|mean|sum)[ ]?)?[(]{{0,3}}{_TERM}"
-    rf"(?:[) ]{{0,4}}[-–−+*×·x/÷,][( ]{{0,4}}{_TERM}){{1,12}}[) ]{{0,4}}=[ ]?"
+_TERM = (
+    rf"{DIGITS}(?:[ ]?\([a-z][^()\n0-9]{{0,30}}\)|(?:[ ](?!(?:minus|plus|less|makes|gives|leaves|is|equals)\b)"
+    r"[a-z]{2,15}\b){1,3})?"
 )
+_TO = r"(?:[-–—=]{1,2}>|[→⇒⟶➜])"  # an arrow
+_SUM = (  # "(5+1)/2 = ", "6 + 1 bonus = ", "9 minus 2 makes ": what follows is the result; "4/5 = 80%" is no sum
+    rf"(?!{DIGITS}[ ]?/[ ]?{DIGITS}[ ]?=)(?:\b(?:avg|average|mean|sum)[ ]?)?[(]{{0,3}}{_TERM}"
+    rf"(?:[) ]{{0,4}}(?:(?:,[ ]?)?[-–−+*×·x/÷][( ]{{0,4}}|,[( ]{{0,4}}|\b(?:minus|plus|less)[ ]){_TERM}){{1,12}}"
+    rf"[) ]{{0,4}}"
+    rf"(?:=(?!>)|{_TO}|\b(?:makes|gives|leaves|is|equals)\b)[ ]?"
+)
+_STEP = rf"(?:[ ]?/[ ]?[0-9]{{1,3}})?[*_\"'`)\]]{{0,3}}[ \t]{{0,2}}{_TO}[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"  # of "5 -> 4"
+_STEPS = rf"(?:{NUMBER}{_STEP}){{1,9}}"
+_LED = rf"(?:{_SUM}|{_STEPS})"
 OPERANDS = re.compile(rf"(?<![\w.]){_SUM}(?=[*_]{{0,2}}-?[.0-9])", re.I)
-_WITHOUT_RESULT = re.compile(  # "1+1+1"; "4, 2 → 3"
-    rf"(?<![\w.])(?:{DIGITS}[ ]?[+*×÷·][ ]?{DIGITS}(?![ ]?[%\w])|{DIGITS}(?:,[ ]{DIGITS}){{1,9}}[ ]?(?:→|-+>|=+>)"
-    rf"|{DIGITS}[ ]?분의[ ]?{DIGITS})",
-    re.I,
+_SUMS_AT_ALL = re.compile(r"=|[-–—]>|[→⇒⟶➜]|\b(?:makes|gives|leaves|equals|minus|plus|less)\b", re.I)
+STEPS = re.compile(rf"\A\W{{0,4}}{_STEPS}", re.I)
+_CHANGED = re.compile(rf"(?P<first>{NUMBER}){_STEP}(?:{NUMBER}{_STEP}){{0,8}}(?P<last>{NUMBER})", re.I)
+NUMERAL = re.compile(NUMBER, re.I)
+_WITHOUT_RESULT = re.compile(  # "1+1+1"
+    rf"(?<![\w.])(?:{DIGITS}[ ]?[+*×÷·][ ]?{DIGITS}(?![ ]?[%\w])|{DIGITS}[ ]?분의[ ]?{DIGITS})", re.I
 )
 _FULL_MARKS = re.compile(  # "5点満点中4点", "满分5分": what a score is out of; points and blanks stand for 点, 分
     rf"(?P<a>(?<![a-zA-Z0-9.]){DIGITS})[ ]{{0,2}}(?:満点|满分|滿分|만점|制|段階|中|중)(?:에|評価"
@@ -178,13 +194,8 @@ def valued(match: re.Match[str], scale: Scale) -> float | None:
 
 def _part(match: re.Match[str]) -> float:
     """What stands behind a whole number: "and a half", "1/2", "and a quarter"."""
-    return (
-        0.25
-        if (match["part"] or "").lower() == "quarter"
-        else 0.5
-        if match["part"] or match["half"] or match["glued"]
-        else 0.0
-    )
+    half = any(match[group] for group in ("part", "half", "glued"))
+    return 0.25 if (match["part"] or "").lower() == "quarter" else 0.5 if half else 0.0
 
 
 def _list_marks(text: str) -> Iterator[tuple[int, int]]:
@@ -197,9 +208,21 @@ def _list_marks(text: str) -> Iterator[tuple[int, int]]:
             yield mark.span("n")
 
 
+def summed(text: str) -> list[tuple[int, int]]:
+    """Places of what is summed up: "(5+1)/2 =", "9 minus 2 makes"."""
+    return [match.span() for match in OPERANDS.finditer(text)] if _SUMS_AT_ALL.search(text) else []
+
+
+def _changed(text: str) -> list[re.Match[str]]:
+    """Numbers that arrows turn into others: "5 -> 4"."""
+    return [*_CHANGED.finditer(text)] if re.search(_TO, text) else []
+
+
 def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
-    """Places of numbers that are no answer: the scale itself, and list marks."""
-    found = [m.span() for pattern in (_ENDS, _POINT_SCALE) for m in pattern.finditer(text)]
+    """Places of numbers that are no answer: the scale itself, list marks, what hangs on a condition ("4 if ...")."""
+    moved = {m.start("n") for m in _FROM_TO.finditer(text)} if _CHANGES_AT_ALL.search(text) else set()
+    found = [m.span() for m in _ENDS.finditer(text) if moved.isdisjoint(range(*m.span()))]
+    found += [m.span() for m in _POINT_SCALE.finditer(text)]
     ends = {scale.low, scale.high}
     found += [
         m.span()
@@ -207,11 +230,14 @@ def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
         if {number(m["a"]), number(m["b"])} == ends and m["dash"] != "or"
     ]
     found += [m.span() for m in _PAIR.finditer(text) if {float(m["a"]), float(m["b"])} == ends]
+    found += [m.span("all") for m in _NUMBERED.finditer(text)]
     found += _recited(text, scale)
-    if "=" in text:
-        found += [m.span() for m in OPERANDS.finditer(text)]
+    found += summed(text)
+    found += [m.span() for m in _changed(text) if [number(m["first"]), number(m["last"])] == [scale.low, scale.high]]
     if not text.isascii():
         found += [m.span("a" if m["a"] else "b") for m in _FULL_MARKS.finditer(text)]
+    if _IF_AT_ALL.search(text):
+        found += [m.span("n") for m in _ONLY_IF.finditer(text)]
     return found + list(_list_marks(text))
 
 
@@ -262,6 +288,8 @@ def ranges(text: str) -> list[tuple[int, int]]:
         for m in _NUMERALS_RANGE.finditer(text)
         if not _SPACED.match(m[0]) or _STANDS_ALONE.match(text, m.end())
     ]
+    if _CHANGES_AT_ALL.search(text) and (moved := {m.start("n") for m in _FROM_TO.finditer(text)}):
+        found = [span for span in found if span[0] not in moved]
     found += [m.span() for m in _PAIR.finditer(text)]
     return found + [m.span("n") for m in _SHARED.finditer(text)]
 
@@ -323,18 +351,21 @@ _UNDONE_POOR = re.compile(  # "Score: 1. That score is wrong.", not "Score: 1. T
     re.I,
 )
 _CHANGES = (
-    r"lower|reduc|drop|chang|adjust|revis|correct|downgrad|rais|br(?:ing|ought)|cut|settl|becom|became|amend|bump|mov"
+    r"lower|reduc|drop|chang|adjust|revis|correct|(?:down|up)grad|rais|br(?:ing|ought)|cut|settl|becom|became|amend"
+    r"|bump|mov"
+    r"|(?:in|de)creas|pull"
 )
 REVISED = r"(?:edit(?:ed)?|updated?|revis(?:ed|ion)|amend(?:ed|ment)|adjust(?:ed|ment)|correct(?:ed|ion)|reconsidered)"
 _TURN = re.compile(  # where a judge takes back what it said
-    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n)[ \t*_>/#(-]{0,4}(?:(?:but|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
+    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n|[ ](?=but[ ]I(?:['’]ve|[ ]have)?[ ]changed))[ \t*_>/#(-]{0,4}(?:(?:but"
+    r"|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
     rf"(?:{REVISED}(?=[*_]{{0,2}}[ ]?:)|actually|wait(?![ ](?:for|until|times?)\b)|hold[ ]on|correction|{_DROPS}"
     r"|(?:make|swap|reverse|change)[ ](?:that|it)"
     rf"|(?:h+m+|oops|sorry|no)[ ]?[,.:;!…—–](?:[ ]{_THAT}[ ](?:is|was)[ ]{_FALSE})?"
     r"|(?:on|after|upon)[ ](?:\w{1,12}[ ]){0,2}(?:reflection|second[ ](?:thought|look|reading)|double[- ]?check\w*"
     r"|re-?(?:read|view|check|consider|think|assess|evaluat|look)\w*|(?:closer|further)[ ]\w+)"
     rf"|erratum|second[ ]thoughts?|my[ ](?:mistake|error|bad)|I[ ](?:was|am)[ ](?:wrong|mistaken)|please[ ]use"
-    r"|I(?:['’]d|[ ]would)?[ ]now|I(?:['’]ve|[ ]have)[ ]changed[ ]my"
+    r"|I(?:['’]d|[ ]would)?[ ]now|I(?:['’]ve|[ ]have)?[ ]changed[ ]my"
     rf"|(?:{_CHANGES})\w{{0,5}}[ ](?:(?:that|it|this)[ ])?to"
     r"|let[ ]me[ ](?:re\w{3,9}|correct)|I[ ](?:take[ ](?:that|it)[ ]back|retract|revise|change[ ]my|correct[ ]my"
     r"|(?:need|want|have)[ ]to[ ](?:correct|revise))"
@@ -412,8 +443,8 @@ class Excerpt:
     @classmethod
     def of(cls, reply: str) -> Excerpt:
         """Both ends of the reply; a word (or number) that the cut would split is left out."""
-        answer = parts(reply).answer
-        bare = _own_turn(answer.strip())
+        answer = TURN_OPENS.sub(lambda tokens: " " * len(tokens[0]), parts(reply).answer)
+        bare = own_turn(answer.strip())
         lead = len(answer) - len(answer.lstrip())
         if len(bare) <= HEAD + TAIL:
             return cls(unquoted(latin(bare)), len(bare), 0, lead)
@@ -431,30 +462,6 @@ class Excerpt:
         return start + shift, end + shift
 
 
-_TURN_ENDS = re.compile(  # tokens that end a turn, and what small models write behind an answer that nothing stopped
-    r"(?:<\|?(?:im_end|im_start|eot_id|endoftext|end_of_turn|end_of_text|eot)\|>|<end_of_turn>|</s>(?=\s*(?:<|\n|\Z)))"
-    r"|(?P<next>\n[ \t]*(?:#{1,4}[ ]*(?:instruction|input|task|question|user|human|response|source)s?[ ]?:?[ ]*(?=\n)"
-    r"|(?:user|human|source|input|article|document|question|dialogue|conversation|instruction)[ ]?:))",
-    re.I,
-)
-_ANSWER_ALONE = re.compile(
-    r"\W*(?:[^\W\d]{1,20}[ ]?){0,3}(?:[\W_]{0,6}(?:[0-9]{1,3}(?:[./][0-9]{1,3})?|[a-e]\b|tie|yes|no))?\W*", re.I
-)
-
-
-def _own_turn(text: str) -> str:
-    """The reply up to where its turn ends; what a model writes for the next user and itself is no part of it."""
-    if "<" not in text and "\n" not in text:
-        return text
-    for match in _TURN_ENDS.finditer(text):
-        before = text[: match.start()]
-        if any(map(str.isalnum, before)) and (
-            not match["next"] or (len(before) < 80 and _ANSWER_ALONE.fullmatch(before))
-        ):
-            return before
-    return text
-
-
 _STARRED = re.compile(r"(?<![★☆⭐])(?P<on>[★⭐]{1,10})️?(?P<off>☆{0,9})(?![★☆⭐])")
 _MINUS = re.compile(r"(?<![\w.)\]])−(?=[0-9])")
 _LEADS_IN = re.compile(r"(?<![不没非未別别])[给給得為为は是で中](?=[0-9０-９]{1,3}(?![0-9]|[个個つ]))")  # 我给4分
@@ -462,19 +469,69 @@ _COUNTER = re.compile(r"(?<=[0-9０-９])(?:[分点點점](?![钟鐘之类類数
 _GIVES_POINTS = re.compile(
     r"(?<![不没非未別别])(?:(?<=[给給打])出|[打评評])(?=[0-9０-９]{1,2}[ ]?[分点點星])"
 )  # 打2分, 给出3分
-_POINTS_IN_WORDS = re.compile(
-    r"(?<![一二三四五六七八九十百千第几幾])[一二三四五六七八九](?=[分星](?![钟鐘之类類数數]))"
-)  # 四分
+_POINTS_IN_WORDS = re.compile(  # 四分, 得分：四
+    r"(?<![一二三四五六七八九十百千第几幾])(?:[一二三四五六七八九](?=[分星](?![钟鐘之类類数數]))"
+    r"|(?<=[:：])[一二三四五六七八九](?=[。，,.\n]|\Z))"
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_IN_WORDS = {  # beside `WORDS`: words that mean nothing else in English, and tens with units
+    **{
+        word: value
+        for value, words in enumerate(
+            (
+                "zéro cero ноль", "eins uno", "deux zwei dos dois twee två dwa iki два",
+                "trois drei tres três tre drie trzy üç три",
+                "quatre vier cuatro quattro quatro fyra cztery dört четыре",
+                "cinq fünf cinco cinque vijf fem pięć beş пять",
+                "sechs seis zes sześć altı шесть", "sept sieben siete sette sete zeven sju siedem yedi семь",
+                "huit acht ocho otto oito åtta osiem sekiz восемь",
+                "neuf neun nueve nove negen nio dziewięć dokuz девять",
+                "dix zehn diez dieci dez tien tio dziesięć десять", *_TEENS.split(),
+            )
+        )
+        for word in words.split()
+    },
+    **{ten + unit: 20 + 10 * at + more for at, ten in enumerate(_TENS)
+       for more, unit in enumerate(("", *(f"-{word}" for word in [*WORDS][1:10])))},
+    "one hundred": 100, "hundred": 100,
+}  # fmt: skip
+_SPELLED = "|".join(sorted(_IN_WORDS, key=len, reverse=True))
+_NUMBER_IN_WORDS = re.compile(  # where a number may be a rating: it ends its clause, or stands before what it is out of
+    rf"(?<![\w'’-])(?:{_SPELLED})(?=[*_\"'”)\]]{{0,3}}(?:\s{{0,3}}(?:\Z|[.,;:!()\n/–—]|(?:points?|stars?|marks?"
+    rf"|punkte?n?|puntos|punti"
+    rf"|pontos|sterne|estrellas|étoiles)\b)|[ ](?:{'|'.join(_OF_WORDS)}|out[ ]of)[ ](?:an?[ ])?(?:[0-9]|(?:{_WORD}"
+    rf"|{_SPELLED})\b)"
+    r"|[ ](?:and[ ]a[ ]half|because|car|weil|porque|perché|parce|omdat|överall|overall)\b))",
+    re.I,
+)
+_COMMA_POINT = re.compile(  # "3,5 sur 5", "Note : 3,5"
+    rf"(?<![\w.,])[0-9]{{1,2}},(?=[0-9]{{1,2}}[ ]?(?:/|(?:{'|'.join(_OF_WORDS)})\b)[ ]?[0-9])"
+    r"|\b(?:not[ae]|voto|bewertung|wertung|puntuación|calificación|valoración|punteggio|betyg|cijfer|оценка|ocena)\b"
+    r"[^\n,:=0-9]{0,20}[:=][ *_]{0,4}[0-9]{1,2},(?=[0-9]{1,2}(?![\w,]))",
+    re.I,
+)
 
 
 def latin(text: str) -> str:
-    """The text at its length, with digits, stars and counters of other scripts as Latin ones: "★★★☆☆" is "3/5"."""
+    """The text at its length, with numbers of other scripts and in words as Latin digits: "★★★☆☆" is "3/5"."""
+    text = _NUMBER_IN_WORDS.sub(_digits, text)
+    if "," in text:
+        text = _COMMA_POINT.sub(lambda part: f"{part[0][:-1]}.", text)
     if text.isascii():
         return text
     text = _POINTS_IN_WORDS.sub(lambda word: str("一二三四五六七八九".index(word[0]) + 1), text)
     text = _LEADS_IN.sub(" ", _GIVES_POINTS.sub(" ", _MINUS.sub("-", text)))
     text = _STARRED.sub(_stars, _COUNTER.sub(" ", text))
     return "".join(str(unicodedata.decimal(at)) if at.isdecimal() and not at.isascii() else at for at in text)
+
+
+def _digits(match: re.Match[str]) -> str:
+    """ "quatre" is "000004": as long as it was."""
+    word = match[0].lower()
+    if match[0][0].isupper() and word in ("sept", "otto", "dez"):  # September, a name, December
+        return match[0]
+    return f"{_IN_WORDS[word]:0{min(6, len(word))}}".rjust(len(word))
 
 
 def _stars(match: re.Match[str]) -> str:
@@ -533,7 +590,7 @@ _COLON = r"[*_\"'`\])]{0,4}[ \t]{0,3}(?::|：|=|[-–—](?=\s))"
 _RANGE = r"\[[ ]?-?[0-9.]{1,8}?[ ]?(?:,|-|–|to|\.\.)[ ]?-?[0-9.]{1,8}[ ]?\]"
 _ASIDE = rf"(?:[ \t]{{0,2}}(?:\([^()\n]{{0,40}}\)|{_RANGE}))?"
 _STARS = r"(?:[ -]?(?:stars?|points?)\b)?"
-_NAME = (
+NAME = (
     r"(?:scores?|ratings?|grade|mark|verdict|answer|result|overall|final|evaluation|judge?ment|chosen|choice"
     r"|评分|得分|分数|总分|評分|評価|スコア|点数|점수|평점|оценка|балл|puntuación|puntaje|bewertung|wertung"
     r"|punteggio|beoordeling|betyg|ocena|hodnocení|puan|điểm|skor)"
@@ -554,9 +611,12 @@ VERB = (
     r"receiv(?:es?|ed|ing)|earn\w{0,3}|deserv(?:es?|ed|ing)|gets?|got|merit\w{0,3}|warrant\w{0,3})\b"
 )
 SAYING = (
-    r"\b(?:(?:final|overall|total)[ ](?:score|rating|grade)(?:[ ](?:for|of)(?:[ ][a-z]{1,20}){1,4}?)?"
-    r"(?:,[^,.:\n]{1,60},)?[ ](?:is|was|comes[ ]to)"
-    r"|(?:is|as|be|it['’]s|say)[ ](?:(?:about|around|roughly|probably|maybe|perhaps|closer[ ]to"
+    r"\b(?:(?:final|overall|total)[ ](?:score|rating|grade|mark)(?:[ ](?:for|of)(?:[ ][a-z]{1,20}){1,4}?)?"
+    r"(?:(?:,[^,.:\n]{1,60},)?[ ](?:is|was|comes[ ]to|remains|(?:would|should|will|must)[ ](?:be|remain))|(?=[ ][0-9]))"
+    r"|(?:(?:closest|close|closer|correspond\w*|equivalent|equal|amounts?|belongs?)[ ]to|(?:meets?|fits?|match(?:es)?"
+    r"|reach(?:es)?|achieves?|qualifies[ ]for|falls[ ](?:in|into|under|at)))(?:[ ](?:the|an?))?(?:[ ]rubric)?"
+    r"[ ](?:level|band|tier|category|grade)|(?:sits|stands|comes[ ](?:in|out)|lands|ends[ ]up|hovers)[ ](?:at|around)"
+    r"|(?:is|as|be|it['’]?s|say)[ ](?:(?:about|around|roughly|probably|maybe|perhaps|closer[ ]to"
     r"|more[ ]like)[ ])?an?"
     r"|I(?:['’](?:d|ll)|[ ](?:would|will|must|should|have[ ]to))?[ ](?:say|go[ ](?:with|for)|put|place|peg|assess"
     r"|evaluate"
@@ -564,8 +624,6 @@ SAYING = (
 )
 
 OUT_OF = r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'`)\]]{0,3}"
-_ARROW = rf"{OUT_OF}[ \t]{{0,2}}(?:[-–—=]{{1,2}}>|[→⇒⟶➜])[ \t]{{0,2}}[*_\"'`(\[]{{0,3}}"
-_CHANGED = re.compile(rf"{NUMBER}(?:{_ARROW}{NUMBER}){{1,9}}", re.I)  # "2 -> 3"
 _DEFAULT = re.compile(  # "default score: 3", "Score: 3 (default)": a number that stands for none
     rf"\b(?:default(?:s|ed|ing)?|fall[ -]?back|placeholder)\b(?:[ ](?:score|rating|value|grade))?(?:[ ](?:to|of|is))?"
     rf"(?:[ ]an?)?{_OPEN}[:=]?{_OPEN}(?P<n>{NUMBER})|(?P<m>{NUMBER})[ ]?\([^()\n]{{0,20}}\b(?:default|placeholder)\b",
@@ -573,13 +631,20 @@ _DEFAULT = re.compile(  # "default score: 3", "Score: 3 (default)": a number tha
 )
 _DEFAULTS_AT_ALL = re.compile("default|fall|placeholder", re.I)
 _NOT_KNOWN = re.compile(  # "Score: unknown, maybe 3"
-    rf"\b{_NAME}{_COLON}{_OPEN}(?:unknown|unclear|unsure|undecided|none|n/?a)\b[^.!?\n0-9]{{0,30}}(?P<n>{NUMBER})", re.I
+    rf"\b{NAME}{_COLON}{_OPEN}(?:unknown|unclear|unsure|undecided|none|n/?a)\b[^.!?\n0-9]{{0,30}}(?P<n>{NUMBER})", re.I
 )
 _TOLD_TWICE = re.compile(rf"(?P<one>{NUMBER})[ ]?\([ ]?(?P<other>{NUMBER})[ ]?\)", re.I)  # "three (4)"
 
 REACHED = (
     rf"{OUT_OF}(?=[*_\"'`)\]]{{0,3}}(?:[.,;:!?)\n]|\s*\Z"
-    r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by)\b))"
+    r"|[ ](?:for|because|as|since|due|overall|given|rather|instead|points?|stars?|by|after|on[ ](?:account|balance"
+    r"|reflection"
+    r"|the[ ]grounds)|in[ ](?:light|view|the[ ]end))\b))"
+)
+_FROM_TO = re.compile(  # "I lower it from 5 to 2", "upgrade my 6 to a 7"
+    rf"\b(?:{_CHANGES})\w{{0,5}}[^.!?\n0-9]{{0,30}}?[ ](?:from|my|the)[ ](?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}"
+    r"[ ](?:(?:down|up)[ ])?to\b",
+    re.I,
 )
 _CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES})", re.I)
 _LOWERED = re.compile(  # "5, but the errors lower it to 2"
@@ -622,6 +687,20 @@ _BY_TERMS = re.compile(  # "If experts read it, 2; if others do, 4", "4 if sourc
 )
 _HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|else|but)\b|[0-9][ ]\(", re.I)
 _TERMS_AT_ALL = re.compile(rf"\b{_ON_TERMS}\b", re.I)
+_IF_AT_ALL = re.compile(
+    rf"(?:[0-9]|\b(?:{_WORD}))[*_\"')\]]{{0,3}}(?:[ -](?:stars?|points?))?,?[ ](?:but[ ])?(?:only[ ])?(?:if|provided"
+    rf"|assuming|as)[ ]"
+)
+_ONLY_IF = re.compile(  # "4 if we are generous", not "4 if I had to choose"
+    rf"(?P<n>{NUMBER}){OUT_OF}(?:[ -](?:stars?|points?))?,?[ ](?:only[ ]|but[ ]only[ ])?(?-i:if|provided|assuming|as"
+    rf"[ ]long[ ]as)[ ](?:that[ ])?"
+    r"(?!(?:I|we|you|one)(?:['’]d|[ ](?:really[ ])?(?:had|have|must|may|ask|was|were)\b(?![ ](?:being[ ])?"
+    r"(?:generous|kind|lenient|strict)))"
+    r"|(?:that|this|it)[ ](?:makes[ ]sense|helps|has|had|must|matters))"
+    r"(?:(?:I|we|you|one|it|they|this|that|these|those|its|the|their|there|all|every\w*|some\w*|no\w*)(?:['’]\w+)?[ ]"
+    r"|(?:being|feeling|judged|taken|read|seen)[ ])",
+    re.I,
+)
 _BOUND = re.compile(  # "Score: >4", "Score: 4+"
     rf"(?<![-=\w\"'/>])(?:[<>]=?|[≥≤])[ ]?(-?{DIGITS})|(?<![\w.])({DIGITS})(?:\+(?![\d+])|-(?=[*_]{{0,2}}\s*\Z))"
 )
@@ -636,7 +715,17 @@ _TWO_MARKS = re.compile(
     re.I,
 )
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
-_SUM_IN_WORDS = re.compile(rf"{NUMBER}[ ]?(?:minus|plus)[ ]?{DIGITS}[ ]?=[ ]?{DIGITS}", re.I)  # "5 minus 3 = 2"
+_OTHER_PLACE = re.compile(
+    r"(?:but|pero|aber|mais|mas?|maar|men|но)[ ][^.!?\n0-9]{1,80}[:→]|[0-9][ ](?:to[ ]be"
+    r"|rather)[ ]"
+)
+_IN_ITS_PLACE = re.compile(  # "I would give a 4, but there are errors: 3", "7, 6.5 to be precise"
+    rf"(?P<n>{NUMBER}){OUT_OF},?[ ](?:(?:but|pero|aber|mais|mas|ma|maar|men|но)[ ][^.!?\n0-9]{{1,80}}[:→]"
+    rf"[ ]*{NUMBER}{REACHED}"
+    rf"|(?:or[ ]|more[ ](?:precisely|exactly),?[ ])?{NUMBER}{OUT_OF}[ ](?:to[ ]be[ ](?:precise|exact|fair|honest)"
+    rf"|rather)\b)",
+    re.I,
+)
 _THEN = re.compile(  # "4 -> after reflection, 2", "4, then down to 2"
     rf"(?P<n>{NUMBER}){OUT_OF}[ ]?(?:,|->|→)?[ ](?:then|after)\b[^.!?\n0-9]{{0,40}}{NUMBER}{REACHED}", re.I
 )
@@ -652,7 +741,7 @@ _REDUCED = re.compile(  # "Deducted 2 points from 5", "5 points minus 2", "Score
 )
 _ITEM = rf"^[ \t]*[-*•][ ]?[a-z][a-z ]{{0,30}}[ ]{NUMBER}/[0-9]"  # "- Clarity 4/5"
 _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fluency", "Coherence (4/5), Fluency (2/5)"
-    rf"\ban?[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?!(?:overall|in[ ]all)\b)\w{{1,20}}[ ]an?[ ]{NUMBER}"
+    rf"\ban?[ ]{NUMBER},?[ ](?:and|but|while|whereas)[ ](?!(?:overall|in[ ]all)\b|{VERB})\w{{1,20}}[ ]an?[ ]{NUMBER}"
     rf"|{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}}[,;][ ]{NUMBER}[ ](?:on|for|in)[ ]\w"
     rf"|\ban?[ ]{NUMBER}[ ](?:on|for|in)[ ]\w{{1,20}},?[ ](?:and|but)[ ]an?[ ]{NUMBER}[ ](?:on|for|in)[ ](?!all\b)\w"
     rf"|\([ ]?{NUMBER}{OUT_OF}\)[,;]?[ ](?:and[ ])?(?!overall\b)[a-z]{{1,20}}[ ]\([ ]?{NUMBER}{OUT_OF}\)"
@@ -668,25 +757,6 @@ _EACH = re.compile(  # "coherence a 4 and fluency a 2", "4 on coherence, 2 on fl
 )
 _ROW = re.compile(
     rf"(?P<n>{NUMBER})(?:[ ,;|>]{{1,4}}|[ ]?(?:\.{{3}}|…)[ ]?)(?!(?P=n)\b){NUMBER}(?:[ \t.]*$|\.[ ])", re.I | re.M
-)
-_OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
-    r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
-    r"|temperature|tokens|minimum|maximum|baseline|threshold"
-    r"|penalty|penalties|deduct(?:ed|ions?)?|(?:rank|place|position)(?=[*_]{0,2}[ ]?[:=]))\b"
-    r"[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
-    re.I,
-)
-_KEY = re.compile(
-    r"[{,\[\s][\"']?(?P<key>[^\W\d][^\"'\n:{},]{0,60})[\"']?\s{0,3}:(?:\s{0,3}\"[^\"\n]{0,400}|[\s\[\"'{]{0,5})\Z"
-)
-_ANSWERS_KEY = re.compile(
-    rf"(?:\A|(?<=[\W_]))(?:{_NAME}|value|label|stars|note|winner|choice|choose|prefer\w{{0,5}}|better|decision"
-    rf"|selected)"
-    r"(?=[\W_]|\Z)|(?<=[a-z])(?-i:Score|Rating|Grade)",
-    re.I,
-)
-_ANOTHERS_KEY = re.compile(
-    r"claim|request|demand|inject|want|max|possible|candidate|author|initial|draft|example", re.I
 )
 
 
@@ -715,11 +785,12 @@ _FAIRER = r"(?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest
 _RETAKEN = (  # "However, a fairer score is 2", "Revised: 2", "I lower it to 2"
     rf"(?:^|[.!?;,][ ])[ \t>*#_-]{{0,6}}(?:(?:my|so|then|thus|therefore)[ ])?(?P<name>{REVISED}{_COLON}"
     rf"|(?:score|rating|grade)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:(?:down|up)[ ])?to"
-    rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?(?:I(?:['’]d|['’]ll|['’]m|[ ](?:am|would|will|must|should|need[ ]to|have[ ]to"
-    rf"|now|therefore|thus|then)){{0,2}}"
+    rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?(?:(?:I(?:['’]d|['’]ll|['’]m|[ ](?:am|would|will|must|should|need[ ]to|have[ ]to"
+    rf"|now|therefore|thus|then)){{0,2}}|let[ ]me)"
     rf"|(?:that|this|it|which|error|omission)(?=[ ](?:{_CHANGES})\w{{0,2}}s[ ](?:it|this|that|the[ ](?:score"
     rf"|rating))\b))"
     rf"[ ](?:{_CHANGES})\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
+    rf"(?:[ ](?:from[ ])?(?:an?[ ])?{NUMBER}{OUT_OF})?(?:[ ](?:down|up|back))?"
     rf"[ ]to|(?<![,;][ ])(?:(?:however|but|still|yet),?[ ])?(?:an?|the)[ ]{_FAIRER}[ ](?:score|rating|grade)[ ]is)"
     rf"(?:[ ]an?)?{_OPEN}{VALUE}{REACHED}"
 )
@@ -736,9 +807,20 @@ RULES = (
     Rule(
         "named",
         _patterns(
-            rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{_NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
-            rf"(?:{_SUM}{_OPEN})?{VALUE}",
+            rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
+            rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
+            r"\b(?=average|mean|overall)(?:(?<=[,;:./|>][ ])|(?<=[ ]on[ ])|(?<=[ ]an[ ])|(?<=so[ ])|(?<=the[ ]))"
+            rf"(?P<name>average|mean|overall)(?:[ ](?:score|rating))?(?:[ ](?:of|is|to|at|an?)){{0,2}}"
+            rf"[ :=]{{1,3}}{VALUE}{REACHED}",
+            rf"(?:^|[,;:.][ ]|\b(?:and|but|so|an?)[ ])(?=[ *_]{{0,4}}[0-9.])[ *_]{{0,4}}"
+            rf"{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on"
+            rf"[ ]balance)\b",
+            rf"{_TO}[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
+            rf"(?P<name>\b(?:if|were|when|since|as)[ ](?:(?:I|you)[ ](?:\w+[ ])?)?(?:forced|pressed|pushed|obliged"
+            rf"|pushed|had|have|must)\b"
+            rf"[^.!?:\n0-9]{{0,40}}?)[,:][ ](?:(?:I(?:['’]d|[ ]would)?[ ](?:say|give|go[ ]with|choose|pick)|it['’]s)"
+            rf"[ ](?:it[ ])?)?(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
             rf"\|[ *_]{{0,4}}(?P<name>(?:overall|final|total)(?:[ ](?:score|rating"
             rf"|grade))?)[ *_]{{0,4}}\|{_OPEN}{VALUE}",
         ),
@@ -747,7 +829,8 @@ RULES = (
     Rule(
         "own line",
         _patterns(
-            rf"\A{_OPEN}(?:{_SUM}{_OPEN})?{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
+            rf"\A{_OPEN}(?:(?:about|around|roughly|approximately|approx\.|circa|ca\.|[~≈])[ ]?"
+            rf"|{_LED}{_OPEN})?{VALUE}{_STARS}(?=\s{{0,9}}\Z|[ \t*_]{{0,3}}[\n.:;,)\]\"'(–—-])",
             rf"(?:^|(?<=[^\W\d])[\"')]?[.!?][\"')]?[ ])"
             rf"[ \t*_\"'`(]{{0,6}}(?:-[ ])?{VALUE}{_STARS}[*_\"'`).]{{0,4}}\s{{0,9}}\Z",
         ),
@@ -756,7 +839,7 @@ RULES = (
         "criterion",
         _patterns(
             r"(?:^|(?<=[;,.|)])|(?<=[0-9][ ]))[ \t>*#•_-]{0,6}"
-            rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}(?:{_SUM}{_OPEN})?{VALUE}",
+            rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}(?:{_LED}{_OPEN})?{VALUE}",
             rf"^[ \t]*\|[ *_]{{0,4}}(?P<name>[a-z][a-z /&'’-]{{0,40}}?)[ *_]{{0,4}}\|{_OPEN}{VALUE}"
             r"[ *_]{0,4}(?=\|(?![ *_]{0,4}[0-9])|$)",
         ),
@@ -774,8 +857,10 @@ RULES = (
 
 
 def unclear(text: str) -> Iterator[tuple[int, int]]:
-    """Places of numbers that settle nothing: one turned into another ("2 -> 3"), or beside "cannot be rated:", sums."""
-    yield from (match.span() for match in _CHANGED.finditer(text))
+    """Places of numbers that settle nothing: one beside "cannot be rated:", sums, several turned into others."""
+    steps = _changed(text)
+    if len({number(match["last"]) for match in steps}) > 1:  # "1 -> 4, 2 -> 3"
+        yield from (match.span() for match in steps)
     yield from (match.span() for match in _EACH.finditer(text))
     yield from (match.span() for match in _REDUCED.finditer(text))
     if _HEDGES_AT_ALL.search(text):
@@ -783,11 +868,9 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
     if _TERMS_AT_ALL.search(text):
         yield from (match.span() for match in _BY_TERMS.finditer(text))
     yield from (match.span("n") for match in _ROW.finditer(text))  # "5, 2"
-    if "=" in text:
-        yield from (match.span() for match in _SUM_IN_WORDS.finditer(text))
-    summed = [match.span() for match in OPERANDS.finditer(text)] if "=" in text else []
+    sums = summed(text)
     for match in _WITHOUT_RESULT.finditer(text):
-        if not any(start <= match.start() < end for start, end in summed):
+        if not any(start <= match.start() < end for start, end in sums):
             yield match.span()
     if _DEFAULTS_AT_ALL.search(text):
         yield from (match.span("n" if match["n"] else "m") for match in _DEFAULT.finditer(text))
@@ -806,53 +889,12 @@ def unclear(text: str) -> Iterator[tuple[int, int]]:
 
 
 def superseded(text: str) -> Iterator[tuple[int, int]]:
-    """Places of numbers that another takes the place of, in one breath: "5, lowered to 2", "5, no, 2"."""
+    """Places of numbers that another takes the place of, in one breath: "5, lowered to 2", "5, no, 2", "5 -> 2"."""
+    for match in _changed(text):
+        yield from (one.span() for one in NUMERAL.finditer(text, match.start(), match.start("last")))
     if _CHANGES_AT_ALL.search(text):
-        yield from (match.span("n") for match in _LOWERED.finditer(text))
-    for pattern in (_OVERALL, _THEN):
+        yield from (match.span("n") for pattern in (_LOWERED, _FROM_TO) for match in pattern.finditer(text))
+    for pattern in (_OVERALL, _THEN, *([_IN_ITS_PLACE] if _OTHER_PLACE.search(text) else ())):
         yield from (match.span("n") for match in pattern.finditer(text))
     if RETRACTS_AT_ALL.search(text):
         yield from (match.span("n") for match in _RETRACTED.finditer(text))
-
-
-def measures_else(text: str, place: int, criterion: str) -> bool:
-    """Whether a number is given for what rates nothing, as "Confidence: 4"; for the criterion's own name it rates."""
-    measured = _OTHERS_MEASURE.search(text, max(0, place - 60), place)
-    if measured is None or (measured["what"][:6].casefold() == "deduct" and text[place : place + 1] == "-"):
-        return False  # "Deduction: -1" is the rating where a scale counts down from 0
-    return measured["what"].casefold() not in criterion.casefold()
-
-
-def of_another_key(text: str, place: int, criterion: str = "") -> bool:
-    """Whether a place in JSON is the value of a key that names no answer: `{"words": 3}`; a criterion's name does."""
-    opened = text.rfind("{", 0, place)
-    if opened < 0 or text.rfind("}", 0, place) > opened:
-        return False
-    key = _KEY.search(text, max(opened, place - 480), place)
-    if key is None or (criterion and _bare(key["key"]) == _bare(criterion)):
-        return False
-    return not _ANSWERS_KEY.search(key["key"]) or _ANOTHERS_KEY.search(key["key"]) is not None
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).casefold()
-
-
-# Which criterion an entry says that it is of.
-
-
-CRITERIA = frozenset(  # names that are a criterion's wherever they head a number
-    """accuracy adequacy clarity coherence coherency completeness conciseness consistency correctness creativity
-        engagement engagingness factuality faithfulness fluency grammar grammaticality groundedness harmlessness
-        helpfulness honesty informativeness interestingness naturalness originality readability relevance relevancy
-        safety tone toxicity truthfulness understandability""".split()
-)
-
-
-def names_another(subject: str, name: str) -> bool:
-    """Whether the name before a number is a criterion's, and another than was asked about ("", where not known).
-
-    Only names that mean a criterion in the field count: "Answer: 4" and names of other languages may be the asked one.
-    """
-    words = subject.split()
-    return bool(name and words) and CRITERIA.issuperset(words) and not same_name(subject, name)

@@ -133,7 +133,8 @@ def gains(critic: CriticOf, confidence: float, caption: str = "", tested: bool =
         ],
         "p": [chance(gain.p) if tested and not same else "" for gain, same in zip(shown, still, strict=True)],
         "corrected": [
-            chance(gain.p_corrected) if tested and apart and not same else "" for gain, same in zip(shown, still, strict=True)
+            chance(gain.p_corrected) if tested and apart and not same else ""
+            for gain, same in zip(shown, still, strict=True)
         ],
     }, names=2, most=LINES)  # fmt: skip
     for note in dict.fromkeys(gain.note for gain in critic.gains if gain.note):

@@ -127,12 +127,14 @@ Score: 3. The town reduced its staff to 2.|Score: 3, which I changed from 5 for 
 Score: 3. I am not lowering this to 2.|Score: 3\\n\\nThe author cut it to 2 paragraphs.
 Score: 3. It drops to 2 voices in the end.
 Score: 3. A 5 is out of reach.|Score: 3. Others may say it is a 5."""
-SUMS = """Score: 1+1+1=3|Score: 1 + 1 + 1 + 0 + 0 = 3|Final score: (5+1)/2 = 3|Average: (4+2)/2 = 3
+SUMS = """Mean: 4, 2 → 3|Score: 5 minus 2 = 3|6 - 4 + 1 bonus = 3|9 minus 6 for length makes 3.
+Facts 4, style 2, so on average 3.
+Score: 1+1+1=3|Score: 1 + 1 + 1 + 0 + 0 = 3|Final score: (5+1)/2 = 3|Average: (4+2)/2 = 3
 Score: 5 - 1 - 1 = 3
 Final score: 4 * 0.5 + 2 * 0.5 = 3|Points: 1 (facts) + 1 (style) + 1 (length) = 3|Overall: avg(4,2)=3
 Rating: 1.5 × 2 = 3
 Score: 5 - 2 = 3|Sum: 1 + 2 = 3|Total: 2+1 = **3**|Score: (2 + 4 + 3) / 3 = 3|1 + 2 = 3|Grade = 6/2 + 0 = 3"""
-NO_SUM = """Total: 4+2+3 = 9/15|Score: 1+1+1|Mean: 4, 2 → 3|Total: 4+4 = 8|Score: (5+1)/2|Sum: 2+3 = 5/10
+NO_SUM = """Total: 4+2+3 = 9/15|Score: 1+1+1|Total: 4+4 = 8|Score: (5+1)/2|Sum: 2+3 = 5/10
 Score: 4 + 1 = 50%"""
 COUNTS = """Typos: 3|Citations: 2|Violates rule 3.|It misses 4.|There are 3.|The text has only 2.|Facts: 4
 Paragraphs: 3
@@ -164,7 +166,8 @@ FULL_MARKS = """5点満点中4点|5点満点で4点です。|满分5分，我给
 SIDES = """Score for the first answer: 4. Score for the second answer: 2.|Summary 1 score: 4; Summary 2 score: 2
 First answer: 4\\nSecond answer: 2|Answer 1: 4. Answer 2: 2.|Score of response A: 4. Score of response B: 2.
 Score for sample 1: 4\\nScore for sample 2: 2|Score: 4\\n\\n---\\n\\nScore: 2 for the second answer
-Candidate A: 4, Candidate B: 2|The first response: 2\\nThe other response: 5|Essay 1 - 4\\nEssay 2 - 2"""
+Candidate A: 4, Candidate B: 2|Text 1: 4 / Text 2: 4
+The first response: 2\\nThe other response: 5|Essay 1 - 4\\nEssay 2 - 2"""
 
 
 @pytest.mark.parametrize("words", listed(WISHED))
@@ -195,6 +198,44 @@ def test_any_sum_is_its_result_or_off_the_scale(terms, form):
     total = sum(terms)
     text = form.format(f"{' + '.join(map(str, terms))} = {total}")
     assert read_rating(text, "1-5").value == (total if 1 <= total <= 5 else None)
+
+
+@given(st.lists(st.integers(1, 4), min_size=2, max_size=4), st.sampled_from(["{}", "Score: {}", "Rating: **{}**"]))
+def test_the_end_of_a_row_of_arrows_is_the_rating(points, form):
+    for arrow in (" -> ", "→", " => "):
+        assert read_rating(form.format(arrow.join(map(str, points))), "1-5").value == points[-1]
+
+
+@pytest.mark.parametrize(
+    "form", ["Note: {}", "Bewertung: {}.", "{}", "Le doy un {}.", "Ich gebe {} von fünf.", "Nota: {} su 5"]
+)
+def test_a_number_in_words_of_another_language_is_read_like_a_digit(form):
+    for words in ("quatre", "vier", "cuatro", "quattro", "четыре", "fyra"):
+        assert read_rating(form.format(words), "1-5").value == read_rating(form.format(4), "1-5").value == 4
+
+
+@given(st.integers(11, 100))
+def test_numbers_beyond_ten_are_read_in_words(number):
+    tens = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+    teens = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+    units = ("", *(f"-{word}" for word in "one two three four five six seven eight nine".split()))
+    words = [*teens, *(ten + unit for ten in tens for unit in units), "one hundred"]
+    assert read_rating(f"Score: {words[number - 11]}", "0-100").value == number
+    assert read_rating(f"It names {words[number - 11]} facts.", "0-100").value is None
+
+
+@given(st.sampled_from(["Score", "Rating", "Grade"]), st.data())
+def test_a_name_with_two_letters_exchanged_or_one_lost_names_the_rating(name, data):
+    at = data.draw(st.integers(1, len(name) - 2))
+    for spelled in (name[:at] + name[at + 1] + name[at] + name[at + 2 :], name[:at] + name[at + 1 :]):
+        assert read_rating(f"{spelled}: 4", "1-5").value == 4
+
+
+@pytest.mark.parametrize("form", ["{}", "Score: {}", "I give it a {}.", "[[{}]]"])
+def test_a_rating_that_hangs_on_a_condition_is_none_without_another(form):
+    for words in ("if we are generous", "if the date is right", "provided that the names are right"):
+        assert read_rating(form.format(f"4 {words}"), "1-5").value is None
+        assert read_rating(f"{form.format(f'4 {words}')}\nFinal score: 3", "1-5").value == 3
 
 
 @pytest.mark.parametrize("text", listed(NO_SUM) + listed(COUNTS) + listed(DENIED) + listed(ASKED) + listed(OTHERS))

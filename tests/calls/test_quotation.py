@@ -407,7 +407,7 @@ Note : 5, non, 2|Score: 5, ou plutôt 2|Score: 5，不，2"""
 NOT_MEANT = r"""Initial score: 5|Draft rating: 5|I hoped for a 5|I almost gave it a 5|Score: 5? I am not sure.
 Is it a 5?|Should it get a 5?|Usually I'd give a 5|A perfect text would get a 5|For a 5 it needs sources
 It is hardly a 5|It is far from a 5|Score: 5. I retract that.|Score: 5. Never mind.
-Score: 5 minus 3 = 2|Score: 5, 2|Score: 5 ... 2|Score: 5 >> 2|I would have given it a 5.
+Score: 5, 2|Score: 5 ... 2|Score: 5 >> 2|I would have given it a 5.
 It deserves a 5 on style, but overall 2|Score: up to 5|Score: 5. But I abstain."""
 JUDGE_S = r"""Score: 4. For a longer text, a fairer score is 5.|Score: 4. A fair score would be 3 for most readers.
 Score: 4\nReverse the order of the first two sentences to improve the flow.|Score: 4. Swap that for a simpler word.

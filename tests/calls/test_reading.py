@@ -100,6 +100,10 @@ ANSWERS = [
     ("Score: 4 - 2 errors", "1-5", 4),
     ("Step 1 -> 2 is missing.\nScore: 4", "1-5", 4),
     ("Rating: 2 -> 3\nFinal rating: 3", "1-5", 3),
+    ("Rating: **2** → **3**", "1-5", 3),
+    ("Score: 2/5 => 3/5", "1-5", 3),
+    ("Note : 3,5 / 5", "1-5", 3.5),
+    ("Je donne 3,5 sur 5.", "1-5", 3.5),
     ("It cannot be rated higher: 2", "1-5", 2),
     ("Score: 4 - it is short", "1-5", 4),
 ]
@@ -161,10 +165,6 @@ NO_ANSWER = [
     "It scores 1 point less than that.",
     "It cannot get a score out of 5",
     "Yes",
-    "Rating: 2 -> 3",
-    "Rating: **2** → **3**",
-    "Score: 2/5 => 3/5",
-    "2 -> 3 -> 4",
     "cannot be rated: 2",
     "This text can't be scored: 2",
     "Not rated: 2",
@@ -335,7 +335,7 @@ def test_numbers_that_nobody_gave_as_a_rating_are_none(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "It gets 3,5 of 5.", "Je donne 3,5 sur 5.", "Note : 3,5 / 5", "3,5 out of five", "Rating: 2 point 5",
+        "3,5 out of five", "Rating: 2 point 5",
         "three point five out of 5", "Score: 3'5", "Score: 4 000 points",
         '{"score": 4, "score": 2}', "{'score': 4, 'score': 2}", '{"score": 4, "rating": 2}', '{"scores": [4, 2, 3]}',
         '{"score": 4 | 5}', "<score>4</score><score>2</score>",
