@@ -183,9 +183,13 @@ def _refuse_unpriced(graph: Any, settings: Mapping[str, Any]) -> None:
     from judgegraph.calls.budget import BudgetTracker, PriceUnknown
     from judgegraph.models.prices import Prices
     from judgegraph.runs.evaluate import resolve_judges
+    from judgegraph.sync import run_sync
+
+    async def looked_up() -> None:  # where the run will be: a judge belongs to a loop
+        resolve_judges(graph, BudgetTracker(settings["budget"], prices=Prices.load(settings["prices"])))
 
     try:
-        resolve_judges(graph, BudgetTracker(settings["budget"], prices=Prices.load(settings["prices"])))
+        run_sync(looked_up())
     except PriceUnknown as error:
         raise click.UsageError(printable(str(error))) from None
 

@@ -129,7 +129,7 @@ def test_a_judge_without_a_price_ends_a_run_with_a_cap_in_usd_before_it_is_asked
     own = BudgetTracker(Budget(usd=5), prices=Prices({}, {}, ""))
     with pytest.raises(ConfigError, match="judge openai:m: its price is not known") as refused:
         own.reserve(JUDGE, call())
-    assert '"openai:m@localhost:1/v1": {prompt:' in str(refused.value)
+    assert '{"prices": {"openai:m@localhost:1/v1": {"prompt": ...' in str(refused.value)
     assert "\n" not in str(refused.value)
 
 

@@ -116,7 +116,7 @@ def test_a_run_without_comparisons_makes_a_table_without_rows_and_says_so(run: P
     done = call("export", run, "-o", tmp_path / "c.csv", "--what", "comparisons")
     assert (done.exit_code, done.stdout) == (0, f"{tmp_path / 'c.csv'}: 0 comparisons\n")
     assert done.stderr == "no comparisons: no pairs were judged in this run, so the table has no rows\n"
-    head = b"\xef\xbb\xbfid,criterion,agent,order,verdict,score_a,score_b,status,reason\r\n"
+    head = b"id,criterion,agent,order,verdict,score_a,score_b,status,reason\r\n"
     assert (tmp_path / "c.csv").read_bytes() == head
 
 

@@ -65,7 +65,7 @@ def test_options_arrive_where_the_run_is_made(data, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("judgegraph.runs.evaluate.evaluate", evaluate)
-    (tmp_path / "prices.yaml").write_text("")
+    (tmp_path / "prices.yaml").write_text("prices: {m: {prompt: 1, completion: 1}}")
     (tmp_path / "run").mkdir()
     (tmp_path / "run/manifest.json").write_text("{}")
     done = call(
@@ -224,7 +224,7 @@ def test_a_column_of_people_that_no_criterion_has_is_told_before_anything_is_pai
     (tmp_path / "d.jsonl").write_text(json.dumps({"id": "a", "output": "Some words to judge.", "human": {column: 3}}))
     (tmp_path / "c.yaml").write_text(CRITERIA)
     done = CliRunner().invoke(main, ["run", "llm-score", str(tmp_path / "d.jsonl"), "-c", str(tmp_path / "c.yaml")])
-    assert (f"human.{column}: none of the criteria (Fluency, Tone) has that name" in done.stderr) == told, done.stderr
+    assert (f"human.{column}: no criterion of this run is called so" in done.stderr) == told, done.stderr
 
 
 def test_the_manifest_names_misspelt_columns(tmp_path):

@@ -260,7 +260,6 @@ def test_pairs_among_more_samples_without_a_rival_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("meta", "keys", "said"),
     [
-        ({}, {}, r"sample '1': no name in meta.system, its meta has nothing; --system KEY"),
         ({"system": "x", "other": "y"}, {}, r"no name in meta.rival_system, its meta has system, other; --rival KEY"),
         ({"system": "x", "rival_system": "y"}, {"group": "doc"}, r"no name in meta.doc, .* --group KEY"),
         ({"system": ["x"]}, {}, r"no name in meta.system"),
