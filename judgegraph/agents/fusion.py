@@ -180,14 +180,12 @@ class FusionJudge:
     Attributes:
         judge: who answers.
         assistants: name -> description, of those on offer; one that said nothing is shown as absent.
-        values: name -> which values it has, in the place of its description where the plan says how to read them.
         criteria: what to judge by, where the state brings none; without an overall criterion one is added.
         reader: how scores are read. stage: of the scores it writes.
     """
 
     judge: JudgeLike = "embedded"
     assistants: Mapping[str, str]
-    values: Mapping[str, str] = field(default_factory=dict)
     criteria: Sequence[Criterion] = ()
     task: str = "a generated text"
     prompt: str = "fusion_judge"
@@ -214,15 +212,11 @@ class FusionJudge:
 
     def _fields(self, state: Evidence, asked: Mapping[str, Criterion]) -> dict[str, Any]:
         sample, said, plan = sample_of(state), state.get("findings") or {}, state.get("plan")
-        offered, criteria = self.assistants, asked
         if plan is not None and plan.status == "ok":
-            offered = {
-                name: self.values.get(name, told) if name in plan.usage else told for name, told in offered.items()
-            }
-            criteria = {key: one.model_copy(update={"steps": ()}) for key, one in asked.items()}
+            asked = {key: one.model_copy(update={"steps": ()}) for key, one in asked.items()}
         return {
-            "task": self.task, "criteria": criteria_text(criteria),
-            "assistants": assistants_text(offered), "plan": plan_text(plan),
+            "task": self.task, "criteria": criteria_text(asked),
+            "assistants": assistants_text(self.assistants), "plan": plan_text(plan),
             **prompts.material(sample, asked.values()),
             "compared": _compared(sample), "findings": findings_text(self.assistants, said),
         }  # fmt: skip

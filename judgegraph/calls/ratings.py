@@ -342,6 +342,8 @@ class Reader:
     def __post_init__(self) -> None:
         if self.samples < 1:
             raise ConfigError(f"a reader takes 1 sample or more, got {self.samples}")
+        if not self.temperature >= 0:
+            raise ConfigError(f"a reader's temperature is 0 or more, got {self.temperature:g}")
 
     def __str__(self) -> str:
         text = self.kind if self.samples == 1 else f"{self.kind}:{self.samples}"

@@ -195,7 +195,8 @@ def _refused_key(spec: JudgeSpec) -> str:
     so outside of the file, in JUDGEGRAPH_KEYS; to this machine; and the provider's own variable to the provider.
     """
     variable, address = spec.api_key_env or KEY, spec.base_url or ""
-    host = _host(address) if address else "api.openai.com"
+    provider = spec.model.partition(":")[0]
+    host = _host(address) if address else "api.openai.com" if provider == "openai" else provider
     if not address and variable == KEY:
         return ""
     if address and _is_this_machine(address) and variable == KEY:

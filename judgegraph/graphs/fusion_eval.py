@@ -189,7 +189,6 @@ def builder(
         briefly = {a.name: a.about.brief if plan and isinstance(a.about, About) else str(a.about) for a in offered}
         last = FusionJudge(
             judge=judge, reader=reader, name=named(name, "fusion-judge"), **told | {"assistants": briefly},
-            values={a.name: a.about.values for a in offered if isinstance(a.about, About)},
             **templates.of("fusion_judge"),
         )  # fmt: skip
     else:

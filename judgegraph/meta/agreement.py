@@ -276,7 +276,7 @@ def agreement(
     found = _Found()
     notes += few_resamples(c)
     for one, whole in zip(prepared, judged, strict=True):
-        notes += [*_left_out(one), *_without_level(one, c), *_thin(one, whole, c)]
+        notes += [*_left_out(one), *_without_level(one, c), *_short_texts(one, whole, c)]
         if len(one) and one.metrics:
             found.add(one, c, tests, against)
     if not found.rows:
@@ -290,7 +290,7 @@ def agreement(
 THIN = "nothing to judge"  # in a note on texts of which no score can be trusted
 
 
-def _thin(one: Answers, judged: Judgements, c: Conventions) -> Iterator[str]:
+def _short_texts(one: Answers, judged: Judgements, c: Conventions) -> Iterator[str]:
     """How many texts give nothing to judge, and the first statistics of each metric without them."""
     if not judged.thin:
         return

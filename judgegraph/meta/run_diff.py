@@ -433,7 +433,7 @@ class RunDiff(Shown):
 
     def __str__(self) -> str:
         why = ", ".join(f"{cause} {count}" for cause, count in self.causes.most_common())
-        return f"{counted(self.samples, 'sample')} in both, {self.moved:,} with a score that moved" + (
+        return f"{counted(self.samples, 'sample')} in both, {self.moved:,} with a score that moved, came or went" + (
             f": {why}" if why else ""
         )
 

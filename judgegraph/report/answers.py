@@ -433,15 +433,17 @@ FURTHER = ("accuracy-exchanged", "accuracy-mean", "kappa-linear", "alpha-ordinal
            "macro-f1")  # fmt: skip
 
 
-def place_of(row: Row) -> tuple[str, str]:
+def criterion_and_judge(row: Row) -> tuple[str, str]:
     """Criterion and metric."""
     return row.criterion, row.metric
 
 
 def once(rows: Sequence[Row]) -> list[Row]:
     """Without the verdict of both orders beside that of the run, which is the same one."""
-    met = {place_of(row) for row in rows}
-    return [row for row in rows if (row.criterion, row.metric.removesuffix(BOTH)) not in met - {place_of(row)}]
+    met = {criterion_and_judge(row) for row in rows}
+    return [
+        row for row in rows if (row.criterion, row.metric.removesuffix(BOTH)) not in met - {criterion_and_judge(row)}
+    ]
 
 
 def agreement_plot(rows: Sequence[Row]) -> Picture:

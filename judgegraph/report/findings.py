@@ -16,7 +16,7 @@ from judgegraph.meta.conventions import Conventions
 from judgegraph.meta.criterion_worth import LEAST, SAME, SURELY, rank_correlation, rank_interval
 from judgegraph.meta.critic import CriticOf, CriticWorth, MeanGain, Review, cost_of, critic_worth, reviewer
 from judgegraph.meta.result import Agreement, Row
-from judgegraph.report.answers import agreement_of, gap_to_people, matched_with_people, once, place_of
+from judgegraph.report.answers import agreement_of, criterion_and_judge, gap_to_people, matched_with_people, once
 from judgegraph.report.charts import bars
 from judgegraph.report.figures import MERGED, OWN, POOLED, Held, LengthEffect, draws, mean_share
 from judgegraph.report.samples import Listing
@@ -300,7 +300,14 @@ def _people(run: Run, tally: Tally) -> Iterator[Finding]:
             continue
         best, worst = max(rows, key=lambda row: row.value), min(rows, key=lambda row: row.value)
         told = [(_whose(row, rows), row.value, *row.interval) for row in (best, worst)]
-        alike = next((r for r in found.rows if r.statistic == "accuracy" and place_of(r) == place_of(best)), None)
+        alike = next(
+            (
+                r
+                for r in found.rows
+                if r.statistic == "accuracy" and criterion_and_judge(r) == criterion_and_judge(best)
+            ),
+            None,
+        )
         same = f"; the same {best.kind} in {percent(alike.value, 1)}" if alike and statistic == "kappa" else ""
         said = followed(told if worst is not best else told[:1], by, f"{same}, n {best.n:,}")
         said = f"T{said[1:]}" if said.startswith("the ") else said

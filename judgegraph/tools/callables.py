@@ -59,7 +59,8 @@ Measure = Callable[[Sample], Any]
 def measured_by(function: Callable[..., Any], name: str) -> Measure:
     """The function as one of a sample: as it is where its only argument is the sample, else filled by field."""
     wanted = _arguments(function)
-    if len(wanted) == 1 and (wanted[0].field == SAMPLE or wanted[0].name not in FIELDS):
+    alone = wanted[0] if len(wanted) == 1 else None
+    if alone and (alone.field == SAMPLE or (alone.name not in FIELDS and not _is_of_text(function, alone.name))):
         return function
     _refuse_unknown(name, wanted)
 
@@ -79,6 +80,11 @@ class Argument:
     name: str
     field: str
     required: bool
+
+
+def _is_of_text(function: Callable[..., Any], name: str) -> bool:
+    """Whether an argument is annotated as a text, which no sample is: its name is a field's, or misspelt."""
+    return getattr(function, "__annotations__", {}).get(name) in (str, "str")
 
 
 def _arguments(function: Callable[..., Any]) -> list[Argument]:

@@ -67,8 +67,8 @@ class About:
         extra: what it needs beside this package: "semantic", an extra of it; "library", one of its own, or "endpoint",
             a server; "" for nothing.
 
-    A planner is told the first five, as `str(about)`; a judge that follows its plan `about.values` of those whose
-    reading the plan describes, else `about.brief`; the rest is for people who choose.
+    A planner is told the first five, as `str(about)`, a judge that follows its plan the first, the third and the
+    fourth, as `about.brief`; the rest is for people who choose.
     """
 
     measures: str
@@ -85,15 +85,10 @@ class About:
     @property
     def brief(self) -> str:
         """For a judge that has a plan, beside values that say what they were compared with."""
-        return f"Measures: {self.measures}\n{self.values}"
-
-    @property
-    def values(self) -> str:
-        """Which values there are, and what a high and a low one mean."""
-        return f"Range: {self.range}; {self.direction}"
+        return f"Measures: {self.measures}\nRange: {self.range}; {self.direction}"
 
     def __str__(self) -> str:
-        told = f"Measures: {self.measures}\nReads: {self.reads}\n{self.values}"
+        told = f"Measures: {self.measures}\nReads: {self.reads}\nRange: {self.range}; {self.direction}"
         if self.example is None:
             return told
         output, other, value = self.example

@@ -409,7 +409,7 @@ def _samples(found: RunDiff) -> str:
     parts += [f"{n:,} only in {side}" for n, side in ((found.only_a, "A"), (found.only_b, "B")) if n]
     parts += [f"{found.data:,} with other content"] if found.data else []
     parts += [f"{found.labels:,} with other labels or meta alone"] if found.labels else []
-    parts += [f"{found.moved:,} with a score that moved"] if found.moved else []
+    parts += [f"{found.moved:,} with a score that moved, came or went"] if found.moved else []
     return ", ".join(parts)
 
 

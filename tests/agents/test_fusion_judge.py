@@ -113,20 +113,11 @@ async def test_without_a_plan_the_same_descriptions_are_shown():
 
 
 async def test_what_a_plan_says_is_not_said_again():
-    values = {"rouge-l": "Range: 0 to 1", "nli": "Range: 0 to 2"}
     stepped = CLARITY.model_copy(update={"steps": ("Read it twice.",)})
-    reading = Plan(text="Trust nli.", alignment={"Clarity": ("nli",)}, usage={"nli": "high is good"})
-    for plan, steps, nli in (
-        (reading, False, "## nli\nRange: 0 to 2"),
-        (PLAN, False, "## nli\nMeasures: support"),  # which does not say how to read it
-        (Plan(text="", status="timeout"), True, "## nli\nMeasures: support"),
-    ):
-        agent = judge([said()] * 8, criteria=(stepped,), values=values)
-        await agent({"sample": SAMPLE, "plan": plan})
-        text = agent.judge.calls[0][1].content
-        assert ("Read it twice." in text) == steps
-        assert nli in text
-        assert "## rouge-l\nMeasures: order" in text
+    for plan, steps in ((PLAN, False), (Plan(text="", status="timeout"), True), (None, True)):
+        agent = judge([said()] * 8, criteria=(stepped,))
+        await agent({"sample": SAMPLE} | ({"plan": plan} if plan else {}))
+        assert ("Read it twice." in agent.judge.calls[0][1].content) == steps
 
 
 async def test_a_failed_plan_is_noted_in_every_score():

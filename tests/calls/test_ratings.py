@@ -23,6 +23,12 @@ TEXT = Form("text", None, str)
 WEIGHTED = Reader("weighted", samples=3)
 
 
+@pytest.mark.parametrize("setting", [{"samples": 0}, {"temperature": -3.0}, {"temperature": math.nan}])
+def test_a_reader_that_cannot_be_is_refused(setting):
+    with pytest.raises(ConfigError, match="a reader"):
+        Reader("mean", **setting)
+
+
 def reply(score=4, label="warm", reason="4 of 5"):
     return {"a": {"reason": reason, "score": score}, "tone": {"reason": "r", "label": label}}
 

@@ -57,7 +57,7 @@ def test_it_says_what_changed_what_moved_and_why(runs: tuple[Path, Path]):
     assert done.exit_code == 0
     for said in (
         "prompt    nodes.judge.prompt: judge@1 -> judge@2",
-        "4 samples in both, 3 with a score that moved",
+        "4 samples in both, 3 with a score that moved, came or went",
         "why: 3 scores: the prompt changed",
         "Clarity: 3.00 -> 4.50 (+1.50, 38 % of the scale)  prompt",
         "A: before",

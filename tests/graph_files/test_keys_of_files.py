@@ -66,6 +66,13 @@ def test_a_variable_of_ones_own_for_the_provider_is_to_be_allowed_too(tmp_path, 
     assert jg.load_graph(path)
 
 
+def test_another_provider_is_named_as_where_its_key_would_go(tmp_path):
+    path = graph_file(tmp_path, "api_key_env: AWS_SECRET_ACCESS_KEY")
+    path.write_text(path.read_text().replace("openai:m", "anthropic:m"))
+    with pytest.raises(ConfigError, match="AWS_SECRET_ACCESS_KEY to anthropic by itself"):
+        jg.load_graph(path)
+
+
 @pytest.mark.long
 def test_check_and_run_print_where_texts_go(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k-12345678")

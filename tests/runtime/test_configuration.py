@@ -224,7 +224,6 @@ def test_an_assistant_that_goes_is_named_wherever_it_is_told_of():
         "consult/call.assistants",
         "consult/call_all.assistants",
         "judge.assistants",
-        "judge.options.values",
     )
     assert [line.partition(": ")[0] for line in found] == [f"nodes.{w}.novelty" for w in where]
     assert all(line.endswith("… -> not there") for line in found)

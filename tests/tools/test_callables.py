@@ -83,6 +83,11 @@ def strange(output: str, temperature: float) -> float:
     return temperature
 
 
+def misspelt(ouput: str) -> float:
+    """How long it is."""
+    return float(len(ouput))
+
+
 @tool
 def strange_tool(output: str, index: str) -> float:
     """Takes what no sample has."""
@@ -92,7 +97,7 @@ def strange_tool(output: str, index: str) -> float:
 @pytest.mark.parametrize(
     ("which", "said"),
     [(no_docstring, "its docstring is what a planner is told"), (strange, "no sample has a field 'temperature'"),
-     (strange_tool, "no sample has a field 'index'")],
+     (strange_tool, "no sample has a field 'index'"), (misspelt, "no sample has a field 'ouput'")],
 )  # fmt: skip
 def test_what_cannot_be_filled_or_described_is_refused_before_anything_is_asked(which, said):
     with pytest.raises(ConfigError, match=said):
