@@ -83,7 +83,7 @@ async def test_samples_read_as_their_authors_did_give_the_published_agreement(sh
 
 
 # Read as they stand: "2.5" is 2.5, where the authors kept its first digit, and "1. 2" is 2, where they kept the 1.
-AS_THEY_STAND = [("coh", "geval", 0.468, 0.391, 0), ("eng", "geval", 0.549, 0.510, 0)]
+AS_THEY_STAND = [("coh", "geval", 0.468, 0.391, 0), ("eng", "geval", 0.551, 0.515, 0)]
 
 
 @pytest.mark.parametrize(("aspect", "prompt", "r", "tau", "left_out"), AS_THEY_STAND, ids=["coherence", "engagingness"])
