@@ -107,8 +107,8 @@ def test_llmbars_figures_come_from_what_its_judges_wrote(shared, strategy, subse
 
 
 @pytest.mark.soak
-def test_of_all_llmbars_replies_103_hold_no_verdict_and_91_are_another_than_was_stored(shared):
-    """One of the 103 says that (b) is better and, two sentences on, that therefore (a) is. The 91 begin with the one
+def test_of_all_llmbars_replies_104_hold_no_verdict_and_89_are_another_than_was_stored(shared):
+    """One of the 104 says that (b) is better and, two sentences on, that therefore (a) is. The 89 begin with the one
     output's victory and go on with a line on the other one, by which it was stored."""
     found = Counter()
     for path in sorted((shared / "data/llmbar").glob("**/result.json.gz")):
