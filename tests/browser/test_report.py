@@ -222,7 +222,7 @@ def test_no_name_of_a_fact_is_broken(pairs: Path, width: int, visit):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_wide_table_shows_that_it_goes_on_and_its_rows_stay_low(labelled: Path, dark: bool, visit):
-    """By a shadow at the side that has more; what scrolls with the table covers it at its end. Tables of texts stack."""
+    """By a shadow at the side that has more; what scrolls with the table covers it at its end. Those of texts stack."""
     with visit(labelled, 390, dark) as seen:
         wide = seen.page.evaluate(
             "[...document.querySelectorAll('.scroll')].filter(x => x.scrollWidth > x.clientWidth)"
@@ -230,7 +230,8 @@ def test_a_wide_table_shows_that_it_goes_on_and_its_rows_stay_low(labelled: Path
         )
         assert wide
         assert set(wide) == {"local, local, scroll, scroll"}
-        rows = "[...document.querySelectorAll('main > section:not(#about) .scroll:not(.narrow) tbody tr')].map(x => x.offsetHeight)"
+        rows = "main > section:not(#about) .scroll:not(.narrow) tbody tr"
+        rows = f"[...document.querySelectorAll('{rows}')].map(x => x.offsetHeight)"
         assert max(seen.page.evaluate(rows)) < 120
         seen.page.emulate_media(media="print")
         assert seen.page.evaluate("getComputedStyle(document.querySelector('.scroll')).backgroundImage") == "none"
