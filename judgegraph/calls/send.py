@@ -166,7 +166,7 @@ def _learn_fullness(judge: Judge, call: Call, choice: Choice) -> None:
         bounds = (call.room.texts, call.room.shorter().texts)
         fills = any(len(text) == bound.get(key) for key, text in texts for bound in bounds)
         judge.support.filled[call.form] = looked_at + 1, full + fills
-        judge.support.together = max(judge.support.together, call.n)
+        judge.support.together[call.form] = max(judge.support.together.get(call.form, 1), call.n)
 
 
 def _texts(data: Any, key: str = "") -> Iterator[tuple[str, str]]:

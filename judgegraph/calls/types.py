@@ -34,7 +34,6 @@ TOGETHER, EACH = 2000, 300  # characters of all reasons of one reply, and of eac
 ANY_SHORTER = 500  # characters of any other text, once a reply was cut off
 WHOLE = ("response",)  # texts that may be as long as one in the prompt, and are of no use when cut
 
-
 COMPLAINT = "Your reply could not be used:"  # how asking again begins
 SHARE = 1 / 2  # tokens to a character of a text: twice what English takes, about what Chinese does
 OPEN = 1000  # tokens of a text of which nothing is known

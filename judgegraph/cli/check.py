@@ -55,9 +55,9 @@ def check(method: str, critic: str | None, settings: tuple[str, ...], calls: boo
             raise
     wiring = checked(graph, strict=False)
     if calls and wiring.ok:
-        from judgegraph.planning.dry_run import own_code
+        from judgegraph.planning.dry_run import runs_own
 
-        if own_code(graph):
+        if runs_own(graph):
             from judgegraph.planning.dry_check import dry_check
 
             wiring = replace(wiring, findings=(*wiring.findings, *dry_check(graph)))

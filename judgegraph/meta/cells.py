@@ -556,28 +556,27 @@ def before_a_run(samples: Samples, criteria: Iterable[Criterion] = ()) -> list[s
             kind_of(known, one_line(name, 60))
         except ConfigError:
             found.append(_refused(name, known))
-    found += _unmatched([name for name in cells if name in single], [one.name for one in criteria])
+    found += _why_unmatched([name for name in cells if name in single], [one.name for one in criteria])
     if more and cells:
         found.append(f"people's labels were looked at in the first {LOOKED:,} rows alone")
     return found
 
 
-AS_SUCH = ("overall", "verdict", "preference", "winner", "label")  # of people's: what a method says over all
+def _why_unmatched(people: Sequence[str], criteria: Sequence[str]) -> Iterator[str]:
+    """Where people judged by what no criterion is called; nothing where criteria are not known beforehand.
 
-
-def _unmatched(people: Sequence[str], criteria: Sequence[str]) -> Iterator[str]:
-    """Where people judged by what no criterion is called; nothing where criteria are not known beforehand."""
+    What people say over all is no mistake: some methods answer it without a criterion of that name.
+    """
     known = {name.casefold(): name for name in criteria}
-    for name in people if known else ():
-        if name.casefold() not in known and name.casefold() not in AS_SUCH:
-            near = difflib.get_close_matches(name.casefold(), known, 3, 0.6)
-            nearest = f"the nearest: {', '.join(known[one] for one in near)}"
-            meant = nearest if near else f"it judges by {', '.join(criteria)}"
-            yield (
-                f"human.{one_line(name, 60)}: no criterion of this run is called so, and judgegraph meta will not "
-                f"compare it ({one_line(meant, 200)}); name the column by its criterion (-f human.CRITERION=COLUMN), "
-                "or judge by a set that has it (-c; judgegraph init DATA writes one)"
-            )
+    for name in unmatched(people, [*criteria, OVERALL]) if known else ():
+        near = difflib.get_close_matches(name.casefold(), known, 3, 0.6)
+        nearest = f"the nearest: {', '.join(known[one] for one in near)}"
+        meant = nearest if near else f"it judges by {', '.join(criteria)}"
+        yield (
+            f"human.{one_line(name, 60)}: no criterion of this run is called so, and judgegraph meta will not "
+            f"compare it ({one_line(meant, 200)}); name the column by its criterion (-f human.CRITERION=COLUMN), "
+            "or judge by a set that has it (-c; judgegraph init DATA writes one)"
+        )
 
 
 def _refused(name: str, cells: Sequence[tuple[Any, str]]) -> str:

@@ -354,7 +354,7 @@ class Support:
             is taken. thinks: it thinks before it answers, and what it thinks counts as the reply's.
         most_n: choices that it gives at once, None where that is not known. cut, whole: its replies that were cut off,
             and that were not. filled: form -> of its first replies how many were looked at, and how many of these had a
-            text as long as its bound. together: choices of one request at most.
+            text as long as its bound. together: form -> choices of one request at most.
             endless: form -> its replies that were cut off, or did not come in their time.
             beyond: a number lay beyond the ends that its schema names.
     """
@@ -377,7 +377,7 @@ class Support:
     endless: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
     beyond: bool = field(default=False, compare=False, repr=False)
     filled: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
-    together: int = field(default=1, compare=False, repr=False)
+    together: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def keeps_to_schemas(self) -> bool:
         """Whether a reply to a schema was seen to keep to it."""
@@ -399,7 +399,7 @@ class Support:
         """
         if form in self.filled:
             looked_at, full = self.filled[form]
-            return full >= 2 and 2 * full * self.together >= looked_at
+            return full >= 2 and 2 * full * self.together.get(form, 1) >= looked_at
         looked_at, full = map(sum, zip(*self.filled.values(), strict=True)) if self.filled else (0, 0)
         return 1 <= full == looked_at and full + sum(self.endless.values()) >= 2
 

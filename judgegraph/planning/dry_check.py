@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from judgegraph.calls.estimate import READABLE, SAMPLES, Guessed
 from judgegraph.calls.ledger import ReadOnlyLedger
 from judgegraph.errors import WRITTEN_IN, ConfigError, StateError, in_words, off_its_ways, one_line
-from judgegraph.planning.dry_run import PATIENCE, DryRun, Endless, SimulatedJudge, asks_own
+from judgegraph.planning.dry_run import PATIENCE, DryRun, Endless, SimulatedJudge, runs_own
 from judgegraph.runs.identity import details
 from judgegraph.runs.item import item_of, node_of
 from judgegraph.runs.summary import summarise
@@ -56,7 +56,7 @@ async def adry_check(graph: Any) -> tuple[Finding, ...]:
     """
     with closing(ReadOnlyLedger(None)) as nothing:
         about = DryRun(graph, nothing, Guessed())
-        if not (about.own or asks_own(graph)):
+        if not runs_own(graph):
             return ()
         noted: list[Finding] = []
         met = [await _met(about, sample, noted) for sample in (*SAMPLES, PAIR)]

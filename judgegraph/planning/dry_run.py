@@ -394,9 +394,10 @@ def own_code(graph: Any, path: str = "") -> tuple[str, ...]:
     return tuple(found)
 
 
-def asks_own(graph: Any) -> bool:
-    """Whether a helper in a graph decides by a condition of the caller's own, such as `jg.critique(when=...)`."""
-    return any(getattr(getattr(agent, "when", None), "own", False) for _, agent in agents_of(graph))
+def runs_own(graph: Any) -> bool:
+    """Whether code of the caller's own runs in a graph, in a node or as a condition of `jg.critique(when=...)`."""
+    conditions = (getattr(agent, "when", None) for _, agent in agents_of(graph))
+    return bool(own_code(graph)) or any(getattr(when, "own", False) for when in conditions)
 
 
 PATIENCE = 60.0  # seconds for one sample with replies of one manner

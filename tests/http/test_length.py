@@ -168,9 +168,10 @@ async def test_whose_first_replies_all_go_on_to_their_bounds_is_asked_for_less_i
 
 def test_of_choices_asked_for_together_the_longest_is_waited_for():
     habits = {"filled": {"form": (16, 2)}}  # two of sixteen replies went on to a bound
-    assert Support(**habits, together=8).fills("form")
+    assert Support(**habits, together={"form": 8}).fills("form")
     assert not Support(**habits).fills("form")
-    assert not Support(filled={"form": (16, 1)}, together=8).fills("form")
+    assert not Support(**habits, together={"another": 8}).fills("form")
+    assert not Support(filled={"form": (16, 1)}, together={"form": 8}).fills("form")
     assert Support(filled={"plan": (1, 1)}, endless={"plan": 1}).fills("form")  # cut off, then on to its bound
     assert not Support(filled={"plan": (2, 1)}, endless={"plan": 1}).fills("form")
     assert not Support(endless={"plan": 2}).fills("form")  # whether bounds are heeded is not known

@@ -181,6 +181,29 @@ def test_check_refuses_it_and_runs_none_without_calls(tmp_path: Path):
     assert "node 'judge' wrote scores['Wit']" in " ".join(plan.output.split())
 
 
+def test_the_command_asks_a_condition_of_ones_own_in_a_graph_without_nodes_of_ones_own(tmp_path: Path):
+    (tmp_path / "mine.py").write_text("""
+import judgegraph as jg
+from judgegraph.agents.evaluator import Evaluator
+from langgraph.graph import END, START, StateGraph
+
+def doubt(state, more):
+    return ["Fluency"]
+
+def graph():
+    made = StateGraph(jg.EvalState)
+    made.add_node("judge", Evaluator(criteria=jg.criteria_set("summary").criteria))
+    made.add_node("review", jg.critique("sage", when=doubt, criteria="summary"))
+    made.add_edge(START, "judge")
+    made.add_edge("judge", "review")
+    made.add_edge("review", END)
+    return made.compile()
+""")
+    told = CliRunner().invoke(main, ["check", f"{tmp_path}/mine.py:graph"])
+    assert told.exit_code == 1
+    assert "wrong-value: node 'review/doubt' failed: TypeError: doubt() missing" in " ".join(told.output.split())
+
+
 def test_what_is_found_by_building_and_checking(tmp_path: Path):
     rouge = jg.metric_node("rouge-l")
     with pytest.raises(jg.ConfigError, match="judges by no criterion: add it as a node beside the panel"):
