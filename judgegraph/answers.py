@@ -337,9 +337,9 @@ def lead_of(verdicts: Mapping[str, int]) -> Lead | None:
     won, lost, n = max(a, b), min(a, b), a + b
     if not n:
         return None
-    z, share = 1.959964, won / n
-    middle, half = share + z * z / (2 * n), z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    low, high = ((middle + way * half) / (1 + z * z / n) for way in (-1, 1))
-    ways = (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2) for k in range(lost + 1))
-    p = min(1.0, 2 * math.fsum(map(math.exp, ways)))
-    return Lead("" if a == b else "A" if a > b else "B", won, lost, verdicts.get("tie", 0), low, high, p)
+    from scipy.stats import binomtest  # where pairs were judged alone: it takes a while to load
+
+    test = binomtest(won, n)
+    ends = test.proportion_ci(method="wilson")
+    side, ties = "" if a == b else "A" if a > b else "B", verdicts.get("tie", 0)
+    return Lead(side, won, lost, ties, float(ends.low), float(ends.high), float(test.pvalue))

@@ -439,8 +439,8 @@ def _order(tally: Tally) -> Iterator[Finding]:
                 f"; {percent(value, 1)} of verdicts change with the order of the two "
                 f"({percent(ends.low, 1)} to {percent(ends.high, 1)}, n {pairs:,})"
             )
-        lead = f" {lead_line(tally.summary)}." if lead_line(tally.summary) else ""
-        yield Finding(f"{text}.{lead[:2].upper()}{lead[2:]}", "pairs")
+        lead = lead_line(tally.summary)
+        yield Finding(f"{text}. {lead[0].upper()}{lead[1:]}." if lead else f"{text}.", "pairs")
 
 
 def _length(run: Run, tally: Tally) -> Iterator[Finding]:
