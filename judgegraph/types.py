@@ -391,6 +391,8 @@ class Criterion(Value):
         threshold: the least value (of labels with values also a label) that is good enough; `--require thresholds`
             holds a run against it.
         examples: texts with their scores by it, at most 8; whoever scores by it is shown them.
+        since: the version of its set that brought it as it is. Who asks for several criteria in one call asks for those
+            of each version in a call of their own, so that what earlier versions asked stands in the ledger.
     """
 
     name: str = Field(min_length=1, max_length=200)
@@ -402,6 +404,7 @@ class Criterion(Value):
     levels: Levels = Field(default=(), exclude_if=empty)
     weight: Number = Field(default=1.0, exclude_if=lambda weight: weight == 1.0, ge=-1000, le=1000)
     threshold: Number | Annotated[str, Strict()] | None = Field(default=None, exclude_if=lambda value: value is None)
+    since: int = Field(default=1, ge=1, exclude_if=lambda since: since == 1)
 
     @model_validator(mode="before")
     @classmethod
