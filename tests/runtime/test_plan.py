@@ -262,7 +262,7 @@ def test_samples_about_which_nobody_is_asked_are_told_with_the_reason():
 
 
 def test_a_judge_that_sees_no_images_is_named_where_others_of_the_graph_do():
-    sighted = jg.Endpoint("openai:gpt-4.1", vision=True)
+    sighted = jg.Endpoint(model="openai:gpt-4.1", vision=True)
     panel = jg.panel({"one": llm_score(), "two": llm_score(sighted)}, criteria="summary")
     picture = jg.Sample(id="1", output="It is shut.", images=["data:image/png;base64,iVBORw0KGgo="])
     plain = jg.Sample(id="2", output="It is shut for repairs.")
