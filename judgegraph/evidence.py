@@ -8,6 +8,7 @@ import json
 import mimetypes
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import blake2b
 from operator import not_
@@ -240,10 +241,14 @@ def _elsewhere(found: dict[str, Any], more: dict[str, Any], *, said: bool) -> No
         found["content"] = more.pop("refusal")
     elif lost := next((key for key in _TEXT_NAMES if isinstance(more.get(key), str) and more[key].strip()), ""):
         raise ValueError(f"a turn has its text in content, and here it stands in '{lost}': name it content")
+    for key in more if not found["content"] else ():
+        if key not in _SAYS and (near := get_close_matches(key.casefold(), _SAYS, 1, 0.8)):
+            raise ValueError(f"a turn without content and calls has the key '{key[:40]}': did you mean '{near[0]}'?")
 
 
 _SHAREGPT = ("human", "gpt", "system", "tool", "function_call", "observation")
 _TEXT_NAMES = ("text", "value", "message", "utterance", "body", "output")
+_SAYS = ("content", "tool_calls", "function_call")  # keys of a message whose misspelt names are told
 
 
 def without_results(message: Any) -> list[Any]:

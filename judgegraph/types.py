@@ -391,6 +391,8 @@ class Criterion(Value):
         threshold: the least value (of labels with values also a label) that is good enough; `--require thresholds`
             holds a run against it.
         examples: texts with their scores by it, at most 8; whoever scores by it is shown them.
+        since: the version of its set that brought it as it is. Who asks for several criteria in one call asks for those
+            of each version in a call of their own, so that what earlier versions asked stands in the ledger.
     """
 
     name: str = Field(min_length=1, max_length=200)
@@ -402,6 +404,7 @@ class Criterion(Value):
     levels: Levels = Field(default=(), exclude_if=empty)
     weight: Number = Field(default=1.0, exclude_if=lambda weight: weight == 1.0, ge=-1000, le=1000)
     threshold: Number | Annotated[str, Strict()] | None = Field(default=None, exclude_if=lambda value: value is None)
+    since: int = Field(default=1, ge=1, exclude_if=lambda since: since == 1)
 
     @model_validator(mode="before")
     @classmethod
@@ -732,19 +735,36 @@ def keyed(*values: Any) -> dict[str, Any]:
     return found
 
 
+@lru_cache(maxsize=1)
+def once() -> Any:
+    """The channel of what a graph is given: as without a reducer, but equal values of one step are one value.
+
+    A graph of one's own hands back its whole state, the sample among it; so several stand side by side. It is made
+    where LangGraph reads the state's annotations, as importing this file brings no LangGraph.
+    """
+    from langgraph.channels import LastValue
+
+    class Once(LastValue[Any]):
+        def update(self, values: Sequence[Any]) -> bool:
+            first = values[:1]
+            return super().update(first if all(one is first[0] or one == first[0] for one in values) else values)
+
+    return Once
+
+
 class Asked(TypedDict, total=False):
     """What a method reads of a state, and no more: what other methods wrote before it cannot change its scores."""
 
-    sample: Sample
-    criteria: list[Criterion]  # what to judge by, else its own; methods read it and leave it as it is
-    task: str  # one sentence: what kind of text is judged, for prompts
+    sample: Annotated[Sample, once()]
+    criteria: Annotated[list[Criterion], once()]  # what to judge by, else its own; methods leave it as it is
+    task: Annotated[str, once()]  # one sentence: what kind of text is judged, for prompts
 
 
 class Result(TypedDict, total=False):
     """What agents write: the output of a graph of one's own that is to be a node of others.
 
     `StateGraph(jg.EvalState, output_schema=jg.Result)` hands back what its nodes wrote, and not the sample that it was
-    given; so any number of such graphs stand side by side in one graph.
+    given. In a graph with a state of its own (`sample: jg.Sample`), such graphs alone stand side by side.
     """
 
     scores: Annotated[Scores, merged]

@@ -109,6 +109,8 @@ def from_atif(document: Mapping[str, Any], id: str) -> Iterator[Run]:
             for one in step.get("tool_calls") or ()
         ]
         metrics = step.get("metrics")
+        if "message" not in step and not calls and not step.get("observation"):
+            raise ValueError(f"step {len(turns) + 1} has no message; its keys are {', '.join(map(str, step))}")
         turns.append(Turn(
             role=names.get(source, source), content=_atif_content(step.get("message")), calls=tuple(calls), at=at,
             id=str(step.get("step_id")), reasoning=str(step.get("reasoning_content") or ""),
@@ -614,14 +616,17 @@ def _nothing_in(run: Run) -> str:
     if run.output or run.error:
         return ""
     own = [turn for turn in run.turns if turn.role not in ("user", "human", "system", "developer")]
-    if any(turn.text.strip() or turn.calls or turn.content for turn in own):
+    calls = [call for turn in own for call in turn.calls]
+    told = any(turn.text.strip() or turn.content for turn in run.turns) or any(call.arguments for call in calls)
+    if told and (calls or any(turn.text.strip() or turn.content for turn in own)):
         return ""
-    met = (
-        f"of {len(run.turns):,} messages none is"
-        if run.turns
-        else "no message and no step could be read, so nothing is"
-    )
-    return f"run '{one_line(run.id, 60)}': {met} an agent's answer or call"
+    if calls:
+        met = "it has names of calls alone: no text, no argument and no result was exported"
+    elif run.turns:
+        met = f"of {len(run.turns):,} messages none is an agent's answer or call"
+    else:
+        met = "no message and no step could be read, so nothing is an agent's answer or call"
+    return f"run '{one_line(run.id, 60)}': {met}"
 
 
 def trajectory(given: Any, format: str = "", *, id: str = "run-1") -> Sample:

@@ -85,6 +85,8 @@ def langchain_turn(record: Mapping[str, Any]) -> Turn:
     usage = data.get("usage_metadata")
     calls = [*(_call(one) for one in data.get("tool_calls") or ()),
              *(_call(one, invalid=True) for one in data.get("invalid_tool_calls") or ())]  # fmt: skip
+    if "content" not in data and not calls:
+        raise ValueError(f"a message of {kind} has no content; its keys are {', '.join(map(str, data)) or 'none'}")
     thought = (data.get("additional_kwargs") or {}).get("reasoning_content")
     return Turn(
         role=str(data.get("role") or "") if kind == "chat" else ROLES.get(kind, kind),

@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 from judgegraph import prompts
 from judgegraph.agents.juror import Juror
 from judgegraph.calls import Form, JudgeLike, ask
-from judgegraph.errors import ReplyError, ScaleError, one_line, settings_checked
+from judgegraph.errors import ConfigError, ReplyError, ScaleError, one_line, settings_checked
 from judgegraph.prompts.template import criteria_text, inset, left_out_examples, scores_text
 from judgegraph.types import (
     Criterion,
@@ -82,6 +82,28 @@ class Concluded(TypedDict):  # what a judge writes who has heard a discussion
 class Reported(TypedDict):  # what a reporter writes
     report: str
     notes: Notes
+
+
+def cast_of(method: str, given: str | Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    """Name -> who a speaker is: names of known roles with commas between, or names to words of one's own.
+
+    Raises:
+        ConfigError: fewer than two, one of no role or without words, or one twice.
+    """
+    if isinstance(given, str):
+        asked = [role.strip() for role in given.split(",") if role.strip()]
+        if unknown := [role for role in asked if role not in known]:
+            listed = ", ".join(known)
+            raise ConfigError(f"{method}: no role {one_line(unknown[0], 60)!r}; known: {listed}, or a mapping of yours")
+        if len({*asked}) < len(asked):
+            raise ConfigError(f"{method}: one role stands twice: two readers would be asked the same")
+        given = {role: known[role] for role in asked}
+    found = {str(role): words for role, words in given.items()}
+    if empty := [role for role, words in found.items() if not role.strip() or not str(words).strip()]:
+        raise ConfigError(f"{method}: role {one_line(empty[0], 60)!r} has no words: say who it is")
+    if len(found) < 2:
+        raise ConfigError(f"{method}: two roles or more, got {len(found)}")
+    return found
 
 
 def transcript_text(state: Mapping[str, Any], hears: Sequence[str], room: int) -> tuple[str, int]:

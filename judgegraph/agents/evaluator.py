@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NotRequired
 
@@ -30,7 +31,7 @@ class Scored(TypedDict):  # what it writes
 @settings_checked
 @dataclass(frozen=True, kw_only=True)
 class Evaluator:
-    """Scores all criteria in one call, reasons before scores.
+    """Scores all criteria in one call, reasons before scores; what a later version of their set brought in another.
 
     Source: SAGEval section 4.2 (after G-Eval): role and task, criteria with steps and scale, a reason for each
     score, exemplars that fix the form of the reply; scores weighted by token probability (eq. 1).
@@ -58,15 +59,19 @@ class Evaluator:
             object.__setattr__(self, "prompt", f"{self.prompt}_cot")
 
     async def __call__(self, state: Case) -> Scored:
-        sample, asked = sample_of(state), slugs(given_criteria(state) or self.criteria)
-        if not asked:
-            return {"scores": {}}
+        sample, versions = sample_of(state), dict[int, list[Criterion]]()
+        for one in given_criteria(state) or self.criteria:
+            versions.setdefault(one.since, []).append(one)
+        found = await asyncio.gather(*(self._scored(sample, slugs(asked)) for asked in versions.values()))
+        return {"scores": keyed(*(score for scores in found for score in scores))}
+
+    async def _scored(self, sample: Sample, asked: Mapping[str, Criterion]) -> list[Score]:
         messages = prompts.load(self.prompt).render(
             task=self.task, criteria=criteria_text(asked), **prompts.material(sample, asked.values())
         )
         slots = {key: Slot(criterion.scale, (key,)) for key, criterion in asked.items()}
         rating = await rate(self.judge, messages, ratings_form(asked, thoughts=self.cot), slots, self.reader)
-        return {"scores": keyed(*(self._score(asked[key], a, sample) for key, a in rating.answers.items()))}
+        return [self._score(asked[key], a, sample) for key, a in rating.answers.items()]
 
     def _score(self, criterion: Criterion, answer: Rated, sample: Sample) -> Score:
         return Score(

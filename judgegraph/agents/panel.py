@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -414,6 +415,45 @@ def first_alike(members: Sequence[Any]) -> tuple[int, int] | None:
     """The places, from 1, of the first two that are one; None where all differ."""
     pairs = ((members.index(one) + 1, place) for place, one in enumerate(members, 1))
     return next((pair for pair in pairs if pair[0] != pair[1]), None)
+
+
+# Families of models, whose members favour the same texts.
+
+
+KIN = {"o": "gpt", "chatgpt": "gpt", "davinci": "gpt", "codestral": "mistral", "ministral": "mistral",
+       "mixtral": "mistral", "magistral": "mistral", "codellama": "llama", "gemma": "gemini"}  # fmt: skip
+
+
+def family(judge: JudgeLike) -> str:
+    """The family of a model, by its name: "gpt" of "openai:gpt-4.1-mini", "llama" of "openai:meta-llama/Llama-3-8B".
+
+    The first word of the name behind the provider and the owner; "" where a model has no name.
+    """
+    model = judge if isinstance(judge, str) else judge.model if isinstance(judge, Endpoint) else _model_name(judge)
+    model = model if isinstance(model, str) else _model_name(model)
+    found = re.search(r"[a-z]+", (model.partition(":")[2] or model).rpartition("/")[2].casefold())
+    return KIN.get(found[0], found[0]) if found else ""
+
+
+def _model_name(model: Any) -> str:
+    """What a chat model says that it is called."""
+    return str(next((v for key in ("model_name", "model") if isinstance(v := getattr(model, key, None), str)), ""))
+
+
+def refuse_kin(method: str, judges: Sequence[JudgeLike]) -> None:
+    """
+    Raises:
+        ConfigError: two judges are of one family.
+    """
+    seen: dict[str, int] = {}
+    for place, one in enumerate(judges, 1):
+        kin = family(one)
+        if kin and kin in seen:
+            raise ConfigError(
+                f"{method}: judge {seen[kin]} and judge {place} are both of the family {one_line(kin, 40)!r}, which "
+                "favours the same texts; name a judge of another family, or set same_family: true"
+            )
+        seen[kin] = place
 
 
 # What one critic of a panel says, or why it cannot be heard: a panel goes on without it.

@@ -385,7 +385,7 @@ COLLECTIONS = {  # name -> module with its COLLECTION, or with several by name a
     "summeval": "judgegraph.bench.summeval",
     "topical_chat": "judgegraph.bench.topical_chat",
     "openmeva": "judgegraph.bench.openmeva",
-    "bagel": "judgegraph.bench.bagel",
+    "bagel": "judgegraph.bench.unieval",
     "sfres": "judgegraph.bench.unieval",
     "qags": "judgegraph.bench.unieval",
     "llmbar": "judgegraph.bench.llmbar",
@@ -393,6 +393,7 @@ COLLECTIONS = {  # name -> module with its COLLECTION, or with several by name a
     "autoj": "judgegraph.bench.autoj",
     "prometheus": "judgegraph.bench.prometheus",
     "mateval": "judgegraph.bench.mateval",
+    "llm_rubric": "judgegraph.bench.llm_rubric",
     "whoandwhen": "judgegraph.bench.whoandwhen",
 }
 

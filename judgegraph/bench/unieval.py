@@ -1,6 +1,6 @@
-"""Two collections as UniEval's authors publish them: QAGS (is a summary true to its article) and SFRES (utterances).
+"""Smaller collections: QAGS (is a summary true to its article), SFRES and BAGEL (utterances for a meaning).
 
-Both are judged by people and by UniEval, in one file of results each.
+The first two are judged by people and by UniEval, as its authors publish them, in one file of results each.
 """
 
 from __future__ import annotations
@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from judgegraph.bench.files import Collection, ResultRow, judged_by_unieval, read_results, sample_of, unieval_published
+from judgegraph.bench.files import (
+    Collection,
+    ResultRow,
+    field,
+    judged_by_unieval,
+    numbers,
+    read_results,
+    rows_of,
+    sample_of,
+    unieval_published,
+)
 from judgegraph.types import Sample
 
 QAGS_FILE, SFRES_FILE = "qags_cnndm_result.json", "sfres_result.json"
@@ -40,6 +50,29 @@ def sfres(folder: Path) -> Iterator[Sample]:
         yield sample_of(
             row.where, id=row.id, source=texts["source"], output=texts["system_output"],
             reference=texts["reference"] or None, human=row.human, meta={"group": row.group},
+        )  # fmt: skip
+
+
+# BAGEL, as BARTScore's authors hold it: utterances about restaurants and hotels for meaning representations.
+
+
+BAGEL_FILE = "bagel.json"
+BAGEL_CRITERIA = {"informativeness": "Informativeness", "naturalness": "Naturalness", "quality": "Quality"}
+
+
+def bagel(folder: Path) -> Iterator[Sample]:
+    """One for each utterance, those of one meaning together; its group is the meaning, its reference the first."""
+    rows = rows_of(folder / BAGEL_FILE)
+    first: dict[str, int] = {}
+    for where, row in rows:
+        first.setdefault(field(row, "src", where, str), len(first))
+    for number, (where, row) in sorted(enumerate(rows), key=lambda pair: first[pair[1][1]["src"]]):
+        references = [text for text in field(row, "ref_summs", where, list) if isinstance(text, str) and text]
+        human = numbers(row, "scores", where, tuple(BAGEL_CRITERIA))
+        yield sample_of(
+            where, id=str(number), source=row["src"], output=field(row, "sys_summ", where, str),
+            reference=references[0] if references else None,
+            human={BAGEL_CRITERIA[key]: value for key, value in human.items()}, meta={"group": str(first[row["src"]])},
         )  # fmt: skip
 
 
@@ -76,5 +109,16 @@ COLLECTIONS = {
             "Quality": (0.370815, 0.291593, 0.214708),
         }),
         folder="data2text",
+    ),
+    "bagel": Collection(
+        name="bagel",
+        title="BAGEL (Mairesse et al. 2010)",
+        items="404 utterances for 202 meanings",
+        origin="neulab/BARTScore, D2T/BAGEL/data.pkl, converted to JSON (Apache-2.0)",
+        files=(BAGEL_FILE,),
+        criteria="data-to-text",
+        preset="coascore",
+        samples=bagel,
+        recorded=lambda folder: {},  # no judge's answers are published with it
     ),
 }  # fmt: skip

@@ -475,6 +475,8 @@ def _refuse_unseen(judge: Judge, call: Call) -> None:
     """Pictures for a judge that is known to see none: before anything is looked up or paid for."""
     count = sum(image_count(said) for message in call.messages if not isinstance(said := message.content, str))
     if count and sees(judge) is False:
+        if (run := context.get()) is not None:
+            run.blind[judge.name] = run.blind.get(judge.name, 0) + 1
         raise ReplyError(
             f"{judge.name} sees no images, and the prompt has {count}: name a judge that does (Endpoint(vision=True) "
             "where it is not known to), or leave them out: --no-images, without=['images']",

@@ -226,6 +226,7 @@ class CallContext:
         in_words: judge -> replies to forms that it was told in words, as it takes no schema.
         further: judge -> calls for choices that it did not give with the first one.
         unshown: prompt and field -> times that it had no place for what the sample has of it.
+        blind: judge that sees no images -> prompts with images that it was not sent.
         prefixes: how much of the prompts was sent before.
         bills: what each node paid. awaited: address -> who waits for that call.
     """
@@ -250,6 +251,7 @@ class CallContext:
     models: dict[str, int] = field(default_factory=dict)
     in_words: dict[str, int] = field(default_factory=dict)
     unshown: dict[str, int] = field(default_factory=dict)
+    blind: dict[str, int] = field(default_factory=dict)
     further: dict[str, int] = field(default_factory=dict)
     prefixes: Prefixes = field(default_factory=Prefixes)
     bills: UsageByNode = field(default_factory=UsageByNode)

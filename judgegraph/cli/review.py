@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -39,9 +40,11 @@ class Decisions:
         """Of a graph's input: the criteria where they are not the method's own any more."""
         return {"criteria": list(self.now)} if self.now != self.before.criteria else {}
 
-    def next(self) -> CriteriaSet:
-        """The criteria now, with the task they are for."""
-        return self.before.model_copy(update={"criteria": self.now})
+    def next(self, run: str) -> CriteriaSet:
+        """The next version of the set that a run was judged by."""
+        from judgegraph.runs.suggestions import next_version
+
+        return next_version(self.before, self.now, run=run)
 
     @contextmanager
     def taking(self, suggestions: Sequence[Mapping[str, Any]], answers: Sequence[Any]) -> Generator[None]:
@@ -70,9 +73,7 @@ class Decisions:
         """
         found = CriteriaSet.model_construct(name=path.stem, task=self.before.task, criteria=tuple(self.now))
         if run:
-            from judgegraph.runs.suggestions import next_version
-
-            found = next_version(self.before, self.now, path.stem, run)
+            found = self.next(run).model_copy(update={"name": path.stem})
         text = as_yaml(found)
         try:
             with path.open("x", encoding="utf-8") as file:
@@ -183,7 +184,7 @@ def _review_run(path: str, judge: Any, given: Mapping[str, Any], save: Path | No
         return
     if save is not None:
         click.echo(decisions.saved(save, run.signature))
-    _tell_rerun(run, decisions, judge, given)
+    _tell_rerun(run, decisions, judge, given, save)
 
 
 def _given_set(which: str, before: CriteriaSet) -> CriteriaSet:
@@ -215,8 +216,8 @@ def _decide(number: int, suggestion: Mapping[str, Any], decisions: Decisions) ->
         return
 
 
-def _tell_rerun(run: Any, decisions: Decisions, judge: Any, given: Mapping[str, Any]) -> None:
-    """How many calls the same method would pay by the new criteria, with what the run's ledger holds."""
+def _tell_rerun(run: Any, decisions: Decisions, judge: Any, given: Mapping[str, Any], save: Path | None) -> None:
+    """How many calls the same method would pay by the new criteria, with what the run's ledger holds; and how to."""
     from judgegraph.planning.forecast import plan
     from judgegraph.runs.identity import signature
 
@@ -228,7 +229,9 @@ def _tell_rerun(run: Any, decisions: Decisions, judge: Any, given: Mapping[str, 
     try:
         same = signature(made(decisions.before)) == run.signature
         if same:
-            forecast = plan(made(decisions.next()), (item.sample for item in run.items), ledger=_ledger(run, given))
+            forecast = plan(
+                made(decisions.next(run.signature)), (item.sample for item in run.items), ledger=_ledger(run, given)
+            )
     except JudgegraphError as error:
         click.echo(printable(f"what a rerun would pay is not known: {one_line(error, 300)}"))
         return
@@ -237,6 +240,8 @@ def _tell_rerun(run: Any, decisions: Decisions, judge: Any, given: Mapping[str, 
         return
     for line in _rerun_lines(forecast):
         click.echo(printable(line))
+    if save is not None:
+        click.echo(printable(f"  {_command(method, given, save, _ledger(run, given))}"))
 
 
 def _ledger(run: Any, given: Mapping[str, Any]) -> Any:
@@ -257,8 +262,15 @@ def _rerun_lines(forecast: Any) -> Iterator[str]:
     whole = [one_line(node.node, 60) for node in forecast.nodes if not node.kept and node.missing + node.rest[1]]
     if whole:
         yield f"  every call of {', '.join(whole)} is new: prompts there hold all criteria, and change with any of them"
-    if not total.kept:
-        yield "  where the evaluator asks for each criterion alone (-s each=true), it pays only for what is new"
+
+
+def _command(method: str, given: Mapping[str, Any], save: Path, ledger: Any) -> str:
+    """The rerun: as the run was made, by the new criteria, with what is in the ledger."""
+    options = {"-j": given["judge"], "--base-url": given["base_url"], "--critic": given["critic"]}
+    words = [word for option, value in options.items() if value for word in (option, value)]
+    words += [word for setting in given["settings"] for word in ("-s", setting)]
+    kept = ["--ledger", str(ledger)] if ledger else []
+    return shlex.join(["judgegraph", "run", method, "DATA", *words, "-c", str(save), *kept, "-o", "FOLDER"])
 
 
 def _begun(method: str, graph: Any, criteria: str | None) -> Decisions:

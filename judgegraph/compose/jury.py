@@ -31,7 +31,7 @@ from judgegraph.errors import ConfigError, one_line, settings_checked
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
 from judgegraph.prompts.template import load
 from judgegraph.registry.lookup import vocabulary
-from judgegraph.types import Asked, EvalState, Notes, Scores, merged
+from judgegraph.types import Asked, Criterion, EvalState, Notes, Scores, merged
 
 # Rounds of agents: columns of nodes, each of which waits for all of the column before.
 
@@ -74,6 +74,19 @@ def add_rounds(
         if between and turn < count:
             columns.append({f"{who}{behind}": agent for who, agent in between(turn).items()})
     return add_columns(graph, columns)
+
+
+def add_consensus(
+    graph: Any, before: Sequence[str], members: Sequence[str], name: str, combine: Combine = "mean",
+    criteria: Sequence[Criterion] = (),
+) -> None:  # fmt: skip
+    """Adds what the ballots of a last column come to, and the end behind it.
+
+    Args:
+        before: the column's nodes. members: whose ballots count. name, combine, criteria: as of `Consensus`.
+    """
+    one = Consensus(combine=combine, members=tuple(members), criteria=criteria, ballots=BALLOT, name=name)
+    graph.add_edge(add_columns(graph, [{"consensus": one}], before)[0], END)
 
 
 MOST_ROUNDS = 10  # of a debate

@@ -19,20 +19,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from langgraph.graph import END, StateGraph
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import Field
-from typing_extensions import TypedDict
 
-from judgegraph.agents.discussion import Listener, Speaker, Transcript
-from judgegraph.agents.panel import Combine, Consensus
+from judgegraph.agents.discussion import Listener, Speaker, Transcript, cast_of
+from judgegraph.agents.panel import Combine
 from judgegraph.answers import BALLOT
 from judgegraph.calls import JudgeLike
-from judgegraph.compose.jury import add_columns, add_rounds
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.compose import jury
+from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import Temperature, checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
-from judgegraph.types import Asked, EvalState, Notes, Scores, merged
+from judgegraph.types import Asked, EvalState, merged
 
 ROLES = {
     "public": "You are a member of the general public. You know no more of the matter than most, and say whether the "
@@ -60,12 +59,10 @@ class State(EvalState, total=False):
     transcript: Annotated[Transcript, merged]
 
 
-class Result(TypedDict, total=False):
-    """What the graph writes."""
+class Result(jury.Result, total=False):
+    """What the graph writes: ballots of the last round, what they come to, and what was said."""
 
     transcript: Annotated[Transcript, merged]  # round/speaker -> what was said
-    scores: Annotated[Scores, merged]  # ballots of the last round, and what they come to
-    notes: Annotated[Notes, merged]
 
 
 Builder: TypeAlias = StateGraph[State, None, Asked, Result]
@@ -100,7 +97,7 @@ def builder(
         raise ConfigError("chateval: speaking: 'summarized' needs turns: 2 or more, else there is nothing to sum up")
     chosen = criteria_set(criteria)
     common: dict[str, Any] = {"judge": judge, "criteria": chosen.criteria, "task": task or chosen.task}
-    readers = {named(name, role): words for role, words in _roles(roles).items()}
+    readers = {named(name, role): words for role, words in cast_of("chateval", roles, ROLES).items()}
     writer = named(name, "summariser")
 
     def speak(turn: int) -> dict[str, Any]:
@@ -117,35 +114,9 @@ def builder(
 
     graph = StateGraph(State, input_schema=Asked, output_schema=Result)
     between = minutes if speaking == "summarized" else None
-    before = add_rounds(graph, turns, speak, between, together=speaking != "one-by-one")
-    consensus = Consensus(
-        combine=combine, members=tuple(readers), criteria=chosen.criteria, ballots=BALLOT, name=named(name, "chateval")
-    )
-    graph.add_edge(add_columns(graph, [{"consensus": consensus}], before)[0], END)
+    last = jury.add_rounds(graph, turns, speak, between, together=speaking != "one-by-one")
+    jury.add_consensus(graph, last, [*readers], named(name, "chateval"), combine, chosen.criteria)
     return graph
-
-
-def _roles(given: str | Mapping[str, str]) -> dict[str, str]:
-    """Name -> who the reader is.
-
-    Raises:
-        ConfigError: fewer than two, one of no role, or one twice.
-    """
-    if isinstance(given, str):
-        asked = [role.strip() for role in given.split(",") if role.strip()]
-        if unknown := [role for role in asked if role not in ROLES]:
-            known = ", ".join(ROLES)
-            raise ConfigError(f"chateval: no role {one_line(unknown[0], 60)!r}; known: {known}, or a mapping of yours")
-        if len({*asked}) < len(asked):
-            raise ConfigError("chateval: one role stands twice: two readers would be asked the same")
-        found = {role: ROLES[role] for role in asked}
-    else:
-        found = {str(role): words for role, words in given.items()}
-    if empty := [role for role, words in found.items() if not role.strip() or not str(words).strip()]:
-        raise ConfigError(f"chateval: role {one_line(empty[0], 60)!r} has no words: say who it is")
-    if len(found) < 2:
-        raise ConfigError(f"chateval: two roles or more, got {len(found)}")
-    return found
 
 
 def chateval(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:

@@ -16,16 +16,17 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from langgraph.graph import END, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from typing_extensions import TypedDict
 
-from judgegraph.agents.discussion import Listener, Reporter, Speaker, Transcript
+from judgegraph.agents.discussion import Listener, Reporter, Speaker
 from judgegraph.agents.judge import ReplyKind
 from judgegraph.calls import JudgeLike
 from judgegraph.compose.jury import add_columns, add_rounds
+from judgegraph.graphs.chateval import Result as Discussion
+from judgegraph.graphs.chateval import State as Discussed
 from judgegraph.graphs.chateval import Turns
 from judgegraph.graphs.settings import Temperature, checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
-from judgegraph.types import Asked, EvalState, Notes, Scores, latest, merged
+from judgegraph.types import Asked, latest
 
 EVALUATORS = {
     "ann": "You are an evaluator called Ann. You speak first in each round.",
@@ -52,20 +53,16 @@ _SAID: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-class State(EvalState, total=False):
+class State(Discussed, total=False):
     """The shared state, with what was said and reported."""
 
-    transcript: Annotated[Transcript, merged]
     report: Annotated[str, latest]
 
 
-class Result(TypedDict, total=False):
-    """What the graph writes."""
+class Result(Discussion, total=False):
+    """What the graph writes: what was said, scores from summary, and a paragraph for people from report."""
 
-    transcript: Annotated[Transcript, merged]  # round/speaker -> what was said
-    scores: Annotated[Scores, merged]  # from summary
-    report: Annotated[str, latest]  # from report: a paragraph for people
-    notes: Annotated[Notes, merged]
+    report: Annotated[str, latest]
 
 
 Builder: TypeAlias = StateGraph[State, None, Asked, Result]

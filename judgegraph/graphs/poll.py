@@ -11,34 +11,21 @@ families; the mean of scores, or the vote of most where answers are right or wro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from langgraph.graph import END, StateGraph
+from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from typing_extensions import TypedDict
 
 from judgegraph.agents.juror import Juror
-from judgegraph.agents.panel import Combine, Consensus, first_alike, likeness
+from judgegraph.agents.panel import Combine, first_alike, likeness, refuse_kin
 from judgegraph.answers import BALLOT
-from judgegraph.calls import Endpoint, JudgeLike
-from judgegraph.compose.jury import add_columns
-from judgegraph.errors import ConfigError, one_line
+from judgegraph.calls import JudgeLike
+from judgegraph.compose.jury import Result, add_columns, add_consensus
+from judgegraph.errors import ConfigError
 from judgegraph.graphs.settings import checked, named, narrowed
 from judgegraph.prompts.criteria import CriteriaLike, criteria_set
-from judgegraph.types import Asked, EvalState, Notes, Scores, merged
-
-KIN = {"o": "gpt", "chatgpt": "gpt", "davinci": "gpt", "codestral": "mistral", "ministral": "mistral",
-       "mixtral": "mistral", "magistral": "mistral", "codellama": "llama", "gemma": "gemini"}  # fmt: skip
-
-
-class Result(TypedDict, total=False):
-    """What the graph writes."""
-
-    scores: Annotated[Scores, merged]  # a ballot of each judge, and what they come to
-    notes: Annotated[Notes, merged]
-
+from judgegraph.types import Asked, EvalState
 
 Builder: TypeAlias = StateGraph[EvalState, None, Asked, Result]
 Compiled: TypeAlias = CompiledStateGraph[EvalState, None, Asked, Result]
@@ -66,7 +53,7 @@ def builder(
     others = [one.strip() for one in judges.split(",") if one.strip()] if isinstance(judges, str) else [*judges]
     listed = [judge, *others]
     if not same_family:
-        _refuse_kin(listed)
+        refuse_kin("poll", listed)
     chosen = criteria_set(criteria)
     about: dict[str, Any] = {"criteria": chosen.criteria, "task": task or chosen.task, "stage": BALLOT}
     called = [named(name, f"judge-{place}") for place in range(1, len(listed) + 1)]
@@ -74,47 +61,10 @@ def builder(
     if (alike := first_alike([likeness(one) for one in panel.values()])) is not None:
         one, other = alike
         raise ConfigError(f"poll: judge {one} and judge {other} are one: its answer is paid for once and counts twice")
-    consensus = Consensus(
-        combine=combine, members=tuple(called), criteria=chosen.criteria, ballots=BALLOT, name=named(name, "poll")
-    )
     graph = StateGraph(EvalState, input_schema=Asked, output_schema=Result)
-    nodes = {f"judge-{place}": one for place, one in enumerate(panel.values(), 1)}
-    add_columns(graph, [nodes, {"consensus": consensus}])
-    graph.add_edge("consensus", END)
+    judges_of_panel = {f"judge-{place}": one for place, one in enumerate(panel.values(), 1)}
+    add_consensus(graph, add_columns(graph, [judges_of_panel]), called, named(name, "poll"), combine, chosen.criteria)
     return graph
-
-
-def family(judge: JudgeLike) -> str:
-    """The family of a model, by its name: "gpt" of "openai:gpt-4.1-mini", "llama" of "openai:meta-llama/Llama-3-8B".
-
-    The first word of the name behind the provider and the owner; "" where a model has no name.
-    """
-    model = judge if isinstance(judge, str) else judge.model if isinstance(judge, Endpoint) else _name(judge)
-    model = model if isinstance(model, str) else _name(model)
-    found = re.search(r"[a-z]+", (model.partition(":")[2] or model).rpartition("/")[2].casefold())
-    return KIN.get(found[0], found[0]) if found else ""
-
-
-def _name(model: Any) -> str:
-    """What a chat model says that it is called."""
-    said = next((v for key in ("model_name", "model") if isinstance(v := getattr(model, key, None), str)), "")
-    return str(said)
-
-
-def _refuse_kin(judges: Sequence[JudgeLike]) -> None:
-    """
-    Raises:
-        ConfigError: two judges are of one family.
-    """
-    seen: dict[str, int] = {}
-    for place, one in enumerate(judges, 1):
-        kin = family(one)
-        if kin and kin in seen:
-            raise ConfigError(
-                f"poll: judge {seen[kin]} and judge {place} are both of the family {one_line(kin, 40)!r}, which "
-                "favours the same texts; name a judge of another family, or set same_family: true"
-            )
-        seen[kin] = place
 
 
 def poll(judge: JudgeLike = "embedded", **settings: Any) -> Compiled:

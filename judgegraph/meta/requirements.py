@@ -28,6 +28,7 @@ _HOLDS = {
     ">=": lambda value, bound: value >= bound, ">": lambda value, bound: value > bound,
     "<=": lambda value, bound: value <= bound, "<": lambda value, bound: value < bound,
 }  # fmt: skip
+_LABEL = re.compile(r"[^\W\d_][^()<>=%]*")  # in the place of a number: of a scale whose labels have values
 _FORMS = 'such as "Clarity >= 4", "share(Clarity >= 4) >= 0.95" or "share(Tone = warm) >= 90%"'
 
 
@@ -38,6 +39,7 @@ class Requirement:
     Attributes:
         text: as it was written. name: of the criterion. op, bound: what the mean or the share is held against.
         each: of a share, what a sample must meet: (op, number or label).
+        label: of a mean, in the place of `bound` ("Clarity >= fair"), which is its value on the criterion's scale.
     """
 
     text: str
@@ -45,6 +47,7 @@ class Requirement:
     op: str
     bound: float
     each: tuple[str, float | str] | None = None
+    label: str = ""
 
     @classmethod
     def of(cls, text: str) -> Requirement:
@@ -70,7 +73,7 @@ class Requirement:
             return None
         bound /= 100 if "%" in share["bound"] else 1
         number, equal = _number(inner["bound"]), inner["op"] in ("=", "==")
-        if number is None and not equal:
+        if number is None and not equal and not _LABEL.fullmatch(inner["bound"]):
             return None
         each = ("=" if equal else inner["op"], inner["bound"] if number is None else number)
         return cls(text.strip(), inner["name"], share["op"], bound, each)
@@ -78,10 +81,30 @@ class Requirement:
     @classmethod
     def _of_mean(cls, text: str) -> Requirement | None:
         whole = _TEST.fullmatch(text)
-        bound = _number(whole["bound"]) if whole else None
-        if whole is None or bound is None or whole["op"] not in _HOLDS or "(" in whole["name"]:
+        if whole is None or whole["op"] not in _HOLDS or "(" in whole["name"]:
             return None
-        return cls(text.strip(), whole["name"], whole["op"], bound)
+        bound, label = _number(whole["bound"]), whole["bound"]
+        if bound is not None:
+            return cls(text.strip(), whole["name"], whole["op"], bound)
+        return cls(text.strip(), whole["name"], whole["op"], math.nan, None, label) if _LABEL.fullmatch(label) else None
+
+    @property
+    def ordered_label(self) -> str:
+        """The label that stands for its value, "" where there is none: "Tone = warm" asks for the label itself."""
+        if self.each is None:
+            return self.label
+        return self.each[1] if isinstance(self.each[1], str) and self.each[0] != "=" else ""
+
+    def on(self, scale: Scale | None) -> Requirement:
+        """The same by the value of its label, which its text says."""
+        value, share = _label_value(scale, self.ordered_label), _SHARE.fullmatch(self.text)
+        if value is None:
+            return self
+        end = len(self.text[: share.end("inner")].rstrip()) if share else len(self.text)
+        text = f"{self.text[:end]} ({value:g}){self.text[end:]}"
+        if self.each is None:
+            return replace(self, text=text, bound=value, label="")
+        return replace(self, text=text, each=(self.each[0], value))
 
     def met_by(self, answers: Sequence[Score]) -> float | None:
         """What a sample counts for: the mean of its answers by the criterion, of a share 1 or 0; None without any."""
@@ -92,12 +115,19 @@ class Requirement:
         if self.each is None:
             return sum(values) / len(values) if values else None
         op, bound = self.each
-        if isinstance(bound, str):
+        if isinstance(bound, str) and op == "=":
             return float(any(same_key(str(score.label)) == same_key(bound) for score in own)) if own else None
         mean = sum(values) / len(values) if values else None
-        if mean is None:
+        least = _label_value(own[0].scale, bound) if isinstance(bound, str) and own else bound
+        if mean is None or not isinstance(least, float):
             return None
-        return float(mean == bound if op == "=" else _HOLDS[op](mean, bound))
+        return float(mean == least if op == "=" else _HOLDS[op](mean, least))
+
+
+def _label_value(scale: Scale | None, label: str) -> float | None:
+    """The number of a label, whatever its case; None where the scale has no such label or its labels no numbers."""
+    found = [one for one in scale.labels if same_key(one) == same_key(label)] if scale and label else []
+    return scale.value_of(found[0]) if scale and found else None
 
 
 def _number(text: str) -> float | None:
@@ -193,6 +223,7 @@ def outcomes(
     found: list[list[float | None]] = [[] for _ in required]
     groups: list[str | None] = []
     seen: dict[str, str] = {}
+    scales: dict[str, Scale | None] = {}
     judged = False
     for item in items:
         answers = [score for score in answers_of(item) if score.of == "output"] if item.sample.rival is None else []
@@ -201,11 +232,14 @@ def outcomes(
         group = item.sample.meta.get("group")
         groups.append(None if group is None else str(group))
         seen.update({same_key(score.criterion): score.criterion for score in answers})
+        scales.update({same_key(score.criterion): score.scale for score in answers if score.answer is not None})
         judged = judged or any(score.answer is not None for score in answers)
         for values, one in zip(found, required, strict=True):
             values.append(one.met_by(answers))
+    required = [one.on(scales.get(same_key(one.name))) for one in required]
     held = [
-        _outcome(one, values, groups, seen, absent, judged=judged) for one, values in zip(required, found, strict=True)
+        _outcome(one, values, groups, seen, absent, scales.get(same_key(one.name)), judged=judged)
+        for one, values in zip(required, found, strict=True)
     ]
     told = [replace(one, absent=absent, share=of.each is not None) for one, of in zip(held, required, strict=True)]
     if not unfinished:
@@ -217,7 +251,7 @@ def outcomes(
 
 def _outcome(
     one: Requirement, values: Sequence[float | None], groups: Sequence[str | None], seen: Mapping[str, str],
-    absent: int, *, judged: bool,
+    absent: int, scale: Scale | None, *, judged: bool,
 ) -> Outcome:  # fmt: skip
     without = sum(value is None for value in values) + absent
     if not judged:
@@ -227,6 +261,9 @@ def _outcome(
         return Outcome(
             one.text, False, None, None, None, 0, without, f"no sample has an answer by it; judged by: {named}"
         )
+    if one.ordered_label:
+        why = _off(one, scale) if scale else f"'{one_line(one.ordered_label, 60)}' is no label: its scale is not known"
+        return Outcome(one.text, False, None, None, None, 0, without, why)
     if one.each is not None:
         against = float(one.op in ("<", "<="))  # what is not known helps nothing to be met
         held = [against if value is None else value for value in (*values, *[None] * absent)]
@@ -284,7 +321,10 @@ def _ends(
 
 def _off(one: Requirement, scale: Scale) -> str:
     """Why no answer on a scale can be held against a requirement, "" where one can."""
-    bound = one.bound if one.each is None else one.each[1]
+    bound: float | str = one.label or one.bound if one.each is None else one.each[1]
+    if one.ordered_label and scale.labels and not scale.values:
+        label = one_line(one.ordered_label, 60)
+        return f"the labels of {one.name} have no numbers; write share({one.name} = {label}) >= 0.9"
     if isinstance(bound, str):
         labels = [label for label in scale.labels if same_key(label) == same_key(bound)]
         return "" if labels else f"'{one_line(bound, 60)}' is no label of {one.name}, which is on {scale}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -305,6 +306,7 @@ class SimulatedJudge:
     last: str = ""
     questions: int = 0
     skipped: str = ""  # why nobody was asked at all
+    blind: set[str] = field(default_factory=set)  # judges that were not asked, as they see no images
 
     def answer(self, judge: Judge, call: Call) -> list[Choice]:
         """In place of a judge."""
@@ -366,6 +368,7 @@ def simulating(simulated: SimulatedJudge, judges: dict[Any, Judge]) -> Generator
     try:
         yield
         simulated.about.unshown |= here.unshown.keys()
+        simulated.blind |= here.blind.keys()
     finally:
         trying.reset(tried)
         context.reset(calls)
@@ -418,6 +421,7 @@ class DryRun:
         prefixes: of the prompts that would be sent with drawn replies, which differ from call to call.
         unshown: "$field in PROMPT", where a sample has something that the prompt has no place for.
         skipped: why nobody is asked about a sample -> how many such samples there are.
+        blind: judge that sees no images -> samples with images about which others are asked.
     """
 
     graph: Any
@@ -434,6 +438,7 @@ class DryRun:
     prefixes: Prefixes = field(default_factory=Prefixes)
     unshown: set[str] = field(default_factory=set)
     skipped: dict[str, int] = field(default_factory=dict)
+    blind: Counter[str] = field(default_factory=Counter)
     own: tuple[str, ...] = field(init=False)
     _checked: Any = field(default=None, init=False, repr=False)  # a copy of the graph that tells what nodes write
     _judges: dict[str, dict[Any, Judge]] = field(default_factory=dict)
@@ -453,10 +458,12 @@ class DryRun:
         whole: dict[int, Run] = {}
         broken: dict[int, Run] = {}
         met: list[DryRunFailure] = []
+        blind: set[str] = set()
         for index, manner in enumerate(MANNERS):
             simulated = SimulatedJudge(self, manner)
             failure = await self._simulate(simulated, sample)
             met += [failure] if failure is not None else []
+            blind |= set() if simulated.skipped else simulated.blind
             (whole if failure is None else broken)[1 << index] = simulated.asked
             self.invented = self.invented or simulated.invents
             if manner is DRAWN or not simulated.invents:
@@ -467,6 +474,7 @@ class DryRun:
                     self.skipped[simulated.skipped] = self.skipped.get(simulated.skipped, 0) + 1
                 break
         self.failures.add(met)
+        self.blind.update(blind)
         return whole or broken
 
     def _count_prefixes(self, simulated: SimulatedJudge) -> None:

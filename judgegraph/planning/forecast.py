@@ -571,6 +571,11 @@ def _basis(dry_run: DryRun, pilot: Pilot | None, prices: Prices, paid: bool) -> 
     assumed = f"{COMPLETION} for each choice, an assumption, or the judge's max_tokens"
     lines = [_own(dry_run.own)] if dry_run.own else []
     lines += [f"Nobody is asked about {counted(n, 'sample')}: {why}." for why, n in dry_run.skipped.items()]
+    lines += [
+        f"{judge} sees no images and is not asked about {counted(n, 'sample')} with images, where its scores are "
+        "skipped: name a judge that does, or leave them out (--no-images)."
+        for judge, n in sorted(dry_run.blind.items())
+    ]
     if dry_run.unshown:
         lines.append(
             f"Not shown to the judge, as the prompt has no place for it: {', '.join(sorted(dry_run.unshown))}."

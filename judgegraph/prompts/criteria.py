@@ -160,7 +160,9 @@ class MarkedFile:
 
 
 SET_KEYS = ("name", "task", "source", "criteria", "version", "digest")
-CRITERION_KEYS = ("name", "definition", "steps", "scale", "guideline", "examples", "levels", "weight", "threshold")
+CRITERION_KEYS = (
+    "name", "definition", "steps", "scale", "guideline", "examples", "levels", "weight", "threshold", "since",
+)  # fmt: skip
 EXEMPLAR_KEYS = ("output", "score", "reason")
 MOST_CRITERIA, MOST_LISTED, MOST_POINTS = 200, 100, 1001  # in a file, in a list, on a whole scale
 SCALES = 'a scale such as "1-5", "1-5 by halves" or "0-1 any", a list of two or more labels, or labels with values'
@@ -204,6 +206,7 @@ def read_criteria(path: Path) -> Found:
             levels: {1: what a 1 is, 5: what a 5 is}                       # instead of it: the same as data
             weight: 2                  # 1, unless given; negative points count against
             threshold: 4               # may be left out: what `--require thresholds` holds a run against
+            since: 2                   # 1, unless given: the version that brought it; asked for in a call of its own
             examples:                                                      # may be left out
               - {output: a text, score: 4, reason: why}                    # the reason too
 
@@ -216,17 +219,17 @@ def read_criteria(path: Path) -> Found:
     if "criteria" not in keys:
         file.fail(line_of(root), "criteria", "missing; expected a list of criteria")
     name, task, source = (file.text(keys.get(key), key) for key in ("name", "task", "source"))
-    found = Found(name, task, source, listed_criteria(file, keys["criteria"]), _version(file, keys.get("version")))
+    found = Found(name, task, source, listed_criteria(file, keys["criteria"]), _version(file, keys, "version"))
     if "digest" in keys:
         _refuse_changed(file, keys["digest"], found)
     return found
 
 
-def _version(file: MarkedFile, node: yaml.Node | None) -> int:
-    if node is None:
+def _version(file: MarkedFile, keys: dict[str, yaml.Node], key: str) -> int:
+    if (node := keys.get(key)) is None:
         return 1
     plain = isinstance(node, yaml.ScalarNode) and re.fullmatch(r"[1-9][0-9]{0,5}", node.value)
-    return int(node.value) if plain else file.fail(line_of(node), "version", f"expected 1, 2, ..., got {shown(node)}")
+    return int(node.value) if plain else file.fail(line_of(node), key, f"expected 1, 2, ..., got {shown(node)}")
 
 
 def _refuse_changed(file: MarkedFile, node: yaml.Node, found: Found) -> None:
@@ -276,6 +279,7 @@ def _criterion(file: MarkedFile, node: yaml.Node) -> Criterion:
         weight=_weight(file, keys["weight"]) if "weight" in keys else 1.0,
         threshold=_threshold(file, keys["threshold"], scale) if "threshold" in keys else None,
         examples=_exemplars(file, keys["examples"], scale) if "examples" in keys else (),
+        since=_version(file, keys, "since"),
     )
 
 

@@ -465,6 +465,7 @@ class Record:
             "prefixes": {"prompt_tokens": calls.prefixes.prompt, "sent_before": calls.prefixes.shared},
             **({"in_words": dict(calls.in_words)} if calls.in_words else {}),
             **({"unshown": dict(calls.unshown)} if calls.unshown else {}),
+            **({"blind": dict(calls.blind)} if calls.blind else {}),
             **({"further": dict(calls.further)} if calls.further else {}),
         }  # fmt: skip
         self.manifest = {

@@ -858,6 +858,7 @@ LACKS: Mapping[str, str] = {  # what the manifest counts, by judge or prompt -> 
     "in_words": "Replies to a form that was told in words, as the judge takes no JSON schema or was seen to ignore it",
     "further": "Further calls for choices that the judge did not give at once, as n asked for",
     "unshown": "Prompts without a section for what their sample has, so that the judge was not shown it",
+    "blind": "Prompts with images that were not sent, as the judge sees none: its scores there are skipped",
 }
 
 

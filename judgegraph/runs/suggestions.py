@@ -140,15 +140,19 @@ def _labels(topics: Sequence[Topic]) -> str:
 
 
 def next_version(before: CriteriaSet, criteria: Sequence[Criterion], name: str = "", run: str = "") -> CriteriaSet:
-    """The set that follows another, which its source names with its digest; where nothing changed, the same set."""
+    """The set that follows another, which its source names with its digest; where nothing changed, the same set.
+
+    What is new or changed is `since` this version, so that calls for what stayed are those of the set before.
+    """
     if tuple(criteria) == before.criteria:
         return before
-    old = {one.name: one for one in before.criteria}
+    old, version = {one.name: one for one in before.criteria}, before.version + 1
+    criteria = [one if one == old.get(one.name) else one.model_copy(update={"since": version}) for one in criteria]
     new = sum(one.name not in old for one in criteria)
     changed = sum(one.name in old and one != old[one.name] for one in criteria)
     source = f"{before.name} version {before.version} ({before.digest}), {new} new and {changed} changed"
     return CriteriaSet(
-        name=name or before.name, task=before.task, criteria=tuple(criteria), version=before.version + 1,
+        name=name or before.name, task=before.task, criteria=tuple(criteria), version=version,
         source=source + (f", from suggestions of the run {one_line(run, 300)}" if run else ""),
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ from judgegraph.answers import Precedence
 from judgegraph.errors import PromptError, one_line, scrubbed
 from judgegraph.models.judges import Endpoint
 from judgegraph.prompts.template import JUDGED, MAY_HAVE
-from judgegraph.types import Criterion, Plan
+from judgegraph.types import Criterion, Plan, once
 from judgegraph.wiring.code import (
     Finding,
     Keys,
@@ -788,9 +788,16 @@ def side_by_side(drawn: Drawn) -> Iterator[Finding]:
             for key in sorted(_all(drawn.parts.get(run.node)) if run.node in drawn.parts else ()):
                 writing.setdefault(key, []).extend([run.node] * (1 + (run.sent and run.node in often)))
         for key, nodes in writing.items():
-            if len(nodes) > 1 and key not in told and isinstance(drawn.channels.get(key), LastValue):
+            alone = isinstance(drawn.channels.get(key), LastValue) and not _comes_back(drawn, key, nodes)
+            if len(nodes) > 1 and key not in told and alone:
                 told.add(key)
                 yield _two(drawn, key, sorted(set(nodes)))
+
+
+def _comes_back(drawn: Drawn, key: str, nodes: list[str]) -> bool:
+    """Whether graphs hand a key back as they were given it, all of them the same, and its channel takes that."""
+    passing = all(key in drawn.parts[n].passes and key not in (drawn.parts[n].writes or NOTHING) for n in nodes)
+    return isinstance(drawn.channels[key], once()) and passing and len({*nodes}) == len(nodes)
 
 
 def _all(part: Part | None) -> Keys:

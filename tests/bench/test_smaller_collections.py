@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judgegraph.bench.bagel import COLLECTION as BAGEL
+from judgegraph.bench.files import collection
 from judgegraph.bench.openmeva import COLLECTION as OPENMEVA
 from judgegraph.bench.unieval import COLLECTIONS
 from judgegraph.errors import DataError
@@ -29,6 +29,18 @@ def test_unieval_s_figures_come_out_to_six_digits(shared: Path, recorded, name, 
     assert len(cells.equal) == 3 * sum(row[0] == name for row in UNIEVAL)
 
 
+def test_llm_rubric_s_distributions_give_the_two_rows_of_its_authors(shared: Path, recorded):
+    cells = recorded(shared / "data", "llm-rubric")
+    readings = {"expected": (0.1773, 0.0867, 0.0659), "likeliest": (0.1401, 0.0870, 0.0811)}
+    for reading, figures in readings.items():
+        found = [cells[f"gpt-3.5-turbo-16k, {reading} answer", "Overall", name, "dataset"] for name in ORDER]
+        assert tuple(round(cell["value"], 4) for cell in found) == figures
+        assert [(cell["n"], cell["equal"]) for cell in found] == [(223, True)] * 3
+    samples = list(collection("llm_rubric").samples(shared / "data/llm_rubric"))
+    assert len({sample.id for sample in samples}) == len(samples) == 223
+    assert all(sample.turns and sample.output == sample.turns[-1].text for sample in samples)
+
+
 def test_chatgpt_on_stories_at_both_levels(shared: Path, recorded):
     """Of 100 of the 200 prompts that the published figures are of, so those stand beside it, not equal."""
     cells = recorded(shared / "data", "openmeva")
@@ -43,7 +55,11 @@ def test_chatgpt_on_stories_at_both_levels(shared: Path, recorded):
 
 @pytest.mark.parametrize(
     ("collection", "folder", "count", "groups"),
-    [(OPENMEVA, "openmeva", 500, 100), (COLLECTIONS["sfres"], "data2text", 1181, 580), (BAGEL, "bagel", 202, 101)],
+    [
+        (OPENMEVA, "openmeva", 500, 100),
+        (COLLECTIONS["sfres"], "data2text", 1181, 580),
+        (COLLECTIONS["bagel"], "bagel", 202, 101),
+    ],
 )
 def test_samples_of_a_group_stand_together_or_share_its_name(shared: Path, collection, folder, count, groups):
     samples = list(collection.samples(shared / "data" / folder))

@@ -1,5 +1,9 @@
 """Methods as parts of other graphs, with LangGraph as it is."""
 
+from typing import Annotated
+
+import pytest
+from langgraph.errors import InvalidUpdateError
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
@@ -116,8 +120,8 @@ def own(name, **schemas):
     return made.compile(name=name)
 
 
-def beside(**schemas):
-    graph = StateGraph(EvalState)
+def beside(state=EvalState, **schemas):
+    graph = StateGraph(state)
     for name in ("missing", "helpful"):
         graph.add_node(name, own(name, **schemas))
         graph.add_edge(START, name)
@@ -125,18 +129,50 @@ def beside(**schemas):
     return graph
 
 
-async def test_graphs_of_ones_own_stand_side_by_side_by_one_word():
-    graph = beside(output_schema=jg.Result)
+@pytest.mark.parametrize(
+    "schemas", [{}, {"output_schema": jg.Result}, {"input_schema": jg.Asked, "output_schema": jg.Result}]
+)
+async def test_graphs_of_ones_own_stand_side_by_side_as_they_are(schemas):
+    graph = beside(**schemas)
     assert jg.check(graph).ok
-    state = await graph.compile().ainvoke({"sample": SAMPLE})
-    assert sorted(state["scores"]) == ["Clarity/helpful/final/0", "Clarity/missing/final/0"]
-    assert jg.check(beside(input_schema=jg.Asked, output_schema=jg.Result)).ok
+    given = {"sample": SAMPLE, "criteria": [CLARITY], "task": "a sentence"}
+    for asked in ({"sample": SAMPLE}, given, {"sample": SAMPLE.model_dump()}):
+        state = await graph.compile().ainvoke(asked)
+        assert sorted(state["scores"]) == ["Clarity/helpful/final/0", "Clarity/missing/final/0"]
+        assert {key: state[key] for key in asked} == asked
+    (item,) = jg.evaluate(graph.compile(), [SAMPLE]).items
+    assert (item.status, len(item.scores)) == ("ok", 2)
 
 
-def test_without_it_check_names_that_word():
-    told = {finding.message for finding in jg.check(beside(), strict=False).findings if finding.severity == "error"}
-    assert len(told) == 3  # sample, criteria, task
-    assert all("hand it back as it came; write StateGraph(..., output_schema=jg.Result) there" in one for one in told)
+class OwnState(TypedDict, total=False):
+    sample: Sample
+    scores: Annotated[dict[str, jg.Score], jg.merged]
+
+
+def test_in_a_state_of_ones_own_check_names_the_word_that_helps():
+    graph = beside(state=OwnState)
+    (told,) = [one for one in jg.check(graph, strict=False).findings if one.severity == "error"]
+    assert told.key == "sample"
+    assert "hand it back as it came; write StateGraph(..., output_schema=jg.Result) there" in told.message
+
+
+async def test_what_graphs_side_by_side_change_differently_is_refused():
+    def choosing(name):
+        async def choose(state: Aspects) -> Chosen:
+            return {"criteria": [CLARITY.model_copy(update={"name": name})]}
+
+        made = StateGraph(jg.EvalState)
+        made.add_node("choose", choose)
+        made.add_edge(START, "choose")
+        return made.compile(name=name)
+
+    graph = StateGraph(EvalState)
+    for name in ("one", "two"):
+        graph.add_node(name, choosing(name))
+        graph.add_edge(START, name)
+    assert [one.key for one in jg.check(graph, strict=False).findings if one.code == "two-writers"] == ["criteria"]
+    with pytest.raises(InvalidUpdateError, match="criteria"):
+        await graph.compile().ainvoke({"sample": SAMPLE})
 
 
 def test_asked_and_result_are_the_shared_state():

@@ -9,8 +9,8 @@ from drawing import arrows, figure
 
 import judgegraph as jg
 from judgegraph.agents.pairwise import Comparer
+from judgegraph.agents.panel import family
 from judgegraph.calls import Endpoint
-from judgegraph.graphs.poll import family
 from judgegraph.registry import VARIANTS, factory
 from judgegraph.registry.shipped import PEER_METHODS
 from judgegraph.testing import scripted

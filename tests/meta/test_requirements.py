@@ -58,6 +58,31 @@ def test_the_end_of_the_interval_decides(text, met):
     assert bool(found.why) is not met
 
 
+FAIR = jg.Criterion(
+    name="Tone", definition="How warm it is.", scale={"labels": ["cold", "fair", "warm"], "values": [1, 3, 5]}
+)
+
+
+def test_an_ordered_label_stands_for_its_value_and_the_outcome_says_so():
+    def item(n, label):
+        score = Score(criterion="Tone", agent="a", stage="final", scale=FAIR.scale, label=label)
+        return Item(sample=jg.Sample(id=str(n), output="t"), scores=(score,))
+
+    run = jg.Run({"state": "finished"}, [item(n, "warm" if n % 4 else "fair") for n in range(40)])
+    mean, share, cold = jg.require(run, "Tone >= Fair", "share(Tone >= warm) >= 90%", "Tone < cold")
+    assert (mean.met, mean.value, mean.text) == (True, 4.5, "Tone >= Fair (3)")
+    assert (share.met, share.value, share.text) == (False, 0.75, "share(Tone >= warm (5)) >= 90%")
+    assert str(share).startswith("required: share(Tone >= warm (5)) >= 90%: not met, 75% [")
+    assert (cold.met, cold.text) == (False, "Tone < cold (1)")
+    (other,) = jg.require(run, "Tone >= tepid")
+    assert (other.met, other.why) == (False, f"'tepid' is no label of Tone, which is on {FAIR.scale}")
+    fits = [unfit([Requirement.of(text)], [FAIR]) for text in ("Tone >= fair", "share(Tone >= fair) >= 0.9")]
+    assert fits == ["", ""]
+    assert "'tepid' is no label of Tone" in unfit([Requirement.of("Tone >= tepid")], [FAIR])
+    bare = FAIR.model_copy(update={"scale": TONES})
+    assert "have no numbers; write share(Tone = warm) >= 0.9" in unfit([Requirement.of("Tone >= warm")], [bare])
+
+
 @pytest.mark.parametrize("text", ["Clarity >= 4", "share(Clarity >= 4) >= 0.9"])
 def test_of_a_run_that_judged_nothing_a_requirement_is_not_known(text):
     items = [
@@ -171,7 +196,7 @@ def test_what_cannot_be_told_is_not_met(values, text, why):
     [
         "",
         "Clarity",
-        "Clarity >= high",
+        "Clarity >= 4 or more",
         "share(Clarity) > 0.5",
         "share(Clarity > 4) > 1.2.3",
         "Clarity == 4",

@@ -261,6 +261,18 @@ def test_samples_about_which_nobody_is_asked_are_told_with_the_reason():
     assert not [line for line in jg.plan(llm_score(), [told]).basis if "Nobody" in line]
 
 
+def test_a_judge_that_sees_no_images_is_named_where_others_of_the_graph_do():
+    sighted = jg.Endpoint(model="openai:gpt-4.1", vision=True)
+    panel = jg.panel({"one": llm_score(), "two": llm_score(sighted)}, criteria="summary")
+    picture = jg.Sample(id="1", output="It is shut.", images=["data:image/png;base64,iVBORw0KGgo="])
+    plain = jg.Sample(id="2", output="It is shut for repairs.")
+    found = [line for line in jg.plan(panel, [picture, plain]).basis if "images" in line]
+    assert [line.partition(":")[0] for line in found] == [
+        "embedded sees no images and is not asked about 1 sample with images, where its scores are skipped"
+    ]
+    assert not [line for line in jg.plan(panel, [picture], without=["images"]).basis if "images" in line]
+
+
 def test_samples_are_counted_as_they_are_planned():
     told: list[int] = []
     jg.plan(llm_score(), samples(3), on_sample=told.append)

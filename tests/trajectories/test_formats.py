@@ -318,6 +318,32 @@ def test_a_record_without_anything_of_an_agents_is_refused_with_line_and_what_wa
         list(read_trajectories(path, format))
 
 
+def _span(id, **attributes):
+    return {"context": {"trace_id": "t", "span_id": id}, "start_time": f"2026-01-01T00:00:0{id}Z",
+            "parent_id": None if id == "1" else "1", "attributes": attributes}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ([{"role": "user", "content": "Hi"}, {"role": "assistant", "contnt": "Yes"}], "did you mean 'content'"),
+        ([{"role": "user", "content": "Hi"}, {"role": "assistant", "toolcalls": [{}]}], "did you mean 'tool_calls'"),
+        ([{"type": "ai", "data": {"text": "Yes"}}, {"type": "ai", "data": {"content": "x"}}], "its keys are text"),
+        ({"agent": {}, "steps": [{"source": "agent", "message": "x"}, {"source": "agent", "msg": "y"}]},
+         "step 2 has no message; its keys are source, msg"),
+        ([_span("1", **{"gen_ai.operation.name": "invoke_agent"}), _span("2", **{"gen_ai.operation.name": "chat"}),
+          _span("3", **{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "weather"})],
+         "names of calls alone: no text, no argument and no result was exported"),
+    ],
+)  # fmt: skip
+def test_a_record_of_which_a_part_would_be_lost_is_refused_with_its_place(document, said, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps(document) + "\n")
+    with pytest.raises(jg.JudgegraphError, match=r"runs\.jsonl, line 1: trajectory") as refused:
+        list(read_trajectories(path))
+    assert said in str(refused.value)
+
+
 def test_a_file_with_a_bad_line_names_it(tmp_path):
     path = tmp_path / "runs.jsonl"
     path.write_text('[{"role": "assistant", "content": "Hi"}]\nnot json\n')
