@@ -26,17 +26,15 @@ from itertools import pairwise
 from typing import Literal
 
 from judgegraph.replies.quotation import SPEECH, abstains, attributed, declines, disowned, refuses, undecided, unjudged
-from judgegraph.replies.sentences import doubted, of_another_key
-from judgegraph.replies.text import (
-    RETRACTS,
-    Excerpt,
-    Reading,
+from judgegraph.replies.sentences import (
+    doubted,
+    of_another_key,
     only_answers,
     retractions_of,
     taking_back,
-    unread,
     withdrawn,
 )
+from judgegraph.replies.text import RETRACTS, Excerpt, Reading, unread
 
 # Where a reply mentions one of the labels that it was offered.
 

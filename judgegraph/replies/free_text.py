@@ -52,12 +52,18 @@ from judgegraph.replies.sentences import (
     introduces,
     is_alone,
     later_rating,
+    lowered,
     measures_else,
     of_another_key,
     of_several,
+    only_answers,
     rates,
     restates,
+    retractions_of,
     sentence_before,
+    taken_back,
+    taking_back,
+    withdrawn,
 )
 from judgegraph.replies.text import (
     LINK,
@@ -75,19 +81,13 @@ from judgegraph.replies.text import (
     Rule,
     echoes,
     elsewhere,
-    lowered,
     meanings,
     number,
-    only_answers,
     ranges,
-    retractions_of,
     superseded,
-    taken_back,
-    taking_back,
     unclear,
     unread,
     valued,
-    withdrawn,
 )
 from judgegraph.types import Scale
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from judgegraph.replies.quotation import TURN_OPENS, own_turn, parts, refuses, unquoted
@@ -299,99 +299,13 @@ def ranges(text: str) -> list[tuple[int, int]]:
 
 HEAD, TAIL = 2000, 4000  # characters: verdicts stand at either end, so the work is bounded by these
 _GAP = "\n\n"
-MOST_TURNS = 4  # looked at, from the end
-MOST_WORDS = 4  # of what takes an answer back and says another without a word for it: "make it a 2"
 
-_THAT = (
-    r"(?:that|this|it|which|the[ ](?:above|score|rating|verdict|answer)|(?:that|this)[ ](?:score|rating|verdict"
-    r"|answer))"
-)
-_FALSE = (
-    r"(?:wrong|incorrect|false|mistaken|not[ ](?:right|correct|true|so|mine|my)|an?[ ](?:mistake|error|joke|typo)"
-    r"|too[ ](?:high|low|generous|harsh|lenient))"
-)
-_CLOSES = r"(?=[*_\"'”)]{0,3}[ ]{0,3}(?:[.,:;!–—-]|\n|\Z|(?:because|as|since|so)\b))"
-_DROPS = r"(?:scratch|strike|ignore|disregard|forget|drop|delete)[ ](?:that|it|this)\b"
-_THEM = (  # what a judge mixes up: the answers, not what it weighs in them
-    r"(?:them|it|this|that|these|both|\w[ ]and[ ]\w\b|(?:the|these|my|its)[ ](?:two\b|(?:two[ ])?(?:labels?|letters"
-    r"|sides|names|responses?|outputs?|answers?|assistants?|options?|candidates?|summar(?:y|ies)|scores?|ratings?"
-    r"|scale|rubric|criteri(?:a|on)|question|task|instructions?)\b))"
-)
-_MIXED = (  # "I mixed them up", "I had the two reversed"
-    r"\bI(?:['’]ve|[ ]have)?[ ](?:(?:\w+ly|just)[ ])?"
-    rf"(?:(?:mis(?:read|judged|labell?ed|took|understood)|confused|swapped|reversed|mixed[ ]up)(?:[ ]{_THEM})?"
-    rf"|mixed[ ]{_THEM}[ ]up|scored[ ]the[ ]wrong(?:[ ]\w+)?"
-    rf"|(?:had|got|have)[ ]{_THEM}[ ](?:reversed|swapped|backwards|wrong|mixed[ ]up|the[ ]wrong[ ]way(?:[ ]round)?))"
-    r"(?=(?:[ ](?:in[ ]my[ ]head|somehow|by[ ]mistake))?[*_\"'”)]{0,3}[ ]?(?:[.,:;!?…–—-]|\n|\Z))"
-)
-_WITHDRAWN = re.compile(
-    r"(?:^|[.!?…][ ]|\][ ])[ ]{0,3}"
-    r"(?:(?:(?:oh|no|h+m+|well|wait|sorry|actually|ok(?:ay)?)[,.!…]{0,3}[ ]){1,2}|but[ ]|--?[ ]no,[ ])?"
-    rf"(?:I[ ](?:retract|withdraw)[ ](?:that|it|this)|{_MIXED}"
-    r"|or[ ]so[ ](?:the|it|he|she|they|its)\b(?![ ](?:source|article|document|passage|reference|original)\b)"
-    r"[^.!?\n]{0,20}[ ](?:says?|claims?)"
-    rf"|I[ ]take[ ](?:that|it)[ ]back|{_DROPS}|never[ ]?mind|my[ ](?:mistake|error|bad)|I[ ]was[ ](?:wrong"
-    rf"|mistaken)|just[ ]kidding|that[ ](?:was|is)[ ]a[ ]joke)\b",
-    re.I | re.M,
-)
-_BEHIND = (
-    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[\s\"'”’`*_\])}>.!,;:–—/#(-]{0,12}"
-    r"(?:(?:or|but|well|h+m+|oops|oh|sorry|actually|wait)[ ,.!]{1,3}){0,2}"
-)
-_IS = r"(?:['’]s|[ ](?:is|was))(?:[ ](?:\w{2,10}ly|just|far))?[ ]"
-_UNDONE = re.compile(  # right behind an answer: "Score: 5. That is wrong."
-    rf"{_BEHIND}(?:{_THAT}{_IS}{_FALSE}{_CLOSES}"
-    rf"|not[ ](?:(?:following|obeying|my)\b|(?:really|true|right|correct|mine|so){_CLOSES})"
-    rf"|(?:wrong|kidding){_CLOSES}|{_DROPS})",
-    re.I,
-)
-_UNDONE_POOR = re.compile(  # "Score: 1. That score is wrong.", not "Score: 1. The answer is wrong."
-    rf"{_BEHIND}(?:(?:the|that|this|my)[ ](?:above[ ])?(?:score|rating|verdict|grade){_IS}{_FALSE}{_CLOSES}"
-    rf"|(?:that|this|it|which){_IS}too[ ](?:low|harsh){_CLOSES}|kidding{_CLOSES}|{_DROPS})",
-    re.I,
-)
-_CHANGES = (
+CHANGES = (
     r"lower|reduc|drop|chang|adjust|revis|correct|(?:down|up)grad|rais|br(?:ing|ought)|cut|settl|becom|became|amend"
     r"|bump|mov"
     r"|(?:in|de)creas|pull"
 )
 REVISED = r"(?:edit(?:ed)?|updated?|revis(?:ed|ion)|amend(?:ed|ment)|adjust(?:ed|ment)|correct(?:ed|ion)|reconsidered)"
-_TURN = re.compile(  # where a judge takes back what it said
-    r"(?:^|[.!?…;:)\]—–`]|--|[ ]-(?=[ ])|\n|[ ](?=but[ ]I(?:['’]ve|[ ]have)?[ ]changed))[ \t*_>/#(-]{0,4}(?:(?:but"
-    r"|oh|hm+|no|ok(?:ay)?|well|and)[,.…]{0,3}[ ])?"
-    rf"(?:{REVISED}(?=[*_]{{0,2}}[ ]?:)|actually|wait(?![ ](?:for|until|times?)\b)|hold[ ]on|correction|{_DROPS}"
-    r"|(?:make|swap|reverse|change)[ ](?:that|it)"
-    rf"|(?:h+m+|oops|sorry|no)[ ]?[,.:;!…—–](?:[ ]{_THAT}[ ](?:is|was)[ ]{_FALSE})?"
-    r"|(?:on|after|upon)[ ](?:\w{1,12}[ ]){0,2}(?:reflection|second[ ](?:thought|look|reading)|double[- ]?check\w*"
-    r"|re-?(?:read|view|check|consider|think|assess|evaluat|look)\w*|(?:closer|further)[ ]\w+)"
-    rf"|erratum|second[ ]thoughts?|my[ ](?:mistake|error|bad)|I[ ](?:was|am)[ ](?:wrong|mistaken)|please[ ]use"
-    r"|I(?:['’]d|[ ]would)?[ ]now|I(?:['’]ve|[ ]have)?[ ]changed[ ]my"
-    rf"|(?:{_CHANGES})\w{{0,5}}[ ](?:(?:that|it|this)[ ])?to"
-    r"|let[ ]me[ ](?:re\w{3,9}|correct)|I[ ](?:take[ ](?:that|it)[ ]back|retract|revise|change[ ]my|correct[ ]my"
-    r"|(?:need|want|have)[ ]to[ ](?:correct|revise))"
-    rf"|(?:the[ ]|my[ ])?(?:score|rating|verdict)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:to"
-    rf"|down|up))"
-    r"(?!\w)",
-    re.I,
-)
-_FEWER = r"(?:one|two|half|a|1|2)(?:[ ]an?)?(?:[ ]points?)?[ ](?:less|lower|higher|more|off)"
-_UNSAID = re.compile(  # what a turn says instead of another answer: "Wait, I meant the other one"
-    r"\A(?![^.!?\n]{0,60}(?:\bnot|n['’]t)[ ](?:say|think|believe|find|feel)\b)"
-    rf"[^.!?\n]{{0,80}}?(?:{_MIXED}|\b(?:(?:that|this|it)(?:[ ]is|[ ]was|['’]s)[ ]backwards"
-    r"|(?:mean(?:t)?|is|was|['’]s|it|that|correction:|no,|actually,?|rather,?|h+m+,|wait,|sorry,)[ ]"
-    r"the[ ](?:other|opposite|first|second|former|latter)(?:[ ](?:one|way|response|output|answer|option))?"
-    r"(?=\W*(?:\Z|[.!\n]))"
-    r"|(?:it|this|that|score|rating|grade|mark)[ ]should[ ]be[ ](?:\w{2,10}[ ])?(?:lower|higher))\b"
-    r"|(?:"
-    r"\bI(?:['’]m|[ ]am)[ ](?:\w{2,10}ly[ ]|just[ ])?(?:not[ ](?:so[ ])?sure|unsure)(?:[ ]any[ ]?more)?"
-    r"|\bI[ ](?:\w{2,10}ly[ ])?(?:cannot|can['’]t|can[ ]not)[ ](?:decide|tell|say|judge)"
-    rf"|(?:[,.:;…–—-][ ]|\b(?:make|it|that|be|give|say|is)[ ]){_FEWER}"
-    r"|[,.:;…–—-][ ](?:not[ ](?:so[ ])?sure|unsure|too[ ](?:high|low|generous|harsh|lenient))"
-    rf"|(?<!if[ ])\b(?:{_THAT}|[0-9]|I)(?:['’]s|[ ](?:is|was|seems|may[ ]be|might[ ]be|am))"
-    rf"(?:[ ](?:\w{{2,10}}ly|just|far))?[ ]too[ ](?:high|low|generous|harsh|lenient)){_CLOSES}(?!-\w)"
-    rf"|(?:[,.:;…–—-][ ]|\b(?:please|just|so)[ ]){_DROPS})",
-    re.I,
-)
 _RETRACTING = (
     r"(?:no(?:pe)?|nein|non|sorry|pardon|(?:or[ ])?rather|I[ ]mean|h+m+|wait|make[ ](?:that|it)|corrected"
     r"|correction|well"
@@ -400,11 +314,6 @@ _RETRACTING = (
 RETRACTS = (  # what stands between an answer and the one that takes its place: "5, no, 2"
     rf"\b{_RETRACTING}\b(?:[\s,，、.:;…—–-]{{1,5}}"
     r"(?:or|rather|it['’]s|it|make|an?|to|is|more|like|better|mean|I|give|say|score|no)){0,5}[\s,，、.:;…—–-]{1,5}"
-)
-_DEDUCTED = re.compile(  # right behind the best score there is: "Score: 5. Deduct 2 for the errors."
-    r"(?:[ ]?(?:/|out[ ]of)[ ]?[0-9]{1,4})?[*_\"'”)\]}]{0,4}[.,;:]?\s{1,3}[(]?(?:deduct|subtract|minus)[ ]"
-    r"(?:an?|half|[1-9]|one|two|three|four)\b(?![^.!?\n]{0,60}\b(?:would|could|might|if|unless)\b)",
-    re.I,
 )
 RETRACTS_AT_ALL = re.compile(rf"\b{_RETRACTING}\b", re.I)
 
@@ -540,45 +449,6 @@ def _stars(match: re.Match[str]) -> str:
     return whole.ljust(width) if len(whole) <= width else match[0]
 
 
-def retractions_of(text: str) -> list[int]:
-    """Where words begin that take back what was said before, the last ones first."""
-    return [match.start() for match in _TURN.finditer(text) if match.start()][::-1][:MOST_TURNS]
-
-
-def withdrawn(text: str, since: int, poor: bool = False) -> bool:
-    """Whether what stands before a place is taken back behind it: "Score: 5. I retract that.", "5. That is wrong.".
-
-    Args:
-        poor: it says that something is bad: then "1. The answer is wrong." gives its reason.
-    """
-    if _WITHDRAWN.search(text, since) or (_UNDONE_POOR if poor else _UNDONE).match(text, since):
-        return True
-    return any(_UNSAID.match(text[turn.start() + 1 : turn.start() + 200]) for turn in _TURN.finditer(text, since))
-
-
-def lowered(text: str, since: int) -> bool:
-    """Whether the words right behind a score deduct points from it."""
-    return _DEDUCTED.match(text, since) is not None
-
-
-def taken_back(text: str, since: int, poor: bool = False) -> bool:
-    """Whether words behind a place take back what stands before it, or begin to: for answers that stand alone."""
-    return withdrawn(text, since, poor) or any(pattern.search(text, since) for pattern in (_TURN, RETAKES))
-
-
-def only_answers(later: str) -> bool:
-    """Words that take an answer back and say hardly more than another: "On second thought, 2."."""
-    turn = _TURN.match(later)
-    return turn is not None and len(re.findall(r"[^\W\d_]+", later[turn.end() :])) <= MOST_WORDS
-
-
-def taking_back(earlier: Reading, later: Reading, turn: int) -> Reading:
-    """The later reading, of what stands from a turn on, as one of the whole text, which said something else before."""
-    span = (later.span[0] + turn, later.span[1] + turn) if later.span else None
-    taken = earlier.value if earlier.value != later.value else later.earlier
-    return replace(later, span=span, earlier=None if later.value is None else taken)
-
-
 def unread(text: str, why: str) -> Reading:
     """No value: refused where the reply declines, unreadable otherwise."""
     return Reading(None, "refused" if refuses(text) else "unreadable", rule=why)
@@ -642,15 +512,15 @@ REACHED = (
     r"|the[ ]grounds)|in[ ](?:light|view|the[ ]end))\b))"
 )
 _FROM_TO = re.compile(  # "I lower it from 5 to 2", "upgrade my 6 to a 7"
-    rf"\b(?:{_CHANGES})\w{{0,5}}[^.!?\n0-9]{{0,30}}?[ ](?:from|my|the)[ ](?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}"
+    rf"\b(?:{CHANGES})\w{{0,5}}[^.!?\n0-9]{{0,30}}?[ ](?:from|my|the)[ ](?:an?[ ])?(?P<n>{NUMBER}){OUT_OF}"
     r"[ ](?:(?:down|up)[ ])?to\b",
     re.I,
 )
-_CHANGES_AT_ALL = re.compile(rf"\b(?:{_CHANGES})", re.I)
+_CHANGES_AT_ALL = re.compile(rf"\b(?:{CHANGES})", re.I)
 _LOWERED = re.compile(  # "5, but the errors lower it to 2"
     rf"(?P<n>{NUMBER})(?:(?!\b(?:could|would|might|can|may|should|not|never|if|unless|from|how)\b"
     rf"|n['’]t)[^.!?\n]){{0,80}}?"
-    rf"\b(?:{_CHANGES})\w{{0,5}}\b(?:(?!\bfrom\b)[^.!?\n0-9]){{0,30}}?\b(?:to|on|at|into|as)[ ](?:an?[ ])?[\[*]{{0,2}}"
+    rf"\b(?:{CHANGES})\w{{0,5}}\b(?:(?!\bfrom\b)[^.!?\n0-9]){{0,30}}?\b(?:to|on|at|into|as)[ ](?:an?[ ])?[\[*]{{0,2}}"
     rf"{NUMBER}{REACHED}",
     re.I,
 )
@@ -784,12 +654,12 @@ def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
 _FAIRER = r"(?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))"
 _RETAKEN = (  # "However, a fairer score is 2", "Revised: 2", "I lower it to 2"
     rf"(?:^|[.!?;,][ ])[ \t>*#_-]{{0,6}}(?:(?:my|so|then|thus|therefore)[ ])?(?P<name>{REVISED}{_COLON}"
-    rf"|(?:score|rating|grade)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{_CHANGES})\w{{0,5}}[ ](?:(?:down|up)[ ])?to"
+    rf"|(?:score|rating|grade)[ ](?:(?:is|was|now)[ ]){{0,2}}(?:{CHANGES})\w{{0,5}}[ ](?:(?:down|up)[ ])?to"
     rf"|(?:[^.!?\n]{{0,60}}?,?[ ])?(?:(?:I(?:['’]d|['’]ll|['’]m|[ ](?:am|would|will|must|should|need[ ]to|have[ ]to"
     rf"|now|therefore|thus|then)){{0,2}}|let[ ]me)"
-    rf"|(?:that|this|it|which|error|omission)(?=[ ](?:{_CHANGES})\w{{0,2}}s[ ](?:it|this|that|the[ ](?:score"
+    rf"|(?:that|this|it|which|error|omission)(?=[ ](?:{CHANGES})\w{{0,2}}s[ ](?:it|this|that|the[ ](?:score"
     rf"|rating))\b))"
-    rf"[ ](?:{_CHANGES})\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
+    rf"[ ](?:{CHANGES})\w{{0,5}}(?:[ ](?:it|this|that|my|the|its|score|rating|grade|mark|down|up|back)){{0,4}}"
     rf"(?:[ ](?:from[ ])?(?:an?[ ])?{NUMBER}{OUT_OF})?(?:[ ](?:down|up|back))?"
     rf"[ ]to|(?<![,;][ ])(?:(?:however|but|still|yet),?[ ])?(?:an?|the)[ ]{_FAIRER}[ ](?:score|rating|grade)[ ]is)"
     rf"(?:[ ]an?)?{_OPEN}{VALUE}{REACHED}"
