@@ -35,6 +35,7 @@ from judgegraph.replies.quotation import (
     SPEECH,
     abstains,
     attributed,
+    blanked,
     declines,
     disowned,
     enclosed,
@@ -46,14 +47,16 @@ from judgegraph.replies.quotation import (
 )
 from judgegraph.replies.sentences import (
     WISHED,
+    affirmed,
     disclaims,
-    heads_a_rating,
+    given_elsewhere,
     heads_another,
     introduces,
     is_alone,
     later_rating,
     lowered,
     measures_else,
+    names_a_quality,
     of_another_key,
     of_several,
     only_answers,
@@ -79,6 +82,7 @@ from judgegraph.replies.text import (
     Excerpt,
     Reading,
     Rule,
+    beside_scores,
     echoes,
     elsewhere,
     meanings,
@@ -123,13 +127,13 @@ _NUMBERED = re.compile(  # "Summary 2" is no rating
     r"|contains?|out[ ]of|chapter|figure|table|errors?|errno|exception|http|status|code|null|none|nan)[ ]{1,2}\Z",
     re.I,
 )
-_NEXT = re.compile(r"[ \t]{1,2}(?P<word>[a-z][a-z'’-]*)|[ \t]?(?:[a-z]|%)")
+_NEXT = re.compile(r"[ \t]{1,2}(?P<word>[a-zà-öø-ÿ][a-zà-öø-ÿ'’-]*)|[ \t]?(?:[a-z]|%)")
 _GOES_ON = frozenset(  # words that may follow a rating; another word in lower case is what is counted
     """out for on in because as since and but due with given to overall which while based star stars at
         from if although though however considering reflecting indicating meaning is rating score so this it
         that fits or per by regarding when where there would could rather instead then here feels seems after estrellas
         honestly imo tbh probably perhaps car parce weil denn porque pues perché omdat want
-        sterne étoiles stelle puntos punkte punti pontos""".split()
+        sterne sternen étoiles stelle estrelas puntos punkte punkten punti pontos""".split()
 )
 _POINTS = re.compile(  # "it scores 1 point." is all of a rating, "1 point for style" and "1 point less" are not
     r"[ ](?:points?|marks?)(?=[*_\"')\]]{0,3}[ \t]{0,3}(?:\Z|[\n.,;:!)–—]|"
@@ -174,9 +178,11 @@ def counts_something(text: str, match: re.Match[str], rule: str, criterion: str 
         return True
     if rule in ("phrase", "lone") and _OF_OTHERS.search(before):
         return True
+    if "gives" in match.re.groupindex:
+        return not given_elsewhere(text, match.start(), match.end(), match["gives"])
     if rule == "criterion":
         on_scale = re.search(r"[(\[][ ]?-?[0-9]", text[match.end("name") : match.start("n")]) is not None
-        if _COUNT_NAMES.search(match["name"]) or not (on_scale or heads_a_rating(match["name"], criterion)):
+        if _COUNT_NAMES.search(match["name"]) or not (on_scale or names_a_quality(match["name"], criterion)):
             return True
     if rule == "counted" and (match["stars"] or not match["of"]):
         return not match["stars"] or not _rates_by_stars(text, match)
@@ -395,6 +401,8 @@ def read_rating(text: str, scale: Scale | str, name: str = "") -> Reading:
         if scale.low <= value <= scale.high:
             return Reading(value, span=plain.span("n"), rule="named" if ":" in text else "own line")
     excerpt = Excerpt.of(text)
+    if "|" in text:
+        excerpt = replace(excerpt, text=blanked(excerpt.text, beside_scores(excerpt.text)))
     reading = _read(excerpt.text, scale, name)
     for turn in retractions_of(excerpt.text):
         if later := _instead(excerpt.text[turn:], scale, name):
@@ -459,9 +467,12 @@ def _read(text: str, scale: Scale, name: str) -> Reading:
     reply = _Reply.of(text, scale, name)
     if own := _of_own_name(reply):
         return Reading(own.value, span=(own.start, own.end), rule="criterion")
+    asked = affirmed(text, scale)
     for rule in RULES:
         if rule.name == "lone" and refuses(reply.text):
             break
+        if asked and rule.name == "criterion":
+            return Reading(asked[0], span=asked[1:], rule="phrase")
         found = _found(reply, rule)
         if not found:
             continue

@@ -186,12 +186,59 @@ def rates(text: str, start: int, end: int) -> bool:
     return noun in _OWN_NOUNS or noun.removesuffix("s") in _OWN_NOUNS or _QUALITY.search(noun) is not None
 
 
+_SAYS_ELSEWHERE = re.compile(
+    r"\b(?:dice|afirma|pide|exige|diz|pede|dit|affirme|demande|prétend|sagt|schreibt|behauptet|verlangt|fordert|afferma"
+    r"|chiede|zegt|говорит|пишет|требует|nadie|niemand|personne|nessuno|ninguém)\b",
+    re.I,
+)
+_NO_ELSEWHERE = re.compile(r"\b(?:nicht|nie|ne|n['’]\w+|jamais|no|nunca|non|mai|não|nem|niet|не)\b", re.I)
+_IF_ELSEWHERE = re.compile(
+    r"(?:\A|[,;:][ ])\W{0,3}(?:si|wenn|falls|se|als|hätte|wäre|mit|avec|con|com)[ ]"
+    r"(?!(?:ich|je|yo|eu|io|ik|tuviera|tivesse|dovessi)\b)",
+    re.I,
+)
+_WOULD_ELSEWHERE = re.compile(r"(?:r[íi]a|rais?|rei|würde)\Z", re.I)
+_GETS_ELSEWHERE = re.compile(
+    r"erhält|bekommt|verdient|m[eé]rit|obt|reçoit|reci?eb|merec|ottiene|riceve|krijgt|получ|заслуж", re.I
+)
+_JUDGED_ELSEWHERE = re.compile(
+    r"te[xs]t[eo]?|antwort|r[ée]ponse|r[ei]spuesta|r[ei]sposta|zusammenfassung|résumé|resum|riassunto|geschichte|histoire"
+    r"|hist[óo]ria|storia|dialog|essa[iy]|ensa[iy]o|aufsatz|saggio|übersetzung|tradu|traduzione|samenvatting|antwoord"
+    r"|ответ|текст|это|\b(?:er|sie|es|das|il|elle|cela|esto|isto|lo|ela|ele|het|dit|это|он)\b",
+    re.I,
+)
+
+
+def given_elsewhere(text: str, start: int, end: int, verb: str) -> bool:
+    """Whether a phrase of another language that gives a number is the judge's rating: "Je lui donne 4", not "Si citara
+    fuentes, le daría 5".
+
+    Args:
+        start: where its verb begins. end: where its number ends.
+    """
+    before = sentence_before(text, start)
+    clause = re.split(r"[,;:]", before)[-1]
+    if _SAYS_ELSEWHERE.search(before) or _NO_ELSEWHERE.search(clause):
+        return False
+    if _WOULD_ELSEWHERE.search(verb) and _IF_ELSEWHERE.search(before):
+        return False
+    whose = (
+        not _GETS_ELSEWHERE.match(verb) or not clause.strip() or _JUDGED_ELSEWHERE.search(f"{clause}{text[start:end]}")
+    )
+    return bool(whose)
+
+
 # What may head a number: "Coherence: 4", and not "Typos: 3".
 
-_QUALITY = re.compile(r"(?:ness|[aei]lity|sity|racy|ency|ancy|ance|ence)\Z", re.I)
+_QUALITY = re.compile(
+    r"(?:ness|[aei]lity|sity|racy|ency|ancy|ance|ence|[hk]eit|[éä]t?|ità|[aei]dad|[aei]dade|ência|ncia|[ae]nza|ezza"
+    r"|ость|性|度|质量|品質|質)\Z",
+    re.I,
+)
 _NO_QUALITY = re.compile(
     r"sentence|evidence|occurrence|difference|reference|distance|audience|instance|frequency|\bage\b"
-    r"|difficulty|severity|priority|complexity|intensity|quantity|\blength\b|\btime\b|\byear\b",
+    r"|difficulty|severity|priority|complexity|intensity|quantity|\blength\b|\btime\b|\byear\b"
+    r"|häufigkeit|schwierigkeit|quanti|cantidad|\bedad|età\b|velocidad|difi[ck]|长度|難度|难度|速度|温度|程度",
     re.I,
 )
 _REASONS = re.compile(
@@ -208,6 +255,7 @@ _HEADS = frozenset(
 )
 
 
+_NAMES_ALL = re.compile(NAME, re.I)
 _MISSPELT = ("score", "rating", "grade", "overall")
 
 
@@ -235,6 +283,16 @@ def heads_a_rating(name: str, criterion: str) -> bool:
         return False
     return any(word in _HEADS or word in CRITERIA or _QUALITY.search(word) for word in words) and not re.search(
         r"\b(?:number|count|errors?|missing|checked|covered|found|lost|taken|off|max\w*|possible)\b", name, re.I
+    )
+
+
+def names_a_quality(name: str, criterion: str) -> bool:
+    """The same, of a name in another script by its ending or a known word alone: "流畅性", not "字数"."""
+    if name.isascii() or (criterion and same_name(name, criterion)):
+        return heads_a_rating(name, criterion)
+    words = [word.lower() for word in _WORD.findall(name)]
+    return not _NO_QUALITY.search(name) and any(
+        word in _HEADS or _QUALITY.search(word) or _NAMES_ALL.fullmatch(word) for word in words
     )
 
 
@@ -513,6 +571,20 @@ def _value(digits: str, scale: Scale) -> float | None:
     return valued(found, scale) if found else None
 
 
+_ASKED_ITSELF = re.compile(  # "A 5? No. A 4? Yes."
+    rf"(?P<n>{NUMBER}){OUT_OF}[^.!?\n0-9]{{0,30}}\?[ ]{{1,2}}[*_]{{0,2}}(?P<yes>(?:yes|yep|yeah|indeed|exactly|ja|oui"
+    r"|sí|sim|sì)\b(?!,?[ ](?:but|if|aber|mais|pero)))?",
+    re.I,
+)
+
+
+def affirmed(text: str, scale: Scale) -> tuple[float, int, int] | None:
+    """The one rating that a judge asks itself about and says yes to, with its place; None where there is none."""
+    found = [match for match in _ASKED_ITSELF.finditer(text) if match["yes"]] if "?" in text else []
+    value = _value(found[0]["n"], scale) if len(found) == 1 else None
+    return None if value is None else (value, *found[0].span("n"))
+
+
 # Ratings of several texts, side by side.
 
 _TEXTS = r"(?:answer|response|summary|output|text|sample|reply|version|candidate|assistant|essay|translation|one)"
@@ -764,7 +836,8 @@ def restates(behind: str, value: float) -> str:
 
 _OTHERS_MEASURE = re.compile(  # what numbers are given for that rate nothing: "Confidence: 4"
     r"\b(?P<what>confidence|certainty|probability|likelihood|flesch|rouge|bleu|meteor|bert[ -]?score|perplexity"
-    r"|temperature|tokens|minimum|maximum|baseline|threshold"
+    r"|temperature|tokens|minimum|maximum|baseline|threshold|base"
+    r"|start(?:ing)?(?=[ ](?:score|rating|value|points?|from|at))"
     r"|penalty|penalties|deduct(?:ed|ions?)?|(?:rank|place|position)(?=[*_]{0,2}[ ]?[:=]))\b"
     r"[^.,;:\n]{0,20}[:=][\W_]{0,6}\Z",
     re.I,

@@ -29,6 +29,9 @@ _OF_WORDS = (  # "3 of 5" in languages that are written with these letters
     "de", "van", "van[ ]de", "af", "ud[ ]af", "av", "z", "ze", "na", "od", "pa",
     "pe", "din", "su", "dari", "daripada", "trên", "из", "от", "από", "στα",
 )  # fmt: skip
+POINTS = (
+    r"(?:points?|stars?|marks?|punkte?n?|puntos?|punti|ponto?s|punten|sterne?n?|estrellas?|estrelas?|étoiles?|stelle)"
+)
 _OUT = "".join(f"(?<![0-9][ ]{word}[ ])" for word in _OF_WORDS)  # in "3,5 of 5" it is no 5
 _BEFORE = (  # not in "#4", "3/4", "3-4", "v-4"
     rf"{_OUT}(?<![\w.,#$−])(?<![0-9]['’·])(?<![\w?]/)(?<![\w?][ ]/)(?<![\w?][ ]/[ ])(?<![0-9][-–—])(?<![a-z]-)"
@@ -48,7 +51,10 @@ VALUE = (  # a number, with a half or a quarter behind it, and what it is out of
     rf"(?![\w]|[./][0-9]))?"
 )
 
-_DASH = r"(?:[-–—~∼〜～]|\.\.|\bto\b|\bthrough\b|\bor\b|\bvs\.?(?=\s)|\bversus\b)"
+_DASH = (
+    r"(?:[-–—~∼〜～到至]|\.\.|\b(?:to|through|or|versus|bis|oder|à|ou|al?(?=[ ][0-9])|o(?=[ ][0-9])|hasta|até|tot)\b"
+    r"|\bvs\.?(?=\s))"
+)
 _NUMERALS_RANGE = re.compile(
     rf"(?P<a>{NUMBER})[ \t]{{0,2}}(?P<dash>{_DASH})[ \t]{{0,2}}(?P<b>-?{DIGITS}|(?:{_WORD})\b)(?!\w)", re.I
 )
@@ -101,6 +107,7 @@ _MEANING = re.compile(  # "1 = poor", "a score of 5 would require", "(with 5 bei
     r"|is[ ](?:for|the[ ](?:best|worst|highest|lowest|top|maximum|minimum)|reserved|best|worst))\b)",
     re.I,
 )
+_OPENS_AS = re.compile(r"[\W_]{0,4}[0-9]{1,2}[*_]{0,2}[ ]?=[ ]?[*_]{0,2}[^\W\d]")  # "4 = Good" is an answer
 _DEMANDED = re.compile(  # "as required by a score of 5", "a base score of 5", "starting from 5"
     r"\b(?:(?:required|demanded|needed|expected|necessary|reserved|called[ ]for|typical|characteristic|worthy"
     r"|short)[ ](?:by|for|of|at|to[ ](?:get|reach|earn|deserve|receive|achieve))[ ](?:an?[ ]|the[ ])?"
@@ -237,7 +244,7 @@ def echoes(text: str, scale: Scale) -> list[tuple[int, int]]:
     if not text.isascii():
         found += [m.span("a" if m["a"] else "b") for m in _FULL_MARKS.finditer(text)]
     if _IF_AT_ALL.search(text):
-        found += [m.span("n") for m in _ONLY_IF.finditer(text)]
+        found += [m.span("n" if m["n"] else "m") for m in _ONLY_IF.finditer(text)]
     return found + list(_list_marks(text))
 
 
@@ -263,6 +270,8 @@ def meanings(text: str) -> list[tuple[int, int]]:
     said_of_texts = [m.span("n") for m in _SUCH.finditer(text)]
     supposed = [m.span(m.lastgroup or 0) for m in _SUPPOSED.finditer(text)]
     told = [m.span("n") for pattern in (_MEANING, _DEMANDED) for m in pattern.finditer(text)]
+    if len(told) == 1 and _OPENS_AS.match(text):
+        told = []
     return told + said_of_texts + supposed + (lines if len(lines) > 1 else [])
 
 
@@ -407,18 +416,22 @@ _IN_WORDS = {  # beside `WORDS`: words that mean nothing else in English, and te
 }  # fmt: skip
 _SPELLED = "|".join(sorted(_IN_WORDS, key=len, reverse=True))
 _NUMBER_IN_WORDS = re.compile(  # where a number may be a rating: it ends its clause, or stands before what it is out of
-    rf"(?<![\w'’-])(?:{_SPELLED})(?=[*_\"'”)\]]{{0,3}}(?:\s{{0,3}}(?:\Z|[.,;:!()\n/–—]|(?:points?|stars?|marks?"
-    rf"|punkte?n?|puntos|punti"
-    rf"|pontos|sterne|estrellas|étoiles)\b)|[ ](?:{'|'.join(_OF_WORDS)}|out[ ]of)[ ](?:an?[ ])?(?:[0-9]|(?:{_WORD}"
+    rf"(?<![\w'’-])(?:{_SPELLED})(?=[*_\"'”)\]]{{0,3}}(?:\s{{0,3}}(?:\Z|[.,;:!()\n/–—]|{POINTS}\b)"
+    rf"|[ ](?:{'|'.join(_OF_WORDS)}|out[ ]of)[ ](?:an?[ ])?(?:[0-9]|(?:{_WORD}"
     rf"|{_SPELLED})\b)"
     r"|[ ](?:and[ ]a[ ]half|because|car|weil|porque|perché|parce|omdat|överall|overall)\b))",
     re.I,
 )
-_COMMA_POINT = re.compile(  # "3,5 sur 5", "Note : 3,5"
-    rf"(?<![\w.,])[0-9]{{1,2}},(?=[0-9]{{1,2}}[ ]?(?:/|(?:{'|'.join(_OF_WORDS)})\b)[ ]?[0-9])"
+_COMMA_POINT = re.compile(  # "6,5", "3,5 sur 5", "Note : 3,5", "eine 2,5", not "Scores: 4,3"
+    rf"(?<![\w.,])[0-9]{{1,2}},(?=[0-9]{{1,2}}[ ]?(?:(?:/|(?:{'|'.join(_OF_WORDS)})\b)[ ]?[0-9]|{POINTS}\b))"
+    r"|\A[\s*_\"'`]{0,6}[0-9]{1,2},(?=[0-9]{1,2}[\s*_\"'`.]{0,6}\Z)"
+    r"|^[ \t>*#•_-]{0,6}[^\W\d_]{3,30}(?:(?<![sS])|(?<=ss))(?:[ ](?:final|total|global|general|overall)[e]?)?"
+    r"[*_]{0,3}[ ]?(?:\([^()\n]{0,20}\))?[ ]?[:：=][ *_]{0,4}[0-9]{1,2},(?=[0-9]{1,2}(?![\w,]))"
     r"|\b(?:not[ae]|voto|bewertung|wertung|puntuación|calificación|valoración|punteggio|betyg|cijfer|оценка|ocena)\b"
-    r"[^\n,:=0-9]{0,20}[:=][ *_]{0,4}[0-9]{1,2},(?=[0-9]{1,2}(?![\w,]))",
-    re.I,
+    r"[^\n,:=0-9]{0,20}[:=][ *_]{0,4}[0-9]{1,2},(?=[0-9]{1,2}(?![\w,]))"
+    r"|\b(?:une?|eine[nr]?|uma?|een|note[ ]de|nota[ ]de|(?:nota|Note|voto)[ ](?=[0-9]))[ ]?[*_]{0,2}[0-9]{1,2},"
+    r"(?=[0-9]{1,2}(?![\w,]))",
+    re.I | re.M,
 )
 
 
@@ -446,6 +459,8 @@ def _digits(match: re.Match[str]) -> str:
 def _stars(match: re.Match[str]) -> str:
     on, width = len(match["on"]), match.end() - match.start()
     whole = f"{on}/{on + len(match['off'])}" if match["off"] else str(on)
+    if match.string.startswith("½", match.end()):
+        return whole.rjust(width)
     return whole.ljust(width) if len(whole) <= width else match[0]
 
 
@@ -535,7 +550,8 @@ _OVERALL = re.compile(  # "4 for style, 2 overall"
 _ASIDE_OF = r"[ ]\((?!before|initial|at[ ]first)[^()\n0-9]{1,30}\)"
 _HEDGED = re.compile(  # "4, or perhaps 2", "4 unless style matters, then 2", "4 (strict) / 2 (lenient)"
     rf"{NUMBER}{OUT_OF}(?:{_ASIDE_OF})?[ ]?[,;]?[ ]?\(?"
-    r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise|else)\b"
+    r"(?:or(?![ ](?:rather|better)\b)|alternatively|unless|otherwise|else|voire|oder(?![ ](?:besser|eher)\b)"
+    r"|ou(?![ ]plut[ôo]t\b)|bzw\.?|peut-être|vielleicht|eventuell|quizás?|tal[ ]?vez|forse)\b"
     rf"[^.!?\n0-9]{{0,50}}?[\[*_(]{{0,3}}{NUMBER}{REACHED}"
     rf"|{NUMBER}{OUT_OF}{_ASIDE_OF}[ ]?[,;/]?[ ]?{NUMBER}{OUT_OF}[ ]\([^()\n]{{1,30}}\)"
     rf"|{NUMBER}[*_]{{0,2}},?[ ]but[ ][*_]{{0,2}}{NUMBER}[*_]{{0,2}}[ ]for\b",
@@ -552,14 +568,20 @@ _BY_TERMS = re.compile(  # "If experts read it, 2; if others do, 4", "4 if sourc
     rf"|otherwise|else)\b[^.!?\n0-9]{{0,60}}?[,: ][ ]?{_GIVES}{NUMBER}{REACHED}"
     rf"|{NUMBER}{OUT_OF}[ ](?:if|when|assuming|for[ ]{_NO_CRITERION})\b[^.!?\n0-9]{{1,60}}[,;][ ](?:and[ ]|but[ ]"
     rf"|or[ ])?(?:an?[ ])?"
-    rf"{NUMBER}{OUT_OF}[ ](?:if|when|otherwise|for[ ]{_NO_CRITERION})\b",
+    rf"{NUMBER}{OUT_OF}[ ](?:if|when|otherwise|for[ ]{_NO_CRITERION})\b"
+    rf"|{NUMBER}{OUT_OF},?[ ](?:if|when|assuming)\b[^.!?\n0-9]{{1,60}}[,;][ ](?:but[ ]|and[ ])?(?:strict|literal|honest"
+    rf"|realistic)\w*[^.!?\n0-9]{{0,30}}?[ ,:]{NUMBER}{REACHED}",
     re.I,
 )
-_HEDGES_AT_ALL = re.compile(r"\b(?:or|alternatively|unless|otherwise|else|but)\b|[0-9][ ]\(", re.I)
+_HEDGES_AT_ALL = re.compile(
+    r"\b(?:or|alternatively|unless|otherwise|else|but|voire|oder|ou|bzw|peut|vielleicht|eventuell|quiz|tal|forse)"
+    r"|[0-9][ ]\(",
+    re.I,
+)
 _TERMS_AT_ALL = re.compile(rf"\b{_ON_TERMS}\b", re.I)
 _IF_AT_ALL = re.compile(
     rf"(?:[0-9]|\b(?:{_WORD}))[*_\"')\]]{{0,3}}(?:[ -](?:stars?|points?))?,?[ ](?:but[ ])?(?:only[ ])?(?:if|provided"
-    rf"|assuming|as)[ ]"
+    rf"|assuming|as|wenn|falls|sofern|si|se|mits)[ ]"
 )
 _ONLY_IF = re.compile(  # "4 if we are generous", not "4 if I had to choose"
     rf"(?P<n>{NUMBER}){OUT_OF}(?:[ -](?:stars?|points?))?,?[ ](?:only[ ]|but[ ]only[ ])?(?-i:if|provided|assuming|as"
@@ -568,7 +590,9 @@ _ONLY_IF = re.compile(  # "4 if we are generous", not "4 if I had to choose"
     r"(?:generous|kind|lenient|strict)))"
     r"|(?:that|this|it)[ ](?:makes[ ]sense|helps|has|had|must|matters))"
     r"(?:(?:I|we|you|one|it|they|this|that|these|those|its|the|their|there|all|every\w*|some\w*|no\w*)(?:['’]\w+)?[ ]"
-    r"|(?:being|feeling|judged|taken|read|seen)[ ])",
+    r"|(?:being|feeling|judged|taken|read|seen)[ ])"
+    rf"|(?P<m>{NUMBER}){OUT_OF}(?:[ ]{POINTS}\b)?,?[ ](?:wenn|falls|sofern|si|se|mits)[ ](?!(?:ich|je|ik)\b|tuviera"
+    r"|tivesse|dovessi|no\b|não\b|non\b)",
     re.I,
 )
 _BOUND = re.compile(  # "Score: >4", "Score: 4+"
@@ -585,12 +609,13 @@ _TWO_MARKS = re.compile(
     re.I,
 )
 _TWO_BOXES = re.compile(rf"\\boxed\{{[ ]?({DIGITS})[ ]?\}}[ \t$,]*\\boxed\{{[ ]?(?!\1[ ]?\}}){DIGITS}[ ]?\}}")
+_BUT = r"(?:but|pero|aber|mais|mas?|maar|men|но)"
 _OTHER_PLACE = re.compile(
-    r"(?:but|pero|aber|mais|mas?|maar|men|но)[ ][^.!?\n0-9]{1,80}[:→]|[0-9][ ](?:to[ ]be"
+    rf"{_BUT}[ ][^.!?\n0-9]{{1,80}}[:→]|[0-9][ ](?:to[ ]be"
     r"|rather)[ ]"
 )
 _IN_ITS_PLACE = re.compile(  # "I would give a 4, but there are errors: 3", "7, 6.5 to be precise"
-    rf"(?P<n>{NUMBER}){OUT_OF},?[ ](?:(?:but|pero|aber|mais|mas|ma|maar|men|но)[ ][^.!?\n0-9]{{1,80}}[:→]"
+    rf"(?P<n>{NUMBER}){OUT_OF},?[ ](?:{_BUT}[ ][^.!?\n0-9]{{1,80}}[:→]"
     rf"[ ]*{NUMBER}{REACHED}"
     rf"|(?:or[ ]|more[ ](?:precisely|exactly),?[ ])?{NUMBER}{OUT_OF}[ ](?:to[ ]be[ ](?:precise|exact|fair|honest)"
     rf"|rather)\b)",
@@ -651,6 +676,32 @@ def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(source, _FLAGS) for source in sources)
 
 
+_LETTER = r"[^\W\d_]"
+_GIVES_ELSEWHERE = (  # of giving a rating, in other languages
+    r"(?:ver)?geben?|würde|erhält|bekommt|verdient|bewerte|donne(?:rais?|rai)?|attribue(?:rais?|rai)?|accorde(?:rais)?"
+    r"|mets|mettrais|noterais|mérite|obtient|reçoit|dirais|doy|daría|otorgo|otorgaría|asigno|asignaría|pongo|pondría"
+    r"|califico|merece|obtiene|recibe|diría|dou|daria|atribuo|atribuiria|recebe|obtém|avalio|diria|darei|assegno"
+    r"|assegnerei|merita|ottiene|riceve|attribuisco|direi|valuto|geef|krijgt|ставлю|даю|оцениваю|заслуживает|получает"
+)
+_LIMITS = (  # words that make of the number behind them a bound, a denial or a condition
+    r"höchstens|mindestens|maximal|minimal|weniger|mehr|fast|nicht|keine?n?r?|nie|niemals|wenn|falls|außer|statt|ohne"
+    r"|au|plus|moins|presque|pas|ne|jamais|si|sans|maximum|máximo|mínimo|más|menos|casi|nunca|sin|sumo|mais|quase|não"
+    r"|sem|se|massimo|minimo|più|meno|quasi|non|mai|senza|als|niet|geen|bijna|не|если|почти|aber|sondern|mais|pero"
+    r"|sino|mas|ma|maar|но"
+)
+_BECAUSE = (
+    r"von|sur|de|sobre|su|van|из|aus|parce|weil|denn|da|car|porque|perché|poiché|ya[ ]que|já[ ]que|pois|puisque|omdat"
+    r"|want|потому|geben|vergeben|pour|für|por|per|wegen|dado|vu|visto|étant|à[ ]cause"
+)
+_RECKONS = (
+    r"(?:(?:(?:base|start(?:ing)?|full|from|at|with|of|scores?|rating|points?|total|sum|average|mean|depth|style|tone|plot"
+    r"|flow|structure|grammar|content|language|\w{2,16}(?:ness|[aei]lity|cy|nce|ty))[ :]{1,2}){0,3}"
+)
+_RECKONS += DIGITS + r"(?:[ ]?\([^()\n]{1,40}\))?)"
+_RECKONED = (  # a line that does nothing but reckon: "Base 5, -1, -1 = ", "Accuracy 3 + depth 4 = 7 / 2 = "
+    rf"^[ \t>*_(]{{0,6}}{_RECKONS}(?:[) ]{{0,2}}(?:[,;]?[ ]?[-–−+*×·/÷]|[,;])[( ]{{0,2}}{_RECKONS}){{1,9}}[) ]{{0,2}}"
+    rf"=[ ]?(?:{DIGITS}[ ]?[/÷][ ]?{DIGITS}[ ]?=[ ]?)?[*_]{{0,2}}"
+)
 _FAIRER = r"(?:fairer|more[ ](?:appropriate|accurate|realistic|reasonable|honest))"
 _RETAKEN = (  # "However, a fairer score is 2", "Revised: 2", "I lower it to 2"
     rf"(?:^|[.!?;,][ ])[ \t>*#_-]{{0,6}}(?:(?:my|so|then|thus|therefore)[ ])?(?P<name>{REVISED}{_COLON}"
@@ -680,19 +731,23 @@ RULES = (
             rf"(?:(?<!\ba[ ])\b|(?<=\\n))(?P<name>{NAME}{_OF_WHAT})(?:[ ]is)?{_ASIDE}{_COLON}{_OPEN}"
             rf"(?:{_LED}{_OPEN})?{VALUE}",
             _RETAKEN,
-            r"\b(?=average|mean|overall)(?:(?<=[,;:./|>][ ])|(?<=[ ]on[ ])|(?<=[ ]an[ ])|(?<=so[ ])|(?<=the[ ]))"
+            r"\b(?=average|mean|overall)(?:(?<=[,;:./|>→=][ ])|(?<=[ ]on[ ])|(?<=[ ]an[ ])|(?<=so[ ])|(?<=the[ ]))"
             rf"(?P<name>average|mean|overall)(?:[ ](?:score|rating))?(?:[ ](?:of|is|to|at|an?)){{0,2}}"
             rf"[ :=]{{1,3}}{VALUE}{REACHED}",
             rf"(?:^|[,;:.][ ]|\b(?:and|but|so|an?)[ ])(?=[ *_]{{0,4}}[0-9.])[ *_]{{0,4}}"
             rf"{VALUE}[ ](?P<name>overall|all[ ]in[ ]all|on"
             rf"[ ]balance)\b",
-            rf"{_TO}[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
+            rf"(?:{_TO}|^[ \t>*_]{{0,4}}=)[ ]?{_OPEN}(?P<name>){VALUE}(?=[*_.!)\]]{{0,4}}\s*\Z)",
+            rf"{_RECKONED}(?P<name>){VALUE}(?=[*_)]{{0,4}}(?:[.;(]|[ ]?\n|\s*\Z))",
+            rf"(?:{VERB}|\b(?:{_GIVES_ELSEWHERE})\b)[^.!?\n0-9]{{0,30}}{NUMBER}{OUT_OF},?[ ](?P<name>){_BUT}[ ]"
+            rf"[^.!?\n0-9]{{1,80}}[:→][ ]*{VALUE}{REACHED}",
+            rf"(?P<name>最终|最終|最后|最後)[^。！？，,\n0-9不没]{{0,10}}?{VALUE}",
             rf"(?P<name>\b(?:if|were|when|since|as)[ ](?:(?:I|you)[ ](?:\w+[ ])?)?(?:forced|pressed|pushed|obliged"
             rf"|pushed|had|have|must)\b"
             rf"[^.!?:\n0-9]{{0,40}}?)[,:][ ](?:(?:I(?:['’]d|[ ]would)?[ ](?:say|give|go[ ]with|choose|pick)|it['’]s)"
             rf"[ ](?:it[ ])?)?(?:an?[ ])?{_OPEN}{VALUE}{REACHED}",
             rf"\|[ *_]{{0,4}}(?P<name>(?:overall|final|total)(?:[ ](?:score|rating"
-            rf"|grade))?)[ *_]{{0,4}}\|{_OPEN}{VALUE}",
+            rf"|grade))?)[ *_]{{0,4}}\|[ ]{{0,60}}{_OPEN}{VALUE}",
         ),
         named=True,
     ),
@@ -708,9 +763,11 @@ RULES = (
     Rule(
         "criterion",
         _patterns(
-            r"(?:^|(?<=[;,.|)])|(?<=[0-9][ ]))[ \t>*#•_-]{0,6}"
-            rf"(?P<name>[a-z][a-z \t/&'’-]{{0,40}}){_ASIDE}{_COLON}{_OPEN}(?:{_LED}{_OPEN})?{VALUE}",
-            rf"^[ \t]*\|[ *_]{{0,4}}(?P<name>[a-z][a-z /&'’-]{{0,40}}?)[ *_]{{0,4}}\|{_OPEN}{VALUE}"
+            r"(?:^|(?<=[;,.|)。，；、])|(?<=[0-9][ ]))[ \t>*#•_-]{0,6}"
+            rf"(?P<name>{_LETTER}(?:{_LETTER}|[ \t/&'’-]){{0,40}})[*_]{{0,3}}{_ASIDE}{_COLON}{_OPEN}(?:{_LED}{_OPEN})?"
+            rf"{VALUE}",
+            rf"^[ \t]*\|[ *_]{{0,4}}(?P<name>{_LETTER}(?:{_LETTER}|[ /&'’-]){{0,40}}?)[ *_]{{0,4}}\|[ ]{{0,60}}{_OPEN}"
+            rf"{VALUE}"
             r"[ *_]{0,4}(?=\|(?![ *_]{0,4}[0-9])|$)",
         ),
         loose=True,
@@ -719,11 +776,38 @@ RULES = (
     Rule("counted", _patterns(VALUE + r"(?P<stars>[ -]?stars?\b)?"), loose=True),
     Rule(
         "phrase",
-        _patterns(rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}{VALUE}"),
+        _patterns(
+            rf"(?:{VERB}|{SAYING}){LINK}{{0,6}}[ \t]+[\"'*(\[]{{0,3}}{VALUE}",
+            rf"\b(?P<gives>{_GIVES_ELSEWHERE})\b(?:[ ](?!(?:{_LIMITS})\b){_LETTER}[\w'’-]{{0,20}}){{0,7}}?[ ]"
+            rf"[\"'*(\[]{{0,3}}{VALUE}(?=[*_\"')\]]{{0,3}}(?:[ ]{POINTS}\b)?[*_\"')\]]{{0,3}}(?:[.,;:!)\n]|\s*\Z"
+            rf"|[ ](?:{_BECAUSE})\b))",
+        ),
         loose=True,
     ),
     Rule("lone", _patterns(VALUE), loose=True),
 )
+
+
+_TABLE = re.compile(r"(?:^[ \t]*\|.*\|[ \t]*(?:\n|\Z)){3,40}", re.M)
+_CELL = re.compile(r"(?<=\|)[^|\n]*\|")
+_SCORES = re.compile(rf"[\s*_]*(?:{NAME}|points?|note|nota|punkte|voto)s?\b[^|]*\|", re.I)
+
+
+def beside_scores(text: str) -> Iterator[tuple[int, int]]:
+    """Cells of tables that stand between a name and its score, as weights do, where one column is headed as scores."""
+    for table in _TABLE.finditer(text):
+        rows = [[*_CELL.finditer(text, *span)] for span in _lines(table)]
+        heads = [at for at, cell in enumerate(rows[0]) if at and _SCORES.match(cell[0])]
+        if len(heads) == 1 and set("".join(cell[0] for cell in rows[1])) <= set("-|: "):
+            yield from (cell.span() for row in rows[2:] for cell in row[1 : heads[0]])
+
+
+def _lines(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Places of the lines of a match."""
+    start = match.start()
+    for line in match[0].splitlines(keepends=True):
+        yield start, start + len(line)
+        start += len(line)
 
 
 def unclear(text: str) -> Iterator[tuple[int, int]]:
